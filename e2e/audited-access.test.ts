@@ -150,7 +150,7 @@ describe("reads of promoted attributes are audited", () => {
 });
 
 describe("the actor of an audited read", () => {
-  test("is recorded as the system knows it; what the environment says is a claim", async () => {
+  test("is the user of the operating system; SUDO_USER is recorded as an unverified statement", async () => {
     environment["SUDO_USER"] = "mallory";
     try {
       const [entry] = await entriesOf(() => drs("event", "get", randomUUID()));

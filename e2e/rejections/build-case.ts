@@ -41,5 +41,5 @@ export function set(request: unknown, path: string, value: unknown): void {
 }
 
 /** Pointers into a request. */
-export const P = "/observations/probes";
-export const O = "/observations";
+export const PROBES_POINTER = "/observations/probes";
+export const OBSERVATIONS_POINTER = "/observations";

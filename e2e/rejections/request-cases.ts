@@ -1,6 +1,6 @@
 /** Rows 9 to 16: members of the request, the time of collection, the action, the session. */
 import type { Case, Expected, Scene } from "./case.ts";
-import { change, type Json, O, P, request400, set, textError } from "./build-case.ts";
+import { change, type Json, OBSERVATIONS_POINTER, PROBES_POINTER, request400, set, textError } from "./build-case.ts";
 
 const MARK = "\u{1F600}";
 
@@ -59,65 +59,77 @@ export const REQUEST_CASES: readonly Case[] = [
   ),
   textError(
     "a member named by an escape, behind an object with a backslash at its place",
-    request400("member-unknown", `${P}/y/~1`),
+    request400("member-unknown", `${PROBES_POINTER}/y/~1`),
     (text) =>
       text.replace(
         '"probes":{',
         String.raw`"probes":{"x":{"status":"skipped","reason":"","\\":1},"y":{"status":"skipped","reason":"","\/":1},`,
       ),
   ),
-  setting(9, "type-wrong", O, []),
-  setting(9, "type-wrong", O, "event"),
+  setting(9, "type-wrong", OBSERVATIONS_POINTER, []),
+  setting(9, "type-wrong", OBSERVATIONS_POINTER, "event"),
 
   ...["session_id", "event_type", "schema_version", "collected_at", "probes"].map((name) =>
-    setting(10, "member-missing", `${O}/${name}`, undefined),
+    setting(10, "member-missing", `${OBSERVATIONS_POINTER}/${name}`, undefined),
   ),
   textError(
     "a required member that only a prototype could bring",
-    request400("member-missing", `${O}/session_id`),
+    request400("member-missing", `${OBSERVATIONS_POINTER}/session_id`),
     (text) => text.replace(/"session_id":"[^"]*"/, '"__proto__":{"session_id":"s"}'),
   ),
-  setting(10, "type-wrong", `${O}/session_id`, 1),
-  setting(10, "too-short", `${O}/session_id`, ""),
-  setting(10, "too-long", `${O}/session_id`, "s".repeat(129)),
-  setting(10, "character-not-allowed", `${O}/session_id`, "s\0"),
-  setting(10, "type-wrong", `${O}/client_id`, 1),
-  setting(10, "type-wrong", `${O}/client_id`, null),
-  setting(10, "too-short", `${O}/client_id`, ""),
-  setting(10, "value-not-allowed", `${O}/event_type`, "other"),
-  setting(10, "type-wrong", `${O}/event_type`, 1),
-  setting(10, "value-not-allowed", `${O}/schema_version`, 2),
-  setting(10, "value-not-allowed", `${O}/schema_version`, 1.5),
-  setting(10, "type-wrong", `${O}/schema_version`, "1"),
-  setting(10, "type-wrong", `${O}/schema_version`, true),
-  setting(10, "type-wrong", P, []),
-  setting(10, "type-wrong", P, null),
-  setting(10, "type-wrong", `${P}/fonts`, null),
-  setting(10, "type-wrong", `${P}/fonts`, "error"),
-  setting(10, "type-wrong", `${P}/fonts`, []),
-  setting(10, "member-missing", `${P}/fonts/status`, undefined),
-  setting(10, "type-wrong", `${P}/fonts/status`, 1),
-  setting(10, "value-not-allowed", `${P}/fonts/status`, "omitted"),
-  setting(10, "value-not-allowed", `${P}/fonts/status`, "constructor"),
-  setting(10, "member-missing", `${P}/fonts/error`, undefined),
-  setting(10, "type-wrong", `${P}/fonts/error`, {}),
-  setting(10, "member-unknown", `${P}/fonts/data`, {}),
-  setting(10, "member-missing", `${P}/geolocation/reason`, undefined),
-  setting(10, "type-wrong", `${P}/geolocation/reason`, false),
-  setting(10, "member-unknown", `${P}/geolocation/error`, "x"),
-  setting(10, "member-unknown", `${P}/gpu_benchmark/reason`, "slow"),
-  setting(10, "member-unknown", `${P}/gpu_benchmark/data`, {}),
-  setting(10, "member-missing", `${P}/os_integrity/data`, undefined),
-  setting(10, "type-wrong", `${P}/os_integrity/data`, []),
-  setting(10, "type-wrong", `${P}/os_integrity/data`, null),
-  setting(10, "member-unknown", `${P}/os_integrity/reason`, "x"),
-  setting(10, "type-wrong", `${P}/unknown_probe`, 1),
-  textError("__proto__ on an outcome", request400("member-unknown", `${P}/gpu_benchmark/__proto__`), (text) =>
-    text.replace('"status":"timeout"', '"status":"timeout","__proto__":{"status":"success"}'),
+  setting(10, "type-wrong", `${OBSERVATIONS_POINTER}/session_id`, 1),
+  setting(10, "too-short", `${OBSERVATIONS_POINTER}/session_id`, ""),
+  setting(10, "too-long", `${OBSERVATIONS_POINTER}/session_id`, "s".repeat(129)),
+  setting(10, "character-not-allowed", `${OBSERVATIONS_POINTER}/session_id`, "s\0"),
+  setting(10, "type-wrong", `${OBSERVATIONS_POINTER}/client_id`, 1),
+  setting(10, "type-wrong", `${OBSERVATIONS_POINTER}/client_id`, null),
+  setting(10, "too-short", `${OBSERVATIONS_POINTER}/client_id`, ""),
+  setting(10, "value-not-allowed", `${OBSERVATIONS_POINTER}/event_type`, "other"),
+  setting(10, "type-wrong", `${OBSERVATIONS_POINTER}/event_type`, 1),
+  setting(10, "value-not-allowed", `${OBSERVATIONS_POINTER}/schema_version`, 2),
+  setting(10, "value-not-allowed", `${OBSERVATIONS_POINTER}/schema_version`, 1.5),
+  setting(10, "type-wrong", `${OBSERVATIONS_POINTER}/schema_version`, "1"),
+  setting(10, "type-wrong", `${OBSERVATIONS_POINTER}/schema_version`, true),
+  setting(10, "type-wrong", PROBES_POINTER, []),
+  setting(10, "type-wrong", PROBES_POINTER, null),
+  setting(10, "type-wrong", `${PROBES_POINTER}/fonts`, null),
+  setting(10, "type-wrong", `${PROBES_POINTER}/fonts`, "error"),
+  setting(10, "type-wrong", `${PROBES_POINTER}/fonts`, []),
+  setting(10, "member-missing", `${PROBES_POINTER}/fonts/status`, undefined),
+  setting(10, "type-wrong", `${PROBES_POINTER}/fonts/status`, 1),
+  setting(10, "value-not-allowed", `${PROBES_POINTER}/fonts/status`, "omitted"),
+  setting(10, "value-not-allowed", `${PROBES_POINTER}/fonts/status`, "constructor"),
+  setting(10, "member-missing", `${PROBES_POINTER}/fonts/error`, undefined),
+  setting(10, "type-wrong", `${PROBES_POINTER}/fonts/error`, {}),
+  setting(10, "member-unknown", `${PROBES_POINTER}/fonts/data`, {}),
+  setting(10, "member-missing", `${PROBES_POINTER}/geolocation/reason`, undefined),
+  setting(10, "type-wrong", `${PROBES_POINTER}/geolocation/reason`, false),
+  setting(10, "member-unknown", `${PROBES_POINTER}/geolocation/error`, "x"),
+  setting(10, "member-unknown", `${PROBES_POINTER}/gpu_benchmark/reason`, "slow"),
+  setting(10, "member-unknown", `${PROBES_POINTER}/gpu_benchmark/data`, {}),
+  setting(10, "member-missing", `${PROBES_POINTER}/os_integrity/data`, undefined),
+  setting(10, "type-wrong", `${PROBES_POINTER}/os_integrity/data`, []),
+  setting(10, "type-wrong", `${PROBES_POINTER}/os_integrity/data`, null),
+  setting(10, "member-unknown", `${PROBES_POINTER}/os_integrity/reason`, "x"),
+  setting(10, "type-wrong", `${PROBES_POINTER}/unknown_probe`, 1),
+  textError(
+    "__proto__ on an outcome",
+    request400("member-unknown", `${PROBES_POINTER}/gpu_benchmark/__proto__`),
+    (text) => text.replace('"status":"timeout"', '"status":"timeout","__proto__":{"status":"success"}'),
   ),
   change(10, "several errors, all named (first)", request400("member-missing", "/action_id"), severalErrors),
-  change(10, "several errors, all named (second)", request400("type-wrong", `${P}/fonts/error`), severalErrors),
-  change(10, "several errors, all named (third)", request400("date-time-invalid", `${O}/collected_at`), severalErrors),
+  change(
+    10,
+    "several errors, all named (second)",
+    request400("type-wrong", `${PROBES_POINTER}/fonts/error`),
+    severalErrors,
+  ),
+  change(
+    10,
+    "several errors, all named (third)",
+    request400("date-time-invalid", `${OBSERVATIONS_POINTER}/collected_at`),
+    severalErrors,
+  ),
 
   ...[
     "2026-01-31",
@@ -132,27 +144,27 @@ export const REQUEST_CASES: readonly Case[] = [
     "",
     "2026-01-31T08:15:00Z ",
     "2026-13-01T08:15:00Z",
-  ].map((value) => setting(12, "date-time-invalid", `${O}/collected_at`, value)),
-  setting(12, "type-wrong", `${O}/collected_at`, 1_795_000_000_000),
+  ].map((value) => setting(12, "date-time-invalid", `${OBSERVATIONS_POINTER}/collected_at`, value)),
+  setting(12, "type-wrong", `${OBSERVATIONS_POINTER}/collected_at`, 1_795_000_000_000),
 
   collectedAt(
     "collected 24 h and a little ago",
-    { status: 400, problem: "collected-at-stale", pointer: `${O}/collected_at` },
+    { status: 400, problem: "collected-at-stale", pointer: `${OBSERVATIONS_POINTER}/collected_at` },
     () => new Date(Date.now() - 24 * 3_600_000 - 2_000).toISOString(),
   ),
   collectedAt(
     "collected in 1970",
-    { status: 400, problem: "collected-at-stale", pointer: `${O}/collected_at` },
+    { status: 400, problem: "collected-at-stale", pointer: `${OBSERVATIONS_POINTER}/collected_at` },
     () => "1970-01-01T00:00:00Z",
   ),
   collectedAt(
     "collected 5 min and a little ahead",
-    { status: 400, problem: "collected-at-future", pointer: `${O}/collected_at` },
+    { status: 400, problem: "collected-at-future", pointer: `${OBSERVATIONS_POINTER}/collected_at` },
     () => new Date(Date.now() + 5 * 60_000 + 2_000).toISOString(),
   ),
   collectedAt(
     "collected in 9999",
-    { status: 400, problem: "collected-at-future", pointer: `${O}/collected_at` },
+    { status: 400, problem: "collected-at-future", pointer: `${OBSERVATIONS_POINTER}/collected_at` },
     () => "9999-12-31T23:59:59Z",
   ),
 
@@ -165,13 +177,13 @@ export const REQUEST_CASES: readonly Case[] = [
   change(
     16,
     "another session than the action's",
-    { status: 403, problem: "session-mismatch", pointer: `${O}/session_id` },
-    (request) => set(request, `${O}/session_id`, "another"),
+    { status: 403, problem: "session-mismatch", pointer: `${OBSERVATIONS_POINTER}/session_id` },
+    (request) => set(request, `${OBSERVATIONS_POINTER}/session_id`, "another"),
   ),
 ];
 
 function severalErrors(request: Json): void {
   set(request, "/action_id", undefined);
-  set(request, `${P}/fonts/error`, 1);
-  set(request, `${O}/collected_at`, "now");
+  set(request, `${PROBES_POINTER}/fonts/error`, 1);
+  set(request, `${OBSERVATIONS_POINTER}/collected_at`, "now");
 }

@@ -1,6 +1,6 @@
 /** Row 8: bytes that are no I-JSON text. */
 import type { Case } from "./case.ts";
-import { change, O, P, set, text400, textError } from "./build-case.ts";
+import { change, OBSERVATIONS_POINTER, PROBES_POINTER, set, text400, textError } from "./build-case.ts";
 
 const nested = (levels: number): unknown => {
   let value: unknown = 1;
@@ -32,50 +32,59 @@ export const TEXT_CASES: readonly Case[] = [
   textError("a duplicate member of the transport", text400("duplicate-member", "/action_id"), (text) =>
     text.replace("{", '{"action_id":"first",'),
   ),
-  textError("a duplicate member of the envelope", text400("duplicate-member", `${O}/session_id`), (text) =>
-    text.replace('"observations":{', '"observations":{"session_id":"first",'),
+  textError(
+    "a duplicate member of the envelope",
+    text400("duplicate-member", `${OBSERVATIONS_POINTER}/session_id`),
+    (text) => text.replace('"observations":{', '"observations":{"session_id":"first",'),
   ),
-  textError("a duplicate probe", text400("duplicate-member", `${P}/fonts`), (text) =>
+  textError("a duplicate probe", text400("duplicate-member", `${PROBES_POINTER}/fonts`), (text) =>
     text.replace('"probes":{', '"probes":{"fonts":{"status":"timeout"},'),
   ),
-  textError("a duplicate member with the same value", text400("duplicate-member", `${P}/fonts/status`), (text) =>
-    text.replace('"status":"error"', '"status":"error","status":"error"'),
+  textError(
+    "a duplicate member with the same value",
+    text400("duplicate-member", `${PROBES_POINTER}/fonts/status`),
+    (text) => text.replace('"status":"error"', '"status":"error","status":"error"'),
   ),
-  textError("a duplicate field deep in unknown data", text400("duplicate-member", `${P}/new/data/list/1/x`), (text) =>
-    text.replace('"probes":{', '"probes":{"new":{"status":"success","data":{"list":[{"x":1},{"x":1,"y":2,"x":3}]}},'),
+  textError(
+    "a duplicate field deep in unknown data",
+    text400("duplicate-member", `${PROBES_POINTER}/new/data/list/1/x`),
+    (text) =>
+      text.replace('"probes":{', '"probes":{"new":{"status":"success","data":{"list":[{"x":1},{"x":1,"y":2,"x":3}]}},'),
   ),
-  textError("a duplicate name spelt with an escape", text400("duplicate-member", `${P}/fonts/status`), (text) =>
-    text.replace('"status":"error"', '"status":"error","st\\u0061tus":"error"'),
+  textError(
+    "a duplicate name spelt with an escape",
+    text400("duplicate-member", `${PROBES_POINTER}/fonts/status`),
+    (text) => text.replace('"status":"error"', '"status":"error","st\\u0061tus":"error"'),
   ),
-  textError("a duplicate __proto__", text400("duplicate-member", `${P}/fonts/__proto__`), (text) =>
+  textError("a duplicate __proto__", text400("duplicate-member", `${PROBES_POINTER}/fonts/__proto__`), (text) =>
     text.replace('"status":"error"', '"__proto__":1,"__proto__":2,"status":"error"'),
   ),
-  textError("a lone high surrogate", text400("lone-surrogate", `${P}/fonts/error`), (text) =>
+  textError("a lone high surrogate", text400("lone-surrogate", `${PROBES_POINTER}/fonts/error`), (text) =>
     text.replace("unreadable", "\\ud83d"),
   ),
-  textError("a lone low surrogate", text400("lone-surrogate", `${P}/fonts/error`), (text) =>
+  textError("a lone low surrogate", text400("lone-surrogate", `${PROBES_POINTER}/fonts/error`), (text) =>
     text.replace("unreadable", "\\uDE00 x"),
   ),
-  textError("surrogates in the wrong order", text400("lone-surrogate", `${P}/fonts/error`), (text) =>
+  textError("surrogates in the wrong order", text400("lone-surrogate", `${PROBES_POINTER}/fonts/error`), (text) =>
     text.replace("unreadable", "\\ude00\\ud83d"),
   ),
-  textError("a lone surrogate in a name", text400("lone-surrogate", `${P}/os_integrity/data`), (text) =>
+  textError("a lone surrogate in a name", text400("lone-surrogate", `${PROBES_POINTER}/os_integrity/data`), (text) =>
     text.replace('"sensorCount"', '"\\ud800"'),
   ),
-  textError("1e400", text400("number-overflow", `${P}/os_integrity/data/sensorCount`), (text) =>
+  textError("1e400", text400("number-overflow", `${PROBES_POINTER}/os_integrity/data/sensorCount`), (text) =>
     text.replace('"sensorCount":23', '"sensorCount":1e400'),
   ),
-  textError("-1e400", text400("number-overflow", `${P}/os_integrity/data/sensorCount`), (text) =>
+  textError("-1e400", text400("number-overflow", `${PROBES_POINTER}/os_integrity/data/sensorCount`), (text) =>
     text.replace('"sensorCount":23', '"sensorCount":-1e400'),
   ),
-  textError("400 digits", text400("number-overflow", `${P}/os_integrity/data/sensorCount`), (text) =>
+  textError("400 digits", text400("number-overflow", `${PROBES_POINTER}/os_integrity/data/sensorCount`), (text) =>
     text.replace('"sensorCount":23', `"sensorCount":${"9".repeat(400)}`),
   ),
   change(
     8,
     "nesting of 65",
-    text400("nesting-too-deep", `${P}/os_integrity/data/deep${nestedPointer(60, 59)}`),
-    (request) => set(request, `${P}/os_integrity/data/deep`, nested(60)),
+    text400("nesting-too-deep", `${PROBES_POINTER}/os_integrity/data/deep${nestedPointer(60, 59)}`),
+    (request) => set(request, `${PROBES_POINTER}/os_integrity/data/deep`, nested(60)),
   ),
   textError(
     "100,000 brackets",

@@ -31,7 +31,7 @@ function cleanEnvironment(environment: Readonly<Record<string, string>>): Record
   const inherited = Object.entries(process.env).filter(
     (entry): entry is [string, string] => !entry[0].startsWith("DRS_") && entry[1] !== undefined,
   );
-  // A login of the person who runs the tests is not the commands'.
+  // The commands must not use a `drs login` of the person who runs the tests.
   return { ...Object.fromEntries(inherited), XDG_CONFIG_HOME: "/nonexistent", ...environment };
 }
 

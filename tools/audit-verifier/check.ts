@@ -5,13 +5,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Runner } from "../suite/run.ts";
+import { ProgramRunner } from "../suite/run.ts";
 import { type Counts, Suite } from "../suite/suite.ts";
 
 const suite = new Suite("audit-verifier", (text) => void process.stdout.write(text));
 const logs = mkdtempSync(join(tmpdir(), "drs-audit-logs-"));
 process.env["AUDIT_LOGS"] = logs;
-const runner = new Runner(import.meta.dirname);
+const runner = new ProgramRunner(import.meta.dirname);
 
 try {
   if (await suite.check("logs and proofs", async () => void (await runner.must("node", "make-logs.ts", logs)))) {

@@ -5,7 +5,7 @@ import { declarationsFor, QUERIES_MARKER } from "../../packages/react-native/src
 import { GUIDE_CODE } from "./fresh-expo.ts";
 import { writeFromGuide } from "./guide.ts";
 import { jestCounts } from "../suite/jest-counts.ts";
-import { bin, type Runner } from "../suite/run.ts";
+import { bin, type ProgramRunner } from "../suite/run.ts";
 import type { Suite } from "../suite/suite.ts";
 
 const APP = join(import.meta.dirname, "bare-app");
@@ -17,7 +17,7 @@ const PLIST = "ios/HelloWorld/Info.plist";
 export async function checkBareApp(
   suite: Suite,
   folder: string,
-  runner: Runner,
+  runner: ProgramRunner,
   tarballs: readonly string[],
 ): Promise<void> {
   cpSync(APP, folder, { recursive: true });
@@ -52,7 +52,7 @@ function withoutExpo(code: string): string {
   return code.replace(/^import .*"expo-crypto".*\n/m, "").replace(/^ *randomBytes: .*\n/m, "");
 }
 
-async function checkDoctor(suite: Suite, folder: string, runner: Runner): Promise<void> {
+async function checkDoctor(suite: Suite, folder: string, runner: ProgramRunner): Promise<void> {
   const { packages, schemes, queryProbes } = declarationsFor(PROBES.split(","));
   const doctor = () => runner.run(bin("device-risk-signals"), ["doctor", "--probes", PROBES]);
   const queries = packages.map((name) => `<package android:name="${name}" />`).join(" ");
@@ -87,7 +87,7 @@ function edit(file: string, before: string, after: string): void {
 }
 
 /** Checks both module kinds of the published packages in plain Node: what needs no React Native. */
-async function checkModuleKinds(suite: Suite, runner: Runner): Promise<void> {
+async function checkModuleKinds(suite: Suite, runner: ProgramRunner): Promise<void> {
   const use = `
     sampleEvent({ scenario: "clean-ios" }).then(({ event_type }) => console.log(event_type, typeof createSignalClient));`;
   const kinds = {

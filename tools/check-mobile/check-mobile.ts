@@ -12,7 +12,7 @@ import { checkBareApp } from "./bare.ts";
 import { checkAutolinking, checkBundles, checkSources, installExample } from "./example.ts";
 import { checkFreshExpoApp } from "./fresh-expo.ts";
 import { checkPrebuild } from "./prebuild.ts";
-import { Runner } from "../suite/run.ts";
+import { ProgramRunner } from "../suite/run.ts";
 import { Suite } from "../suite/suite.ts";
 import { ROOT, VERSION } from "../pack/manifest.ts";
 
@@ -59,6 +59,6 @@ function place(name: string): string {
   return path;
 }
 
-function runnerIn(path: string): Runner {
-  return new Runner(path, folder);
+function runnerIn(path: string): ProgramRunner {
+  return new ProgramRunner(path, folder);
 }

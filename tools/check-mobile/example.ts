@@ -5,7 +5,7 @@ import { APP, GUIDE_CODE } from "./fresh-expo.ts";
 import { writeFromGuide } from "./guide.ts";
 import { jestCounts } from "../suite/jest-counts.ts";
 import type { Probe } from "../../packages/contract/src/catalog/declare.ts";
-import { bin, type Runner } from "../suite/run.ts";
+import { bin, type ProgramRunner } from "../suite/run.ts";
 import type { Suite } from "../suite/suite.ts";
 import { ROOT } from "../pack/manifest.ts";
 
@@ -28,7 +28,7 @@ export function copyExample(folder: string): void {
 export async function installExample(
   suite: Suite,
   folder: string,
-  runner: Runner,
+  runner: ProgramRunner,
   tarballs: readonly string[],
 ): Promise<boolean> {
   copyExample(folder);
@@ -51,7 +51,7 @@ interface Locked {
 }
 
 /** What its sources say: types, lint, tests, the list of the guide. */
-export async function checkSources(suite: Suite, folder: string, runner: Runner): Promise<void> {
+export async function checkSources(suite: Suite, folder: string, runner: ProgramRunner): Promise<void> {
   await suite.check("example: types", async () => void (await runner.must(bin("tsc"), "--noEmit")));
   await suite.check("example: lint, with the rules of the repository", async () => {
     const oxlint = join(ROOT, "node_modules/.bin/oxlint");
@@ -79,7 +79,7 @@ export async function checkSources(suite: Suite, folder: string, runner: Runner)
 }
 
 /** The files that autolinking names for the build of an app: each of them must exist. */
-export async function checkAutolinking(suite: Suite, runner: Runner): Promise<void> {
+export async function checkAutolinking(suite: Suite, runner: ProgramRunner): Promise<void> {
   for (const platform of PLATFORMS) {
     await suite.check(`example: autolinking finds the native half on ${platform}, and all that it names`, async () => {
       const flags = ["react-native-config", "--json", "--platform", platform];
@@ -115,7 +115,7 @@ void intel.collect({ sessionId: "session" });
 const OURS = "device_intel_collection";
 
 /** Metro takes the packages on both platforms, Hermes compiles them, and an app carries no more of them than it uses. */
-export async function checkBundles(suite: Suite, folder: string, runner: Runner): Promise<void> {
+export async function checkBundles(suite: Suite, folder: string, runner: ProgramRunner): Promise<void> {
   const meanings = await catalogMeanings(folder);
   await suite.check("example: Metro and Hermes bundle it for Android and iOS", async () => {
     const platforms = PLATFORMS.flatMap((platform) => ["--platform", platform]);
@@ -155,7 +155,7 @@ export async function checkBundles(suite: Suite, folder: string, runner: Runner)
 }
 
 /** The bundle for Android of the example's folder with another entry. */
-async function bundleFrom(main: string, folder: string, runner: Runner): Promise<string> {
+async function bundleFrom(main: string, folder: string, runner: ProgramRunner): Promise<string> {
   const manifest = join(folder, "package.json");
   const text = readFileSync(manifest, "utf8");
   writeFileSync(manifest, text.replace('"main": "index.ts"', `"main": "${main}"`));

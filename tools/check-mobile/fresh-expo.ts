@@ -5,7 +5,7 @@ import { declarationsFor } from "../../packages/react-native/src/app-config/decl
 import { ROOT } from "../pack/manifest.ts";
 import { writeFromGuide } from "./guide.ts";
 import { jestCounts } from "../suite/jest-counts.ts";
-import { bin, type Runner } from "../suite/run.ts";
+import { bin, type ProgramRunner } from "../suite/run.ts";
 import type { Suite } from "../suite/suite.ts";
 
 export const APP = join(import.meta.dirname, "fresh-expo-app");
@@ -17,7 +17,12 @@ const PERMISSION = "android.permission.ACCESS_NETWORK_STATE";
  * A new Expo app with an `app.config.ts` and the guide's code in it, as far as is possible without building native
  * code. Its bundle is made in the example, where Metro has compiled most of it before.
  */
-export async function checkFreshExpoApp(suite: Suite, folder: string, runner: Runner, example: string): Promise<void> {
+export async function checkFreshExpoApp(
+  suite: Suite,
+  folder: string,
+  runner: ProgramRunner,
+  example: string,
+): Promise<void> {
   makeApp(folder, example);
   const doctor = () => runner.run(bin("device-risk-signals"), ["doctor"]);
   const configure = (change: (code: string) => string): void => writeFromGuide(folder, ["app.config.ts"], change);

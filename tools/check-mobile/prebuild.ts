@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { declarationsFor, QUERIES_MARKER } from "../../packages/react-native/src/app-config/declarations.ts";
 import { PROBE_IDS } from "@device-risk-signals/contract/catalog/fields";
 import { copyExample } from "./example.ts";
-import { bin, type Runner } from "../suite/run.ts";
+import { bin, type ProgramRunner } from "../suite/run.ts";
 import type { Suite } from "../suite/suite.ts";
 
 interface AppConfig {
@@ -19,7 +19,12 @@ const MANIFEST = "android/app/src/main/AndroidManifest.xml";
 const PLIST = /^ios\/[^/]+\/Info\.plist$/;
 
 /** A real `expo prebuild` of the example, from the template that the `expo` package holds, without network. */
-export async function checkPrebuild(suite: Suite, folder: string, runner: Runner, modules: string): Promise<void> {
+export async function checkPrebuild(
+  suite: Suite,
+  folder: string,
+  runner: ProgramRunner,
+  modules: string,
+): Promise<void> {
   copyExample(folder);
   symlinkSync(modules, join(folder, "node_modules"));
   const app = JSON.parse(readFileSync(join(folder, "app.json"), "utf8")) as AppConfig;

@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { countsOf } from "../suite/jest-counts.ts";
-import { Runner } from "../suite/run.ts";
+import { ProgramRunner } from "../suite/run.ts";
 import { Suite } from "../suite/suite.ts";
 import { installOnce } from "./install-once.ts";
 
@@ -17,7 +17,7 @@ const { scripts } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"
 const name = basename(folder);
 const suite = new Suite(name, (text) => void process.stdout.write(text));
 const temporary = mkdtempSync(join(tmpdir(), `drs-${name}-`));
-const runner = new Runner(folder, temporary);
+const runner = new ProgramRunner(folder, temporary);
 const run = (script: string, ...flags: string[]) => runner.run("npm", ["run", "--silent", script, "--", ...flags]);
 
 try {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Runner } from "../suite/run.ts";
+import type { ProgramRunner } from "../suite/run.ts";
 
 /** Inside `node_modules`, so that it disappears together with what it describes. */
 const INSTALLED = "node_modules/.installed-from";
@@ -10,7 +10,7 @@ const INSTALLED = "node_modules/.installed-from";
  * Runs `npm ci` in the folder where its manifest or lock file is not the one that was installed last. Two at a time
  * would disturb each other; npm itself does not lock a folder.
  */
-export async function installOnce(folder: string, runner: Pick<Runner, "install">): Promise<void> {
+export async function installOnce(folder: string, runner: Pick<ProgramRunner, "install">): Promise<void> {
   const wanted = digestOf(["package.json", "package-lock.json", ".npmrc"].map((name) => join(folder, name)));
   if (installedFrom(folder) === wanted) return;
   await runner.install();

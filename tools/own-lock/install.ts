@@ -1,5 +1,5 @@
 /** `node tools/own-lock/install.ts FOLDER`: installs a folder with a lock file of its own, unless that was done. */
-import { Runner } from "../suite/run.ts";
+import { ProgramRunner } from "../suite/run.ts";
 import { installOnce } from "./install-once.ts";
 
 const [folder] = process.argv.slice(2);
@@ -7,5 +7,5 @@ if (folder === undefined) {
   process.stderr.write("Usage: node tools/own-lock/install.ts FOLDER\n");
   process.exitCode = 2;
 } else {
-  await installOnce(folder, new Runner(folder));
+  await installOnce(folder, new ProgramRunner(folder));
 }

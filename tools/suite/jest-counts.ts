@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { bin, type Done, type Runner } from "./run.ts";
+import { bin, type Done, type ProgramRunner } from "./run.ts";
 import type { Counts } from "./suite.ts";
 
 interface Report {
@@ -19,7 +19,7 @@ const MAX_CHARACTERS = 20_000;
  * Runs the Jest of the app in `folder`, in one process: with an empty cache two would compile everything twice.
  * @throws Error with what it said, where it could not run.
  */
-export async function jestCounts(runner: Runner, folder: string): Promise<Counts & { readonly said: string }> {
+export async function jestCounts(runner: ProgramRunner, folder: string): Promise<Counts & { readonly said: string }> {
   const file = join(folder, "jest.json");
   return countsOf(await runner.run(bin("jest"), ["--runInBand", "--json", `--outputFile=${file}`]), file);
 }

@@ -19,7 +19,7 @@ export function bin(name: string): string {
 const TAIL = 4_000;
 
 /** Runs programs in one folder, with the Node that runs this, without network beyond npm's, and without telemetry. */
-export class Runner {
+export class ProgramRunner {
   readonly #folder: string;
   readonly #environment: NodeJS.ProcessEnv;
 

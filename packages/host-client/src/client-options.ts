@@ -1,6 +1,6 @@
 import type { FetchFunction } from "./fetch-function.ts";
 import { platformRandomBytes, type RandomBytes } from "./idempotency-key.ts";
-import { functionProblems, numberProblems, throwMisuse, textProblem, withDefaults } from "./misuse.ts";
+import { functionProblems, problemsOfWholeNumbers, throwMisuse, textProblem, withDefaults } from "./misuse.ts";
 
 /**
  * Returns the application session token, from memory if it can. `refresh` is true when the server has just rejected the
@@ -58,7 +58,7 @@ export function readClientOptions(options: ClientOptions): ClientSettings {
     textProblem("sdkVersion", sdkVersion, 32),
     platform !== "android" && platform !== "ios" && "platform must be android or ios",
     textProblem("appVersion", appVersion, 64, 0),
-    ...numberProblems(settings, ["freshnessMs", "timeoutMs", "maxAttempts", "baseDelayMs", "maxDelayMs"]),
+    ...problemsOfWholeNumbers(settings, ["freshnessMs", "timeoutMs", "maxAttempts", "baseDelayMs", "maxDelayMs"]),
   ]);
   return { ...(settings as Omit<ClientSettings, "url">), url: baseUrl.replace(/\/+$/, "") + PATH };
 }

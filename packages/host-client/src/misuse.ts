@@ -22,7 +22,7 @@ export function textProblem(name: string, value: unknown, max: number, min = 1):
 const MAX_INTEGER = 1_000_000_000;
 
 /** The problems of options that must be whole numbers from 1 to `max`. */
-export function numberProblems<Options>(
+export function problemsOfWholeNumbers<Options>(
   options: Options,
   names: readonly (keyof Options & string)[],
   max = MAX_INTEGER,

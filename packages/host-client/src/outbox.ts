@@ -1,8 +1,8 @@
 import type { Bounds } from "./bounded.ts";
 import type { HostAbortSignal } from "./host-globals.ts";
-import { functionProblems, numberProblems, throwMisuse, textProblem, withDefaults } from "./misuse.ts";
+import { functionProblems, problemsOfWholeNumbers, throwMisuse, textProblem, withDefaults } from "./misuse.ts";
 import { MAX_ROUNDS } from "./outbox-entry.ts";
-import { openGeneration } from "./outbox-generation.ts";
+import { createCancellationScope } from "./cancellation-scope.ts";
 import { MAX_EVENTS, openShelf, type ShelvedEntry } from "./outbox-shelf.ts";
 import { inTime, type OutboxStorage } from "./outbox-storage.ts";
 import type { LaterReason, RefusedReason, RequestError, SendResult } from "./send-result.ts";
@@ -90,11 +90,11 @@ export function createOutbox(options: OutboxOptions): Outbox {
     ...functionProblems(storage, ["getItem", "setItem", "removeItem"]),
     ...functionProblems(settings, ["onDropped"]),
     textProblem("name", settings.name, 200),
-    ...numberProblems(settings, ["maxEvents"], MAX_EVENTS),
-    ...numberProblems(settings, ["maxBytes"]),
+    ...problemsOfWholeNumbers(settings, ["maxEvents"], MAX_EVENTS),
+    ...problemsOfWholeNumbers(settings, ["maxBytes"]),
   ]);
   const shelf = openShelf({ ...settings, onCorrupt: () => drop({ reason: "corrupt", errors: [] }) });
-  const generation = openGeneration();
+  const scope = createCancellationScope();
   const inProgress = new Map<string, Promise<SendResult>>();
   let flushing: Promise<FlushReport> | undefined;
   let drops = 0;
@@ -142,7 +142,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   }
 
   async function flush(callers: HostAbortSignal | undefined): Promise<FlushReport> {
-    const signal = generation.join(callers);
+    const signal = scope.join(callers);
     const before = drops;
     const count = { stored: 0, replayed: 0 };
     const report = (stopped?: FlushReport["stopped"], retryAfterMs?: number): FlushReport => ({
@@ -171,7 +171,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
 
   return {
     async send({ action, event, signal: callers }) {
-      const signal = generation.join(callers);
+      const signal = scope.join(callers);
       const request = client.prepare({ action, event });
       const entry = await inTime((bounds) => keep(request, bounds), signal).catch(() => undefined);
       const result = await (entry ? deliverOnce(entry, signal) : client.deliver(request, { signal }));
@@ -182,7 +182,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
       return flushing;
     },
     async clear() {
-      generation.end();
+      scope.end();
       await inTime(shelf.clear);
     },
   };

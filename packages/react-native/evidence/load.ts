@@ -8,7 +8,7 @@ export type CasePlatform = "android" | "ios";
 type Values = Readonly<Record<string, unknown>>;
 type ByProbe<Content> = Readonly<Record<string, Content>>;
 
-/** What a phone answers for a probe, to every question. */
+/** The fields and the evidence that the phone of a case returns for a probe. */
 export interface CaseAnswer {
   readonly fields?: Values;
   readonly evidence?: Values;

@@ -56,7 +56,7 @@ describe("a host's onError", () => {
     ],
     ["rejects", () => Promise.reject(new Error("the host's log broke"))],
   ];
-  it.each(throwing)("that %s does not make ingest reject", async (_, fail) => {
+  it.each(throwing)("that %s does not reject the promise of ingest(): the answer is still 500", async (_, fail) => {
     const reported: unknown[] = [];
     const onError = (error: unknown, operation: string): unknown => {
       reported.push({ error, operation });

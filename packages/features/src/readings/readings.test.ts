@@ -55,7 +55,7 @@ describe("readEvent", () => {
     expect(readEvent(event("{}"), nothing)(found)).toEqual({ state: "omitted", why: "probe-absent" });
   });
 
-  it("finds nothing observed in a constant, on its platform only", () => {
+  it("gives not-observed for a field on a platform where it is constant, and observed on the other", () => {
     const constant = { ...found, constantOn: ["ios"] } as const;
     const probes = '{"p":{"status":"success","data":{"found":false}}}';
     expect(readEvent(event(probes, "ios"))(constant)).toEqual({ state: "not-observed" });

@@ -127,7 +127,7 @@ describe("a runner", () => {
     ]);
   });
 
-  it("takes no bundle that is not what its hash says, and none that is no program", async () => {
+  it("rejects a bundle whose hash does not match, and one that can't be loaded", async () => {
     const bundle = bundleOf(VALUE);
     await expect(openRunner([{ ...bundle, text: `${bundle.text} ` }])).rejects.toThrow(
       "example@1 is not what its hash says",

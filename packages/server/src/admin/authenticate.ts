@@ -4,7 +4,7 @@ import type { Clock } from "../ports.ts";
 import type { Executor } from "../postgres/executor.ts";
 import type { AdminSession, AdminSessions } from "../identity/admin-sessions.ts";
 import { findHolder } from "../identity/admin-tokens.ts";
-import { actorPrefix, type Caller } from "../identity/caller.ts";
+import { actorStartOf, type Caller } from "../identity/caller.ts";
 import { cookiesOf, SESSION_COOKIE } from "./operations/cookies.ts";
 import { AdminError } from "./operations/problem.ts";
 
@@ -53,7 +53,7 @@ function ofHolder({
   expires_at,
   token_id,
 }: NonNullable<Awaited<ReturnType<typeof findHolder>>>): Caller {
-  return { person, roles, expiresAt: expires_at, via: "api", actor: `${actorPrefix(person)}admin token ${token_id})` };
+  return { person, roles, expiresAt: expires_at, via: "api", actor: `${actorStartOf(person)}admin token ${token_id})` };
 }
 
 async function ofCookie(
@@ -70,7 +70,7 @@ async function ofCookie(
 
 function ofSession(session: AdminSession, via: "console" | "cli"): Caller {
   const { person, roles, expiresAt, sessionId, authenticatedAt } = session;
-  const actor = `${actorPrefix(person)}${via === "cli" ? "login" : "console session"} ${sessionId})`;
+  const actor = `${actorStartOf(person)}${via === "cli" ? "login" : "console session"} ${sessionId})`;
   return { person, roles, expiresAt, via, actor, session: { id: sessionId, authenticatedAt } };
 }
 

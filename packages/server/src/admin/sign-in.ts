@@ -6,7 +6,7 @@ import { type Static, Type } from "typebox";
 import { writeAudit } from "../audit/audit.ts";
 import { sourceOf } from "../identifiers/source-address.ts";
 import { type AdminSessions, endSession, endWiderSessions, type SignedInPerson } from "../identity/admin-sessions.ts";
-import { actorPrefix } from "../identity/caller.ts";
+import { actorStartOf } from "../identity/caller.ts";
 import type { IdentityProvider, SignedIn } from "../identity/identity-provider.ts";
 import { identityKey, mapIdentity, type RoleMapping } from "../identity/role-mapping.ts";
 import {
@@ -168,7 +168,7 @@ async function openConsole(
       if (found) await endSession(transaction, found.sessionId);
     }
     const started = await adminSessions.start(transaction, clock, "console", person);
-    const actor = `${actorPrefix(person.person)}console session ${started.sessionId})`;
+    const actor = `${actorStartOf(person.person)}console session ${started.sessionId})`;
     const entry = { actor, via: "console", roles: person.roles, operation: SIGN_IN, outcome: "done" } as const;
     await writeAudit(transaction, audit, entry);
     return started;
@@ -207,7 +207,7 @@ async function exchange({ pool, clock, keys, adminSessions }: Ports, code: strin
   const login = await inTransaction(pool, async (transaction) => {
     const started = await adminSessions.exchange(transaction, clock, code, verifier);
     if (!started) return undefined;
-    const actor = `${actorPrefix(started.person)}login ${started.sessionId})`;
+    const actor = `${actorStartOf(started.person)}login ${started.sessionId})`;
     const entry = { actor, via: "cli", roles: started.roles, operation: SIGN_IN, outcome: "done" } as const;
     await writeAudit(transaction, audit, entry);
     return started;

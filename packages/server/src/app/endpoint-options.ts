@@ -2,7 +2,7 @@
 import type { FieldPath } from "@device-risk-signals/contract/catalog/check";
 import { readAdoptedPaths } from "../adopted-fields/adopted-fields.ts";
 import { checkSettings, type Config, type Environment, readConfig, readSettings } from "../config/config.ts";
-import { attempt, type Members, membersOf } from "../config/members.ts";
+import { attempt, type OwnMembers, membersOf } from "../config/members.ts";
 import type { Settings } from "../config/options.ts";
 import { path, type Result } from "../config/values.ts";
 import { OperatorError } from "../errors/operator-error.ts";
@@ -87,7 +87,7 @@ export function resolveOptions(options: EndpointOptions): ResolvedOptions {
   }
   const sessions = take("sessions", withMethod<SessionVerifier>("verify"));
   const actions = take("actions", withMethod<ActionRegistry>("find"));
-  const fromEnvironment = take<Members>("fromEnvironment", membersOf);
+  const fromEnvironment = take<OwnMembers>("fromEnvironment", membersOf);
   const checked = checkSettings(settings, directory ?? process.cwd(), fromEnvironment);
   if (!checked.ok) problems.push(...checked.problems);
   if (!checked.ok || problems.length > 0) throw new TypeError(problems.join("; "));

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { conflicts } from "./rules.ts";
 import type { Settings } from "./options.ts";
 import { OPTION_PATHS, type Path, PATHS, settingOf, type Values } from "./settings.ts";
-import { attempt, describeName, type Members, membersOf } from "./members.ts";
+import { attempt, describeName, type OwnMembers, membersOf } from "./members.ts";
 import { path as pathKind, type Result } from "./values.ts";
 
 /** Members by path, such as `"throttle.burst"`, as nested objects. */
@@ -59,7 +59,11 @@ export function readSettings(environment: Environment, directory: string): Setti
  * Checks options; a member that is no option is a problem, and so is one that is `undefined`. Pure.
  * @param fromVariables options that were made of variables: a problem with one of their values names its variable.
  */
-export function checkSettings(options: Members, directory: string, fromVariables: Members = new Map()): ConfigResult {
+export function checkSettings(
+  options: OwnMembers,
+  directory: string,
+  fromVariables: OwnMembers = new Map(),
+): ConfigResult {
   const found = flatten(options);
   const given = flatten(fromVariables);
   const { choices, problems } = readMembers(found);
@@ -92,7 +96,7 @@ const checkMember = (path: Path, member: Result<unknown>): Result<unknown> =>
   "problem" in member ? member : attempt(() => settingOf(path).kind.check(member.value));
 
 /** The members by path; a group is there only with the problem that it has. */
-function flatten(members: Members, prefix = ""): ReadonlyMap<string, Result<unknown>> {
+function flatten(members: OwnMembers, prefix = ""): ReadonlyMap<string, Result<unknown>> {
   const all = [...members].flatMap(([name, member]): (readonly [string, Result<unknown>])[] => {
     const path = prefix + describeName(name);
     if (!GROUP_NAMES.has(path) || "problem" in member) return [[path, member]];

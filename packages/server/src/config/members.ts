@@ -11,9 +11,9 @@ export function attempt<T>(read: () => Result<T>): Result<T> {
 }
 
 /** The own members of a plain object, enumerable or not, each read once. */
-export type Members = ReadonlyMap<string | symbol, Result<unknown>>;
+export type OwnMembers = ReadonlyMap<string | symbol, Result<unknown>>;
 
-export function membersOf(object: unknown): Result<Members> {
+export function membersOf(object: unknown): Result<OwnMembers> {
   return attempt(() => {
     if (!isPlainObject(object)) return { problem: "must be a plain object" };
     const members = Reflect.ownKeys(object).map((name) => {

@@ -53,7 +53,7 @@ describe("the key-encryption key", () => {
     expect(await load({ DRS_KEY_ENCRYPTION_KEY_FILE: path })).toEqual([before, key]);
   });
 
-  it("is never made where a file is named", async () => {
+  it("is not generated if the configuration names a key file", async () => {
     const path = join(folder.path, "absent");
     await expect(load({ DRS_KEY_ENCRYPTION_KEY_FILE: path })).rejects.toThrow(`can't be read from ${path}: ENOENT`);
     await expect(stat(path)).rejects.toMatchObject({ code: "ENOENT" });

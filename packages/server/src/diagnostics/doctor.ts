@@ -5,7 +5,7 @@ import { requireReplayed } from "../lifecycle/recovery/compare-with-journal.ts";
 import { countOutcomes } from "../audit/search-audit.ts";
 import { readErasureState } from "../lifecycle/erasure/erasures.ts";
 import { listAcceptedEntryLosses } from "../journal/applied-entries.ts";
-import { readRequestState } from "../subject-requests/data-requests.ts";
+import { readDataRequestCounts } from "../subject-requests/data-requests.ts";
 import { readHoldState } from "../lifecycle/holds/holds.ts";
 import { readRestrictionState } from "../lifecycle/restrictions/restrictions.ts";
 import { readPolicyVersion } from "../policy/policy-table.ts";
@@ -259,7 +259,7 @@ async function adoptedFinding({ config }: Installation): Promise<Finding> {
 }
 
 async function requestFinding({ pool }: Installation): Promise<Finding> {
-  const { requests_open, requests_overdue, requests_completable } = await readRequestState(pool);
+  const { requests_open, requests_overdue, requests_completable } = await readDataRequestCounts(pool);
   const ok = requests_overdue === 0 && requests_completable === 0;
   const state =
     `open: ${plural(requests_open, "request")} of data subjects, ${requests_overdue} overdue; ` +

@@ -93,8 +93,8 @@ export type CommitResult = "stored" | "taken" | "stale";
  * sent when it is known who holds the keys.
  *
  * @param client in pipeline mode, so that statements of one round trip need not wait for each other.
- * @returns for each event whether it was stored, its key was taken, or its secrets were erased or lost since it was sealed,
- * or a policy applied since its purpose was chosen.
+ * @returns for each event: `stored`; `taken` if its idempotency key is in use; `stale` if its secrets were erased or lost
+ * after it was sealed, or if a policy was applied after its purpose was chosen.
  */
 export async function commitBatch(
   client: pg.Client,

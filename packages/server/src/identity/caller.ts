@@ -23,4 +23,4 @@ export interface CallerSession {
 export const agentOf = ({ actor, via, roles }: Caller): Agent => ({ actor, via, ...(roles.length > 0 && { roles }) });
 
 /** The start of the actors of one person: the rest names the credential. A person's name holds no parenthesis. */
-export const actorPrefix = (person: string): string => `${person} (`;
+export const actorStartOf = (person: string): string => `${person} (`;

@@ -8,7 +8,7 @@ import type { Connection, Executor } from "../postgres/executor.ts";
 import type { OnError } from "../ports.ts";
 import { expire, type ExpiryOptions } from "./retention/expire.ts";
 import { type HoldState, readHoldState } from "./holds/holds.ts";
-import { type RequestState, readRequestState } from "../subject-requests/data-requests.ts";
+import { type DataRequestCounts, readDataRequestCounts } from "../subject-requests/data-requests.ts";
 import { type Expired, recordRun, readRetentionState, type RetentionState } from "./retention/runs.ts";
 import { type FailedStep, runSteps } from "./retention/steps.ts";
 import { withMaintenanceLock, tryWithMaintenanceLock } from "../postgres/maintenance-lock.ts";
@@ -71,13 +71,13 @@ async function finish(
 export const WORKER = "server";
 
 /** State that an operator must check, in addition to what a pass deleted. */
-export type PassState = RetentionState & HoldState & RequestState;
+export type PassState = RetentionState & HoldState & DataRequestCounts;
 
 async function stateOf(executor: Executor): Promise<PassState> {
   return {
     ...(await readRetentionState(executor)),
     ...(await readHoldState(executor)),
-    ...(await readRequestState(executor)),
+    ...(await readDataRequestCounts(executor)),
   };
 }
 

@@ -106,7 +106,7 @@ describe("the introspection answer", () => {
   });
 });
 
-describe("introspection in trouble throws Unavailable, and does not reject the token", () => {
+describe("the verifier throws Unavailable, and does not reject the token, if introspection fails", () => {
   const trouble: readonly (readonly [string, Reply])[] = [
     ["500", json({ active: true, sub: "a" }, 500)],
     ["401: our own credentials are refused", json({ error: "invalid_client" }, 401)],
@@ -127,7 +127,7 @@ describe("introspection in trouble throws Unavailable, and does not reject the t
     await expect(verifierOf().verify("token-1")).rejects.toBeInstanceOf(Unavailable);
   });
 
-  it("and quotes nothing of an answer that is no JSON", async () => {
+  it("with an answer that is not JSON, which the error does not quote", async () => {
     server.answer(plain("upstream-text", 200, "application/json"));
     const error = await verifierOf()
       .verify("token-1")

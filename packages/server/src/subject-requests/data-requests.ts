@@ -199,7 +199,7 @@ export async function completeRequest(executor: Executor, id: string): Promise<R
   return rows[0];
 }
 
-export interface RequestState {
+export interface DataRequestCounts {
   readonly requests_open: number;
   readonly requests_overdue: number;
   /** Closed in part, and can be closed as done. */
@@ -216,6 +216,6 @@ const REQUEST_STATE = sql(
   { requests_overdue: "int8", requests_open: "int8", requests_completable: "int8" },
 );
 
-export async function readRequestState(executor: Executor): Promise<RequestState> {
+export async function readDataRequestCounts(executor: Executor): Promise<DataRequestCounts> {
   return queryRow(executor, REQUEST_STATE);
 }

@@ -16,7 +16,7 @@ import type { AuditSigner } from "../audit/audit-signer.ts";
 import { findAccountKnowledge } from "./known-account.ts";
 
 export interface AskedRestriction extends Omit<RestrictionOrder, "purpose" | "actor"> {
-  /** Id of the one purpose that it is on; `undefined`: all purposes. */
+  /** Id of the purpose that is restricted; `undefined` restricts all purposes. */
   readonly purpose: string | undefined;
 }
 

@@ -39,7 +39,7 @@ export async function requireEvent(
 /** The case that a read belongs to, or what a case of each event is opened with. */
 export type Why = Pick<Input<"readExactEvent">, "case_id" | "reason" | "category" | "ticket">;
 
-export interface Revealed {
+export interface RevealedEvent {
   readonly exact: Uint8Array;
   readonly entryId: string;
   readonly event: ListedEvent;
@@ -54,7 +54,7 @@ export async function reveal<const Events extends readonly ListedEvent[]>(
   access: EventAccess,
   events: Events,
   why: Why,
-): Promise<{ readonly [Index in keyof Events]: Revealed }> {
+): Promise<{ readonly [Index in keyof Events]: RevealedEvent }> {
   const { ports } = access;
   const keys = await ports.keys();
   const entryIds = await inTransaction(ports.pool, async (transaction) => {
@@ -65,14 +65,14 @@ export async function reveal<const Events extends readonly ListedEvent[]>(
     if (error instanceof AdminError && error.problem.status === 403) await auditDenial(access, events);
     throw error;
   });
-  const revealed: Revealed[] = [];
+  const revealed: RevealedEvent[] = [];
   for (const [index, event] of events.entries()) {
     const entryId = entryIds[index] as string;
     const stored = await revealEvent(ports.pool, entryId, event);
     if (!stored) throw new OperatorError("not-found", `There is no event ${event.event_id}.`);
     revealed.push({ exact: await openEvent(keys, ports.pool, stored), entryId, event });
   }
-  return revealed as { readonly [Index in keyof Events]: Revealed };
+  return revealed as { readonly [Index in keyof Events]: RevealedEvent };
 }
 
 async function writeEntry(

@@ -66,7 +66,7 @@ const FIND_COPIES = sql(
   { event_id: "uuid" },
 );
 
-/** @returns those of the events that a copy exists of. */
+/** @returns the ids of those events that have a held copy. */
 export async function findCopies(executor: Executor, eventIds: readonly string[]): Promise<ReadonlySet<string>> {
   const { rows } = await query(executor, FIND_COPIES, valuesOf(eventIds));
   return new Set(rows.map(({ event_id }) => event_id));

@@ -22,7 +22,7 @@ export function destroyedSecrets({
 }: Pick<Comparison, "missing" | "watermark">): ReadonlySet<string> {
   const names = missing.flatMap(({ sequence, entry }) => {
     if (!entry || !isErasure(entry)) return [];
-    // The secrets of an ended hold are destroyed before its entry is written, the others after it.
+    // The secrets of an ended hold are destroyed before its journal entry is written, those of an erasure after it.
     return sequence <= watermark || entry.kind === "hold" ? secretsOf(entry) : [];
   });
   return new Set(names);

@@ -12,7 +12,7 @@ export interface NewRestriction {
   readonly account: string;
   /** The account's MAC of `restrictedAccountOf`. */
   readonly accountMac: Buffer;
-  /** Code of the one purpose that it is on; `undefined`: all purposes. */
+  /** Code of the purpose that is restricted; `undefined` restricts all purposes. */
   readonly purpose: number | undefined;
   readonly article: RestrictionArticle;
   readonly reason: string;

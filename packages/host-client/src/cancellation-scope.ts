@@ -5,17 +5,17 @@ import { requireSignal } from "./misuse.ts";
  * Ends everything that is in progress in an outbox at once, so that no event of one account is sent with the session of
  * the next. Its signals join the caller's: React Native has no `AbortSignal.any`, and some platforms no controller.
  */
-export function openGeneration() {
+export function createCancellationScope() {
   const cuts = new Set<() => void>();
-  let generation = 0;
+  let ended = 0;
   return {
-    /** Aborted with the caller's, or when the generation ends. @throws TypeError when the caller's is no signal. */
+    /** Aborted with the caller's, or when the scope ends. @throws TypeError when the caller's is no signal. */
     join(signal: HostAbortSignal | undefined): HostAbortSignal {
       requireSignal(signal);
-      const joined = generation;
+      const joined = ended;
       return {
         get aborted() {
-          return joined !== generation || !!signal?.aborted;
+          return joined !== ended || !!signal?.aborted;
         },
         addEventListener(type, cut) {
           cuts.add(cut);
@@ -28,7 +28,7 @@ export function openGeneration() {
       };
     },
     end(): void {
-      generation++;
+      ended++;
       cuts.forEach((cut) => cut());
     },
   };

@@ -28,7 +28,7 @@ ${roles.join("\n")}
 
 ## Tables and views
 
-No role but \`drs_service\` reads the column \`payload\` of a table or view. The columns are in \`grants.ts\`.
+No role but \`drs_service\` reads payloads of events from a table or view. The columns are in \`grants.ts\`.
 
 | table or view | ${head} |
 | --- | ${rule} |

@@ -53,7 +53,7 @@ export function useAdminListener(system: () => System, signIn?: (url: string) =>
     await once(server, "listening");
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     api = await createAdminApi({
-      ports: portsOf(system(), openAdminConnection(system(), onError, connections)),
+      ports: portsOf(system(), await openAdminConnection(system(), onError, connections)),
       document: ADMIN_OPENAPI_JSON,
       isClearAllowed: true,
       onError,

@@ -2,7 +2,9 @@
  * The admin API's own connections to the events' database: what is slow or cancelled there neither delays ingestion nor
  * counts as a failure of ingestion's database. Their role can read no payload.
  */
+import type { Pool } from "pg";
 import { Monitor } from "../dependencies/monitor.ts";
+import { OperatorError } from "../errors/operator-error.ts";
 import type { OnError } from "../ports.ts";
 import {
   administrationOptions,
@@ -12,30 +14,50 @@ import {
   withStatementTimeout,
 } from "../postgres/database.ts";
 import { isTransient, sqlState } from "../postgres/errors.ts";
+import { requireSettings } from "../postgres/pooler.ts";
 import { PostgresProbe } from "../postgres/postgres-probe.ts";
 import { SQL_STATES } from "../postgres/sql-states.ts";
 import type { CloseStack } from "./close-stack.ts";
 import type { OpenConnection } from "./connect.ts";
 
+const ROLE = "drs_admin";
+
 export type AdminConnection = Pick<OpenConnection, "pool" | "database" | "administration">;
 
-/** Opens the connections of the admin API. @param opened closes them. */
-export function openAdminConnection(
+/**
+ * Opens the connections of the admin API. @param opened closes them.
+ * @throws schema-outdated where its own login lacks the role. @throws pooler-unsupported
+ */
+export async function openAdminConnection(
   { config, database: shared, administration, dependencies }: OpenConnection,
   onError: OnError,
   opened: CloseStack,
-): AdminConnection {
+): Promise<AdminConnection> {
   const dependency = dependencies.get("admin_database");
   const { url: connectionString, pool: max } = config.service.admin.database;
   const login = connectionString === undefined ? shared : { connectionString };
   const bound = withStatementTimeout(withDeadlineOf(dependency, login, isAway));
-  const database = servingOptions(bound, { role: "drs_admin" });
+  const database = servingOptions(bound, { role: ROLE });
   const pool = openPool(database, { max, onError });
   opened.add("admin database", () => pool.end());
+  // guard(drop): a login of the admin API with another role is no boundary
+  // fails: packages/server/src/service/separated.test.ts › without its role
+  if (connectionString !== undefined) await requireRole(pool);
   const monitor = new Monitor(dependency, new PostgresProbe({ dependency, database }));
   opened.add("monitor of the admin database", () => monitor.close());
   return { pool, database, administration: administrationOptions(withDeadlineOf(dependency, administration, isAway)) };
 }
+
+async function requireRole(pool: Pool): Promise<void> {
+  await requireSettings(pool, ROLE).catch((error: unknown) => {
+    if (!LACKS_ROLE.has(sqlState(error))) throw error;
+    const detail = `the login of DRS_ADMIN_DATABASE_URL lacks the role ${ROLE}: run drs migrate`;
+    throw new OperatorError("schema-outdated", detail, { cause: error });
+  });
+}
+
+/** SQLSTATEs of a connection that asks for a role which its login does not have. */
+const LACKS_ROLE = new Set<string | undefined>([SQL_STATES.invalidParameterValue, SQL_STATES.insufficientPrivilege]);
 
 /** A statement that was cancelled, by its time limit or by a person, was answered. */
 const isAway = (error: unknown): boolean => isTransient(error) && sqlState(error) !== SQL_STATES.queryCanceled;

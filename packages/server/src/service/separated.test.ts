@@ -30,15 +30,19 @@ interface Process {
   readonly errors: unknown[];
 }
 
-async function start(surface: ServedSurface, login: string): Promise<Process> {
+async function start(
+  surfaces: readonly ServedSurface[],
+  login: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Process> {
   const url = (scene.environment["DRS_DATABASE_URL"] ?? "").replace("postgres@", `${login}@`);
-  const environment = { ...scene.environment, DRS_DATABASE_URL: url, DRS_PORT: "0", DRS_ADMIN_PORT: "0" };
+  const environment = { ...scene.environment, DRS_DATABASE_URL: url, DRS_PORT: "0", DRS_ADMIN_PORT: "0", ...settings };
   const result = readConfig(environment, process.cwd());
   if (!result.ok) throw new Error(result.problems.join());
   const errors: unknown[] = [];
   const onError = (error: unknown): void => void errors.push(error);
   const clock = clockOf(environment);
-  const system = await openSystem(result.config, { surfaces: [surface], clock, asServer: true, environment, onError });
+  const system = await openSystem(result.config, { surfaces, clock, asServer: true, environment, onError });
   closing.push(() => system.close());
   const service = await startService(system, pino({ level: "error" }, { write: onError }));
   closing.push(() => service.stop());
@@ -59,9 +63,9 @@ beforeAll(async () => {
     { login: ingestLogin, role: "drs_ingest" },
     { login: adminLogin, role: "drs_admin" },
   ]);
-  worker = await start("worker", "postgres");
-  ingest = await start("ingest", ingestLogin);
-  admin = await start("admin", adminLogin);
+  worker = await start(["worker"], "postgres");
+  ingest = await start(["ingest"], ingestLogin);
+  admin = await start(["admin"], adminLogin);
   who = await makeCredentials(scene.system, "customer-1");
   const { token } = await inOwnerTransaction(scene.system.administration, (owner) =>
     issueAdminToken(owner, scene.system.clock, {
@@ -120,6 +124,16 @@ describe("a process of", () => {
     expect((await client.call("listErasures", { account: who.account })).erasures).toEqual([]);
   });
 
+  it("the admin API does not start with a login of its own without its role", async () => {
+    const url = scene.environment["DRS_DATABASE_URL"] ?? "";
+    const own = { DRS_ADMIN_DATABASE_URL: url.replace("postgres@", `ingest_${suffix}@`) };
+    await expect(start(["admin"], `admin_${suffix}`, own)).rejects.toMatchObject({ code: "schema-outdated" });
+    await expect(start(["admin", "worker"], "postgres", own)).rejects.toMatchObject({
+      code: "schema-outdated",
+      message: expect.stringContaining("drs_admin"),
+    });
+  });
+
   it("a worker alone answers health and metrics, and nothing else", async () => {
     const { adminUrl, url } = worker.service;
     expect(url).toBeUndefined();
@@ -145,9 +159,9 @@ describe("a process of", () => {
     const before = `begin; set local session_replication_role = replica; update drs.account_key set erased_by = null;
       delete from drs.erasure; delete from drs.journal_entry; commit`;
     await owner.query(before);
-    await expect(start("ingest", `ingest_${suffix}`)).rejects.toMatchObject({ code: "replay-needed" });
+    await expect(start(["ingest"], `ingest_${suffix}`)).rejects.toMatchObject({ code: "replay-needed" });
     await worker.system.replay();
-    const started = await start("ingest", `ingest_${suffix}`);
+    const started = await start(["ingest"], `ingest_${suffix}`);
     expect((await get(started.service.adminUrl, "/readyz")).status).toBe(200);
   });
 

@@ -66,7 +66,7 @@ export async function startService(system: System, logger: Logger): Promise<Serv
   const signIn = surfaces.includes("admin") ? await openSignIn(system, onError) : undefined;
   const api = surfaces.includes("admin")
     ? await createAdminApi({
-        ports: portsOf(system, openAdminConnection(system, onError, administering)),
+        ports: portsOf(system, await openAdminConnection(system, onError, administering)),
         ...(signIn && { signIn }),
         document: ADMIN_OPENAPI_JSON,
         isClearAllowed: isLoopback(service.admin.host),

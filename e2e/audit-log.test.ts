@@ -162,6 +162,16 @@ test("an erasure makes reasons and details unreadable, and the log still holds",
   expect(await verified("--checkpoint", kept)).toMatchObject({ code: 0, findings: [] });
 });
 
+test("drs audit prune needs a retention period, and deletes nothing that is younger", async () => {
+  expect(await drs("audit", "prune", "--yes")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("DRS_AUDIT_RETENTION is not set") as string,
+  });
+  const limited = { ...environment, DRS_AUDIT_RETENTION: "30d" };
+  const { code, stdout } = await runInProcess(limited, "audit", "prune", "--yes", "--json");
+  expect([code, objects(stdout)]).toEqual([0, [{ entries: 0 }]]);
+});
+
 test("drs audit epoch continues the log of a restored database, which is reported until it is reviewed", async () => {
   const reason = ["--reason", "restore of yesterday"];
   expect(await drs("audit", "epoch", ...reason)).toMatchObject({ code: 1 });

@@ -92,6 +92,7 @@ export const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   "restriction lift": [NO_ID, "--informed-on", "2026-01-31", "--reason", "request 17", "--yes"],
   "audit export": ["--out", "/nowhere/audit.ndjson"],
   "audit proof": [NO_ID],
+  "audit prune": ["--yes"],
   "audit epoch": ["--reason", "request 17"],
   "review open": [NO_ID, "--reason", "request 17"],
   "review close": [NO_ID, "--reason", "request 17"],

@@ -154,6 +154,47 @@ const EPOCHS: readonly Case[] = [
   },
 ];
 
+const treeAt = (size: number): CompactRange => {
+  const tree = new CompactRange();
+  for (const leaf of leaves.slice(0, size)) tree.append(leaf);
+  return tree;
+};
+const pruned: LogItem = { kind: "start", pruned: true, epoch: 1, size: 32, roots: treeAt(32).roots, note: middle };
+const pruneEntry = signAlone(DIRECT, { ...read(920), operation: "audit.prune", detail: '{"epoch":"1","size":"32"}' });
+/** The entries after 32, the last of which says that those before were pruned. */
+const prunedLog = logOf([...entries, pruneEntry], [32, COUNT + 1]);
+const afterPruning = prunedLog.items.filter((item) => item.kind !== "leaf" || item.index >= 32).slice(1);
+const [, newest = ""] = prunedLog.notes;
+
+const PRUNED: readonly Case[] = [
+  { name: "pruned", items: [pruned, ...afterPruning], outside: [newest], verdict: 0 },
+  {
+    name: "pruned, compared with all",
+    items: [pruned, ...afterPruning],
+    outside: [...log.notes.slice(0, 2), newest],
+    verdict: 0,
+  },
+  { name: "pruned, with nothing outside", items: [pruned, ...afterPruning], outside: [], verdict: 3 },
+  {
+    name: "pruned, with other hashes",
+    items: [{ ...pruned, roots: [leafHash()] }, ...afterPruning],
+    outside: [],
+    verdict: 6,
+  },
+  {
+    name: "pruned, with another checkpoint",
+    items: [{ ...pruned, note: last }, ...afterPruning],
+    outside: [],
+    verdict: 6,
+  },
+  {
+    name: "pruned, and no entry says so",
+    items: [pruned, ...log.items.filter((item) => item.kind !== "leaf" || item.index >= 32).slice(2)],
+    outside: [last],
+    verdict: 6,
+  },
+];
+
 /** An entry that is in no leaf has waited too long: Go's program knows no time, and confirms none. */
 const LATE = STARTED + 3_600_000;
 
@@ -192,7 +233,7 @@ function rootOf(size: number): Buffer {
   return tree.root();
 }
 
-const logs = await Promise.all([...CASES, ...EPOCHS].map(writeCase));
+const logs = await Promise.all([...CASES, ...EPOCHS, ...PRUNED].map(writeCase));
 const otherRoot = { origin: ORIGIN, size: COUNT, root: leafHash() };
 const another: TestLog = { items: [], notes: [signCheckpoint(otherRoot, PRIVATE_KEY)] };
 const proofs = [

@@ -35,14 +35,17 @@ const maxLine = 16 << 20
 
 // line is a line of an export; encoding/json reads byte strings as base64.
 type line struct {
-	Format     string  `json:"format"`
-	Checkpoint string  `json:"checkpoint"`
-	New        bool    `json:"new"`
-	Epoch      int     `json:"epoch"`
-	Leaf       *uint64 `json:"leaf"`
-	Hash       []byte  `json:"hash"`
-	Record     []byte  `json:"record"`
-	MAC        []byte  `json:"mac"`
+	Format     string   `json:"format"`
+	Checkpoint string   `json:"checkpoint"`
+	Start      *uint64  `json:"start"`
+	Roots      [][]byte `json:"roots"`
+	Note       string   `json:"note"`
+	New        bool     `json:"new"`
+	Epoch      int      `json:"epoch"`
+	Leaf       *uint64  `json:"leaf"`
+	Hash       []byte   `json:"hash"`
+	Record     []byte   `json:"record"`
+	MAC        []byte   `json:"mac"`
 }
 
 type checkpoint struct {
@@ -178,6 +181,8 @@ type log struct {
 	// The entries that begin epochs, and the entries whose reviews are closed.
 	begun    map[string]string
 	reviewed map[string]bool
+	// The epoch and size of the start, as long as no entry says that the leaves before it were pruned.
+	unexplained *[2]string
 }
 
 // verifyExport hashes all entries again and compares the trees with every checkpoint.
@@ -194,6 +199,9 @@ func verifyExport(keyText string, outside [][]byte, export io.Reader) (*result, 
 	for _, one := range l.expected {
 		found.find("a checkpoint kept outside has %d entries of epoch %d, the log has %d of epoch %d", one.size, one.epoch, l.tree.End(), l.epoch)
 	}
+	if l.unexplained != nil {
+		found.find("the log starts after %s leaves of epoch %s, and no entry says that they were pruned", l.unexplained[1], l.unexplained[0])
+	}
 	for id, what := range l.begun {
 		if !l.reviewed[id] {
 			found.find("%s", what)
@@ -206,6 +214,8 @@ func verifyExport(keyText string, outside [][]byte, export io.Reader) (*result, 
 
 func (l *log) add(item line) error {
 	switch {
+	case item.Start != nil:
+		return l.startAfter(item)
 	case item.Checkpoint != "":
 		one, err := l.key.open([]byte(item.Checkpoint))
 		if err != nil || one.epoch != l.epoch {
@@ -237,6 +247,10 @@ func (l *log) add(item line) error {
 	if err := l.tree.Append(item.Hash, nil); err != nil {
 		return err
 	}
+	return l.compareExpected()
+}
+
+func (l *log) compareExpected() error {
 	for len(l.expected) > 0 && l.expected[0].epoch == l.epoch && l.expected[0].size <= l.tree.End() {
 		if err := l.compare(l.expected[0]); err != nil {
 			return err
@@ -318,7 +332,34 @@ func (l *log) readStart(epoch int, item line) (kept, continued *checkpoint, id s
 func (l *log) review(item line) {
 	if entry, ok := readEntry(item.Record); ok && entry.operation == "audit.review" && entry.outcome == "closed" {
 		l.reviewed[entry.references["entry_id"]] = true
+	} else if ok && l.unexplained != nil && entry.operation == "audit.prune" &&
+		[2]string{entry.references["epoch"], entry.references["size"]} == *l.unexplained {
+		l.unexplained = nil
 	}
+}
+
+// startAfter continues from the hashes of leaves that were pruned: a checkpoint must sign them.
+func (l *log) startAfter(item line) error {
+	epoch, size := max(item.Epoch, 1), *item.Start
+	l.unexplained = &[2]string{strconv.Itoa(epoch), strconv.FormatUint(size, 10)}
+	tree, err := l.factory.NewRange(0, size, item.Roots)
+	if err != nil {
+		return err
+	}
+	root, err := rootOf(tree)
+	if err != nil {
+		return err
+	}
+	one, err := l.key.open([]byte(item.Note))
+	if err != nil || one.epoch != epoch || one.size != size || !bytes.Equal(one.root, root) {
+		l.find("the hashes of the first %d leaves are not signed by the checkpoint of the start", size)
+	}
+	l.signed = true
+	l.epoch, l.tree = epoch, tree
+	for len(l.expected) > 0 && (l.expected[0].epoch < epoch || (l.expected[0].epoch == epoch && l.expected[0].size < size)) {
+		l.expected = l.expected[1:]
+	}
+	return l.compareExpected()
 }
 
 const recordFormat = "drs-audit/1\n"

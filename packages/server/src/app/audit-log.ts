@@ -1,6 +1,10 @@
 /** The log of the audit of an installation: its key, and where its checkpoints are kept. */
 import { checkpointLog } from "../audit/checkpoint-log.ts";
 import { checkpointDirectory } from "../audit/checkpoint-directory.ts";
+import type { Agent } from "../audit/audit.ts";
+import { openEpochCheckpoint } from "../audit/log/epoch.ts";
+import { type Pruned, pruneLog } from "../audit/prune.ts";
+import { OperatorError } from "../errors/operator-error.ts";
 import type { CheckpointSink } from "../audit/checkpoint-sink.ts";
 import { formatLogKey, type LogKey, parseLogKey } from "../audit/log/checkpoint.ts";
 import type { ReviewOrder } from "../audit/reviews.ts";
@@ -10,7 +14,7 @@ import { ed25519Key } from "../crypto/ed25519-key.ts";
 import type { ErasureJournal } from "../journal/journal.ts";
 import type { OnError } from "../ports.ts";
 import { lockSession, tryLockSession } from "../postgres/advisory-locks.ts";
-import { withClient } from "../postgres/database.ts";
+import { inOwnerTransaction, withClient } from "../postgres/database.ts";
 import { LOCKS } from "../postgres/locks.ts";
 import type { Installation } from "./open-installation.ts";
 
@@ -66,6 +70,25 @@ export async function startEpochNow(installation: Installation, order: ReviewOrd
   return withClient(installation.database, async (client) => {
     await lockSession(client, LOCKS.auditLog);
     return startEpoch(client, ports, { ...order, signer: installation.audit });
+  });
+}
+
+/**
+ * Deletes the entries that are older than the retention period of the audit.
+ * @returns `undefined` where there are none. @throws state-conflict; what a sink throws
+ */
+export async function pruneNow(installation: Installation, agent: Agent): Promise<Pruned | undefined> {
+  const { administration, audit, config, database } = installation;
+  const { retentionMs } = config.audit;
+  if (retentionMs === undefined) {
+    throw new OperatorError("state-conflict", "DRS_AUDIT_RETENTION is not set: the audit is kept without a limit.");
+  }
+  const { publicKey, sinks } = await sequencerPorts(installation);
+  return withClient(database, async (client) => {
+    await lockSession(client, LOCKS.auditLog);
+    const notes = await Promise.all(sinks.map((sink) => sink.readCheckpoint()));
+    const kept = notes.map((note) => (note === undefined ? undefined : openEpochCheckpoint(note, publicKey)));
+    return inOwnerTransaction(administration, (owner) => pruneLog(owner, audit, { agent, retentionMs, kept }));
   });
 }
 

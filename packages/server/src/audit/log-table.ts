@@ -214,15 +214,32 @@ export async function findCheckpointAt(executor: Executor, at: Date): Promise<Ch
   return (await query(executor, FIND_SINCE, [at.toISOString()])).rows[0];
 }
 
+const FIND_PRUNED = sql(
+  `select c.epoch, c.size, c.note, c.roots, c.upto::text as upto
+    from (select * from audit_checkpoint order by epoch, size limit 1) c
+    where not exists (select from audit_leaf l where (l.epoch, l.leaf) < (c.epoch, c.size))`,
+  [],
+  CHECKPOINT,
+);
+
+/** The first checkpoint, where the database has no leaf before it. */
+export async function findPruned(executor: Executor): Promise<CheckpointRow | undefined> {
+  return (await query(executor, FIND_PRUNED)).rows[0];
+}
+
 /**
  * The log, in its order.
  * @param snapshot a transaction that sees one state.
  * @param start the checkpoint after which the log is read; without one, the whole log is.
  */
 export async function* readLog(snapshot: Transaction, start?: CheckpointRow): AsyncGenerator<LogItem> {
-  if (start) yield { kind: "start", epoch: start.epoch, size: start.size, roots: start.roots, note: start.note };
+  const first = start ?? (await findPruned(snapshot));
+  if (first) {
+    const { epoch, size, roots, note } = first;
+    yield { kind: "start", epoch, size, roots, note, pruned: !start };
+  }
   for (const { epoch } of (await query(snapshot, LIST_EPOCHS)).rows) {
-    if (!start || epoch >= start.epoch) yield* readLeaves(snapshot, epoch, epoch === start?.epoch ? start.size : 0);
+    if (!first || epoch >= first.epoch) yield* readLeaves(snapshot, epoch, epoch === first?.epoch ? first.size : 0);
   }
   for (let after = FIRST_ID; ;) {
     const { rows } = await query(snapshot, LIST_NEW, [after]);

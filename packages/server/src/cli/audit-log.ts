@@ -5,11 +5,19 @@ import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { pipeline } from "node:stream/promises";
 import { Command } from "commander";
-import { checkpointNow, checkpointSinks, findLogKey, startEpochNow } from "../app/audit-log.ts";
+import { checkpointNow, checkpointSinks, findLogKey, pruneNow, startEpochNow } from "../app/audit-log.ts";
 import { databaseAt, type OpenConnection } from "../app/connect.ts";
 import { openJournal } from "../app/open-installation.ts";
 import { openKeys } from "../app/open-keys.ts";
-import { findCheckpointAt, findLeaf, lastCheckpoint, lastOfEpoch, listHashes, readLog } from "../audit/log-table.ts";
+import {
+  findCheckpointAt,
+  findLeaf,
+  findPruned,
+  lastCheckpoint,
+  lastOfEpoch,
+  listHashes,
+  readLog,
+} from "../audit/log-table.ts";
 import { formatLogKey, type LogKey, parseLogKey } from "../audit/log/checkpoint.ts";
 import { openEpochCheckpoint } from "../audit/log/epoch.ts";
 import { formatHeader, formatItem, parseHeader, parseItem } from "../audit/log/export-file.ts";
@@ -20,6 +28,7 @@ import { type LogItem, type Verification, verifyLog } from "../audit/log/verify.
 import { OperatorError } from "../errors/operator-error.ts";
 import { plural } from "../messages/plural.ts";
 import { inSnapshot } from "../postgres/database.ts";
+import { confirm } from "./confirm.ts";
 import { agentOf, type Context, print, printJson, withConnection, withInstallation } from "./context.ts";
 import { example, time, uuid } from "./options.ts";
 import { reasonReader } from "./reason.ts";
@@ -43,6 +52,7 @@ export const auditLogCommands = (context: Context): readonly Command[] => [
   checkpointCommand(context),
   keyCommand(context),
   epochCommand(context),
+  pruneCommand(context),
 ];
 
 function verifyCommand(context: Context): Command {
@@ -207,7 +217,13 @@ function proofCommand(context: Context): Command {
             throw new OperatorError("not-found", `No checkpoint has an entry ${entryId}.`);
           }
           const ranges = inclusionRanges(found.leaf, { start: 0, end: last.size });
-          const hashes = await hashRanges(ranges, listHashes(snapshot, found.epoch, 0, last.size));
+          const pruned = await findPruned(snapshot);
+          const before = pruned?.epoch === found.epoch ? pruned : undefined;
+          const hashes = await hashRanges(
+            ranges,
+            listHashes(snapshot, found.epoch, before?.size ?? 0, last.size),
+            before,
+          );
           return formatProof({ index: found.leaf, hashes, checkpoint: last.note });
         });
       });
@@ -252,5 +268,22 @@ function epochCommand(context: Context): Command {
       if (json) printJson(context, { epoch, review_id: reviewId });
       else print(context, `Epoch ${epoch} is started. drs audit verify reports it until review ${reviewId} is closed.`);
       if (errors[0] !== undefined) throw errors[0];
+    });
+}
+
+function pruneCommand(context: Context): Command {
+  return new Command("prune")
+    .description("Delete the entries that are older than DRS_AUDIT_RETENTION.")
+    .option("--yes", "do not ask")
+    .option("--json", "print one JSON object")
+    .addHelpText("after", example("drs audit prune"))
+    .action(async ({ yes, json = false }: { readonly yes?: boolean; readonly json?: boolean }) => {
+      await confirm(context, { what: "Old audit entries are deleted.", yes });
+      const pruned = await withInstallation(context, "change", (installation) =>
+        pruneNow(installation, agentOf(context)),
+      );
+      if (json) printJson(context, { entries: 0, ...pruned });
+      else if (!pruned) print(context, "No entry is older than DRS_AUDIT_RETENTION. Nothing was deleted.");
+      else print(context, `Deleted ${plural(pruned.entries, "entry", "entries")}. The log starts at ${pruned.at}.`);
     });
 }

@@ -331,6 +331,11 @@ export const SETTINGS = {
     path,
     "Directory that keeps the checkpoints of the audit log, in addition to the erasure journal: on another system, that administrators of the database can't write.",
   ),
+  "audit.retentionMs": optional(
+    "DRS_AUDIT_RETENTION",
+    durationWithin("30d", "36500d"),
+    "How long audit entries are kept: `drs audit prune` deletes older ones. Without it, they are kept without a limit.",
+  ),
   "audit.reasonRetentionMs": setting(
     "DRS_AUDIT_REASON_RETENTION",
     durationWithin("0s", "3650d"),

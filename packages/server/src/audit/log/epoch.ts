@@ -18,6 +18,8 @@ export interface EpochStart {
 }
 
 export const EPOCH_OPERATION = "audit.epoch";
+/** The deletion of the leaves before a checkpoint; the references name its epoch and size. */
+export const PRUNE_OPERATION = "audit.prune";
 /** A review of an entry; the references name the entry. */
 export const REVIEW_OPERATION = "audit.review";
 

@@ -90,7 +90,8 @@ function startOf({ start: size, epoch, roots, note }: Line): LogItem | undefined
   if (!Number.isSafeInteger(size) || !Number.isSafeInteger(epoch) || typeof note !== "string") return undefined;
   if (!Array.isArray(roots) || !roots.every((root) => typeof root === "string")) return undefined;
   const decoded = roots.map((root) => Buffer.from(root, "base64"));
-  return { kind: "start", epoch: epoch as number, size: size as number, roots: decoded, note };
+  // An export has the whole log: what it lacks must be pruned.
+  return { kind: "start", pruned: true, epoch: epoch as number, size: size as number, roots: decoded, note };
 }
 
 function parse(line: string): Line {

@@ -78,6 +78,20 @@ describe("an inclusion proof", () => {
   });
 });
 
+it("subtrees are hashed from the roots of the leaves before, too", async () => {
+  for (let size = 1; size <= 20; size++) {
+    for (let from = 0; from < size; from++) {
+      const before = { size: from, roots: treeOf(leaves(from)).roots };
+      for (let index = from; index < size; index++) {
+        const ranges = inclusionRanges(index, { start: 0, end: size });
+        const whole = await hashRanges(ranges, streamed(leaves(size)));
+        const rest = await hashRanges(ranges, streamed(leaves(size).slice(from)), before);
+        expect(rest, `leaf ${index} of ${size}, from ${from}`).toEqual(whole);
+      }
+    }
+  }
+});
+
 describe("a consistency proof", () => {
   const prove = (first: number, second: number): Promise<readonly Buffer[]> =>
     hashRanges(consistencyRanges(first, { start: 0, end: second }), streamed(leaves(second)));

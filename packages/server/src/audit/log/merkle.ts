@@ -85,13 +85,23 @@ export function consistencyRanges(size: number, { start, end }: Range, isWhole =
     : [...consistencyRanges(size, { start: middle, end }, false), { start, end: middle }];
 }
 
+/** The leaves before an index, by the roots of their perfect subtrees. */
+export interface Before {
+  readonly size: number;
+  readonly roots: readonly Buffer[];
+}
+
 /**
  * Hashes subtrees in one pass over the leaves.
- * @param leaves the hashes of all leaves, in order.
+ * @param leaves the hashes of all leaves from `before` on, in order.
  */
-export async function hashRanges(ranges: readonly Range[], leaves: AsyncIterable<Buffer>): Promise<readonly Buffer[]> {
-  const hashes = ranges.map(() => new CompactRange());
-  let index = 0;
+export async function hashRanges(
+  ranges: readonly Range[],
+  leaves: AsyncIterable<Buffer>,
+  before: Before = { size: 0, roots: [] },
+): Promise<readonly Buffer[]> {
+  const hashes = ranges.map((range) => rangeBefore(range, before));
+  let index = before.size;
   for await (const leaf of leaves) {
     ranges.forEach(({ start, end }, at) => {
       if (start <= index && index < end) hashes[at]?.append(leaf);
@@ -99,6 +109,17 @@ export async function hashRanges(ranges: readonly Range[], leaves: AsyncIterable
     index++;
   }
   return hashes.map((range) => range.root());
+}
+
+/** What of a subtree is before the leaves that are read: each of the roots is within it or outside of it. */
+function rangeBefore({ start, end }: Range, { size, roots }: Before): CompactRange {
+  const within: Buffer[] = [];
+  let at = 0;
+  for (const root of roots) {
+    if (start <= at && at < end) within.push(root);
+    at += splitOf(size - at + 1);
+  }
+  return new CompactRange(Math.max(0, Math.min(end, size) - start), within);
 }
 
 /** RFC 9162, section 2.1.3.2. */

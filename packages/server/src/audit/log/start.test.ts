@@ -17,7 +17,7 @@ const rootsAt = (size: number): readonly Buffer[] => {
   for (const { bytes, mac } of entries.slice(0, size)) tree.append(leafHash(bytes, mac));
   return tree.roots;
 };
-const start: LogStart = { kind: "start", epoch: 1, size: FROM, roots: rootsAt(FROM), note: middle };
+const start: LogStart = { kind: "start", pruned: false, epoch: 1, size: FROM, roots: rootsAt(FROM), note: middle };
 const rest = log.items.slice(log.items.findIndex((item) => item.kind === "checkpoint" && item.note === middle) + 1);
 
 async function* streamed(items: readonly LogItem[]): AsyncGenerator<LogItem> {
@@ -42,6 +42,7 @@ describe("a log that is read from a checkpoint on", () => {
     const one = inEpoch(2, [{ bytes, mac }]);
     const from: LogStart = {
       kind: "start",
+      pruned: false,
       epoch: 2,
       size: 1,
       roots: [leafHash(bytes, mac)],
@@ -74,8 +75,28 @@ describe("a log that is read from a checkpoint on", () => {
     expect(await verify([start, ...without], last)).toMatchObject({ verdict: 6 });
   });
 
-  it("is written to an export and read from it", () => {
-    expect(parseItem(formatItem(start))).toEqual(start);
+  it("may be pruned, but not where no entry says that the leaves before were pruned", async () => {
+    const pruned = { ...start, pruned: true };
+    const prune = (size: number): LogItem => {
+      const entry = signAlone(DIRECT, {
+        ...read(1),
+        operation: "audit.prune",
+        detail: `{"epoch":"1","size":"${size}"}`,
+      });
+      return { kind: "new", entry };
+    };
+    expect(await verify([pruned, ...rest, prune(FROM)], last)).toMatchObject({ verdict: 0, from: FROM });
+    const what = "The log starts after 22 leaves of epoch 1, and no entry says that they were pruned.";
+    for (const items of [
+      [pruned, ...rest],
+      [pruned, ...rest, prune(FROM - 1)],
+    ]) {
+      expect(await verify(items, last)).toMatchObject({ verdict: 6, findings: [{ kind: "removed", what }] });
+    }
+  });
+
+  it("is written to an export and read from it, as pruned", () => {
+    expect(parseItem(formatItem(start))).toEqual({ ...start, pruned: true });
     for (const line of [
       '{"start":1}',
       '{"start":1,"epoch":1,"note":"","roots":[1]}',

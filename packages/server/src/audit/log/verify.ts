@@ -4,6 +4,7 @@ import {
   type EpochCheckpoint,
   FIRST_EPOCH,
   openEpochCheckpoint,
+  PRUNE_OPERATION,
   readEpochStart,
   referencesOf,
   REVIEW_OPERATION,
@@ -42,6 +43,8 @@ export interface LogStart {
   /** The roots of the perfect subtrees over these leaves, which the checkpoint signs. */
   readonly roots: readonly Buffer[];
   readonly note: string;
+  /** Whether the leaves before it are said to be pruned; otherwise the caller asked for a part of the log. */
+  readonly pruned: boolean;
 }
 
 export interface StoredEntry extends SignedRecord {
@@ -117,6 +120,8 @@ class LogVerifier {
   /** Leaves before the start. */
   #from = 0;
   #isPartial = false;
+  /** The start, as long as no entry says that the leaves before it were pruned. */
+  #unexplained: LogStart | undefined;
   readonly #changes: EpochChange[] = [];
   /** Ids of entries whose review is closed. */
   readonly #reviewed = new Set<string>();
@@ -159,6 +164,15 @@ class LogVerifier {
       // fails: packages/server/src/audit/log/epoch.test.ts › until an auditor has reviewed it
       if (!this.#reviewed.has(entryId)) this.#find("restored", what);
     }
+    // guard(false): leaves are missing only where an entry says so
+    // fails: packages/server/src/audit/log/start.test.ts › no entry says that
+    if (this.#unexplained) {
+      const { epoch, size: missing } = this.#unexplained;
+      this.#find(
+        "removed",
+        `The log starts after ${missing} leaves of epoch ${epoch}, and no entry says that they were pruned.`,
+      );
+    }
     const size = this.#earlier + this.#tree.size;
     const confirmed = this.#earlierConfirmed + this.#confirmed;
     const counts = { size, from: this.#from, confirmed, waiting: this.#waiting, overdue: this.#overdue };
@@ -177,7 +191,9 @@ class LogVerifier {
   }
 
   /** The hashes of the leaves before must be those of a signed checkpoint. */
-  #start({ epoch, size, roots, note }: LogStart): void {
+  #start(start: LogStart): void {
+    const { epoch, size, roots, note, pruned } = start;
+    if (pruned) this.#unexplained = start;
     const checkpoint = openEpochCheckpoint(note, this.#options.key);
     const tree = new CompactRange(size, roots);
     // guard(false): a log starts with hashes that were signed
@@ -303,14 +319,19 @@ class LogVerifier {
     this.#checkMac(record, { bytes, mac }, name);
     if (differing) this.#find("changed", `Columns of ${name} are not those of its record: ${differing.join(", ")}.`);
     this.#follow(record, mac, name);
-    this.#review(record);
+    this.#note(record);
     return record;
   }
 
-  #review(record: AuditRecord): void {
+  /** Entries that explain a state of the log. */
+  #note(record: AuditRecord): void {
     const { operation, outcome } = record;
-    if (operation === REVIEW_OPERATION && outcome === "closed")
-      this.#reviewed.add(referencesOf(record)["entry_id"] ?? "");
+    if (operation !== REVIEW_OPERATION && operation !== PRUNE_OPERATION) return;
+    const { entry_id: reviewed = "", epoch, size } = referencesOf(record);
+    if (operation === REVIEW_OPERATION && outcome === "closed") this.#reviewed.add(reviewed);
+    const start = this.#unexplained;
+    const isStart = epoch === String(start?.epoch) && size === String(start?.size);
+    if (operation === PRUNE_OPERATION && isStart) this.#unexplained = undefined;
   }
 
   #checkMac(record: AuditRecord, { bytes, mac }: SignedRecord, name: string): void {

@@ -1,0 +1,124 @@
+/** The retention of the audit: what was pruned is represented by hashes, and the rest is verified. */
+import { beforeEach, describe, expect, it } from "vitest";
+import { useTestSystem } from "../../../../e2e/support/test-system.ts";
+import { inOwnerTransaction, inSnapshot, inTransaction, withClient } from "../postgres/database.ts";
+import { writeAudit } from "./audit.ts";
+import type { CheckpointSink } from "./checkpoint-sink.ts";
+import { formatLogKey, type LogKey, parseLogKey } from "./log/checkpoint.ts";
+import { openEpochCheckpoint } from "./log/epoch.ts";
+import { logKeyOf } from "./log/log.fixture.ts";
+import { readLog } from "./log-table.ts";
+import { type Verification, verifyLog } from "./log/verify.ts";
+import { type Pruned, pruneLog } from "./prune.ts";
+import { closeReview, openReview } from "./reviews.ts";
+import { extendLog } from "./sequencer.ts";
+
+const opened = useTestSystem("test");
+const ORIGIN = "drs-audit/test";
+const key = logKeyOf("log");
+const publicKey = parseLogKey(formatLogKey(ORIGIN, key)) as LogKey;
+const AGENT = { actor: "cli:anna", via: "direct" } as const;
+const DAY_MS = 86_400_000;
+
+let kept: string | undefined;
+/** The second of the entries. */
+let entryId: string;
+const sink: CheckpointSink = {
+  name: "a sink",
+  readCheckpoint: async () => kept,
+  writeCheckpoint: async (note) => void (kept = note),
+};
+
+const write = (): Promise<string> =>
+  writeAudit(opened.system.pool, opened.system.audit, { ...AGENT, operation: "o", outcome: "done" });
+
+const extend = (daysAgo = 0): Promise<readonly unknown[]> => {
+  const clock = { now: () => Date.now() - daysAgo * DAY_MS };
+  return withClient(opened.system.database, (client) => extendLog(client, { clock, key, publicKey, sinks: [sink] }));
+};
+
+const prune = (days: number, note = kept): Promise<Pruned | undefined> =>
+  inOwnerTransaction(opened.system.administration, (owner) =>
+    pruneLog(owner, opened.system.audit, {
+      agent: AGENT,
+      retentionMs: days * DAY_MS,
+      kept: [note === undefined ? undefined : openEpochCheckpoint(note, publicKey)],
+    }),
+  );
+
+const verify = (): Promise<Verification> =>
+  inSnapshot(opened.system.database, (snapshot) =>
+    verifyLog(readLog(snapshot), {
+      key: publicKey,
+      outside: kept === undefined ? [] : [kept],
+      surfaces: opened.system.audit.surfaces,
+      now: Date.now(),
+    }),
+  );
+
+/** Checkpoints of 3, 5 and 6 entries: 50, 40 and 0 days ago. */
+beforeEach(async () => {
+  kept = undefined;
+  await write();
+  entryId = await write();
+  await write();
+  await extend(50);
+  await write();
+  await write();
+  await extend(40);
+  await write();
+  await extend();
+});
+
+describe("drs audit prune", () => {
+  it("deletes what is before a checkpoint that is old enough, and the rest still holds", async () => {
+    expect(await prune(30)).toMatchObject({ entries: 5, epoch: 1, size: 5 });
+    expect(await verify()).toMatchObject({ verdict: 0, findings: [], size: 6, from: 5, confirmed: 6, waiting: 1 });
+    const left =
+      "select (select count(*)::int from audit_entry) as entries, (select count(*)::int from audit_leaf) as leaves";
+    expect((await opened.owner.query(left)).rows).toEqual([{ entries: 2, leaves: 1 }]);
+    await extend();
+    await write();
+    expect(await extend()).toEqual([]);
+    expect(await verify()).toMatchObject({ verdict: 0, size: 8, from: 5, confirmed: 8 });
+  });
+
+  it("deletes nothing that is younger than the retention period", async () => {
+    expect(await prune(45)).toMatchObject({ entries: 3, size: 3 });
+    expect(await prune(45)).toBeUndefined();
+    expect(await prune(60)).toBeUndefined();
+    expect(await verify()).toMatchObject({ verdict: 0, from: 3 });
+  });
+
+  it("is repeated later on, and the last one explains the start", async () => {
+    await prune(45);
+    await extend();
+    await prune(30);
+    await extend();
+    expect(await verify()).toMatchObject({ verdict: 0, from: 5, findings: [] });
+  });
+
+  it("deletes no entry while its review is open", async () => {
+    const order = { agent: AGENT, reason: "no case behind it" };
+    const { pool, audit } = opened.system;
+    const review = await inTransaction(pool, (transaction) => openReview(transaction, audit, entryId, order));
+    await expect(prune(30)).rejects.toMatchObject({ code: "state-conflict" });
+    await inTransaction(pool, (transaction) => closeReview(transaction, audit, review, order));
+    expect(await prune(30)).toMatchObject({ entries: 5 });
+  });
+
+  it("deletes nothing where a sink lags behind the start, or has nothing", async () => {
+    const [first] = (await opened.owner.query("select note from audit_checkpoint order by size limit 1")).rows;
+    await expect(prune(30, (first as { note: string }).note)).rejects.toMatchObject({ code: "state-conflict" });
+    kept = undefined;
+    await expect(prune(30)).rejects.toMatchObject({ code: "state-conflict" });
+    expect((await verify()).size).toBe(6);
+  });
+
+  it("is not done by an attacker: leaves that are missing without its entry are reported", async () => {
+    await opened.owner.query("delete from audit_leaf where leaf < 5; delete from audit_checkpoint where size < 5");
+    expect(await verify()).toMatchObject({ verdict: 6, findings: [{ kind: "removed" }] });
+    await opened.owner.query("delete from audit_checkpoint where size < 6; delete from audit_leaf");
+    expect(await verify()).toMatchObject({ verdict: 6 });
+  });
+});

@@ -1,0 +1,83 @@
+/** The retention of the audit: entries before a checkpoint are deleted, and its hashes represent them. */
+import { OperatorError } from "../errors/operator-error.ts";
+import type { OwnerTransaction } from "../postgres/executor.ts";
+import { instant } from "../postgres/instant.ts";
+import { query, sql } from "../postgres/statement.ts";
+import type { AuditSigner } from "./audit-signer.ts";
+import { type Agent, writeAudit } from "./audit.ts";
+import type { EpochCheckpoint } from "./log/epoch.ts";
+import { PRUNE_OPERATION } from "./log/epoch.ts";
+
+export interface PruneOrder {
+  readonly agent: Agent;
+  readonly retentionMs: number;
+  /** The latest checkpoint of each sink, or `undefined` where it has none. */
+  readonly kept: readonly (EpochCheckpoint | undefined)[];
+}
+
+export interface Pruned {
+  readonly entries: number;
+  /** The checkpoint after which the log starts: its epoch, size and time. */
+  readonly epoch: number;
+  readonly size: number;
+  readonly at: string;
+}
+
+const BOUNDARY = sql(
+  `select epoch, size, ${instant("at")} from audit_checkpoint
+    -- guard(true): entries are kept for the retention period
+    -- fails: packages/server/src/audit/prune.test.ts › younger than the retention period
+    where at + $1::interval <= transaction_time()
+    order by epoch desc, size desc limit 1`,
+  ["interval"],
+  { epoch: "int4", size: "int8", at: "text" },
+);
+
+const COUNT_BEFORE = sql(
+  `select count(*) as entries,
+      count(*) filter (where exists (select from audit_review r where r.entry_id = l.entry_id and r.closed_at is null))
+        as under_review
+    from audit_leaf l where (l.epoch, l.leaf) < ($1, $2)`,
+  ["int4", "int8"],
+  { entries: "int8", under_review: "int8" },
+);
+
+const DELETE_ENTRIES = sql(
+  "delete from audit_entry e using audit_leaf l where l.entry_id = e.entry_id and (l.epoch, l.leaf) < ($1, $2)",
+  ["int4", "int8"],
+);
+const DELETE_LEAVES = sql("delete from audit_leaf where (epoch, leaf) < ($1, $2)", ["int4", "int8"]);
+const DELETE_CHECKPOINTS = sql("delete from audit_checkpoint where (epoch, size) < ($1, $2)", ["int4", "int8"]);
+
+/**
+ * Deletes entries, leaves and checkpoints before the latest checkpoint that is older than the retention period. An entry
+ * says so: without it, verifiers report the missing leaves.
+ * @returns `undefined` where nothing is that old. @throws state-conflict
+ */
+export async function pruneLog(
+  owner: OwnerTransaction,
+  signer: AuditSigner,
+  { agent, retentionMs, kept }: PruneOrder,
+): Promise<Pruned | undefined> {
+  const [boundary] = (await query(owner, BOUNDARY, [`${retentionMs} milliseconds`])).rows;
+  if (!boundary) return undefined;
+  const { epoch, size, at } = boundary;
+  const [before] = (await query(owner, COUNT_BEFORE, [epoch, size])).rows;
+  if (!before || before.entries === 0) return undefined;
+  // guard(false): no entry is deleted while its review is open
+  // fails: packages/server/src/audit/prune.test.ts › while its review is open
+  if (before.under_review > 0) throw conflict("an entry of that time is under review: drs review list");
+  // guard(false): the checkpoint from which the log starts is kept outside
+  // fails: packages/server/src/audit/prune.test.ts › a sink lags
+  if (kept.some((one) => !one || one.epoch < epoch || (one.epoch === epoch && one.size < size))) {
+    throw conflict("a sink does not have the checkpoint after which the log would start: drs audit verify");
+  }
+  const references = { epoch: String(epoch), size: String(size) };
+  await writeAudit(owner, signer, { ...agent, operation: PRUNE_OPERATION, outcome: "done", references });
+  await query(owner, DELETE_ENTRIES, [epoch, size]);
+  await query(owner, DELETE_LEAVES, [epoch, size]);
+  await query(owner, DELETE_CHECKPOINTS, [epoch, size]);
+  return { entries: before.entries, epoch, size, at };
+}
+
+const conflict = (why: string): OperatorError => new OperatorError("state-conflict", `Nothing was deleted: ${why}.`);

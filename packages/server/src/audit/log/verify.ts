@@ -264,6 +264,8 @@ class LogVerifier {
   }
 
   #addEntry(entry: StoredEntry, hash: Buffer, index: number): void {
+    // guard(true): a leaf is the hash of its entry
+    // fails: packages/server/src/audit/log/verify.test.ts › whose bytes were changed
     if (leafHash(entry.bytes, entry.mac).equals(hash)) {
       this.#checkEntry(entry, `leaf ${index}`);
       return;
@@ -336,9 +338,13 @@ class LogVerifier {
 
   #checkMac(record: AuditRecord, { bytes, mac }: SignedRecord, name: string): void {
     const key = this.#options.surfaces?.[record.surface];
+    // guard(false): an entry in the log has the MAC of its surface
+    // fails: packages/server/src/audit/log/verify.test.ts › it has the MAC of no surface
     if (key && !isEqual(macOf(key, bytes), mac)) {
       this.#find("inserted", `The MAC of ${name} is not of ${record.surface}: it was inserted or changed.`);
     }
+    // guard(false): a surface writes its own operations only
+    // fails: packages/server/src/audit/log/verify.test.ts › an entry of an administrator
     if (!isOfSurface(record)) {
       this.#find("inserted", `${name} has the operation ${record.operation}, which ${record.surface} does not write.`);
     }

@@ -64,6 +64,18 @@ describe("a case", () => {
     expect((await client.call("listCases", { open: true })).cases[0]).toMatchObject({ case_id, events_opened: 0 });
   });
 
+  it("of another person is not shown by a cursor of that person, which may be replayed", async () => {
+    const [owner, other] = await Promise.all(
+      ["pager-1", "pager-2"].map((person) => listener.client(["investigator"], { person })),
+    );
+    for (const account of ["a", "b", "c"]) await owner?.call("openCase", { account, ...WHY });
+    const first = await owner?.call("listCases", { limit: 1 });
+    const after = first?.next ?? "";
+    const again = { limit: 1, after };
+    expect(await owner?.call("listCases", again)).toEqual(await owner?.call("listCases", again));
+    expect(await other?.call("listCases", again)).toEqual({ cases: [], next: null });
+  });
+
   it("of another person opens nothing", async () => {
     const { case_id } = await client.call("openCase", { account: "customer-1", ...WHY });
     const other = await listener.client(["investigator"], { person: "investigator-2" });

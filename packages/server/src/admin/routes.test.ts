@@ -306,6 +306,18 @@ describe("what the admin API shows", () => {
     expect(JSON.stringify(observations)).toContain("isVpnActive");
   });
 
+  it("gives no part of an event without an entry: not by HEAD, not by Range", async () => {
+    const token = await listener.token(["investigator"], { person: "ranger" });
+    const body = JSON.stringify({ reason: "dispute 4711", category: "dispute" });
+    const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json", Range: "bytes=0-1" };
+    const path = `/admin/v1/events/${event.eventId}/exact`;
+    const whole = await send({ url: listener.url, path, headers, body });
+    expect([whole.status, whole.text]).toEqual([200, OBSERVATIONS]);
+    expect((await fetch(new URL(path, listener.url), { method: "HEAD", headers })).status).toBe(405);
+    const entries = await listAudit(scene.system.pool, () => scene.system.secrets, { person: "ranger", limit: 10 });
+    expect(entries.map(({ entry_id }) => entry_id)).toEqual([whole.headers["audit-entry"]]);
+  });
+
   it("compares for an analyst no field of high sensitivity", async () => {
     const observations = OBSERVATIONS.replace("home", "away").replace("false", "true");
     const { eventId } = await past.store(0, { account: "customer-1" }, observations);

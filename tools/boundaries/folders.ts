@@ -150,6 +150,7 @@ export const FOLDERS: readonly Folder[] = [
       "accounts",
       "events",
       "audit",
+      "features",
       "journal",
       "lifecycle/holds",
       "lifecycle/restrictions",

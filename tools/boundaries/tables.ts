@@ -157,6 +157,7 @@ export const TABLES: Readonly<Record<string, Table>> = {
     owner: "features",
     readers: {
       "lifecycle/recovery/destroyed-partitions.ts": "partitions whose secrets are destroyed",
+      "lifecycle/recovery/lost-secrets.ts": "looks for lost secrets of every kind",
       "lifecycle/retention/expire.ts": "expired partitions",
       "lifecycle/retention/runs.ts": "overdue partitions",
     },

@@ -1,7 +1,22 @@
 /** Partitions of feature values, and searches in them. */
-import type { Executor } from "../postgres/executor.ts";
+import type { Executor, OwnerTransaction } from "../postgres/executor.ts";
 import { type Partition, PARTITION_COLUMNS, PARTITION_TYPES } from "../events/partition-slices.ts";
 import { query, sql } from "../postgres/statement.ts";
+
+const ADD_FEATURE_SECRETS = sql(
+  `update feature_partition p set later_secrets = later_secrets || made.secret
+      from unnest($1::uuid[], $2::uuid[]) made (id, secret) where p.partition_id = made.id`,
+  ["uuid[]", "uuid[]"],
+);
+
+/** Puts a new secret in the place of each partition's lost one. */
+export async function addFeatureSecrets(
+  executor: OwnerTransaction,
+  partitions: readonly string[],
+  secrets: readonly string[],
+): Promise<void> {
+  await query(executor, ADD_FEATURE_SECRETS, [partitions, secrets]);
+}
 
 interface FeaturePartitionFilter {
   readonly purpose?: number;

@@ -1,8 +1,9 @@
 /** What erasures, restrictions and retention do with stored feature values. */
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { objects, runInProcess } from "../../../../e2e/support/command.ts";
-import { secretExists } from "../../../../e2e/support/key-directory.ts";
+import { secretExists, secretFile } from "../../../../e2e/support/key-directory.ts";
 import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
 import { applyPeriod } from "../../../../e2e/support/policy.ts";
 import { advanceClock } from "../../../../e2e/support/test-clock.ts";
@@ -10,6 +11,7 @@ import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { useFolder } from "../../../../e2e/support/use-folder.ts";
 import { partitionSecretName } from "../crypto/partition-secrets.ts";
 import { readEvent } from "../events/read-events.ts";
+import { findLostSecrets } from "../lifecycle/recovery/lost-secrets.ts";
 import { inTransaction } from "../postgres/database.ts";
 import {
   type FeatureKey,
@@ -169,19 +171,45 @@ describe("an erasure", () => {
   });
 });
 
+it("values of a partition whose secret is lost are stored again under another one, once the loss is accepted", async () => {
+  const before = await storeWithValues("lost");
+  const { partition_id } = (
+    await opened.owner.query<{ partition_id: string }>("select partition_id from feature_partition")
+  ).rows[0] ?? { partition_id: "" };
+  const file = secretFile(opened.environment, partitionSecretName(partition_id));
+  await rm(file);
+  const names = await findLostSecrets(opened.system.pool, opened.system.secrets);
+  expect(names).toEqual([partitionSecretName(partition_id)]);
+  const accepting = ["key", "accept-loss", "--reason", "no copy has it", "--yes"];
+  expect(await runInProcess(opened.environment, ...accepting)).toMatchObject({ code: 0 });
+  await opened.system.accountKeys.refresh();
+  const after = await storeWithValues("found");
+  const { pool, featureSealer } = opened.system;
+  const open = async (event: PastEvent): Promise<Buffer> => {
+    const [row] = await findFeatureRows(pool, { account: event.account }, 1);
+    return featureSealer.open({ ...event, layer: 1 }, row?.key_id ?? "", row?.payload ?? Buffer.of());
+  };
+  expect(await open(after)).toEqual(VALUES);
+  await expect(open(before)).rejects.toMatchObject({ code: "keys-destroyed" });
+});
+
 describe("retention", () => {
   const retention = (): Promise<Record<string, unknown>> => drs("retention", "run", "--yes");
-  const partitions = async (): Promise<{ partition_id: string; dropped: boolean }[]> =>
-    (
-      await opened.owner.query<{ partition_id: string; dropped: boolean }>(
-        "select partition_id, dropped_at is not null as dropped from feature_partition",
-      )
-    ).rows;
+  interface Shown {
+    readonly partition_id: string;
+    readonly secret: string;
+    readonly dropped: boolean;
+  }
+  const partitions = async (): Promise<Shown[]> => {
+    const text = `select partition_id, dropped_at is not null as dropped,
+      coalesce(later_secrets[cardinality(later_secrets)], partition_id) as secret from feature_partition`;
+    return (await opened.owner.query<Shown>(text)).rows;
+  };
 
   it("keeps values longer than their events, for the derived period, not longer and not earlier", async () => {
     const event = await storeWithValues("expiring");
     const [partition] = await partitions();
-    const name = partitionSecretName(partition?.partition_id ?? "");
+    const name = partitionSecretName(partition?.secret ?? "");
     await advanceClock(opened.environment, 60 * DAY_MS);
     expect(await retention()).toMatchObject({ features: 0 });
     expect((await opened.owner.query("select from event")).rowCount).toBe(0);

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { addPartitionSecrets } from "../../events/partitions.ts";
+import { addFeatureSecrets } from "../../features/feature-partitions.ts";
 import { recordSecretLoss } from "../../accounts/secret-losses.ts";
 import { renewHoldSecrets } from "../holds/renew-hold-secrets.ts";
 import { findLoss, type Loss, type LossCounts } from "./lost-secrets.ts";
@@ -41,11 +42,13 @@ export async function acceptSecretLoss(
   const loss = await findLoss(releasingLocks(executor), secrets, destroyed);
   if (isNothing(loss)) return undefined;
   const partitions = await createPartitionSecrets(secrets, loss.partitions);
+  const features = await createPartitionSecrets(secrets, loss.features);
   await renewHoldSecrets(executor, secrets, loss.holds);
   // Batches that are under way are sealed under the old names; later ones are refused as stale.
   await excludeIngestion(executor);
   const id = await recordSecretLoss(executor, { ...loss, ...loss.counts, actor: agent.actor, reason });
   await addPartitionSecrets(executor, loss.partitions, partitions);
+  await addFeatureSecrets(executor, loss.features, features);
   const detail = { loss: id, secrets: loss.names.length, ...loss.counts };
   await writeAudit(executor, audit, { ...agent, operation: "key.accept-loss", outcome: "done", reason, detail });
   return loss.counts;

@@ -37,6 +37,16 @@ const PARTITIONS = sql(
   { ...PARTITION_TYPES, id: "uuid" },
 );
 
+/** Partitions whose feature values can be read: a secret was created before the first of them was sealed. */
+const FEATURE_PARTITIONS = sql(
+  `select ${PARTITION_SECRET} as id from feature_partition p
+    where p.dropped_at is null and (p.secret_created or p.later_secrets <> '{}')
+      and coalesce(p.upper_bound + (select derived_retention from purpose where code = p.purpose), 'infinity')
+        > transaction_time()`,
+  [],
+  { id: "uuid" },
+);
+
 type Names = () => Promise<readonly string[]>;
 
 const secretNamesIn =
@@ -77,6 +87,9 @@ const keysAndHolds = (executor: Executor): Names[] => [
   // guard(drop): a key store without the secret of a hold is older
   // fails: e2e/holds/expiry.test.ts › a key store that lacks the secret of a hold counts as an older one
   secretNamesIn(executor, HOLDS, holdSecretName),
+  // guard(drop): a key store without the secret of feature values is older
+  // fails: packages/server/src/features/feature-store.test.ts › whose secret is lost
+  secretNamesIn(executor, FEATURE_PARTITIONS, partitionSecretName),
 ];
 
 async function lostOfEach(secrets: Secrets, needed: readonly Names[]): Promise<readonly string[]> {
@@ -123,6 +136,8 @@ export interface Loss {
   readonly partitions: readonly string[];
   /** Active holds, and lifted ones with copies. */
   readonly holds: readonly string[];
+  /** Partitions of feature values that had a secret. */
+  readonly features: readonly string[];
   /** Names of the secrets of all these. */
   readonly names: readonly string[];
   readonly counts: LossCounts;
@@ -154,6 +169,7 @@ export async function findLoss(
   const keys = await lackingKeys(executor, async (names) => notDestroyed(await secrets.findMissing(names)));
   const holds = await lackingIds(executor, findLost, HOLDS_IN_USE, holdSecretName);
   const partitions = await lackingIds(executor, findLost, STARTED_PARTITIONS, partitionSecretName);
+  const features = await lackingIds(executor, findLost, STARTED_FEATURE_PARTITIONS, partitionSecretName);
   const found = await countLost(executor, keys, new Set(partitions.map(({ id }) => id)));
   const isNeeded = ({ id, isOpen }: Needed): boolean => isOpen || found.partitions.has(id);
   const lostPartitions = partitions.filter(isNeeded);
@@ -161,7 +177,8 @@ export async function findLoss(
     keys: keys.map(({ id }) => id),
     partitions: lostPartitions.map(({ id }) => id),
     holds: holds.map(({ id }) => id),
-    names: [...keys, ...lostPartitions, ...holds].map(({ name }) => name),
+    features: features.map(({ id }) => id),
+    names: [...keys, ...lostPartitions, ...holds, ...features].map(({ name }) => name),
     counts: {
       events: found.events,
       accounts: found.accounts.size,
@@ -182,6 +199,12 @@ const STARTED_PARTITIONS = sql(
   `select partition_id as id, ${PARTITION_SECRET} as secret,
     upper_bound > transaction_time() - ${CLOCK_DIFFERENCE} and (secret_created or later_secrets <> '{}') as "isOpen"
   from event_partition where dropped_at is null and lower_bound < transaction_time() + ${CLOCK_DIFFERENCE}`,
+  [],
+  { id: "uuid", secret: "uuid", isOpen: "bool" },
+);
+const STARTED_FEATURE_PARTITIONS = sql(
+  `select partition_id as id, ${PARTITION_SECRET} as secret, true as "isOpen" from feature_partition
+    where dropped_at is null and (secret_created or later_secrets <> '{}')`,
   [],
   { id: "uuid", secret: "uuid", isOpen: "bool" },
 );

@@ -16,6 +16,7 @@ import {
 import { type Evidence, gatherEvidence, inputsOf } from "../../features/evidence.ts";
 import { readDueState } from "../../features/extraction-due.ts";
 import { findFeatures, isPending } from "../../features/read-features.ts";
+import { requireRunnable } from "../../features/require-runnable.ts";
 import { agentOf } from "../../identity/caller.ts";
 import { findPurposeCode, readPurposeIds } from "../../policy/policy-table.ts";
 import { inOwnerTransaction, withOwner } from "../../postgres/database.ts";
@@ -38,16 +39,6 @@ export const proposeFeatures: Operation<"proposeFeatures"> = async ({ ports, cal
   );
   return { answer: { proposed: [...proposed], evidence: shownEvidence(evidence), dry_run: false } };
 };
-
-/** Loads the programs in a process of their own, which also compares each with its hash. @throws input-invalid */
-async function requireRunnable(bundles: readonly Bundle[]): Promise<void> {
-  const { openRunner } = await import("@device-risk-signals/features/runner");
-  const runner = await openRunner(bundles).catch((error: unknown) => {
-    if (!(error instanceof TypeError)) throw error;
-    throw new OperatorError("input-invalid", `A bundle can't be archived: ${error.message}.`, { cause: error });
-  });
-  await runner.close();
-}
 
 export const adoptFeatures: Operation<"adoptFeatures"> = async ({ ports, caller, input }) => {
   const reason = reasonOf(input.reason, ports.config);

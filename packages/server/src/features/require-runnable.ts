@@ -1,0 +1,12 @@
+import type { Bundle } from "@device-risk-signals/features";
+import { OperatorError } from "../errors/operator-error.ts";
+
+/** Loads the programs in a process of their own, which also compares each with its hash. @throws input-invalid */
+export async function requireRunnable(bundles: readonly Bundle[]): Promise<void> {
+  const { openRunner } = await import("@device-risk-signals/features/runner");
+  const runner = await openRunner(bundles).catch((error: unknown) => {
+    if (!(error instanceof TypeError)) throw error;
+    throw new OperatorError("input-invalid", `A bundle can't be archived: ${error.message}.`, { cause: error });
+  });
+  await runner.close();
+}

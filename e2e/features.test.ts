@@ -52,6 +52,19 @@ async function post(
 }
 const REQUIRED = { isEmulator: false, isDebuggerAttached: false, developerModeEnabled: false };
 
+test("a manifest that lowers the sensitivity of a field is not archived", async () => {
+  const inputs = [
+    { name: "su", path: ["os_integrity", "suBinaryFound"], type: "boolean", sensitivity: "low" },
+  ] as const;
+  const file = join(folder.path, "lowered.json");
+  await writeFile(file, JSON.stringify([bundleOf("() => true", { id: "lowered", inputs })]));
+  const { code, stderr } = await drs("propose", file, "--reason", "review 4711");
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: "Manifest 1 is not as the catalog says. Run `drs feature test`.\n",
+  });
+});
+
 test("a wrong type is rejected by every server within 2 s of the adoption, until the features are retired", async () => {
   const wrong = { suBinaryFound: "yes" };
   const answers = async (): Promise<number[]> =>

@@ -10,6 +10,11 @@ export function bundleOf(compute: string, rest: Partial<Manifest> = {}): Bundle 
   const output = rest.output ?? { type: "flag" };
   const hash = identityHash(text, { inputs, output });
   const { id = "example", version = 1 } = rest;
-  const texts = { owner: "fraud team", meaning: "An example", falseReadings: [], purposes: ["payments"] };
+  const texts = {
+    owner: "fraud team",
+    meaning: "An example",
+    falseReadings: ["none is known"],
+    purposes: ["payments"],
+  };
   return { id, version, hash, text, manifest: { ...texts, ...rest, id, version, hash, inputs, output } };
 }

@@ -24,7 +24,10 @@ export type Resolved =
 export function resolveInput(name: string, path: string, { fields }: Overlay): Resolved {
   const names = path.split(".");
   const accepted = fields.find((field) => field.path.join(".") === path);
-  if (accepted) return { ok: true, input: { name, ...accepted } };
+  if (accepted) {
+    const { type, unit, sensitivity } = accepted;
+    return { ok: true, input: { name, path: accepted.path, type, ...(unit && { unit }), sensitivity } };
+  }
   const [id, first = "", member] = names;
   const probe = CATALOG.find((candidate) => candidate.id === id);
   const outer = memberOf(probe?.fields, first);

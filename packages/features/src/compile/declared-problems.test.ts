@@ -1,0 +1,44 @@
+import { describe, expect, it } from "vitest";
+import { bundleOf } from "../bundle.fixture.ts";
+import type { ManifestInput } from "../manifest.ts";
+import { manifestProblems } from "./declared-problems.ts";
+import { resolveInput } from "./known-fields.ts";
+
+const resolved = resolveInput("lat", "geolocation.latitude", { fields: [] });
+const LATITUDE = (resolved.ok ? resolved.input : {}) as ManifestInput;
+const { manifest } = bundleOf("() => 1", { inputs: [LATITUDE] });
+
+describe("manifestProblems", () => {
+  it("finds nothing in a manifest of the bundler", () => {
+    expect(manifestProblems(manifest)).toEqual([]);
+  });
+
+  it.each<[string, Partial<ManifestInput>]>([
+    ["a lower sensitivity", { sensitivity: "low" }],
+    ["another type", { type: "string" }],
+    ["another unit", { unit: "m" }],
+    ["a platform on which it is a constant", { constantOn: ["ios"] }],
+    ["a field that says whether the probe worked", { performedBy: "x" }],
+  ])("rejects an input with %s than the catalog has", (_, change) => {
+    expect(manifestProblems({ ...manifest, inputs: [{ ...LATITUDE, ...change }] })).toEqual([
+      "the input lat is not as the catalog says",
+    ]);
+  });
+
+  it("rejects a field that neither catalog nor overlay has, and two inputs of one name", () => {
+    const inputs = [LATITUDE, { ...LATITUDE, path: ["geolocation", "__proto__"] }];
+    expect(manifestProblems({ ...manifest, inputs })).toEqual([
+      "two inputs have one name",
+      expect.stringContaining("neither the catalog nor the overlay has it"),
+    ]);
+    const overlay = { fields: [{ path: ["new_probe", "found"], type: "boolean", sensitivity: "high" }] } as const;
+    const added: ManifestInput = { name: "found", ...overlay.fields[0] };
+    expect(manifestProblems({ ...manifest, inputs: [added] }, overlay)).toEqual([]);
+    expect(manifestProblems({ ...manifest, inputs: [added] })).toHaveLength(1);
+  });
+
+  it("rejects an output that the runner does not know, and a manifest without texts", () => {
+    const output = { type: "text" } as unknown as typeof manifest.output;
+    expect(manifestProblems({ ...manifest, output, meaning: "", falseReadings: [] })).toHaveLength(3);
+  });
+});

@@ -1,0 +1,75 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Manifest, Output } from "../manifest.ts";
+import { NO_OVERLAY, type Overlay, resolveInput } from "./known-fields.ts";
+
+const ID = /^[a-z][a-z0-9_]{0,63}$/;
+const MAX_TEXT = 1000;
+const MAX_VALUES = 64;
+
+type Members = Readonly<Record<Exclude<keyof Manifest, "hash" | "inputs">, unknown>>;
+
+/** What is wrong with a declaration, apart from its inputs. */
+export function declaredProblems({ output, ...members }: Members): string[] {
+  const { id, version, owner, meaning, falseReadings, purposes } = members;
+  const problems: string[] = [];
+  if (typeof id !== "string" || !ID.test(id))
+    problems.push("`id` has 1 to 64 of a-z, 0-9 and _, and begins with a letter");
+  if (!Number.isSafeInteger(version) || (version as number) < 1) problems.push("`version` is a whole number from 1");
+  for (const [name, text] of Object.entries({ owner, meaning })) {
+    if (!isText(text)) problems.push(`\`${name}\` is a text of 1 to ${MAX_TEXT} characters`);
+  }
+  for (const [name, texts] of Object.entries({ falseReadings, purposes })) {
+    if (!isTexts(texts)) problems.push(`\`${name}\` has at least one text`);
+  }
+  return [...problems, ...outputProblems(output)];
+}
+
+/**
+ * What is wrong with a manifest that another program sent. Its inputs must be exactly what the catalog and the overlay
+ * say of them: a manifest can't lower the sensitivity of a field, or change how it is read.
+ */
+export function manifestProblems(manifest: Manifest, overlay: Overlay = NO_OVERLAY): string[] {
+  const { hash: _, inputs, ...members } = manifest;
+  const names = new Set(inputs.map(({ name }) => name));
+  const known = inputs.flatMap((input) => {
+    const resolved = resolveInput(input.name, input.path.join("."), overlay);
+    if (!resolved.ok) return [resolved.problem];
+    return isDeepStrictEqual(resolved.input, input) ? [] : [`the input ${input.name} is not as the catalog says`];
+  });
+  return [
+    ...declaredProblems(members),
+    ...(inputs.length === 0 ? ["`inputs` has at least one field"] : []),
+    ...(names.size < inputs.length ? ["two inputs have one name"] : []),
+    ...known,
+  ];
+}
+
+export function isText(text: unknown): text is string {
+  return typeof text === "string" && text.length > 0 && text.length <= MAX_TEXT;
+}
+
+function isTexts(texts: unknown): texts is readonly string[] {
+  return Array.isArray(texts) && texts.length > 0 && texts.every(isText);
+}
+
+function outputProblems(output: unknown): string[] {
+  const { type, bins, values } = (output ?? {}) as Partial<Record<"type" | "bins" | "values", unknown>>;
+  switch (type as Output["type"]) {
+    case "flag":
+      return [];
+    case "count":
+    case "number":
+      return isAscending(bins) ? [] : ["`bins` has at least one number, in ascending order"];
+    case "category":
+      return isTexts(values) && values.length <= MAX_VALUES && new Set(values).size === values.length
+        ? []
+        : [`a category has 1 to ${MAX_VALUES} different values`];
+    default:
+      return ["`output` is made with `flag`, `count`, `number` or `category`"];
+  }
+}
+
+function isAscending(bins: unknown): boolean {
+  if (!Array.isArray(bins) || bins.length === 0) return false;
+  return bins.every((bin, at) => Number.isFinite(bin) && (at === 0 || bin > (bins[at - 1] as number)));
+}

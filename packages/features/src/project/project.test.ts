@@ -77,3 +77,14 @@ describe("a new repository of definitions", () => {
     expect((await initProject(await project("twice"))).problems).toEqual(["the folder is not empty"]);
   });
 });
+
+it("the definition and the fixtures of docs/features.md pass their check", async () => {
+  const page = readFileSync(join(REPOSITORY, "docs/features.md"), "utf8");
+  const block = (language: string): string => new RegExp(`\`\`\`${language}\n([^]*?)\`\`\``).exec(page)?.[1] ?? "";
+  const folder = join(root, "docs");
+  mkdirSync(folder);
+  writeFileSync(join(folder, "root-traces.feature.ts"), block("ts"));
+  writeFileSync(join(folder, "root-traces.fixtures.json"), block("json"));
+  expect(await lockFeatures(folder)).toEqual({ features: 1, problems: [] });
+  expect((await checkFeatures(folder)).problems).toEqual([]);
+});

@@ -11,13 +11,11 @@ export default defineConfig({
     hookTimeout: 120_000,
     // Tests of a database wait more than they compute.
     maxWorkers: 3,
+    // One process for many files: loading the modules again takes as long as the tests do.
+    isolate: false,
     projects: [
-      // One process for many files: loading the modules again takes as long as the tests do.
-      { extends: true, test: { name: "unit", include: filesOf("unit", root), isolate: false } },
-      {
-        extends: true,
-        test: { name: "integration", include: filesOf("integration", root), isolate: false, globalSetup },
-      },
+      { extends: true, test: { name: "unit", include: filesOf("unit", root) } },
+      { extends: true, test: { name: "integration", include: filesOf("integration", root), globalSetup } },
       { extends: true, test: { name: "e2e", include: filesOf("e2e", root), globalSetup } },
     ],
   },

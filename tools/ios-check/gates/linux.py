@@ -39,7 +39,7 @@ def check() -> list[Case]:
 
 
 def strict() -> list[str]:
-    return ["-std=c++17", "-gline-tables-only", "-O1", "-Wall", "-Wextra", "-Werror"]
+    return ["-std=c++17", "-gline-tables-only", "-Wall", "-Wextra", "-Werror"]
 
 
 def build(name: str, sources: list[Path], flags: list[str], link: list[str]) -> str | None:

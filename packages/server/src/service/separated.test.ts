@@ -53,6 +53,7 @@ let ingest: Process;
 let admin: Process;
 let worker: Process;
 let who: Credentials;
+let token: string;
 let client: AdminClient;
 
 beforeAll(async () => {
@@ -67,13 +68,13 @@ beforeAll(async () => {
   ingest = await start(["ingest"], ingestLogin);
   admin = await start(["admin"], adminLogin);
   who = await makeCredentials(scene.system, "customer-1");
-  const { token } = await inOwnerTransaction(scene.system.administration, (owner) =>
+  ({ token } = await inOwnerTransaction(scene.system.administration, (owner) =>
     issueAdminToken(owner, scene.system.clock, {
       person: "ann",
       roles: ["investigator", "privacy", "operator", "auditor"],
       ttlMs: HOUR_MS,
     }),
-  );
+  ));
   client = createAdminClient({ url: admin.service.adminUrl, token });
 });
 afterAll(async () => {
@@ -132,6 +133,16 @@ describe("a process of", () => {
       code: "schema-outdated",
       message: expect.stringContaining("drs_admin"),
     });
+  });
+
+  it("ingestion and the admin API uses the login of each", async () => {
+    const url = scene.environment["DRS_DATABASE_URL"] ?? "";
+    const own = { DRS_ADMIN_DATABASE_URL: url.replace("postgres@", `admin_${suffix}@`) };
+    const both = await start(["ingest", "admin"], `ingest_${suffix}`, own);
+    const there = createAdminClient({ url: both.service.adminUrl, token });
+    expect((await there.call("readHealth", {})).findings.length).toBeGreaterThan(10);
+    expect((await there.call("listEvents", { account: who.account })).events.length).toBeGreaterThan(0);
+    expect(both.errors).toEqual([]);
   });
 
   it("a worker alone answers health and metrics, and nothing else", async () => {

@@ -23,14 +23,15 @@ const MONOTONIC_CLOCK: MonotonicClock = { now: () => performance.now() };
 
 /**
  * For a process that has opened the whole installation.
- * @param connection the admin API's own; work that deletes or opens events uses that of the installation.
+ * @param connection the admin API's own; a worker deletes and exports events by that of the installation.
  */
-export function portsOf(installation: System, connection: AdminConnection): AdminPorts {
-  const opened = Promise.resolve(installation);
+export function portsOf(system: System, connection: AdminConnection): AdminPorts {
+  const works = system.surfaces.includes("worker");
+  const opened = Promise.resolve(works ? system : { ...system, ...connection });
   return {
-    ...installation,
+    ...system,
     ...connection,
-    works: installation.surfaces.includes("worker"),
+    works,
     monotonic: MONOTONIC_CLOCK,
     keys: () => opened,
     installation: () => opened,

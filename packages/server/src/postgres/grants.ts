@@ -94,7 +94,7 @@ export const TABLE_GRANTS: Readonly<Record<string, Grants>> = {
   feature_version: all(...READ),
   feature_decision: all(...READ),
   layer: all(...READ),
-  feature_partition: shared(READ, "drs_service", "drs_admin"),
+  feature_partition: all(...READ),
   feature_row: { drs_service: APPEND, drs_admin: [columns("select", FEATURE_KEY)] },
   extraction_due: {
     drs_service: [...APPEND, "delete", columns("update", "tries, not_before")],

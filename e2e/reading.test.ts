@@ -73,9 +73,9 @@ async function filesOf(path = ""): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(files.map(async (file) => [file, await readFile(file, "hex")])));
 }
 
-const ASK_FOR_APPROVAL = `insert into drs.approval (approval_id, operation, parameters, plan, digest, needed_roles, reason,
+const ASK_FOR_APPROVAL = `insert into drs.approval (approval_id, operation, parameters, plan, max_events, digest, needed_roles, reason,
     requested_by, requested_at, expires_at)
-  values (gen_random_uuid(), 'erase.run', '{}', '{}', '', '{operator}', 'request 17', 'asker', now(), now() + interval '1 day')
+  values (gen_random_uuid(), 'erase.run', '{}', '{}', 1, '', '{operator}', 'request 17', 'asker', now(), now() + interval '1 day')
   returning approval_id`;
 
 describe("on an outdated schema", () => {
@@ -345,7 +345,15 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
     "request extend",
     "request close",
   ];
-  const AUDITED = ["event list", "event get", "event timeline", "request list", "account export", "feature get"];
+  const AUDITED = [
+    "event list",
+    "event get",
+    "event compare",
+    "event timeline",
+    "request list",
+    "account export",
+    "feature get",
+  ];
   /** Other commands that a read-only standby does not stop. */
   const ON_A_STANDBY = new Set([
     "migrate",

@@ -117,8 +117,6 @@ async function computeLayer(
   { computed, failures }: Collected,
 ): Promise<void> {
   const { runner, manifests } = await runners.find(executor, layer);
-  // guard(drop): a feature sees nothing beyond the purpose
-  // fails: packages/server/src/features/extraction.test.ts › masks
   const covers = coverage.get(layer.purpose);
   const { events } = await runner.run(opened.map(({ parsed }) => readEvent(parsed, covers)));
   for (const [index, { event, exact }] of opened.entries()) {
@@ -169,7 +167,7 @@ async function store(
   let differences = 0;
   for (const { row, values } of computed) {
     if (stored.has(keyOf(row))) continue;
-    // guard(true): a second computation is compared
+    // guard(false): a second computation is compared
     // fails: packages/server/src/features/extraction.test.ts › another result
     if (!(await isSame(transaction, featureSealer, row, values))) differences++;
   }

@@ -89,12 +89,11 @@ create or replace view partly_expired_partition as
 create or replace view live_feature as
   select f.*, k.restricted from feature_row f join account_key k on k.key_id = f.key_id
     -- guard(true): no read finds values of an erased account
-    -- fails: packages/server/src/features/feature-store.test.ts › finds no value from
+    -- fails: packages/server/src/features/feature-store.test.ts › hides its values before
     where k.erased_by is null
       -- guard(true): values past the derived period are not read
       -- fails: packages/server/src/features/feature-store.test.ts › keeps values longer than their events
-      and coalesce(f.received_at + (select p.derived_retention from purpose p where p.code = f.purpose), 'infinity')
-        > transaction_time();
+      and coalesce(f.received_at + (select p.derived_retention from purpose p where p.code = f.purpose), 'infinity') > transaction_time();
 
 -- The feature values that may be analysed.
 create or replace view unrestricted_feature as

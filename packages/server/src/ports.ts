@@ -215,7 +215,11 @@ export interface AdoptedFieldSet {
 /** Departures of stored events from the catalog, counted. Never blocks, never throws. */
 export interface DriftLog {
   /** @param members of the request at all depths: a very wide event is not walked, but counted as such. */
-  observe(sdkVersion: string, probes: Readonly<Record<string, unknown>>, members: number): void;
+  observe(
+    sender: Pick<PromotedAttributes, "platform" | "sdkVersion">,
+    probes: Readonly<Record<string, unknown>>,
+    members: number,
+  ): void;
 }
 
 /** The attributes of a stored event that its outcomes are counted by. */

@@ -16,6 +16,7 @@ export const DRIFT_ROUTES = {
         object({
           path: shownText("Malformed names are counted under *."),
           json_type: shownText(),
+          platform: shownText(),
           sdk_version: shownText(),
           first_seen: shownText(),
           last_seen: shownText(),

@@ -22,7 +22,12 @@ afterEach(async () => {
 
 interface OpenLog {
   readonly log: {
-    readonly observe: (sdkVersion: string, probes: Record<string, unknown>, members?: number) => void;
+    readonly observe: (
+      sdkVersion: string,
+      probes: Record<string, unknown>,
+      members?: number,
+      platform?: "android" | "ios",
+    ) => void;
     readonly flush: () => Promise<void>;
     readonly close: () => Promise<void>;
   };
@@ -36,7 +41,8 @@ function openLog(executor: Executor = opened.system.pool): OpenLog {
   logs.push(log);
   return {
     log: {
-      observe: (sdkVersion, probes, members = 10) => log.observe(sdkVersion, probes, members),
+      observe: (sdkVersion, probes, members = 10, platform = "android") =>
+        log.observe({ platform, sdkVersion }, probes, members),
       flush: () => log.flush(),
       close: () => log.close(),
     },
@@ -54,7 +60,7 @@ async function rowsOf(version: string): Promise<readonly DriftRow[]> {
 const total = (rows: readonly DriftRow[]): number => rows.reduce((sum, row) => sum + row.occurrences, 0);
 
 describe("a departure from the catalog", () => {
-  it("is counted by path, JSON type and SDK version, with the times of its first and last event", async () => {
+  it("is counted by path, JSON type, platform and SDK version, with the times of its first and last event", async () => {
     const { log } = openLog();
     log.observe("1.0.0", fonts({ fontsDigest: 7 }));
     log.observe("1.0.0", fonts({ fontsDigest: 8, novel: ["a"] }));
@@ -62,13 +68,21 @@ describe("a departure from the catalog", () => {
     now += 60_000;
     log.observe("1.0.0", fonts({ fontsDigest: 9 }));
     log.observe("1.0.1", fonts({ fontsDigest: 9 }));
+    log.observe("1.0.1", fonts({ fontsDigest: 9 }), 10, "ios");
     await log.flush();
-    const row = { sdk_version: "1.0.0", first_seen: "2026-03-01T12:00:00.000Z", last_seen: "2026-03-01T12:00:00.000Z" };
+    const row = {
+      platform: "android",
+      sdk_version: "1.0.0",
+      first_seen: "2026-03-01T12:00:00.000Z",
+      last_seen: "2026-03-01T12:00:00.000Z",
+    };
     expect(await rowsOf("1.0.0")).toEqual([
       { ...row, path: "fonts.fontsDigest", json_type: "number", occurrences: 3, last_seen: "2026-03-01T12:01:00.000Z" },
       { ...row, path: "fonts.novel", json_type: "array", occurrences: 1 },
     ]);
-    expect(await rowsOf("1.0.1")).toMatchObject([{ path: "fonts.fontsDigest", occurrences: 1 }]);
+    expect(await rowsOf("1.0.1")).toMatchObject(
+      ["android", "ios"].map((platform) => ({ path: "fonts.fontsDigest", platform, occurrences: 1 })),
+    );
   });
 
   it("is not counted where the event is as published, or an outcome is no success", async () => {

@@ -22,12 +22,12 @@ const VERSION = /^[A-Za-z0-9_.+-]{1,32}$/;
 const WRITE = sql(
   `
   with reported as (
-    select * from jsonb_to_recordset($1::jsonb) as r (path text, json_type text, sdk_version text, occurrences bigint)
+    select * from jsonb_to_recordset($1::jsonb) as r (path text, json_type text, platform text, sdk_version text, occurrences bigint)
   ), version as (
     select sdk_version, count(*) as paths from drift group by sdk_version
   ), by_version as (
     -- A new version is added only below the limit of versions,
-    select t.path, t.json_type, t.occurrences, case
+    select t.path, t.json_type, t.platform, t.occurrences, case
         when v.paths is not null then sdk_version
         when (select count(*) from version)
           + dense_rank() over (partition by v.paths is null order by sdk_version) <= ${MAX_VERSIONS} then sdk_version
@@ -36,29 +36,33 @@ const WRITE = sql(
     from reported t left join version v using (sdk_version)
   ), by_path as (
     -- and a new row only below the limit of its version's paths.
-    select path, json_type, sdk_version, b.occurrences, d.first_seen is not null or coalesce(v.paths, 0)
-      + row_number() over (partition by sdk_version, d.first_seen is null order by path, json_type) <= ${MAX_PATHS} as fits
-    from by_version b left join version v using (sdk_version) left join drift d using (sdk_version, path, json_type)
+    select path, json_type, platform, sdk_version, b.occurrences, d.first_seen is not null or coalesce(v.paths, 0)
+      + row_number() over (partition by sdk_version, d.first_seen is null order by path, json_type, platform) <= ${MAX_PATHS} as fits
+    from by_version b left join version v using (sdk_version) left join drift d using (sdk_version, platform, path, json_type)
   )
-  insert into drift (path, json_type, sdk_version, first_seen, last_seen, occurrences)
-    select case when fits then path else '*' end, case when fits then json_type else '*' end, sdk_version,
+  insert into drift (path, json_type, platform, sdk_version, first_seen, last_seen, occurrences)
+    select case when fits then path else '*' end, case when fits then json_type else '*' end, platform, sdk_version,
       $2::timestamptz, $2::timestamptz, sum(occurrences)
-    from by_path group by 1, 2, 3 order by 3, 1, 2
-    on conflict (sdk_version, path, json_type) do update set
+    from by_path group by 1, 2, 3, 4 order by 4, 3, 1, 2
+    on conflict (sdk_version, platform, path, json_type) do update set
       last_seen = greatest(drift.last_seen, excluded.last_seen),
       occurrences = drift.occurrences + excluded.occurrences`,
   ["jsonb", "timestamptz"],
 );
 
+/** What a request says about the SDK that made it. */
+type Sender = Parameters<DriftLog["observe"]>[0];
+
 interface Count {
   readonly path: string;
   readonly jsonType: string;
+  readonly platform: string;
   readonly sdkVersion: string;
   occurrences: number;
 }
 
 /**
- * Counts departures from the catalog: path, JSON type, SDK version, never a value. Names come from clients: it
+ * Counts departures from the catalog: path, JSON type, platform, SDK version, never a value. Names come from clients: it
  * keeps a limited number of well-formed ones and counts all others under `*`.
  */
 export class BufferedDriftLog implements DriftLog {
@@ -76,7 +80,7 @@ export class BufferedDriftLog implements DriftLog {
       write: (counts) => this.#write(counts),
       keep: (counts) => {
         for (const count of counts.values()) {
-          this.#count(count.sdkVersion, count.path, count.jsonType, count.occurrences);
+          this.#count(count, count.path, count.jsonType, count.occurrences);
         }
       },
       everyMs: WRITE_EVERY_MS,
@@ -85,10 +89,10 @@ export class BufferedDriftLog implements DriftLog {
     });
   }
 
-  observe(sdkVersion: string, probes: Readonly<Record<string, unknown>>, members: number): void {
-    if (members > WIDEST) return this.#count(sdkVersion, "*", NOT_WALKED, 1);
+  observe(sender: Sender, probes: Readonly<Record<string, unknown>>, members: number): void {
+    if (members > WIDEST) return this.#count(sender, "*", NOT_WALKED, 1);
     for (const { path, found } of checkAgainstCatalog(probes)) {
-      this.#count(sdkVersion, textOf(path), found, 1);
+      this.#count(sender, textOf(path), found, 1);
     }
   }
 
@@ -100,13 +104,15 @@ export class BufferedDriftLog implements DriftLog {
     return this.#writer.close();
   }
 
-  #count(saidVersion: string, path: string, jsonType: string, occurrences: number): void {
-    const sdkVersion = this.#version(saidVersion);
-    const kept = this.#room(sdkVersion, `${path}\n${jsonType}`) ? { path, jsonType } : { path: "*", jsonType: "*" };
-    const name = `${sdkVersion}\n${kept.path}\n${kept.jsonType}`;
+  #count({ platform, sdkVersion: said }: Sender, path: string, jsonType: string, occurrences: number): void {
+    const sdkVersion = this.#version(said);
+    const kept = this.#room(sdkVersion, `${platform}\n${path}\n${jsonType}`)
+      ? { path, jsonType }
+      : { path: "*", jsonType: "*" };
+    const name = countIdOf({ ...kept, platform, sdkVersion });
     const count = this.#counts.get(name);
     if (count) count.occurrences += occurrences;
-    else this.#counts.set(name, { ...kept, sdkVersion, occurrences });
+    else this.#counts.set(name, { ...kept, platform, sdkVersion, occurrences });
   }
 
   #version(said: string): string {
@@ -133,9 +139,10 @@ export class BufferedDriftLog implements DriftLog {
   async #write(counts: ReadonlyMap<string, Count>): Promise<void> {
     const now = new Date(this.#clock.now()).toISOString();
     const rows = [...counts.values()].toSorted((a, b) => (countIdOf(a) < countIdOf(b) ? -1 : 1));
-    const json = rows.map(({ path, jsonType, sdkVersion, occurrences }) => ({
+    const json = rows.map(({ path, jsonType, platform, sdkVersion, occurrences }) => ({
       path,
       json_type: jsonType,
+      platform,
       sdk_version: sdkVersion,
       occurrences,
     }));
@@ -148,13 +155,14 @@ function textOf(path: FieldPath): string {
   return path.map((name) => (NAME.test(name) ? name : "*")).join(".");
 }
 
-function countIdOf({ sdkVersion, path, jsonType }: Count): string {
-  return `${sdkVersion}\n${path}\n${jsonType}`;
+function countIdOf({ sdkVersion, platform, path, jsonType }: Omit<Count, "occurrences">): string {
+  return `${sdkVersion}\n${platform}\n${path}\n${jsonType}`;
 }
 
 export interface DriftRow {
   readonly path: string;
   readonly json_type: string;
+  readonly platform: string;
   readonly sdk_version: string;
   readonly first_seen: string;
   readonly last_seen: string;
@@ -162,12 +170,20 @@ export interface DriftRow {
 }
 
 const LIST_DRIFT = sql(
-  `select path, json_type, sdk_version, occurrences,
+  `select path, json_type, platform, sdk_version, occurrences,
         ${instant("first_seen")},
         ${instant("last_seen")}
-      from drift order by occurrences desc, sdk_version, path, json_type`,
+      from drift order by occurrences desc, sdk_version, platform, path, json_type`,
   [],
-  { path: "text", json_type: "text", sdk_version: "text", occurrences: "int8", first_seen: "text", last_seen: "text" },
+  {
+    path: "text",
+    json_type: "text",
+    platform: "text",
+    sdk_version: "text",
+    occurrences: "int8",
+    first_seen: "text",
+    last_seen: "text",
+  },
 );
 
 export async function listDrift(executor: Executor): Promise<readonly DriftRow[]> {

@@ -205,7 +205,7 @@ async function run(
       ports.audit.record({ operation: "event.create", outcome: warning, account, eventId: attributes.eventId });
       ports.meter.warned(warning);
     }
-    ports.drift.observe(attributes.sdkVersion, observations.probes, scan.members);
+    ports.drift.observe(attributes, observations.probes, scan.members);
     ports.outcomes.observe(attributes, observations.probes, scan.members);
     return answerCreated(attributes.eventId);
   } finally {

@@ -265,11 +265,12 @@ create table audit_checkpoint (
 create table drift (
   path text not null,
   json_type text not null,
+  platform text not null,
   sdk_version text not null,
   first_seen timestamptz not null,
   last_seen timestamptz not null,
   occurrences bigint not null,
-  primary key (sdk_version, path, json_type)
+  primary key (sdk_version, platform, path, json_type)
 );
 
 -- Counts by hour, which name no account and no event. Empty texts: not known, or there is none.

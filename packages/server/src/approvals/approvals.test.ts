@@ -107,6 +107,9 @@ it("an approval is decided once: a denial is final", async () => {
   const id = await ask(wanted);
   expect(await decide(id, { decision: "denied" })).toBe(true);
   expect(await decide(id, { person: "second" })).toBe(false);
+  const both = await ask(operation({ needed: ["operator", "privacy"] }));
+  expect(await decide(both, { decision: "denied" })).toBe(true);
+  expect(await decide(both, { person: "second", roles: ["privacy"] }), "for the other role").toBe(false);
   expect(await use(wanted)).toBeUndefined();
   expect(await listApprovals(scene.system.pool, scene.system.clock)).toContainEqual(
     expect.objectContaining({ approval_id: id, state: "denied", denied_by: "approver" }),

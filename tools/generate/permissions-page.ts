@@ -1,6 +1,12 @@
 import { type Permission, PERMISSIONS, ROLE_NAMES, ROLES, scopeOf } from "@device-risk-signals/admin-api";
 
-const SCOPES = { full: "yes", pseudonyms: "pseudonyms", "low-and-medium": "low and medium sensitivity", own: "own" };
+const SCOPES = {
+  full: "yes",
+  pseudonyms: "pseudonyms",
+  "low-and-medium": "low and medium sensitivity",
+  "without-values": "without values",
+  own: "own",
+};
 
 /** The roles of the admin API and the permissions of each. */
 export function permissionsPage(): string {
@@ -24,7 +30,8 @@ ${roles.join("\n")}
 | --- | --- | ${ROLE_NAMES.map(() => "---").join(" | ")} |
 ${permissions.join("\n")}
 
-*pseudonyms*: accounts, actions, sessions and idempotency keys are shown as keyed MACs, and not searched for. *own*: only what the caller did. Fields of
+*pseudonyms*: accounts, actions, sessions and idempotency keys are shown as keyed MACs, and not searched for. *own*: only what the caller did. *without
+values*: everything but values of features. Fields of
 high sensitivity, and fields that the catalog does not know, are left out where the table says *low and medium
 sensitivity*.
 `;

@@ -18,9 +18,10 @@ export const ROLE_NAMES = Object.keys(ROLES) as readonly Role[];
 
 /**
  * How far a permission reaches for a role. `full`: everything; `pseudonyms`: accounts and sessions as pseudonyms;
- * `low-and-medium`: fields of low and medium sensitivity; `own`: what the caller did.
+ * `low-and-medium`: fields of low and medium sensitivity; `without-values`: everything but values of features; `own`: what
+ * the caller did.
  */
-export type Scope = "full" | "pseudonyms" | "low-and-medium" | "own";
+export type Scope = "full" | "pseudonyms" | "low-and-medium" | "without-values" | "own";
 
 interface PermissionDefinition {
   /** A phrase that completes "may …". */
@@ -98,6 +99,10 @@ export const PERMISSIONS = {
     roles: { analyst: "full", investigator: "full", privacy: "full", auditor: "full" },
   },
   "features.read": { meaning: "read the features of events", roles: { analyst: "full", investigator: "full" } },
+  "features.explain": {
+    meaning: "read where the value of a feature comes from",
+    roles: { analyst: "full", investigator: "full", auditor: "without-values" },
+  },
   "accounts.export": {
     meaning: "export what is stored about an account, for an open request of it",
     roles: { privacy: "full" },
@@ -120,7 +125,13 @@ export const PERMISSIONS = {
 export type Permission = keyof typeof PERMISSIONS;
 
 /** From the narrowest to the widest. */
-const WIDTH: Readonly<Record<Scope, number>> = { own: 0, pseudonyms: 1, "low-and-medium": 2, full: 3 };
+const WIDTH: Readonly<Record<Scope, number>> = {
+  own: 0,
+  pseudonyms: 1,
+  "without-values": 2,
+  "low-and-medium": 3,
+  full: 4,
+};
 
 /** The widest scope that one of the roles has; `undefined`: the permission is not granted. */
 export function scopeOf(permission: Permission, roles: readonly Role[]): Scope | undefined {

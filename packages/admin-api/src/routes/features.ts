@@ -43,6 +43,39 @@ const evidence = object({
   ),
 });
 
+const decision = object({
+  decision: count(),
+  kind: shownText(),
+  features: Type.Array(shownText()),
+  purpose: nullable(shownText()),
+  decided_at: shownText(),
+  decided_by: shownText(),
+  reason: shownText(),
+  evidence: Type.Unknown({ description: "What was known then about the inputs." }),
+});
+
+const value = Type.Union([Type.Boolean(), Type.Number(), Type.String(), Type.Null()]);
+
+const explanation = object({
+  feature: shownText("`id@version`."),
+  state: shownText("`observed`, or why there is no value."),
+  value,
+  is_value_withheld: Type.Boolean({ description: "Whether the caller's roles may not read values." }),
+  failure: nullable(shownText("Why its definition gave no result.")),
+  inputs: Type.Array(object({ name: shownText(), field: shownText(), state: shownText() })),
+  sha256: shownText("SHA-256 of the exact bytes of the event, in hexadecimal."),
+  layer: count(),
+  extracted_at: shownText(),
+  meaning: shownText(),
+  false_readings: Type.Array(shownText()),
+  owner: shownText(),
+  hash: shownText("Of the archived program, its inputs and its output."),
+  program: nullable(shownText("The archived program, where `program` asks for it.")),
+  proposed: nullable(decision),
+  adopted: nullable(decision),
+  retired: nullable(decision),
+});
+
 const layer = object({
   layer: count(),
   purpose: shownText(),
@@ -71,7 +104,7 @@ const featuresOfEvent = object({
     object({
       feature: shownText("`id@version`."),
       state: shownText("`observed`, or why there is no value."),
-      value: Type.Union([Type.Boolean(), Type.Number(), Type.String(), Type.Null()]),
+      value,
       failure: nullable(shownText("Why its definition gave no result.")),
       inputs: Type.Array(shownText(), { description: "The state of each input, in the order of the manifest." }),
       layer: count(),
@@ -154,18 +187,7 @@ export const FEATURE_ROUTES = {
     access: "read",
     query: object({ feature: Type.Optional(featureName), limit }),
     answer: object({
-      decisions: Type.Array(
-        object({
-          decision: count(),
-          kind: shownText(),
-          features: Type.Array(shownText()),
-          purpose: nullable(shownText()),
-          decided_at: shownText(),
-          decided_by: shownText(),
-          reason: shownText(),
-          evidence: Type.Unknown({ description: "What was known then about the inputs." }),
-        }),
-      ),
+      decisions: Type.Array(decision),
     }),
   },
   readLayers: {
@@ -206,6 +228,52 @@ export const FEATURE_ROUTES = {
       limit,
     }),
     answer: object({ events: Type.Array(featuresOfEvent) }),
+    problems: ["not-found"],
+  },
+  explainFeature: {
+    method: "GET",
+    path: "/features/explain",
+    tag: TAG,
+    summary: "Where a value of a feature comes from, also after its event has expired",
+    description:
+      "Value, states of the inputs, fingerprint of the event, code, decisions with their evidence. For the role auditor " +
+      "without the value. Of an erased event or account there are the receipts of its erasures only.",
+    permission: "features.explain",
+    operation: "feature.explain",
+    access: "audited-read",
+    query: object({
+      event_id: eventId,
+      feature: Type.String({
+        pattern: "^[a-z][a-z0-9_]{0,63}(@[1-9][0-9]{0,8})?$",
+        description: "A feature, `id`, or a version of it, `id@version`.",
+      }),
+      program: Type.Optional(Type.Boolean({ default: false, description: "Whether to answer the program, too." })),
+    }),
+    answer: object({
+      event_id: shownText(),
+      status: Type.Enum(["computed", "erased"]),
+      event: nullable(
+        object({
+          received_at: shownText(),
+          purpose: shownText(),
+          platform: shownText(),
+          sdk_version: shownText(),
+          app_version: shownText(),
+          schema_version: count(),
+          is_stored: Type.Boolean({ description: "Whether the event itself has not expired." }),
+        }),
+      ),
+      values: Type.Array(explanation, { description: "One for each layer with the feature, the newest layer first." }),
+      erasures: Type.Array(
+        object({
+          erasure_id: shownText(),
+          kind: shownText("`account` or `event`."),
+          began_at: shownText(),
+          finished_at: nullable(shownText()),
+          receipt: nullable(shownText("The signed receipt; null until the erasure is finished.")),
+        }),
+      ),
+    }),
     problems: ["not-found"],
   },
 } as const satisfies Readonly<Record<string, Route>>;

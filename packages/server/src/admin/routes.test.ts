@@ -97,6 +97,7 @@ const inputs = (): Readonly<Record<RouteId, Record<string, unknown>>> => ({
   listFeatureDecisions: {},
   readLayers: {},
   readFeatures: { event_id: event.eventId },
+  explainFeature: { event_id: event.eventId, feature: "none" },
   listOutcomes: {},
   listRejections: {},
   readTimeline: { account: "customer-1", idempotency_key: event.idempotencyKey },

@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { OperatorError } from "../errors/operator-error.ts";
 import { plural } from "../messages/plural.ts";
 import { type Context, print, printJson, printRows } from "./context.ts";
+import { explainFeatureCommand } from "./explain-feature.ts";
 import { example } from "./options.ts";
 import { addStoredFeatures } from "./stored-features.ts";
 
@@ -89,6 +90,7 @@ export function featureCommand(context: Context): Command {
       else print(context, describe(manifest, text));
     });
   addStoredFeatures(command, context);
+  command.addCommand(explainFeatureCommand(context));
   return command;
 }
 

@@ -7,6 +7,7 @@ import { closeCase, listCases, openCase } from "./cases.ts";
 import { compareEvents, listEvents, readEvent, readExactEvent, readObservations } from "./events.ts";
 import { listOutcomes, listRejections } from "./counters.ts";
 import { listDrift } from "./drift.ts";
+import { explainFeature } from "./explain-feature.ts";
 import {
   adoptFeatures,
   listFeatureDecisions,
@@ -68,6 +69,7 @@ export const OPERATIONS: Operations = {
   listFeatureDecisions,
   readLayers,
   readFeatures,
+  explainFeature,
   listOutcomes,
   listRejections,
   readTimeline,

@@ -1,0 +1,134 @@
+/** Story of the auditor: where a stored value comes from, after the event has expired, and after an erasure. */
+import { createHash } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { bundleOf } from "../../../features/src/bundle.fixture.ts";
+import { objects, runInProcess } from "../../../../e2e/support/command.ts";
+import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
+import { applyPeriod } from "../../../../e2e/support/policy.ts";
+import { advanceClock } from "../../../../e2e/support/test-clock.ts";
+import { useTestSystem } from "../../../../e2e/support/test-system.ts";
+import { useFolder } from "../../../../e2e/support/use-folder.ts";
+import { extractNext } from "../features/extraction-worker.ts";
+import { LayerRunners } from "../features/layer-runners.ts";
+import { useAdminListener } from "./admin-scene.fixture.ts";
+
+const DAY_MS = 86_400_000;
+const REASON = ["--reason", "review 4711"];
+
+const folder = useFolder();
+const opened = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: join(folder(), "journal") }));
+const listener = useAdminListener(() => opened.system);
+const runners = new LayerRunners({ graceMs: 100 });
+const bundle = bundleOf("({ su }) => su.state === 'observed' ? su.value : null", {
+  id: "found",
+  purposes: ["default"],
+});
+let past: Past;
+let event: PastEvent;
+let erased: PastEvent;
+
+const drs = async (...args: readonly string[]): Promise<Record<string, unknown>> => {
+  const run = await runInProcess(opened.environment, ...args, "--json");
+  expect({ code: run.code, stderr: run.stderr }).toEqual({ code: 0, stderr: "" });
+  return objects(run.stdout)[0] ?? {};
+};
+const explain = (...args: readonly string[]) => drs("feature", "explain", ...args);
+
+const store = (account: string, value: unknown): Promise<PastEvent> => {
+  const os_integrity = { status: "success", data: { suBinaryFound: value } };
+  return past.store(0, { account }, JSON.stringify({ probes: { os_integrity }, session_id: "s" }));
+};
+
+beforeAll(async () => {
+  await applyPeriod(opened.environment, folder(), "P30D");
+  past = new Past(opened.system);
+  const file = join(folder(), "bundles.json");
+  await writeFile(file, JSON.stringify([bundle]));
+  await drs("feature", "propose", file, ...REASON);
+  await drs("feature", "adopt", "found@1", "--purpose", "default", ...REASON);
+  event = await store("customer-1", true);
+  erased = await store("customer-2", true);
+  const { pool, sealer, featureSealer } = opened.system;
+  const onError = (error: unknown): void => void listener.errors.push(error);
+  while (await extractNext({ pool, sealer, featureSealer, onError, runners }));
+});
+afterAll(async () => {
+  await past?.close();
+  await runners.close();
+});
+
+it("a value is explained by its event, its code and the decisions about it", async () => {
+  expect(await explain(event.eventId, "found", "--program")).toMatchObject({
+    event_id: event.eventId,
+    status: "computed",
+    event: { purpose: "default", platform: "android", sdk_version: "1.2.3", is_stored: true },
+    values: [
+      {
+        feature: "found@1",
+        state: "observed",
+        value: true,
+        inputs: [{ name: "su", field: "os_integrity.suBinaryFound", state: "observed" }],
+        sha256: createHash("sha256").update(event.exact).digest("hex"),
+        meaning: "An example",
+        false_readings: ["none is known"],
+        hash: bundle.hash,
+        program: bundle.text,
+        proposed: { kind: "proposed", reason: "review 4711" },
+        adopted: { kind: "adopted", purpose: "default", evidence: { days: 7 } },
+        retired: null,
+      },
+    ],
+  });
+  const { stdout } = await runInProcess(opened.environment, "feature", "explain", event.eventId, "found@1");
+  expect(stdout).toContain("Result: observed, value true\n");
+  for (const unknown of ["found@2", "foun"]) {
+    expect((await runInProcess(opened.environment, "feature", "explain", event.eventId, unknown)).code).toBe(1);
+  }
+});
+
+it("a value is explained without its value for the auditor, and the read is audited", async () => {
+  const [auditor, analyst] = [await listener.client(["auditor"]), await listener.client(["analyst"])];
+  const query = { event_id: event.eventId, feature: "found@1" };
+  const [value] = (await auditor.call("explainFeature", query)).values;
+  expect(value).toMatchObject({ state: "observed", value: null, is_value_withheld: true, hash: bundle.hash });
+  expect((await analyst.call("explainFeature", query)).values).toMatchObject([
+    { value: true, is_value_withheld: false },
+  ]);
+  const { rows } = await opened.owner.query(
+    "select distinct outcome, event_id from audit_entry where operation = 'feature.explain'",
+  );
+  expect(rows).toEqual([{ outcome: "done", event_id: event.eventId }]);
+});
+
+it("a value is explained after its event has expired", async () => {
+  await drs("feature", "retire", "found@1", "--purpose", "default", ...REASON);
+  await advanceClock(opened.environment, 60 * DAY_MS);
+  await drs("retention", "run", "--yes");
+  expect((await opened.owner.query("select from event")).rowCount).toBe(0);
+  expect(await explain(event.eventId, "found")).toMatchObject({
+    event: { is_stored: false },
+    values: [{ value: true, retired: { kind: "retired" } }],
+  });
+});
+
+it("an erased account shows the receipts of its erasures only", async () => {
+  const order = ["--account", "customer-2", "--reason", "request 17", "--yes"];
+  const { erasure_id } = await drs("erase", "run", ...order);
+  expect(await explain(erased.eventId, "found")).toEqual({
+    event_id: erased.eventId,
+    status: "erased",
+    event: null,
+    values: [],
+    erasures: [
+      {
+        erasure_id,
+        kind: "account",
+        began_at: expect.any(String) as string,
+        finished_at: expect.any(String) as string,
+        receipt: (await drs("receipt", "get", String(erasure_id)))["receipt"],
+      },
+    ],
+  });
+});

@@ -1,0 +1,92 @@
+import type { Answer } from "@device-risk-signals/admin-api";
+import { findSubjectOfEvent } from "../../audit/subject-of-event.ts";
+import { OperatorError } from "../../errors/operator-error.ts";
+import { receivedAtOf } from "../../events/read-events.ts";
+import { type Decision, type Explanation, explainFeature as explain } from "../../features/explain.ts";
+import { findErasures, receiptOf } from "../../lifecycle/erasure/erasures.ts";
+import { subjectMac } from "../../lifecycle/erasure/plan-erasure.ts";
+import type { Operation } from "./operation.ts";
+import { type AdminPorts, requireReplayedJournal } from "./ports.ts";
+
+type Explained = Answer<"explainFeature">;
+
+export const explainFeature: Operation<"explainFeature"> = async ({ ports, scope, input }) => {
+  const { featureSealer } = await requireReplayedJournal(ports);
+  const { feature, program = false } = input;
+  const eventId = input.event_id.toLowerCase();
+  const found = await explain({ executor: ports.pool, sealer: featureSealer }, eventId, feature);
+  if (found) {
+    const { row, purpose, isStored, explanations } = found;
+    const { account, received_at, platform, sdk_version, app_version, schema_version } = row;
+    const event = { received_at, purpose, platform, sdk_version, app_version, schema_version, is_stored: isStored };
+    const withValues = scope === "full";
+    const values = explanations.map((one) => shown(one, { withValues, program }));
+    return {
+      answer: { event_id: eventId, status: "computed", event, values, erasures: [] },
+      audit: { account, eventIds: [eventId], detail: { feature } },
+    };
+  }
+  const erasures = await erasuresOf(ports, eventId);
+  if (erasures.length === 0) {
+    throw new OperatorError("not-found", `No value of ${feature} may be read of this event: see drs feature get.`);
+  }
+  return {
+    answer: { event_id: eventId, status: "erased", event: null, values: [], erasures },
+    audit: { eventIds: [eventId], detail: { feature } },
+  };
+};
+
+interface Shown {
+  readonly withValues: boolean;
+  readonly program: boolean;
+}
+
+function shown(
+  { result, sha256, bundle, lineage }: Explanation,
+  { withValues, program }: Shown,
+): Explained["values"][number] {
+  const { feature, state, value, failure, inputs, layer, extracted_at } = result;
+  const { hash, text, manifest } = bundle;
+  return {
+    feature,
+    state,
+    // guard(true): the auditor reads no value
+    // fails: packages/server/src/admin/lineage.test.ts › without its value for the auditor
+    value: withValues ? value : null,
+    is_value_withheld: !withValues,
+    failure,
+    inputs: manifest.inputs.map(({ name, path }, index) => ({
+      name,
+      field: path.join("."),
+      state: inputs[index] ?? "",
+    })),
+    sha256,
+    layer,
+    extracted_at,
+    meaning: manifest.meaning,
+    false_readings: [...manifest.falseReadings],
+    owner: manifest.owner,
+    hash,
+    program: program ? text : null,
+    proposed: shownDecision(lineage.proposed),
+    adopted: shownDecision(lineage.adopted),
+    retired: shownDecision(lineage.retired),
+  };
+}
+
+const shownDecision = (decision: Decision | undefined): Decision | null => decision ?? null;
+
+/** The erasures of the event, and of its account since the event was received. */
+async function erasuresOf(ports: AdminPorts, eventId: string): Promise<Explained["erasures"]> {
+  const { pseudonymizer } = await ports.keys();
+  const account = await findSubjectOfEvent(ports.pool, eventId);
+  const subjectMacs = [subjectMac(pseudonymizer, { kind: "event", eventId }), ...(account ? [account] : [])];
+  const receivedAt = receivedAtOf(eventId).toISOString();
+  const erasures = (await findErasures(ports.pool, { subjectMacs })).filter(({ began_at }) => began_at >= receivedAt);
+  return Promise.all(
+    erasures.map(async ({ sequence, erasure_id, kind, began_at, finished_at }) => {
+      const receipt = (await receiptOf(ports.pool, sequence)) ?? null;
+      return { erasure_id, kind, began_at, finished_at, receipt };
+    }),
+  );
+}

@@ -1,0 +1,76 @@
+import type { Answer } from "@device-risk-signals/admin-api";
+import { Command, InvalidArgumentError } from "commander";
+import { call } from "./call.ts";
+import { type Context, print, printJson, printRows } from "./context.ts";
+import { example, uuid } from "./options.ts";
+
+const FEATURE = /^[a-z][a-z0-9_]{0,63}(@[1-9]\d{0,8})?$/;
+
+function feature(text: string): string {
+  if (!FEATURE.test(text)) throw new InvalidArgumentError("It must be an id, or an id and a version: root_traces@2.");
+  return text;
+}
+
+interface Options {
+  readonly program?: boolean;
+  readonly json?: boolean;
+}
+
+/** `drs feature explain`. */
+export function explainFeatureCommand(context: Context): Command {
+  return new Command("explain")
+    .description("Show where a value comes from: event, code, decisions. Audited.")
+    .argument("<event>", "event id", uuid)
+    .argument("<feature>", "id, or id@version", feature)
+    .option("--program", "print the archived program, too")
+    .option("--json", "print one JSON object, with the evidence of the decisions")
+    .addHelpText("after", example("drs feature explain 019a2b7e-… root_traces@2"))
+    .action(async (event_id: string, name: string, { program = false, json = false }: Options) => {
+      const answer = await call(context, "explainFeature", { event_id, feature: name, program });
+      if (json) printJson(context, answer);
+      else printExplanation(context, answer);
+    });
+}
+
+type Explained = Answer<"explainFeature">;
+
+function printExplanation(context: Context, { event_id, event, values, erasures }: Explained): void {
+  if (event === null) {
+    print(context, `Event ${event_id}: erased. Nothing else is known of it.`);
+    for (const { erasure_id, kind, finished_at } of erasures) {
+      const state = finished_at === null ? "not finished" : `finished ${finished_at}; drs receipt get ${erasure_id}`;
+      print(context, `Erasure of its ${kind}: ${erasure_id}, ${state}`);
+    }
+    return;
+  }
+  const { received_at, purpose, platform, sdk_version, is_stored } = event;
+  const state = is_stored ? "stored" : "expired";
+  print(context, `Event ${event_id}: received ${received_at} for ${purpose}, ${platform} ${sdk_version}, ${state}`);
+  for (const value of values) printValue(context, value);
+}
+
+function printValue(context: Context, explained: Explained["values"][number]): void {
+  const { feature: name, state, value, is_value_withheld, failure, inputs, layer, extracted_at, sha256 } = explained;
+  const shown = is_value_withheld ? "withheld from your roles" : JSON.stringify(value);
+  const result = state === "observed" ? `${state}, value ${shown}` : [state, failure].filter(Boolean).join(": ");
+  const lines = [
+    `${name}  ${explained.hash}`,
+    `Result: ${result}`,
+    `Layer ${layer}, extracted ${extracted_at}`,
+    `SHA-256 of the event: ${sha256}`,
+    `Meaning: ${explained.meaning}`,
+    ...explained.false_readings.map((reading) => `False reading: ${reading}`),
+    `Owner: ${explained.owner}`,
+  ];
+  for (const line of lines) print(context, line);
+  printRows(context, inputs, false, "No inputs.");
+  const { proposed, adopted, retired } = explained;
+  const decisions = [proposed, adopted, retired].filter((decision) => decision !== null);
+  printRows(
+    context,
+    decisions.map(({ kind, decided_at, decided_by, reason }) => ({ kind, decided_at, decided_by, reason })),
+    false,
+    "No decisions.",
+  );
+  if (explained.program !== null) print(context, explained.program);
+}

@@ -1,0 +1,107 @@
+/** Where a stored value comes from: the event, the code, the decisions. It answers after the event has expired. */
+import type { Bundle } from "@device-risk-signals/features";
+import type { FeatureSealer } from "../crypto/feature-sealer.ts";
+import { findAttributes, receivedAtOf } from "../events/read-events.ts";
+import { readPurposeIds } from "../policy/policy-table.ts";
+import type { Executor } from "../postgres/executor.ts";
+import { type FeatureName, findBundles, type LayerRow, listDecisions, listLayers } from "./decisions.ts";
+import { type FeatureRow, findFeatureRows } from "./feature-rows.ts";
+import { openFeatures, type ReadFeature } from "./read-features.ts";
+
+export type Decision = Awaited<ReturnType<typeof listDecisions>>[number];
+
+/** The decisions that a layer follows from. */
+export interface Lineage {
+  readonly proposed: Decision | undefined;
+  readonly adopted: Decision | undefined;
+  /** Ended the computation for the purpose. */
+  readonly retired: Decision | undefined;
+}
+
+export interface Explanation {
+  readonly result: ReadFeature;
+  /** SHA-256 of the exact bytes of the event, in hexadecimal. */
+  readonly sha256: string;
+  readonly bundle: Bundle;
+  readonly lineage: Lineage;
+}
+
+export interface ExplainedEvent {
+  readonly row: FeatureRow;
+  /** The id of the purpose. */
+  readonly purpose: string;
+  /** Whether the event itself can still be read. */
+  readonly isStored: boolean;
+  /** One for each layer with the feature, the newest layer first. */
+  readonly explanations: readonly Explanation[];
+}
+
+interface ExplainPorts {
+  readonly executor: Executor;
+  readonly sealer: FeatureSealer;
+}
+
+/**
+ * Explains the values of a feature for one event.
+ * @param feature an id, or `id@version`.
+ * @returns `undefined` where no value may be read. @throws keys-destroyed where the secrets of the values are lost.
+ */
+export async function explainFeature(
+  { executor, sealer }: ExplainPorts,
+  eventId: string,
+  feature: string,
+): Promise<ExplainedEvent | undefined> {
+  const layers = await listLayers(executor);
+  const rows = await findFeatureRows(executor, { eventId, receivedAt: receivedAtOf(eventId) }, layers.length);
+  const explanations: Explanation[] = [];
+  const purposes = await readPurposeIds(executor);
+  for (const row of rows.toReversed()) {
+    const layer = layers.find((one) => one.layer === row.layer && one.members.some((name) => isOf(name, feature)));
+    const opened = layer && (await openFeatures(sealer, layers, row));
+    if (!opened) continue;
+    const purpose = purposes.get(row.purpose) ?? "";
+    for (const result of opened.features.filter((one) => isOf(one.feature, feature))) {
+      explanations.push({
+        result,
+        sha256: opened.sha256,
+        ...(await originOf(executor, result.feature, layer, purpose)),
+      });
+    }
+  }
+  const [row] = rows;
+  if (!row || explanations.length === 0) return undefined;
+  const isStored = (await findAttributes(executor, eventId)) !== undefined;
+  return { row, purpose: purposes.get(row.purpose) ?? "", isStored, explanations };
+}
+
+const isOf = (name: FeatureName, feature: string): boolean => name === feature || name.startsWith(`${feature}@`);
+
+async function originOf(
+  executor: Executor,
+  name: FeatureName,
+  layer: LayerRow,
+  purpose: string,
+): Promise<Pick<Explanation, "bundle" | "lineage">> {
+  const [bundle] = await findBundles(executor, [name]);
+  const decisions = await listDecisions(executor, Number.MAX_SAFE_INTEGER, name);
+  return { bundle: bundle as Bundle, lineage: lineageOf(decisions, layer, purpose) };
+}
+
+/**
+ * Finds the decisions behind a version in a layer. A layer that continued the rest of another one follows from the same
+ * adoption.
+ * @param decisions about the version, newest first. @param purpose the id of the layer's purpose.
+ */
+export function lineageOf(
+  decisions: readonly Decision[],
+  { active_from }: Pick<LayerRow, "active_from">,
+  purpose: string,
+): Lineage {
+  const ofPurpose = decisions.filter((decision) => decision.purpose === purpose);
+  const adopted = ofPurpose.find(({ kind, decided_at }) => kind === "adopted" && decided_at <= active_from);
+  return {
+    proposed: decisions.find(({ kind }) => kind === "proposed"),
+    adopted,
+    retired: ofPurpose.findLast(({ kind, decision }) => kind === "retired" && decision > (adopted?.decision ?? 0)),
+  };
+}

@@ -12,6 +12,7 @@ import {
   reason,
   shownText,
   text,
+  time,
 } from "../schemas.ts";
 
 const TAG = "Features";
@@ -131,6 +132,7 @@ export const FEATURE_ROUTES = {
           hash: text(64, "SHA-256 of the identity, in hexadecimal."),
           text: Type.String({ minLength: 1, maxLength: 1_048_576, description: "The program." }),
           manifest: Type.Unknown({ description: "The manifest." }),
+          fixtures: Type.Optional(Type.Unknown({ description: "The content of its file of fixtures." })),
         }),
         { minItems: 1, maxItems: 500 },
       ),
@@ -271,6 +273,50 @@ export const FEATURE_ROUTES = {
           began_at: shownText(),
           finished_at: nullable(shownText()),
           receipt: nullable(shownText("The signed receipt; null until the erasure is finished.")),
+        }),
+      ),
+    }),
+    problems: ["not-found"],
+  },
+  verifyFeatures: {
+    method: "GET",
+    path: "/features/verify",
+    tag: TAG,
+    summary: "Compute stored values again, and archived fixtures on two engines",
+    description:
+      "Of one event, or of all events that have not expired and may be analysed. Each value is computed by the archived " +
+      "program under the policy of its time. The answer names states, and no value.",
+    permission: "features.explain",
+    operation: "feature.verify",
+    access: "audited-read",
+    appliedBy: "worker",
+    query: object({
+      event_id: Type.Optional(eventId),
+      from: Type.Optional(time("Only events that were received at or after this time.")),
+      to: Type.Optional(time("Only events that were received before this time.")),
+      purpose: Type.Optional(purpose),
+    }),
+    answer: object({
+      events: count("Events that were read."),
+      rows: count("Rows of their values: one for each event and layer."),
+      equal: count(),
+      different: count(),
+      undecided: count("Rows that can't be opened, or whose definition took too long."),
+      differences: Type.Array(
+        object({
+          event_id: shownText(),
+          layer: count(),
+          feature: shownText(),
+          stored: shownText("The stored state."),
+          computed: shownText("The state now; `other-event` where the fingerprint of the event differs."),
+        }),
+        { description: "The first 100." },
+      ),
+      programs: Type.Array(
+        object({
+          feature: shownText("A version that was ever adopted."),
+          cases: count("Results on each engine; 0 where no fixtures were proposed."),
+          problems: Type.Array(shownText()),
         }),
       ),
     }),

@@ -38,16 +38,27 @@ export const UNOBSERVED: ReadonlyMap<string, Reading<never>> = new Map<string, R
 ]);
 
 /** Reads the fixtures of a feature: `{"cases": [{"name", "inputs": {NAME: {"observed": …} or "timeout" …}, "result"}]}`. */
-export function readFixtures(file: string, manifest: Manifest): ReadFixtures {
-  let cases: unknown;
+export const readFixtures = (file: string, manifest: Manifest): ReadFixtures =>
+  parseFixtures(readFixtureFile(file), manifest);
+
+/** The content of a file of fixtures; `null` if it is missing or no JSON. */
+export function readFixtureFile(file: string): unknown {
   try {
-    ({ cases } = JSON.parse(readFileSync(file, "utf8")) as { cases?: unknown });
+    return JSON.parse(readFileSync(file, "utf8"));
   } catch {
+    return null;
+  }
+}
+
+export function parseFixtures(content: unknown, manifest: Manifest): ReadFixtures {
+  if (typeof content !== "object" || content === null) {
     return { ok: false, problems: ["the file of fixtures is missing, or no JSON object"] };
   }
+  const { cases } = content as { readonly cases?: unknown };
   if (!Array.isArray(cases)) return { ok: false, problems: ["the fixtures have no array `cases`"] };
   const problems: string[] = [];
-  const read = cases.map((fixture: Record<string, unknown>, at) => {
+  const read = cases.map((item: unknown, at) => {
+    const fixture = (item ?? {}) as Readonly<Record<string, unknown>>;
     const name = typeof fixture["name"] === "string" ? fixture["name"] : `case ${at + 1}`;
     const report = (problem: string): unknown => problems.push(`fixture ${JSON.stringify(name)}: ${problem}`);
     const inputs = (fixture["inputs"] ?? {}) as Readonly<Record<string, unknown>>;

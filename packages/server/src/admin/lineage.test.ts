@@ -6,12 +6,15 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { bundleOf } from "../../../features/src/bundle.fixture.ts";
 import { objects, runInProcess } from "../../../../e2e/support/command.ts";
 import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
-import { applyPeriod } from "../../../../e2e/support/policy.ts";
 import { advanceClock } from "../../../../e2e/support/test-clock.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { useFolder } from "../../../../e2e/support/use-folder.ts";
+import { readEvent } from "../events/read-events.ts";
 import { extractNext } from "../features/extraction-worker.ts";
+import { encodeFeatures } from "../features/feature-payload.ts";
+import { insertFeatureRows } from "../features/feature-rows.ts";
 import { LayerRunners } from "../features/layer-runners.ts";
+import { inTransaction } from "../postgres/database.ts";
 import { useAdminListener } from "./admin-scene.fixture.ts";
 
 const DAY_MS = 86_400_000;
@@ -25,6 +28,7 @@ const bundle = bundleOf("({ su }) => su.state === 'observed' ? su.value : null",
   id: "found",
   purposes: ["default"],
 });
+const FIXTURES = { cases: [{ name: "found", inputs: { su: { observed: true } }, result: { observed: true } }] };
 let past: Past;
 let event: PastEvent;
 let erased: PastEvent;
@@ -36,16 +40,24 @@ const drs = async (...args: readonly string[]): Promise<Record<string, unknown>>
 };
 const explain = (...args: readonly string[]) => drs("feature", "explain", ...args);
 
+async function applyCoverage(coverage: object): Promise<void> {
+  const file = join(folder(), "coverage.yaml");
+  const periods = { raw_retention: "P30D", derived_retention: "P1Y" };
+  const purpose = { id: "default", title: "t", legal_basis: "l", owner: "o", ...periods, ...coverage };
+  await writeFile(file, JSON.stringify({ purposes: [purpose], actions: {}, unmapped: "default" }));
+  await drs("purpose", "apply", file, "--yes");
+}
+
 const store = (account: string, value: unknown): Promise<PastEvent> => {
   const os_integrity = { status: "success", data: { suBinaryFound: value } };
   return past.store(0, { account }, JSON.stringify({ probes: { os_integrity }, session_id: "s" }));
 };
 
 beforeAll(async () => {
-  await applyPeriod(opened.environment, folder(), "P30D");
+  await applyCoverage({});
   past = new Past(opened.system);
   const file = join(folder(), "bundles.json");
-  await writeFile(file, JSON.stringify([bundle]));
+  await writeFile(file, JSON.stringify([{ ...bundle, fixtures: FIXTURES }]));
   await drs("feature", "propose", file, ...REASON);
   await drs("feature", "adopt", "found@1", "--purpose", "default", ...REASON);
   event = await store("customer-1", true);
@@ -102,11 +114,50 @@ it("a value is explained without its value for the auditor, and the read is audi
   expect(rows).toEqual([{ outcome: "done", event_id: event.eventId }]);
 });
 
+it("stored values are computed again under the policy of their time, and archived fixtures on two engines", async () => {
+  await applyCoverage({ probes: ["network"] });
+  const verified = await drs("feature", "verify");
+  await applyCoverage({});
+  expect(verified).toMatchObject({
+    events: 2,
+    rows: 2,
+    equal: 2,
+    different: 0,
+    undecided: 0,
+    programs: [{ feature: "found@1", cases: expect.any(Number) as number, problems: [] }],
+  });
+  const { stdout } = await runInProcess(opened.environment, "feature", "verify", event.eventId);
+  expect(stdout).toMatch(
+    /^1 event, 1 row of values: 1 equal, 0 different, 0 undecided\.\n1 program, [1-9]\d* cases on/,
+  );
+  const none = ["feature", "verify", "--to", "2020-01-31", "--json"];
+  expect(objects((await runInProcess(opened.environment, ...none)).stdout)).toMatchObject([{ events: 0, rows: 0 }]);
+});
+
+it("a stored value that its event does not give is found", async () => {
+  const wrong = await store("customer-3", true);
+  const { pool, featureSealer } = opened.system;
+  const stored = await readEvent(pool, wrong);
+  const keyId = stored && "keyId" in stored.sealedUnder ? stored.sealedUnder.keyId : "";
+  const values = encodeFeatures(Buffer.from(wrong.exact), [{ state: "omitted", inputs: ["omitted:field-absent"] }], 1);
+  const payload = await featureSealer.seal({ ...wrong, layer: 1 }, keyId, values);
+  await inTransaction(pool, (transaction) => insertFeatureRows(transaction, [{ ...wrong, layer: 1, keyId, payload }]));
+  const run = await runInProcess(opened.environment, "feature", "verify", wrong.eventId, "--json");
+  expect(run).toMatchObject({ code: 3 });
+  expect(objects(run.stdout)).toMatchObject([
+    {
+      different: 1,
+      differences: [{ event_id: wrong.eventId, layer: 1, feature: "found@1", stored: "omitted", computed: "observed" }],
+    },
+  ]);
+});
+
 it("a value is explained after its event has expired", async () => {
   await drs("feature", "retire", "found@1", "--purpose", "default", ...REASON);
   await advanceClock(opened.environment, 60 * DAY_MS);
   await drs("retention", "run", "--yes");
   expect((await opened.owner.query("select from event")).rowCount).toBe(0);
+  expect((await runInProcess(opened.environment, "feature", "verify", event.eventId)).code).toBe(1);
   expect(await explain(event.eventId, "found")).toMatchObject({
     event: { is_stored: false },
     values: [{ value: true, retired: { kind: "retired" } }],

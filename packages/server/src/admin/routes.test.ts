@@ -98,6 +98,7 @@ const inputs = (): Readonly<Record<RouteId, Record<string, unknown>>> => ({
   readLayers: {},
   readFeatures: { event_id: event.eventId },
   explainFeature: { event_id: event.eventId, feature: "none" },
+  verifyFeatures: { event_id: event.eventId },
   listOutcomes: {},
   listRejections: {},
   readTimeline: { account: "customer-1", idempotency_key: event.idempotencyKey },

@@ -6,6 +6,7 @@ import { type Context, print, printJson, printRows } from "./context.ts";
 import { explainFeatureCommand } from "./explain-feature.ts";
 import { example } from "./options.ts";
 import { addStoredFeatures } from "./stored-features.ts";
+import { verifyFeaturesCommand } from "./verify-features.ts";
 
 /** The bundler and the second engine are loaded by these commands only. */
 const loadProject = () => import("@device-risk-signals/features/project");
@@ -91,6 +92,7 @@ export function featureCommand(context: Context): Command {
     });
   addStoredFeatures(command, context);
   command.addCommand(explainFeatureCommand(context));
+  command.addCommand(verifyFeaturesCommand(context));
   return command;
 }
 

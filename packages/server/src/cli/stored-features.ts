@@ -208,9 +208,9 @@ async function readBundles({ directory }: Context, name: string): Promise<Bundle
 
 /** @throws input-invalid with every problem of the definitions. */
 async function buildBundles(folder: string): Promise<Bundles> {
-  const { listFeatures } = await import("@device-risk-signals/features/project");
-  const { features, problems } = await listFeatures(folder);
-  if (problems.length === 0) return features.map(({ bundle }) => bundle);
+  const { proposeFeatures } = await import("@device-risk-signals/features/project");
+  const { bundles, problems } = await proposeFeatures(folder);
+  if (problems.length === 0) return [...bundles];
   throw new OperatorError("input-invalid", [`${folder} can't be built:`, ...problems].join("\n  "));
 }
 

@@ -50,6 +50,11 @@ export const OPERATOR_ERRORS = {
     ...FAILED,
     when: "A feature was computed twice for one event, with different results. The first is kept. Retire the feature, and correct its definition.",
   },
+  "features-differ": {
+    exitCode: 3,
+    retryable: false,
+    when: "Values that `drs feature verify` computed again differ from the stored ones, or an archived program fails its fixtures. Nothing was changed.",
+  },
   "audit-log-broken": {
     exitCode: 6,
     retryable: false,

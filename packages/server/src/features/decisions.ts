@@ -1,6 +1,7 @@
 /** Decisions about features: proposed, adopted for a purpose, retired. Each is recorded with its reason and evidence. */
 import { canonicalize } from "@device-risk-signals/contract";
 import type { Bundle, Manifest } from "@device-risk-signals/features";
+import type { ProposedBundle } from "@device-risk-signals/features/archived";
 import type { AuditSigner } from "../audit/audit-signer.ts";
 import { type Agent, writeAudit } from "../audit/audit.ts";
 import { OperatorError } from "../errors/operator-error.ts";
@@ -26,8 +27,8 @@ const FIND_HASH = sql("select hash from feature_version where id = $1 and versio
   hash: "text",
 });
 const INSERT_VERSION = sql(
-  "insert into feature_version (id, version, hash, bundle, manifest) values ($1, $2, $3, $4, $5)",
-  ["text", "int4", "text", "text", "text"],
+  "insert into feature_version (id, version, hash, bundle, manifest, fixtures) values ($1, $2, $3, $4, $5, $6)",
+  ["text", "int4", "text", "text", "text", "text?"],
 );
 const LIST_VERSIONS = sql(
   `select id, version, hash, bundle as text, manifest::jsonb as manifest from feature_version
@@ -47,6 +48,22 @@ export async function findBundles(executor: Executor, names: readonly FeatureNam
   });
 }
 
+const LIST_FIXTURES = sql(
+  `select id, version, fixtures::jsonb as fixtures from feature_version
+    where id || '@' || version = any ($1::text[]) and fixtures is not null`,
+  ["text[]"],
+  { id: "text", version: "int4", fixtures: "jsonb" },
+);
+
+/** The fixtures that were archived with versions, by their names. */
+export async function findFixtures(
+  executor: Executor,
+  names: readonly FeatureName[],
+): Promise<ReadonlyMap<FeatureName, unknown>> {
+  const { rows } = await query(executor, LIST_FIXTURES, [names]);
+  return new Map(rows.map((row) => [nameOf(row), row.fixtures]));
+}
+
 /**
  * Archives bundles. A version that is archived already stays as it is.
  * @throws state-conflict where another bundle has the version.
@@ -54,7 +71,7 @@ export async function findBundles(executor: Executor, names: readonly FeatureNam
 export async function proposeFeatures(
   owner: OwnerTransaction,
   audit: AuditSigner,
-  bundles: readonly Bundle[],
+  bundles: readonly ProposedBundle[],
   evidence: Evidence,
   decider: Decider,
 ): Promise<readonly FeatureName[]> {
@@ -66,10 +83,20 @@ export async function proposeFeatures(
   return added;
 }
 
-async function archive(owner: OwnerTransaction, { id, version, hash, text, manifest }: Bundle): Promise<boolean> {
+async function archive(
+  owner: OwnerTransaction,
+  { id, version, hash, text, manifest, fixtures }: ProposedBundle,
+): Promise<boolean> {
   const [existing] = (await query(owner, FIND_HASH, [id, version])).rows;
   if (!existing) {
-    await query(owner, INSERT_VERSION, [id, version, hash, text, canonicalize(manifest)]);
+    await query(owner, INSERT_VERSION, [
+      id,
+      version,
+      hash,
+      text,
+      canonicalize(manifest),
+      fixtures === undefined ? null : canonicalize(fixtures),
+    ]);
     return true;
   }
   // guard(false): a version never gets another program

@@ -11,7 +11,7 @@ import type { Executor, Transaction } from "../postgres/executor.ts";
 import { type LayerRow, listLayers, nameOf } from "./decisions.ts";
 import type { DueEvent } from "./extraction-due.ts";
 import { type ExtractionFailure, type FailureReason, recordFailures } from "./failures.ts";
-import { encodeFeatures } from "./feature-payload.ts";
+import { decodeFeatures, encodeFeatures, isSameResult } from "./feature-payload.ts";
 import { findFeatureRows, insertFeatureRows, type NewFeatureRow } from "./feature-rows.ts";
 import type { LayerRunners, OpenLayer } from "./layer-runners.ts";
 import { parseEvent } from "./parse-event.ts";
@@ -58,7 +58,7 @@ export async function extract(
   for (let at = 0; at < events.length; at += SLICE) {
     const opened: OpenedEvent[] = [];
     for (const event of await readEvents(transaction, events.slice(at, at + SLICE))) {
-      const one = await open(ports.sealer, event);
+      const one = await openForFeatures(ports.sealer, event);
       if ("parsed" in one) opened.push(one);
       else failures.push(...failuresOf(event, layers, one.reason));
     }
@@ -82,25 +82,35 @@ export const failuresOf = (
 ): readonly ExtractionFailure[] =>
   layers.filter((layer) => isOf(layer, event)).map(({ layer }) => ({ event, layer, reason }));
 
-interface OpenedEvent {
+export interface OpenedEvent {
   readonly event: StoredEvent;
   readonly exact: Buffer;
   readonly parsed: ParsedEvent;
 }
 
-async function open(sealer: Sealer, event: StoredEvent): Promise<OpenedEvent | { readonly reason: FailureReason }> {
+/** Opens and parses an event. @throws Unavailable */
+export async function openForFeatures(
+  sealer: Sealer,
+  event: StoredEvent,
+): Promise<OpenedEvent | { readonly reason: FailureReason }> {
   const exact = await openIfReadable(sealer, event);
   if (!exact) return { reason: "unreadable" };
   const parsed = parseEvent(event.platform, exact);
   return parsed ? { event, exact, parsed } : { reason: "not-json" };
 }
 
-/** What each purpose covers, by its code. */
-async function readCoverage(executor: Executor): Promise<ReadonlyMap<number, Covers>> {
-  const { purposes } = await readCurrentPolicy(executor, BUILT_IN_PURPOSE);
-  return new Map(
-    purposes.map(({ code, probes, highest_sensitivity }) => [code, coversOf(probes, highest_sensitivity)]),
+interface Coverage {
+  readonly policyVersion: number;
+  /** What each purpose covers, by its code. */
+  readonly covers: ReadonlyMap<number, Covers>;
+}
+
+async function readCoverage(executor: Executor): Promise<Coverage> {
+  const { version, purposes } = await readCurrentPolicy(executor, BUILT_IN_PURPOSE);
+  const covers = purposes.map(
+    ({ code, probes, highest_sensitivity }) => [code, coversOf(probes, highest_sensitivity)] as const,
   );
+  return { policyVersion: version, covers: new Map(covers) };
 }
 
 interface Collected {
@@ -113,7 +123,7 @@ async function computeLayer(
   { featureSealer, runners }: ExtractPorts,
   layer: LayerRow,
   opened: readonly OpenedEvent[],
-  coverage: ReadonlyMap<number, Covers>,
+  { policyVersion, covers: coverage }: Coverage,
   { computed, failures }: Collected,
 ): Promise<void> {
   const { runner, manifests } = await runners.find(executor, layer);
@@ -127,7 +137,7 @@ async function computeLayer(
     }
     if (!("keyId" in event.sealedUnder)) throw new Error("no features are computed of what only a hold keeps");
     const { keyId } = event.sealedUnder;
-    const values = encodeFeatures(exact, results);
+    const values = encodeFeatures(exact, results, policyVersion);
     const payload = await featureSealer.seal({ ...event, layer: layer.layer }, keyId, values);
     const tallies = talliesOf(event, manifests, results);
     computed.push({ row: { ...event, layer: layer.layer, keyId, payload }, values, tallies });
@@ -135,7 +145,7 @@ async function computeLayer(
 }
 
 /** A result that depends on the time would not be the same again. */
-const isTooSlow = (result: Result): boolean =>
+export const isTooSlow = (result: Result): boolean =>
   result.state === "failed" && (result.failure === "over-budget" || result.failure === "paused");
 
 const talliesOf = (
@@ -184,5 +194,7 @@ async function isSame(executor: Executor, sealer: FeatureSealer, row: NewFeature
   const subject = { eventId: row.eventId, receivedAt: new Date(row.receivedAt) };
   const rows = await findFeatureRows(executor, subject, Number.MAX_SAFE_INTEGER, { includeRestricted: true });
   const existing = rows.find(({ layer }) => layer === row.layer);
-  return existing === undefined || values.equals(await sealer.open(row, existing.key_id, existing.payload));
+  if (!existing) return true;
+  const stored = await sealer.open(row, existing.key_id, existing.payload);
+  return isSameResult(decodeFeatures(stored), decodeFeatures(values));
 }

@@ -14,13 +14,13 @@ const RESULTS: readonly Result[] = [
 const HASH_OF_ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 
 it("features are the same after they were stored, with every state, and the fingerprint of the event", () => {
-  const stored = encodeFeatures(Buffer.from("abc"), RESULTS);
-  expect(decodeFeatures(stored)).toEqual({ sha256: HASH_OF_ABC, results: RESULTS });
+  const stored = encodeFeatures(Buffer.from("abc"), RESULTS, 3);
+  expect(decodeFeatures(stored)).toEqual({ sha256: HASH_OF_ABC, policyVersion: 3, results: RESULTS });
 });
 
 it("the stored form does not change between versions", () => {
-  expect(encodeFeatures(Buffer.from("abc"), RESULTS).toString()).toBe(
-    '["ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=",[[0,[0,1],false],[0,[0],0],[0,[0],"observed"],[1,[2]],[8,[9,16]],[9,[6],"threw"],[5,[11,"a state of later versions"]]]]',
+  expect(encodeFeatures(Buffer.from("abc"), RESULTS, 3).toString()).toBe(
+    '["ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=",[[0,[0,1],false],[0,[0],0],[0,[0],"observed"],[1,[2]],[8,[9,16]],[9,[6],"threw"],[5,[11,"a state of later versions"]]],3]',
   );
 });
 
@@ -30,6 +30,7 @@ it("takes few bytes for 25 features", () => {
     encodeFeatures(
       Buffer.from("abc"),
       Array.from({ length: 25 }, () => result),
+      3,
     ).length,
   ).toBeLessThan(450);
 });

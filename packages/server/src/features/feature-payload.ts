@@ -1,5 +1,6 @@
 /** The stored form of the features of one event in one layer. It is the same for the same results, byte by byte. */
 import { createHash } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import type { FeatureValue, InputState, Result, ResultState } from "@device-risk-signals/features";
 
 /** A feature's value or state, with the states of its inputs. */
@@ -14,6 +15,8 @@ export interface StoredResult {
 export interface StoredFeatures {
   /** SHA-256 of the exact bytes of the raw event, in hexadecimal. */
   readonly sha256: string;
+  /** The policy whose coverage masked the readings. */
+  readonly policyVersion: number;
   /** In the order of the layer's members. */
   readonly results: readonly StoredResult[];
 }
@@ -74,7 +77,7 @@ type Entry = readonly [
   rest?: FeatureValue,
 ];
 
-export function encodeFeatures(exact: Uint8Array, results: readonly Result[]): Buffer {
+export function encodeFeatures(exact: Uint8Array, results: readonly Result[], policyVersion: number): Buffer {
   const sha256 = createHash("sha256").update(exact).digest("base64");
   const entries = results.map((result): Entry => {
     const inputs = result.inputs.map((state) => coded(INPUTS, state));
@@ -82,13 +85,17 @@ export function encodeFeatures(exact: Uint8Array, results: readonly Result[]): B
     if (result.state === "observed") return [state, inputs, result.value];
     return result.state === "failed" ? [state, inputs, result.failure] : [state, inputs];
   });
-  return Buffer.from(JSON.stringify([sha256, entries]));
+  return Buffer.from(JSON.stringify([sha256, entries, policyVersion]));
 }
 
 export function decodeFeatures(payload: Buffer): StoredFeatures {
-  const [sha256, entries] = JSON.parse(payload.toString("utf8")) as [string, Entry[]];
-  return { sha256: Buffer.from(sha256, "base64").toString("hex"), results: entries.map(decodeEntry) };
+  const [sha256, entries, policyVersion] = JSON.parse(payload.toString("utf8")) as [string, Entry[], number];
+  return { sha256: Buffer.from(sha256, "base64").toString("hex"), policyVersion, results: entries.map(decodeEntry) };
 }
+
+/** Whether two computations of one event gave the same. */
+export const isSameResult = (one: StoredFeatures, other: StoredFeatures): boolean =>
+  one.sha256 === other.sha256 && isDeepStrictEqual(one.results, other.results);
 
 function decodeEntry([stored, storedInputs, rest]: Entry): StoredResult {
   const state = decoded(RESULTS, stored);

@@ -1,9 +1,11 @@
 import type { Bundle } from "@device-risk-signals/features";
+import type { ProposedBundle } from "@device-risk-signals/features/archived";
 import { OperatorError } from "../errors/operator-error.ts";
 
 /** Loads the programs in a process of their own, which also compares each with its hash. @throws input-invalid */
-export async function requireRunnable(bundles: readonly Bundle[]): Promise<void> {
+export async function requireRunnable(bundles: readonly ProposedBundle[]): Promise<void> {
   await requirePublishedInputs(bundles);
+  await requireFixtures(bundles);
   const { openRunner } = await import("@device-risk-signals/features/runner");
   const runner = await openRunner(bundles).catch((error: unknown) => {
     if (!(error instanceof TypeError)) throw error;
@@ -18,4 +20,14 @@ async function requirePublishedInputs(bundles: readonly Bundle[]): Promise<void>
   const at = bundles.findIndex(({ manifest }) => manifestProblems(manifest).length > 0);
   if (at === -1) return;
   throw new OperatorError("input-invalid", `Manifest ${at + 1} is not as the catalog says. Run \`drs feature test\`.`);
+}
+
+/** Fixtures can be left out; the server archives them, and computes them again in `drs feature verify`. */
+async function requireFixtures(bundles: readonly ProposedBundle[]): Promise<void> {
+  const { fixtureProblems } = await import("@device-risk-signals/features/archived");
+  const at = bundles.findIndex(
+    ({ manifest, fixtures }) => fixtures !== undefined && fixtureProblems(manifest, fixtures).length > 0,
+  );
+  if (at === -1) return;
+  throw new OperatorError("input-invalid", `Fixtures ${at + 1} are not of their feature. Run \`drs feature test\`.`);
 }

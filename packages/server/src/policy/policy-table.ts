@@ -59,6 +59,15 @@ export async function readPolicyDocument(executor: Executor): Promise<Policy | u
   return (await query(executor, POLICY_DOCUMENT)).rows[0]?.document;
 }
 
+const POLICY_OF_VERSION = sql("select document from policy where version = $1", ["int4"], {
+  document: narrowed<Policy>("jsonb"),
+});
+
+/** A policy by its version, or `undefined` for 0, before one was applied. */
+export async function readPolicyVersionDocument(executor: Executor, version: number): Promise<Policy | undefined> {
+  return (await query(executor, POLICY_OF_VERSION, [version])).rows[0]?.document;
+}
+
 const CURRENT_POLICY = sql("select version, unmapped from policy order by version desc limit 1", [], {
   version: "int4",
   unmapped: "int4?",

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Answer } from "@device-risk-signals/admin-api";
 import type { Bundle } from "@device-risk-signals/features";
+import type { ProposedBundle } from "@device-risk-signals/features/archived";
 import { requireRecovered } from "../../app/recover.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
 import {
@@ -29,7 +30,7 @@ const LOOK_EVERY_MS = 50;
 
 export const proposeFeatures: Operation<"proposeFeatures"> = async ({ ports, caller, input }) => {
   const reason = reasonOf(input.reason, ports.config);
-  const bundles = input.bundles as readonly Bundle[];
+  const bundles = input.bundles as readonly ProposedBundle[];
   await requireRunnable(bundles);
   const evidence = await evidenceOf(ports, bundles);
   if (input.dry_run) return { answer: { proposed: [], evidence: shownEvidence(evidence), dry_run: true }, audit: {} };

@@ -28,6 +28,7 @@ import { readOverdue, readRetention, runRetention } from "./retention.ts";
 import { issueToken, listTokens, revokeToken } from "./session-tokens.ts";
 import { listSessions, readSession, revokeSession, signOut } from "./session.ts";
 import { readTimeline } from "./timeline.ts";
+import { verifyFeatures } from "./verify-features.ts";
 import type { Operations } from "./operation.ts";
 
 /** The operation of each route. */
@@ -70,6 +71,7 @@ export const OPERATIONS: Operations = {
   readLayers,
   readFeatures,
   explainFeature,
+  verifyFeatures,
   listOutcomes,
   listRejections,
   readTimeline,

@@ -683,6 +683,8 @@ create table feature_version (
   hash text not null,
   bundle text not null,
   manifest text not null,
+  -- The fixtures that were proposed with it (JCS).
+  fixtures text,
   primary key (id, version)
 );
 -- What was decided about features: who, when, why, and the evidence of that day. A feature is named `id@version`.

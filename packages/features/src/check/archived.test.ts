@@ -1,0 +1,26 @@
+import { expect, it } from "vitest";
+import { bundleOf } from "../bundle.fixture.ts";
+import { checkArchived, fixtureProblems } from "./archived.ts";
+
+const BUNDLE = bundleOf("({ su }) => su.state === 'observed' ? su.value : null");
+const expecting = (observed: boolean) => ({
+  cases: [{ name: "found", inputs: { su: { observed: true } }, result: { observed } }],
+});
+
+it("archived fixtures are computed on two engines, with what follows from them", async () => {
+  const { cases, problems } = await checkArchived(BUNDLE, expecting(true));
+  expect(problems).toEqual([]);
+  expect(cases).toBeGreaterThan(1);
+});
+
+it("an archived program that gives another result than its fixtures is a problem", async () => {
+  const { problems } = await checkArchived(BUNDLE, expecting(false));
+  expect(problems).toEqual(['example@1: found: expected {"observed":false}, the result is {"observed":true}']);
+});
+
+it.each([null, {}, { cases: [null] }, { cases: [{ inputs: { other: "timeout" } }] }])(
+  "takes no fixtures that are none of the feature: %j",
+  (fixtures) => {
+    expect(fixtureProblems(BUNDLE.manifest, fixtures)).not.toEqual([]);
+  },
+);

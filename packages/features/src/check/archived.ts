@@ -1,0 +1,33 @@
+/** What an archive of bundles does with the fixtures that were proposed with them. */
+import type { Bundle, Manifest } from "../manifest.ts";
+import { casesOf } from "./cases.ts";
+import { checkCases } from "./check-cases.ts";
+import { parseFixtures } from "./fixtures.ts";
+
+/** A bundle as it is proposed. */
+export interface ProposedBundle extends Bundle {
+  /** The content of its file of fixtures. */
+  readonly fixtures?: unknown;
+}
+
+/** What is wrong with the fixtures of a bundle; empty if they can be computed. */
+export function fixtureProblems(manifest: Manifest, fixtures: unknown): readonly string[] {
+  const parsed = parseFixtures(fixtures, manifest);
+  return parsed.ok ? [] : parsed.problems;
+}
+
+export interface ArchivedCheck {
+  /** Results that were computed on each engine. */
+  readonly cases: number;
+  /** Empty if both engines give what the fixtures expect. */
+  readonly problems: readonly string[];
+}
+
+/** Computes the archived fixtures of an archived bundle, and what follows from them, on two engines. */
+export async function checkArchived(bundle: Bundle, fixtures: unknown): Promise<ArchivedCheck> {
+  const parsed = parseFixtures(fixtures, bundle.manifest);
+  if (!parsed.ok) return { cases: 0, problems: parsed.problems };
+  const where = `${bundle.id}@${bundle.version}`;
+  const cases = casesOf(bundle, parsed.cases).map((one) => ({ feature: 0, where, case: one }));
+  return { cases: cases.length, problems: await checkCases([bundle], cases) };
+}

@@ -1,0 +1,15 @@
+import type { ProposedBundle } from "../check/archived.ts";
+import { readFixtureFile } from "../check/fixtures.ts";
+import { listFeatures } from "./list-features.ts";
+
+export interface Proposal {
+  readonly bundles: readonly ProposedBundle[];
+  readonly problems: readonly string[];
+}
+
+/** Builds the definitions below a folder, each with the content of its fixtures. */
+export async function proposeFeatures(folder: string): Promise<Proposal> {
+  const { features, problems } = await listFeatures(folder);
+  const bundles = features.map(({ bundle, fixtures }) => ({ ...bundle, fixtures: readFixtureFile(fixtures) }));
+  return { bundles, problems };
+}

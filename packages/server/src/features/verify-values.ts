@@ -1,0 +1,171 @@
+/** Recomputes stored values from events that have not expired. */
+import { type Covers, readEvent } from "@device-risk-signals/features/readings";
+import { isUnreadable } from "../crypto/open-if-readable.ts";
+import type { FeatureSealer } from "../crypto/feature-sealer.ts";
+import { type EventKey, readEvents } from "../events/read-events.ts";
+import { coversOf } from "../policy/coverage.ts";
+import { readPolicyVersionDocument, readPurposeIds } from "../policy/policy-table.ts";
+import type { Executor } from "../postgres/executor.ts";
+import { type FeatureName, type LayerRow, listLayers } from "./decisions.ts";
+import { type ExtractPorts, isTooSlow, type OpenedEvent, openForFeatures } from "./extract.ts";
+import { decodeFeatures, encodeFeatures, type StoredFeatures } from "./feature-payload.ts";
+import { type FeatureRow, findFeatureRows } from "./feature-rows.ts";
+
+/** Events whose exact bytes are in memory at once. */
+const SLICE = 64;
+
+/** A stored value that is not what its event gives. It names states, and no value. */
+export interface Difference {
+  readonly event_id: string;
+  readonly layer: number;
+  readonly feature: FeatureName;
+  readonly stored: string;
+  readonly computed: string;
+}
+
+export interface Verified {
+  /** Events that were read. */
+  readonly events: number;
+  /** Rows of their values. */
+  readonly rows: number;
+  readonly equal: number;
+  readonly different: number;
+  /** Rows that can't be compared: the event or the row can't be opened, or a definition took too long. */
+  readonly undecided: number;
+  readonly differences: readonly Difference[];
+}
+
+export const NOTHING_VERIFIED: Verified = {
+  events: 0,
+  rows: 0,
+  equal: 0,
+  different: 0,
+  undecided: 0,
+  differences: [],
+};
+
+export const sumOf = (one: Verified, other: Verified): Verified => ({
+  events: one.events + other.events,
+  rows: one.rows + other.rows,
+  equal: one.equal + other.equal,
+  different: one.different + other.different,
+  undecided: one.undecided + other.undecided,
+  differences: [...one.differences, ...other.differences],
+});
+
+/** A row, opened, with its event. */
+interface Pair {
+  readonly row: FeatureRow;
+  readonly stored: StoredFeatures;
+  readonly event: OpenedEvent;
+}
+
+/** Compares every row of these events with what the archived programs compute now, under the policy of that time. */
+export async function verifyValues(
+  executor: Executor,
+  ports: ExtractPorts,
+  events: readonly Omit<EventKey, "account">[],
+): Promise<Verified> {
+  const layers = new Map((await listLayers(executor)).map((layer) => [layer.layer, layer]));
+  let total = NOTHING_VERIFIED;
+  for (let at = 0; at < events.length; at += SLICE) {
+    total = sumOf(total, await verifySlice(executor, ports, layers, events.slice(at, at + SLICE)));
+  }
+  return total;
+}
+
+async function verifySlice(
+  executor: Executor,
+  ports: ExtractPorts,
+  layers: ReadonlyMap<number, LayerRow>,
+  keys: readonly Omit<EventKey, "account">[],
+): Promise<Verified> {
+  const events = await readEvents(executor, keys);
+  const groups = new Map<string, Pair[]>();
+  let [rows, undecided] = [0, 0];
+  for (const event of events) {
+    const subject = { eventId: event.eventId, receivedAt: new Date(event.receivedAt) };
+    const opened = await openForFeatures(ports.sealer, event);
+    for (const row of await findFeatureRows(executor, subject, layers.size)) {
+      rows++;
+      const stored = await openRow(ports.featureSealer, row);
+      if (!stored || "reason" in opened) {
+        undecided++;
+        continue;
+      }
+      const group = `${row.layer} ${stored.policyVersion}`;
+      groups.set(group, [...(groups.get(group) ?? []), { row, stored, event: opened }]);
+    }
+  }
+  let total: Verified = { ...NOTHING_VERIFIED, events: events.length, rows, undecided };
+  for (const pairs of groups.values()) {
+    const layer = layers.get(pairs[0]?.row.layer ?? 0);
+    if (layer) total = sumOf(total, await verifyLayer(executor, ports, layer, pairs));
+  }
+  return total;
+}
+
+async function openRow(sealer: FeatureSealer, row: FeatureRow): Promise<StoredFeatures | undefined> {
+  const { account, event_id: eventId, layer, purpose, received_at, key_id, payload } = row;
+  const identity = { account, eventId, layer, purpose, receivedAt: Date.parse(received_at) };
+  try {
+    return decodeFeatures(await sealer.open(identity, key_id, payload));
+  } catch (error) {
+    if (isUnreadable(error)) return undefined;
+    throw error;
+  }
+}
+
+/** @param pairs rows of the layer, which were computed under one policy. */
+async function verifyLayer(
+  executor: Executor,
+  { runners }: ExtractPorts,
+  layer: LayerRow,
+  pairs: readonly Pair[],
+): Promise<Verified> {
+  const { runner } = await runners.find(executor, layer);
+  const covers = await readCovers(executor, layer.purpose, pairs[0]?.stored.policyVersion ?? 0);
+  const { events } = await runner.run(pairs.map(({ event }) => readEvent(event.parsed, covers)));
+  let [equal, different, undecided] = [0, 0, 0];
+  const differences: Difference[] = [];
+  for (const [index, { row, stored, event }] of pairs.entries()) {
+    const results = events[index] ?? [];
+    if (results.some(isTooSlow)) {
+      undecided++;
+      continue;
+    }
+    const computed = decodeFeatures(encodeFeatures(event.exact, results, stored.policyVersion));
+    const found = differencesOf(row, layer, stored, computed);
+    if (found.length === 0) equal++;
+    else different++;
+    differences.push(...found);
+  }
+  return { ...NOTHING_VERIFIED, equal, different, undecided, differences };
+}
+
+/** What the purpose covered under a policy; everything before the first one. */
+async function readCovers(executor: Executor, purpose: number, policyVersion: number): Promise<Covers> {
+  const policy = await readPolicyVersionDocument(executor, policyVersion);
+  const id = (await readPurposeIds(executor)).get(purpose);
+  const definition = policy?.purposes.find((one) => one.id === id);
+  return coversOf(definition?.probes ?? null, definition?.highest_sensitivity ?? null);
+}
+
+/** The fingerprint of the event is compared as a state of each feature. */
+function differencesOf(
+  { event_id, layer: number }: FeatureRow,
+  { members }: LayerRow,
+  stored: StoredFeatures,
+  computed: StoredFeatures,
+): readonly Difference[] {
+  const isOtherEvent = stored.sha256 !== computed.sha256;
+  return members.flatMap((feature, index) => {
+    const [one, other] = [stored.results[index], computed.results[index]];
+    if (!isOtherEvent && JSON.stringify(one) === JSON.stringify(other)) return [];
+    const states = {
+      stored: one?.state ?? "absent",
+      computed: isOtherEvent ? "other-event" : (other?.state ?? "absent"),
+    };
+    return [{ event_id, layer: number, feature, ...states }];
+  });
+}

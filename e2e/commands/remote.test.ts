@@ -68,6 +68,8 @@ const READING: readonly (readonly string[])[] = [
   ["event", "list"],
   ["event", "list", "--account", "customer-1", "--limit", "0", "--json"],
   ["drift", "list"],
+  ["drift", "overlay", "--json"],
+  ["drift", "show", "fonts.novel", "--json"],
   ["feature", "layers"],
   ["feature", "decisions", "--json"],
   ["outcome", "list", "--probe", "network"],

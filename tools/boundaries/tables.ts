@@ -47,6 +47,7 @@ export const TABLES: Readonly<Record<string, Table>> = {
     readers: { "subject-requests/account-export.ts": "the export reads all of an account through one cursor" },
   },
   drift: { owner: "drift" },
+  drift_decision: { owner: "drift" },
   probe_outcome: { owner: "counters" },
   rejection: { owner: "counters" },
   event: {

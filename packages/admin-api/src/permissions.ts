@@ -89,6 +89,14 @@ export const PERMISSIONS = {
     meaning: "change holds, restrictions, erasures and requests; destroy keys and accept losses",
     roles: { privacy: "full" },
   },
+  "drift.review": {
+    meaning: "accept, ignore and reject fields beyond the catalog",
+    roles: { analyst: "full" },
+  },
+  "drift.classify": {
+    meaning: "classify the sensitivity of a field that another person accepted",
+    roles: { privacy: "full" },
+  },
   "features.propose": { meaning: "propose versions of features", roles: { analyst: "full" } },
   "features.decide": {
     meaning: "adopt versions of features that another person proposed, and retire them",

@@ -54,6 +54,10 @@ export const CATEGORIES = [
   "legal-order",
 ] as const;
 export const category = Type.Enum([...CATEGORIES], { description: "Kind of the case." });
+/** Types of a field that a definition of a feature may read. */
+export const FIELD_TYPES = ["string", "boolean", "number", "string[]", "number[]"] as const;
+export const SENSITIVITIES = ["low", "medium", "high"] as const;
+
 export const ticket = text(128, "Ticket of another system.");
 
 export const actionId = text(LIMITS.actionId, "Action id.");

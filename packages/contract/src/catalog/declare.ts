@@ -163,6 +163,9 @@ const RANGES: Readonly<Record<Unit, Range>> = {
   none: AMOUNT,
 };
 
+/** Every unit. */
+export const UNITS = Object.keys(RANGES) as readonly Unit[];
+
 function isByPlatform<Content extends object>(content: Content | ByPlatform<Content>): content is ByPlatform<Content> {
   return Object.keys(content).some((key) => key === "android" || key === "ios");
 }

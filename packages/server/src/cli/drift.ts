@@ -1,20 +1,157 @@
-import { Command } from "commander";
+import { type Answer, FIELD_TYPES, SENSITIVITIES } from "@device-risk-signals/admin-api";
+import { UNITS } from "@device-risk-signals/contract/catalog/declare";
+import { Command, InvalidArgumentError, Option } from "commander";
 import { call } from "./call.ts";
-import { type Context, printRows } from "./context.ts";
-import { example } from "./options.ts";
+import { type Context, print, printJson, printRows } from "./context.ts";
+import { example, futureDate } from "./options.ts";
+import { catalogDeclaration, writeOverlay } from "./overlay-file.ts";
+import { reasonReader } from "./reason.ts";
+
+const PATH = /^[A-Za-z0-9_]{1,64}(\.[A-Za-z0-9_]{1,64}){0,2}$/;
+
+function driftPath(text: string): string {
+  if (!PATH.test(text)) throw new InvalidArgumentError("It must be a path as the list shows it, without *.");
+  return text;
+}
+
+const EXAMPLE = 'drs drift accept new_probe.found --type boolean --sensitivity low --reason "review 4711"';
 
 export function driftCommand(context: Context): Command {
   const command = new Command("drift")
     .description("Departures of stored events from the catalog, counted; no values.")
-    .addHelpText("after", example("drs drift list"));
+    .addHelpText("after", example("drs drift list", EXAMPLE));
+  addReads(command, context);
+  addFieldDecisions(command, context);
+  addPathDecisions(command, context);
+  return command;
+}
+
+function addReads(command: Command, context: Context): void {
   command
     .command("list")
     .description("List departures, most frequent first. Malformed names are counted under *.")
+    .option("--all", "also paths that are ignored")
     .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs drift list"))
-    .action(async (options: { json?: boolean }) => {
-      const { drift } = await call(context, "listDrift", {});
-      printRows(context, drift, options.json ?? false, "No departures from the catalog.");
+    .action(async ({ all = false, json = false }: { all?: boolean; json?: boolean }) => {
+      const { drift } = await call(context, "listDrift", { all });
+      printRows(context, drift, json, "No departures from the catalog.");
     });
-  return command;
+
+  command
+    .command("show")
+    .description("Show what was seen at a path, above it and below it, and the decisions.")
+    .argument("<path>", "names from the probe down, joined by dots", driftPath)
+    .option("--json", "print one JSON object")
+    .addHelpText("after", example("drs drift show new_probe.found"))
+    .action(async (path: string, { json = false }: { json?: boolean }) => {
+      const answer = await call(context, "readDrift", { path });
+      if (json) return printJson(context, answer);
+      printRows(context, answer.seen, false, "No stored event departed from the catalog here.");
+      printRows(context, answer.decisions, false, "No decisions.");
+      printRows(context, answer.overlay, false, "No accepted field.");
+    });
+
+  command
+    .command("overlay")
+    .description("List the accepted fields, or write the overlay file of a repository.")
+    .option("--overlay <file>", "write this file, such as overlay.json")
+    .option("--json", "print one JSON object per line")
+    .addHelpText("after", example("drs drift overlay", "drs drift overlay --overlay my-features/overlay.json"))
+    .action(async ({ overlay: file, json = false }: { overlay?: string; json?: boolean }) => {
+      const { overlay } = await call(context, "readOverlay", {});
+      if (file === undefined) return printRows(context, overlay, json, "No accepted fields.");
+      await writeOverlay(context, file, overlay);
+    });
+}
+
+interface DecideOptions {
+  readonly reason: string;
+  readonly overlay?: string;
+  readonly json?: boolean;
+}
+
+interface AcceptOptions extends DecideOptions {
+  readonly type: (typeof FIELD_TYPES)[number];
+  readonly unit?: (typeof UNITS)[number];
+  readonly sensitivity: (typeof SENSITIVITIES)[number];
+}
+
+/** A subcommand with what all decisions take. */
+function decision(command: Command, context: Context, name: string): Command {
+  return command
+    .command(name)
+    .argument("<path>", "names from the probe down, joined by dots", driftPath)
+    .requiredOption("--reason <text>", "why; recorded in the audit log", reasonReader(context))
+    .option("--overlay <file>", "write the accepted fields into this file")
+    .option("--json", "print one JSON object");
+}
+
+const sensitivityOption = (): Option =>
+  new Option("--sensitivity <class>", "how much the value says about a person")
+    .choices(SENSITIVITIES)
+    .makeOptionMandatory();
+
+function addFieldDecisions(command: Command, context: Context): void {
+  decision(command, context, "accept")
+    .description("Accept a field beyond the catalog: definitions of features may read it.")
+    .addOption(new Option("--type <type>", "type of its values").choices(FIELD_TYPES).makeOptionMandatory())
+    .addOption(new Option("--unit <unit>", "unit of a number").choices(UNITS))
+    .addOption(sensitivityOption())
+    .addHelpText("after", example(EXAMPLE))
+    .action(async (path: string, { type, unit, sensitivity, reason, ...output }: AcceptOptions, self: Command) => {
+      if (type.startsWith("number") !== (unit !== undefined)) {
+        return self.error("error: a number has a --unit, `none` where it has no dimension; other types have none");
+      }
+      const input = { path, type, ...(unit !== undefined && { unit }), sensitivity, reason };
+      const answer = await call(context, "acceptDrift", input);
+      await finish(context, answer, output, [
+        `Accepted: definitions may read ${path}. Its sensitivity is high until the role privacy classifies it.`,
+        "For the catalog, in a release of the SDK:",
+        catalogDeclaration(answer.decision, answer.platforms),
+      ]);
+    });
+
+  decision(command, context, "classify")
+    .description("Classify the sensitivity of an accepted field, as the role privacy.")
+    .addOption(sensitivityOption())
+    .addHelpText("after", example('drs drift classify new_probe.found --sensitivity low --reason "review 4712"'))
+    .action(async (path: string, { sensitivity, reason, ...output }: AcceptOptions) => {
+      const answer = await call(context, "classifyDrift", { path, sensitivity, reason });
+      await finish(context, answer, output, [`Classified: the sensitivity of ${path} is ${sensitivity}.`]);
+    });
+}
+
+function addPathDecisions(command: Command, context: Context): void {
+  decision(command, context, "ignore")
+    .description("Hide a path from the list until a date, or until a new type is seen there.")
+    .option("--until <date>", "first day on which it is listed again", futureDate(context.clock))
+    .addHelpText("after", example('drs drift ignore fonts.novel --until 2027-01-31 --reason "a beta of the SDK"'))
+    .action(async (path: string, { until, reason, ...output }: DecideOptions & { until?: string }) => {
+      const answer = await call(context, "ignoreDrift", { path, ...(until !== undefined && { until }), reason });
+      const when = until === undefined ? "until a new type is seen there" : `until ${until} or a new type`;
+      await finish(context, answer, output, [`Ignored: ${path} is not listed ${when}. Events are stored as before.`]);
+    });
+
+  decision(command, context, "reject")
+    .description("Reject a path: no definition reads it, and it stays listed.")
+    .addHelpText("after", example('drs drift reject fonts.novel --reason "no release of the SDK sends it"'))
+    .action(async (path: string, { reason, ...output }: DecideOptions) => {
+      const answer = await call(context, "rejectDrift", { path, reason });
+      await finish(context, answer, output, [
+        `Rejected: no definition may read ${path}, and it stays listed. Events are stored as before.`,
+      ]);
+    });
+}
+
+/** Writes the overlay file where one is named, and prints the decision. */
+async function finish(
+  context: Context,
+  answer: Answer<"rejectDrift">,
+  { overlay: file, json = false }: Pick<DecideOptions, "overlay" | "json">,
+  lines: readonly string[],
+): Promise<void> {
+  if (json) printJson(context, answer);
+  else for (const line of lines) print(context, line);
+  if (file !== undefined) await writeOverlay(context, file, answer.overlay, json);
 }

@@ -59,6 +59,8 @@ export const TABLE_GRANTS: Readonly<Record<string, Grants>> = {
     ...shared([...APPEND, columns("update", "last_seen, occurrences")], "drs_service", "drs_ingest"),
     drs_admin: READ,
   },
+  drift_decision: shared(APPEND, "drs_service", "drs_admin"),
+  catalog_overlay: shared(READ, "drs_service", "drs_admin"),
   probe_outcome: { ...shared(COUNTED, "drs_service", "drs_ingest"), drs_admin: READ },
   rejection: { ...shared(COUNTED, "drs_service", "drs_ingest"), drs_admin: READ },
   journal_entry: all(...READ),

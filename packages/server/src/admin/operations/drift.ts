@@ -1,7 +1,123 @@
+import type { Input } from "@device-risk-signals/admin-api";
+import { adoptFields } from "@device-risk-signals/contract/catalog/adopted";
+import { writeAudit } from "../../audit/audit.ts";
+import {
+  decideDrift,
+  jsonTypeOf,
+  listAcceptedFields,
+  listDriftDecisions,
+  relatedTo,
+  reviewDrift,
+  type ReviewedRow,
+  type Verdict,
+} from "../../drift/drift-review.ts";
 import { listDrift as queryDrift } from "../../drift/drift.ts";
-import type { Operation } from "./operation.ts";
+import { OperatorError } from "../../errors/operator-error.ts";
+import { actorStartOf, agentOf } from "../../identity/caller.ts";
+import { inTransaction } from "../../postgres/database.ts";
+import type { Executor } from "../../postgres/executor.ts";
+import { invalid, reasonOf, requireFuture } from "./input.ts";
+import type { Operation, OperationCall } from "./operation.ts";
 
-export const listDrift: Operation<"listDrift"> = async ({ ports }) => {
-  const drift = await queryDrift(ports.pool);
-  return { answer: { drift: [...drift] }, audit: { detail: { count: drift.length } } };
+/** Drift, decisions and accepted fields are a few thousand rows at most. */
+async function readReview(executor: Executor, now: number) {
+  const [rows, decisions, overlay] = [
+    await queryDrift(executor),
+    await listDriftDecisions(executor),
+    await listAcceptedFields(executor),
+  ];
+  return { drift: reviewDrift(rows, decisions, overlay, now), decisions, overlay };
+}
+
+export const listDrift: Operation<"listDrift"> = async ({ ports, input }) => {
+  const { drift } = await readReview(ports.pool, ports.clock.now());
+  const shown = input.all ? drift : drift.filter(({ review }) => review !== "ignored");
+  return { answer: { drift: [...shown] }, audit: { detail: { count: shown.length } } };
 };
+
+export const readDrift: Operation<"readDrift"> = async ({ ports, input: { path } }) => {
+  const { drift, decisions, overlay } = await readReview(ports.pool, ports.clock.now());
+  const related = { seen: relatedTo(drift, path), decisions: relatedTo(decisions, path) };
+  return {
+    answer: { seen: [...related.seen], decisions: [...related.decisions], overlay: [...relatedTo(overlay, path)] },
+    audit: { detail: { path } },
+  };
+};
+
+export const readOverlay: Operation<"readOverlay"> = async ({ ports }) => {
+  const overlay = await listAcceptedFields(ports.pool);
+  return { answer: { overlay: [...overlay] }, audit: { detail: { count: overlay.length } } };
+};
+
+export const acceptDrift: Operation<"acceptDrift"> = (call) => {
+  const { path, type, unit, sensitivity } = call.input;
+  if (type.startsWith("number") !== (unit !== undefined)) {
+    throw invalid("body/unit", "a number has a unit, `none` where it has no dimension; other types have none");
+  }
+  const verdict: Verdict = { kind: "accepted", type, ...(unit !== undefined && { unit }), sensitivity };
+  return decide(call, verdict, ({ drift }) => requireAcceptable(path, type, drift));
+};
+
+function requireAcceptable(path: string, type: Input<"acceptDrift">["type"], drift: readonly ReviewedRow[]): void {
+  const names = path.split(".");
+  if (names.length < 2) throw invalid("params/path", "a field has the name of its probe and its own");
+  if (adoptFields([names]).ok) {
+    throw new OperatorError("state-conflict", "The catalog has this field: definitions read it as it is published.");
+  }
+  const types = drift.filter((row) => row.path === path).map(({ json_type }) => json_type);
+  if (types.length > 0 && !types.includes(jsonTypeOf(type))) {
+    throw new OperatorError("state-conflict", `The field was seen as ${[...new Set(types)].join(", ")} only.`);
+  }
+}
+
+export const classifyDrift: Operation<"classifyDrift"> = (call) => {
+  const { input, caller } = call;
+  return decide(call, { kind: "classified", sensitivity: input.sensitivity }, ({ decisions, overlay }) => {
+    if (!overlay.some(({ path }) => path === input.path)) {
+      throw new OperatorError("not-found", "The field is not accepted: see drs drift overlay.");
+    }
+    const accepted = decisions.find(({ path, kind }) => path === input.path && kind === "accepted");
+    // guard(false): one person does not accept and classify
+    // fails: packages/server/src/admin/drift-review.test.ts › by another person
+    if (caller.via !== "direct" && accepted?.decided_by.startsWith(actorStartOf(caller.person))) {
+      throw new OperatorError("state-conflict", "Another person than the one who accepted a field classifies it.");
+    }
+  });
+};
+
+export const ignoreDrift: Operation<"ignoreDrift"> = (call) => {
+  const { until } = call.input;
+  if (until !== undefined) requireFuture("body/until", until, call.ports.clock);
+  return decide(call, { kind: "ignored", ...(until !== undefined && { until }) });
+};
+
+export const rejectDrift: Operation<"rejectDrift"> = (call) => decide(call, { kind: "rejected" });
+
+type Review = Awaited<ReturnType<typeof readReview>>;
+
+async function decide(
+  { ports, caller, input }: Pick<OperationCall<"rejectDrift">, "ports" | "caller" | "input">,
+  verdict: Verdict,
+  check: (review: Review) => void = () => {},
+) {
+  const { pool, clock, config } = ports;
+  const reason = reasonOf(input.reason, config);
+  const { audit } = await ports.keys();
+  return inTransaction(pool, async (transaction) => {
+    const review = await readReview(transaction, clock.now());
+    const related = relatedTo(review.drift, input.path);
+    if (related.length === 0) throw notSeen();
+    check(review);
+    const by = { by: caller.actor, reason, at: clock.now() };
+    const decision = await decideDrift(transaction, input.path, verdict, by);
+    const { kind, ...detail } = verdict;
+    const operation = `drift.${{ accepted: "accept", classified: "classify", ignored: "ignore", rejected: "reject" }[kind]}`;
+    const entry = { ...agentOf(caller), operation, outcome: "done", reason, detail: { path: input.path, ...detail } };
+    await writeAudit(transaction, audit, entry);
+    const platforms = [...new Set(related.map(({ platform }) => platform))].toSorted();
+    return { answer: { decision, overlay: [...(await listAcceptedFields(transaction))], platforms } };
+  });
+}
+
+const notSeen = (): OperatorError =>
+  new OperatorError("not-found", "No stored event departed from the catalog at this path: see drs drift list --all.");

@@ -8,6 +8,7 @@ import { compareEvents, listEvents, readEvent, readExactEvent, readObservations 
 import { listOutcomes, listRejections } from "./counters.ts";
 import { listDrift } from "./drift.ts";
 import { explainFeature } from "./explain-feature.ts";
+import { acceptDrift, classifyDrift, ignoreDrift, listDrift, readDrift, readOverlay, rejectDrift } from "./drift.ts";
 import {
   adoptFeatures,
   listFeatureDecisions,
@@ -64,6 +65,12 @@ export const OPERATIONS: Operations = {
   readProcessingRecord,
   applyPolicy,
   listDrift,
+  readDrift,
+  readOverlay,
+  acceptDrift,
+  classifyDrift,
+  ignoreDrift,
+  rejectDrift,
   proposeFeatures,
   adoptFeatures,
   retireFeatures,

@@ -273,6 +273,29 @@ create table drift (
   primary key (sdk_version, platform, path, json_type)
 );
 
+-- What was decided about paths of `drift`: who, when, why, and which JSON types had been seen there. The newest decision
+-- that is not `classified` counts; `catalog_overlay` has the fields that are accepted.
+create table drift_decision (
+  decision bigint generated always as identity primary key,
+  path text not null check (path ~ '^[A-Za-z0-9_]{1,64}(\.[A-Za-z0-9_]{1,64}){0,2}$'),
+  kind text not null check (kind in ('accepted', 'classified', 'ignored', 'rejected')),
+  type text check (type in ('string', 'boolean', 'number', 'string[]', 'number[]')),
+  unit text,
+  -- An accepted field has the proposed sensitivity only after a classification.
+  sensitivity text check (sensitivity in ('low', 'medium', 'high')),
+  -- The first day on which the path is listed again; null: it is ignored until a new type is seen.
+  ignored_until date,
+  seen_types text[] not null,
+  decided_at timestamptz not null,
+  decided_by text not null,
+  reason text not null,
+  check ((kind = 'accepted') = (type is not null)),
+  check ((coalesce(type, '') like 'number%') = (unit is not null)),
+  check ((kind in ('accepted', 'classified')) = (sensitivity is not null)),
+  check (kind = 'ignored' or ignored_until is null)
+);
+create index drift_decision_path on drift_decision (path, decision);
+
 -- Counts by hour, which name no account and no event. Empty texts: not known, or there is none.
 create table probe_outcome (
   hour timestamptz not null,
@@ -790,6 +813,8 @@ create table feature_tally (
   primary key (day, feature, platform, sdk_version, state, bin)
 );
 
+create trigger drift_decision_is_immutable before update or delete on drift_decision
+  for each row execute function refuse_change();
 create trigger feature_version_is_immutable before update or delete on feature_version
   for each row execute function refuse_change();
 create trigger feature_decision_is_immutable before update or delete on feature_decision

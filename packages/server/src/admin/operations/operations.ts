@@ -6,7 +6,6 @@ import { listAudit } from "./audit.ts";
 import { closeCase, listCases, openCase } from "./cases.ts";
 import { compareEvents, listEvents, readEvent, readExactEvent, readObservations } from "./events.ts";
 import { listOutcomes, listRejections } from "./counters.ts";
-import { listDrift } from "./drift.ts";
 import { explainFeature } from "./explain-feature.ts";
 import { acceptDrift, classifyDrift, ignoreDrift, listDrift, readDrift, readOverlay, rejectDrift } from "./drift.ts";
 import {

@@ -355,6 +355,8 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
     "request list",
     "account export",
     "feature get",
+    "feature explain",
+    "feature verify",
   ];
   /** Other commands that a read-only standby does not stop. */
   const ON_A_STANDBY = new Set([

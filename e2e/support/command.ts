@@ -106,6 +106,8 @@ export const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   "feature adopt": ["found@1", "--purpose", "default", "--reason", "review 17"],
   "feature retire": ["found@1", "--purpose", "default", "--reason", "review 17"],
   "feature get": ["--event", NO_ID],
+  "feature explain": [NO_ID, "found@1"],
+  "feature verify": [NO_ID],
 };
 
 /** Commands that are no groups, by name. */

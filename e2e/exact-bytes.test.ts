@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createProgram } from "../packages/server/src/cli/program.ts";
 import { runProgram } from "../packages/server/src/cli/run-program.ts";
 import { authorized, freshKey, send, transport } from "./support/client.ts";
-import { contextWith } from "./support/command.ts";
+import { contextWith, withBreakGlass } from "./support/command.ts";
 import { sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { type Credentials, credentials, runDrs, type ServerProcess, startServer } from "./support/server.ts";
 import { rounds } from "./support/soak.ts";
@@ -59,7 +59,8 @@ async function readRaw(eventId: string): Promise<Buffer> {
     },
   });
   const context = contextWith(environment, sink, process.stderr);
-  const code = await runProgram(createProgram(context), ["event", "get", eventId, "--raw", "--reason", "test"]);
+  const get = withBreakGlass(environment, ["event", "get", eventId, "--raw", "--reason", "test"]);
+  const code = await runProgram(createProgram(context), get);
   expect(code).toBe(0);
   return Buffer.concat(chunks);
 }

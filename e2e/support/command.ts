@@ -42,7 +42,14 @@ export const contextWith = (
   onSignal: () => {},
 });
 
-export async function runInProcess(
+/** Runs a command; on an external database with `--break-glass` where it has this option. */
+export const runInProcess = (
+  environment: Readonly<Record<string, string>>,
+  ...args: readonly string[]
+): Promise<Printed> => runAsGiven(environment, ...withBreakGlass(environment, args));
+
+/** Runs a command with these arguments and no others. */
+export async function runAsGiven(
   environment: Readonly<Record<string, string>>,
   ...args: readonly string[]
 ): Promise<Printed> {
@@ -50,6 +57,22 @@ export async function runInProcess(
   const stderr = new Collector();
   const code = await runProgram(createProgram(contextWith(environment, stdout, stderr)), args);
   return { code, stdout: stdout.toString(), stderr: stderr.toString() };
+}
+
+/** The arguments, and `--break-glass` where the command has it and works on an external database. */
+export function withBreakGlass(
+  environment: Readonly<Record<string, string>>,
+  args: readonly string[],
+): readonly string[] {
+  if (environment["DRS_DATABASE_URL"] === undefined || environment["DRS_ADMIN_URL"] !== undefined) return args;
+  const sink = new Collector();
+  let command = createProgram(contextWith({}, sink, sink));
+  for (const word of args) {
+    const inner = command.commands.find((one) => one.name() === word);
+    if (!inner) break;
+    command = inner;
+  }
+  return command.options.some(({ long }) => long === "--break-glass") ? [...args, "--break-glass"] : args;
 }
 
 const NO_ID = "019a0000-0000-7000-8000-000000000000";

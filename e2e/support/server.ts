@@ -1,7 +1,7 @@
 /** The server and the command line as processes of their own, as an operator runs them. */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { join } from "node:path";
-import { runInProcess } from "./command.ts";
+import { runInProcess, withBreakGlass } from "./command.ts";
 import { clockOptions } from "./test-clock.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -39,7 +39,11 @@ const drs = (root: string): string => join(root, "packages/server/bin/drs.js");
 
 /** `drs` with these arguments, without its output: the caller ends it. */
 export const spawnDrs = (environment: Readonly<Record<string, string>>, args: readonly string[]): ChildProcess =>
-  spawn(process.execPath, [drs(ROOT), ...args], { cwd: ROOT, env: cleanEnvironment(environment), stdio: "ignore" });
+  spawn(process.execPath, [drs(ROOT), ...withBreakGlass(environment, args)], {
+    cwd: ROOT,
+    env: cleanEnvironment(environment),
+    stdio: "ignore",
+  });
 
 export async function startServer(
   environment: Readonly<Record<string, string>>,
@@ -97,7 +101,8 @@ export function runDrs(
   return new Promise((resolve) => {
     execFile(
       process.execPath,
-      [...clockOptions(environment), drs(root), ...args],
+      // Another checkout may not have the option.
+      [...clockOptions(environment), drs(root), ...(root === ROOT ? withBreakGlass(environment, args) : args)],
       // Killed when it does not end by itself: no test leaves a process behind.
       {
         cwd,

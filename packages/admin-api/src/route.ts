@@ -34,6 +34,8 @@ export interface Route {
    * `audited-read` always writes that entry; `change`.
    */
   readonly access: "read" | "audited-read" | "change";
+  /** The operation reads payloads or destroys data: a command on an external database needs `--break-glass` for it. */
+  readonly breakGlass?: true;
   /** The operation needs a login of a worker: to change what the owner's login changes, or to read every payload. */
   readonly appliedBy?: "worker";
   readonly params?: TObject;

@@ -35,6 +35,7 @@ export const ACCOUNT_ROUTES = {
       "line is the manifest: without it, the export is incomplete. The audit entry is durable before the first line.",
     permission: "accounts.export",
     operation: "account.export",
+    breakGlass: true,
     recentSignIn: true,
     access: "audited-read",
     appliedBy: "worker",

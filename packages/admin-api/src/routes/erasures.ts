@@ -82,6 +82,7 @@ export const ERASURE_ROUTES = {
       "began, and answers with the same erasure. An erasure of many events needs an approval first.",
     permission: "governance.change",
     operation: "erase.run",
+    breakGlass: true,
     recentSignIn: true,
     access: "change",
     appliedBy: "worker",

@@ -54,6 +54,7 @@ export const KEY_ROUTES = {
     summary: "Destroy a version that wraps no secret; backups made under it can't be opened",
     description: "Backups of the key store from its time open nothing.",
     operation: "key.destroy",
+    breakGlass: true,
     recentSignIn: true,
     params: object({ version: text(256, "Version, as the list shows it.") }),
     body: object({ dry_run: dryRun }),

@@ -11,6 +11,7 @@ import {
   openPool,
   type OwnerDatabase,
   servingOptions,
+  withOwner,
   withoutStatementTimeout,
   withStatementTimeout,
 } from "../postgres/database.ts";
@@ -193,6 +194,23 @@ async function requirePrimary(pool: pg.Pool, access: Access): Promise<void> {
     access === "audited-read"
       ? `${STANDBY} Reads are audited, and the audit is on the primary: name it in DRS_DATABASE_URL.`
       : `${STANDBY} Only the primary can be changed: name it in DRS_DATABASE_URL.`,
+  );
+}
+
+const IS_OWNER = sql(
+  `select pg_has_role(session_user, tableowner, 'member') as owns from pg_tables
+    where schemaname = 'drs' and tablename = 'event'`,
+  [],
+  { owns: "bool" },
+);
+
+/** @throws access-denied where the login of changes is not the owner's. */
+export async function requireOwner(administration: OwnerDatabase): Promise<void> {
+  const { rows } = await withOwner(administration, (owner) => query(owner, IS_OWNER));
+  if (rows[0]?.owns) return;
+  throw new OperatorError(
+    "access-denied",
+    "--break-glass needs the owner's login: name it in DRS_MIGRATION_DATABASE_URL.",
   );
 }
 

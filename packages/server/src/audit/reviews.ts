@@ -1,5 +1,4 @@
 /** Reviews of what audit entries say was done: while one is open, an erasure makes no reason about its account unreadable. */
-import { randomUUID } from "node:crypto";
 import { OperatorError } from "../errors/operator-error.ts";
 import type { Executor, Transaction } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";
@@ -7,6 +6,7 @@ import { query, sql } from "../postgres/statement.ts";
 import type { AuditSigner } from "./audit-signer.ts";
 import { type Agent, writeAudit } from "./audit.ts";
 import { REVIEW_OPERATION } from "./log/epoch.ts";
+import { insertReview } from "./review-table.ts";
 
 export interface ReviewRow {
   readonly review_id: string;
@@ -31,12 +31,6 @@ export async function listOpenReviews(executor: Executor): Promise<readonly Revi
   return (await query(executor, LIST_OPEN)).rows;
 }
 
-const OPEN = sql(
-  `insert into audit_review (review_id, entry_id, subject, opened_at)
-    select $1, entry_id, subject, transaction_time() from audit_entry where entry_id = $2`,
-  ["uuid", "uuid"],
-);
-
 const CLOSE = sql(
   "update audit_review set closed_at = transaction_time() where review_id = $1 and closed_at is null returning entry_id",
   ["uuid"],
@@ -55,9 +49,8 @@ export async function openReview(
   entryId: string,
   order: ReviewOrder,
 ): Promise<string> {
-  const reviewId = randomUUID();
-  const { rowCount } = await query(transaction, OPEN, [reviewId, entryId]);
-  if (rowCount === 0) throw new OperatorError("not-found", `There is no audit entry ${entryId}.`);
+  const reviewId = await insertReview(transaction, entryId);
+  if (reviewId === undefined) throw new OperatorError("not-found", `There is no audit entry ${entryId}.`);
   await record(transaction, signer, order, "opened", { review_id: reviewId, entry_id: entryId });
   return reviewId;
 }

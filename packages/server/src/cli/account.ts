@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { Command } from "commander";
+import { breakGlassOption, type BreakGlassOptions, requireBreakGlass } from "./break-glass.ts";
 import { withCalls } from "./call.ts";
 import { type Context, print, printJson } from "./context.ts";
 import { requireUnused, writeExport } from "./export-folder.ts";
@@ -7,7 +8,7 @@ import { findLogin } from "./login.ts";
 import { account, example, uuid } from "./options.ts";
 import { reasonReader } from "./reason.ts";
 
-interface ExportOptions {
+interface ExportOptions extends BreakGlassOptions {
   readonly account: string;
   readonly out: string;
   readonly reason: string;
@@ -26,6 +27,7 @@ export function accountCommand(context: Context): Command {
     .requiredOption("--out <folder>", "a folder that is not there yet, or empty")
     .requiredOption("--reason <text>", "why", reasonReader(context))
     .option("--request <request-id>", "its open data request; required through the admin API", uuid)
+    .addOption(breakGlassOption())
     .option("--json", "print the manifest as one JSON object")
     .addHelpText(
       "after",
@@ -35,7 +37,7 @@ export function accountCommand(context: Context): Command {
       if (options.request === undefined && findLogin(context)) {
         self.error("error: --request is required through the admin API");
       }
-      return exportInto(context, options);
+      return exportInto(requireBreakGlass(context, options), options);
     });
   return command;
 }

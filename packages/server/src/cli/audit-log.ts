@@ -28,6 +28,7 @@ import { type LogItem, type Verification, verifyLog } from "../audit/log/verify.
 import { OperatorError } from "../errors/operator-error.ts";
 import { plural } from "../messages/plural.ts";
 import { inSnapshot } from "../postgres/database.ts";
+import { breakGlassOption, type BreakGlassOptions, checkpointBreakGlass, requireBreakGlass } from "./break-glass.ts";
 import { confirm } from "./confirm.ts";
 import { agentOf, type Context, print, printJson, withConnection, withInstallation } from "./context.ts";
 import { example, time, uuid } from "./options.ts";
@@ -271,17 +272,27 @@ function epochCommand(context: Context): Command {
     });
 }
 
+interface PruneOptions extends BreakGlassOptions {
+  readonly yes?: boolean;
+  readonly json?: boolean;
+}
+
 function pruneCommand(context: Context): Command {
   return new Command("prune")
     .description("Delete the entries that are older than DRS_AUDIT_RETENTION.")
     .option("--yes", "do not ask")
+    .addOption(breakGlassOption())
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs audit prune"))
-    .action(async ({ yes, json = false }: { readonly yes?: boolean; readonly json?: boolean }) => {
+    .action(async (options: PruneOptions) => {
+      const { yes, json = false } = options;
+      const pruning = requireBreakGlass(context, options);
       await confirm(context, { what: "Old audit entries are deleted.", yes });
-      const pruned = await withInstallation(context, "change", (installation) =>
-        pruneNow(installation, agentOf(context)),
-      );
+      const pruned = await withInstallation(pruning, "change", async (installation) => {
+        const result = await pruneNow(installation, agentOf(pruning));
+        if (result) await checkpointBreakGlass(pruning, async () => installation);
+        return result;
+      });
       if (json) printJson(context, { entries: 0, ...pruned });
       else if (!pruned) print(context, "No entry is older than DRS_AUDIT_RETENTION. Nothing was deleted.");
       else print(context, `Deleted ${plural(pruned.entries, "entry", "entries")}. The log starts at ${pruned.at}.`);

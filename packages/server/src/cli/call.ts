@@ -18,6 +18,7 @@ import { writeAudit } from "../audit/audit.ts";
 import { isOperatorErrorCode } from "../errors/codes.ts";
 import { OperatorError } from "../errors/operator-error.ts";
 import { agentOf as agentOfCaller, type Caller } from "../identity/caller.ts";
+import { breaksGlass, checkpointBreakGlass, requireBroken } from "./break-glass.ts";
 import { agentOf, type Context, withConnection } from "./context.ts";
 import { findLogin } from "./login.ts";
 
@@ -59,12 +60,14 @@ function onDatabase(context: Context, ports: AdminPorts): Call {
   const caller: Caller = { ...agent, person: agent.actor, roles: [] };
   return async <Id extends RouteId>(id: Id, input: Input<Id>): Promise<Answer<Id>> => {
     const operation = OPERATIONS[id] as (call: OperationCall<Id>) => Promise<OperationResult<Id>>;
+    requireBroken(context, id, input as object);
     const { answer, audit } = await operation({ ports, caller, scope: "full", input }).catch(asOperatorError);
     const { operation: name, access } = routeOf(id);
     if (audit && access === "audited-read") {
       const entry = { ...agentOfCaller(caller), operation: name, outcome: "done" };
       await writeAudit(ports.pool, (await ports.keys()).audit, { ...entry, ...audit });
     }
+    if (breaksGlass(id, input as object)) await checkpointBreakGlass(context, ports.installation);
     return answer;
   };
 }

@@ -3,7 +3,7 @@ import { pino } from "pino";
 import { isOfArea } from "../errors/operator-error.ts";
 import type { Config, Environment } from "../config/config.ts";
 import { CloseStack } from "../app/close-stack.ts";
-import { type Access, connect, type OpenConnection } from "../app/connect.ts";
+import { type Access, connect, type OpenConnection, requireOwner } from "../app/connect.ts";
 import { configFromEnvironment } from "../app/endpoint-options.ts";
 import { createErrorLog } from "../app/error-log.ts";
 import { type Installation, openInstallation } from "../app/open-installation.ts";
@@ -25,6 +25,8 @@ export interface Context {
   readonly isTerminal: boolean;
   /** The folder of this user's settings for `drs`; absent where the user has none. */
   readonly configDirectory?: string;
+  /** Whether the command opens payloads or destroys data on an external database, without the admin API. */
+  readonly isBreakGlass?: boolean;
   /** Opens a page in the user's browser, if there is one. */
   readonly openBrowser?: (url: string) => void;
   /** Asks a person; absent where there is none at a terminal. */
@@ -51,9 +53,16 @@ export async function withConnection<T>(
   work: (connection: OpenConnection) => Promise<T>,
 ): Promise<T> {
   const config = loadConfig(context);
-  return withCloseStack(context, config, async (opened, onError) =>
-    work(await openConnection(context, config, access, onError, opened)),
-  );
+  const { isBreakGlass = false } = context;
+  // The checkpoint afterwards is a change.
+  const needed = isBreakGlass ? "change" : access;
+  return withCloseStack(context, config, async (opened, onError) => {
+    const connection = await openConnection(context, config, needed, onError, opened);
+    // guard(drop): only the owner's login breaks the glass
+    // fails: e2e/break-glass.test.ts › the owner's login
+    if (isBreakGlass) await requireOwner(connection.administration);
+    return work(connection);
+  });
 }
 
 /** A signal that ends the command ends its calls to dependencies, too: a command that prints keys would go on. */
@@ -107,8 +116,9 @@ export function inOwnersTransaction<T>(
 }
 
 /** The user who runs a command on the database itself, for the audit. */
-export function agentOf({ environment }: Context): Agent {
-  return { actor: describeOperator(readSystemIdentity(), environment["SUDO_USER"]), via: "direct" };
+export function agentOf({ environment, isBreakGlass = false }: Context): Agent {
+  const actor = describeOperator(readSystemIdentity(), environment["SUDO_USER"]);
+  return { actor, via: "direct", ...(isBreakGlass && { breakGlass: true }) };
 }
 
 export function print({ stdout }: Context, line: string): void {

@@ -8,6 +8,7 @@ import { describeReplayed, replayPorts } from "../app/recover.ts";
 import { OperatorError } from "../errors/operator-error.ts";
 import { replayJournal } from "../lifecycle/recovery/replay-journal.ts";
 import { plural } from "../messages/plural.ts";
+import { breakGlassOption, type BreakGlassOptions, requireBreakGlass } from "./break-glass.ts";
 import { type Call, call, withCalls } from "./call.ts";
 import { confirm } from "./confirm.ts";
 import { type Context, print, printJson, printRows, withInstallation } from "./context.ts";
@@ -25,7 +26,7 @@ interface PlanOptions extends SubjectOptions {
   readonly json?: boolean;
 }
 
-interface RunOptions extends PlanOptions {
+interface RunOptions extends PlanOptions, BreakGlassOptions {
   readonly reason: string;
   readonly receipt?: string;
   readonly refuseLater?: boolean;
@@ -76,6 +77,7 @@ function runCommand(context: Context): Command {
     .option("--refuse-later", "with --account: refuse its later events, too")
     .option("--dry-run", "print what would be deleted, and change nothing")
     .option("--yes", "do not ask")
+    .addOption(breakGlassOption())
     .option("--json", "print one JSON object")
     .addHelpText(
       "after",
@@ -86,7 +88,10 @@ function runCommand(context: Context): Command {
       if (options.refuseLater && (options.account === undefined || options.purpose !== undefined)) {
         self.error("error: --refuse-later needs --account and excludes --purpose");
       }
-      if (!options.dryRun) return withCalls(context, "change", (caller) => run(context, caller, options));
+      if (!options.dryRun) {
+        const erasing = requireBreakGlass(context, options);
+        return withCalls(erasing, "change", (caller) => run(erasing, caller, options));
+      }
       const input = { ...subjectOf(options), reason: options.reason, dry_run: true };
       const { plan } = await call(context, "runErasure", input);
       if (options.json) printJson(context, { ...plan, dry_run: true });

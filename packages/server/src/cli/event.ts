@@ -1,6 +1,7 @@
 import { CATEGORIES, type Event } from "@device-risk-signals/admin-api";
 import { LIMITS } from "@device-risk-signals/contract";
 import { Command, Option } from "commander";
+import { breakGlassOption, type BreakGlassOptions, requireBreakGlass } from "./break-glass.ts";
 import { call } from "./call.ts";
 import { type Context, printJson, printRows } from "./context.ts";
 import { compareCommand } from "./event-compare.ts";
@@ -14,7 +15,7 @@ import { whyOf, type WhyOptions } from "./why.ts";
 
 const INCLUDE_RESTRICTED = "also events that are excluded from analysis";
 
-interface GetOptions extends Reading, WhyOptions {
+interface GetOptions extends Reading, WhyOptions, BreakGlassOptions {
   readonly json?: boolean;
 }
 
@@ -40,6 +41,7 @@ export function eventCommand(context: Context): Command {
     .option("--reason <text>", "why; for --raw and --include-restricted", reasonReader(context))
     .addOption(new Option("--category <category>", "with --raw: opens a case of this kind").choices(CATEGORIES))
     .option("--ticket <ticket>", "with --raw: opens a case with this ticket", ticket)
+    .addOption(breakGlassOption())
     .option("--json", "print one JSON object")
     .addHelpText(
       "after",
@@ -54,10 +56,11 @@ export function eventCommand(context: Context): Command {
       requireReason(options, self);
       const show = (event: Event): void => printAttributes(context, event, options.json ?? false);
       const isRemote = findLogin(context) !== undefined;
-      if (!isRemote && ofCase === undefined) return getOnDatabase(context, event_id, options, show);
+      const opening = options.raw ? requireBreakGlass(context, options) : context;
+      if (!isRemote && ofCase === undefined) return getOnDatabase(opening, event_id, options, show);
       refuseRestricted(options, self);
       if (!options.raw) return show(await call(context, "readEvent", { event_id }));
-      return write(context, await call(context, "readExactEvent", { event_id, ...whyOf(options) }));
+      return write(context, await call(opening, "readExactEvent", { event_id, ...whyOf(options) }));
     });
 
   command

@@ -9,6 +9,7 @@ import { readPurposeIds } from "../policy/policy-table.ts";
 import type { StoredEvent } from "../ports.ts";
 import { inSnapshot } from "../postgres/database.ts";
 import type { Executor, Transaction } from "../postgres/executor.ts";
+import { checkpointBreakGlass } from "./break-glass.ts";
 import { auditRead, withJournalApplied } from "./audit-read.ts";
 import type { Context } from "./context.ts";
 
@@ -62,6 +63,7 @@ async function writeRaw(
 ): Promise<void> {
   const exact = await openEvent(installation, installation.pool, event);
   await audit();
+  await checkpointBreakGlass(context, async () => installation);
   await new Promise<void>((resolve, reject) => {
     context.stdout.write(exact, (error) => (error ? reject(error) : resolve()));
   });

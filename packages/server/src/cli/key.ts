@@ -1,13 +1,14 @@
 import type { Answer } from "@device-risk-signals/admin-api";
 import { Command } from "commander";
 import { plural } from "../messages/plural.ts";
+import { breakGlassOption, type BreakGlassOptions, requireBreakGlass } from "./break-glass.ts";
 import { call, withCalls } from "./call.ts";
 import { confirm } from "./confirm.ts";
 import { type Context, print, printJson, printRows } from "./context.ts";
 import { example } from "./options.ts";
 import { reasonReader } from "./reason.ts";
 
-interface ChangeOptions {
+interface ChangeOptions extends BreakGlassOptions {
   readonly dryRun?: boolean;
   readonly yes?: boolean;
   readonly json?: boolean;
@@ -42,6 +43,7 @@ export function keyCommand(context: Context): Command {
     .argument("<version>", "as `list` shows it")
     .option("--dry-run", "look, and destroy nothing")
     .option("--yes", "do not ask")
+    .addOption(breakGlassOption())
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs key destroy 1f0e3dad99908345"))
     .action((version: string, options: ChangeOptions) => destroy(context, version, options));
@@ -91,10 +93,11 @@ async function rotate(context: Context, { dryRun = false, json }: ChangeOptions)
   print(context, `Wrapped under version ${version}: ${plural(secrets, "secret")}.`);
 }
 
-async function destroy(context: Context, version: string, { dryRun = false, yes, json }: ChangeOptions): Promise<void> {
+async function destroy(context: Context, version: string, options: ChangeOptions): Promise<void> {
+  const { dryRun = false, yes, json } = options;
   if (dryRun) await call(context, "destroyKey", { version, dry_run: true });
   else {
-    await withCalls(context, "change", async (caller) => {
+    await withCalls(requireBreakGlass(context, options), "change", async (caller) => {
       await caller("destroyKey", { version, dry_run: true });
       const what = "Backups of the key store that were made under it can't be opened any more.";
       await confirm(context, { what, yes });

@@ -20,7 +20,12 @@ export interface CallerSession {
 }
 
 /** What audit entries say about the caller. */
-export const agentOf = ({ actor, via, roles }: Caller): Agent => ({ actor, via, ...(roles.length > 0 && { roles }) });
+export const agentOf = ({ actor, via, roles, breakGlass = false }: Caller): Agent => ({
+  actor,
+  via,
+  ...(roles.length > 0 && { roles }),
+  ...(breakGlass && { breakGlass }),
+});
 
 /** The start of the actors of one person: the rest names the credential. A person's name holds no parenthesis. */
 export const actorStartOf = (person: string): string => `${person} (`;

@@ -1,0 +1,111 @@
+/** Commands that read payloads or destroy data on an external database: `--break-glass`, and the trace it leaves. */
+import { randomUUID } from "node:crypto";
+import { Writable } from "node:stream";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { System } from "../packages/server/src/app/system.ts";
+import { call } from "../packages/server/src/cli/call.ts";
+import { contextWith, objects, runAsGiven } from "./support/command.ts";
+import { connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
+import { makeCredentials, openTestSystem } from "./support/parties.ts";
+import { Past, type PastEvent } from "./support/past-event.ts";
+
+let database: TestDatabase;
+let environment: Record<string, string>;
+let system: System;
+let past: Past;
+let event: PastEvent;
+
+beforeAll(async () => {
+  database = await sharedDatabase();
+  environment = await database.environment();
+  system = await openTestSystem(environment);
+  await makeCredentials(system, "customer-1");
+  past = new Past(system);
+  event = await past.store(0, { account: "customer-1" });
+});
+
+afterAll(async () => {
+  await past?.close();
+  await system?.close();
+  await database?.close();
+});
+
+const NO_ID = "019a0000-0000-7000-8000-000000000000";
+const WHY = ["--reason", "dispute 4711"];
+const COMMANDS: readonly (readonly string[])[] = [
+  ["event", "get", NO_ID, "--raw", ...WHY],
+  ["event", "get", NO_ID, "--raw", "--case", NO_ID],
+  ["event", "compare", NO_ID, NO_ID, ...WHY],
+  ["account", "export", "--account", "customer-1", "--out", "/nowhere/export", ...WHY],
+  ["erase", "run", "--account", "customer-1", "--yes", ...WHY],
+  ["key", "destroy", "0123456789abcdef", "--yes"],
+  ["audit", "prune", "--yes"],
+];
+
+const rows = async (...args: readonly string[]): Promise<Record<string, unknown>[]> =>
+  objects((await runAsGiven(environment, ...args, "--json")).stdout);
+
+describe("on an external database, --break-glass", () => {
+  test.each(COMMANDS)("is needed, and its lack changes nothing: %s %s", async (...args) => {
+    const { code, stdout, stderr } = await runAsGiven(environment, ...args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain("drs login");
+    expect(stderr).toContain("--break-glass");
+  });
+
+  test("is not needed for attributes, plans and dry runs, and not where an admin API is configured", async () => {
+    for (const args of [
+      ["event", "get", event.eventId],
+      ["erase", "run", "--account", "customer-1", "--dry-run", ...WHY],
+    ]) {
+      expect(await runAsGiven(environment, ...args)).toMatchObject({ code: 0, stderr: "" });
+    }
+    const remote = { DRS_ADMIN_URL: "http://127.0.0.1:9", DRS_ADMIN_TOKEN: "x" };
+    const [get = []] = COMMANDS;
+    expect((await runAsGiven(remote, ...get)).stderr).toContain("can't be reached");
+    expect(await runAsGiven(remote, ...get, "--break-glass")).toMatchObject({ code: 2, stdout: "" });
+  });
+
+  test("no call of an operation gets around it", async () => {
+    const sink = new Writable({ write: (_chunk, _encoding, done) => done() });
+    const reading = call(contextWith(environment, sink, sink), "readExactEvent", {
+      event_id: event.eventId,
+      category: "dispute",
+      reason: "dispute 4711",
+    });
+    await expect(reading).rejects.toMatchObject({ code: "wrong-usage" });
+  });
+
+  test.each([
+    ["on the database", []],
+    ["with a case", ["--category", "dispute"]],
+  ])("marks the entry of a read %s, opens a review and signs a checkpoint", async (_, more) => {
+    const get = ["event", "get", event.eventId, "--raw", ...WHY, ...more];
+    const read = await runAsGiven(environment, ...get, "--break-glass");
+    expect(read).toEqual({ code: 0, stdout: event.exact, stderr: "" });
+    const [entry] = await rows("audit", "list", "--event", event.eventId, "--limit", "1");
+    expect(entry).toMatchObject({ operation: "event.read_raw", via: "direct", detail: { break_glass: "true" } });
+    const id = String(entry?.["entry_id"]);
+    const review = (await rows("review", "list")).find(({ entry_id }) => entry_id === id);
+    expect(review).toMatchObject({ operation: "event.read_raw" });
+    expect(await runAsGiven(environment, "audit", "proof", id)).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  test("needs the owner's login", async () => {
+    const login = `serving_${randomUUID().replaceAll("-", "")}`;
+    const owner = await connectAsOwner(environment);
+    await owner.query(`create role ${login} login in role drs_service`);
+    const url = environment["DRS_DATABASE_URL"]?.replace("//postgres@", `//${login}@`) ?? "";
+    const get = ["event", "get", event.eventId, "--raw", ...WHY, "--break-glass"];
+    const lesser = await runAsGiven({ ...environment, DRS_DATABASE_URL: url }, ...get);
+    expect(lesser).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringContaining("DRS_MIGRATION_DATABASE_URL"),
+    });
+    const named = { DRS_DATABASE_URL: url, DRS_MIGRATION_DATABASE_URL: environment["DRS_DATABASE_URL"] ?? "" };
+    expect(await runAsGiven({ ...environment, ...named }, ...get)).toMatchObject({ code: 0, stdout: event.exact });
+    await owner.query(`drop role ${login}`);
+    await owner.end();
+  });
+});

@@ -1,0 +1,66 @@
+/** Commands on an external database that read payloads or destroy data use the admin API, or `--break-glass`. */
+import type { RouteId } from "@device-risk-signals/admin-api";
+import { routeOf } from "@device-risk-signals/admin-api";
+import { Option } from "commander";
+import { checkpointNow } from "../app/audit-log.ts";
+import type { Installation } from "../app/open-installation.ts";
+import { OperatorError } from "../errors/operator-error.ts";
+import { type Context, loadConfig } from "./context.ts";
+import { findLogin } from "./login.ts";
+
+export interface BreakGlassOptions {
+  readonly breakGlass?: boolean;
+}
+
+export const breakGlassOption = (): Option =>
+  new Option("--break-glass", "on an external database, without the admin API; opens a review");
+
+/**
+ * The context in which a command may read payloads or destroy data: through the admin API, on the embedded database, or
+ * with `--break-glass`.
+ * @throws wrong-usage with advice
+ */
+export function requireBreakGlass(context: Context, { breakGlass = false }: BreakGlassOptions): Context {
+  const isDirect = findLogin(context) === undefined;
+  if (!isDirect && breakGlass) {
+    throw new OperatorError(
+      "wrong-usage",
+      "--break-glass works on the database, and an admin API is configured: leave the option out, or unset DRS_ADMIN_URL and run drs logout.",
+    );
+  }
+  if (!isDirect || loadConfig(context).embedded) return context;
+  if (!breakGlass) throw needsBreakGlass();
+  return { ...context, isBreakGlass: true };
+}
+
+const needsBreakGlass = (): OperatorError =>
+  new OperatorError(
+    "wrong-usage",
+    "On an external database this command needs the admin API: run drs login. Without it, --break-glass uses the owner's login, opens a review, and signs a checkpoint of the audit.",
+  );
+
+/** Whether the route data says that the call reads payloads or destroys data. */
+export const breaksGlass = (id: RouteId, { dry_run }: { readonly dry_run?: unknown }): boolean =>
+  routeOf(id).breakGlass === true && dry_run !== true;
+
+/** The same rule for each call of a command on the database. @throws wrong-usage */
+export function requireBroken({ isBreakGlass = false, ...context }: Context, id: RouteId, input: object): void {
+  // guard(drop): what reads payloads or destroys data needs --break-glass
+  // fails: e2e/break-glass.test.ts › no call
+  if (breaksGlass(id, input) && !isBreakGlass && !loadConfig(context).embedded) throw needsBreakGlass();
+}
+
+/** Signs a checkpoint of the entries that break-glass has written. A sink or a log that refuses does not stop the command. */
+export async function checkpointBreakGlass(
+  { isBreakGlass = false, stderr }: Context,
+  findInstallation: () => Promise<Installation>,
+): Promise<void> {
+  if (!isBreakGlass) return;
+  const errors = await findInstallation()
+    .then(checkpointNow)
+    .catch((error: unknown) => [error]);
+  for (const error of errors) {
+    const why = error instanceof OperatorError ? `: ${error.message}` : "";
+    stderr.write(`The audit has no checkpoint of this command yet${why}.\n`);
+  }
+}

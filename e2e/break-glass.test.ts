@@ -91,6 +91,16 @@ describe("on an external database, --break-glass", () => {
     expect(await runAsGiven(environment, "audit", "proof", id)).toMatchObject({ code: 0, stderr: "" });
   });
 
+  test("is a warning of the doctor until its reviews are closed", async () => {
+    await runAsGiven(environment, "event", "get", event.eventId, "--raw", ...WHY, "--break-glass");
+    const directUse = async () => (await rows("doctor")).find(({ what }) => what === "direct use");
+    expect(await directUse()).toMatchObject({ ok: true, severity: "warning", detail: expect.stringContaining("entr") });
+    for (const { review_id } of await rows("review", "list")) {
+      await runAsGiven(environment, "review", "close", String(review_id), "--reason", "the read was justified");
+    }
+    expect(await directUse()).toEqual({ what: "direct use", ok: true, detail: expect.stringContaining("reviewed") });
+  });
+
   test("needs the owner's login", async () => {
     const login = `serving_${randomUUID().replaceAll("-", "")}`;
     const owner = await connectAsOwner(environment);

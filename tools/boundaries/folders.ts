@@ -257,6 +257,7 @@ export const FOLDERS: readonly Folder[] = [
       "adopted-fields",
       "accounts",
       "events",
+      "audit/log",
       "audit",
       "policy",
       "journal",

@@ -9,6 +9,6 @@ export {
   type AdminViolation,
 } from "./problems.ts";
 export { BASE_PATH, isBytes, isLines, type Route } from "./route.ts";
-export { type Answer, type Input, ROUTE_IDS, type RouteId, routeOf, ROUTES } from "./routes.ts";
+export { type Answer, BREAK_GLASS_OPERATIONS, type Input, ROUTE_IDS, type RouteId, routeOf, ROUTES } from "./routes.ts";
 export type { AccountExport, ExportPart } from "./routes/accounts.ts";
 export { CATEGORIES, type Event, FIELD_TYPES, SENSITIVITIES } from "./schemas.ts";

@@ -53,3 +53,8 @@ export type Answer<Id extends RouteId> = AnswerOf<(typeof ROUTES)[Id]>;
 export const ROUTE_IDS = Object.keys(ROUTES) as readonly RouteId[];
 
 export const routeOf = (id: RouteId): Route => ROUTES[id];
+
+/** Operations that read payloads or destroy data, by their names in audit entries. */
+export const BREAK_GLASS_OPERATIONS: readonly string[] = ROUTE_IDS.map(routeOf)
+  .filter(({ breakGlass = false }) => breakGlass)
+  .map(({ operation }) => operation);

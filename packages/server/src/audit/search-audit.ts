@@ -1,7 +1,8 @@
 /** Queries of other folders on the audit log. */
 import type { Secrets } from "../crypto/secrets.ts";
 import type { Executor } from "../postgres/executor.ts";
-import { query, sql } from "../postgres/statement.ts";
+import { instant } from "../postgres/instant.ts";
+import { query, queryRow, sql } from "../postgres/statement.ts";
 import { decodeRecord } from "./log/record.ts";
 import { openDetail } from "./personal-detail.ts";
 
@@ -49,6 +50,24 @@ export async function countOutcomes(executor: Executor, outcomes: readonly strin
   const { rows } = await query(executor, COUNT_OUTCOMES, [outcomes]);
   return rows;
 }
+
+export interface UnreviewedUse {
+  readonly entries: number;
+  /** When the oldest was written. */
+  readonly since: string | null;
+}
+
+const FIND_UNREVIEWED = sql(
+  `select count(*) as entries, ${instant("min(at)", "since")} from audit_entry e
+    where via = 'direct' and operation = any ($1) and outcome in ('begun', 'done')
+      and not exists (select from audit_review r where r.entry_id = e.entry_id and r.closed_at is not null)`,
+  ["text[]"],
+  { entries: "int8", since: "text?" },
+);
+
+/** Finds what commands on the database did without a review that is closed. */
+export const findUnreviewedUse = (executor: Executor, operations: readonly string[]): Promise<UnreviewedUse> =>
+  queryRow(executor, FIND_UNREVIEWED, [operations]);
 
 export interface AuditedOrder {
   readonly actor: string;

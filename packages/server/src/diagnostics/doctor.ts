@@ -1,8 +1,10 @@
+import { BREAK_GLASS_OPERATIONS } from "@device-risk-signals/admin-api";
+import { PRUNE_OPERATION } from "../audit/log/epoch.ts";
 import { hasCode } from "../errors/operator-error.ts";
 import { readAdoptedFieldsFile } from "../adopted-fields/adopted-fields-file.ts";
 import { plural } from "../messages/plural.ts";
 import { requireReplayed } from "../lifecycle/recovery/compare-with-journal.ts";
-import { countOutcomes } from "../audit/search-audit.ts";
+import { countOutcomes, findUnreviewedUse } from "../audit/search-audit.ts";
 import { readErasureState } from "../lifecycle/erasure/erasures.ts";
 import { listAcceptedEntryLosses } from "../journal/applied-entries.ts";
 import { readDataRequestCounts } from "../subject-requests/data-requests.ts";
@@ -86,6 +88,7 @@ export async function examine(installation: Installation): Promise<readonly Find
     await restrictionFinding(installation),
     await erasureFinding(installation, row.standby),
     await requestFinding(installation),
+    await directUseFinding(installation),
     await adoptedFinding(installation),
   );
   for (const warning of warningsOf(config)) findings.push({ what: "configuration", ok: true, ...warning });
@@ -240,6 +243,21 @@ async function erasureFinding(installation: Installation, isStandby: boolean): P
     what: "erasures",
     ok: !stuck,
     detail: stuck ? `${state}: see the servers' log, and drs retention run` : state,
+  };
+}
+
+/** What the admin API would have asked a case or an approval for. */
+async function directUseFinding({ pool, config }: Installation): Promise<Finding> {
+  const what = "direct use";
+  const { entries, since } = await findUnreviewedUse(pool, [...BREAK_GLASS_OPERATIONS, PRUNE_OPERATION]);
+  if (entries === 0) return { what, ok: true, detail: "every read of payloads and every destruction was reviewed" };
+  const state = `commands on the database read payloads or destroyed data: ${plural(entries, "entry", "entries")} since ${since}`;
+  const severity = config.embedded ? "advice" : "warning";
+  return {
+    what,
+    ok: true,
+    severity,
+    detail: `${state} without a closed review: see drs review list and drs audit review`,
   };
 }
 

@@ -209,6 +209,7 @@ alter table audit_entry alter column record set storage external;
 create index audit_entry_at on audit_entry (at);
 -- The person of an entry of the admin API: the actor up to the credential.
 create index audit_entry_person on audit_entry (split_part(actor, ' (', 1), at) where via in ('api', 'console', 'cli');
+create index audit_entry_direct on audit_entry (operation, at) where via = 'direct';
 create index audit_entry_xid on audit_entry (xid);
 create index audit_entry_event on audit_entry (event_id) where event_id is not null;
 create index audit_entry_subject on audit_entry (subject, at) where subject is not null;

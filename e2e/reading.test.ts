@@ -316,6 +316,7 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
     "drift overlay": [[]],
     "feature layers": [[]],
     "feature decisions": [[]],
+    "export list": [[]],
     "outcome list": [["--limit", "0"]],
     "rejection list": [[]],
     "purpose list": [[]],
@@ -369,6 +370,8 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
     "audit export",
     "audit proof",
     "audit key",
+    "export verify",
+    "export recall",
     "login",
     "logout",
   ]);

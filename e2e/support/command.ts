@@ -131,6 +131,20 @@ export const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   "feature get": ["--event", NO_ID],
   "feature explain": [NO_ID, "found@1"],
   "feature verify": [NO_ID],
+  "export run": [
+    "--labels=package.json",
+    "--features=found@1",
+    "--purpose=default",
+    "--clock=known",
+    "--recipient=x",
+    "--reason=model 17",
+    "--expires=2999-01-31",
+    "--out=/nowhere/export.parquet",
+  ],
+  "export verify": ["/nowhere/export.parquet"],
+  "export repeat": [NO_ID, "--labels", "package.json", "--reason", "model 17", "--out", "/nowhere/export.parquet"],
+  "export recall": [NO_ID],
+  "export acknowledge": [NO_ID, "--reason", "a letter"],
 };
 
 /** Commands that are no groups, by name. */

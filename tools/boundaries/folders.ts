@@ -106,6 +106,11 @@ export const FOLDERS: readonly Folder[] = [
     imports: ["errors", "ports", "messages", "postgres", "crypto", "events", "audit", "policy"],
   },
   {
+    name: "exports",
+    purpose: "exports of feature values for training, and their recalls",
+    imports: ["errors", "ports", "identifiers", "postgres", "crypto", "accounts", "events", "audit", "features"],
+  },
+  {
     name: "journal",
     purpose: "the erasure journal: entries, chain, what was applied of it",
     imports: ["errors", "ports", "files", "dependencies", "postgres", "crypto", "audit"],
@@ -335,6 +340,7 @@ export const FOLDERS: readonly Folder[] = [
       "identity",
       "policy",
       "features",
+      "exports",
       "journal",
       "lifecycle/recovery",
       "lifecycle/receipts",

@@ -97,6 +97,7 @@ export const TABLES: Readonly<Record<string, Table>> = {
   purpose: {
     owner: "policy",
     readers: {
+      "exports/export-table.ts": "the id of the purpose of an export",
       "features/decisions.ts": "the id of the purpose that a decision is about",
       "events/ledger.ts": "every purpose, so that the index by purpose and time serves",
       "lifecycle/holds/copy-held-events.ts": "every purpose, so that the index by purpose and time serves",
@@ -135,6 +136,8 @@ export const TABLES: Readonly<Record<string, Table>> = {
     readers: {
       "accounts/account-keys.ts": "the keys of erasures that this server has not seen",
       "events/commit-batch.ts": "an event that was sealed before an erasure is sealed again",
+      "exports/export-table.ts": "the latest erasure that had been applied when an export began",
+      "exports/recalls.ts": "what was erased after it had been exported",
       "subject-requests/data-requests.ts": "what a hold still keeps of a request's erasure",
     },
   },
@@ -170,6 +173,9 @@ export const TABLES: Readonly<Record<string, Table>> = {
   },
   extraction_failure: { owner: "features" },
   feature_tally: { owner: "features" },
+  feature_export: { owner: "exports" },
+  export_subject: { owner: "exports" },
+  acknowledged_recall: { owner: "exports" },
 };
 
 /** What an erasure of an account and its export do with a table that has a column `account`. */

@@ -71,3 +71,15 @@ const REFUSE_ACCOUNT = sql(
 export async function refuseAccount(executor: OwnerTransaction, mac: Buffer, sequence: number): Promise<void> {
   await query(executor, REFUSE_ACCOUNT, [mac, sequence]);
 }
+
+const FIND_KNOWN = sql(
+  "select distinct account from account_key where account = any ($1::text[]) and erased_by is null",
+  ["text[]"],
+  { account: "text" },
+);
+
+/** Those of the accounts that events or features are kept of. */
+export async function findKnownAccounts(executor: Executor, accounts: readonly string[]): Promise<ReadonlySet<string>> {
+  if (accounts.length === 0) return new Set();
+  return new Set((await query(executor, FIND_KNOWN, [accounts])).rows.map(({ account }) => account));
+}

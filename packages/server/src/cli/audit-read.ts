@@ -32,14 +32,15 @@ export async function auditRead(
 }
 
 /** A restored database would show events that were erased since: it is compared with the journal first. */
-export function withJournalApplied(
+export function withJournalApplied<T>(
   context: Context,
-  work: (installation: Installation) => Promise<void>,
-): Promise<void> {
-  return withInstallation(context, "audited-read", async (installation) => {
+  work: (installation: Installation) => Promise<T>,
+  access: "audited-read" | "change" = "audited-read",
+): Promise<T> {
+  return withInstallation(context, access, async (installation) => {
     // guard(drop): a restored database shows no event before the replay
     // fails: e2e/reading.test.ts › shows no event
     await requireReplayed({ ...installation, executor: installation.pool }, "head");
-    await work(installation);
+    return work(installation);
   });
 }

@@ -12,6 +12,7 @@ import { doctorCommand } from "./doctor.ts";
 import { driftCommand } from "./drift.ts";
 import { eraseCommand } from "./erase.ts";
 import { eventCommand } from "./event.ts";
+import { exportCommand } from "./export.ts";
 import { featureCommand } from "./feature.ts";
 import { holdCommand } from "./hold.ts";
 import { keyCommand } from "./key.ts";
@@ -70,6 +71,7 @@ export function createProgram(context: Context): Command {
     reviewCommand,
     driftCommand,
     featureCommand,
+    exportCommand,
     outcomeCommand,
     rejectionCommand,
     purposeCommand,

@@ -5,15 +5,9 @@ import { type Command, InvalidArgumentError } from "commander";
 import { OperatorError } from "../errors/operator-error.ts";
 import { call } from "./call.ts";
 import { type Context, print, printJson, printRows } from "./context.ts";
+import { featureName } from "./feature-name.ts";
 import { account, example, name, ttl, uuid } from "./options.ts";
 import { reasonReader } from "./reason.ts";
-
-const NAME = /^[a-z][a-z0-9_]{0,63}@[1-9]\d{0,8}$/;
-
-function featureName(text: string): string {
-  if (!NAME.test(text)) throw new InvalidArgumentError("It must be an id and a version, such as root_traces@2.");
-  return text;
-}
 
 function limit(text: string): number {
   const value = Number(text);

@@ -98,10 +98,10 @@ export async function insertFeatureRows(
   return inserted.rows.map(({ event_id, layer }) => ({ eventId: event_id, layer }));
 }
 
-const ROW_COLUMNS = `f.account, f.purpose, ${instant("f.received_at", "received_at")}, f.event_id, f.layer, f.action_id,
+export const ROW_COLUMNS = `f.account, f.purpose, ${instant("f.received_at", "received_at")}, f.event_id, f.layer, f.action_id,
   f.action_type, f.platform, f.sdk_version, f.app_version, f.schema_version,
   ${instant("f.extracted_at", "extracted_at")}, f.key_id, f.payload`;
-const ROW_TYPES = {
+export const ROW_TYPES = {
   account: "text",
   purpose: "int4",
   received_at: "text",

@@ -28,6 +28,7 @@ $$;
 
 -- Defaults need it; the other functions are created after the tables.
 \ir ../functions/transaction_time.sql
+\ir ../functions/wall_clock_time.sql
 
 -- One row, which ties a database to its key store.
 create table installation (
@@ -768,7 +769,8 @@ create table feature_row (
   schema_version integer not null,
   -- The backfill that computed it; null: computed after the event was stored.
   run_id uuid,
-  extracted_at timestamptz not null default transaction_time(),
+  -- Later than the lock that an export waits for: what is stored after an export began has a later time.
+  extracted_at timestamptz not null default wall_clock_time(),
   -- The account key of the event.
   key_id uuid not null,
   -- Values, states and the fingerprint of the raw event, encrypted.
@@ -816,6 +818,49 @@ create table feature_tally (
 
 create trigger drift_decision_is_immutable before update or delete on drift_decision
   for each row execute function refuse_change();
+
+-- Exports of feature values: what was handed out, to whom, why and until when. The file itself is not kept.
+create table feature_export (
+  export_id uuid primary key,
+  purpose integer not null references purpose (code),
+  features text[] not null check (cardinality(features) > 0),
+  clock text not null check (clock in ('received', 'known')),
+  format text not null check (format in ('csv', 'jsonl', 'parquet')),
+  recipient text not null,
+  reason text not null,
+  expires_on date not null,
+  labels_sha256 text not null,
+  label_rows bigint not null,
+  -- Values that were stored later are not in it.
+  watermark timestamptz not null,
+  -- The latest erasure that had been applied when it began.
+  erasures bigint not null,
+  started_at timestamptz not null default transaction_time(),
+  started_by text not null,
+  -- Null: it did not end, and its file is not whole.
+  finished_at timestamptz,
+  manifest jsonb,
+  check ((finished_at is null) = (manifest is null))
+);
+create index feature_export_started_at on feature_export (started_at);
+-- Whose values are in which row of an export, by the keyed MAC that an erasure of the same subject has.
+create table export_subject (
+  export_id uuid not null references feature_export (export_id),
+  row_number integer not null,
+  subject_mac bytea not null,
+  primary key (export_id, row_number, subject_mac)
+);
+create index export_subject_mac on export_subject (subject_mac);
+-- Erasures whose rows the recipient of an export has deleted.
+create table acknowledged_recall (
+  export_id uuid not null references feature_export (export_id),
+  sequence bigint not null references erasure (sequence),
+  acknowledged_at timestamptz not null default transaction_time(),
+  acknowledged_by text not null,
+  reason text not null,
+  primary key (export_id, sequence)
+);
+
 create trigger feature_version_is_immutable before update or delete on feature_version
   for each row execute function refuse_change();
 create trigger feature_decision_is_immutable before update or delete on feature_decision
@@ -825,3 +870,8 @@ create trigger layer_is_final before update on layer for each row
   when (old.ended_at is not null or (old.layer, old.purpose, old.members, old.active_from)
     is distinct from (new.layer, new.purpose, new.members, new.active_from)) execute function refuse_change();
 create trigger feature_row_is_immutable before update on feature_row for each row execute function refuse_change();
+create trigger feature_export_is_final before update on feature_export for each row
+  when (old.finished_at is not null) execute function refuse_change();
+create trigger export_subject_is_immutable before update on export_subject for each row execute function refuse_change();
+create trigger acknowledged_recall_is_immutable before update on acknowledged_recall
+  for each row execute function refuse_change();

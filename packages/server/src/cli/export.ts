@@ -1,0 +1,111 @@
+/** `drs export`: feature values for training, and what is recalled of them. */
+import { Command, InvalidArgumentError } from "commander";
+import { CLOCKS, type ExportClock, type ExportFormat, FORMATS } from "../exports/export-table.ts";
+import type { Context } from "./context.ts";
+import { featureName } from "./feature-name.ts";
+import { count, example, futureDate, name, uuid, wordOf, written } from "./options.ts";
+import { reasonReader } from "./reason.ts";
+
+export interface RunOptions {
+  readonly labels: string;
+  readonly features: readonly string[];
+  readonly purpose: string;
+  readonly clock: ExportClock;
+  readonly format: ExportFormat;
+  readonly recipient: string;
+  readonly reason: string;
+  readonly expires: string;
+  readonly out: string;
+  readonly json?: boolean;
+}
+
+export interface RepeatOptions {
+  readonly labels: string;
+  readonly out: string;
+  readonly reason: string;
+  readonly json?: boolean;
+}
+
+export interface ShownOptions {
+  readonly json?: boolean;
+}
+
+export interface AcknowledgeOptions {
+  readonly reason: string;
+}
+
+/** Other commands do not load what only these need. */
+const loadWork = () => import("./export-work.ts");
+
+function featureNames(text: string): readonly string[] {
+  const names = text.split(",").map((one) => featureName(one.trim()));
+  if (new Set(names).size < names.length) throw new InvalidArgumentError("It names a version twice.");
+  return names;
+}
+
+export function exportCommand(context: Context): Command {
+  const reason = reasonReader(context);
+  const command = new Command("export")
+    .description("Exports of feature values for training, and their recalls.")
+    .addHelpText("after", example("drs export list", "drs export verify training.parquet"));
+  command
+    .command("run")
+    .description("Write the features as of the time of each label, in their order. Audited.")
+    .requiredOption("--labels <file>", "CSV or JSON lines: account, action_id or event_id; label_time, label")
+    .requiredOption("--features <list>", "versions, such as root_traces@2,vpn_active@1", featureNames)
+    .requiredOption("--purpose <id>", "purpose whose events they were computed of", name("a purpose", 64))
+    .requiredOption("--clock <clock>", "received or known: see the docs", wordOf(CLOCKS))
+    .option("--format <format>", FORMATS.join(", "), wordOf(FORMATS), "parquet")
+    .requiredOption("--recipient <name>", "who gets the file", written("a recipient", 256))
+    .requiredOption("--reason <text>", "why; recorded in the audit log", reason)
+    .requiredOption("--expires <date>", "when the recipient deletes it: 2027-01-31", futureDate(context.clock))
+    .requiredOption("--out <file>", "a file that is not there yet")
+    .option("--json", "print the manifest as one JSON object")
+    .addHelpText(
+      "after",
+      example(
+        "drs export run --labels labels.csv --features root_traces@2 --purpose payments --clock known \\",
+        '    --recipient "fraud team" --reason "model 7" --expires 2027-01-31 --out training.parquet',
+      ),
+    )
+    .action(async (options: RunOptions) => (await loadWork()).run(context, options));
+  command
+    .command("list")
+    .description("List exports, newest first: to whom, until when, rows that are recalled.")
+    .option("--limit <n>", "maximum number of rows; 0 = no limit", count, 100)
+    .option("--json", "print one JSON object per line")
+    .addHelpText("after", example("drs export list"))
+    .action(async (options: ShownOptions & { readonly limit: number }) => (await loadWork()).list(context, options));
+  command
+    .command("verify")
+    .description("Compare a file with the record of its export.")
+    .argument("<file>", "a file of `drs export run`, next to its manifest")
+    .option("--json", "print one JSON object")
+    .addHelpText("after", example("drs export verify training.parquet"))
+    .action(async (file: string, options: ShownOptions) => (await loadWork()).verify(context, file, options));
+  command
+    .command("repeat")
+    .description("Write an export again: the same bytes, without what was erased since. Audited.")
+    .argument("<export-id>", "as `drs export list` prints it", uuid)
+    .requiredOption("--labels <file>", "the labels of the export")
+    .requiredOption("--reason <text>", "why; recorded in the audit log", reason)
+    .requiredOption("--out <file>", "a file that is not there yet")
+    .option("--json", "print one JSON object")
+    .addHelpText("after", example('drs export repeat ID --labels labels.csv --reason "audit" --out again.parquet'))
+    .action(async (id: string, options: RepeatOptions) => (await loadWork()).repeat(context, id, options));
+  command
+    .command("recall")
+    .description("Print signed recalls: rows that the recipient of an export must delete.")
+    .argument("<export-id>", "as `drs export list` prints it", uuid)
+    .option("--json", "print one JSON object per line")
+    .addHelpText("after", example("drs export recall ID"))
+    .action(async (id: string, options: ShownOptions) => (await loadWork()).recall(context, id, options));
+  command
+    .command("acknowledge")
+    .description("Record that the recipient has deleted the recalled rows of an export. Audited.")
+    .argument("<export-id>", "as `drs export list` prints it", uuid)
+    .requiredOption("--reason <text>", "how it is known; recorded in the audit log", reason)
+    .addHelpText("after", example('drs export acknowledge ID --reason "mail of 3 March"'))
+    .action(async (id: string, options: AcknowledgeOptions) => (await loadWork()).acknowledge(context, id, options));
+  return command;
+}

@@ -1,0 +1,66 @@
+/** What was erased after it had been exported: the recipient is asked to delete these rows. */
+import type { Executor, OwnerTransaction } from "../postgres/executor.ts";
+import { instant } from "../postgres/instant.ts";
+import { query, sql } from "../postgres/statement.ts";
+
+const RECALLED = `feature_export x join export_subject s on s.export_id = x.export_id
+  join erasure e on e.subject_mac = s.subject_mac and e.sequence > x.erasures`;
+
+const FIND_RECALLED_ROWS = sql(
+  `select distinct s.row_number from ${RECALLED} where x.export_id = $1 order by s.row_number`,
+  ["uuid"],
+  { row_number: "int4" },
+);
+
+/** The numbers of the rows of an export whose values were erased since. */
+export async function findRecalledRows(executor: Executor, exportId: string): Promise<readonly number[]> {
+  return (await query(executor, FIND_RECALLED_ROWS, [exportId])).rows.map(({ row_number }) => row_number);
+}
+
+const FIND_RECALLS = sql(
+  `select x.export_id, x.recipient, e.erasure_id, e.sequence, ${instant("e.began_at", "erased_at")},
+      array_agg(distinct s.row_number order by s.row_number) as rows, ${instant("a.acknowledged_at", "acknowledged_at")},
+      a.reason
+    from ${RECALLED} left join acknowledged_recall a on a.export_id = x.export_id and a.sequence = e.sequence
+    where ($1::uuid is null or x.export_id = $1) and ($2::uuid is null or e.erasure_id = $2)
+    group by x.export_id, e.sequence, a.export_id, a.sequence order by e.sequence, x.export_id`,
+  ["uuid?", "uuid?"],
+  {
+    export_id: "uuid",
+    recipient: "text",
+    erasure_id: "uuid",
+    sequence: "int8",
+    erased_at: "text",
+    rows: "int4[]",
+    acknowledged_at: "text?",
+    reason: "text?",
+  },
+);
+
+export interface RecallFilter {
+  readonly exportId?: string;
+  readonly erasureId?: string;
+}
+
+/** Recalls, one for each erasure and export. A recall is open until the recipient has acknowledged it. */
+export async function findRecalls(executor: Executor, { exportId, erasureId }: RecallFilter) {
+  return (await query(executor, FIND_RECALLS, [exportId ?? null, erasureId ?? null])).rows;
+}
+
+export type Recall = Awaited<ReturnType<typeof findRecalls>>[number];
+
+const ACKNOWLEDGE = sql(
+  `insert into acknowledged_recall (export_id, sequence, acknowledged_by, reason)
+    select $1, unnest($2::int8[]), $3, $4`,
+  ["uuid", "int8[]", "text", "text"],
+);
+
+/** Records that the recipient has deleted the rows of erasures. */
+export async function acknowledgeRecalls(
+  owner: OwnerTransaction,
+  exportId: string,
+  sequences: readonly number[],
+  { actor, reason }: { readonly actor: string; readonly reason: string },
+): Promise<void> {
+  await query(owner, ACKNOWLEDGE, [exportId, sequences, actor, reason]);
+}

@@ -1,0 +1,317 @@
+/** From labels to an export of feature values, and what is recalled of it. */
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { bundleOf } from "../../../features/src/bundle.fixture.ts";
+import { objects, type Printed, runInProcess } from "../../../../e2e/support/command.ts";
+import { AWAITED_LOCKS } from "../../../../e2e/support/database.ts";
+import { until } from "../../../../e2e/support/embedded.ts";
+import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
+import { useTestSystem } from "../../../../e2e/support/test-system.ts";
+import { useFolder } from "../../../../e2e/support/use-folder.ts";
+import { adoptFeatures, proposeFeatures } from "../features/decisions.ts";
+import type { Evidence } from "../features/evidence.ts";
+import { extractNext } from "../features/extraction-worker.ts";
+import { LayerRunners } from "../features/layer-runners.ts";
+import { inOwnerTransaction, inTransaction } from "../postgres/database.ts";
+import { verifyReceipt } from "../lifecycle/receipts/receipt-signer.ts";
+import type { ExportManifest } from "./export-table.ts";
+
+const folder = useFolder();
+const opened = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: join(folder(), "journal") }));
+const runners = new LayerRunners({ graceMs: 100 });
+const DECIDER = { actor: "A. Analyst", via: "direct", reason: "a review" } as const;
+const EVIDENCE: Evidence = { days: 7, events: 0, is_limited: false, coverage: [], refused: [] };
+const SU = "({ su }) => su.state === 'observed' ? su.value : null";
+const FEATURES = "root@1,never@1";
+let past: Past;
+
+beforeAll(async () => {
+  const periods = { raw_retention: "P30D", derived_retention: "P1Y" };
+  const purposes = ["default", "other"].map((id) => ({ id, title: "t", legal_basis: "l", owner: "o", ...periods }));
+  const file = join(folder(), "policy.yaml");
+  await writeFile(file, JSON.stringify({ purposes, actions: {}, unmapped: "default" }));
+  await drs("purpose", "apply", file, "--yes");
+  past = new Past(opened.system);
+  const { system } = opened;
+  const bundles = ["root", "never", "others"].map((id) => bundleOf(SU, { id, purposes: ["default", "other"] }));
+  await inOwnerTransaction(system.administration, (owner) =>
+    proposeFeatures(owner, system.audit, bundles, EVIDENCE, DECIDER),
+  );
+  const adopt = (name: string, purpose: { code: number; id: string }): Promise<number> =>
+    inOwnerTransaction(system.administration, (owner) =>
+      adoptFeatures(
+        owner,
+        system.audit,
+        { features: [name], purpose, evidence: EVIDENCE, acceptsRefusals: false },
+        DECIDER,
+      ),
+    );
+  await adopt("root@1", { code: 1, id: "default" });
+  await adopt("others@1", { code: 2, id: "other" });
+});
+afterAll(async () => {
+  await past.close();
+  await runners.close();
+});
+
+const exactly = (data: object): string =>
+  JSON.stringify({ probes: { os_integrity: { status: "success", data } }, session_id: "s" });
+
+async function store(account: string, found?: boolean, hoursAgo = 0, attributes = {}): Promise<PastEvent> {
+  const data = found === undefined ? {} : { suBinaryFound: found };
+  return past.store(hoursAgo, { account, ...attributes }, exactly(data));
+}
+
+async function extract(): Promise<void> {
+  const { pool, sealer, featureSealer } = opened.system;
+  const onError = (error: unknown): never => {
+    throw error;
+  };
+  while (await extractNext({ pool, sealer, featureSealer, runners, retrySeconds: 0, onError }));
+}
+
+const drs = (...args: readonly string[]): Promise<Printed> => runInProcess(opened.environment, ...args);
+
+async function done(...args: readonly string[]): Promise<Record<string, unknown>[]> {
+  const run = await drs(...args, "--json");
+  expect({ code: run.code, stderr: run.stderr }).toEqual({ code: 0, stderr: "" });
+  return objects(run.stdout);
+}
+
+const path = (name: string): string => join(folder(), name);
+const ago = (hours: number): string => new Date(Date.now() - hours * 3_600_000).toISOString();
+
+async function labelFile(name: string, ...rows: readonly string[]): Promise<string> {
+  const file = path(`${name}.csv`);
+  await writeFile(file, ["account,action_id,event_id,label_time,label", ...rows, ""].join("\n"));
+  return file;
+}
+
+interface Asked {
+  readonly labels: string;
+  readonly out: string;
+  readonly features?: string;
+  readonly clock?: string;
+}
+
+const words = (text: string): readonly string[] => text.split(" ");
+
+const asked = ({ labels, out, features = "root@1", clock = "received" }: Asked): readonly string[] => [
+  ...words(`export run --features ${features} --purpose default --clock ${clock} --format jsonl --expires 2999-01-31`),
+  "--recipient",
+  "fraud team",
+  "--reason",
+  "model 7",
+  "--labels",
+  labels,
+  "--out",
+  path(out),
+];
+
+async function run(wanted: Asked): Promise<ExportManifest> {
+  const [manifest] = await done(...asked(wanted));
+  return manifest as unknown as ExportManifest;
+}
+
+async function read(name: string): Promise<Record<string, unknown>[]> {
+  return objects(await readFile(path(name), "utf8"));
+}
+
+const repeat = async (id: string, labels: string, out: string): Promise<Record<string, unknown> | undefined> =>
+  (await done("export", "repeat", id, "--labels", labels, "--reason", "a check", "--out", path(out)))[0];
+
+describe("an export", () => {
+  it("has one row for each label in order, with the values as of the time of the label", async () => {
+    const first = await store("ordered", true, 6);
+    await store("ordered", false, 2);
+    const silent = await store("silent", undefined, 2);
+    await store("late", true, 2);
+    await extract();
+    const labels = await labelFile(
+      "ordered",
+      `ordered,,,${ago(1)},fraud`,
+      `ordered,,,${ago(3)},good`,
+      `ordered,,,${ago(7)},good`,
+      `,${silent.actionId},,${ago(1)},good`,
+      `,,${first.eventId},${ago(1)},"a, b"`,
+      `silent,,${first.eventId},${ago(1)},good`,
+    );
+    const manifest = await run({ labels, out: "ordered.jsonl" });
+    const shown = (await read("ordered.jsonl")).map((row) => [
+      row["row"],
+      row["label"],
+      row["root__v1"],
+      row["root__v1__state"],
+    ]);
+    expect(shown).toEqual([
+      [1, "fraud", false, "observed"],
+      [2, "good", true, "observed"],
+      [3, "good", null, "no-row"],
+      [4, "good", null, "omitted"],
+      [5, "a, b", true, "observed"],
+      [6, "good", null, "no-row"],
+    ]);
+    expect(manifest).toMatchObject({ labels: { rows: 6 }, file: { rows: 6 }, empty_rows: 2, recipient: "fraud team" });
+    expect(manifest.columns[0]?.states).toEqual({ observed: 3, "no-row": 2, omitted: 1 });
+    expect(JSON.parse(await readFile(path("ordered.jsonl.manifest.json"), "utf8"))).toEqual(manifest);
+  });
+
+  it("by the clock of what was known holds nothing that was extracted after the time of the label", async () => {
+    await store("known", true, 2);
+    await extract();
+    const labels = await labelFile("known", `known,,,${ago(1)},good`, `known,,,${ago(0)},good`);
+    await run({ labels, out: "known.jsonl", clock: "known" });
+    expect((await read("known.jsonl")).map((row) => row["root__v1"])).toEqual([null, true]);
+    await run({ labels, out: "received.jsonl" });
+    expect((await read("received.jsonl")).map((row) => row["root__v1"])).toEqual([true, true]);
+    // An event that was received before the label, and whose values came later, hides no earlier one.
+    await store("known", false, 1);
+    const between = await labelFile("between", `known,,,${ago(0)},good`);
+    await extract();
+    await run({ labels: between, out: "between.jsonl", clock: "known" });
+    expect((await read("between.jsonl")).map((row) => row["root__v1"])).toEqual([true]);
+  });
+
+  it("names bad rows by their lines before anything is recorded or written", async () => {
+    await store("good", true);
+    await extract();
+    const labels = await labelFile(
+      "bad",
+      `good,,,${ago(0)},=cmd()`,
+      `good,,,2999-01-01,good`,
+      `unknown,,,${ago(1)},good`,
+      `good,,,${ago(1)},good`,
+      `good,,,2026-01-01,good`,
+      `good,,,2026-01-01,fraud`,
+    );
+    const before = (await done("export", "list")).length;
+    const { code, stderr } = await drs(...asked({ labels, out: "bad.jsonl" }));
+    expect(code).toBe(1);
+    const lines = stderr.split("\n").filter((line) => line.includes(" line ") || line.includes("  line"));
+    expect(lines.map((line) => line.trim())).toEqual([
+      "line 2: label is a formula",
+      "line 3: label_time is in the future",
+      "line 7: it has the subject and the time of line 6",
+      "line 4: the account is not known",
+    ]);
+    await expect(readFile(path("bad.jsonl"))).rejects.toThrow("ENOENT");
+    expect(await done("export", "list")).toHaveLength(before);
+  });
+
+  it("has no feature of another purpose, and none that was never adopted", async () => {
+    const labels = await labelFile("purpose", `good,,,${ago(0)},good`);
+    for (const features of ["others@1", FEATURES]) {
+      const { code, stderr } = await drs(...asked({ labels, out: "purpose.jsonl", features }));
+      expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining("Never adopted") as string });
+    }
+  });
+
+  it("leaves restricted accounts without values", async () => {
+    await store("restricted", true);
+    await extract();
+    const order = ["--account", "restricted", "--article", "18", "--reason", "disputed", "--approver", "J. Doe"];
+    await done("restriction", "add", ...order);
+    const labels = await labelFile("restricted", `restricted,,,${ago(0)},good`);
+    await run({ labels, out: "restricted.jsonl" });
+    expect(await read("restricted.jsonl")).toMatchObject([{ root__v1: null, root__v1__state: "no-row" }]);
+  });
+
+  it("is in the audit with its reason, and in the list with its recipient", async () => {
+    const labels = await labelFile("audited", `good,,,${ago(0)},good`);
+    const { export_id } = await run({ labels, out: "audited.jsonl" });
+    const [listed] = await done("export", "list", "--limit", "1");
+    expect(listed).toMatchObject({
+      export_id,
+      recipient: "fraud team",
+      state: "handed out",
+      recalled_rows: 0,
+      rows: 1,
+    });
+    const audit = await done("audit", "list", "--limit", "5");
+    expect(audit).toContainEqual(expect.objectContaining({ operation: "export.run", reason: "model 7" }));
+  });
+
+  it("is repeated with the same bytes, although more values were stored since", async () => {
+    await store("repeated", true, 1);
+    await extract();
+    const labels = await labelFile("repeated", `repeated,,,${ago(0)},good`);
+    const { export_id, file } = await run({ labels, out: "repeated.jsonl" });
+    await store("repeated", false, 0.5);
+    await extract();
+    expect(await repeat(export_id, labels, "again.jsonl")).toMatchObject({ same: true, sha256: file.sha256 });
+    const others = await labelFile("others", `repeated,,,${ago(1)},good`);
+    const wrong = await drs(
+      "export",
+      "repeat",
+      export_id,
+      "--labels",
+      others,
+      "--reason",
+      "a check",
+      "--out",
+      path("x"),
+    );
+    expect(wrong.stderr).toContain("are not those of the export");
+    await expect(readFile(path("x"))).rejects.toThrow("ENOENT");
+  });
+
+  it("waits for values that are being stored", async () => {
+    const labels = await labelFile("waits", `good,,,${ago(0)},good`);
+    const exporting = await inTransaction(opened.system.pool, async (batch) => {
+      await batch.query("select lock_ingestion_shared()");
+      const started = run({ labels, out: "waits.jsonl" });
+      await until(async () => ((await opened.owner.query(`select ${AWAITED_LOCKS}`)).rowCount ?? 0) > 0);
+      return { started };
+    });
+    expect((await exporting.started).file.rows).toBe(1);
+  });
+
+  it("is verified by its bytes: a file that differs or has no manifest is an error", async () => {
+    const labels = await labelFile("verified", `good,,,${ago(0)},good`);
+    const { export_id, file } = await run({ labels, out: "verified.jsonl" });
+    const [verified] = await done("export", "verify", path("verified.jsonl"));
+    expect(verified).toMatchObject({ export_id, same: true, bytes: file.bytes, recalled_rows: [] });
+    await writeFile(path("verified.jsonl"), "{}\n");
+    expect(await drs("export", "verify", path("verified.jsonl"))).toMatchObject({ code: 1 });
+    const unfinished = await drs("export", "verify", labels);
+    expect(unfinished.stderr).toContain("without it, an export is not whole");
+  });
+});
+
+describe("an erasure after an export", () => {
+  it("is recalled by row numbers until it is acknowledged, and a repetition lacks the rows", async () => {
+    await store("erased", true, 1);
+    const kept = await store("kept", true, 1);
+    await extract();
+    const labels = await labelFile(
+      "erased",
+      `erased,,,${ago(0)},fraud`,
+      `kept,,,${ago(0)},good`,
+      `erased,,,${ago(0.5)},fraud`,
+      `erased,,,${ago(24)},fraud`,
+    );
+    const { export_id } = await run({ labels, out: "erased.jsonl" });
+    expect(await done("export", "recall", export_id)).toEqual([]);
+    const [erasure] = await done("erase", "run", "--account", "erased", "--reason", "request 17", "--yes");
+    expect(await done("export", "list", "--limit", "1")).toMatchObject([{ export_id, recalled_rows: 2 }]);
+
+    const [recall] = await done("export", "recall", export_id);
+    expect(recall).toMatchObject({ erasure_id: erasure?.["erasure_id"], rows: [1, 3], acknowledged_at: null });
+    const { publicKey } = await opened.system.receipts();
+    const signed = await verifyReceipt(String(recall?.["recall"]), publicKey);
+    expect(signed).toMatchObject({ receipt: "recall", export_id, recipient: "fraud team", rows: [1, 3] });
+    expect(JSON.stringify(signed)).not.toContain('"erased"');
+
+    expect(await repeat(export_id, labels, "without.jsonl")).toMatchObject({ same: false, rows_left_out: [1, 3] });
+    expect((await read("without.jsonl")).map(({ row }) => row)).toEqual([2, 4]);
+
+    expect(await drs("export", "acknowledge", export_id, "--reason", "a letter")).toMatchObject({ code: 0 });
+    expect(await done("export", "list", "--limit", "1")).toMatchObject([{ recalled_rows: 0 }]);
+    const again = await drs("export", "acknowledge", export_id, "--reason", "a letter");
+    expect(again, "is acknowledged once").toMatchObject({ code: 1 });
+
+    await done("erase", "run", "--event", kept.eventId, "--reason", "request 18", "--yes");
+    expect(await done("export", "recall", export_id)).toMatchObject([{ rows: [1, 3] }, { rows: [2] }]);
+  });
+});

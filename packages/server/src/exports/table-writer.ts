@@ -1,0 +1,91 @@
+/** The forms of an export: CSV, JSON lines and Parquet. The same rows give the same bytes. */
+import type { Output } from "@device-risk-signals/features";
+import type { ExportFormat } from "./export-table.ts";
+import { isFormula } from "./labels.ts";
+
+export interface Cell {
+  /** `null` in each state but `observed`. */
+  readonly value: boolean | number | string | null;
+  readonly state: string;
+}
+
+export interface ExportRow {
+  /** The number of the label, from 1 on. */
+  readonly row: number;
+  readonly labelTime: string;
+  readonly label: string;
+  /** `null` where no values were found. */
+  readonly receivedAt: string | null;
+  readonly extractedAt: string | null;
+  /** In the order of the columns. */
+  readonly cells: readonly Cell[];
+}
+
+export interface TableColumn {
+  readonly name: string;
+  readonly type: Output["type"];
+}
+
+export interface TableWriter {
+  /** Appends the rows, and what they complete. */
+  write(rows: readonly ExportRow[]): Promise<void>;
+  end(): Promise<void>;
+}
+
+export type Append = (bytes: Uint8Array) => Promise<void>;
+
+export const stateNameOf = (name: string): string => `${name}__state`;
+
+export async function createTableWriter(
+  format: ExportFormat,
+  columns: readonly TableColumn[],
+  append: Append,
+): Promise<TableWriter> {
+  if (format === "parquet") {
+    const { createParquetWriter } = await import("./parquet-writer.ts");
+    return createParquetWriter(columns, append);
+  }
+  const lineOf = format === "csv" ? csvLine : jsonLine;
+  if (format === "csv") await append(Buffer.from(csvHeader(columns)));
+  return {
+    write: (rows) => append(Buffer.from(rows.map((row) => lineOf(row, columns)).join(""))),
+    end: () => Promise.resolve(),
+  };
+}
+
+function csvHeader(columns: readonly TableColumn[]): string {
+  const names = columns.flatMap(({ name }) => [name, stateNameOf(name)]);
+  return csvRow(["row", "label_time", "label", "received_at", "extracted_at", ...names]);
+}
+
+const csvLine = ({ row, labelTime, label, receivedAt, extractedAt, cells }: ExportRow): string =>
+  csvRow([row, labelTime, label, receivedAt, extractedAt, ...cells.flatMap(({ value, state }) => [value, state])]);
+
+const csvRow = (values: readonly Cell["value"][]): string => `${values.map(csvCell).join(",")}\n`;
+
+/** A text that a spreadsheet would run begins with an apostrophe. */
+export function csvCell(value: Cell["value"]): string {
+  const text = String(value ?? "");
+  // guard(false): no export has a cell that a spreadsheet runs
+  // fails: packages/server/src/exports/table-writer.test.ts › runs no cell
+  const safe = isFormula(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+function jsonLine(
+  { row, labelTime, label, receivedAt, extractedAt, cells }: ExportRow,
+  columns: readonly TableColumn[],
+) {
+  const members: Record<string, unknown> = {
+    row,
+    label_time: labelTime,
+    label,
+    received_at: receivedAt,
+    extracted_at: extractedAt,
+  };
+  for (const [index, { name }] of columns.entries()) {
+    members[name] = cells[index]?.value ?? null;
+    members[stateNameOf(name)] = cells[index]?.state;
+  }
+  return `${JSON.stringify(members)}\n`;
+}

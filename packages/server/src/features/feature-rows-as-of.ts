@@ -1,0 +1,102 @@
+/** Rows of feature values as they were at the times of labels, many at once. */
+import type { Instant } from "@device-risk-signals/contract";
+import { type Partition, partitionQuery, queryPartitions } from "../events/partition-slices.ts";
+import { int4Array, textArray, timestamptzArray, uuidArray } from "../postgres/binary-array.ts";
+import type { Executor } from "../postgres/executor.ts";
+import { findFeaturePartitions } from "./feature-partitions.ts";
+import { type FeatureRow, ROW_COLUMNS, ROW_TYPES } from "./feature-rows.ts";
+
+/** `account` is empty where it is not known. */
+export type SubjectAsOf = { readonly account: string; readonly at: Instant } & (
+  | { readonly kind: "account" }
+  | { readonly kind: "action"; readonly actionId: string }
+  /** @param receivedAt milliseconds since the Unix epoch. */
+  | { readonly kind: "event"; readonly eventId: string; readonly receivedAt: number }
+);
+
+export interface RowsAsOf {
+  readonly purpose: number;
+  readonly layers: readonly number[];
+  /** Whether values must have been stored up to the time, too. */
+  readonly isKnown: boolean;
+  /** Values that were stored later are not found: a timestamp of PostgreSQL. */
+  readonly watermark: string;
+}
+
+/** The newest event of each subject that has a row, with all of its rows. */
+const asOf = (condition: string) =>
+  partitionQuery(
+    ["int4[]", "text[]", "text[]", "uuid[]", "timestamptz[]", "timestamptz[]", "int4[]", "bool", "timestamptz"],
+    { place: "int4", ...ROW_TYPES },
+    (within) => `select l.place, ${ROW_COLUMNS}
+      from unnest($1::int4[], $2::text[], $3::text[], $4::uuid[], $5::timestamptz[], $6::timestamptz[])
+          as l (place, account, action_id, event_id, event_at, at)
+        cross join lateral (select n.account, n.received_at, n.event_id from unrestricted_feature n
+          where ${within("n")} and ${condition} and n.layer = any ($7::int4[])
+            -- guard(true): no event that was received after the label
+            -- fails: packages/server/src/exports/run-export.test.ts › as of the time
+            and n.received_at <= l.at
+            -- guard(true): by the clock of what was known, no value that was stored after the label
+            -- fails: packages/server/src/exports/run-export.test.ts › by the clock of what was known
+            and (not $8::bool or n.extracted_at <= l.at)
+            -- guard(true): no value that was stored after the export began
+            -- fails: packages/server/src/exports/run-export.test.ts › the same bytes
+            and n.extracted_at <= $9::timestamptz
+          order by n.received_at desc, n.event_id desc limit 1) newest
+        join unrestricted_feature f on ${within("f")} and f.account = newest.account
+          and f.received_at = newest.received_at and f.event_id = newest.event_id and f.layer = any ($7::int4[])
+          and (not $8::bool or f.extracted_at <= l.at) and f.extracted_at <= $9::timestamptz`,
+  );
+
+const SAME_ACCOUNT = "(l.account = '' or n.account = l.account)";
+const FIND = {
+  account: asOf("n.account = l.account"),
+  action: asOf(`n.action_id = l.action_id and ${SAME_ACCOUNT}`),
+  event: asOf(`n.event_id = l.event_id and n.received_at = l.event_at and ${SAME_ACCOUNT}`),
+};
+
+/**
+ * Finds the rows of the newest event of each subject as of its time, by the place of the subject. One partition at a time
+ * is read, newest first: a statement takes few locks however many partitions there are.
+ */
+export async function findRowsAsOf(
+  executor: Executor,
+  subjects: readonly SubjectAsOf[],
+  { purpose, layers, isKnown, watermark }: RowsAsOf,
+): Promise<ReadonlyMap<number, readonly FeatureRow[]>> {
+  const found = new Map<number, FeatureRow[]>();
+  const to = subjects.reduce((latest, { at }) => Math.max(latest, at.epochMs), 0);
+  const placed = subjects.map((subject, place) => ({ place, subject }));
+  for (const partition of await findFeaturePartitions(executor, { purpose, to })) {
+    const open = placed.filter(({ place, subject }) => !found.has(place) && mayBeIn(partition, subject));
+    for (const kind of ["account", "action", "event"] as const) {
+      const of = open.filter(({ subject }) => subject.kind === kind);
+      if (of.length === 0) continue;
+      const values = [...valuesOf(of), layers, isKnown, watermark] as const;
+      for await (const { place, ...row } of queryPartitions(executor, FIND[kind], [partition], values)) {
+        const own = found.get(place);
+        if (own) own.push(row);
+        else found.set(place, [row]);
+      }
+    }
+    if (found.size === subjects.length) break;
+  }
+  return found;
+}
+
+function mayBeIn({ lower_ms, upper_ms }: Partition, subject: SubjectAsOf): boolean {
+  if (subject.kind !== "event") return lower_ms <= subject.at.epochMs;
+  return lower_ms <= subject.receivedAt && subject.receivedAt < upper_ms;
+}
+
+const NO_EVENT = "00000000-0000-0000-0000-000000000000";
+
+const valuesOf = (placed: readonly { readonly place: number; readonly subject: SubjectAsOf }[]) =>
+  [
+    int4Array(placed.map(({ place }) => place)),
+    textArray(placed.map(({ subject }) => subject.account)),
+    textArray(placed.map(({ subject }) => (subject.kind === "action" ? subject.actionId : ""))),
+    uuidArray(placed.map(({ subject }) => (subject.kind === "event" ? subject.eventId : NO_EVENT))),
+    timestamptzArray(placed.map(({ subject }) => ({ epochMs: subject.kind === "event" ? subject.receivedAt : 0 }))),
+    timestamptzArray(placed.map(({ subject }) => subject.at)),
+  ] as const;

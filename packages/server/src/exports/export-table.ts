@@ -167,3 +167,25 @@ export async function insertSubjects(
     byteaArray(subjects.map(({ mac }) => mac)),
   ]);
 }
+
+const LIST_OF_SUBJECT = sql(
+  `select x.export_id, p.id as purpose, x.features, x.recipient, ${instant("x.started_at", "exported_at")},
+      x.expires_on::text as expires_on, count(*)::int as rows
+    from export_subject s join feature_export x on x.export_id = s.export_id join purpose p on p.code = x.purpose
+    where s.subject_mac = $1 group by x.export_id, p.id order by x.started_at, x.export_id`,
+  ["bytea"],
+  {
+    export_id: "uuid",
+    purpose: "text",
+    features: "text[]",
+    recipient: "text",
+    exported_at: "text",
+    expires_on: "text",
+    rows: "int4",
+  },
+);
+
+/** Exports that have rows of a subject, by its keyed MAC, oldest first. */
+export async function listExportsOf(executor: Executor, mac: Buffer) {
+  return (await query(executor, LIST_OF_SUBJECT, [mac])).rows;
+}

@@ -293,12 +293,23 @@ describe("an erasure after an export", () => {
     );
     const { export_id } = await run({ labels, out: "erased.jsonl" });
     expect(await done("export", "recall", export_id)).toEqual([]);
+    await done("account", "export", "--account", "erased", "--out", path("account"), "--reason", "request 16");
+    expect(await read("account/exports.ndjson"), "an access request names the recipient").toMatchObject([
+      { export_id, purpose: "default", features: ["root@1"], recipient: "fraud team", rows: 2 },
+    ]);
     const [erasure] = await done("erase", "run", "--account", "erased", "--reason", "request 17", "--yes");
     expect(await done("export", "list", "--limit", "1")).toMatchObject([{ export_id, recalled_rows: 2 }]);
 
+    const { publicKey } = await opened.system.receipts();
+    const [got] = await done("receipt", "get", String(erasure?.["erasure_id"]));
+    const receipt = await verifyReceipt(String(got?.["receipt"]), publicKey);
+    const recipient = "fraud team";
+    expect(receipt["recalls"], "its receipt names the open recall").toEqual([
+      { export_id, recipient, rows: 2, acknowledged_at: null },
+    ]);
+
     const [recall] = await done("export", "recall", export_id);
     expect(recall).toMatchObject({ erasure_id: erasure?.["erasure_id"], rows: [1, 3], acknowledged_at: null });
-    const { publicKey } = await opened.system.receipts();
     const signed = await verifyReceipt(String(recall?.["recall"]), publicKey);
     expect(signed).toMatchObject({ receipt: "recall", export_id, recipient: "fraud team", rows: [1, 3] });
     expect(JSON.stringify(signed)).not.toContain('"erased"');

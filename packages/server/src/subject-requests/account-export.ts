@@ -11,6 +11,7 @@ import { releasingLocks } from "../events/partition-slices.ts";
 import type { FeatureSealer } from "../crypto/feature-sealer.ts";
 import { findBundles, listLayers, nameOf } from "../features/decisions.ts";
 import { rowsOfAccount } from "../features/feature-rows.ts";
+import { listExportsOf } from "../exports/export-table.ts";
 import { openFeatures } from "../features/read-features.ts";
 import { listEvents, readEvent } from "../events/read-events.ts";
 import { readPurposeIds } from "../policy/policy-table.ts";
@@ -52,6 +53,7 @@ export async function* exportAccount(
   const sources: Readonly<Record<string, AsyncIterable<Exported>>> = {
     "events.ndjson": exportEvents(transaction, sealer, account, onProgress),
     "features.ndjson": plain(exportFeatures(transaction, featureSealer, account)),
+    "exports.ndjson": plain(exportsOf(transaction, subject)),
     "idempotency-keys.ndjson": rows({ ...KEYS, values: [account] }),
     "actions.ndjson": rows({ ...ACTIONS, values: [account] }),
     "tokens.ndjson": rows({ ...TOKENS, values: [account] }),
@@ -138,6 +140,11 @@ async function* exportFeatures(
       yield { ...event, feature, meaning: meanings.get(feature), ...rest };
     }
   }
+}
+
+/** Who got features of the account for training. */
+async function* exportsOf(transaction: Transaction, subject: Buffer): AsyncGenerator<object> {
+  yield* await listExportsOf(transaction, subject);
 }
 
 const KEYS = sql(

@@ -3,6 +3,7 @@ import type { Clock } from "../../ports.ts";
 import { readPolicyVersion } from "../../policy/policy-table.ts";
 import type { RunStatement } from "../retention/runs.ts";
 import { listAcceptedSecretLosses } from "../../accounts/secret-losses.ts";
+import { findRecalls } from "../../exports/recalls.ts";
 import type { Executor } from "../../postgres/executor.ts";
 import type { ErasureRow } from "../erasure/erasures.ts";
 import { listAcceptedEntryLosses, findLatestApplied } from "../../journal/applied-entries.ts";
@@ -29,12 +30,21 @@ export async function attestErasure(ports: AttestPorts, erasure: ErasureRow, at:
     ...(await receiptHeader(ports)),
     ...erasure,
     finished_at: erasure.finished_at ?? at,
+    recalls: await recallsOf(ports.executor, erasure.erasure_id),
     completed_at: held > 0 && still_held + released === 0 ? at : null,
     backups: horizon(ports, Date.parse(at), {
       keys: kind !== "action" && kind !== "event",
       rows: kind === "action" || kind === "event" || held + copies > 0,
       waits: still_held + released > 0,
     }),
+  });
+}
+
+/** The exports that have rows of what was erased, and whether their recipients have deleted these. */
+async function recallsOf(executor: Executor, erasureId: string): Promise<readonly object[]> {
+  const recalls = await findRecalls(executor, { erasureId });
+  return recalls.map(({ export_id, recipient, rows, acknowledged_at }) => {
+    return { export_id, recipient, rows: rows.length, acknowledged_at };
   });
 }
 

@@ -103,7 +103,7 @@ export const FOLDERS: readonly Folder[] = [
   {
     name: "features",
     purpose: "features: versions, decisions, layers, extraction, values",
-    imports: ["errors", "ports", "messages", "postgres", "crypto", "events", "audit", "policy"],
+    imports: ["errors", "ports", "messages", "postgres", "crypto", "events", "audit/log", "audit", "policy"],
   },
   {
     name: "exports",
@@ -306,6 +306,7 @@ export const FOLDERS: readonly Folder[] = [
       "lifecycle/erasure",
       "lifecycle/recovery",
       "lifecycle/retention",
+      "lifecycle/receipts",
       "subject-requests",
       "lifecycle",
       "app",

@@ -62,6 +62,7 @@ export const TABLES: Readonly<Record<string, Table>> = {
   event_partition: {
     owner: "events",
     readers: {
+      "features/attestations.ts": "partitions that expire soon",
       "lifecycle/holds/copy-held-events.ts": "the partitions of the events that an erasure deletes",
       "lifecycle/recovery/destroyed-partitions.ts": "partitions whose secrets are destroyed",
       "lifecycle/recovery/lost-secrets.ts": "looks for lost secrets of every kind",
@@ -98,6 +99,7 @@ export const TABLES: Readonly<Record<string, Table>> = {
     owner: "policy",
     readers: {
       "exports/export-table.ts": "the id of the purpose of an export",
+      "features/attestations.ts": ITS_PERIOD,
       "features/decisions.ts": "the id of the purpose that a decision is about",
       "events/ledger.ts": "every purpose, so that the index by purpose and time serves",
       "lifecycle/holds/copy-held-events.ts": "every purpose, so that the index by purpose and time serves",
@@ -176,6 +178,7 @@ export const TABLES: Readonly<Record<string, Table>> = {
   feature_export: { owner: "exports" },
   export_subject: { owner: "exports" },
   acknowledged_recall: { owner: "exports" },
+  attestation: { owner: "features" },
 };
 
 /** What an erasure of an account and its export do with a table that has a column `account`. */

@@ -13,6 +13,7 @@ import {
   shownText,
   text,
   time,
+  uuid,
 } from "../schemas.ts";
 
 const TAG = "Features";
@@ -75,6 +76,16 @@ const explanation = object({
   proposed: nullable(decision),
   adopted: nullable(decision),
   retired: nullable(decision),
+  attestation: nullable(
+    object({
+      partition_id: shownText(),
+      attested_at: shownText(),
+      is_included: Type.Boolean({
+        description: "Whether the row was recomputed, and equal, before its event expired.",
+      }),
+      statement: shownText("What was attested of the partition and the layer: a signed receipt."),
+    }),
+  ),
 });
 
 const layer = object({
@@ -317,6 +328,59 @@ export const FEATURE_ROUTES = {
           feature: shownText("A version that was ever adopted."),
           cases: count("Results on each engine; 0 where no fixtures were proposed."),
           problems: Type.Array(shownText()),
+        }),
+      ),
+    }),
+    problems: ["not-found"],
+  },
+  listAttestations: {
+    method: "GET",
+    path: "/features/attestations",
+    tag: TAG,
+    summary: "What was recomputed of stored values before their events expired, newest partition first",
+    permission: "features.governance",
+    operation: "feature.attestations",
+    access: "read",
+    query: object({ limit }),
+    answer: object({
+      attestations: Type.Array(
+        object({
+          partition_id: shownText("Partition of events."),
+          layer: count(),
+          purpose: shownText(),
+          lower_bound: shownText("Its events were received at or after this time."),
+          upper_bound: shownText("Its events were received before this time."),
+          rows: count("Rows of values that were recomputed."),
+          equal: count("Of these, rows that the events gave again."),
+          root: shownText("Root of a Merkle tree (RFC 6962) over the equal rows, in hexadecimal."),
+          attested_at: shownText(),
+          statement: shownText("The signed receipt that says so."),
+        }),
+      ),
+    }),
+  },
+  verifyAttestations: {
+    method: "GET",
+    path: "/features/attestations/verify",
+    tag: TAG,
+    summary: "Check signature and root of attestations, and the rows that are left",
+    permission: "features.governance",
+    operation: "feature.verify-attestations",
+    access: "read",
+    query: object({ partition_id: Type.Optional(uuid("Partition of events.")), limit }),
+    answer: object({
+      attestations: Type.Array(
+        object({
+          partition_id: shownText(),
+          layer: count(),
+          rows: count(),
+          equal: count(),
+          is_signed: Type.Boolean(),
+          is_root_right: Type.Boolean(),
+          found: count("Rows that are left: not erased, not restricted, not expired."),
+          included: count("Of these, rows that the root is over."),
+          unreadable: count("Rows that can't be opened."),
+          holds: Type.Boolean({ description: "Whether nothing was changed." }),
         }),
       ),
     }),

@@ -2,14 +2,16 @@
 import { createHash } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bundleOf } from "../../../features/src/bundle.fixture.ts";
 import { objects, runInProcess } from "../../../../e2e/support/command.ts";
 import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
 import { advanceClock } from "../../../../e2e/support/test-clock.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { useFolder } from "../../../../e2e/support/use-folder.ts";
+import { attestationSigner } from "../app/attestation-signer.ts";
 import { readEvent } from "../events/read-events.ts";
+import { attestNext } from "../features/attest.ts";
 import { extractNext } from "../features/extraction-worker.ts";
 import { encodeFeatures } from "../features/feature-payload.ts";
 import { insertFeatureRows } from "../features/feature-rows.ts";
@@ -139,7 +141,12 @@ it("a stored value that its event does not give is found", async () => {
   const { pool, featureSealer } = opened.system;
   const stored = await readEvent(pool, wrong);
   const keyId = stored && "keyId" in stored.sealedUnder ? stored.sealedUnder.keyId : "";
-  const values = encodeFeatures(Buffer.from(wrong.exact), [{ state: "omitted", inputs: ["omitted:field-absent"] }], 1);
+  const values = encodeFeatures(
+    Buffer.from(wrong.exact),
+    [{ state: "omitted", inputs: ["omitted:field-absent"] }],
+    1,
+    Buffer.of(),
+  );
   const payload = await featureSealer.seal({ ...wrong, layer: 1 }, keyId, values);
   await inTransaction(pool, (transaction) => insertFeatureRows(transaction, [{ ...wrong, layer: 1, keyId, payload }]));
   const run = await runInProcess(opened.environment, "feature", "verify", wrong.eventId, "--json");
@@ -152,15 +159,26 @@ it("a stored value that its event does not give is found", async () => {
   ]);
 });
 
+it("values are attested shortly before their events expire, once", async () => {
+  const { system } = opened;
+  const ports = { ...system, executor: system.pool, sign: attestationSigner(system), runners };
+  expect(await attestNext(ports)).toBe(false);
+  await advanceClock(opened.environment, 29.5 * DAY_MS);
+  expect(await attestNext(ports)).toBe(true);
+  expect(await attestNext(ports)).toBe(false);
+  const { equal, rows, layer } = await drs("feature", "attestation", "list");
+  expect({ equal, rows, layer }).toEqual({ equal: 2, rows: 3, layer: 1 });
+});
+
 it("a value is explained after its event has expired", async () => {
   await drs("feature", "retire", "found@1", "--purpose", "default", ...REASON);
-  await advanceClock(opened.environment, 60 * DAY_MS);
+  await advanceClock(opened.environment, 31 * DAY_MS);
   await drs("retention", "run", "--yes");
   expect((await opened.owner.query("select from event")).rowCount).toBe(0);
   expect((await runInProcess(opened.environment, "feature", "verify", event.eventId)).code).toBe(1);
   expect(await explain(event.eventId, "found")).toMatchObject({
     event: { is_stored: false },
-    values: [{ value: true, retired: { kind: "retired" } }],
+    values: [{ value: true, retired: { kind: "retired" }, attestation: { is_included: true } }],
   });
 });
 
@@ -181,5 +199,39 @@ it("an erased account shows the receipts of its erasures only", async () => {
         receipt: (await drs("receipt", "get", String(erasure_id)))["receipt"],
       },
     ],
+  });
+});
+
+describe("an attestation", () => {
+  const verify = () => runInProcess(opened.environment, "feature", "attestation", "verify", "--json");
+  const HOLDS = { is_signed: true, is_root_right: true, unreadable: 0, holds: true };
+
+  /** What the verification finds while one bit is flipped. */
+  async function flipped(table: string, column: string, where = "true"): Promise<Record<string, unknown> | undefined> {
+    const flip = `update ${table} set ${column} = set_byte(${column}, 40, get_byte(${column}, 40) # 1) where ${where}`;
+    await opened.owner.query(`alter table ${table} disable trigger user`);
+    await opened.owner.query(flip);
+    const { code, stdout } = await verify();
+    await opened.owner.query(flip);
+    await opened.owner.query(`alter table ${table} enable trigger user`);
+    expect(code).toBe(3);
+    return objects(stdout)[0];
+  }
+
+  it("holds after events have expired, and rows were erased", async () => {
+    const { code, stdout } = await verify();
+    expect({ code, found: objects(stdout) }).toMatchObject({ code: 0, found: [{ ...HOLDS, found: 2, included: 1 }] });
+  });
+
+  it("fails for one bit of a leaf, of what was signed, and of a row", async () => {
+    expect(await flipped("attestation", "leaves")).toMatchObject({ ...HOLDS, is_root_right: false, holds: false });
+    await opened.owner.query("alter table attestation disable trigger user");
+    await opened.owner.query("update attestation set rows = rows + 1");
+    expect(objects((await verify()).stdout)).toMatchObject([{ ...HOLDS, is_signed: false, holds: false }]);
+    await opened.owner.query("update attestation set rows = rows - 1");
+    await opened.owner.query("alter table attestation enable trigger user");
+    const row = await flipped("feature_row", "payload", `event_id = '${event.eventId}'`);
+    expect(row).toMatchObject({ is_signed: true, is_root_right: true, unreadable: 1, holds: false });
+    expect((await verify()).code).toBe(0);
   });
 });

@@ -105,6 +105,8 @@ const inputs = (): Readonly<Record<RouteId, Record<string, unknown>>> => ({
   readFeatures: { event_id: event.eventId },
   explainFeature: { event_id: event.eventId, feature: "none" },
   verifyFeatures: { event_id: event.eventId },
+  listAttestations: {},
+  verifyAttestations: {},
   listOutcomes: {},
   listRejections: {},
   readTimeline: { account: "customer-1", idempotency_key: event.idempotencyKey },

@@ -1,7 +1,9 @@
 /** What a server does in addition to the answers to requests: monitors, and the work of a worker. */
+import { AttestationWorker } from "../features/attest.ts";
 import { ExtractionWorker } from "../features/extraction-worker.ts";
 import { RetentionWorker } from "../lifecycle/retention-worker.ts";
 import type { OnError } from "../ports.ts";
+import { attestationSigner } from "./attestation-signer.ts";
 import { AuditSequencer } from "./audit-log.ts";
 import type { CloseStack } from "./close-stack.ts";
 import type { Metrics } from "./metrics.ts";
@@ -52,6 +54,8 @@ export function startWork(
   if (config.features.worker) {
     const extraction = new ExtractionWorker({ ...system, onError, onExtracted });
     opened.add("extraction of features", () => extraction.close());
+    const attestation = new AttestationWorker({ ...system, executor, sign: attestationSigner(system), onError });
+    opened.add("attestation of features", () => attestation.close());
   }
   const sequencer = new AuditSequencer(system, onError, onCheckpoint);
   opened.add("audit log", () => sequencer.close());

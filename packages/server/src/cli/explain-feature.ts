@@ -64,7 +64,11 @@ function printValue(context: Context, explained: Explained["values"][number]): v
   ];
   for (const line of lines) print(context, line);
   printRows(context, inputs, false, "No inputs.");
-  const { proposed, adopted, retired } = explained;
+  const { proposed, adopted, retired, attestation } = explained;
+  if (attestation) {
+    const { attested_at, is_included, partition_id } = attestation;
+    print(context, `Recomputed ${attested_at}: ${is_included ? "equal" : "not equal"} (partition ${partition_id})`);
+  }
   const decisions = [proposed, adopted, retired].filter((decision) => decision !== null);
   printRows(
     context,

@@ -1,9 +1,11 @@
 /** `drs feature work`: a process that computes features. */
 import { pino } from "pino";
+import { attestationSigner } from "../app/attestation-signer.ts";
 import { forgetErasedKeys } from "../app/background.ts";
 import { CloseStack } from "../app/close-stack.ts";
 import { createErrorLog } from "../app/error-log.ts";
 import { openSystem } from "../app/system.ts";
+import { AttestationWorker } from "../features/attest.ts";
 import { ExtractionWorker } from "../features/extraction-worker.ts";
 import { type Context, loadConfig } from "./context.ts";
 
@@ -19,6 +21,13 @@ export async function workOnFeatures(context: Context): Promise<void> {
   forgetErasedKeys(system, onError, opened);
   const worker = new ExtractionWorker({ ...system, onError });
   opened.add("extraction of features", () => worker.close());
+  const attestation = new AttestationWorker({
+    ...system,
+    executor: system.pool,
+    sign: attestationSigner(system),
+    onError,
+  });
+  opened.add("attestation of features", () => attestation.close());
   logger.info("computing features");
   logger.info({ signal: await stopped }, "stopping");
 }

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { Command } from "commander";
 import { OperatorError } from "../errors/operator-error.ts";
 import { plural } from "../messages/plural.ts";
+import { attestationCommand } from "./attestation.ts";
 import { type Context, print, printJson, printRows } from "./context.ts";
 import { explainFeatureCommand } from "./explain-feature.ts";
 import { example } from "./options.ts";
@@ -93,6 +94,7 @@ export function featureCommand(context: Context): Command {
   addStoredFeatures(command, context);
   command.addCommand(explainFeatureCommand(context));
   command.addCommand(verifyFeaturesCommand(context));
+  command.addCommand(attestationCommand(context));
   return command;
 }
 

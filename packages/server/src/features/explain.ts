@@ -4,9 +4,13 @@ import type { FeatureSealer } from "../crypto/feature-sealer.ts";
 import { findAttributes, receivedAtOf } from "../events/read-events.ts";
 import { readPurposeIds } from "../policy/policy-table.ts";
 import type { Executor } from "../postgres/executor.ts";
+import { leafOf } from "./attest.ts";
+import { type AttestationRow, listAttestations, readLeaves } from "./attestations.ts";
 import { type FeatureName, findBundles, type LayerRow, listDecisions, listLayers } from "./decisions.ts";
 import { type FeatureRow, findFeatureRows } from "./feature-rows.ts";
 import { openFeatures, type ReadFeature } from "./read-features.ts";
+import { leavesOf } from "./verify-attestation.ts";
+import { openRow } from "./verify-values.ts";
 
 export type Decision = Awaited<ReturnType<typeof listDecisions>>[number];
 
@@ -24,6 +28,8 @@ export interface Explanation {
   readonly sha256: string;
   readonly bundle: Bundle;
   readonly lineage: Lineage;
+  /** What was recomputed of the layer before the events of that time expired. */
+  readonly attestation: (AttestationRow & { readonly isIncluded: boolean }) | undefined;
 }
 
 export interface ExplainedEvent {
@@ -61,11 +67,9 @@ export async function explainFeature(
     if (!opened) continue;
     const purpose = purposes.get(row.purpose) ?? "";
     for (const result of opened.features.filter((one) => isOf(one.feature, feature))) {
-      explanations.push({
-        result,
-        sha256: opened.sha256,
-        ...(await originOf(executor, result.feature, layer, purpose)),
-      });
+      const attestation = await attestationOf({ executor, sealer }, row);
+      const origin = await originOf(executor, result.feature, layer, purpose);
+      explanations.push({ result, sha256: opened.sha256, attestation, ...origin });
     }
   }
   const [row] = rows;
@@ -75,6 +79,16 @@ export async function explainFeature(
 }
 
 const isOf = (name: FeatureName, feature: string): boolean => name === feature || name.startsWith(`${feature}@`);
+
+/** The attestation of a row's partition and layer, and whether the row is among its leaves. */
+async function attestationOf({ executor, sealer }: ExplainPorts, row: FeatureRow): Promise<Explanation["attestation"]> {
+  const attestations = await listAttestations(executor, { at: row.received_at, layer: row.layer }, 1);
+  const [attestation] = attestations;
+  const bytes = attestation && (await openRow(sealer, row));
+  if (!bytes) return undefined;
+  const leaves = leavesOf(await readLeaves(executor, attestation));
+  return { ...attestation, isIncluded: leaves.has(leafOf(bytes).toString("base64")) };
+}
 
 async function originOf(
   executor: Executor,

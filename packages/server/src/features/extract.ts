@@ -1,4 +1,5 @@
 /** Computes the features of events: reads, opens, runs, seals and stores them in one transaction. */
+import { randomBytes } from "node:crypto";
 import type { Result } from "@device-risk-signals/features";
 import { type Covers, type ParsedEvent, readEvent } from "@device-risk-signals/features/readings";
 import { openIfReadable } from "../crypto/open-if-readable.ts";
@@ -11,7 +12,7 @@ import type { Executor, Transaction } from "../postgres/executor.ts";
 import { type LayerRow, listLayers, nameOf } from "./decisions.ts";
 import type { DueEvent } from "./extraction-due.ts";
 import { type ExtractionFailure, type FailureReason, recordFailures } from "./failures.ts";
-import { decodeFeatures, encodeFeatures, isSameResult } from "./feature-payload.ts";
+import { decodeFeatures, encodeFeatures, isSameResult, SALT_BYTES } from "./feature-payload.ts";
 import { findFeatureRows, insertFeatureRows, type NewFeatureRow } from "./feature-rows.ts";
 import type { LayerRunners, OpenLayer } from "./layer-runners.ts";
 import { parseEvent } from "./parse-event.ts";
@@ -137,7 +138,7 @@ async function computeLayer(
     }
     if (!("keyId" in event.sealedUnder)) throw new Error("no features are computed of what only a hold keeps");
     const { keyId } = event.sealedUnder;
-    const values = encodeFeatures(exact, results, policyVersion);
+    const values = encodeFeatures(exact, results, policyVersion, randomBytes(SALT_BYTES));
     const payload = await featureSealer.seal({ ...event, layer: layer.layer }, keyId, values);
     const tallies = talliesOf(event, manifests, results);
     computed.push({ row: { ...event, layer: layer.layer, keyId, payload }, values, tallies });

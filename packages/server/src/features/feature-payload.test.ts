@@ -1,6 +1,6 @@
 import type { Result } from "@device-risk-signals/features";
 import { expect, it } from "vitest";
-import { decodeFeatures, encodeFeatures } from "./feature-payload.ts";
+import { decodeFeatures, encodeFeatures, SALT_BYTES } from "./feature-payload.ts";
 
 const RESULTS: readonly Result[] = [
   { state: "observed", value: false, inputs: ["observed", "omitted:probe-absent"] },
@@ -11,16 +11,17 @@ const RESULTS: readonly Result[] = [
   { state: "failed", failure: "threw", inputs: ["skipped:consent"] },
   { state: "masked", inputs: ["masked", "a state of later versions"] },
 ];
+const SALT = Buffer.from("salt");
 const HASH_OF_ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 
 it("features are the same after they were stored, with every state, and the fingerprint of the event", () => {
-  const stored = encodeFeatures(Buffer.from("abc"), RESULTS, 3);
+  const stored = encodeFeatures(Buffer.from("abc"), RESULTS, 3, SALT);
   expect(decodeFeatures(stored)).toEqual({ sha256: HASH_OF_ABC, policyVersion: 3, results: RESULTS });
 });
 
 it("the stored form does not change between versions", () => {
-  expect(encodeFeatures(Buffer.from("abc"), RESULTS, 3).toString()).toBe(
-    '["ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=",[[0,[0,1],false],[0,[0],0],[0,[0],"observed"],[1,[2]],[8,[9,16]],[9,[6],"threw"],[5,[11,"a state of later versions"]]],3]',
+  expect(encodeFeatures(Buffer.from("abc"), RESULTS, 3, SALT).toString()).toBe(
+    '["ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=",[[0,[0,1],false],[0,[0],0],[0,[0],"observed"],[1,[2]],[8,[9,16]],[9,[6],"threw"],[5,[11,"a state of later versions"]]],3,"c2FsdA"]',
   );
 });
 
@@ -31,6 +32,7 @@ it("takes few bytes for 25 features", () => {
       Buffer.from("abc"),
       Array.from({ length: 25 }, () => result),
       3,
+      Buffer.alloc(SALT_BYTES),
     ).length,
-  ).toBeLessThan(450);
+  ).toBeLessThan(480);
 });

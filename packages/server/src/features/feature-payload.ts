@@ -3,6 +3,9 @@ import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { FeatureValue, InputState, Result, ResultState } from "@device-risk-signals/features";
 
+/** Random bytes of each row. */
+export const SALT_BYTES = 16;
+
 /** A feature's value or state, with the states of its inputs. */
 export interface StoredResult {
   readonly state: ResultState;
@@ -77,7 +80,13 @@ type Entry = readonly [
   rest?: FeatureValue,
 ];
 
-export function encodeFeatures(exact: Uint8Array, results: readonly Result[], policyVersion: number): Buffer {
+/** @param salt random bytes, so that the hash of a row tells nothing about its values. */
+export function encodeFeatures(
+  exact: Uint8Array,
+  results: readonly Result[],
+  policyVersion: number,
+  salt: Buffer,
+): Buffer {
   const sha256 = createHash("sha256").update(exact).digest("base64");
   const entries = results.map((result): Entry => {
     const inputs = result.inputs.map((state) => coded(INPUTS, state));
@@ -85,7 +94,7 @@ export function encodeFeatures(exact: Uint8Array, results: readonly Result[], po
     if (result.state === "observed") return [state, inputs, result.value];
     return result.state === "failed" ? [state, inputs, result.failure] : [state, inputs];
   });
-  return Buffer.from(JSON.stringify([sha256, entries, policyVersion]));
+  return Buffer.from(JSON.stringify([sha256, entries, policyVersion, salt.toString("base64url")]));
 }
 
 export function decodeFeatures(payload: Buffer): StoredFeatures {

@@ -193,3 +193,40 @@ async function* searchRows(
   // One at a time: the rows of several partitions would not be in order.
   for (const partition of partitions) yield* queryPartitions(executor, statement, [partition], [name, limit]);
 }
+
+const OF_LAYER = partitionQuery(
+  ["int4", "timestamptz", "timestamptz", "timestamptz", "uuid", "int8"],
+  ROW_TYPES,
+  (within) => `select ${ROW_COLUMNS} from unrestricted_feature f where ${within("f")} and f.layer = $1
+      and f.received_at >= $2 and f.received_at < $3 and (f.received_at, f.event_id) > ($4, $5)
+    order by f.received_at, f.event_id limit $6`,
+);
+const PAGE = 500;
+const FIRST_ID = "00000000-0000-0000-0000-000000000000";
+
+/** Rows of a layer in a range of time, without those of restricted accounts; oldest first in each partition. */
+export async function* rowsOfLayer(
+  executor: Executor,
+  range: {
+    readonly layer: number;
+    readonly purpose: number;
+    /** RFC 3339, included; and excluded. */
+    readonly lower_bound: string;
+    readonly upper_bound: string;
+  },
+): AsyncGenerator<FeatureRow> {
+  const { layer, purpose, lower_bound, upper_bound } = range;
+  const times = { from: Date.parse(lower_bound), to: Date.parse(upper_bound) };
+  for (const partition of await findFeaturePartitions(executor, { purpose, ...times })) {
+    let [at, id, rows] = [lower_bound, FIRST_ID, 0];
+    do {
+      rows = 0;
+      const values = [layer, lower_bound, upper_bound, at, id, PAGE] as const;
+      for await (const row of queryPartitions(executor, OF_LAYER, [partition], values)) {
+        yield row;
+        [at, id] = [row.received_at, row.event_id];
+        rows++;
+      }
+    } while (rows === PAGE);
+  }
+}

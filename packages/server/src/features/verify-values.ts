@@ -14,6 +14,8 @@ import { type FeatureRow, findFeatureRows } from "./feature-rows.ts";
 /** Events whose exact bytes are in memory at once. */
 const SLICE = 64;
 
+const NO_SALT = Buffer.of();
+
 /** A stored value that is not what its event gives. It names states, and no value. */
 export interface Difference {
   readonly event_id: string;
@@ -53,9 +55,13 @@ export const sumOf = (one: Verified, other: Verified): Verified => ({
   differences: [...one.differences, ...other.differences],
 });
 
+/** Called with each row's layer and, where the row is what its event gives, the bytes that are sealed in it. */
+export type OnRow = (layer: number, equal: Buffer | undefined) => void;
+
 /** A row, opened, with its event. */
 interface Pair {
   readonly row: FeatureRow;
+  readonly bytes: Buffer;
   readonly stored: StoredFeatures;
   readonly event: OpenedEvent;
 }
@@ -65,18 +71,21 @@ export async function verifyValues(
   executor: Executor,
   ports: ExtractPorts,
   events: readonly Omit<EventKey, "account">[],
+  onRow: OnRow = () => {},
 ): Promise<Verified> {
   const layers = new Map((await listLayers(executor)).map((layer) => [layer.layer, layer]));
   let total = NOTHING_VERIFIED;
   for (let at = 0; at < events.length; at += SLICE) {
-    total = sumOf(total, await verifySlice(executor, ports, layers, events.slice(at, at + SLICE)));
+    total = sumOf(total, await verifySlice(executor, { ...ports, onRow }, layers, events.slice(at, at + SLICE)));
   }
   return total;
 }
 
+type VerifyPorts = ExtractPorts & { readonly onRow: OnRow };
+
 async function verifySlice(
   executor: Executor,
-  ports: ExtractPorts,
+  ports: VerifyPorts,
   layers: ReadonlyMap<number, LayerRow>,
   keys: readonly Omit<EventKey, "account">[],
 ): Promise<Verified> {
@@ -88,13 +97,15 @@ async function verifySlice(
     const opened = await openForFeatures(ports.sealer, event);
     for (const row of await findFeatureRows(executor, subject, layers.size)) {
       rows++;
-      const stored = await openRow(ports.featureSealer, row);
-      if (!stored || "reason" in opened) {
+      const bytes = await openRow(ports.featureSealer, row);
+      if (!bytes || "reason" in opened) {
+        ports.onRow(row.layer, undefined);
         undecided++;
         continue;
       }
+      const stored = decodeFeatures(bytes);
       const group = `${row.layer} ${stored.policyVersion}`;
-      groups.set(group, [...(groups.get(group) ?? []), { row, stored, event: opened }]);
+      groups.set(group, [...(groups.get(group) ?? []), { row, bytes, stored, event: opened }]);
     }
   }
   let total: Verified = { ...NOTHING_VERIFIED, events: events.length, rows, undecided };
@@ -105,11 +116,11 @@ async function verifySlice(
   return total;
 }
 
-async function openRow(sealer: FeatureSealer, row: FeatureRow): Promise<StoredFeatures | undefined> {
+export async function openRow(sealer: FeatureSealer, row: FeatureRow): Promise<Buffer | undefined> {
   const { account, event_id: eventId, layer, purpose, received_at, key_id, payload } = row;
   const identity = { account, eventId, layer, purpose, receivedAt: Date.parse(received_at) };
   try {
-    return decodeFeatures(await sealer.open(identity, key_id, payload));
+    return await sealer.open(identity, key_id, payload);
   } catch (error) {
     if (isUnreadable(error)) return undefined;
     throw error;
@@ -119,7 +130,7 @@ async function openRow(sealer: FeatureSealer, row: FeatureRow): Promise<StoredFe
 /** @param pairs rows of the layer, which were computed under one policy. */
 async function verifyLayer(
   executor: Executor,
-  { runners }: ExtractPorts,
+  { runners, onRow }: VerifyPorts,
   layer: LayerRow,
   pairs: readonly Pair[],
 ): Promise<Verified> {
@@ -128,14 +139,16 @@ async function verifyLayer(
   const { events } = await runner.run(pairs.map(({ event }) => readEvent(event.parsed, covers)));
   let [equal, different, undecided] = [0, 0, 0];
   const differences: Difference[] = [];
-  for (const [index, { row, stored, event }] of pairs.entries()) {
+  for (const [index, { row, bytes, stored, event }] of pairs.entries()) {
     const results = events[index] ?? [];
     if (results.some(isTooSlow)) {
+      onRow(row.layer, undefined);
       undecided++;
       continue;
     }
-    const computed = decodeFeatures(encodeFeatures(event.exact, results, stored.policyVersion));
+    const computed = decodeFeatures(encodeFeatures(event.exact, results, stored.policyVersion, NO_SALT));
     const found = differencesOf(row, layer, stored, computed);
+    onRow(row.layer, found.length === 0 ? bytes : undefined);
     if (found.length === 0) equal++;
     else different++;
     differences.push(...found);

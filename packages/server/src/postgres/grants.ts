@@ -108,6 +108,7 @@ export const TABLE_GRANTS: Readonly<Record<string, Grants>> = {
   feature_export: shared(READ, "drs_service", "drs_admin"),
   export_subject: shared(READ, "drs_service", "drs_admin"),
   acknowledged_recall: shared(READ, "drs_service", "drs_admin"),
+  attestation: { drs_service: APPEND, drs_admin: READ },
   live_feature: shared(READ, "drs_service", "drs_admin"),
   unrestricted_feature: shared(READ, "drs_service", "drs_admin"),
   partly_expired_partition: shared(READ, "drs_service", "drs_admin"),

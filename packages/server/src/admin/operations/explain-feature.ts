@@ -42,7 +42,7 @@ interface Shown {
 }
 
 function shown(
-  { result, sha256, bundle, lineage }: Explanation,
+  { result, sha256, bundle, lineage, attestation }: Explanation,
   { withValues, program }: Shown,
 ): Explained["values"][number] {
   const { feature, state, value, failure, inputs, layer, extracted_at } = result;
@@ -71,6 +71,14 @@ function shown(
     proposed: shownDecision(lineage.proposed),
     adopted: shownDecision(lineage.adopted),
     retired: shownDecision(lineage.retired),
+    attestation: attestation
+      ? {
+          partition_id: attestation.partition_id,
+          attested_at: attestation.attested_at,
+          is_included: attestation.isIncluded,
+          statement: attestation.statement,
+        }
+      : null,
   };
 }
 

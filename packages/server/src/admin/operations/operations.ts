@@ -2,6 +2,7 @@ import { exportAccount } from "./account-export.ts";
 import { listActions, registerAction, revokeAction } from "./actions.ts";
 import { listAdminTokens, revokeAdminToken } from "./admin-tokens.ts";
 import { approve, deny, listApprovals, readApproval } from "./approvals.ts";
+import { listAttestations, verifyAttestations } from "./attestations.ts";
 import { listAudit } from "./audit.ts";
 import { closeCase, listCases, openCase } from "./cases.ts";
 import { compareEvents, listEvents, readEvent, readExactEvent, readObservations } from "./events.ts";
@@ -78,6 +79,8 @@ export const OPERATIONS: Operations = {
   readFeatures,
   explainFeature,
   verifyFeatures,
+  listAttestations,
+  verifyAttestations,
   listOutcomes,
   listRejections,
   readTimeline,

@@ -816,6 +816,26 @@ create table feature_tally (
   primary key (day, feature, platform, sdk_version, state, bin)
 );
 
+-- What was recomputed of a partition of events before it expired, by layer. The hashes of rows are salted inside the
+-- sealed rows: after an erasure nothing links them to an event.
+create table attestation (
+  partition_id uuid not null,
+  layer integer not null references layer (layer),
+  attested_at timestamptz not null default transaction_time(),
+  -- Rows of the layer, and those of them that the events gave again.
+  rows bigint not null,
+  equal bigint not null check (equal <= rows),
+  root bytea not null,
+  -- The hashes of the equal rows, sorted, 32 bytes each.
+  leaves bytea not null,
+  -- What is attested, signed with the key of receipts.
+  statement text not null,
+  primary key (partition_id, layer)
+);
+alter table attestation alter column leaves set storage external;
+create trigger attestation_is_immutable before update or delete on attestation
+  for each row execute function refuse_change();
+
 create trigger drift_decision_is_immutable before update or delete on drift_decision
   for each row execute function refuse_change();
 

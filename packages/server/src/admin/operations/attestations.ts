@@ -1,0 +1,71 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Answer } from "@device-risk-signals/admin-api";
+import { hasCode, OperatorError } from "../../errors/operator-error.ts";
+import { statementOf } from "../../features/attest.ts";
+import { type AttestationRow, listAttestations as list } from "../../features/attestations.ts";
+import { verifyAttestation } from "../../features/verify-attestation.ts";
+import { verifyReceipt } from "../../lifecycle/receipts/receipt-signer.ts";
+import { readPurposeIds } from "../../policy/policy-table.ts";
+import type { Operation } from "./operation.ts";
+import { type AdminPorts, requireReplayedJournal } from "./ports.ts";
+
+const LIMIT = 50;
+
+export const listAttestations: Operation<"listAttestations"> = async ({ ports, input }) => {
+  const rows = await list(ports.pool, {}, input.limit ?? LIMIT);
+  const purposes = await readPurposeIds(ports.pool);
+  return {
+    answer: { attestations: rows.map((row) => ({ ...row, purpose: purposes.get(row.purpose) ?? "" })) },
+    audit: { detail: { count: rows.length } },
+  };
+};
+
+export const verifyAttestations: Operation<"verifyAttestations"> = async ({ ports, input }) => {
+  await requireReplayedJournal(ports);
+  const { partition_id: partitionId } = input;
+  const rows = await list(ports.pool, partitionId === undefined ? {} : { partitionId }, input.limit ?? LIMIT);
+  if (rows.length === 0)
+    throw new OperatorError("not-found", "There is no attestation: see drs feature attestation list.");
+  const attestations: Answer<"verifyAttestations">["attestations"] = [];
+  for (const row of rows) attestations.push(await verify(ports, row));
+  return { answer: { attestations }, audit: { detail: { count: rows.length } } };
+};
+
+async function verify(
+  ports: AdminPorts,
+  row: AttestationRow,
+): Promise<Answer<"verifyAttestations">["attestations"][number]> {
+  const { featureSealer } = await ports.keys();
+  const { isRootRight, found, included, unreadable } = await verifyAttestation(ports.pool, featureSealer, row);
+  const isSigned = await isStatementOf(ports, row);
+  const { partition_id, layer, rows, equal } = row;
+  // Rows that were not equal are in no leaf.
+  const hasOthers = found - included - unreadable > rows - equal;
+  return {
+    partition_id,
+    layer,
+    rows,
+    equal,
+    is_signed: isSigned,
+    is_root_right: isRootRight,
+    found,
+    included,
+    unreadable,
+    holds: isSigned && isRootRight && unreadable === 0 && !hasOthers,
+  };
+}
+
+/** Whether this installation signed what the row says. */
+async function isStatementOf(ports: AdminPorts, row: AttestationRow): Promise<boolean> {
+  const { receipts, codec } = await ports.keys();
+  const { publicKey } = await receipts();
+  try {
+    const said = await verifyReceipt(row.statement, publicKey);
+    const { receipt, installation } = said;
+    const isOurs = receipt === "attestation" && installation === codec.installation;
+    return isOurs && isDeepStrictEqual(statementOf(said as never), statementOf(row));
+  } catch (error) {
+    if (hasCode(error, "receipt-invalid")) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,116 @@
+/** The table of attestations: what was recomputed of a partition of events before it expired. */
+import type { Executor } from "../postgres/executor.ts";
+import { instant } from "../postgres/instant.ts";
+import { query, type RowOf, sql } from "../postgres/statement.ts";
+
+/** How long before its first event expires a partition is due. */
+const BEFORE_EXPIRY = "1 day";
+/** Events of a partition may be committed so long after its end. */
+const AFTER_END = "1 hour";
+
+const DUE_TYPES = {
+  partition_id: "uuid",
+  purpose: "int4",
+  lower_bound: "text",
+  upper_bound: "text",
+  layers: "int4[]",
+} as const;
+
+/** A partition of events that expires soon, and the layers of which no attestation says anything about it. */
+export type DuePartition = RowOf<typeof DUE_TYPES>;
+
+const FIND_DUE = sql(
+  `select p.partition_id, p.purpose, ${instant("p.lower_bound", "lower_bound")},
+      ${instant("p.upper_bound", "upper_bound")}, array_agg(l.layer order by l.layer) as layers
+    from event_partition p join purpose u on u.code = p.purpose join layer l on l.purpose = p.purpose
+    where p.dropped_at is null and p.upper_bound + interval '${AFTER_END}' <= transaction_time()
+      and p.lower_bound + u.raw_retention - interval '${BEFORE_EXPIRY}' <= transaction_time()
+      and not exists (select from attestation a where a.partition_id = p.partition_id and a.layer = l.layer)
+    group by p.partition_id, p.purpose, p.lower_bound, p.upper_bound
+    order by p.lower_bound, p.purpose limit 1`,
+  [],
+  DUE_TYPES,
+);
+
+export async function findDuePartition(executor: Executor): Promise<DuePartition | undefined> {
+  return (await query(executor, FIND_DUE)).rows[0];
+}
+
+export interface NewAttestation {
+  readonly partitionId: string;
+  readonly layer: number;
+  readonly rows: number;
+  readonly equal: number;
+  readonly root: Buffer;
+  /** The hashes of the leaves, in their order. */
+  readonly leaves: Buffer;
+  /** JWS. */
+  readonly statement: string;
+}
+
+const INSERT = sql(
+  `insert into attestation (partition_id, layer, rows, equal, root, leaves, statement)
+    values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,
+  ["uuid", "int4", "int8", "int8", "bytea", "bytea", "text"],
+);
+
+/** Stores an attestation, where another worker has not. */
+export async function insertAttestation(executor: Executor, attestation: NewAttestation): Promise<void> {
+  const { partitionId, layer, rows, equal, root, leaves, statement } = attestation;
+  await query(executor, INSERT, [partitionId, layer, rows, equal, root, leaves, statement]);
+}
+
+const COLUMNS = `a.partition_id, a.layer, p.purpose, ${instant("p.lower_bound", "lower_bound")},
+  ${instant("p.upper_bound", "upper_bound")}, a.rows, a.equal, encode(a.root, 'hex') as root,
+  ${instant("a.attested_at", "attested_at")}, a.statement`;
+const TYPES = {
+  partition_id: "uuid",
+  layer: "int4",
+  purpose: "int4",
+  lower_bound: "text",
+  upper_bound: "text",
+  rows: "int8",
+  equal: "int8",
+  root: "text",
+  attested_at: "text",
+  statement: "text",
+} as const;
+
+export type AttestationRow = RowOf<typeof TYPES>;
+
+const LIST = sql(
+  `select ${COLUMNS} from attestation a join event_partition p on p.partition_id = a.partition_id
+    where ($1::uuid is null or a.partition_id = $1)
+      and ($2::timestamptz is null or (p.lower_bound <= $2 and p.upper_bound > $2))
+      and ($3::int4 is null or a.layer = $3)
+    order by p.lower_bound desc, a.partition_id, a.layer limit $4`,
+  ["uuid?", "timestamptz?", "int4?", "int8"],
+  TYPES,
+);
+
+export interface AttestationFilter {
+  readonly partitionId?: string;
+  /** A time, in RFC 3339, that the partition held events of. */
+  readonly at?: string;
+  readonly layer?: number;
+}
+
+/** Newest partition first. */
+export async function listAttestations(
+  executor: Executor,
+  { partitionId, at, layer }: AttestationFilter,
+  limit: number,
+): Promise<readonly AttestationRow[]> {
+  return (await query(executor, LIST, [partitionId ?? null, at ?? null, layer ?? null, limit])).rows;
+}
+
+const READ_LEAVES = sql("select leaves from attestation where partition_id = $1 and layer = $2", ["uuid", "int4"], {
+  leaves: "bytea",
+});
+
+export async function readLeaves(
+  executor: Executor,
+  { partition_id, layer }: Pick<AttestationRow, "partition_id" | "layer">,
+): Promise<Buffer> {
+  return (await query(executor, READ_LEAVES, [partition_id, layer])).rows[0]?.leaves ?? Buffer.of();
+}

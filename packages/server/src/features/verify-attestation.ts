@@ -1,0 +1,48 @@
+/** Tests an attestation, and the rows that are left of what it is about. */
+import { HASH_BYTES } from "../audit/log/merkle.ts";
+import type { FeatureSealer } from "../crypto/feature-sealer.ts";
+import type { Executor } from "../postgres/executor.ts";
+import { leafOf, rootOf } from "./attest.ts";
+import { type AttestationRow, readLeaves } from "./attestations.ts";
+import { rowsOfLayer } from "./feature-rows.ts";
+import { openRow } from "./verify-values.ts";
+
+export interface VerifiedAttestation {
+  /** Whether the leaves are as many as the attestation says, and give its root. */
+  readonly isRootRight: boolean;
+  /** Rows that are left, and were extracted before the attestation. */
+  readonly found: number;
+  /** Found rows that are among the leaves. */
+  readonly included: number;
+  /** Rows that can't be opened: their secrets are lost, or they were changed. */
+  readonly unreadable: number;
+}
+
+export async function verifyAttestation(
+  executor: Executor,
+  sealer: FeatureSealer,
+  attestation: AttestationRow,
+): Promise<VerifiedAttestation> {
+  const leaves = await readLeaves(executor, attestation);
+  const isRootRight =
+    leaves.length === attestation.equal * HASH_BYTES && rootOf(leaves).toString("hex") === attestation.root;
+  const known = leavesOf(leaves);
+  let [found, included, unreadable] = [0, 0, 0];
+  for await (const row of rowsOfLayer(executor, attestation)) {
+    if (row.extracted_at > attestation.attested_at) continue;
+    found++;
+    const bytes = await openRow(sealer, row);
+    if (!bytes) unreadable++;
+    else if (known.has(leafOf(bytes).toString("base64"))) included++;
+  }
+  return { isRootRight, found, included, unreadable };
+}
+
+/** Leaves as texts that a set compares. */
+export function leavesOf(leaves: Buffer): ReadonlySet<string> {
+  const known = new Set<string>();
+  for (let at = 0; at < leaves.length; at += HASH_BYTES) {
+    known.add(leaves.subarray(at, at + HASH_BYTES).toString("base64"));
+  }
+  return known;
+}

@@ -59,10 +59,8 @@ test("a manifest that lowers the sensitivity of a field is not archived", async 
   const file = join(folder.path, "lowered.json");
   await writeFile(file, JSON.stringify([bundleOf("() => true", { id: "lowered", inputs })]));
   const { code, stderr } = await drs("propose", file, "--reason", "review 4711");
-  expect({ code, stderr }).toEqual({
-    code: 1,
-    stderr: "Manifest 1 is not as the catalog says. Run `drs feature test`.\n",
-  });
+  expect(code).toBe(1);
+  expect(stderr).toContain("Manifest 1 is not as the catalog and the accepted fields say.");
 });
 
 test("a wrong type is rejected by every server within 2 s of the adoption, until the features are retired", async () => {

@@ -103,7 +103,7 @@ export const FOLDERS: readonly Folder[] = [
   {
     name: "features",
     purpose: "features: versions, decisions, layers, extraction, values",
-    imports: ["errors", "ports", "messages", "postgres", "crypto", "events", "audit/log", "audit", "policy"],
+    imports: ["errors", "ports", "messages", "postgres", "crypto", "drift", "events", "audit/log", "audit", "policy"],
   },
   {
     name: "exports",

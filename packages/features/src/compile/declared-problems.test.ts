@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { bundleOf } from "../bundle.fixture.ts";
 import type { ManifestInput } from "../manifest.ts";
-import { manifestProblems } from "./declared-problems.ts";
+import { manifestProblems, outdatedInputs } from "./declared-problems.ts";
 import { resolveInput } from "./known-fields.ts";
 
 const resolved = resolveInput("lat", "geolocation.latitude", { fields: [] });
@@ -40,5 +40,23 @@ describe("manifestProblems", () => {
   it("rejects an output that the runner does not know, and a manifest without texts", () => {
     const output = { type: "text" } as unknown as typeof manifest.output;
     expect(manifestProblems({ ...manifest, output, meaning: "", falseReadings: [] })).toHaveLength(3);
+  });
+});
+
+describe("outdatedInputs", () => {
+  const field = { path: ["new_probe", "ms"], type: "number", unit: "ms", sensitivity: "medium" } as const;
+  const archived = { inputs: [LATITUDE, { name: "ms", ...field }] };
+
+  it("finds nothing while the fields are accepted, also with a lower sensitivity", () => {
+    expect(outdatedInputs(archived, { fields: [field] })).toEqual([]);
+    expect(outdatedInputs(archived, { fields: [{ ...field, sensitivity: "low" }] })).toEqual([]);
+  });
+
+  it("finds a field that is accepted no more, or with another type, another unit or a higher sensitivity", () => {
+    const has = "has another type, unit or sensitivity";
+    expect(outdatedInputs(archived, { fields: [] })).toEqual([expect.stringContaining("neither the catalog")]);
+    for (const change of [{ type: "string" }, { unit: "s" }, { sensitivity: "high" }] as const) {
+      expect(outdatedInputs(archived, { fields: [{ ...field, ...change }] })).toEqual([expect.stringContaining(has)]);
+    }
   });
 });

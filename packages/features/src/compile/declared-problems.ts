@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import type { Sensitivity } from "@device-risk-signals/contract/catalog/declare";
 import type { Manifest, Output } from "../manifest.ts";
 import { NO_OVERLAY, type Overlay, resolveInput } from "./known-fields.ts";
 
@@ -42,6 +43,25 @@ export function manifestProblems(manifest: Manifest, overlay: Overlay = NO_OVERL
     ...(names.size < inputs.length ? ["two inputs have one name"] : []),
     ...known,
   ];
+}
+
+const CLASSES: readonly Sensitivity[] = ["low", "medium", "high"];
+
+/**
+ * What has changed since a manifest was archived: fields that are no longer accepted so, or whose sensitivity is higher
+ * now. A lower sensitivity is no problem.
+ */
+export function outdatedInputs({ inputs }: Pick<Manifest, "inputs">, overlay: Overlay): string[] {
+  return inputs.flatMap(({ name, path, type, unit, sensitivity }) => {
+    const resolved = resolveInput(name, path.join("."), overlay);
+    if (!resolved.ok) return [resolved.problem];
+    const now = resolved.input;
+    const isSame = now.type === type && now.unit === unit;
+    const isHigher = CLASSES.indexOf(now.sensitivity) > CLASSES.indexOf(sensitivity);
+    return isSame && !isHigher
+      ? []
+      : [`the field ${JSON.stringify(path.join("."))} has another type, unit or sensitivity`];
+  });
 }
 
 export function isText(text: unknown): text is string {

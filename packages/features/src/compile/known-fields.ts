@@ -20,22 +20,28 @@ export const NO_OVERLAY: Overlay = { fields: [] };
 export type Resolved =
   { readonly ok: true; readonly input: ManifestInput } | { readonly ok: false; readonly problem: string };
 
-/** Looks up what decides how a field is read. @param path has names joined by `.`, as definitions write it. */
-export function resolveInput(name: string, path: string, { fields }: Overlay): Resolved {
+/**
+ * Looks up what decides how a field is read: in the catalog, else in the overlay.
+ *
+ * @param path has names joined by `.`, as definitions write it.
+ */
+export function resolveInput(name: string, path: string, overlay: Overlay): Resolved {
   const names = path.split(".");
-  const accepted = fields.find((field) => field.path.join(".") === path);
-  if (accepted) {
-    const { type, unit, sensitivity } = accepted;
-    return { ok: true, input: { name, path: accepted.path, type, ...(unit && { unit }), sensitivity } };
-  }
   const [id, first = "", member] = names;
   const probe = CATALOG.find((candidate) => candidate.id === id);
   const outer = memberOf(probe?.fields, first);
   const field = member === undefined ? outer : memberOf(outer?.fields, member);
-  if (!probe || !field || names.length > 3) return unknown(path, "neither the catalog nor the overlay has it");
+  if (!probe || !field || names.length > 3) return resolveAccepted(name, path, overlay);
   if (field.type === "object") return unknown(path, "it is an object: name a member of it");
   if (field.platforms.length === 0) return unknown(path, "the SDK never fills it");
   return { ok: true, input: inputOf(name, names, probe, field) };
+}
+
+function resolveAccepted(name: string, path: string, { fields }: Overlay): Resolved {
+  const accepted = fields.find((field) => field.path.join(".") === path);
+  if (!accepted) return unknown(path, "neither the catalog nor the overlay has it");
+  const { type, unit, sensitivity } = accepted;
+  return { ok: true, input: { name, path: accepted.path, type, ...(unit && { unit }), sensitivity } };
 }
 
 function memberOf(fields: Readonly<Record<string, Field>> | undefined, name: string): Field | undefined {

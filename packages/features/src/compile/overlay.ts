@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { UNITS } from "@device-risk-signals/contract/catalog/declare";
 import { NO_OVERLAY, type Overlay, type OverlayField } from "./known-fields.ts";
 
 export const OVERLAY_FILE = "overlay.json";
@@ -13,6 +14,7 @@ const TYPES: Readonly<Record<OverlayField["type"], string>> = {
   "number[]": "readonly number[]",
 };
 const SENSITIVITIES: ReadonlySet<unknown> = new Set(["low", "medium", "high"]);
+const UNIT_NAMES: ReadonlySet<unknown> = new Set(UNITS);
 const NAME = /^\w{1,64}$/;
 
 export type ReadOverlay =
@@ -29,14 +31,20 @@ export function readOverlay(folder: string): ReadOverlay {
     return { ok: false, problems: [`${OVERLAY_FILE} is no JSON object`] };
   }
   if (!Array.isArray(fields)) return { ok: false, problems: [`${OVERLAY_FILE} has no array \`fields\``] };
-  const problems = fields.flatMap((field: Partial<OverlayField> | null, at) => {
-    const { path = [], type = "", sensitivity = "" } = field ?? {};
-    const isPath =
-      Array.isArray(path) && (path.length === 2 || path.length === 3) && path.every((name) => NAME.test(name));
-    const isField = isPath && Object.hasOwn(TYPES, type) && SENSITIVITIES.has(sensitivity);
-    return isField ? [] : [`${OVERLAY_FILE}: field ${at + 1} needs a path of 2 or 3 names, a type and a sensitivity`];
-  });
+  const problems = fields.flatMap((field: unknown, at) => (isOverlayField(field) ? [] : [problemOf(at + 1)]));
   return problems.length > 0 ? { ok: false, problems } : { ok: true, overlay: { fields: fields as OverlayField[] } };
+}
+
+const problemOf = (number: number): string =>
+  `${OVERLAY_FILE}: field ${number} needs a path of 2 or 3 names, a type, a unit if it is a number, and a sensitivity`;
+
+function isOverlayField(field: unknown): field is OverlayField {
+  const { path, type, unit, sensitivity } = (field ?? {}) as Readonly<Record<string, unknown>>;
+  if (typeof type !== "string" || !Object.hasOwn(TYPES, type)) return false;
+  const isPath =
+    Array.isArray(path) && (path.length === 2 || path.length === 3) && path.every((name) => NAME.test(String(name)));
+  const hasUnit = type.startsWith("number") ? UNIT_NAMES.has(unit) : unit === undefined;
+  return isPath && hasUnit && SENSITIVITIES.has(sensitivity);
 }
 
 /** The text of `overlay.d.ts`, which lets definitions name the fields of the overlay. */

@@ -69,8 +69,18 @@ describe("a new repository of definitions", () => {
     expect((await checkFeatures(folder)).problems).toEqual([
       "overlay.d.ts is not of the overlay: run `drs feature lock`",
     ]);
-    write([{ path: ["new.probe", "found"], type: "boolean", sensitivity: "high" }]);
-    expect((await checkFeatures(folder)).problems.join()).toContain("overlay.json: field 1");
+    const field = { path: ["new_probe", "found"], type: "boolean", sensitivity: "high" };
+    for (const wrong of [
+      { ...field, path: ["new.probe", "found"] },
+      { ...field, type: "number" },
+      { ...field, type: "number", unit: "parsecs" },
+      { ...field, unit: "ms" },
+      { ...field, sensitivity: undefined },
+      null,
+    ]) {
+      write([field, wrong]);
+      expect((await checkFeatures(folder)).problems.join(), JSON.stringify(wrong)).toContain("overlay.json: field 2");
+    }
   });
 
   it("is not made in a folder that has files", async () => {

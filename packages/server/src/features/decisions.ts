@@ -13,6 +13,7 @@ import { instant } from "../postgres/instant.ts";
 import { LOCKS } from "../postgres/locks.ts";
 import { narrowed, query, queryRow, sql } from "../postgres/statement.ts";
 import { type Evidence, refusingVersions } from "./evidence.ts";
+import { requireAcceptedInputs } from "./accepted-inputs.ts";
 
 /** A version of a feature, as decisions and layers name it: `id@version`. */
 export type FeatureName = string;
@@ -151,6 +152,7 @@ export async function adoptFeatures(
   await lockTransaction(owner, LOCKS.features);
   const bundles = await findBundles(owner, features.toSorted());
   requirePurpose(bundles, purpose.id);
+  await requireAcceptedInputs(owner, bundles);
   // guard(false): an adoption that would refuse events needs a person who says so
   // fails: packages/server/src/features/extraction.test.ts › would refuse
   if (!acceptsRefusals) requireAccepted(evidence);

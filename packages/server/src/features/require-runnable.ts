@@ -1,10 +1,8 @@
-import type { Bundle } from "@device-risk-signals/features";
 import type { ProposedBundle } from "@device-risk-signals/features/archived";
 import { OperatorError } from "../errors/operator-error.ts";
 
 /** Loads the programs in a process of their own, which also compares each with its hash. @throws input-invalid */
 export async function requireRunnable(bundles: readonly ProposedBundle[]): Promise<void> {
-  await requirePublishedInputs(bundles);
   await requireFixtures(bundles);
   const { openRunner } = await import("@device-risk-signals/features/runner");
   const runner = await openRunner(bundles).catch((error: unknown) => {
@@ -12,14 +10,6 @@ export async function requireRunnable(bundles: readonly ProposedBundle[]): Promi
     throw new OperatorError("input-invalid", `A bundle can't be archived: ${error.message}.`, { cause: error });
   });
   await runner.close();
-}
-
-/** A manifest can't lower the sensitivity of a field, or change how it is read. */
-async function requirePublishedInputs(bundles: readonly Bundle[]): Promise<void> {
-  const { manifestProblems } = await import("@device-risk-signals/features/manifest");
-  const at = bundles.findIndex(({ manifest }) => manifestProblems(manifest).length > 0);
-  if (at === -1) return;
-  throw new OperatorError("input-invalid", `Manifest ${at + 1} is not as the catalog says. Run \`drs feature test\`.`);
 }
 
 /** Fixtures can be left out; the server archives them, and computes them again in `drs feature verify`. */

@@ -17,6 +17,7 @@ import {
 import { type Evidence, gatherEvidence, inputsOf } from "../../features/evidence.ts";
 import { readDueState } from "../../features/extraction-due.ts";
 import { findFeatures, isPending } from "../../features/read-features.ts";
+import { requirePublishedInputs } from "../../features/accepted-inputs.ts";
 import { requireRunnable } from "../../features/require-runnable.ts";
 import { agentOf } from "../../identity/caller.ts";
 import { findPurposeCode, readPurposeIds } from "../../policy/policy-table.ts";
@@ -31,6 +32,7 @@ const LOOK_EVERY_MS = 50;
 export const proposeFeatures: Operation<"proposeFeatures"> = async ({ ports, caller, input }) => {
   const reason = reasonOf(input.reason, ports.config);
   const bundles = input.bundles as readonly ProposedBundle[];
+  await requirePublishedInputs(ports.pool, bundles);
   await requireRunnable(bundles);
   const evidence = await evidenceOf(ports, bundles);
   if (input.dry_run) return { answer: { proposed: [], evidence: shownEvidence(evidence), dry_run: true }, audit: {} };

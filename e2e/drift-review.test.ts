@@ -1,0 +1,109 @@
+/** A release of the SDK sends a new probe: from its first event to a feature that reads it, and to its rejection. */
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { authorized, send, transport } from "./support/client.ts";
+import { objects, runInProcess } from "./support/command.ts";
+import { sharedDatabase, temporaryFolder, type TestDatabase } from "./support/database.ts";
+import { until } from "./support/embedded.ts";
+import { credentials, type Credentials, type ServerProcess, startServer } from "./support/server.ts";
+
+let database: TestDatabase;
+let environment: Record<string, string>;
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let server: ServerProcess;
+let who: Credentials;
+
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  database = await sharedDatabase();
+  environment = await database.environment();
+  server = await startServer(environment);
+  who = await credentials(environment);
+});
+afterAll(async () => {
+  await server?.stop();
+  await database?.close();
+  await folder?.remove();
+});
+
+const REASON = ["--reason", "review 4711"];
+const drs = (...args: readonly string[]) => runInProcess(environment, ...args);
+const succeed = async (...args: readonly string[]): Promise<string> => {
+  const { code, stdout, stderr } = await drs(...args);
+  expect({ code, stderr }, args.join(" ")).toEqual({ code: 0, stderr: "" });
+  return stdout;
+};
+
+/** Posts the observations of an SDK version, as this text. @returns the id of the event */
+async function post(sdkVersion: string, probes: string): Promise<string> {
+  const body = transport(who);
+  const marker = '"probes":"here"';
+  const observations = { ...body.observations, probes: "here" };
+  const text = JSON.stringify({ ...body, sdk_version: sdkVersion, observations });
+  const { status, json } = await send({
+    url: server.url,
+    headers: authorized(who),
+    body: text.replace(marker, `"probes": ${probes}`),
+  });
+  expect(status).toBe(201);
+  return String(json["event_id"]);
+}
+
+/** Decisions about the paths that the list shows. */
+const listed = async (): Promise<Record<string, unknown>> =>
+  Object.fromEntries(
+    objects(await succeed("drift", "list", "--json")).map(({ path, review }) => [String(path), review]),
+  );
+
+const NEW_PROBES =
+  '{ "new_probe": {"status":"success","data":{"found": true, "n":1.0}}, "fonts": {"status":"success","data":{"novel":1}} }';
+
+async function writeDefinition(repository: string): Promise<void> {
+  await succeed("feature", "init", repository);
+  const file = join(repository, "features/vpn-active.feature.ts");
+  const text = (await readFile(file, "utf8")).replace('"payments"', '"default"');
+  await writeFile(file, text.replace("network.isVpnActive", "new_probe.found").replaceAll("vpn_active", "new_found"));
+}
+
+const valueOf = async (eventId: string): Promise<unknown> => {
+  const stdout = await succeed("feature", "get", "--event", eventId, "--wait", "5s", "--json");
+  const [event] = objects<{ features: { state: string; value: unknown; inputs: string[] }[] }>(stdout);
+  return event?.features.map(({ state, value, inputs }) => ({ state, value, inputs }));
+};
+
+test("a new probe is stored exactly, listed as drift, and read by features only while it is accepted", async () => {
+  const first = await post("2.0.0", NEW_PROBES);
+  expect(await succeed("event", "get", first, "--raw", ...REASON)).toContain(`"probes": ${NEW_PROBES}`);
+  const repository = join(folder.path, "features");
+  await writeDefinition(repository);
+  const { code, stderr } = await drs("feature", "test", repository);
+  expect(code).toBe(1);
+  expect(stderr).toContain('the field "new_probe.found" can\'t be an input');
+  await until(async () => (await listed())["new_probe"] === "open");
+  await succeed("drift", "ignore", "fonts.novel", ...REASON);
+  expect(await listed()).toEqual({ new_probe: "open" });
+
+  const overlay = ["--overlay", join(repository, "overlay.json")];
+  const type = ["--type", "boolean", "--sensitivity", "low"];
+  await succeed("drift", "accept", "new_probe.found", ...type, ...REASON, ...overlay);
+  await succeed("feature", "lock", repository);
+  await succeed("feature", "test", repository);
+  await succeed("feature", "propose", repository, ...REASON);
+  const deciding = ["new_found@1", "--purpose", "default", ...REASON];
+  expect(await succeed("feature", "adopt", ...deciding)).toContain("Adopted as layer 1.");
+
+  const [newer, older] = [
+    await post("2.0.0", NEW_PROBES.replace('"novel":1', '"novel":"1"')),
+    await post("1.0.0", '{"fonts":{"status":"timeout"}}'),
+  ];
+  expect(await valueOf(newer)).toEqual([{ state: "observed", value: true, inputs: ["observed"] }]);
+  expect(await valueOf(older)).toEqual([{ state: "omitted", value: null, inputs: ["omitted:probe-absent"] }]);
+  await until(async () => (await listed())["fonts.novel"] === "open");
+
+  await succeed("feature", "retire", ...deciding);
+  await succeed("drift", "reject", "new_probe.found", ...REASON);
+  const again = await drs("feature", "adopt", ...deciding);
+  expect(again.code).toBe(1);
+  expect(again.stderr).toContain('Nothing was adopted: the field "new_probe.found" can\'t be an input');
+});

@@ -1,0 +1,44 @@
+/** Features read the catalog and the fields that were accepted after a review, and nothing else. */
+import type { Bundle } from "@device-risk-signals/features";
+import { listAcceptedFields } from "../drift/drift-review.ts";
+import { OperatorError } from "../errors/operator-error.ts";
+import type { Executor } from "../postgres/executor.ts";
+
+const loadManifests = () => import("@device-risk-signals/features/manifest");
+
+type Overlay = Parameters<Awaited<ReturnType<typeof loadManifests>>["outdatedInputs"]>[1];
+
+async function readOverlay(executor: Executor): Promise<Overlay> {
+  const fields = (await listAcceptedFields(executor)).map(({ path, type, unit, sensitivity }) => ({
+    path: path.split("."),
+    type,
+    ...(unit !== null && { unit }),
+    sensitivity,
+  }));
+  return { fields };
+}
+
+/**
+ * Compares the inputs of each manifest with the catalog and the accepted fields: a manifest can't lower the sensitivity
+ * of a field, or change how it is read. @throws input-invalid
+ */
+export async function requirePublishedInputs(executor: Executor, bundles: readonly Bundle[]): Promise<void> {
+  const { manifestProblems } = await loadManifests();
+  const overlay = await readOverlay(executor);
+  const at = bundles.findIndex(({ manifest }) => manifestProblems(manifest, overlay).length > 0);
+  if (at === -1) return;
+  throw new OperatorError(
+    "input-invalid",
+    `Manifest ${at + 1} is not as the catalog and the accepted fields say. Run \`drs drift overlay --overlay overlay.json\` and \`drs feature test\`.`,
+  );
+}
+
+/** Compares archived manifests with what is accepted now. @throws state-conflict */
+export async function requireAcceptedInputs(executor: Executor, bundles: readonly Bundle[]): Promise<void> {
+  const { outdatedInputs } = await loadManifests();
+  const overlay = await readOverlay(executor);
+  const outdated = [...new Set(bundles.flatMap(({ manifest }) => outdatedInputs(manifest, overlay)))];
+  // guard(false): a field that is accepted no more does not enter feature logic
+  // fails: e2e/drift-review.test.ts › only while it is accepted
+  if (outdated.length > 0) throw new OperatorError("state-conflict", `Nothing was adopted: ${outdated.join("; ")}.`);
+}

@@ -29,7 +29,9 @@ beforeAll(async () => {
   servers = await Promise.all([startServer(environment), startServer(environment)]);
   who = await credentials(environment);
   const bundles = join(folder.path, "bundles.json");
-  await writeFile(bundles, JSON.stringify([bundleOf("({ su }) => su.value ?? null", { purposes: ["default"] })]));
+  const purposes = ["default"];
+  const throwing = bundleOf("() => { throw new Error('x'); }", { id: "throwing", purposes });
+  await writeFile(bundles, JSON.stringify([bundleOf("({ su }) => su.value ?? null", { purposes }), throwing]));
   expect(await drs("propose", bundles, "--reason", "review 4711")).toMatchObject({ code: 0, stderr: "" });
 });
 afterAll(async () => {
@@ -77,14 +79,16 @@ test("a wrong type is rejected by every server within 2 s of the adoption, until
   await until(async () => (await answers()).every((status) => status === 201));
 });
 
-test(`each stored event has its features once, after ${KILLS} kills of ${WORKERS} workers`, async () => {
-  expect(await drs("adopt", ...deciding, "--accept-refusals")).toMatchObject({ code: 0, stderr: "" });
+test(`each stored event has its features once, after ${KILLS} kills of ${WORKERS} workers, although one throws`, async () => {
+  expect(await drs("adopt", "throwing@1", ...deciding, "--accept-refusals")).toMatchObject({ code: 0, stderr: "" });
   const start = () => spawnDrs(environment, ["feature", "work"]);
   const workers = Array.from({ length: WORKERS }, start);
   const stored: string[] = [];
   for (let kill = 0; kill < KILLS; kill++) {
     const posted = Array.from({ length: EVENTS_A_ROUND }, (_, at) => post(servers[at % servers.length]));
-    stored.push(...(await Promise.all(posted)).map(({ eventId }) => eventId));
+    const answers = await Promise.all(posted);
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
+    stored.push(...answers.map(({ eventId }) => eventId));
     // A worker has computed something when it is killed, and may be in the middle of the rest.
     await until(async () => (await statusOf(stored)).includes("computed"));
     workers.shift()?.kill("SIGKILL");
@@ -94,7 +98,12 @@ test(`each stored event has its features once, after ${KILLS} kills of ${WORKERS
   for (const worker of workers) worker.kill("SIGTERM");
   const layers = objects((await drs("layers", "--json")).stdout)[0];
   expect(layers).toMatchObject({ due_batches: 0 });
-  for (const { features } of await read(stored)) expect(features).toHaveLength(1);
+  for (const { features } of await read(stored)) {
+    expect(features).toMatchObject([
+      { feature: "example@1", failure: null },
+      { feature: "throwing@1", state: "failed", failure: "threw" },
+    ]);
+  }
 });
 
 const read = async (stored: readonly string[]): Promise<Record<string, unknown>[]> => {

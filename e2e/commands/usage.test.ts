@@ -2,7 +2,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { runInProcess, everyCommand, leafCommands, LOCAL, type Printed, REQUIRED } from "../support/command.ts";
+import {
+  commandsOfInstallation,
+  everyCommand,
+  leafCommands,
+  type Printed,
+  REQUIRED,
+  runInProcess,
+} from "../support/command.ts";
 import { CommandScene } from "../support/command-scene.ts";
 import { runDrs } from "../support/server.ts";
 
@@ -151,9 +158,9 @@ describe("the command drs", () => {
     },
   );
 
+  const named = new Set(commandsOfInstallation());
   const leaves = everyCommand().filter(
-    (path) =>
-      !LOCAL.has(path.join(" ")) && (path.length === 2 || ["doctor", "migrate", "serve"].includes(path[0] ?? "")),
+    (path) => named.has(path.join(" ")) && (path.length > 1 || ["doctor", "migrate", "serve"].includes(path[0] ?? "")),
   );
   const withDatabase = leaves.filter((path) => path.join(" ") !== "receipt verify");
   test.each(withDatabase.map((path) => [path.join(" "), path]))(

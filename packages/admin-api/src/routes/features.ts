@@ -386,4 +386,43 @@ export const FEATURE_ROUTES = {
     }),
     problems: ["not-found"],
   },
+  compareFeatures: {
+    method: "GET",
+    path: "/features/compare",
+    tag: TAG,
+    summary: "Compute two versions of a feature for the same stored events",
+    description:
+      "Counts of results by platform and SDK version. Numbers below 10 are suppressed, and further ones that would tell " +
+      "them; an open case of the caller shows all.",
+    permission: "features.read",
+    operation: "feature.compare",
+    access: "audited-read",
+    appliedBy: "worker",
+    query: object({
+      before: featureName,
+      after: featureName,
+      purpose,
+      from: Type.Optional(time("Only events that were received at or after this time.")),
+      case_id: Type.Optional(uuid("An open case of the caller.")),
+    }),
+    answer: object({
+      before: shownText(),
+      after: shownText(),
+      purpose: shownText(),
+      from: nullable(shownText()),
+      is_exact: Type.Boolean({ description: "Whether no cell is suppressed." }),
+      events: count("Events that both versions were computed of."),
+      undecided: count("Events that can't be opened, or that a version took too long for."),
+      cells: Type.Array(
+        object({
+          platform: shownText(),
+          sdk_version: shownText(),
+          before: shownText("A state, or `observed` with the group of the value."),
+          after: shownText(),
+          events: nullable(count("Null where it is suppressed.")),
+        }),
+      ),
+    }),
+    problems: ["not-found", "state-conflict", "case-invalid"],
+  },
 } as const satisfies Readonly<Record<string, Route>>;

@@ -1,6 +1,6 @@
 /** Story of the auditor: where a stored value comes from, after the event has expired, and after an erasure. */
 import { createHash } from "node:crypto";
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bundleOf } from "../../../features/src/bundle.fixture.ts";
@@ -134,6 +134,33 @@ it("stored values are computed again under the policy of their time, and archive
   );
   const none = ["feature", "verify", "--to", "2020-01-31", "--json"];
   expect(objects((await runInProcess(opened.environment, ...none)).stdout)).toMatchObject([{ events: 0, rows: 0 }]);
+});
+
+it("a version that is not adopted is compared, with small numbers in a case only", async () => {
+  const file = join(folder(), "second.json");
+  const second = bundleOf("({ su }) => su.state === 'observed' ? !su.value : null", {
+    id: "found",
+    version: 2,
+    purposes: ["default"],
+  });
+  const elsewhere = bundleOf("() => true", { id: "elsewhere", purposes: ["other"] });
+  await writeFile(file, JSON.stringify([second, elsewhere]));
+  await drs("feature", "propose", file, ...REASON);
+  const page = join(folder(), "page.html");
+  const compare = ["feature", "compare", "found@1", "found@2", "--purpose", "default", "--all"];
+  const cell = { platform: "android", sdk_version: "1.2.3", before: "observed true", after: "observed false" };
+  expect(await drs(...compare, "--html", page)).toMatchObject({ events: 2, cells: [{ ...cell, events: null }] });
+  expect(await readFile(page, "utf8")).toContain("not shown");
+  const why = ["--event", event.eventId, "--category", "debugging", ...REASON];
+  const { case_id } = await drs("case", "open", ...why);
+  expect(await drs(...compare, "--case", String(case_id))).toMatchObject({ cells: [{ ...cell, events: 2 }] });
+  const unknown = await runInProcess(opened.environment, ...compare, "--case", event.eventId);
+  expect(unknown).toMatchObject({ code: 1, stdout: "" });
+});
+
+it("versions are compared for events of a purpose that both definitions name", async () => {
+  const compare = ["feature", "compare", "found@1", "elsewhere@1", "--purpose", "default", "--all"];
+  expect((await runInProcess(opened.environment, ...compare)).stderr).toContain("do not name the purpose");
 });
 
 it("a stored value that its event does not give is found", async () => {

@@ -107,6 +107,7 @@ const inputs = (): Readonly<Record<RouteId, Record<string, unknown>>> => ({
   verifyFeatures: { event_id: event.eventId },
   listAttestations: {},
   verifyAttestations: {},
+  compareFeatures: { before: "none@1", after: "none@2", purpose: "default" },
   listOutcomes: {},
   listRejections: {},
   readTimeline: { account: "customer-1", idempotency_key: event.idempotencyKey },

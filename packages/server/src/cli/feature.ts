@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { OperatorError } from "../errors/operator-error.ts";
 import { plural } from "../messages/plural.ts";
 import { attestationCommand } from "./attestation.ts";
+import { compareFeaturesCommand } from "./compare-features.ts";
 import { type Context, print, printJson, printRows } from "./context.ts";
 import { explainFeatureCommand } from "./explain-feature.ts";
 import { example } from "./options.ts";
@@ -95,6 +96,7 @@ export function featureCommand(context: Context): Command {
   command.addCommand(explainFeatureCommand(context));
   command.addCommand(verifyFeaturesCommand(context));
   command.addCommand(attestationCommand(context));
+  command.addCommand(compareFeaturesCommand(context));
   return command;
 }
 

@@ -157,7 +157,7 @@ async function verifyLayer(
 }
 
 /** What the purpose covered under a policy; everything before the first one. */
-async function readCovers(executor: Executor, purpose: number, policyVersion: number): Promise<Covers> {
+export async function readCovers(executor: Executor, purpose: number, policyVersion: number): Promise<Covers> {
   const policy = await readPolicyVersionDocument(executor, policyVersion);
   const id = (await readPurposeIds(executor)).get(purpose);
   const definition = policy?.purposes.find((one) => one.id === id);

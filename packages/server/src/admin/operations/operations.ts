@@ -5,6 +5,7 @@ import { approve, deny, listApprovals, readApproval } from "./approvals.ts";
 import { listAttestations, verifyAttestations } from "./attestations.ts";
 import { listAudit } from "./audit.ts";
 import { closeCase, listCases, openCase } from "./cases.ts";
+import { compareFeatures } from "./compare-features.ts";
 import { compareEvents, listEvents, readEvent, readExactEvent, readObservations } from "./events.ts";
 import { listOutcomes, listRejections } from "./counters.ts";
 import { explainFeature } from "./explain-feature.ts";
@@ -81,6 +82,7 @@ export const OPERATIONS: Operations = {
   verifyFeatures,
   listAttestations,
   verifyAttestations,
+  compareFeatures,
   listOutcomes,
   listRejections,
   readTimeline,

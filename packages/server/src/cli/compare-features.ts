@@ -1,0 +1,64 @@
+import { writeFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { Command, InvalidArgumentError } from "commander";
+import { OperatorError } from "../errors/operator-error.ts";
+import { plural } from "../messages/plural.ts";
+import { call } from "./call.ts";
+import { comparePage } from "./compare-page.ts";
+import { type Context, print, printJson, printRows } from "./context.ts";
+import { example, name, time, uuid } from "./options.ts";
+
+const VERSION = /^[a-z][a-z0-9_]{0,63}@[1-9]\d{0,8}$/;
+
+function version(text: string): string {
+  if (!VERSION.test(text)) throw new InvalidArgumentError("It must be an id and a version, such as root_traces@2.");
+  return text;
+}
+
+interface Options {
+  readonly purpose: string;
+  readonly all?: boolean;
+  readonly since?: number;
+  readonly case?: string;
+  readonly html?: string;
+  readonly json?: boolean;
+}
+
+/** `drs feature compare`. */
+export function compareFeaturesCommand(context: Context): Command {
+  return new Command("compare")
+    .description("Compute two versions of a feature for the same events. Audited.")
+    .argument("<before>", "such as root_traces@1", version)
+    .argument("<after>", "such as root_traces@2; it need not be adopted", version)
+    .requiredOption("--purpose <id>", "purpose of the events", name("a purpose", 64))
+    .option("--all", "all events that have not expired")
+    .option("--since <time>", "events that were received at or after this time", time)
+    .option("--case <id>", "an open case of yours: numbers below 10 are shown", uuid)
+    .option("--html <file>", "write a page with plots, too")
+    .option("--json", "print one JSON object")
+    .addHelpText("after", example("drs feature compare root_traces@1 root_traces@2 --purpose payments --all"))
+    .action(async (before: string, after: string, options: Options) => {
+      const { purpose, all = false, since, case: caseId, html, json = false } = options;
+      if (all === (since !== undefined)) {
+        throw new OperatorError("wrong-usage", "One of --all and --since says which events are read.");
+      }
+      const compared = await call(context, "compareFeatures", {
+        before,
+        after,
+        purpose,
+        ...(since !== undefined && { from: new Date(since).toISOString() }),
+        ...(caseId !== undefined && { case_id: caseId }),
+      });
+      if (html !== undefined) await write(resolve(context.directory, html), comparePage(compared));
+      if (json) return printJson(context, compared);
+      const rows = compared.cells.map(({ events, ...cell }) => ({ ...cell, events: events ?? "not shown" }));
+      printRows(context, rows, false, "No events.");
+      print(context, `${plural(compared.events, "event")}, ${compared.undecided} undecided.`);
+    });
+}
+
+async function write(path: string, page: string): Promise<void> {
+  await writeFile(path, page).catch((error: NodeJS.ErrnoException) => {
+    throw new OperatorError("output-failed", `${path} can't be written (${error.code})`);
+  });
+}

@@ -1,0 +1,71 @@
+/** A comparison of two versions of a feature as one HTML page, which loads nothing and runs nothing. */
+import type { Answer } from "@device-risk-signals/admin-api";
+
+type Compared = Answer<"compareFeatures">;
+
+const CELL = 34;
+const LEFT = 220;
+const TOP = 150;
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (found) => ESCAPES[found] ?? "");
+
+/** Names come from clients and definitions: each is escaped. */
+export function comparePage(compared: Compared): string {
+  const { before, after, purpose, from, events, undecided, is_exact, cells } = compared;
+  const title = escaped(`${before} and ${after}`);
+  const groups = Map.groupBy(cells, ({ platform, sdk_version }) => `${platform} ${sdk_version}`);
+  const plots = [...groups].map(([name, own]) => `<h2>${escaped(name)}</h2>\n${plot(own, before, after)}`);
+  const since = from === null ? "all stored events" : `events since ${from}`;
+  const facts = `${purpose}, ${since}: ${events} events, ${undecided} undecided.`;
+  const note = is_exact ? "Exact numbers." : "Numbers below 10 are not shown, and further ones that would tell them.";
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>${title}</title>
+<style>body{font:14px sans-serif;margin:2em}text{font:12px sans-serif}</style>
+</head>
+<body>
+<h1>${title}</h1>
+<p>${escaped(facts)} ${note}</p>
+${plots.join("\n")}
+</body>
+</html>
+`;
+}
+
+function plot(cells: Compared["cells"], before: string, after: string): string {
+  const rows = [...new Set(cells.map((cell) => cell.before))].toSorted();
+  const columns = [...new Set(cells.map((cell) => cell.after))].toSorted();
+  const largest = Math.max(1, ...cells.map(({ events }) => events ?? 0));
+  const [width, height] = [LEFT + columns.length * CELL * 2, TOP + rows.length * CELL];
+  const labels = [
+    ...rows.map((name, at) => text(LEFT - 8, TOP + (at + 0.6) * CELL, name, 'text-anchor="end"')),
+    ...columns.map((name, at) => {
+      const [x, y] = [LEFT + (at * 2 + 1) * CELL, TOP - 8];
+      return text(x, y, name, `transform="rotate(-45 ${x} ${y})"`);
+    }),
+    text(8, 16, `rows: ${before}, columns: ${after}`, ""),
+  ];
+  const squares = cells.map((cell) => {
+    const [x, y] = [LEFT + columns.indexOf(cell.after) * CELL * 2, TOP + rows.indexOf(cell.before) * CELL];
+    const opacity = cell.events === null ? 0 : 0.1 + (0.6 * cell.events) / largest;
+    const fill = cell.before === cell.after ? "#2a7" : "#c52";
+    const shown = cell.events === null ? "not shown" : String(cell.events);
+    const square = `<rect x="${x}" y="${y}" width="${CELL * 2}" height="${CELL}" fill="${fill}" fill-opacity="${opacity.toFixed(2)}" stroke="#888"/>`;
+    return square + text(x + CELL, y + 0.6 * CELL, shown, 'text-anchor="middle"');
+  });
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">${[...squares, ...labels].join("")}</svg>`;
+}
+
+const text = (x: number, y: number, content: string, attributes: string): string =>
+  `<text x="${x}" y="${y}" ${attributes}>${escaped(content)}</text>`;

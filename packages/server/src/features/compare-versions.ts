@@ -1,0 +1,88 @@
+/** Computes two versions of a feature for the same stored events. Neither needs to be adopted. */
+import type { Bundle, Result } from "@device-risk-signals/features";
+import { readEvent } from "@device-risk-signals/features/readings";
+import { openRunner } from "@device-risk-signals/features/runner";
+import { type EventFilter, listEvents, readEvents } from "../events/read-events.ts";
+import type { Sealer } from "../ports.ts";
+import type { Executor } from "../postgres/executor.ts";
+import { type Cell, Confusion } from "./confusion.ts";
+import { isTooSlow, openForFeatures, type OpenedEvent } from "./extract.ts";
+import { binOf } from "./tally.ts";
+import { readCovers } from "./verify-values.ts";
+
+const PAGE = 500;
+/** Events whose exact bytes are in memory at once. */
+const SLICE = 64;
+/** A longer time than that of extraction: the machine may be busy with it. */
+const BUDGET_MS = 50;
+
+export interface ComparePorts {
+  readonly executor: Executor;
+  readonly sealer: Sealer;
+  readonly policyVersion: number;
+  /** Called after each page. */
+  readonly onProgress: (events: number) => void;
+}
+
+export interface ComparedVersions {
+  /** Events that both versions were computed of. */
+  readonly events: number;
+  /** Events that can't be opened, or that a version took too long for. */
+  readonly undecided: number;
+  readonly cells: readonly Cell[];
+}
+
+/** Events that are erased, expired or restricted are left out. @param filter with the purpose. */
+export async function compareVersions(
+  { executor, sealer, policyVersion, onProgress }: ComparePorts,
+  versions: readonly [before: Bundle, after: Bundle],
+  filter: EventFilter & { readonly purpose: number },
+): Promise<ComparedVersions> {
+  const covers = await readCovers(executor, filter.purpose, policyVersion);
+  const confusion = new Confusion();
+  const runner = await openRunner(versions, { budgetMs: BUDGET_MS });
+  let [events, undecided] = [0, 0];
+  const compute = async (opened: readonly OpenedEvent[]): Promise<void> => {
+    const results = await runner.run(opened.map(({ parsed }) => readEvent(parsed, covers)));
+    for (const [index, { event }] of opened.entries()) {
+      const [before, after] = results.events[index] ?? [];
+      if (!before || !after || isTooSlow(before) || isTooSlow(after)) {
+        undecided++;
+        continue;
+      }
+      events++;
+      const { platform, sdkVersion: sdk_version } = event;
+      confusion.add({
+        platform,
+        sdk_version,
+        before: resultName(versions[0], before),
+        after: resultName(versions[1], after),
+      });
+    }
+  };
+  try {
+    for (let last: string | undefined; ;) {
+      const page = await listEvents(executor, filter, PAGE, last);
+      const keys = page.map(({ purpose, received_at, event_id }) => {
+        return { purpose, receivedAt: Date.parse(received_at), eventId: event_id };
+      });
+      for (let at = 0; at < keys.length; at += SLICE) {
+        const opened: OpenedEvent[] = [];
+        for (const event of await readEvents(executor, keys.slice(at, at + SLICE))) {
+          const one = await openForFeatures(sealer, event);
+          if ("parsed" in one) opened.push(one);
+          else undecided++;
+        }
+        await compute(opened);
+      }
+      last = page.at(-1)?.event_id;
+      if (page.length < PAGE) return { events, undecided, cells: confusion.cells };
+      onProgress(events);
+    }
+  } finally {
+    await runner.close();
+  }
+}
+
+const resultName = ({ manifest }: Bundle, result: Result): string =>
+  result.state === "observed" ? `observed ${binOf(manifest.output, result)}` : result.state;

@@ -1,0 +1,29 @@
+import { expect, it } from "vitest";
+import { type Cell, Confusion, suppressSmall } from "./confusion.ts";
+
+const cell = (before: string, after: string, events: number): Cell => {
+  return { platform: "android", sdk_version: "1.2.3", before, after, events };
+};
+const shown = (...counts: readonly number[]): unknown[] =>
+  suppressSmall(counts.map((events, at) => cell(`before ${at}`, "after", events))).map(({ events }) => events);
+
+it("counts results of the same events by platform and SDK version", () => {
+  const confusion = new Confusion();
+  const { events: _events, ...one } = cell("omitted", "observed true", 0);
+  for (const after of ["observed true", "observed true", "omitted"]) confusion.add({ ...one, after });
+  confusion.add({ ...one, platform: "ios" });
+  expect(confusion.cells).toEqual([
+    cell("omitted", "observed true", 2),
+    cell("omitted", "omitted", 1),
+    { ...cell("omitted", "observed true", 1), platform: "ios" },
+  ]);
+});
+
+it("suppresses small cells, and further ones where the total would tell them", () => {
+  expect(shown(100, 10, 50)).toEqual([100, 10, 50]);
+  expect(shown(100, 9, 50)).toEqual([100, null, null]);
+  expect(shown(100, 2, 3, 50)).toEqual([100, null, null, null]);
+  expect(shown(100, 6, 7, 50)).toEqual([100, null, null, 50]);
+  expect(shown(3)).toEqual([null]);
+  expect(shown()).toEqual([]);
+});

@@ -349,6 +349,7 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
     "request close",
   ];
   const AUDITED = [
+    "audit review",
     "event list",
     "event get",
     "event compare",

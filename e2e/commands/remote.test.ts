@@ -65,6 +65,7 @@ const READING: readonly (readonly string[])[] = [
   ["purpose", "record", "--json"],
   ["purpose", "apply", "docs/privacy/purposes.yaml", "--dry-run"],
   ["case", "list"],
+  ["audit", "review"],
   ["event", "list"],
   ["event", "list", "--account", "customer-1", "--limit", "0", "--json"],
   ["drift", "list"],

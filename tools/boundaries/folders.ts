@@ -264,7 +264,6 @@ export const FOLDERS: readonly Folder[] = [
       "adopted-fields",
       "accounts",
       "events",
-      "audit/log",
       "audit",
       "policy",
       "journal",

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { Route } from "../route.ts";
-import { account, count, eventId, limit, nullable, object, shownText, text } from "../schemas.ts";
+import { account, count, eventId, limit, nullable, object, shownText, text, time } from "../schemas.ts";
 
 export const AUDIT_ROUTES = {
   listAudit: {
@@ -43,6 +43,43 @@ export const AUDIT_ROUTES = {
         }),
       ),
       next: nullable(shownText("Continues the list; null at its end.")),
+    }),
+  },
+  reviewReads: {
+    method: "GET",
+    path: "/audit/reads",
+    tag: "Audit",
+    summary: "Report who opened events, why, and what was done on the database itself",
+    description: "At most 1,000 rows of each list. Roles other than the auditor see what they did themselves.",
+    permission: "audit.read",
+    operation: "audit.review_reads",
+    access: "audited-read",
+    query: object({ since: Type.Optional(time("Start of the period; 7 days ago where absent.")) }),
+    answer: object({
+      since: shownText(),
+      reads: Type.Array(
+        object({
+          person: shownText("The person, or the actor of a command on the database."),
+          via: shownText("`direct`: a command on the database itself, which may also have destroyed data."),
+          operation: shownText(),
+          category: nullable(shownText()),
+          ticket: nullable(shownText()),
+          entries: count(),
+          accounts: count("Accounts that the entries are about."),
+        }),
+      ),
+      repeated_reasons: Type.Array(
+        object({ person: shownText(), reason: shownText(), cases: count("Cases that were opened with this reason.") }),
+      ),
+      unused_cases: Type.Array(
+        object({
+          case_id: shownText(),
+          person: shownText(),
+          category: shownText(),
+          ticket: nullable(shownText()),
+          opened_at: shownText(),
+        }),
+      ),
     }),
   },
 } as const satisfies Readonly<Record<string, Route>>;

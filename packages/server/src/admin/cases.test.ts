@@ -76,6 +76,29 @@ describe("a case", () => {
     expect(await other?.call("listCases", again)).toEqual({ cases: [], next: null });
   });
 
+  it("is reviewed by its person, and all cases by an auditor: reads, repeated reasons, cases without a read", async () => {
+    const person = "reviewed-1";
+    const reader = await listener.client(["investigator"], { person });
+    const why = { category: "legal-order", reason: "order 17 of the court", ticket: "T-17" } as const;
+    const used = await reader.call("openCase", { account: "customer-1", ...why });
+    const unused = await reader.call("openCase", { account: "customer-1", ...why });
+    await read(used.case_id, reader);
+    await read(used.case_id, reader);
+    const auditor = await listener.client(["auditor"]);
+    const all = await auditor.call("reviewReads", {});
+    const own = await reader.call("reviewReads", {});
+    const counted = { person, via: "api", operation: "event.read_raw", category: why.category, ticket: why.ticket };
+    expect(own.reads).toEqual([{ ...counted, entries: 2, accounts: 1 }]);
+    expect(own.repeated_reasons).toEqual([{ person, reason: why.reason, cases: 2 }]);
+    expect(own.unused_cases).toMatchObject([{ case_id: unused.case_id, person }]);
+    expect(all.reads).toEqual(expect.arrayContaining(own.reads));
+    expect(new Set(all.reads.map(({ person: of }) => of)).size).toBeGreaterThan(1);
+    const later = await auditor.call("reviewReads", { since: "2999-01-31T00:00:00Z" });
+    expect(later).toMatchObject({ reads: [], repeated_reasons: [], unused_cases: [] });
+    const entries = await listAudit(scene.system.pool, async () => scene.system.secrets, { person, limit: 1 });
+    expect(entries).toMatchObject([{ operation: "audit.review_reads" }]);
+  });
+
   it("of another person opens nothing", async () => {
     const { case_id } = await client.call("openCase", { account: "customer-1", ...WHY });
     const other = await listener.client(["investigator"], { person: "investigator-2" });

@@ -79,6 +79,7 @@ const inputs = (): Readonly<Record<RouteId, Record<string, unknown>>> => ({
   approve: { approval_id: NO_ID },
   deny: { approval_id: NO_ID },
   listAudit: {},
+  reviewReads: {},
   listAdminTokens: {},
   revokeAdminToken: { token_id: NO_ID },
   listTokens: {},

@@ -116,6 +116,60 @@ export async function listCases(
   return (await query(executor, LIST, values)).rows as CaseRow[];
 }
 
+/** The cases that a review looks at: opened since a time, by one person or by all. */
+export interface ReviewedCases {
+  /** RFC 3339. */
+  readonly since: string;
+  readonly person: string | undefined;
+  readonly limit: number;
+}
+
+export interface RepeatedReason {
+  readonly person: string;
+  readonly reason: string;
+  readonly cases: number;
+}
+
+const LIST_REPEATED = sql(
+  `select opened_by as person, reason, count(*) as cases from access_case
+    where opened_at >= $1 and ($2::text is null or opened_by = $2)
+    group by opened_by, reason having count(*) > 1 order by cases desc, 1, 2 limit $3::int4`,
+  ["timestamptz", "text?", "int4"],
+  { person: "text", reason: "text", cases: "int8" },
+);
+
+/** Reasons that a person gave for several cases. */
+export async function listRepeatedReasons(
+  executor: Executor,
+  { since, person, limit }: ReviewedCases,
+): Promise<readonly RepeatedReason[]> {
+  return (await query(executor, LIST_REPEATED, [since, person ?? null, limit])).rows;
+}
+
+export interface UnusedCase {
+  readonly case_id: string;
+  readonly person: string;
+  readonly category: string;
+  readonly ticket: string | null;
+  readonly opened_at: string;
+}
+
+const LIST_UNUSED = sql(
+  `select case_id, opened_by as person, category, ticket, ${instant("opened_at")} from access_case
+    where access_case.opened_at >= $1 and ($2::text is null or opened_by = $2) and events_opened = 0
+    order by access_case.opened_at, case_id limit $3::int4`,
+  ["timestamptz", "text?", "int4"],
+  { case_id: "uuid", person: "text", category: "text", ticket: "text?", opened_at: "text" },
+);
+
+/** Cases that no event was opened with, oldest first. */
+export async function listUnusedCases(
+  executor: Executor,
+  { since, person, limit }: ReviewedCases,
+): Promise<readonly UnusedCase[]> {
+  return (await query(executor, LIST_UNUSED, [since, person ?? null, limit])).rows;
+}
+
 const CLOSE = sql(
   `update access_case set closed_at = $3 where case_id = $1 and opened_by = $2 and closed_at is null returning ${COLUMNS}`,
   ["uuid", "text", "timestamptz"],

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { auditLogCommands } from "./audit-log.ts";
+import { auditReviewCommand } from "./audit-review.ts";
 import { withCalls } from "./call.ts";
 import type { Context } from "./context.ts";
 import { account, count, example, uuid } from "./options.ts";
@@ -41,6 +42,7 @@ export function auditCommand(context: Context): Command {
         ),
       );
     });
+  command.addCommand(auditReviewCommand(context));
   for (const one of auditLogCommands(context)) command.addCommand(one);
   return command;
 }

@@ -54,14 +54,13 @@ export async function withConnection<T>(
 ): Promise<T> {
   const config = loadConfig(context);
   const { isBreakGlass = false } = context;
-  // The checkpoint afterwards is a change.
-  const needed = isBreakGlass ? "change" : access;
   return withCloseStack(context, config, async (opened, onError) => {
-    const connection = await openConnection(context, config, needed, onError, opened);
+    const connection = await openConnection(context, config, access, onError, opened);
     // guard(drop): only the owner's login breaks the glass
     // fails: e2e/break-glass.test.ts › the owner's login
     if (isBreakGlass) await requireOwner(connection.administration);
-    return work(connection);
+    // The checkpoint afterwards is a change.
+    return work(isBreakGlass ? { ...connection, access: "change" } : connection);
   });
 }
 

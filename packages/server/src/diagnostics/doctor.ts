@@ -1,9 +1,8 @@
-import { BREAK_GLASS_OPERATIONS } from "@device-risk-signals/admin-api";
-import { PRUNE_OPERATION } from "../audit/log/epoch.ts";
 import { hasCode } from "../errors/operator-error.ts";
 import { readAdoptedFieldsFile } from "../adopted-fields/adopted-fields-file.ts";
 import { plural } from "../messages/plural.ts";
 import { requireReplayed } from "../lifecycle/recovery/compare-with-journal.ts";
+import { DIRECT_USE } from "../audit/review-reads.ts";
 import { countOutcomes, findUnreviewedUse } from "../audit/search-audit.ts";
 import { readErasureState } from "../lifecycle/erasure/erasures.ts";
 import { listAcceptedEntryLosses } from "../journal/applied-entries.ts";
@@ -249,7 +248,7 @@ async function erasureFinding(installation: Installation, isStandby: boolean): P
 /** What the admin API would have asked a case or an approval for. */
 async function directUseFinding({ pool, config }: Installation): Promise<Finding> {
   const what = "direct use";
-  const { entries, since } = await findUnreviewedUse(pool, [...BREAK_GLASS_OPERATIONS, PRUNE_OPERATION]);
+  const { entries, since } = await findUnreviewedUse(pool, DIRECT_USE);
   if (entries === 0) return { what, ok: true, detail: "every read of payloads and every destruction was reviewed" };
   const state = `commands on the database read payloads or destroyed data: ${plural(entries, "entry", "entries")} since ${since}`;
   const severity = config.embedded ? "advice" : "warning";

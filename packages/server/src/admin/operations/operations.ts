@@ -4,6 +4,7 @@ import { listAdminTokens, revokeAdminToken } from "./admin-tokens.ts";
 import { approve, deny, listApprovals, readApproval } from "./approvals.ts";
 import { listAttestations, verifyAttestations } from "./attestations.ts";
 import { listAudit } from "./audit.ts";
+import { reviewReads } from "./review-reads.ts";
 import { closeCase, listCases, openCase } from "./cases.ts";
 import { compareFeatures } from "./compare-features.ts";
 import { compareEvents, listEvents, readEvent, readExactEvent, readObservations } from "./events.ts";
@@ -54,6 +55,7 @@ export const OPERATIONS: Operations = {
   approve,
   deny,
   listAudit,
+  reviewReads,
   listAdminTokens,
   revokeAdminToken,
   listTokens,

@@ -1,0 +1,21 @@
+import { countReads, DIRECT_USE } from "../../audit/review-reads.ts";
+import { listRepeatedReasons, listUnusedCases } from "../../cases/cases.ts";
+import type { Operation } from "./operation.ts";
+
+const LIMIT = 1_000;
+/** The report is read each week. */
+const PERIOD_MS = 7 * 86_400_000;
+
+const READS = ["event.read_raw", "event.read_observations", "event.compare", "account.export"];
+
+export const reviewReads: Operation<"reviewReads"> = async ({ ports: { pool, clock }, caller, scope, input }) => {
+  const since = new Date(input.since === undefined ? clock.now() - PERIOD_MS : Date.parse(input.since)).toISOString();
+  const period = { since, person: scope === "own" ? caller.person : undefined, limit: LIMIT };
+  const reads = await countReads(pool, { ...period, reads: READS, direct: DIRECT_USE });
+  const repeated = await listRepeatedReasons(pool, period);
+  const unused = await listUnusedCases(pool, period);
+  return {
+    answer: { since, reads: [...reads], repeated_reasons: [...repeated], unused_cases: [...unused] },
+    audit: { detail: { since, count: reads.length } },
+  };
+};

@@ -1,0 +1,62 @@
+/** What an auditor reviews regularly: who opened events, and what commands on the database did. */
+import { BREAK_GLASS_OPERATIONS } from "@device-risk-signals/admin-api";
+import type { Executor } from "../postgres/executor.ts";
+import { query, sql } from "../postgres/statement.ts";
+import { PRUNE_OPERATION } from "./log/epoch.ts";
+
+/** Operations that read payloads or destroy data: on the database itself, they had neither case nor approval. */
+export const DIRECT_USE: readonly string[] = [...BREAK_GLASS_OPERATIONS, PRUNE_OPERATION];
+
+/** Entries of one person, with one operation, category and ticket. */
+export interface ReadCount {
+  /** The person, or the actor of a command on the database. */
+  readonly person: string;
+  readonly via: string;
+  readonly operation: string;
+  readonly category: string | null;
+  readonly ticket: string | null;
+  readonly entries: number;
+  readonly accounts: number;
+}
+
+export interface ReadFilter {
+  /** RFC 3339. */
+  readonly since: string;
+  readonly reads: readonly string[];
+  /** Operations that count where a command on the database did them. */
+  readonly direct: readonly string[];
+  /** One person alone. */
+  readonly person: string | undefined;
+  readonly limit: number;
+}
+
+const COUNT_READS = sql(
+  `select case when via = 'direct' then actor else split_part(actor, ' (', 1) end as person, via, operation, category,
+      ticket, count(*) as entries, count(distinct subject) as accounts
+    from audit_entry
+    where at >= $1 and outcome in ('begun', 'done')
+      and (operation = any ($2) or (via = 'direct' and operation = any ($3)))
+      -- guard(true): a caller without the auditor's role reviews what they did themselves
+      -- fails: packages/server/src/admin/cases.test.ts › reviewed by its person
+      and ($4::text is null or (via in ('api', 'console', 'cli') and split_part(actor, ' (', 1) = $4))
+    group by 1, via, operation, category, ticket
+    order by entries desc, 1, via, operation, category, ticket limit $5::int4`,
+  ["timestamptz", "text[]", "text[]", "text?", "int4"],
+  {
+    person: "text",
+    via: "text",
+    operation: "text",
+    category: "text?",
+    ticket: "text?",
+    entries: "int8",
+    accounts: "int8",
+  },
+);
+
+/** Most entries first. */
+export async function countReads(
+  executor: Executor,
+  { since, reads, direct, person, limit }: ReadFilter,
+): Promise<readonly ReadCount[]> {
+  return (await query(executor, COUNT_READS, [since, [...reads], [...direct], person ?? null, limit])).rows;
+}

@@ -1,0 +1,28 @@
+import { Command } from "commander";
+import { call } from "./call.ts";
+import { type Context, print, printJson, printRows } from "./context.ts";
+import { example, pastDate } from "./options.ts";
+
+interface ReviewOptions {
+  readonly since?: string;
+  readonly json?: boolean;
+}
+
+/** `drs audit review`. */
+export function auditReviewCommand(context: Context): Command {
+  return new Command("review")
+    .description("Report who opened events and why, for a review each week. Audited.")
+    .option("--since <date>", "from this day on; by default 7 days ago", pastDate(context.clock))
+    .option("--json", "print one JSON object")
+    .addHelpText("after", example("drs audit review", "drs audit review --since 2026-01-31 --json"))
+    .action(async ({ since, json = false }: ReviewOptions) => {
+      const report = await call(context, "reviewReads", since === undefined ? {} : { since });
+      if (json) return printJson(context, report);
+      print(context, "Events that were opened, and use of the database itself (via direct):");
+      printRows(context, report.reads, false, "None.");
+      print(context, "\nReasons of several cases:");
+      printRows(context, report.repeated_reasons, false, "None.");
+      print(context, "\nCases that no event was opened with:");
+      printRows(context, report.unused_cases, false, "None.");
+    });
+}

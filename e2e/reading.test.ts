@@ -316,6 +316,7 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
     "drift overlay": [[]],
     "feature layers": [[]],
     "feature decisions": [[]],
+    "feature attestation list": [[]],
     "export list": [[]],
     "outcome list": [["--limit", "0"]],
     "rejection list": [[]],
@@ -359,6 +360,8 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
     "feature get",
     "feature explain",
     "feature verify",
+    "feature attestation verify",
+    "feature compare",
   ];
   /** Reads of observations, which open a review before their entry. */
   const OPENING_A_REVIEW = new Set(["event compare", "account export"]);

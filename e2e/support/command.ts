@@ -131,6 +131,7 @@ export const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   "feature get": ["--event", NO_ID],
   "feature explain": [NO_ID, "found@1"],
   "feature verify": [NO_ID],
+  "feature compare": ["found@1", "found@2", "--purpose", "default", "--all"],
   "export run": [
     "--labels=package.json",
     "--features=found@1",

@@ -366,7 +366,7 @@ export const FEATURE_ROUTES = {
     summary: "Check signature and root of attestations, and the rows that are left",
     permission: "features.governance",
     operation: "feature.verify-attestations",
-    access: "read",
+    access: "audited-read",
     query: object({ partition_id: Type.Optional(uuid("Partition of events.")), limit }),
     answer: object({
       attestations: Type.Array(

@@ -33,7 +33,7 @@ export function attestationCommand(context: Context): Command {
 
   command
     .command("verify")
-    .description("Check signature and root of attestations, and the rows that are left.")
+    .description("Check signature and root of attestations, and the rows that are left. Audited.")
     .option("--partition <id>", "only of this partition of events", uuid)
     .option("--limit <n>", "maximum number of attestations, up to 1000", count, 50)
     .option("--json", "print one JSON object per line")

@@ -318,6 +318,7 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
     "feature decisions": [[]],
     "feature attestation list": [[]],
     "export list": [[]],
+    "feature backfill status": [[]],
     "outcome list": [["--limit", "0"]],
     "rejection list": [[]],
     "purpose list": [[]],

@@ -73,6 +73,7 @@ const READING: readonly (readonly string[])[] = [
   ["drift", "show", "fonts.novel", "--json"],
   ["feature", "layers"],
   ["feature", "decisions", "--json"],
+  ["feature", "backfill", "status"],
   ["outcome", "list", "--probe", "network"],
   ["outcome", "list", "--from", "2020-01-31", "--limit", "0", "--json"],
   ["rejection", "list"],

@@ -23,6 +23,7 @@ export const TABLES: Readonly<Record<string, Table>> = {
   account_key: {
     owner: "accounts",
     readers: {
+      "features/backfill-chunks.ts": "a balance counts what is erased or restricted",
       "features/feature-rows.ts": "no values of an erased account are stored",
       "lifecycle/erasure/finish-erasures.ts": "erased keys that still have ledger rows",
       "lifecycle/holds/erased-copies.ts": "the account of a key",
@@ -53,6 +54,7 @@ export const TABLES: Readonly<Record<string, Table>> = {
   event: {
     owner: "events",
     readers: {
+      "features/backfill-chunks.ts": "a chunk's bounds and its balance are those of what is stored",
       "lifecycle/erasure/begin-erasure.ts": "a prepared search that runs while ingestion waits",
       "lifecycle/holds/copy-held-events.ts": "copies held events",
       "lifecycle/recovery/lost-secrets.ts": "looks for lost secrets of every kind",
@@ -63,6 +65,7 @@ export const TABLES: Readonly<Record<string, Table>> = {
     owner: "events",
     readers: {
       "features/attestations.ts": "partitions that expire soon",
+      "features/backfill-runs.ts": "a run begins with a chunk for each partition",
       "lifecycle/holds/copy-held-events.ts": "the partitions of the events that an erasure deletes",
       "lifecycle/recovery/destroyed-partitions.ts": "partitions whose secrets are destroyed",
       "lifecycle/recovery/lost-secrets.ts": "looks for lost secrets of every kind",
@@ -100,6 +103,8 @@ export const TABLES: Readonly<Record<string, Table>> = {
     readers: {
       "exports/export-table.ts": "the id of the purpose of an export",
       "features/attestations.ts": ITS_PERIOD,
+      "features/backfill-chunks.ts": ITS_PERIOD,
+      "features/backfill-runs.ts": "the id of the purpose of a run",
       "features/decisions.ts": "the id of the purpose that a decision is about",
       "events/ledger.ts": "every purpose, so that the index by purpose and time serves",
       "lifecycle/holds/copy-held-events.ts": "every purpose, so that the index by purpose and time serves",
@@ -174,6 +179,8 @@ export const TABLES: Readonly<Record<string, Table>> = {
     writers: { "events/commit-batch.ts": "events and what is due of them are one transaction" },
   },
   extraction_failure: { owner: "features" },
+  feature_run: { owner: "features" },
+  feature_chunk: { owner: "features" },
   feature_tally: { owner: "features" },
   feature_export: { owner: "exports" },
   export_subject: { owner: "exports" },

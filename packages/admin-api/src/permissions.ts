@@ -106,6 +106,14 @@ export const PERMISSIONS = {
     meaning: "read which features are adopted, and why",
     roles: { analyst: "full", investigator: "full", privacy: "full", auditor: "full" },
   },
+  "backfills.manage": {
+    meaning: "start, pause, resume and cancel backfills of features",
+    roles: { operator: "full", analyst: "full" },
+  },
+  "backfills.read": {
+    meaning: "read the progress and the balance of backfills",
+    roles: { operator: "full", analyst: "full", privacy: "full", auditor: "full" },
+  },
   "features.read": { meaning: "read the features of events", roles: { analyst: "full", investigator: "full" } },
   "features.explain": {
     meaning: "read where the value of a feature comes from",

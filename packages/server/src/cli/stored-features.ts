@@ -4,6 +4,7 @@ import type { Answer, Input } from "@device-risk-signals/admin-api";
 import { type Command, InvalidArgumentError } from "commander";
 import { OperatorError } from "../errors/operator-error.ts";
 import { call } from "./call.ts";
+import { backfillCommand } from "./feature-backfill.ts";
 import { type Context, print, printJson, printRows } from "./context.ts";
 import { featureName } from "./feature-name.ts";
 import { account, example, name, ttl, uuid } from "./options.ts";
@@ -31,6 +32,7 @@ interface DecideOptions {
 export function addStoredFeatures(command: Command, context: Context): void {
   addDecisions(command, context);
   addReads(command, context);
+  command.addCommand(backfillCommand(context));
   command
     .command("work")
     .description("Compute the features of stored events until SIGTERM or SIGINT.")

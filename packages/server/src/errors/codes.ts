@@ -55,6 +55,11 @@ export const OPERATOR_ERRORS = {
     retryable: false,
     when: "Values that `drs feature verify` computed again differ from the stored ones, or an archived program fails its fixtures. Nothing was changed.",
   },
+  "backfill-unbalanced": {
+    exitCode: 3,
+    retryable: false,
+    when: "A backfill ended, and some events have neither features nor a known reason for their absence. Start it again, and report it.",
+  },
   "audit-log-broken": {
     exitCode: 6,
     retryable: false,

@@ -42,17 +42,29 @@ interface Computed {
   readonly tallies: readonly TallyKey[];
 }
 
+/** What a backfill computes: some layers of the purpose. */
+export interface BackfillOf {
+  readonly runId: string;
+  readonly layers: readonly number[];
+}
+
 /**
  * Stores a row for each event and each layer of its purpose that was not ended when it was received. Events that are
  * erased, expired or restricted have none.
+ * @param backfill limits the layers.
  */
 export async function extract(
   transaction: Transaction,
   ports: ExtractPorts,
   events: readonly DueEvent[],
+  backfill?: BackfillOf,
 ): Promise<Extracted> {
-  const layers = await listLayers(transaction);
-  await ports.runners.keepOnly(layers.filter((layer) => events.some((event) => isOf(layer, event))));
+  const known = await listLayers(transaction);
+  const layers = backfill ? known.filter(({ layer }) => backfill.layers.includes(layer)) : known;
+  // Processes of active layers stay: due events and a backfill take turns.
+  await ports.runners.keepOnly(
+    known.filter((layer) => layer.ended_at === null || events.some((event) => isOf(layer, event))),
+  );
   const coverage = await readCoverage(transaction);
   const computed: Computed[] = [];
   const failures: ExtractionFailure[] = [];
@@ -68,7 +80,7 @@ export async function extract(
       if (own.length > 0) await computeLayer(transaction, ports, layer, own, coverage, { computed, failures });
     }
   }
-  return store(transaction, ports, computed, failures);
+  return store(transaction, ports, computed, { failures, runId: backfill?.runId ?? null });
 }
 
 /** Whether the event has a row in the layer. A layer takes earlier events, too: a backfill computes them. */
@@ -167,12 +179,13 @@ async function store(
   transaction: Transaction,
   { featureSealer }: ExtractPorts,
   computed: readonly Computed[],
-  failures: readonly ExtractionFailure[],
+  { failures, runId }: { readonly failures: readonly ExtractionFailure[]; readonly runId: string | null },
 ): Promise<Extracted> {
   const keyOf = ({ eventId, layer }: { eventId: string; layer: number }): string => `${eventId} ${layer}`;
   const inserted = await insertFeatureRows(
     transaction,
     computed.map(({ row }) => row),
+    runId,
   );
   const stored = new Set(inserted.map(keyOf));
   let differences = 0;

@@ -3,6 +3,7 @@ import { OperatorError } from "../errors/operator-error.ts";
 import { type OnError, Unavailable } from "../ports.ts";
 import { inTransaction } from "../postgres/database.ts";
 import { isTransient } from "../postgres/errors.ts";
+import { backfillNext } from "./backfill.ts";
 import { listLayers } from "./decisions.ts";
 import { extract, type Extracted, type ExtractPorts, failuresOf } from "./extract.ts";
 import { claimDue, deleteDue, type DueBatch, postponeDue } from "./extraction-due.ts";
@@ -22,7 +23,10 @@ export interface WorkerPorts extends Omit<ExtractPorts, "runners"> {
   readonly retrySeconds?: number;
 }
 
-/** Computes the features of what commit batches report as due. Several workers share the work. */
+/**
+ * Computes the features of what commit batches report as due and, while nothing is due, of backfills. Several workers
+ * share the work.
+ */
 export class ExtractionWorker {
   readonly #ports: WorkerPorts;
   readonly #runners = new LayerRunners();
@@ -44,7 +48,7 @@ export class ExtractionWorker {
 
   async #run(): Promise<void> {
     while (!this.#closed) {
-      const pause = await extractNext({ ...this.#ports, runners: this.#runners }).then(
+      const pause = await workNext({ ...this.#ports, runners: this.#runners }).then(
         (extracted) => (extracted ? 0 : LOOK_EVERY_MS),
         (error: unknown) => {
           this.#ports.onError(error, EXTRACTION);
@@ -65,6 +69,14 @@ export class ExtractionWorker {
 }
 
 const EXTRACTION = "extract features";
+
+async function workNext(ports: WorkerPorts & Pick<ExtractPorts, "runners">): Promise<Extracted | undefined> {
+  const due = await extractNext(ports);
+  if (due) return due;
+  const extracted = await backfillNext(ports);
+  if (extracted) report(ports, extracted);
+  return extracted;
+}
 
 /**
  * Computes one batch of what is due, in one transaction: after a crash all of it is done again.

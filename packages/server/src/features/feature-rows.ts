@@ -30,9 +30,9 @@ const LOCK_INGESTION_SHARED = sql("select lock_ingestion_shared()");
 
 const INSERT_ROWS = sql(
   `insert into feature_row (account, purpose, received_at, event_id, layer, action_id, action_type, platform,
-      sdk_version, app_version, schema_version, key_id, payload)
+      sdk_version, app_version, schema_version, key_id, payload, run_id)
     select account, purpose, received_at, event_id, layer, action_id, action_type, platform, sdk_version, app_version,
-        schema_version, key_id, payload
+        schema_version, key_id, payload, $15
       from unnest($1::text[], $2::int4[], $3::timestamptz[], $4::uuid[], $5::int4[], $6::text[], $7::text[], $8::text[],
         $9::text[], $10::text[], $11::int4[], $12::uuid[], $13::bytea[], $14::text[])
         as computed (account, purpose, received_at, event_id, layer, action_id, action_type, platform, sdk_version,
@@ -61,6 +61,7 @@ const INSERT_ROWS = sql(
     "uuid[]",
     "bytea[]",
     "text[]",
+    "uuid?",
   ],
   { event_id: "uuid", layer: "int4" },
 );
@@ -70,11 +71,13 @@ export type FeatureKey = Pick<NewFeatureRow, "eventId" | "layer">;
 
 /**
  * Stores rows, each once. An erasure waits for the end of the transaction, and what was erased before is left out.
+ * @param runId the backfill that computed them.
  * @returns the keys of the rows that it stored.
  */
 export async function insertFeatureRows(
   transaction: Transaction,
   computed: readonly NewFeatureRow[],
+  runId: string | null = null,
 ): Promise<readonly FeatureKey[]> {
   // In one order: transactions that store the same do not wait for each other in a circle.
   const rows = computed.toSorted((a, b) => compareText(a.eventId, b.eventId) || a.layer - b.layer);
@@ -94,6 +97,7 @@ export async function insertFeatureRows(
     uuidArray(rows.map(({ keyId }) => keyId)),
     byteaArray(rows.map(({ payload }) => payload)),
     textArray(rows.map(({ idempotencyKey }) => idempotencyKey)),
+    runId,
   ]);
   return inserted.rows.map(({ event_id, layer }) => ({ eventId: event_id, layer }));
 }

@@ -104,6 +104,11 @@ export const TABLE_GRANTS: Readonly<Record<string, Grants>> = {
     drs_admin: READ,
   },
   extraction_failure: { drs_service: APPEND, drs_admin: READ },
+  feature_run: {
+    drs_service: [...APPEND, columns("update", "state, ended_at, next_at")],
+    drs_admin: [...APPEND, columns("update", "state, ended_at")],
+  },
+  feature_chunk: { drs_service: [...APPEND, "update", "delete"], drs_admin: APPEND },
   feature_tally: { drs_service: COUNTED, drs_admin: READ },
   feature_export: shared(READ, "drs_service", "drs_admin"),
   export_subject: shared(READ, "drs_service", "drs_admin"),

@@ -7,6 +7,7 @@ import { listAudit } from "./audit.ts";
 import { reviewReads } from "./review-reads.ts";
 import { closeCase, listCases, openCase } from "./cases.ts";
 import { compareFeatures } from "./compare-features.ts";
+import { cancelBackfill, listBackfills, pauseBackfill, resumeBackfill, startBackfill } from "./backfills.ts";
 import { compareEvents, listEvents, readEvent, readExactEvent, readObservations } from "./events.ts";
 import { listOutcomes, listRejections } from "./counters.ts";
 import { explainFeature } from "./explain-feature.ts";
@@ -79,6 +80,11 @@ export const OPERATIONS: Operations = {
   retireFeatures,
   listFeatureDecisions,
   readLayers,
+  startBackfill,
+  listBackfills,
+  pauseBackfill,
+  resumeBackfill,
+  cancelBackfill,
   readFeatures,
   explainFeature,
   verifyFeatures,

@@ -803,6 +803,59 @@ create table extraction_failure (
   primary key (event_id, layer)
 );
 
+-- Computations of the features of stored events, in chunks.
+create table feature_run (
+  run_id uuid primary key,
+  purpose integer not null references purpose (code),
+  layers integer[] not null check (cardinality(layers) > 0),
+  from_at timestamptz not null,
+  to_at timestamptz not null check (from_at < to_at),
+  -- Maximum number of events per second, over all workers; null: no limit.
+  rate integer check (rate > 0),
+  state text not null default 'running' check (state in ('running', 'paused', 'cancelled', 'done')),
+  started_at timestamptz not null default transaction_time(),
+  started_by text not null,
+  reason text not null,
+  -- With a rate: when the next events may be computed.
+  next_at timestamptz not null default transaction_time(),
+  ended_at timestamptz,
+  check ((ended_at is null) = (state in ('running', 'paused')))
+);
+create index feature_run_running on feature_run (started_at) where state = 'running';
+-- A part of a run within one partition of `event`: behind (from_at, from_event), up to (to_at, to_event). It is split
+-- into chunks of at most 5,000 events first, computed, and balanced at the end.
+create table feature_chunk (
+  chunk_id bigint generated always as identity primary key,
+  run_id uuid not null references feature_run (run_id),
+  step text not null default 'split' check (step in ('split', 'compute', 'balance', 'done')),
+  from_at timestamptz not null,
+  from_event uuid not null,
+  to_at timestamptz not null,
+  to_event uuid not null,
+  -- Events when it was split.
+  events integer not null default 0,
+  -- The last event that was computed, and how many were.
+  at_time timestamptz not null,
+  at_event uuid not null,
+  computed integer not null default 0,
+  -- A failure raises `tries` and a success lowers it: pieces get smaller and larger. `rounds`: how often its balance
+  -- missed rows.
+  tries integer not null default 0,
+  rounds integer not null default 0,
+  not_before timestamptz not null default transaction_time(),
+  -- The balance: what became of each event in each layer.
+  live bigint,
+  stored bigint,
+  erased bigint,
+  expired bigint,
+  restricted bigint,
+  unreadable bigint,
+  failed bigint,
+  missing bigint
+);
+create index feature_chunk_unfinished on feature_chunk (run_id, step, chunk_id) where step <> 'done';
+create index feature_chunk_run_id on feature_chunk (run_id);
+
 -- How often a feature had a state or value, by day; it names no account and no event, and is never deleted.
 create table feature_tally (
   day date not null,

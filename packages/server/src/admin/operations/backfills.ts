@@ -1,0 +1,102 @@
+import { writeAudit } from "../../audit/audit.ts";
+import { OperatorError } from "../../errors/operator-error.ts";
+import {
+  type BackfillRow,
+  changeBackfill,
+  listBackfills as list,
+  startBackfill as start,
+} from "../../features/backfill-runs.ts";
+import { agentOf } from "../../identity/caller.ts";
+import { uuidv7 } from "../../identifiers/uuidv7.ts";
+import { findPurposeCode } from "../../policy/policy-table.ts";
+import { inTransaction } from "../../postgres/database.ts";
+import type { Executor } from "../../postgres/executor.ts";
+import { reasonOf } from "./input.ts";
+import type { Operation } from "./operation.ts";
+
+const LIMIT = 50;
+
+export const startBackfill: Operation<"startBackfill"> = async ({ ports, caller, input }) => {
+  const { purpose, layer, from, to, rate } = input;
+  const reason = reasonOf(input.reason, ports.config);
+  const agent = agentOf(caller);
+  const { audit } = await ports.keys();
+  const code = await findPurposeCode(ports.pool, purpose);
+  if (code === undefined) throw new OperatorError("not-found", `There is no purpose ${purpose}: see drs purpose list.`);
+  const runId = uuidv7(ports.clock.now());
+  const answer = await inTransaction(ports.pool, async (transaction) => {
+    const layers = await start(transaction, {
+      runId,
+      purpose: { code, id: purpose },
+      ...(layer !== undefined && { layer }),
+      ...(from !== undefined && { from }),
+      ...(to !== undefined && { to }),
+      ...(rate !== undefined && { rate }),
+      actor: agent.actor,
+      reason,
+    });
+    const detail = { run_id: runId, purpose, layers, from, to, rate };
+    await writeAudit(transaction, audit, { ...agent, operation: "backfill.start", outcome: "done", reason, detail });
+    return readOne(transaction, runId);
+  });
+  return { answer };
+};
+
+export const listBackfills: Operation<"listBackfills"> = async ({ ports, input }) => {
+  const { limit = LIMIT, run_id } = input;
+  if (run_id !== undefined)
+    return { answer: { backfills: [await readOne(ports.pool, run_id)] }, audit: { detail: { run_id } } };
+  const backfills = (await list(ports.pool, limit)).map(shown);
+  return { answer: { backfills }, audit: { detail: { count: backfills.length } } };
+};
+
+export const pauseBackfill: Operation<"pauseBackfill"> = (call) => change(call, "paused", "backfill.pause");
+export const resumeBackfill: Operation<"resumeBackfill"> = (call) => change(call, "running", "backfill.resume");
+export const cancelBackfill: Operation<"cancelBackfill"> = (call) => change(call, "cancelled", "backfill.cancel");
+
+async function change(
+  { ports, caller, input: { run_id } }: Parameters<Operation<"pauseBackfill">>[0],
+  state: Parameters<typeof changeBackfill>[2],
+  operation: string,
+) {
+  const { audit } = await ports.keys();
+  const answer = await inTransaction(ports.pool, async (transaction) => {
+    await changeBackfill(transaction, run_id, state);
+    await writeAudit(transaction, audit, { ...agentOf(caller), operation, outcome: "done", detail: { run_id } });
+    return readOne(transaction, run_id);
+  });
+  return { answer };
+}
+
+async function readOne(executor: Executor, runId: string) {
+  const [row] = await list(executor, 1, runId);
+  if (!row) throw new OperatorError("not-found", `There is no backfill ${runId}.`);
+  return shown(row);
+}
+
+const shown = ({ layers, balance, ...run }: BackfillRow) => ({
+  run_id: run.run_id,
+  purpose: run.purpose,
+  layers: [...layers],
+  from: run.from,
+  to: run.to,
+  rate: run.rate,
+  state: run.state,
+  started_at: run.started_at,
+  started_by: run.started_by,
+  reason: run.reason,
+  ended_at: run.ended_at,
+  events: run.events,
+  computed: run.computed,
+  remaining_seconds: run.remaining_seconds,
+  balance: {
+    live: balance.live,
+    stored: balance.stored,
+    erased: balance.erased,
+    expired: balance.expired,
+    restricted: balance.restricted,
+    unreadable: balance.unreadable,
+    failed: balance.failed,
+    missing: balance.missing,
+  },
+});

@@ -1,0 +1,338 @@
+/** Features of events that were stored before the adoption. */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Bundle } from "@device-risk-signals/features";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { bundleOf } from "../../../features/src/bundle.fixture.ts";
+import { objects, type Printed, runInProcess } from "../../../../e2e/support/command.ts";
+import { until } from "../../../../e2e/support/embedded.ts";
+import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
+import { useTestSystem } from "../../../../e2e/support/test-system.ts";
+import { useFolder } from "../../../../e2e/support/use-folder.ts";
+import { Unavailable } from "../ports.ts";
+import { inOwnerTransaction } from "../postgres/database.ts";
+import { type BackfillPorts, backfillNext } from "./backfill.ts";
+import type { BackfillRow } from "./backfill-runs.ts";
+import { adoptFeatures, proposeFeatures } from "./decisions.ts";
+import type { Extracted } from "./extract.ts";
+import { ExtractionWorker, type WorkerPorts } from "./extraction-worker.ts";
+import { LayerRunners } from "./layer-runners.ts";
+
+const folder = useFolder();
+const opened = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: join(folder(), "journal") }));
+const runners = new LayerRunners({ graceMs: 100 });
+let past: Past;
+beforeAll(async () => {
+  await keepRaw("P30D");
+  past = new Past(opened.system);
+});
+afterAll(async () => {
+  await past.close();
+  await runners.close();
+});
+
+async function keepRaw(raw_retention: string): Promise<void> {
+  const file = join(folder(), "policy.yaml");
+  const texts = { title: "t", legal_basis: "l", owner: "o" };
+  const purpose = { id: "default", ...texts, raw_retention, derived_retention: "P1Y" };
+  await writeFile(file, JSON.stringify({ purposes: [purpose], actions: {}, unmapped: "default" }));
+  expect(await runInProcess(opened.environment, "purpose", "apply", file, "--yes")).toMatchObject({ code: 0 });
+}
+
+const DECIDER = { actor: "A. Analyst", via: "direct", reason: "a review" } as const;
+const EVIDENCE = { days: 7, events: 0, is_limited: false, coverage: [], refused: [] };
+const FOUND = "({ su }) => su.state === 'observed' ? su.value : null";
+const purpose = { code: 1, id: "default" };
+
+/** Adopts a new feature. @returns its layer. */
+function adopt(id: string): Promise<number> {
+  const bundle: Bundle = bundleOf(FOUND, { id, version: 1, purposes: ["default"] });
+  return inOwnerTransaction(opened.system.administration, async (owner) => {
+    const { audit } = opened.system;
+    await proposeFeatures(owner, audit, [bundle], EVIDENCE, DECIDER);
+    const adoption = { features: [`${id}@1`], purpose, evidence: EVIDENCE, acceptsRefusals: false };
+    return adoptFeatures(owner, audit, adoption, DECIDER);
+  });
+}
+
+const exact = JSON.stringify({
+  probes: { os_integrity: { status: "success", data: { suBinaryFound: true } } },
+  session_id: "s",
+});
+const store = (account: string, hoursAgo = 1, bytes = exact): Promise<PastEvent> =>
+  past.store(hoursAgo, { account }, bytes);
+
+const errors: unknown[] = [];
+const ports = (more: Partial<WorkerPorts> = {}): BackfillPorts => ({
+  pool: opened.system.pool,
+  sealer: opened.system.sealer,
+  featureSealer: opened.system.featureSealer,
+  onError: (error) => void errors.push(error),
+  retrySeconds: 0,
+  runners,
+  ...more,
+});
+
+/** Works until nothing is left. @returns the number of stored rows. */
+async function drain(using = ports()): Promise<number> {
+  let rows = 0;
+  for (let next: Extracted | undefined; (next = await backfillNext(using));) rows += next.rows;
+  return rows;
+}
+
+const drs = (...args: readonly string[]): Promise<Printed> =>
+  runInProcess(opened.environment, "feature", "backfill", ...args);
+
+async function start(layer: number, ...more: readonly string[]): Promise<string> {
+  const order = ["--purpose", "default", "--layer", String(layer), "--reason", "review 4711"];
+  const { stdout, stderr } = await drs("start", ...order, ...more, "--json");
+  expect(stderr).toBe("");
+  return String(objects(stdout)[0]?.["run_id"]);
+}
+
+async function status(run: string): Promise<BackfillRow> {
+  return objects<BackfillRow>((await drs("status", run, "--json")).stdout)[0] as BackfillRow;
+}
+
+const rowsOf = async (layer: number): Promise<readonly string[]> =>
+  (
+    await opened.owner.query<{ event_id: string }>(
+      "select event_id from feature_row where layer = $1 order by event_id",
+      [layer],
+    )
+  ).rows.map(({ event_id }) => event_id);
+
+const idsOf = (...events: readonly PastEvent[]): readonly string[] => events.map(({ eventId }) => eventId).toSorted();
+
+/** The events that may be analysed. */
+let stored: PastEvent[] = [];
+beforeAll(async () => {
+  stored = await Promise.all([store("a"), store("a", 2), store("b"), store("c", 30)]);
+  await store("no-event", 1, "[]");
+  await store("limited");
+  const restriction = ["--account", "limited", "--article", "18", "--reason", "disputed", "--approver", "J. Doe"];
+  expect(await runInProcess(opened.environment, "restriction", "add", ...restriction)).toMatchObject({ code: 0 });
+});
+beforeEach(async () => {
+  errors.length = 0;
+  await opened.owner.query("delete from extraction_due");
+});
+
+describe("a backfill", () => {
+  it("stores a row of each event that was stored before the adoption, and its balance explains the others", async () => {
+    const layer = await adopt("first");
+    const run = await start(layer);
+    expect(await status(run)).toMatchObject({ state: "running", remaining_seconds: null, rate: null });
+    expect(await drain()).toBe(4);
+    expect(await rowsOf(layer)).toEqual(idsOf(...stored));
+    expect(await status(run)).toMatchObject({
+      state: "done",
+      layers: [layer],
+      events: 6,
+      computed: 6,
+      remaining_seconds: 0,
+      balance: { live: 6, stored: 4, restricted: 1, failed: 1, erased: 0, expired: 0, unreadable: 0, missing: 0 },
+    });
+    const { rows } = await opened.owner.query("select distinct run_id from feature_row where layer = $1", [layer]);
+    expect(rows).toEqual([{ run_id: run }]);
+  });
+
+  it("computes what was received in its range only", async () => {
+    const layer = await adopt("range");
+    const at = (hoursAgo: number): string => new Date(Date.now() - hoursAgo * 3_600_000).toISOString();
+    const run = await start(layer, "--from", at(2.5), "--to", at(1.5));
+    expect(await drain()).toBe(1);
+    expect(await status(run)).toMatchObject({ events: 1, balance: { live: 1, stored: 1 } });
+    expect((await drs("start", "--purpose", "default", "--from", "2999-01-31", "--reason", "review 4711")).code).toBe(
+      1,
+    );
+    expect((await drs("start", "--purpose", "other", "--reason", "review 4711")).code).toBe(1);
+  });
+
+  it("of two runs over one range, with two workers, stores one row of each event", async () => {
+    const layer = await adopt("twice");
+    const runs = [await start(layer), await start(layer)];
+    const due = await store("due", 0);
+    const workers = [0, 1].map(() => new ExtractionWorker(ports()));
+    const running = "select from feature_run where state = 'running'";
+    await until(async () => (await opened.owner.query(running)).rowCount === 0);
+    await until(async () => (await rowsOf(layer)).includes(due.eventId));
+    await Promise.all(workers.map((worker) => worker.close()));
+    for (const run of runs) expect((await status(run)).balance).toMatchObject({ stored: 4, missing: 0 });
+    expect(await rowsOf(layer)).toEqual(idsOf(...stored, due));
+    expect(errors).toEqual([]);
+    stored.push(due);
+    const third = await start(layer);
+    const seal = (): never => expect.unreachable("all is computed");
+    expect(await drain(ports({ featureSealer: { ...opened.system.featureSealer, seal } }))).toBe(0);
+    expect((await status(third)).balance).toMatchObject({ stored: 5, missing: 0 });
+  });
+
+  it("computes the layers that it began with, also where another is adopted meanwhile", async () => {
+    const layer = await adopt("early");
+    const run = await start(layer);
+    const later = await adopt("meanwhile");
+    expect(await drain()).toBe(stored.length);
+    expect(await rowsOf(later)).toEqual([]);
+    expect((await status(run)).balance).toMatchObject({ missing: 0, stored: stored.length });
+  });
+
+  it("is paused, resumed where it was, and cancelled", async () => {
+    const layer = await adopt("paused");
+    const run = await start(layer);
+    expect((await drs("pause", run)).stdout).toBe("The backfill is paused.\n");
+    expect(await drain()).toBe(0);
+    expect((await drs("resume", run)).stdout).toBe("The backfill is running.\n");
+    expect(await backfillNext(ports())).toBeDefined();
+    expect((await drs("cancel", run)).stdout).toBe("The backfill is cancelled.\n");
+    expect(await drain()).toBe(0);
+    expect((await drs("resume", run)).code).toBe(1);
+    const { rows } = await opened.owner.query(
+      "select operation from audit_entry where operation like 'backfill.%' and outcome = 'done' order by at desc, entry_id desc limit 3",
+    );
+    expect(rows.map(({ operation }: { operation: string }) => operation)).toEqual(
+      ["cancel", "resume", "pause"].map((verb) => `backfill.${verb}`),
+    );
+  });
+
+  it("continues where a worker was killed, and stores nothing of what it had not committed", async () => {
+    const layer = await adopt("killed");
+    const run = await start(layer);
+    let seals = 0;
+    const killed = ports({
+      featureSealer: {
+        ...opened.system.featureSealer,
+        seal: (...args) => {
+          if (++seals === 2) throw new Unavailable("database", new Error("killed"));
+          return opened.system.featureSealer.seal(...args);
+        },
+      },
+    });
+    await expect(drain(killed)).rejects.toThrow();
+    expect((await rowsOf(layer)).length).toBeLessThan(2);
+    await drain();
+    expect(await rowsOf(layer)).toEqual(idsOf(...stored));
+    expect((await status(run)).balance).toMatchObject({ missing: 0 });
+  });
+
+  it("takes no more than its rate of events in a second", async () => {
+    const layer = await adopt("limited");
+    const run = await start(layer, "--rate", "1");
+    await opened.owner.query("update feature_run set next_at = now() + interval '1 hour' where run_id = $1", [run]);
+    expect(await drain()).toBe(0);
+    await opened.owner.query("update feature_run set next_at = now() where run_id = $1", [run]);
+    for (let left = 5; (await backfillNext(ports())) !== undefined; left--) expect(left).toBeGreaterThan(0);
+    const { rows } = await opened.owner.query("select next_at > now() as waits from feature_run where run_id = $1", [
+      run,
+    ]);
+    expect(rows).toEqual([{ waits: true }]);
+    expect((await rowsOf(layer)).length).toBeLessThan(stored.length);
+    await drs("cancel", run);
+  });
+
+  it("gives up an event that always fails, and no other", async () => {
+    const poison = await store("poison", 0.5);
+    const layer = await adopt("poisoned");
+    const run = await start(layer);
+    const { featureSealer } = opened.system;
+    const failing = ports({
+      featureSealer: {
+        ...featureSealer,
+        seal: (identity, keyId, bytes) => {
+          if (identity.account === "poison") throw new TypeError("poison");
+          return featureSealer.seal(identity, keyId, bytes);
+        },
+      },
+    });
+    const failures: unknown[] = [];
+    const fails = (): Promise<boolean> =>
+      drain(failing).then(
+        () => false,
+        (error: unknown) => failures.push(error) < 20,
+      );
+    while (await fails());
+    expect(failures.length).toBeGreaterThan(3);
+    expect(await rowsOf(layer)).toEqual(idsOf(...stored));
+    expect((await status(run)).balance).toMatchObject({ stored: stored.length, failed: 2, missing: 0 });
+    stored.push(poison);
+  });
+
+  it("stores nothing of an account that is erased during a piece", async () => {
+    const layer = await adopt("erased");
+    await store("erased", 1);
+    await opened.owner.query("delete from extraction_due");
+    const run = await start(layer);
+    const { featureSealer } = opened.system;
+    let erasing: Promise<Printed> | undefined;
+    const order = ["erase", "run", "--account", "erased", "--reason", "request 17", "--yes"];
+    const during = ports({
+      featureSealer: {
+        ...featureSealer,
+        seal: async (identity, keyId, bytes) => {
+          const payload = await featureSealer.seal(identity, keyId, bytes);
+          if (identity.account === "erased")
+            expect(await (erasing ??= runInProcess(opened.environment, ...order))).toMatchObject({ code: 0 });
+          return payload;
+        },
+      },
+    });
+    await drain(during);
+    expect(erasing).toBeDefined();
+    expect(await rowsOf(layer)).toEqual(idsOf(...stored));
+    expect((await status(run)).balance).toMatchObject({ stored: stored.length, missing: 0 });
+  });
+
+  it("computes again what its balance misses, and ends with 3 where values are still missing", async () => {
+    const layer = await adopt("late");
+    const run = await start(layer);
+    const steps = async (): Promise<readonly string[]> =>
+      (await opened.owner.query<{ step: string }>("select step from feature_chunk where run_id = $1", [run])).rows.map(
+        ({ step }) => step,
+      );
+    while ((await steps()).some((step) => step !== "balance")) await backfillNext(ports());
+    stored.push(await store("late", 1.5));
+    expect(await drain()).toBe(1);
+    expect(await rowsOf(layer)).toEqual(idsOf(...stored));
+    expect((await drs("status", run)).code).toBe(0);
+    await opened.owner.query("update feature_chunk set missing = missing + 1 where run_id = $1", [run]);
+    const unbalanced = await drs("status", run);
+    expect(unbalanced.code).toBe(3);
+    expect(unbalanced.stderr).toContain(`${run} misses`);
+    await opened.owner.query("update feature_chunk set missing = 0 where run_id = $1", [run]);
+  });
+
+  it("is cut into chunks of at most 5,000 events", async () => {
+    await opened.owner.query(
+      `insert into event (account, purpose, received_at, event_id, collected_at, schema_version, idempotency_key, action_id,
+          action_type, session_id, event_type, sdk_version, platform, app_version, payload, key_id)
+        select account, purpose, received_at, gen_random_uuid(), collected_at, schema_version, gen_random_uuid(), action_id,
+            action_type, session_id, event_type, sdk_version, platform, app_version, payload, key_id
+          from event, generate_series(1, 5001) where event_id = $1`,
+      [stored[1]?.eventId],
+    );
+    const run = await start(await adopt("many"));
+    const sizes = async (): Promise<readonly number[]> =>
+      (
+        await opened.owner.query<{ events: number }>(
+          "select events from feature_chunk where run_id = $1 and step = 'compute'",
+          [run],
+        )
+      ).rows.map(({ events }) => events);
+    while ((await opened.owner.query("select from feature_chunk where run_id = $1 and step = 'split'", [run])).rowCount)
+      await backfillNext(ports());
+    expect(Math.max(...(await sizes()))).toBe(5_000);
+    const { rows } = await opened.owner.query<{ n: number }>("select count(*)::int as n from event");
+    expect((await sizes()).reduce((sum, events) => sum + events, 0)).toBe(rows[0]?.n);
+    await drs("cancel", run);
+    await opened.owner.query("delete from event where event_id::text !~ '^[0-9a-f]{8}-[0-9a-f]{4}-7'");
+  });
+
+  it("computes nothing of what only a hold keeps", async () => {
+    const hold = ["--account", "c", "--reason", "dispute 4711", "--approver", "J. Doe", "--review", "2999-01-31"];
+    expect(await runInProcess(opened.environment, "hold", "add", ...hold)).toMatchObject({ code: 0 });
+    await keepRaw("P1D");
+    const run = await start(await adopt("held"));
+    expect(await drain()).toBe(stored.length - 1);
+    expect((await status(run)).balance).toMatchObject({ stored: stored.length - 1, expired: 1, missing: 0 });
+  });
+});

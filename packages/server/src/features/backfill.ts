@@ -1,0 +1,111 @@
+/** Computes the features of stored events, a piece of a chunk at a time. */
+import { Unavailable } from "../ports.ts";
+import { inTransaction } from "../postgres/database.ts";
+import { isTransient } from "../postgres/errors.ts";
+import type { Transaction } from "../postgres/executor.ts";
+import {
+  advanceChunk,
+  balanceChunk,
+  type Chunk,
+  claimChunk,
+  findPiece,
+  finishRuns,
+  listRunning,
+  type PieceEvent,
+  postponeChunk,
+  reserve,
+  type RunningBackfill,
+  splitChunk,
+} from "./backfill-chunks.ts";
+import { listLayers } from "./decisions.ts";
+import { extract, type Extracted, failuresOf } from "./extract.ts";
+import type { LayerRunners } from "./layer-runners.ts";
+import type { WorkerPorts } from "./extraction-worker.ts";
+import { recordFailures } from "./failures.ts";
+
+/** Events of one transaction, by how often it failed: due events wait for it, and one event alone is given up. */
+const PIECES = [500, 50, 5, 1];
+
+export interface BackfillPorts extends WorkerPorts {
+  readonly runners: LayerRunners;
+}
+
+const NOTHING: Extracted = { rows: 0, failures: 0, differences: 0 };
+
+/**
+ * Computes one piece of a running backfill, in one transaction.
+ * @returns `undefined` where no backfill has work now. @throws Unavailable, and what failed.
+ */
+export async function backfillNext(ports: BackfillPorts): Promise<Extracted | undefined> {
+  for (const run of await listRunning(ports.pool)) {
+    const extracted = await workOn(ports, run);
+    if (extracted) return extracted;
+  }
+  await finishRuns(ports.pool);
+  return undefined;
+}
+
+interface Claimed {
+  chunk?: Chunk;
+  events?: readonly PieceEvent[];
+}
+
+async function workOn(ports: BackfillPorts, run: RunningBackfill): Promise<Extracted | undefined> {
+  const size = Math.min(PIECES[0] ?? 1, run.rate ?? Number.POSITIVE_INFINITY);
+  if (!(await reserve(ports.pool, run, size))) return undefined;
+  const claimed: Claimed = {};
+  try {
+    return await inTransaction(ports.pool, async (transaction) => {
+      const chunk = await claimChunk(transaction, run.run_id);
+      if (!chunk) return undefined;
+      claimed.chunk = chunk;
+      if (chunk.step === "compute") return compute(transaction, ports, run, claimed, Math.min(size, pieceOf(chunk)));
+      await (chunk.step === "split" ? splitChunk : balanceChunk)(transaction, run, chunk);
+      return NOTHING;
+    });
+  } catch (error) {
+    // A dependency that is away is no reason to give up an event.
+    if (claimed.chunk && !(error instanceof Unavailable) && !isTransient(error)) {
+      await setAside(ports, run, claimed.chunk, claimed.events);
+    }
+    throw error;
+  }
+}
+
+const pieceOf = ({ tries }: Chunk): number => PIECES[tries] ?? 1;
+
+async function compute(
+  transaction: Transaction,
+  ports: BackfillPorts,
+  run: RunningBackfill,
+  claimed: Claimed,
+  size: number,
+): Promise<Extracted> {
+  const { chunk } = claimed;
+  if (!chunk) throw new TypeError("a chunk is claimed first");
+  const events = await findPiece(transaction, run, chunk, size);
+  claimed.events = events;
+  const extracted = await extract(transaction, ports, events, { runId: run.run_id, layers: run.layers });
+  await advanceChunk(transaction, chunk, events, events.length < size);
+  return extracted;
+}
+
+/** Tries a smaller piece later; an event that fails alone is recorded as a failure, so that the others do not wait. */
+async function setAside(
+  { pool, retrySeconds = 1 }: BackfillPorts,
+  run: RunningBackfill,
+  chunk: Chunk,
+  events: readonly PieceEvent[] = [],
+): Promise<void> {
+  // guard(true): an event that always fails is given up
+  // fails: packages/server/src/features/backfill.test.ts › gives up an event that always fails, and no other
+  if (events.length !== 1 || pieceOf(chunk) !== 1) return postponeChunk(pool, chunk, retrySeconds);
+  await inTransaction(pool, async (transaction) => {
+    const layers = (await listLayers(transaction)).filter(({ layer }) => run.layers.includes(layer));
+    await recordFailures(
+      transaction,
+      events.flatMap((event) => failuresOf(event, layers, "error")),
+    );
+    await advanceChunk(transaction, chunk, events, false);
+  });
+}

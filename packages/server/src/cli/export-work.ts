@@ -28,7 +28,7 @@ export async function run(context: Context, options: RunOptions): Promise<void> 
     const ports = portsOf(context, installation);
     const purpose = await findPurposeCode(installation.pool, options.purpose);
     if (purpose === undefined) {
-      throw new OperatorError("not-found", `There is no purpose ${options.purpose}: see drs purpose list.`);
+      throw new OperatorError("not-found", "There is no such purpose: see drs purpose list.");
     }
     const order = { purpose, features, clock, format, recipient, reason, expiresOn };
     const labels = await prepareExport(ports, order, source);

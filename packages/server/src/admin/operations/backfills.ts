@@ -22,7 +22,7 @@ export const startBackfill: Operation<"startBackfill"> = async ({ ports, caller,
   const agent = agentOf(caller);
   const { audit } = await ports.keys();
   const code = await findPurposeCode(ports.pool, purpose);
-  if (code === undefined) throw new OperatorError("not-found", `There is no purpose ${purpose}: see drs purpose list.`);
+  if (code === undefined) throw new OperatorError("not-found", "There is no such purpose: see drs purpose list.");
   const runId = uuidv7(ports.clock.now());
   const answer = await inTransaction(ports.pool, async (transaction) => {
     const layers = await start(transaction, {

@@ -16,7 +16,7 @@ export const compareFeatures: Operation<"compareFeatures"> = async (call) => {
   if (case_id !== undefined) await requireOpenCase(call, case_id);
   const purpose = await findPurposeCode(ports.pool, input.purpose);
   if (purpose === undefined) {
-    throw new OperatorError("not-found", `There is no purpose ${input.purpose}: see drs purpose list.`);
+    throw new OperatorError("not-found", "There is no such purpose: see drs purpose list.");
   }
   const [one, other] = [await findBundles(ports.pool, [before]), await findBundles(ports.pool, [after])].flat();
   if (!one || !other) throw new TypeError("each version has a bundle");

@@ -94,7 +94,7 @@ const shownEvidence = ({ coverage, refused, ...evidence }: Evidence): Answer<"ad
 
 async function requirePurpose({ pool }: AdminPorts, id: string): Promise<Adoption["purpose"]> {
   const code = await findPurposeCode(pool, id);
-  if (code === undefined) throw new OperatorError("not-found", `There is no purpose ${id}: see drs purpose list.`);
+  if (code === undefined) throw new OperatorError("not-found", "There is no such purpose: see drs purpose list.");
   return { code, id };
 }
 

@@ -90,7 +90,7 @@ async function filterOf(
 ): Promise<{ from?: number; to?: number; purpose?: number }> {
   const code = purpose === undefined ? undefined : await findPurposeCode(pool, purpose);
   if (purpose !== undefined && code === undefined) {
-    throw new OperatorError("not-found", `There is no purpose ${purpose}: see drs purpose list.`);
+    throw new OperatorError("not-found", "There is no such purpose: see drs purpose list.");
   }
   return {
     ...(from !== undefined && { from: Date.parse(from) }),

@@ -53,7 +53,7 @@ test("while the key database lacks its last seconds nothing is acknowledged, and
 
     await swap();
     await until(async () => (await post(server, since)).status === 201);
-    expect((await ready(server)).text).toBe("ok\n");
+    await until(async () => (await ready(server)).text === "ok\n");
     const { stdout } = await runInProcess(environment, "event", "list", "--json");
     expect(objects(stdout).length).toBeGreaterThan(1);
     for (const { event_id } of objects(stdout)) {
@@ -138,7 +138,7 @@ test("while the journal is silent, a restored database stores nothing, and one t
     for (const who of [stays, former, stays]) expect((await post(server, who)).status).toBe(503);
     proxy.heal();
     await until(async () => (await post(server, stays)).status === 201);
-    expect((await ready(server)).text).toBe("ok\n");
+    await until(async () => (await ready(server)).text === "ok\n");
     expect(objects((await runInProcess(direct, "erase", "list", "--json")).stdout)).toHaveLength(1);
   } finally {
     await server.stop();

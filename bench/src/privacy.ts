@@ -154,6 +154,7 @@ async function erasure(at: string, what: string, ...subject: readonly string[]):
     "--reason",
     "measured by the bench",
     "--yes",
+    "--break-glass",
     "--json",
   );
   const { events } = JSON.parse(answer) as { events: number };

@@ -21,7 +21,7 @@ describe("an erasure that is killed", () => {
     const holder = await connectAsOwner(scene.environment);
     await holder.query("begin");
     await holder.query(lock, lock.includes("$1") ? [account] : []);
-    const args = ["erase", "run", "--account", account, "--reason", "killed", "--yes"];
+    const args = ["erase", "run", "--account", account, "--reason", "killed", "--yes", "--break-glass"];
     const child = spawn(process.execPath, [DRS, ...args], {
       env: { ...process.env, ...scene.environment },
       stdio: "ignore",
@@ -99,7 +99,7 @@ describe("an erasure that is killed", () => {
   test("at any moment is completed by the next process, once", async () => {
     const who = await party();
     for (let count = 0; count < 60; count++) await store(who);
-    const args = [DRS, "erase", "run", "--account", who.account, "--reason", "r", "--yes"];
+    const args = [DRS, "erase", "run", "--account", who.account, "--reason", "r", "--yes", "--break-glass"];
     const kills = rounds(3, 8);
     for (let kill = 0; kill < kills; kill++) {
       const child = spawn(process.execPath, args, { env: { ...process.env, ...scene.environment }, stdio: "ignore" });

@@ -1,6 +1,7 @@
 /** Events of earlier days, written by SQL: many rows in a minute, none of which can be opened. */
 import type pg from "pg";
-import { accountSecretName, partitionSecretName } from "../../packages/server/src/crypto/sealer.ts";
+import { partitionSecretName } from "../../packages/server/src/crypto/partition-secrets.ts";
+import { accountSecretName } from "../../packages/server/src/crypto/sealer.ts";
 import type { Secrets } from "../../packages/server/src/crypto/secrets.ts";
 
 const DAY_MS = 86_400_000;

@@ -114,7 +114,7 @@ export function embeddingContract({ start, authorizations }: Embedding, database
     expect((await post(body, headers)).status).toBe(200);
     await close();
     await expect(post(body, headers)).rejects.toThrow("ECONNREFUSED");
-    const audit = await listAudit(system.pool, { eventId: event_id as string, limit: 10 });
+    const audit = await listAudit(system.pool, () => system.secrets, { eventId: event_id as string, limit: 10 });
     expect(audit.map(({ outcome }) => outcome)).toContain("replayed");
   });
 }

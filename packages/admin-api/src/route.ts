@@ -48,6 +48,14 @@ export interface Route {
   readonly problems?: readonly AdminProblemCode[];
 }
 
+/** An order about personal data, by a privacy person, that the worker's login applies. */
+export const GOVERNANCE_CHANGE = {
+  method: "POST",
+  permission: "governance.change",
+  access: "change",
+  appliedBy: "worker",
+} as const;
+
 type Part<R extends Route, Name extends "params" | "query" | "body"> = R[Name] extends TObject
   ? Static<R[Name]>
   : unknown;

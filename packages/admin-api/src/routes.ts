@@ -4,10 +4,12 @@ import { ACTION_ROUTES } from "./routes/actions.ts";
 import { ADMIN_TOKEN_ROUTES } from "./routes/admin-tokens.ts";
 import { APPROVAL_ROUTES } from "./routes/approvals.ts";
 import { AUDIT_ROUTES } from "./routes/audit.ts";
+import { BACKFILL_ROUTES } from "./routes/backfills.ts";
 import { CASE_ROUTES } from "./routes/cases.ts";
 import { COUNTER_ROUTES } from "./routes/counters.ts";
 import { DRIFT_ROUTES } from "./routes/drift.ts";
 import { EVENT_ROUTES } from "./routes/events.ts";
+import { FEATURE_LINEAGE_ROUTES } from "./routes/feature-lineage.ts";
 import { FEATURE_ROUTES } from "./routes/features.ts";
 import { PURPOSE_ROUTES } from "./routes/purposes.ts";
 import { HEALTH_ROUTES } from "./routes/health.ts";
@@ -35,6 +37,8 @@ export const ROUTES = {
   ...PURPOSE_ROUTES,
   ...DRIFT_ROUTES,
   ...FEATURE_ROUTES,
+  ...BACKFILL_ROUTES,
+  ...FEATURE_LINEAGE_ROUTES,
   ...COUNTER_ROUTES,
   ...HOLD_ROUTES,
   ...RESTRICTION_ROUTES,

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import type { Route } from "../route.ts";
+import { GOVERNANCE_CHANGE, type Route } from "../route.ts";
 import {
   account,
   actionId,
@@ -20,13 +20,7 @@ const TAG = "Holds";
 const approver = text(256, "Who decided it.");
 const reviewOn = date("Date of the next review.");
 const byId = { params: object({ hold_id: uuid("Id of the hold.") }) };
-const change = {
-  method: "POST",
-  tag: TAG,
-  permission: "governance.change",
-  access: "change",
-  appliedBy: "worker",
-} as const;
+const change = { ...GOVERNANCE_CHANGE, tag: TAG } as const;
 
 export const HOLD_ROUTES = {
   listHolds: {

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import type { Route } from "../route.ts";
+import { GOVERNANCE_CHANGE, type Route } from "../route.ts";
 import { account, count, dryRun, nullable, object, reason, shownText, text, time, uuid } from "../schemas.ts";
 
 const TAG = "Requests of data subjects";
@@ -34,13 +34,7 @@ const row = {
   }),
 };
 const byId = { params: object({ request_id: uuid("Id of the request.") }) };
-const change = {
-  method: "POST",
-  tag: TAG,
-  permission: "governance.change",
-  access: "change",
-  appliedBy: "worker",
-} as const;
+const change = { ...GOVERNANCE_CHANGE, tag: TAG } as const;
 
 export const REQUEST_ROUTES = {
   listRequests: {

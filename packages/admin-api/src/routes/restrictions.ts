@@ -1,17 +1,11 @@
 import { Type } from "typebox";
-import type { Route } from "../route.ts";
+import { GOVERNANCE_CHANGE, type Route } from "../route.ts";
 import { account, count, date, dryRun, nullable, object, reason, shownText, text, uuid } from "../schemas.ts";
 
 const TAG = "Restrictions";
 
 const article = Type.Enum([18, 21], { description: "Of the GDPR: 18 restriction, 21 objection." });
-const change = {
-  method: "POST",
-  tag: TAG,
-  permission: "governance.change",
-  access: "change",
-  appliedBy: "worker",
-} as const;
+const change = { ...GOVERNANCE_CHANGE, tag: TAG } as const;
 
 export const RESTRICTION_ROUTES = {
   listRestrictions: {

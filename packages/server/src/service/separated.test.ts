@@ -71,7 +71,7 @@ beforeAll(async () => {
   ({ token } = await inOwnerTransaction(scene.system.administration, (owner) =>
     issueAdminToken(owner, scene.system.clock, {
       person: "ann",
-      roles: ["investigator", "privacy", "operator", "auditor"],
+      roles: ["analyst", "investigator", "privacy", "operator", "auditor"],
       ttlMs: HOUR_MS,
     }),
   ));
@@ -112,6 +112,15 @@ describe("a process of", () => {
     expect(findings.find(({ what }) => what === "separation")?.detail).toContain(`the admin API has admin_${suffix}`);
     await client.call("readRetention", {});
     await client.call("listKeys", {});
+    for (const list of [
+      "listDrift",
+      "readLayers",
+      "listFeatureDecisions",
+      "listBackfills",
+      "listAttestations",
+    ] as const)
+      await client.call(list, {});
+    expect(await client.call("readFeatures", { account: who.account })).toMatchObject({ events: expect.any(Array) });
     expect(admin.service.url).toBeUndefined();
     expect(await get(admin.service.adminUrl, "/readyz")).toMatchObject({ status: 200, text: "ok\nserves: admin\n" });
   });
@@ -123,6 +132,10 @@ describe("a process of", () => {
       problem: { code: "owner-login-needed" },
     });
     expect((await client.call("listErasures", { account: who.account })).erasures).toEqual([]);
+    const retired = { features: ["found@1"], purpose: "default", reason: "review 17" };
+    await expect(client.call("retireFeatures", retired)).rejects.toMatchObject({
+      problem: { code: "owner-login-needed" },
+    });
   });
 
   it("the admin API does not start with a login of its own without its role", async () => {

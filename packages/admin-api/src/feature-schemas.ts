@@ -1,0 +1,22 @@
+/** What several routes of features take and answer. */
+import { Type } from "typebox";
+import { count, nullable, object, shownText, text } from "./schemas.ts";
+
+export const featureName = Type.String({
+  pattern: "^[a-z][a-z0-9_]{0,63}@[1-9][0-9]{0,8}$",
+  description: "A version of a feature, `id@version`.",
+});
+export const purpose = text(64, "Purpose, by its id.");
+
+export const decision = object({
+  decision: count(),
+  kind: shownText(),
+  features: Type.Array(shownText()),
+  purpose: nullable(shownText()),
+  decided_at: shownText(),
+  decided_by: shownText(),
+  reason: shownText(),
+  evidence: Type.Unknown({ description: "What was known then about the inputs." }),
+});
+
+export const value = Type.Union([Type.Boolean(), Type.Number(), Type.String(), Type.Null()]);

@@ -1,0 +1,222 @@
+import { Type } from "typebox";
+import { decision, featureName, purpose, value } from "../feature-schemas.ts";
+import type { Route } from "../route.ts";
+import { count, eventId, limit, nullable, object, shownText, time, uuid } from "../schemas.ts";
+
+const TAG = "Features";
+
+const explanation = object({
+  feature: shownText("`id@version`."),
+  state: shownText("`observed`, or why there is no value."),
+  value,
+  is_value_withheld: Type.Boolean({ description: "Whether the caller's roles may not read values." }),
+  failure: nullable(shownText("Why its definition gave no result.")),
+  inputs: Type.Array(object({ name: shownText(), field: shownText(), state: shownText() })),
+  sha256: shownText("SHA-256 of the exact bytes of the event, in hexadecimal."),
+  layer: count(),
+  extracted_at: shownText(),
+  meaning: shownText(),
+  false_readings: Type.Array(shownText()),
+  owner: shownText(),
+  hash: shownText("Of the archived program, its inputs and its output."),
+  program: nullable(shownText("The archived program, where `program` asks for it.")),
+  proposed: nullable(decision),
+  adopted: nullable(decision),
+  retired: nullable(decision),
+  attestation: nullable(
+    object({
+      partition_id: shownText(),
+      attested_at: shownText(),
+      is_included: Type.Boolean({
+        description: "Whether the row was recomputed, and equal, before its event expired.",
+      }),
+      statement: shownText("What was attested of the partition and the layer: a signed receipt."),
+    }),
+  ),
+});
+
+/** Where stored values come from, and whether they are right. */
+export const FEATURE_LINEAGE_ROUTES = {
+  explainFeature: {
+    method: "GET",
+    path: "/features/explain",
+    tag: TAG,
+    summary: "Where a value of a feature comes from, also after its event has expired",
+    description:
+      "Value, states of the inputs, fingerprint of the event, code, decisions with their evidence. For the role auditor " +
+      "without the value. Of an erased event or account there are the receipts of its erasures only.",
+    permission: "features.explain",
+    operation: "feature.explain",
+    access: "audited-read",
+    query: object({
+      event_id: eventId,
+      feature: Type.String({
+        pattern: "^[a-z][a-z0-9_]{0,63}(@[1-9][0-9]{0,8})?$",
+        description: "A feature, `id`, or a version of it, `id@version`.",
+      }),
+      program: Type.Optional(Type.Boolean({ default: false, description: "Whether to answer the program, too." })),
+    }),
+    answer: object({
+      event_id: shownText(),
+      status: Type.Enum(["computed", "erased"]),
+      event: nullable(
+        object({
+          received_at: shownText(),
+          purpose: shownText(),
+          platform: shownText(),
+          sdk_version: shownText(),
+          app_version: shownText(),
+          schema_version: count(),
+          is_stored: Type.Boolean({ description: "Whether the event itself has not expired." }),
+        }),
+      ),
+      values: Type.Array(explanation, { description: "One for each layer with the feature, the newest layer first." }),
+      erasures: Type.Array(
+        object({
+          erasure_id: shownText(),
+          kind: shownText("`account` or `event`."),
+          began_at: shownText(),
+          finished_at: nullable(shownText()),
+          receipt: nullable(shownText("The signed receipt; null until the erasure is finished.")),
+        }),
+      ),
+    }),
+    problems: ["not-found"],
+  },
+  verifyFeatures: {
+    method: "GET",
+    path: "/features/verify",
+    tag: TAG,
+    summary: "Compute stored values again, and archived fixtures on two engines",
+    description:
+      "Of one event, or of all events that have not expired and may be analysed. Each value is computed by the archived " +
+      "program under the policy of its time. The answer names states, and no value.",
+    permission: "features.explain",
+    operation: "feature.verify",
+    access: "audited-read",
+    appliedBy: "worker",
+    query: object({
+      event_id: Type.Optional(eventId),
+      from: Type.Optional(time("Only events that were received at or after this time.")),
+      to: Type.Optional(time("Only events that were received before this time.")),
+      purpose: Type.Optional(purpose),
+    }),
+    answer: object({
+      events: count("Events that were read."),
+      rows: count("Rows of their values: one for each event and layer."),
+      equal: count(),
+      different: count(),
+      undecided: count("Rows that can't be opened, or whose definition took too long."),
+      differences: Type.Array(
+        object({
+          event_id: shownText(),
+          layer: count(),
+          feature: shownText(),
+          stored: shownText("The stored state."),
+          computed: shownText("The state now; `other-event` where the fingerprint of the event differs."),
+        }),
+        { description: "The first 100." },
+      ),
+      programs: Type.Array(
+        object({
+          feature: shownText("A version that was ever adopted."),
+          cases: count("Results on each engine; 0 where no fixtures were proposed."),
+          problems: Type.Array(shownText()),
+        }),
+      ),
+    }),
+    problems: ["not-found"],
+  },
+  listAttestations: {
+    method: "GET",
+    path: "/features/attestations",
+    tag: TAG,
+    summary: "What was recomputed of stored values before their events expired, newest partition first",
+    permission: "features.governance",
+    operation: "feature.attestations",
+    access: "read",
+    query: object({ limit }),
+    answer: object({
+      attestations: Type.Array(
+        object({
+          partition_id: shownText("Partition of events."),
+          layer: count(),
+          purpose: shownText(),
+          lower_bound: shownText("Its events were received at or after this time."),
+          upper_bound: shownText("Its events were received before this time."),
+          rows: count("Rows of values that were recomputed."),
+          equal: count("Of these, rows that the events gave again."),
+          root: shownText("Root of a Merkle tree (RFC 6962) over the equal rows, in hexadecimal."),
+          attested_at: shownText(),
+          statement: shownText("The signed receipt that says so."),
+        }),
+      ),
+    }),
+  },
+  verifyAttestations: {
+    method: "GET",
+    path: "/features/attestations/verify",
+    tag: TAG,
+    summary: "Check signature and root of attestations, and the rows that are left",
+    permission: "features.governance",
+    operation: "feature.verify-attestations",
+    access: "audited-read",
+    query: object({ partition_id: Type.Optional(uuid("Partition of events.")), limit }),
+    answer: object({
+      attestations: Type.Array(
+        object({
+          partition_id: shownText(),
+          layer: count(),
+          rows: count(),
+          equal: count(),
+          is_signed: Type.Boolean(),
+          is_root_right: Type.Boolean(),
+          found: count("Rows that are left: not erased, not restricted, not expired."),
+          included: count("Of these, rows that the root is over."),
+          unreadable: count("Rows that can't be opened."),
+          holds: Type.Boolean({ description: "Whether nothing was changed." }),
+        }),
+      ),
+    }),
+    problems: ["not-found"],
+  },
+  compareFeatures: {
+    method: "GET",
+    path: "/features/compare",
+    tag: TAG,
+    summary: "Compute two versions of a feature for the same stored events",
+    description:
+      "Counts of results by platform and SDK version. Numbers below 10 are suppressed, and further ones that would tell " +
+      "them; an open case of the caller shows all.",
+    permission: "features.read",
+    operation: "feature.compare",
+    access: "audited-read",
+    appliedBy: "worker",
+    query: object({
+      before: featureName,
+      after: featureName,
+      purpose,
+      from: Type.Optional(time("Only events that were received at or after this time.")),
+      case_id: Type.Optional(uuid("An open case of the caller.")),
+    }),
+    answer: object({
+      before: shownText(),
+      after: shownText(),
+      purpose: shownText(),
+      from: nullable(shownText()),
+      is_exact: Type.Boolean({ description: "Whether no cell is suppressed." }),
+      events: count("Events that both versions were computed of."),
+      undecided: count("Events that can't be opened, or that a version took too long for."),
+      cells: Type.Array(
+        object({
+          platform: shownText(),
+          sdk_version: shownText(),
+          before: shownText("A state, or `observed` with the group of the value."),
+          after: shownText(),
+          events: nullable(count("Null where it is suppressed.")),
+        }),
+      ),
+    }),
+    problems: ["not-found", "state-conflict", "case-invalid"],
+  },
+} as const satisfies Readonly<Record<string, Route>>;

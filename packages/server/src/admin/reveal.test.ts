@@ -81,6 +81,20 @@ describe("reveal_event", () => {
     );
   });
 
+  it("gives nothing to an entry of the future, which would be usable for longer than a minute", async () => {
+    const entry = await entryOf(scene.system.pool, "event.read_raw", Date.now() + 61_000);
+    await expect(reveal(entry)).rejects.toThrow(REFUSED);
+  });
+
+  it("gives nothing of a restricted account, also without a check by the caller", async () => {
+    const entry = await entryOf(scene.system.pool);
+    const setRestricted = `update account_key set restricted = $1 where account = $2`;
+    await scene.owner.query(setRestricted, [true, listed.account]);
+    expect(await reveal(entry)).toBeUndefined();
+    await scene.owner.query(setRestricted, [false, listed.account]);
+    expect(await reveal(entry)).toBeDefined();
+  });
+
   it("gives nothing about another event than the entry's", async () => {
     const other = await past.store(0);
     const entry = await entryOf(scene.system.pool);

@@ -205,7 +205,7 @@ export const FEATURE_LINEAGE_ROUTES = {
       purpose: shownText(),
       from: nullable(shownText()),
       is_exact: Type.Boolean({ description: "Whether no cell is suppressed." }),
-      events: count("Events that both versions were computed of."),
+      events: nullable(count("Events that both versions were computed of; null where it would tell a small cell.")),
       undecided: count("Events that can't be opened, or that a version took too long for."),
       cells: Type.Array(
         object({

@@ -53,7 +53,8 @@ export function compareFeaturesCommand(context: Context): Command {
       if (json) return printJson(context, compared);
       const rows = compared.cells.map(({ events, ...cell }) => ({ ...cell, events: events ?? "not shown" }));
       printRows(context, rows, false, "No events.");
-      print(context, `${plural(compared.events, "event")}, ${compared.undecided} undecided.`);
+      const total = compared.events === null ? "Fewer events than are shown" : plural(compared.events, "event");
+      print(context, `${total}, ${compared.undecided} undecided.`);
     });
 }
 

@@ -24,7 +24,7 @@ export function comparePage(compared: Compared): string {
   const groups = Map.groupBy(cells, ({ platform, sdk_version }) => `${platform} ${sdk_version}`);
   const plots = [...groups].map(([name, own]) => `<h2>${escaped(name)}</h2>\n${plot(own, before, after)}`);
   const since = from === null ? "all stored events" : `events since ${from}`;
-  const facts = `${purpose}, ${since}: ${events} events, ${undecided} undecided.`;
+  const facts = `${purpose}, ${since}: ${events ?? "fewer than shown"} events, ${undecided} undecided.`;
   const note = is_exact ? "Exact numbers." : "Numbers below 10 are not shown, and further ones that would tell them.";
   return `<!doctype html>
 <html lang="en">

@@ -50,6 +50,10 @@ export const OPERATOR_ERRORS = {
     ...FAILED,
     when: "A feature was computed twice for one event, with different results. The first is kept. Retire the feature, and correct its definition.",
   },
+  "feature-paused": {
+    ...FAILED,
+    when: "A definition took longer than its time for one event. For a minute, events get no row of its layer, and a backfill computes them. Retire the feature, or make its definition faster.",
+  },
   "features-differ": {
     exitCode: 3,
     retryable: false,

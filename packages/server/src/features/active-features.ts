@@ -9,9 +9,12 @@ import { inputsOf } from "./evidence.ts";
 /** A decision applies on every server within this time, plus the time to read it. */
 const LOOK_EVERY_MS = 500;
 
-const LATEST_DECISION = sql("select coalesce(max(decision), 0) as decision from feature_decision", [], {
-  decision: "int4",
-});
+/** A proposal changes no field. */
+const LATEST_DECISION = sql(
+  "select coalesce(max(decision), 0) as decision from feature_decision where kind <> 'proposed'",
+  [],
+  { decision: "int4" },
+);
 
 /** The fields that adopted features read, in addition to those of another set. */
 export class FieldsOfFeatures implements AdoptedFieldSet {

@@ -34,14 +34,26 @@ interface LayerCount {
   readonly leaves: Buffer[];
 }
 
+export interface AttestOptions {
+  /** Ends the work before the next page. */
+  readonly signal?: AbortSignal;
+  /** Partitions that are passed over. One that throws is added: others do not wait for it. */
+  readonly failed?: Set<string>;
+}
+
 /**
  * Recomputes the values of one partition that expires soon, and attests each of its layers.
  * @returns whether there was one.
  */
-export async function attestNext(ports: AttestPorts & Pick<ExtractPorts, "runners">): Promise<boolean> {
-  const partition = await findDuePartition(ports.executor);
+export async function attestNext(
+  ports: AttestPorts & Pick<ExtractPorts, "runners">,
+  { signal, failed = new Set() }: AttestOptions = {},
+): Promise<boolean> {
+  const partition = await findDuePartition(ports.executor, [...failed]);
   if (!partition) return false;
-  const counts = await recompute(ports, partition);
+  failed.add(partition.partition_id);
+  const counts = await recompute(ports, partition, signal);
+  if (!counts) return false;
   for (const layer of partition.layers) {
     const { rows, leaves: found } = counts.get(layer) ?? { rows: 0, leaves: [] };
     // Sorted: the order of the leaves says nothing about their events.
@@ -61,6 +73,7 @@ export async function attestNext(ports: AttestPorts & Pick<ExtractPorts, "runner
     );
     await insertAttestation(ports.executor, { partitionId, layer, rows, equal: found.length, root, leaves, statement });
   }
+  failed.delete(partition.partition_id);
   return true;
 }
 
@@ -98,7 +111,8 @@ export const statementOf = ({
 async function recompute(
   ports: AttestPorts & Pick<ExtractPorts, "runners">,
   { purpose, lower_bound, upper_bound, layers }: DuePartition,
-): Promise<ReadonlyMap<number, LayerCount>> {
+  signal: AbortSignal | undefined,
+): Promise<ReadonlyMap<number, LayerCount> | undefined> {
   const counts = new Map(layers.map((layer): [number, LayerCount] => [layer, { rows: 0, leaves: [] }]));
   const filter = { purpose, from: Date.parse(lower_bound), to: Date.parse(upper_bound) };
   const onRow = (layer: number, equal: Buffer | undefined): void => {
@@ -108,6 +122,7 @@ async function recompute(
     if (equal) count.leaves.push(leafOf(equal));
   };
   for (let after: string | undefined; ;) {
+    if (signal?.aborted) return undefined;
     const page = await listEvents(ports.executor, filter, PAGE, after);
     const keys = page.map((event) => ({
       purpose,
@@ -124,8 +139,8 @@ async function recompute(
 export class AttestationWorker {
   readonly #ports: AttestPorts & { readonly onError: OnError };
   readonly #timer: NodeJS.Timeout;
+  readonly #closing = new AbortController();
   #running: Promise<void> = Promise.resolve();
-  #closed = false;
 
   constructor(ports: AttestPorts & { readonly onError: OnError }) {
     this.#ports = ports;
@@ -134,25 +149,27 @@ export class AttestationWorker {
     this.#start();
   }
 
-  /** Waits for the partition that is under way. */
+  /** Waits for the page that is under way. */
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#closing.abort();
     clearInterval(this.#timer);
     await this.#running;
   }
 
   #start(): void {
-    this.#running = this.#running
-      .then(() => this.#attest())
-      .catch((error: unknown) => this.#ports.onError(error, "attest features"));
+    this.#running = this.#running.then(() => this.#attest());
   }
 
   async #attest(): Promise<void> {
     const runners = new LayerRunners({ budgetMs: BUDGET_MS });
-    try {
-      while (!this.#closed && (await attestNext({ ...this.#ports, runners })));
-    } finally {
-      await runners.close();
+    const options = { signal: this.#closing.signal, failed: new Set<string>() };
+    for (let isMore = true; isMore && !options.signal.aborted;) {
+      const before = options.failed.size;
+      isMore = await attestNext({ ...this.#ports, runners }, options).catch((error: unknown) => {
+        this.#ports.onError(error, "attest features");
+        return options.failed.size > before;
+      });
     }
+    await runners.close();
   }
 }

@@ -26,14 +26,19 @@ const FIND_DUE = sql(
     where p.dropped_at is null and p.upper_bound + interval '${AFTER_END}' <= transaction_time()
       and p.lower_bound + u.raw_retention - interval '${BEFORE_EXPIRY}' <= transaction_time()
       and not exists (select from attestation a where a.partition_id = p.partition_id and a.layer = l.layer)
+      and p.partition_id <> all ($1::uuid[])
     group by p.partition_id, p.purpose, p.lower_bound, p.upper_bound
     order by p.lower_bound, p.purpose limit 1`,
-  [],
+  ["uuid[]"],
   DUE_TYPES,
 );
 
-export async function findDuePartition(executor: Executor): Promise<DuePartition | undefined> {
-  return (await query(executor, FIND_DUE)).rows[0];
+/** @param except partitions that are passed over. */
+export async function findDuePartition(
+  executor: Executor,
+  except: readonly string[],
+): Promise<DuePartition | undefined> {
+  return (await query(executor, FIND_DUE, [except])).rows[0];
 }
 
 export interface NewAttestation {

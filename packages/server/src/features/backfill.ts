@@ -30,18 +30,19 @@ export interface BackfillPorts extends WorkerPorts {
   readonly runners: LayerRunners;
 }
 
-const NOTHING: Extracted = { rows: 0, failures: 0, differences: 0 };
+const NOTHING: Extracted = { rows: 0, failures: 0, differences: 0, paused: [] };
 
 /**
  * Computes one piece of a running backfill, in one transaction.
  * @returns `undefined` where no backfill has work now. @throws Unavailable, and what failed.
  */
 export async function backfillNext(ports: BackfillPorts): Promise<Extracted | undefined> {
-  for (const run of await listRunning(ports.pool)) {
+  const runs = await listRunning(ports.pool);
+  for (const run of runs) {
     const extracted = await workOn(ports, run);
     if (extracted) return extracted;
   }
-  await finishRuns(ports.pool);
+  if (runs.length > 0) await finishRuns(ports.pool);
   return undefined;
 }
 

@@ -1,7 +1,6 @@
 /** Computes two versions of a feature for the same stored events. Neither needs to be adopted. */
 import type { Bundle, Result } from "@device-risk-signals/features";
 import { readEvent } from "@device-risk-signals/features/readings";
-import { openRunner } from "@device-risk-signals/features/runner";
 import { type EventFilter, listEvents, readEvents } from "../events/read-events.ts";
 import type { Sealer } from "../ports.ts";
 import type { Executor } from "../postgres/executor.ts";
@@ -40,6 +39,8 @@ export async function compareVersions(
 ): Promise<ComparedVersions> {
   const covers = await readCovers(executor, filter.purpose, policyVersion);
   const confusion = new Confusion();
+  // A server that compares no versions loads none of it.
+  const { openRunner } = await import("@device-risk-signals/features/runner");
   const runner = await openRunner(versions, { budgetMs: BUDGET_MS });
   let [events, undecided] = [0, 0];
   const compute = async (opened: readonly OpenedEvent[]): Promise<void> => {

@@ -34,20 +34,30 @@ export class Confusion {
   }
 }
 
+export interface Suppressed {
+  readonly cells: readonly ShownCell[];
+  /** Whether the total would tell the number of a small cell: there were too few others to suppress. */
+  readonly isTotalTelling: boolean;
+}
+
 /**
  * Suppresses small cells, and the next smallest ones until the total tells nothing about a small one: at least two are
  * suppressed, which have at least 10 events together.
  */
-export function suppressSmall(cells: readonly Cell[]): readonly ShownCell[] {
+export function suppressSmall(cells: readonly Cell[]): Suppressed {
   const ascending = cells.toSorted((one, other) => one.events - other.events);
   const hidden = new Set<Cell>();
   let sum = 0;
   for (const cell of ascending) {
     const isSmall = cell.events < SMALL;
-    const isNeeded = hidden.size > 0 && (hidden.size < 2 || sum < SMALL);
-    if (!isSmall && !isNeeded) break;
+    if (!isSmall && !isTelling(hidden.size, sum)) break;
     hidden.add(cell);
     sum += cell.events;
   }
-  return cells.map((cell) => (hidden.has(cell) ? { ...cell, events: null } : cell));
+  return {
+    cells: cells.map((cell) => (hidden.has(cell) ? { ...cell, events: null } : cell)),
+    isTotalTelling: isTelling(hidden.size, sum),
+  };
 }
+
+const isTelling = (hidden: number, sum: number): boolean => hidden > 0 && (hidden < 2 || sum < SMALL);

@@ -180,7 +180,7 @@ function requirePurpose(bundles: readonly Bundle[], purpose: string): void {
   if (others.length > 0) {
     throw new OperatorError(
       "state-conflict",
-      `The definitions do not name the purpose ${purpose}: ${others.join(", ")}.`,
+      `The definitions do not name the purpose ${purpose}: ${others.join(", ")}. Name it in their purposes, and count their versions up: an archived version never changes.`,
     );
   }
 }
@@ -210,7 +210,6 @@ export async function retireFeatures(
   decider: Decider,
 ): Promise<readonly number[]> {
   await lockTransaction(owner, LOCKS.features);
-  await excludeIngestion(owner);
   const retired = new Set(features);
   const active = (await listLayers(owner)).filter((layer) => layer.ended_at === null && layer.purpose === purpose.code);
   const ending = active.filter(({ members }) => members.some((name) => retired.has(name)));
@@ -218,6 +217,7 @@ export async function retireFeatures(
   if (unknown.length > 0) {
     throw new OperatorError("not-found", `Not adopted for ${purpose.id}: ${unknown.join(", ")}.`);
   }
+  await excludeIngestion(owner);
   for (const { layer } of ending) await query(owner, END_LAYER, [layer]);
   for (const { members } of ending) {
     const rest = members.filter((name) => !retired.has(name));

@@ -10,7 +10,7 @@ import { type FeatureName, findBundles, type LayerRow, listDecisions, listLayers
 import { type FeatureRow, findFeatureRows } from "./feature-rows.ts";
 import { openFeatures, type ReadFeature } from "./read-features.ts";
 import { leavesOf } from "./verify-attestation.ts";
-import { openRow } from "./verify-values.ts";
+import { openRow } from "./open-row.ts";
 
 export type Decision = Awaited<ReturnType<typeof listDecisions>>[number];
 

@@ -9,12 +9,13 @@ import { coversOf } from "../policy/coverage.ts";
 import { readCurrentPolicy } from "../policy/policy-table.ts";
 import { BUILT_IN_PURPOSE, type Sealer, type StoredEvent } from "../ports.ts";
 import type { Executor, Transaction } from "../postgres/executor.ts";
-import { type LayerRow, listLayers, nameOf } from "./decisions.ts";
+import { type FeatureName, type LayerRow, listLayers, nameOf } from "./decisions.ts";
 import type { DueEvent } from "./extraction-due.ts";
 import { type ExtractionFailure, type FailureReason, recordFailures } from "./failures.ts";
 import { decodeFeatures, encodeFeatures, isSameResult, SALT_BYTES } from "./feature-payload.ts";
 import { findFeatureRows, insertFeatureRows, type NewFeatureRow } from "./feature-rows.ts";
 import type { LayerRunners, OpenLayer } from "./layer-runners.ts";
+import { openRow } from "./open-row.ts";
 import { parseEvent } from "./parse-event.ts";
 import { addToTally, binOf, type TallyKey } from "./tally.ts";
 
@@ -33,6 +34,8 @@ export interface Extracted {
   readonly failures: number;
   /** Rows that existed and differ from what was computed now: a definition is not deterministic. */
   readonly differences: number;
+  /** Features that were too slow: their layers are not computed for a while. */
+  readonly paused: readonly FeatureName[];
 }
 
 /** A row, and what it holds in the clear. */
@@ -66,21 +69,22 @@ export async function extract(
     known.filter((layer) => layer.ended_at === null || events.some((event) => isOf(layer, event))),
   );
   const coverage = await readCoverage(transaction);
-  const computed: Computed[] = [];
-  const failures: ExtractionFailure[] = [];
-  for (let at = 0; at < events.length; at += SLICE) {
+  const collected: Collected = { computed: [], failures: [], paused: [] };
+  // A commit batch has events of purposes without features, too: their payloads are not read.
+  const wanted = events.filter((event) => layers.some((layer) => isOf(layer, event)));
+  for (let at = 0; at < wanted.length; at += SLICE) {
     const opened: OpenedEvent[] = [];
-    for (const event of await readEvents(transaction, events.slice(at, at + SLICE))) {
+    for (const event of await readEvents(transaction, wanted.slice(at, at + SLICE))) {
       const one = await openForFeatures(ports.sealer, event);
       if ("parsed" in one) opened.push(one);
-      else failures.push(...failuresOf(event, layers, one.reason));
+      else collected.failures.push(...failuresOf(event, layers, one.reason));
     }
     for (const layer of layers) {
       const own = opened.filter(({ event }) => isOf(layer, event));
-      if (own.length > 0) await computeLayer(transaction, ports, layer, own, coverage, { computed, failures });
+      if (own.length > 0) await computeLayer(transaction, ports, layer, own, coverage, collected);
     }
   }
-  return store(transaction, ports, computed, { failures, runId: backfill?.runId ?? null });
+  return store(transaction, ports, collected, backfill?.runId ?? null);
 }
 
 /** Whether the event has a row in the layer. A layer takes earlier events, too: a backfill computes them. */
@@ -129,6 +133,8 @@ async function readCoverage(executor: Executor): Promise<Coverage> {
 interface Collected {
   readonly computed: Computed[];
   readonly failures: ExtractionFailure[];
+  /** Features that were too slow. */
+  readonly paused: FeatureName[];
 }
 
 async function computeLayer(
@@ -137,11 +143,14 @@ async function computeLayer(
   layer: LayerRow,
   opened: readonly OpenedEvent[],
   { policyVersion, covers: coverage }: Coverage,
-  { computed, failures }: Collected,
+  { computed, failures, paused }: Collected,
 ): Promise<void> {
   const { runner, manifests } = await runners.find(executor, layer);
   const covers = coverage.get(layer.purpose);
-  const { events } = await runner.run(opened.map(({ parsed }) => readEvent(parsed, covers)));
+  if (!covers) throw new Error(`the policy has no purpose ${layer.purpose}, so nothing says what it covers`);
+  const { events, paused: slow } = await runner.run(opened.map(({ parsed }) => readEvent(parsed, covers)));
+  if (slow.length > 0) runners.pause(layer.layer);
+  paused.push(...slow.map(nameOf));
   for (const [index, { event, exact }] of opened.entries()) {
     const results = events[index] ?? [];
     if (results.some(isTooSlow)) {
@@ -178,8 +187,8 @@ const talliesOf = (
 async function store(
   transaction: Transaction,
   { featureSealer }: ExtractPorts,
-  computed: readonly Computed[],
-  { failures, runId }: { readonly failures: readonly ExtractionFailure[]; readonly runId: string | null },
+  { computed, failures, paused }: Collected,
+  runId: string | null,
 ): Promise<Extracted> {
   const keyOf = ({ eventId, layer }: { eventId: string; layer: number }): string => `${eventId} ${layer}`;
   const inserted = await insertFeatureRows(
@@ -200,15 +209,20 @@ async function store(
     computed.flatMap(({ row, tallies }) => (stored.has(keyOf(row)) ? tallies : [])),
   );
   await recordFailures(transaction, failures);
-  return { rows: inserted.length, failures: failures.length, differences };
+  return { rows: inserted.length, failures: failures.length, differences, paused };
 }
 
-/** Whether a row that exists has these values. A row that does not exist was erased meanwhile. */
+/**
+ * Whether a row that exists has these values. A row that does not exist was erased meanwhile; one that can't be opened,
+ * or that was computed under another policy, can't be compared.
+ */
 async function isSame(executor: Executor, sealer: FeatureSealer, row: NewFeatureRow, values: Buffer): Promise<boolean> {
   const subject = { eventId: row.eventId, receivedAt: new Date(row.receivedAt) };
   const rows = await findFeatureRows(executor, subject, Number.MAX_SAFE_INTEGER, { includeRestricted: true });
   const existing = rows.find(({ layer }) => layer === row.layer);
   if (!existing) return true;
-  const stored = await sealer.open(row, existing.key_id, existing.payload);
-  return isSameResult(decodeFeatures(stored), decodeFeatures(values));
+  const bytes = await openRow(sealer, existing);
+  if (!bytes) return true;
+  const [stored, now] = [decodeFeatures(bytes), decodeFeatures(values)];
+  return stored.policyVersion !== now.policyVersion || isSameResult(stored, now);
 }

@@ -104,6 +104,10 @@ export async function extractNext(ports: WorkerPorts & Pick<ExtractPorts, "runne
 
 function report({ onError, onExtracted }: WorkerPorts, extracted: Extracted): void {
   onExtracted?.(extracted);
+  if (extracted.paused.length > 0) {
+    const slow = [...new Set(extracted.paused)].join(", ");
+    onError(new OperatorError("feature-paused", `too slow, and not computed for a while: ${slow}`), EXTRACTION);
+  }
   if (extracted.differences === 0) return;
   onError(
     new OperatorError("feature-not-deterministic", "a second computation of stored features gave another result"),
@@ -111,17 +115,27 @@ function report({ onError, onExtracted }: WorkerPorts, extracted: Extracted): vo
   );
 }
 
-/** Tries the batch again later; after the last try its events are recorded as failures, so that nothing waits for it. */
-async function setAside({ pool, retrySeconds = 1 }: WorkerPorts, batch: DueBatch): Promise<void> {
+/** Tries the batch again later; after the last try each of its events alone, so that nothing waits for one that fails. */
+async function setAside(ports: WorkerPorts & Pick<ExtractPorts, "runners">, batch: DueBatch): Promise<void> {
+  const { pool, retrySeconds = 1 } = ports;
   // guard(true): a batch that always fails is given up
   // fails: packages/server/src/features/extraction.test.ts › never keeps others waiting
   if (batch.tries + 1 < MAX_TRIES) return postponeDue(pool, batch, retrySeconds);
-  await inTransaction(pool, async (transaction) => {
-    const layers = await listLayers(transaction);
-    await recordFailures(
-      transaction,
-      batch.events.flatMap((event) => failuresOf(event, layers, "error")),
-    );
-    await deleteDue(transaction, batch);
-  });
+  for (const event of batch.events) await extractAlone(ports, event);
+  await inTransaction(pool, (transaction) => deleteDue(transaction, batch));
+}
+
+/** An event that fails is recorded as a failure. @throws Unavailable */
+async function extractAlone(
+  ports: WorkerPorts & Pick<ExtractPorts, "runners">,
+  event: DueBatch["events"][number],
+): Promise<void> {
+  try {
+    report(ports, await inTransaction(ports.pool, (transaction) => extract(transaction, ports, [event])));
+  } catch (error) {
+    if (error instanceof Unavailable || isTransient(error)) throw error;
+    await inTransaction(ports.pool, async (transaction) => {
+      await recordFailures(transaction, failuresOf(event, await listLayers(transaction), "error"));
+    });
+  }
 }

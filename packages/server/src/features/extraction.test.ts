@@ -12,6 +12,7 @@ import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { useFolder } from "../../../../e2e/support/use-folder.ts";
 import { NOTHING_ADOPTED } from "@device-risk-signals/contract/catalog/adopted";
 import { readEvent } from "../events/read-events.ts";
+import { readPolicyVersion } from "../policy/policy-table.ts";
 import { inOwnerTransaction, inTransaction } from "../postgres/database.ts";
 import { FieldsOfFeatures } from "./active-features.ts";
 import { adoptFeatures, listDecisions, proposeFeatures, requireAnotherPerson, retireFeatures } from "./decisions.ts";
@@ -81,7 +82,9 @@ const store = (account: string, data: object = { suBinaryFound: true }): Promise
   past.store(0, { account }, exactly(data));
 
 const errors: unknown[] = [];
-const ports = (more: Partial<WorkerPorts> = {}): WorkerPorts & { runners: LayerRunners } => ({
+const ports = (
+  more: Partial<WorkerPorts & { runners: LayerRunners }> = {},
+): WorkerPorts & { runners: LayerRunners } => ({
   pool: opened.system.pool,
   sealer: opened.system.sealer,
   featureSealer: opened.system.featureSealer,
@@ -308,13 +311,31 @@ describe("extraction", () => {
     const event = await store("twice");
     const stored = await readEvent(opened.system.pool, event);
     const keyId = stored && "keyId" in stored.sealedUnder ? stored.sealedUnder.keyId : "";
-    const payload = await opened.system.featureSealer.seal({ ...event, layer: 1 }, keyId, Buffer.from('["x",[]]'));
+    const other = Buffer.from(JSON.stringify(["x", [], await readPolicyVersion(opened.system.pool)]));
+    const payload = await opened.system.featureSealer.seal({ ...event, layer: 1 }, keyId, other);
     await inTransaction(opened.system.pool, (transaction) =>
       insertFeatureRows(transaction, [{ ...event, layer: 1, keyId, payload }]),
     );
     expect(await extractNext(ports())).toMatchObject({ rows: 0, differences: 1 });
     expect(errors.splice(0)).toMatchObject([{ code: "feature-not-deterministic" }]);
     expect(await read(event)).toEqual({ 1: [] });
+  });
+
+  it("does not compare results of different policies", async () => {
+    const event = await store("policies");
+    await extractNext(ports());
+    const earlier = Buffer.from(JSON.stringify(["x", [], (await readPolicyVersion(opened.system.pool)) - 1]));
+    const stored = await readEvent(opened.system.pool, event);
+    const keyId = stored && "keyId" in stored.sealedUnder ? stored.sealedUnder.keyId : "";
+    const payload = await opened.system.featureSealer.seal({ ...event, layer: 1 }, keyId, earlier);
+    await opened.owner.query("set session_replication_role = replica");
+    await opened.owner.query("update feature_row set payload = $1 where event_id = $2", [payload, event.eventId]);
+    await opened.owner.query("reset session_replication_role");
+    await opened.owner.query(
+      "insert into extraction_due (purposes, received_at, event_ids) values ('{1}', array[$1::timestamptz], array[$2::uuid])",
+      [new Date(event.receivedAt).toISOString(), event.eventId],
+    );
+    expect(await extractNext(ports())).toMatchObject({ rows: 0, differences: 0 });
   });
 
   it("computes nothing of a restricted account, and records an event that can't be opened", async () => {
@@ -354,6 +375,30 @@ describe("extraction", () => {
     expect(await failuresOf(poison)).toEqual([{ layer: 1, reason: "error" }]);
   });
 
+  it("of one event that always fails keeps no other event of its batch waiting", async () => {
+    const { featureSealer } = opened.system;
+    const [poison, neighbour] = [await store("poison-2"), await store("neighbour")];
+    const both = [poison.eventId, neighbour.eventId];
+    await opened.owner.query("delete from extraction_due where event_ids && $1::uuid[]", [both]);
+    await opened.owner.query(
+      "insert into extraction_due (purposes, received_at, event_ids) values ('{1,1}', $1::timestamptz[], $2::uuid[])",
+      [[poison, neighbour].map(({ receivedAt }) => new Date(receivedAt).toISOString()), both],
+    );
+    const failing = ports({
+      featureSealer: {
+        ...featureSealer,
+        seal: (identity, keyId, bytes) => {
+          if (identity.account === "poison-2") throw new TypeError("poison");
+          return featureSealer.seal(identity, keyId, bytes);
+        },
+      },
+    });
+    for (let tries = 0; tries < 5; tries++) await expect(extractNext(failing)).rejects.toThrow("poison");
+    expect(await failuresOf(poison)).toEqual([{ layer: 1, reason: "error" }]);
+    expect(await failuresOf(neighbour)).toEqual([]);
+    expect(await read(neighbour)).toHaveProperty("1");
+  });
+
   it("stores no value that depends on the time", async () => {
     await propose(bundle("slow", "({ su }) => { for (;;); }"));
     const layer = await adopt(["slow@1"]);
@@ -362,6 +407,24 @@ describe("extraction", () => {
     await retire("slow@1");
     expect(await failuresOf(event)).toEqual([{ layer, reason: "over-budget" }]);
     expect(Object.keys(await read(event))).toEqual(["1"]);
+    expect(errors.splice(0)).toMatchObject([{ code: "feature-paused", message: expect.stringContaining("slow@1") }]);
+  });
+
+  it("of a layer continues some time after one of its features was too slow", async () => {
+    const waits = "({ su }) => { if (su.state === 'observed' && !su.value) for (;;); return su.state === 'observed' }";
+    await propose(bundle("sometimes", waits));
+    const layer = await adopt(["sometimes@1"]);
+    const pausing = new LayerRunners({ graceMs: 100, pauseMs: 0 });
+    const slow = await store("sometimes", { suBinaryFound: false });
+    await extractNext(ports({ runners: pausing }));
+    const later = await store("sometimes");
+    await extractNext(ports({ runners: pausing }));
+    await retire("sometimes@1");
+    await pausing.close();
+    errors.length = 0;
+    expect(await failuresOf(slow)).toEqual([{ layer, reason: "over-budget" }]);
+    expect(await failuresOf(later)).toEqual([]);
+    expect(await read(later)).toHaveProperty(String(layer));
   });
 
   it("continues for the other features of a layer when one is retired, and ends for the retired one", async () => {

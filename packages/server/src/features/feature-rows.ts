@@ -79,6 +79,7 @@ export async function insertFeatureRows(
   computed: readonly NewFeatureRow[],
   runId: string | null = null,
 ): Promise<readonly FeatureKey[]> {
+  if (computed.length === 0) return [];
   // In one order: transactions that store the same do not wait for each other in a circle.
   const rows = computed.toSorted((a, b) => compareText(a.eventId, b.eventId) || a.layer - b.layer);
   await query(transaction, LOCK_INGESTION_SHARED);

@@ -9,23 +9,44 @@ export interface OpenLayer {
   readonly manifests: readonly Manifest[];
 }
 
+export interface LayerRunnerOptions extends RunnerOptions {
+  /** Milliseconds until a feature that was too slow is computed again. Default: a minute. */
+  readonly pauseMs?: number;
+}
+
+const PAUSE_MS = 60_000;
+
 /** A process for each layer in use, which computes its features from the archived bundles. */
 export class LayerRunners {
   readonly #open = new Map<number, Promise<OpenLayer>>();
-  readonly #options: RunnerOptions;
+  /** When the pause of a layer ends: milliseconds of `performance.now()`. */
+  readonly #pausedUntil = new Map<number, number>();
+  readonly #options: LayerRunnerOptions;
 
-  constructor(options: RunnerOptions = {}) {
+  constructor(options: LayerRunnerOptions = {}) {
     this.#options = options;
   }
 
-  /** @throws TypeError for an archived bundle that was changed. */
-  find(executor: Executor, layer: LayerRow): Promise<OpenLayer> {
+  /**
+   * A layer whose pause has ended gets a new process, which computes all of its features again.
+   * @throws TypeError for an archived bundle that was changed.
+   */
+  async find(executor: Executor, layer: LayerRow): Promise<OpenLayer> {
+    if ((this.#pausedUntil.get(layer.layer) ?? Number.POSITIVE_INFINITY) <= performance.now()) {
+      await this.#close(layer.layer);
+    }
     const found = this.#open.get(layer.layer);
     if (found) return found;
     const opening = openLayer(executor, layer, this.#options);
     this.#open.set(layer.layer, opening);
     opening.catch(() => this.#open.delete(layer.layer));
     return opening;
+  }
+
+  /** Notes that the process of a layer has stopped to compute a feature that was too slow. */
+  pause(layer: number): void {
+    const { pauseMs = PAUSE_MS } = this.#options;
+    if (!this.#pausedUntil.has(layer)) this.#pausedUntil.set(layer, performance.now() + pauseMs);
   }
 
   /** Ends the processes of other layers. */
@@ -42,6 +63,7 @@ export class LayerRunners {
   async #close(layer: number): Promise<void> {
     const opening = this.#open.get(layer);
     this.#open.delete(layer);
+    this.#pausedUntil.delete(layer);
     await opening?.then(({ runner }) => runner.close()).catch(() => {});
   }
 }

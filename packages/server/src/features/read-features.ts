@@ -1,5 +1,4 @@
 /** The features of events as a person or a program reads them: computed, pending or excluded. */
-import { isUnreadable } from "../crypto/open-if-readable.ts";
 import type { FeatureSealer } from "../crypto/feature-sealer.ts";
 import { findAttributes, type ListedEvent, listEvents, receivedAtOf } from "../events/read-events.ts";
 import { readPurposeIds } from "../policy/policy-table.ts";
@@ -8,6 +7,7 @@ import { type FeatureName, type LayerRow, listLayers } from "./decisions.ts";
 import { findFailures } from "./failures.ts";
 import { decodeFeatures } from "./feature-payload.ts";
 import { type FeatureRow, findFeatureRows } from "./feature-rows.ts";
+import { openRow } from "./open-row.ts";
 
 export interface ReadFeature {
   readonly feature: FeatureName;
@@ -131,12 +131,8 @@ export async function openFeatures(
   layers: readonly LayerRow[],
   row: FeatureRow,
 ): Promise<OpenedRow | undefined> {
-  const { account, event_id: eventId, layer, purpose, received_at, key_id, payload, extracted_at } = row;
-  const identity = { account, eventId, layer, purpose, receivedAt: Date.parse(received_at) };
-  const bytes = await sealer.open(identity, key_id, payload).catch((error: unknown) => {
-    if (isUnreadable(error)) return undefined;
-    throw error;
-  });
+  const { layer, extracted_at } = row;
+  const bytes = await openRow(sealer, row);
   if (!bytes) return undefined;
   const { sha256, results } = decodeFeatures(bytes);
   const members = layers.find((one) => one.layer === layer)?.members ?? [];

@@ -5,7 +5,7 @@ import type { Executor } from "../postgres/executor.ts";
 import { leafOf, rootOf } from "./attest.ts";
 import { type AttestationRow, readLeaves } from "./attestations.ts";
 import { rowsOfLayer } from "./feature-rows.ts";
-import { openRow } from "./verify-values.ts";
+import { openRow } from "./open-row.ts";
 
 export interface VerifiedAttestation {
   /** Whether the leaves are as many as the attestation says, and give its root. */

@@ -1,7 +1,5 @@
 /** Recomputes stored values from events that have not expired. */
 import { type Covers, readEvent } from "@device-risk-signals/features/readings";
-import { isUnreadable } from "../crypto/open-if-readable.ts";
-import type { FeatureSealer } from "../crypto/feature-sealer.ts";
 import { type EventKey, readEvents } from "../events/read-events.ts";
 import { coversOf } from "../policy/coverage.ts";
 import { readPolicyVersionDocument, readPurposeIds } from "../policy/policy-table.ts";
@@ -10,6 +8,7 @@ import { type FeatureName, type LayerRow, listLayers } from "./decisions.ts";
 import { type ExtractPorts, isTooSlow, type OpenedEvent, openForFeatures } from "./extract.ts";
 import { decodeFeatures, encodeFeatures, type StoredFeatures } from "./feature-payload.ts";
 import { type FeatureRow, findFeatureRows } from "./feature-rows.ts";
+import { openRow } from "./open-row.ts";
 
 /** Events whose exact bytes are in memory at once. */
 const SLICE = 64;
@@ -114,17 +113,6 @@ async function verifySlice(
     if (layer) total = sumOf(total, await verifyLayer(executor, ports, layer, pairs));
   }
   return total;
-}
-
-export async function openRow(sealer: FeatureSealer, row: FeatureRow): Promise<Buffer | undefined> {
-  const { account, event_id: eventId, layer, purpose, received_at, key_id, payload } = row;
-  const identity = { account, eventId, layer, purpose, receivedAt: Date.parse(received_at) };
-  try {
-    return await sealer.open(identity, key_id, payload);
-  } catch (error) {
-    if (isUnreadable(error)) return undefined;
-    throw error;
-  }
 }
 
 /** @param pairs rows of the layer, which were computed under one policy. */

@@ -1,0 +1,16 @@
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { isReason } from "./reason.ts";
+
+const ROOT = join(import.meta.dirname, "../../../..");
+const MIN_LENGTH = 8;
+
+test("each reason of an example in the docs is one that commands accept", () => {
+  const pages = ["README.md", ...globSync("docs/**/*.md", { cwd: ROOT })];
+  const reasons = pages.flatMap((page) =>
+    [...readFileSync(join(ROOT, page), "utf8").matchAll(/--reason "([^"]*)"/g)].map(([, reason = ""]) => reason),
+  );
+  expect(reasons.length).toBeGreaterThan(20);
+  expect(reasons.filter((reason) => !isReason(reason, MIN_LENGTH))).toEqual([]);
+});

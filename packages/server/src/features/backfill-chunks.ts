@@ -90,8 +90,11 @@ export async function splitChunk(transaction: Transaction, { purpose }: RunningB
 
 /** Layers of the run that the event has a row in. */
 const LAYERS_OF_EVENT = "from layer l where l.layer = any ($1) and (l.ended_at is null or e.received_at < l.ended_at)";
-const ROW = `from feature_row f where f.account = e.account and f.purpose = $2 and f.received_at = e.received_at
-  and f.event_id = e.event_id and f.layer = l.layer and f.received_at >= $3 and f.received_at <= $5`;
+const ROWS = `feature_row f where f.account = e.account and f.purpose = $2 and f.received_at = e.received_at
+  and f.event_id = e.event_id and f.received_at >= $3 and f.received_at <= $5`;
+/** Whether rows of the event, in this layer or in others, have the features of the layer. */
+const IS_STORED = `(exists (select from ${ROWS} and f.layer = l.layer) or l.members <@ array(
+  select unnest(o.members) from layer o where o.layer in (select f.layer from ${ROWS})))`;
 
 const FIND_EVENTS = sql(
   `select e.event_id, e.purpose, (extract(epoch from e.received_at) * 1000)::float8 as received_ms,
@@ -102,7 +105,7 @@ const FIND_EVENTS = sql(
       and coalesce(e.received_at + (select p.raw_retention from purpose p where p.code = e.purpose), 'infinity') > wall_clock_time()
       -- guard(true): what is stored is not computed again
       -- fails: packages/server/src/features/backfill.test.ts › two runs over one range
-      and exists (select ${LAYERS_OF_EVENT} and not exists (select ${ROW}))
+      and exists (select ${LAYERS_OF_EVENT} and not ${IS_STORED})
     order by e.received_at, e.event_id limit $7`,
   ["int4[]", "int4", "timestamptz", "uuid", "timestamptz", "uuid", "int8"],
   { event_id: "uuid", purpose: "int4", received_ms: "float8", received_at: "timestamptz" },
@@ -163,12 +166,12 @@ const COUNT = sql(
       count(*) filter (where fate = 'restricted') as restricted,
       count(*) filter (where fate = 'unreadable') as unreadable, count(*) filter (where fate = 'failed') as failed,
       count(*) filter (where fate = 'missing') as missing
-    from (select case when exists (select ${ROW}) then 'stored'
+    from (select case when ${IS_STORED} then 'stored'
           when k.key_id is null or k.erased_by is not null then 'erased'
           when e.received_at + u.raw_retention <= wall_clock_time() then 'expired'
           when k.restricted then 'restricted'
           when x.reason is null then 'missing' when x.reason = 'unreadable' then 'unreadable' else 'failed' end as fate
-        from event e cross join lateral (select l.layer ${LAYERS_OF_EVENT}) l join purpose u on u.code = e.purpose
+        from event e cross join lateral (select l.layer, l.members ${LAYERS_OF_EVENT}) l join purpose u on u.code = e.purpose
           left join account_key k on k.key_id = e.key_id
           left join extraction_failure x on x.event_id = e.event_id and x.layer = l.layer
         where ${within("e")}) counted`,

@@ -13,7 +13,7 @@ import { Unavailable } from "../ports.ts";
 import { inOwnerTransaction } from "../postgres/database.ts";
 import { type BackfillPorts, backfillNext } from "./backfill.ts";
 import type { BackfillRow } from "./backfill-runs.ts";
-import { adoptFeatures, proposeFeatures } from "./decisions.ts";
+import { adoptFeatures, proposeFeatures, retireFeatures } from "./decisions.ts";
 import type { Extracted } from "./extract.ts";
 import { ExtractionWorker, type WorkerPorts } from "./extraction-worker.ts";
 import { LayerRunners } from "./layer-runners.ts";
@@ -44,13 +44,13 @@ const EVIDENCE = { days: 7, events: 0, is_limited: false, coverage: [], refused:
 const FOUND = "({ su }) => su.state === 'observed' ? su.value : null";
 const purpose = { code: 1, id: "default" };
 
-/** Adopts a new feature. @returns its layer. */
-function adopt(id: string): Promise<number> {
-  const bundle: Bundle = bundleOf(FOUND, { id, version: 1, purposes: ["default"] });
+/** Adopts new features. @returns their layer. */
+function adopt(...ids: readonly string[]): Promise<number> {
+  const bundles: Bundle[] = ids.map((id) => bundleOf(FOUND, { id, version: 1, purposes: ["default"] }));
   return inOwnerTransaction(opened.system.administration, async (owner) => {
     const { audit } = opened.system;
-    await proposeFeatures(owner, audit, [bundle], EVIDENCE, DECIDER);
-    const adoption = { features: [`${id}@1`], purpose, evidence: EVIDENCE, acceptsRefusals: false };
+    await proposeFeatures(owner, audit, bundles, EVIDENCE, DECIDER);
+    const adoption = { features: ids.map((id) => `${id}@1`), purpose, evidence: EVIDENCE, acceptsRefusals: false };
     return adoptFeatures(owner, audit, adoption, DECIDER);
   });
 }
@@ -175,6 +175,24 @@ describe("a backfill", () => {
     expect(await drain()).toBe(stored.length);
     expect(await rowsOf(later)).toEqual([]);
     expect((await status(run)).balance).toMatchObject({ missing: 0, stored: stored.length });
+  });
+
+  it("computes no feature again that the layer before a retirement has", async () => {
+    const layer = await adopt("rest", "retired");
+    await start(layer, "--from", new Date(Date.now() - 2.5 * 3_600_000).toISOString());
+    expect(await drain()).toBe(stored.length - 1);
+    const retired = { features: ["retired@1"], purpose };
+    await inOwnerTransaction(opened.system.administration, (owner) =>
+      retireFeatures(owner, opened.system.audit, retired, DECIDER),
+    );
+    const run = await start(layer + 1);
+    expect(await drain()).toBe(1);
+    expect((await rowsOf(layer + 1)).length).toBe(1);
+    expect((await status(run)).balance).toMatchObject({ missing: 0, stored: stored.length });
+    const { rows } = await opened.owner.query(
+      "select sum(occurrences)::int as occurrences from feature_tally where feature = 'rest@1'",
+    );
+    expect(rows).toEqual([{ occurrences: stored.length }]);
   });
 
   it("is paused, resumed where it was, and cancelled", async () => {

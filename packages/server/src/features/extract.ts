@@ -15,6 +15,7 @@ import { type ExtractionFailure, type FailureReason, recordFailures } from "./fa
 import { decodeFeatures, encodeFeatures, isSameResult, SALT_BYTES } from "./feature-payload.ts";
 import { findFeatureRows, insertFeatureRows, type NewFeatureRow } from "./feature-rows.ts";
 import type { LayerRunners, OpenLayer } from "./layer-runners.ts";
+import { assignLayers, isOf, type KnownOfEvent, readKnown, shareFeatures } from "./layers-of-event.ts";
 import { openRow } from "./open-row.ts";
 import { parseEvent } from "./parse-event.ts";
 import { addToTally, binOf, type TallyKey } from "./tally.ts";
@@ -64,6 +65,7 @@ export async function extract(
 ): Promise<Extracted> {
   const known = await listLayers(transaction);
   const layers = backfill ? known.filter(({ layer }) => backfill.layers.includes(layer)) : known;
+  const assign = assignerOf(transaction, known, backfill);
   // Processes of active layers stay: due events and a backfill take turns.
   await ports.runners.keepOnly(
     known.filter((layer) => layer.ended_at === null || events.some((event) => isOf(layer, event))),
@@ -79,17 +81,44 @@ export async function extract(
       if ("parsed" in one) opened.push(one);
       else collected.failures.push(...failuresOf(event, layers, one.reason));
     }
+    const assigned = await assign(opened);
     for (const layer of layers) {
-      const own = opened.filter(({ event }) => isOf(layer, event));
+      const own = assigned.get(layer.layer) ?? [];
       if (own.length > 0) await computeLayer(transaction, ports, layer, own, coverage, collected);
     }
   }
   return store(transaction, ports, collected, backfill?.runId ?? null);
 }
 
-/** Whether the event has a row in the layer. A layer takes earlier events, too: a backfill computes them. */
-const isOf = ({ purpose, ended_at }: LayerRow, event: DueEvent): boolean =>
-  purpose === event.purpose && (ended_at === null || event.receivedAt < Date.parse(ended_at));
+/** An event of a layer, with the features that count it. */
+interface AssignedEvent extends OpenedEvent {
+  readonly counted: ReadonlySet<FeatureName>;
+}
+
+/** Chooses the events of each layer, by its number. */
+function assignerOf(
+  executor: Executor,
+  known: readonly LayerRow[],
+  backfill: BackfillOf | undefined,
+): (opened: readonly OpenedEvent[]) => Promise<ReadonlyMap<number, readonly AssignedEvent[]>> {
+  return async (opened) => {
+    const layersOf = (event: StoredEvent): readonly LayerRow[] => known.filter((layer) => isOf(layer, event));
+    const sharing = opened.filter(({ event }) => shareFeatures(layersOf(event))).map(({ event }) => event);
+    const found = sharing.length > 0 ? await readKnown(executor, sharing, !backfill) : undefined;
+    const byLayer = new Map<number, AssignedEvent[]>();
+    for (const one of opened) {
+      const knownOfEvent = found?.get(one.event.eventId) ?? NOTHING_KNOWN;
+      for (const { layer, own } of assignLayers(layersOf(one.event), knownOfEvent, backfill?.layers)) {
+        const events = byLayer.get(layer.layer) ?? [];
+        byLayer.set(layer.layer, events);
+        events.push({ ...one, counted: own });
+      }
+    }
+    return byLayer;
+  };
+}
+
+const NOTHING_KNOWN: KnownOfEvent = { stored: new Set(), isDue: false };
 
 /** Failures of an event in each of its layers. */
 export const failuresOf = (
@@ -141,7 +170,7 @@ async function computeLayer(
   executor: Executor,
   { featureSealer, runners }: ExtractPorts,
   layer: LayerRow,
-  opened: readonly OpenedEvent[],
+  opened: readonly AssignedEvent[],
   { policyVersion, covers: coverage }: Coverage,
   { computed, failures, paused }: Collected,
 ): Promise<void> {
@@ -151,7 +180,7 @@ async function computeLayer(
   const { events, paused: slow } = await runner.run(opened.map(({ parsed }) => readEvent(parsed, covers)));
   if (slow.length > 0) runners.pause(layer.layer);
   paused.push(...slow.map(nameOf));
-  for (const [index, { event, exact }] of opened.entries()) {
+  for (const [index, { event, exact, counted }] of opened.entries()) {
     const results = events[index] ?? [];
     if (results.some(isTooSlow)) {
       failures.push({ event, layer: layer.layer, reason: "over-budget" });
@@ -161,7 +190,7 @@ async function computeLayer(
     const { keyId } = event.sealedUnder;
     const values = encodeFeatures(exact, results, policyVersion, randomBytes(SALT_BYTES));
     const payload = await featureSealer.seal({ ...event, layer: layer.layer }, keyId, values);
-    const tallies = talliesOf(event, manifests, results);
+    const tallies = talliesOf(event, manifests, results).filter(({ feature }) => counted.has(feature));
     computed.push({ row: { ...event, layer: layer.layer, keyId, payload }, values, tallies });
   }
 }

@@ -437,6 +437,20 @@ describe("extraction", () => {
     expect(Object.keys(await read(event))).toEqual([String(LAYER), String(layer + 1)]);
   });
 
+  it("computes a feature once of an event that was due when a retirement moved the feature to another layer", async () => {
+    await propose(bundle("kept"), bundle("ended", SU));
+    const layer = await adopt(["kept@1", "ended@1"]);
+    const event = await store("across");
+    await retire("ended@1");
+    await extractNext(ports());
+    await retire("kept@1");
+    expect(Object.keys(await read(event))).toEqual([String(LAYER), String(layer)]);
+    const { rows } = await opened.owner.query(
+      "select feature, sum(occurrences)::int as occurrences from feature_tally where feature like '%ed@1' or feature = 'kept@1' group by 1 order by 1",
+    );
+    expect(rows).toEqual(["ended@1", "kept@1"].map((feature) => ({ feature, occurrences: 1 })));
+  });
+
   it("is shared by workers: each event has one row in each layer", async () => {
     const workers = [0, 1].map(() => new ExtractionWorker(ports()));
     const events = await Promise.all(Array.from({ length: 30 }, (_, index) => store(`shared-${index % 3}`)));

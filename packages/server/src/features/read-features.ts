@@ -72,7 +72,8 @@ export async function findFeatures(
   );
   const result: FeaturesOfEvent[] = [];
   for (const { attributes, isStored, rows: own } of newest) {
-    const missing = isStored ? layers.filter((layer) => isMissing(layer, attributes, own)) : [];
+    const stored = new Set(own.flatMap((row) => layers.find(({ layer }) => layer === row.layer)?.members ?? []));
+    const missing = isStored ? layers.filter((layer) => isMissing(layer, attributes, stored)) : [];
     const reasons = missing.map(({ layer, active_from }) => {
       const failure = failures.get(attributes.event_id)?.get(layer);
       if (failure !== undefined) return failure;
@@ -96,9 +97,9 @@ export async function findFeatures(
   return result;
 }
 
-/** Whether an active layer of the event's purpose has no row of it. */
-const isMissing = (layer: LayerRow, event: Attributes, rows: readonly FeatureRow[]): boolean =>
-  layer.ended_at === null && layer.purpose === event.purpose && !rows.some((row) => row.layer === layer.layer);
+/** Whether no row of the event has a feature of an active layer of its purpose. */
+const isMissing = (layer: LayerRow, event: Attributes, stored: ReadonlySet<FeatureName>): boolean =>
+  layer.ended_at === null && layer.purpose === event.purpose && layer.members.some((name) => !stored.has(name));
 
 const rowsOf = (subject: ReadSubject) =>
   "eventId" in subject ? { ...subject, receivedAt: receivedAtOf(subject.eventId) } : subject;

@@ -44,15 +44,19 @@ const LATEST = sql(`select ${ERASURE} as erasure, ${LOSS} as loss, ${POLICY} as 
 });
 
 /**
- * While a layer is active, a row says that the features of these events are due. An adoption of features excludes commit
- * batches: a batch that commits after it sees the layer.
+ * While a layer is active, and for events that were received before its end, a row says that the features of these events
+ * are due. An adoption of features excludes commit batches: a batch that commits after it sees the layer.
  */
 const INSERT_EVENTS = sql(
   `with due as (
       insert into extraction_due (purposes, received_at, event_ids) select $2, $3, $4
         -- guard(true): nothing is due while no feature is adopted
         -- fails: packages/server/src/features/feature-store.test.ts › are due from
-        where exists (select from layer where ended_at is null and purpose = any ($2::int4[])))
+        where exists (select from layer where purpose = any ($2::int4[])
+          and (ended_at is null
+            -- guard(false): what was received before the end of a layer and commits after it is due, too
+            -- fails: packages/server/src/features/feature-store.test.ts › are due from
+            or ended_at > (select min(at) from unnest($3::timestamptz[]) at))))
     insert into event (account, purpose, received_at, event_id, collected_at, schema_version, idempotency_key,
       action_id, action_type, session_id, event_type, sdk_version, platform, app_version, payload, key_id)
     select * from unnest($1::text[], $2::int4[], $3::timestamptz[], $4::uuid[], $5::timestamptz[], $6::int4[], $7::text[],

@@ -112,6 +112,8 @@ it("features of events are due from the adoption of a layer of their purpose to 
   await opened.owner.query("update layer set ended_at = now()");
   await past.store(0, { account: "due" });
   expect(await due()).toEqual([]);
+  const late = await past.store(1, { account: "due" });
+  expect(await due(), "received before the end, and committed after it").toEqual([{ event_ids: [late.eventId] }]);
   await expect(opened.owner.query("update layer set ended_at = null")).rejects.toThrow("immutable");
 });
 

@@ -11,16 +11,18 @@ import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { useFolder } from "../../../../e2e/support/use-folder.ts";
 import { attestationSigner } from "../app/attestation-signer.ts";
 import { readEvent } from "../events/read-events.ts";
-import { attestNext } from "../features/attest.ts";
+import { attestDue, attestNext, type AttestPorts } from "../features/attest.ts";
 import { extractNext } from "../features/extraction-worker.ts";
 import { encodeFeatures } from "../features/feature-payload.ts";
 import { insertFeatureRows } from "../features/feature-rows.ts";
 import { LayerRunners } from "../features/layer-runners.ts";
 import { inTransaction } from "../postgres/database.ts";
+import { LOCKS } from "../postgres/locks.ts";
 import { useAdminListener } from "./admin-scene.fixture.ts";
 
 const DAY_MS = 86_400_000;
 const REASON = ["--reason", "review 4711"];
+const TODAY = new Date().toISOString().slice(0, 10);
 
 const folder = useFolder();
 const opened = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: join(folder(), "journal") }));
@@ -186,15 +188,33 @@ it("a stored value that its event does not give is found", async () => {
   ]);
 });
 
-it("values are attested shortly before their events expire, once", async () => {
+it("values are attested shortly before their events expire, once and by one server, although others are stored then", async () => {
   const { system } = opened;
-  const ports = { ...system, executor: system.pool, sign: attestationSigner(system), runners };
+  const extractAll = async (): Promise<void> => {
+    while (await extractNext({ ...system, onError: () => {}, runners }));
+  };
+  await store("restricted", true);
+  await extractAll();
+  const order = ["--account", "restricted", "--article", "18", "--reason", "disputed", "--approver", "J. Doe"];
+  const { restriction_id } = await drs("restriction", "add", ...order);
+  await store("late", true);
+  const sign: AttestPorts["sign"] = async (statement) => {
+    await extractAll();
+    return attestationSigner(system)(statement);
+  };
+  const ports = { ...system, sign, runners };
   expect(await attestNext(ports)).toBe(false);
   await advanceClock(opened.environment, 29.5 * DAY_MS);
+  await opened.owner.query("select pg_advisory_lock($1)", [LOCKS.attestation]);
+  const onError = (error: unknown): void => void listener.errors.push(error);
+  await attestDue({ ...ports, onError }, new AbortController().signal);
+  await opened.owner.query("select pg_advisory_unlock($1)", [LOCKS.attestation]);
   expect(await attestNext(ports)).toBe(true);
   expect(await attestNext(ports)).toBe(false);
   const { equal, rows, layer } = await drs("feature", "attestation", "list");
-  expect({ equal, rows, layer }).toEqual({ equal: 2, rows: 3, layer: 1 });
+  expect({ equal, rows, layer }).toEqual({ equal: 2, rows: 4, layer: 1 });
+  const lifting = ["--informed-on", TODAY, "--reason", "it is resolved", "--yes"];
+  await drs("restriction", "lift", String(restriction_id), ...lifting);
 });
 
 it("a value is explained after its event has expired", async () => {
@@ -247,7 +267,7 @@ describe("an attestation", () => {
 
   it("holds after events have expired, and rows were erased", async () => {
     const { code, stdout } = await verify();
-    expect({ code, found: objects(stdout) }).toMatchObject({ code: 0, found: [{ ...HOLDS, found: 2, included: 1 }] });
+    expect({ code, found: objects(stdout) }).toMatchObject({ code: 0, found: [{ ...HOLDS, found: 3, included: 1 }] });
   });
 
   it("fails for one bit of a leaf, of what was signed, and of a row", async () => {

@@ -54,7 +54,7 @@ export function startWork(
   if (config.features.worker) {
     const extraction = new ExtractionWorker({ ...system, onError, onExtracted });
     opened.add("extraction of features", () => extraction.close());
-    const attestation = new AttestationWorker({ ...system, executor, sign: attestationSigner(system), onError });
+    const attestation = new AttestationWorker({ ...system, sign: attestationSigner(system), onError });
     opened.add("attestation of features", () => attestation.close());
   }
   const sequencer = new AuditSequencer(system, onError, onCheckpoint);

@@ -23,7 +23,6 @@ export async function workOnFeatures(context: Context): Promise<void> {
   opened.add("extraction of features", () => worker.close());
   const attestation = new AttestationWorker({
     ...system,
-    executor: system.pool,
     sign: attestationSigner(system),
     onError,
   });

@@ -1,7 +1,9 @@
 /** The table of attestations: what was recomputed of a partition of events before it expired. */
-import type { Executor } from "../postgres/executor.ts";
+import { excludeIngestion } from "../events/exclude-ingestion.ts";
+import type { Executor, Transaction } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";
-import { query, type RowOf, sql } from "../postgres/statement.ts";
+import { query, queryRow, type RowOf, sql } from "../postgres/statement.ts";
+import { includesLeaf } from "./leaves.ts";
 
 /** How long before its first event expires a partition is due. */
 const BEFORE_EXPIRY = "1 day";
@@ -41,9 +43,19 @@ export async function findDuePartition(
   return (await query(executor, FIND_DUE, [except])).rows[0];
 }
 
+const NOW = sql(`select ${instant("wall_clock_time()", "at")}`, [], { at: "text" });
+
+/** Waits for values that are being stored. @returns a time before which every row was extracted and is committed. */
+export async function beginAttestation(transaction: Transaction): Promise<string> {
+  await excludeIngestion(transaction);
+  return (await queryRow(transaction, NOW)).at;
+}
+
 export interface NewAttestation {
   readonly partitionId: string;
   readonly layer: number;
+  /** When the read began. */
+  readonly attestedAt: string;
   readonly rows: number;
   readonly equal: number;
   readonly root: Buffer;
@@ -54,15 +66,15 @@ export interface NewAttestation {
 }
 
 const INSERT = sql(
-  `insert into attestation (partition_id, layer, rows, equal, root, leaves, statement)
-    values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,
-  ["uuid", "int4", "int8", "int8", "bytea", "bytea", "text"],
+  `insert into attestation (partition_id, layer, attested_at, rows, equal, root, leaves, statement)
+    values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict do nothing`,
+  ["uuid", "int4", "timestamptz", "int8", "int8", "bytea", "bytea", "text"],
 );
 
 /** Stores an attestation, where another worker has not. */
 export async function insertAttestation(executor: Executor, attestation: NewAttestation): Promise<void> {
-  const { partitionId, layer, rows, equal, root, leaves, statement } = attestation;
-  await query(executor, INSERT, [partitionId, layer, rows, equal, root, leaves, statement]);
+  const { partitionId, layer, attestedAt, rows, equal, root, leaves, statement } = attestation;
+  await query(executor, INSERT, [partitionId, layer, attestedAt, rows, equal, root, leaves, statement]);
 }
 
 const COLUMNS = `a.partition_id, a.layer, p.purpose, ${instant("p.lower_bound", "lower_bound")},
@@ -118,4 +130,21 @@ export async function readLeaves(
   { partition_id, layer }: Pick<AttestationRow, "partition_id" | "layer">,
 ): Promise<Buffer> {
   return (await query(executor, READ_LEAVES, [partition_id, layer])).rows[0]?.leaves ?? Buffer.of();
+}
+
+const READ_SOME_LEAVES = sql(
+  "select substring(leaves from $3 for $4) as leaves from attestation where partition_id = $1 and layer = $2",
+  ["uuid", "int4", "int4", "int4"],
+  { leaves: "bytea" },
+);
+
+/** Whether a leaf is in an attestation; few of its leaves are read. */
+export function isAttested(
+  executor: Executor,
+  { partition_id, layer, equal }: Pick<AttestationRow, "partition_id" | "layer" | "equal">,
+  leaf: Buffer,
+): Promise<boolean> {
+  const read = async (offset: number, length: number): Promise<Buffer> =>
+    (await queryRow(executor, READ_SOME_LEAVES, [partition_id, layer, offset + 1, length])).leaves;
+  return includesLeaf(equal, read, leaf);
 }

@@ -4,12 +4,11 @@ import type { FeatureSealer } from "../crypto/feature-sealer.ts";
 import { findAttributes, receivedAtOf } from "../events/read-events.ts";
 import { readPurposeIds } from "../policy/policy-table.ts";
 import type { Executor } from "../postgres/executor.ts";
-import { leafOf } from "./attest.ts";
-import { type AttestationRow, listAttestations, readLeaves } from "./attestations.ts";
+import { type AttestationRow, isAttested, listAttestations } from "./attestations.ts";
 import { type FeatureName, findBundles, type LayerRow, listDecisions, listLayers } from "./decisions.ts";
 import { type FeatureRow, findFeatureRows } from "./feature-rows.ts";
+import { leafOf } from "./leaves.ts";
 import { openFeatures, type ReadFeature } from "./read-features.ts";
-import { leavesOf } from "./verify-attestation.ts";
 import { openRow } from "./open-row.ts";
 
 export type Decision = Awaited<ReturnType<typeof listDecisions>>[number];
@@ -86,8 +85,7 @@ async function attestationOf({ executor, sealer }: ExplainPorts, row: FeatureRow
   const [attestation] = attestations;
   const bytes = attestation && (await openRow(sealer, row));
   if (!bytes) return undefined;
-  const leaves = leavesOf(await readLeaves(executor, attestation));
-  return { ...attestation, isIncluded: leaves.has(leafOf(bytes).toString("base64")) };
+  return { ...attestation, isIncluded: await isAttested(executor, attestation, leafOf(bytes)) };
 }
 
 async function originOf(

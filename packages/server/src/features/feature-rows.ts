@@ -199,6 +199,65 @@ async function* searchRows(
   for (const partition of partitions) yield* queryPartitions(executor, statement, [partition], [name, limit]);
 }
 
+const OF_EVENTS = partitionQuery(
+  ["text[]", "timestamptz[]", "uuid[]"],
+  ROW_TYPES,
+  (
+    within,
+  ) => `select ${ROW_COLUMNS} from unnest($1::text[], $2::timestamptz[], $3::uuid[]) n (account, received_at, event_id)
+      join unrestricted_feature f on ${within("f")} and f.account = n.account and f.received_at = n.received_at
+        and f.event_id = n.event_id order by f.layer`,
+);
+
+/** The rows of several events that may be analysed, by the event. */
+export async function findRowsOfEvents(
+  executor: Executor,
+  events: readonly Pick<NewFeatureRow, "account" | "receivedAt" | "eventId">[],
+): Promise<ReadonlyMap<string, readonly FeatureRow[]>> {
+  const times = events.map(({ receivedAt }) => receivedAt);
+  const range = { from: Math.min(...times), to: Math.max(...times) };
+  const found = new Map(events.map(({ eventId }): [string, FeatureRow[]] => [eventId, []]));
+  if (events.length === 0) return found;
+  const rows = queryPartitions(executor, OF_EVENTS, await findFeaturePartitions(executor, range), [
+    events.map(({ account }) => account),
+    times.map((at) => new Date(at).toISOString()),
+    events.map(({ eventId }) => eventId),
+  ]);
+  for await (const row of rows) found.get(row.event_id)?.push(row);
+  return found;
+}
+
+/** A range of time of one purpose. */
+interface TimeRange {
+  readonly purpose: number;
+  /** RFC 3339, included; and excluded. */
+  readonly lower_bound: string;
+  readonly upper_bound: string;
+}
+
+const COUNT_OF_LAYERS = partitionQuery(
+  ["int4[]", "timestamptz", "timestamptz", "timestamptz"],
+  { layer: "int4", rows: "int8" },
+  (within) => `select f.layer, count(*) as rows from live_feature f where ${within("f")} and f.layer = any ($1)
+      and f.received_at >= $2 and f.received_at < $3 and f.extracted_at < $4 group by f.layer`,
+);
+
+/** Counts the rows of layers, restricted ones included, that were extracted before a time. */
+export async function countRowsOfLayers(
+  executor: Executor,
+  { layers, purpose, lower_bound, upper_bound }: TimeRange & { readonly layers: readonly number[] },
+  before: string,
+): Promise<ReadonlyMap<number, number>> {
+  const times = { from: Date.parse(lower_bound), to: Date.parse(upper_bound) };
+  const partitions = await findFeaturePartitions(executor, { purpose, ...times });
+  const counted = new Map(layers.map((layer) => [layer, 0]));
+  const values = [layers, lower_bound, upper_bound, before] as const;
+  for await (const { layer, rows } of queryPartitions(executor, COUNT_OF_LAYERS, partitions, values)) {
+    counted.set(layer, (counted.get(layer) ?? 0) + rows);
+  }
+  return counted;
+}
+
 const OF_LAYER = partitionQuery(
   ["int4", "timestamptz", "timestamptz", "timestamptz", "uuid", "int8"],
   ROW_TYPES,
@@ -212,13 +271,7 @@ const FIRST_ID = "00000000-0000-0000-0000-000000000000";
 /** Rows of a layer in a range of time, without those of restricted accounts; oldest first in each partition. */
 export async function* rowsOfLayer(
   executor: Executor,
-  range: {
-    readonly layer: number;
-    readonly purpose: number;
-    /** RFC 3339, included; and excluded. */
-    readonly lower_bound: string;
-    readonly upper_bound: string;
-  },
+  range: TimeRange & { readonly layer: number },
 ): AsyncGenerator<FeatureRow> {
   const { layer, purpose, lower_bound, upper_bound } = range;
   const times = { from: Date.parse(lower_bound), to: Date.parse(upper_bound) };

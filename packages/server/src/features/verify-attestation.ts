@@ -2,9 +2,9 @@
 import { HASH_BYTES } from "../audit/log/merkle.ts";
 import type { FeatureSealer } from "../crypto/feature-sealer.ts";
 import type { Executor } from "../postgres/executor.ts";
-import { leafOf, rootOf } from "./attest.ts";
 import { type AttestationRow, readLeaves } from "./attestations.ts";
 import { rowsOfLayer } from "./feature-rows.ts";
+import { includesLeaf, leafOf, rootOf } from "./leaves.ts";
 import { openRow } from "./open-row.ts";
 
 export interface VerifiedAttestation {
@@ -26,23 +26,14 @@ export async function verifyAttestation(
   const leaves = await readLeaves(executor, attestation);
   const isRootRight =
     leaves.length === attestation.equal * HASH_BYTES && rootOf(leaves).toString("hex") === attestation.root;
-  const known = leavesOf(leaves);
+  const read = (offset: number, length: number): Buffer => leaves.subarray(offset, offset + length);
   let [found, included, unreadable] = [0, 0, 0];
   for await (const row of rowsOfLayer(executor, attestation)) {
-    if (row.extracted_at > attestation.attested_at) continue;
+    if (row.extracted_at >= attestation.attested_at) continue;
     found++;
     const bytes = await openRow(sealer, row);
     if (!bytes) unreadable++;
-    else if (known.has(leafOf(bytes).toString("base64"))) included++;
+    else if (await includesLeaf(leaves.length / HASH_BYTES, read, leafOf(bytes))) included++;
   }
   return { isRootRight, found, included, unreadable };
-}
-
-/** Leaves as texts that a set compares. */
-export function leavesOf(leaves: Buffer): ReadonlySet<string> {
-  const known = new Set<string>();
-  for (let at = 0; at < leaves.length; at += HASH_BYTES) {
-    known.add(leaves.subarray(at, at + HASH_BYTES).toString("base64"));
-  }
-  return known;
 }

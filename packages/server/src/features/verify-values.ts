@@ -7,7 +7,7 @@ import type { Executor } from "../postgres/executor.ts";
 import { type FeatureName, type LayerRow, listLayers } from "./decisions.ts";
 import { type ExtractPorts, isTooSlow, type OpenedEvent, openForFeatures } from "./extract.ts";
 import { decodeFeatures, encodeFeatures, type StoredFeatures } from "./feature-payload.ts";
-import { type FeatureRow, findFeatureRows } from "./feature-rows.ts";
+import { type FeatureRow, findRowsOfEvents } from "./feature-rows.ts";
 import { openRow } from "./open-row.ts";
 
 /** Events whose exact bytes are in memory at once. */
@@ -54,8 +54,8 @@ export const sumOf = (one: Verified, other: Verified): Verified => ({
   differences: [...one.differences, ...other.differences],
 });
 
-/** Called with each row's layer and, where the row is what its event gives, the bytes that are sealed in it. */
-export type OnRow = (layer: number, equal: Buffer | undefined) => void;
+/** Called with each row and, where it is what its event gives, the bytes that are sealed in it. */
+export type OnRow = (row: FeatureRow, equal: Buffer | undefined) => void;
 
 /** A row, opened, with its event. */
 interface Pair {
@@ -91,14 +91,14 @@ async function verifySlice(
   const events = await readEvents(executor, keys);
   const groups = new Map<string, Pair[]>();
   let [rows, undecided] = [0, 0];
+  const rowsOf = await findRowsOfEvents(executor, events);
   for (const event of events) {
-    const subject = { eventId: event.eventId, receivedAt: new Date(event.receivedAt) };
     const opened = await openForFeatures(ports.sealer, event);
-    for (const row of await findFeatureRows(executor, subject, layers.size)) {
+    for (const row of rowsOf.get(event.eventId) ?? []) {
       rows++;
       const bytes = await openRow(ports.featureSealer, row);
       if (!bytes || "reason" in opened) {
-        ports.onRow(row.layer, undefined);
+        ports.onRow(row, undefined);
         undecided++;
         continue;
       }
@@ -130,13 +130,13 @@ async function verifyLayer(
   for (const [index, { row, bytes, stored, event }] of pairs.entries()) {
     const results = events[index] ?? [];
     if (results.some(isTooSlow)) {
-      onRow(row.layer, undefined);
+      onRow(row, undefined);
       undecided++;
       continue;
     }
     const computed = decodeFeatures(encodeFeatures(event.exact, results, stored.policyVersion, NO_SALT));
     const found = differencesOf(row, layer, stored, computed);
-    onRow(row.layer, found.length === 0 ? bytes : undefined);
+    onRow(row, found.length === 0 ? bytes : undefined);
     if (found.length === 0) equal++;
     else different++;
     differences.push(...found);

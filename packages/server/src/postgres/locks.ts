@@ -33,4 +33,6 @@ export const LOCKS = {
   featurePartitionCreation: 7_236_525,
   /** One decision about features at a time: the second one sees what the first did. */
   features: 7_236_526,
+  /** One server at a time attests values before their events expire. */
+  attestation: 7_236_528,
 } as const;

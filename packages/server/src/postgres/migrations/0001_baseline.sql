@@ -874,7 +874,8 @@ create table feature_tally (
 create table attestation (
   partition_id uuid not null,
   layer integer not null references layer (layer),
-  attested_at timestamptz not null default transaction_time(),
+  -- When the read began: it is about the rows that were extracted before.
+  attested_at timestamptz not null,
   -- Rows of the layer, and those of them that the events gave again.
   rows bigint not null,
   equal bigint not null check (equal <= rows),

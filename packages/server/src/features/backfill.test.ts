@@ -273,6 +273,10 @@ describe("a backfill", () => {
     expect(await rowsOf(layer)).toEqual(idsOf(...stored));
     expect((await status(run)).balance).toMatchObject({ stored: stored.length, failed: 2, missing: 0 });
     stored.push(poison);
+    await start(layer);
+    expect(await drain()).toBe(1);
+    const failed = "select from extraction_failure where event_id = $1";
+    expect((await opened.owner.query(failed, [poison.eventId])).rowCount).toBe(0);
   });
 
   it("stores nothing of an account that is erased during a piece", async () => {

@@ -10,6 +10,7 @@ import {
 import { receivedAtOf } from "../events/read-events.ts";
 import type { Executor, OwnerTransaction } from "../postgres/executor.ts";
 import { composed, query, queryComposed, sql } from "../postgres/statement.ts";
+import { deleteFailures } from "./failures.ts";
 import { findFeaturePartitions } from "./feature-partitions.ts";
 
 const COUNT_FEATURES = forSubjects((where, parameters) =>
@@ -62,10 +63,13 @@ const DELETE_FEATURES = composed(
   [[SAMPLE_PARTITION, []]],
 );
 
-/** Deletes the feature values of events, by the ids of the events alone. @returns the number of deleted rows. */
+/** Deletes the feature values and the failures of events, by the ids of the events alone. @returns the number of deleted rows. */
 export async function deleteFeatures(executor: OwnerTransaction, eventIds: readonly string[]): Promise<number> {
   const times = eventIds.map((id) => receivedAtOf(id).getTime());
   if (times.length === 0) return 0;
+  // guard(drop): failures of an erased event are deleted
+  // fails: packages/server/src/features/extraction.test.ts › with their events
+  await deleteFailures(executor, eventIds);
   let deleted = 0;
   const range = { from: Math.min(...times), to: Math.max(...times) };
   // guard(drop): values of an erased event are deleted

@@ -93,3 +93,15 @@ const STATE = sql(
 export async function readDueState(executor: Executor): Promise<DueState> {
   return (await query(executor, STATE)).rows[0] ?? { batches: 0, lag_seconds: 0 };
 }
+
+const FIND = sql(
+  `select distinct id as event_id from extraction_due cross join unnest(event_ids) id
+    where event_ids && $1::uuid[] and id = any ($1)`,
+  ["uuid[]"],
+  { event_id: "uuid" },
+);
+
+/** Which of these events are due. */
+export async function findDue(executor: Executor, eventIds: readonly string[]): Promise<ReadonlySet<string>> {
+  return new Set((await query(executor, FIND, [eventIds])).rows.map(({ event_id }) => event_id));
+}

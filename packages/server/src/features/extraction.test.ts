@@ -21,6 +21,7 @@ import { ExtractionWorker, extractNext, type WorkerPorts } from "./extraction-wo
 import { decodeFeatures, type StoredResult } from "./feature-payload.ts";
 import { findFeatureRows, insertFeatureRows } from "./feature-rows.ts";
 import { LayerRunners } from "./layer-runners.ts";
+import { findFeatures } from "./read-features.ts";
 
 const folder = useFolder();
 const opened = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: join(folder(), "journal") }));
@@ -107,6 +108,11 @@ async function read(event: PastEvent): Promise<Record<number, readonly StoredRes
 
 const failuresOf = async ({ eventId }: PastEvent): Promise<unknown[]> =>
   (await opened.owner.query("select layer, reason from extraction_failure where event_id = $1", [eventId])).rows;
+
+async function statusOf({ eventId }: PastEvent): Promise<unknown> {
+  const { pool: executor, featureSealer: sealer } = opened.system;
+  return (await findFeatures({ executor, sealer }, { eventId }, 1)).map(({ status, reason }) => [status, reason])[0];
+}
 
 describe("a decision", () => {
   it("archives a version once, and never gives it another program", async () => {
@@ -224,7 +230,10 @@ describe("the commands", () => {
       expect(await get(...subject)).toMatchObject([{ status: "computed", reason: null, features: [computed] }]);
     }
     const earlier = await past.store(1, { account: "earlier" });
-    expect(await get("--event", earlier.eventId, "--wait", "100ms")).toMatchObject([{ status: "excluded" }]);
+    await opened.owner.query("delete from extraction_due");
+    expect(await get("--event", earlier.eventId, "--wait", "100ms")).toMatchObject([
+      { status: "excluded", reason: "before-adoption" },
+    ]);
     expect((await drs("get", "--account", "unknown")).code).toBe(1);
     const { rows } = await opened.owner.query(
       "select distinct outcome, event_id from audit_entry where operation = 'feature.read' and event_id = $1",
@@ -341,7 +350,7 @@ describe("extraction", () => {
   it("computes nothing of a restricted account, and records an event that can't be opened", async () => {
     const order = ["--account", "restricted", "--article", "18", "--reason", "disputed", "--approver", "J. Doe"];
     const restricted = await store("restricted");
-    expect(await runInProcess(opened.environment, "restriction", "add", ...order)).toMatchObject({ code: 0 });
+    const placed = await runInProcess(opened.environment, "restriction", "add", ...order, "--json");
     const noEvent = await past.store(0, { account: "no-event" }, "[]");
     const damaged = await store("damaged");
     await opened.owner.query("alter table event disable trigger event_is_immutable");
@@ -352,6 +361,24 @@ describe("extraction", () => {
     expect(await failuresOf(restricted)).toEqual([]);
     expect(await failuresOf(noEvent)).toEqual([{ layer: 1, reason: "not-json" }]);
     expect(await failuresOf(damaged)).toEqual([{ layer: 1, reason: "unreadable" }]);
+    const lifting = ["--informed-on", new Date().toISOString().slice(0, 10), "--reason", "it is resolved", "--yes"];
+    const id = String(objects(placed.stdout)[0]?.["restriction_id"]);
+    expect(await runInProcess(opened.environment, "restriction", "lift", id, ...lifting)).toMatchObject({ code: 0 });
+    expect(await statusOf(restricted)).toEqual(["excluded", "not-computed"]);
+  });
+
+  it("deletes failures with their events", async () => {
+    const [one, account] = [
+      await past.store(0, { account: "fails" }, "[]"),
+      await past.store(0, { account: "all" }, "[]"),
+    ];
+    while (await extractNext(ports()));
+    for (const event of [one, account]) expect(await failuresOf(event)).toHaveLength(1);
+    const erase = (...subject: readonly string[]) =>
+      runInProcess(opened.environment, "erase", "run", ...subject, "--reason", "request 17", "--yes");
+    expect(await erase("--event", one.eventId)).toMatchObject({ code: 0 });
+    expect(await erase("--account", "all")).toMatchObject({ code: 0 });
+    for (const event of [one, account]) expect(await failuresOf(event)).toEqual([]);
   });
 
   it("of a batch that always fails is given up, and never keeps others waiting", async () => {
@@ -404,6 +431,7 @@ describe("extraction", () => {
     const layer = await adopt(["slow@1"]);
     const event = await store("slow");
     await extractNext(ports());
+    expect(await statusOf(event)).toEqual(["computed", "over-budget"]);
     await retire("slow@1");
     expect(await failuresOf(event)).toEqual([{ layer, reason: "over-budget" }]);
     expect(Object.keys(await read(event))).toEqual(["1"]);

@@ -1,5 +1,5 @@
 /** Events whose features of a layer could not be computed. */
-import type { Executor, Transaction } from "../postgres/executor.ts";
+import type { Executor, OwnerTransaction, Transaction } from "../postgres/executor.ts";
 import { query, sql } from "../postgres/statement.ts";
 import type { DueEvent } from "./extraction-due.ts";
 
@@ -49,4 +49,26 @@ export async function recordFailures(transaction: Transaction, failures: readonl
     failures.map(({ event }) => new Date(event.receivedAt).toISOString()),
     failures.map(({ reason }) => reason),
   ]);
+}
+
+const DELETE_CURED = sql(
+  `delete from extraction_failure x using unnest($1::uuid[], $2::int4[]) stored (event_id, layer)
+    where x.event_id = stored.event_id and x.layer = stored.layer`,
+  ["uuid[]", "int4[]"],
+);
+
+/** Deletes the failures of events whose features are stored now. */
+export async function deleteCured(
+  transaction: Transaction,
+  stored: readonly { readonly eventId: string; readonly layer: number }[],
+): Promise<void> {
+  if (stored.length === 0) return;
+  await query(transaction, DELETE_CURED, [stored.map(({ eventId }) => eventId), stored.map(({ layer }) => layer)]);
+}
+
+const DELETE_OF_EVENTS = sql("delete from extraction_failure where event_id = any ($1::uuid[])", ["uuid[]"]);
+
+/** Deletes the failures of erased events. */
+export async function deleteFailures(executor: OwnerTransaction, eventIds: readonly string[]): Promise<void> {
+  await query(executor, DELETE_OF_EVENTS, [eventIds]);
 }

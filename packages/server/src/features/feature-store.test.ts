@@ -217,8 +217,13 @@ describe("retention", () => {
     const event = await storeWithValues("expiring");
     const [partition] = await partitions();
     const name = partitionSecretName(partition?.secret ?? "");
+    await opened.owner.query(
+      "insert into extraction_failure (event_id, layer, purpose, received_at, reason) values ($1, 1, 1, $2, 'error')",
+      [event.eventId, new Date(event.receivedAt).toISOString()],
+    );
     await advanceClock(opened.environment, 60 * DAY_MS);
     expect(await retention()).toMatchObject({ features: 0 });
+    expect((await opened.owner.query("select from extraction_failure")).rowCount).toBe(0);
     expect((await opened.owner.query("select from event")).rowCount).toBe(0);
     expect(await read({ eventId: event.eventId, receivedAt: new Date(event.receivedAt) })).toEqual([event.eventId]);
 

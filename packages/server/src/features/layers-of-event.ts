@@ -5,9 +5,8 @@
 import { partitionQuery, queryPartitions } from "../events/partition-slices.ts";
 import type { StoredEvent } from "../ports.ts";
 import type { Executor } from "../postgres/executor.ts";
-import { query, sql } from "../postgres/statement.ts";
 import type { FeatureName, LayerRow } from "./decisions.ts";
-import type { DueEvent } from "./extraction-due.ts";
+import { type DueEvent, findDue } from "./extraction-due.ts";
 import { findFeaturePartitions } from "./feature-partitions.ts";
 
 /** Whether the event may have a row in the layer. A layer takes earlier events, too: a backfill computes them. */
@@ -57,8 +56,6 @@ export function shareFeatures(layers: readonly LayerRow[]): boolean {
   return new Set(names).size < names.length;
 }
 
-const LIST_DUE = sql("select unnest(event_ids) as event_id from extraction_due", [], { event_id: "uuid" });
-
 const FIND_STORED = partitionQuery(
   ["text[]", "timestamptz[]", "uuid[]"],
   { event_id: "uuid", layer: "int4" },
@@ -76,17 +73,16 @@ export async function readKnown(
   areDue: boolean,
 ): Promise<ReadonlyMap<string, KnownOfEvent>> {
   // First: what is not due any more has its rows when these are read.
-  const due = areDue ? undefined : new Set((await query(executor, LIST_DUE)).rows.map(({ event_id }) => event_id));
+  const eventIds = events.map(({ eventId }) => eventId);
+  const due = areDue ? new Set(eventIds) : await findDue(executor, eventIds);
   const times = events.map(({ receivedAt }) => receivedAt);
   const partitions = await findFeaturePartitions(executor, { from: Math.min(...times), to: Math.max(...times) });
   const rows = queryPartitions(executor, FIND_STORED, partitions, [
     events.map(({ account }) => account),
     times.map((at) => new Date(at).toISOString()),
-    events.map(({ eventId }) => eventId),
+    eventIds,
   ]);
-  const stored = new Map(events.map(({ eventId }): [string, Set<number>] => [eventId, new Set()]));
+  const stored = new Map(eventIds.map((eventId): [string, Set<number>] => [eventId, new Set()]));
   for await (const { event_id, layer } of rows) stored.get(event_id)?.add(layer);
-  return new Map(
-    [...stored].map(([eventId, layers]) => [eventId, { stored: layers, isDue: due?.has(eventId) ?? true }]),
-  );
+  return new Map([...stored].map(([eventId, layers]) => [eventId, { stored: layers, isDue: due.has(eventId) }]));
 }

@@ -4,6 +4,7 @@ import { findAttributes, type ListedEvent, listEvents, receivedAtOf } from "../e
 import { readPurposeIds } from "../policy/policy-table.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { type FeatureName, type LayerRow, listLayers } from "./decisions.ts";
+import { findDue } from "./extraction-due.ts";
 import { findFailures } from "./failures.ts";
 import { decodeFeatures } from "./feature-payload.ts";
 import { type FeatureRow, findFeatureRows } from "./feature-rows.ts";
@@ -54,8 +55,10 @@ export async function findFeatures(
 ): Promise<readonly FeaturesOfEvent[]> {
   const layers = await listLayers(executor);
   const purposes = await readPurposeIds(executor);
-  const rows = await findFeatureRows(executor, rowsOf(subject), limit * Math.max(1, layers.length));
+  // In this order: an event that is not due any more has its rows when these are read.
   const events = await eventsOf(executor, subject, limit);
+  const due = await findDue(executor, idsOf(events));
+  const rows = await findFeatureRows(executor, rowsOf(subject), limit * Math.max(1, layers.length));
   const found = new Map<string, { attributes: Attributes; isStored: boolean; rows: FeatureRow[] }>();
   for (const event of events) found.set(event.event_id, { attributes: event, isStored: true, rows: [] });
   for (const row of rows) {
@@ -66,36 +69,39 @@ export async function findFeatures(
   const newest = [...found.values()]
     .toSorted((a, b) => (a.attributes.event_id < b.attributes.event_id ? 1 : -1))
     .slice(0, limit);
-  const failures = await findFailures(
-    executor,
-    newest.map(({ attributes }) => attributes.event_id),
-  );
+  const failures = await findFailures(executor, idsOf(newest.map(({ attributes }) => attributes)));
   const result: FeaturesOfEvent[] = [];
   for (const { attributes, isStored, rows: own } of newest) {
+    const { event_id, received_at, account, action_id, purpose } = attributes;
     const stored = new Set(own.flatMap((row) => layers.find(({ layer }) => layer === row.layer)?.members ?? []));
     const missing = isStored ? layers.filter((layer) => isMissing(layer, attributes, stored)) : [];
     const reasons = missing.map(({ layer, active_from }) => {
-      const failure = failures.get(attributes.event_id)?.get(layer);
-      if (failure !== undefined) return failure;
-      return attributes.received_at < active_from ? "before-adoption" : undefined;
+      const failure = failures.get(event_id)?.get(layer);
+      return failure ?? (received_at < active_from ? BEFORE_ADOPTION : "not-computed");
     });
-    const isDue = reasons.includes(undefined);
-    const isComputed = own.length > 0 && !isDue;
+    const state = stateOf(own.length > 0, missing.length > 0 && due.has(event_id), reasons);
     const opened = await openRows(sealer, layers, own);
-    const { event_id, received_at, account, action_id, purpose } = attributes;
-    result.push({
-      event_id,
-      received_at,
-      account,
-      action_id,
-      purpose: purposes.get(purpose) ?? "",
-      status: isDue ? "pending" : isComputed ? "computed" : "excluded",
-      reason: isDue || isComputed ? null : (reasons[0] ?? "no-layer"),
-      ...opened,
-    });
+    const names = { event_id, received_at, account, action_id, purpose: purposes.get(purpose) ?? "" };
+    result.push({ ...names, ...state, ...opened });
   }
   return result;
 }
+
+const BEFORE_ADOPTION = "before-adoption";
+
+/** @param reasons why layers have no values. */
+function stateOf(
+  hasValues: boolean,
+  isPending: boolean,
+  reasons: readonly string[],
+): Pick<FeaturesOfEvent, "status" | "reason"> {
+  if (isPending) return { status: "pending", reason: null };
+  if (!hasValues) return { status: "excluded", reason: reasons[0] ?? "no-layer" };
+  return { status: "computed", reason: reasons.find((reason) => reason !== BEFORE_ADOPTION) ?? null };
+}
+
+const idsOf = (events: readonly Pick<Attributes, "event_id">[]): readonly string[] =>
+  events.map(({ event_id }) => event_id);
 
 /** Whether no row of the event has a feature of an active layer of its purpose. */
 const isMissing = (layer: LayerRow, event: Attributes, stored: ReadonlySet<FeatureName>): boolean =>

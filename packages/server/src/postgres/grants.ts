@@ -103,7 +103,7 @@ export const TABLE_GRANTS: Readonly<Record<string, Grants>> = {
     drs_ingest: ["insert"],
     drs_admin: READ,
   },
-  extraction_failure: { drs_service: APPEND, drs_admin: READ },
+  extraction_failure: { drs_service: [...APPEND, "delete"], drs_admin: READ },
   feature_run: {
     drs_service: [...APPEND, columns("update", "state, ended_at, next_at")],
     drs_admin: [...APPEND, columns("update", "state, ended_at")],

@@ -28,6 +28,9 @@ begin
     get diagnostics deleted = row_count;
     events_deleted := events_deleted + deleted;
   end loop;
+  -- guard(drop): failures of an erased account are deleted
+  -- fails: packages/server/src/features/extraction.test.ts › with their events
+  delete from extraction_failure x using idempotency_key i where i.account = erased.account and i.key = any (in_names) and i.key_id = in_key and x.event_id = i.event_id;
   delete from idempotency_key i where i.account = erased.account and i.key = any (in_names) and i.key_id = in_key;
   get diagnostics deleted = row_count;
   update erasure set events = events + events_deleted, idempotency_keys = idempotency_keys + deleted

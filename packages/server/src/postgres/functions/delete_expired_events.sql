@@ -23,6 +23,8 @@ begin
         -- fails: e2e/holds/hold.test.ts › keeps single rows where the period is shorter than a partition
         and not is_held(x.account, x.action_id, x.event_id) limit in_limit);
   get diagnostics done = row_count;
+  delete from extraction_failure x where x.purpose = part.purpose and x.received_at >= part.lower_bound
+    and x.received_at < part.upper_bound and x.received_at + part.raw_retention <= transaction_time();
   if done > 0 then
     insert into retention_effect (rows, deleted) values (done, done);
   end if;

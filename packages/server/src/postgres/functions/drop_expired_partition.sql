@@ -37,6 +37,9 @@ begin
   update event_partition p
     set dropped_at = transaction_time(), dropped_rows = total, dropped_bytes = found_row.dropped_bytes
     where p.partition_id = in_partition returning * into found_row;
+  -- guard(drop): failures expire with their events
+  -- fails: packages/server/src/features/feature-store.test.ts › keeps values longer than their events
+  delete from extraction_failure x where x.purpose = found_row.purpose and x.received_at >= found_row.lower_bound and x.received_at < found_row.upper_bound;
   -- guard(drop): what a killed pass dropped is reported by the next
   -- fails: e2e/retention/pass.test.ts › killed at any moment
   insert into retention_effect (partitions, rows, bytes, held) values (1, total - kept, found_row.dropped_bytes, kept);

@@ -62,7 +62,7 @@ const NEW_PROBES =
 async function writeDefinition(repository: string): Promise<void> {
   await succeed("feature", "init", repository);
   const file = join(repository, "features/vpn-active.feature.ts");
-  const text = (await readFile(file, "utf8")).replace('"payments"', '"default"');
+  const text = await readFile(file, "utf8");
   await writeFile(file, text.replace("network.isVpnActive", "new_probe.found").replaceAll("vpn_active", "new_found"));
 }
 

@@ -10,7 +10,10 @@ const drs = (...args: readonly string[]) => runInProcess({}, "feature", ...args)
 
 test("makes a repository of definitions that passes, and names the feature whose code changed", async () => {
   const repository = join(folder(), "features");
-  expect(await drs("init", repository)).toMatchObject({ code: 0, stderr: "" });
+  const stdoutOfInit = `Made ${repository}. Next: drs feature test ${repository}\n`;
+  expect(await drs("init", repository)).toEqual({ code: 0, stdout: stdoutOfInit, stderr: "" });
+  const manifest: unknown = JSON.parse(await readFile(join(repository, "package.json"), "utf8"));
+  expect(manifest).toMatchObject({ engines: { node: ">=24.6" } });
   expect(await drs("test", repository)).toMatchObject({
     code: 0,
     stdout: expect.stringMatching(/^1 feature, \d+ cases on each of two engines: no problem\.\n$/) as unknown,

@@ -14,7 +14,7 @@ export const vpnActive = feature({
   owner: "the team that answers questions about it",
   meaning: "A VPN was active",
   falseReadings: ["Companies and careful people use a VPN all the time"],
-  purposes: ["payments"],
+  purposes: ["default"],
   inputs: { vpn: field("network.isVpnActive") },
   output: flag(),
   compute: ({ vpn }) => (vpn.state === "observed" ? vpn.value : null),
@@ -66,6 +66,7 @@ function filesOf(name: string): Readonly<Record<string, string>> {
       name,
       private: true,
       type: "module",
+      engines: { node: ">=24.6" },
       scripts: { test: "drs feature test", typecheck: "tsc" },
       devDependencies: {
         "@device-risk-signals/features": version,

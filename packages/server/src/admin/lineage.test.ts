@@ -162,7 +162,9 @@ it("a version that is not adopted is compared, with small numbers in a case only
 
 it("versions are compared for events of a purpose that both definitions name", async () => {
   const compare = ["feature", "compare", "found@1", "elsewhere@1", "--purpose", "default", "--all"];
-  expect((await runInProcess(opened.environment, ...compare)).stderr).toContain("do not name the purpose");
+  expect((await runInProcess(opened.environment, ...compare)).stderr).toContain(
+    "do not name the purpose default: elsewhere@1.",
+  );
 });
 
 it("a stored value that its event does not give is found", async () => {

@@ -29,7 +29,7 @@ export function featureCommand(context: Context): Command {
     .action(async (dir: string) => {
       const { initProject } = await loadProject();
       failFor((await initProject(resolve(context.directory, dir))).problems);
-      print(context, `Made ${dir}. Next: cd ${dir} && npm install && npm test`);
+      print(context, `Made ${dir}. Next: drs feature test ${dir}`);
     });
 
   command

@@ -151,7 +151,7 @@ export async function adoptFeatures(
 ): Promise<number> {
   await lockTransaction(owner, LOCKS.features);
   const bundles = await findBundles(owner, features.toSorted());
-  requirePurpose(bundles, purpose.id);
+  requireNamedPurpose(bundles, purpose.id);
   await requireAcceptedInputs(owner, bundles);
   // guard(false): an adoption that would refuse events needs a person who says so
   // fails: packages/server/src/features/extraction.test.ts › would refuse
@@ -173,7 +173,8 @@ export async function adoptFeatures(
   return layer;
 }
 
-function requirePurpose(bundles: readonly Bundle[], purpose: string): void {
+/** @throws state-conflict that names the versions whose definitions do not name the purpose. */
+export function requireNamedPurpose(bundles: readonly Bundle[], purpose: string): void {
   const others = bundles.filter(({ manifest }) => !manifest.purposes.includes(purpose)).map(nameOf);
   // guard(false): a feature is computed for its purposes alone
   // fails: packages/server/src/features/extraction.test.ts › for a purpose that the definition names only

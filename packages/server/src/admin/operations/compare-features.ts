@@ -2,7 +2,7 @@ import { listCases } from "../../cases/cases.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
 import { compareVersions } from "../../features/compare-versions.ts";
 import { suppressSmall } from "../../features/confusion.ts";
-import { findBundles } from "../../features/decisions.ts";
+import { findBundles, requireNamedPurpose } from "../../features/decisions.ts";
 import { findPurposeCode, readPolicyVersion } from "../../policy/policy-table.ts";
 import { withOwner } from "../../postgres/database.ts";
 import type { Operation, OperationCall } from "./operation.ts";
@@ -20,11 +20,9 @@ export const compareFeatures: Operation<"compareFeatures"> = async (call) => {
   }
   const [one, other] = [await findBundles(ports.pool, [before]), await findBundles(ports.pool, [after])].flat();
   if (!one || !other) throw new TypeError("each version has a bundle");
-  // guard(false): a version is computed of events of its purposes alone
+  // guard(drop): a version is computed of events of its purposes alone
   // fails: packages/server/src/admin/lineage.test.ts › of a purpose that both definitions name
-  if (![one, other].every(({ manifest }) => manifest.purposes.includes(input.purpose))) {
-    throw new OperatorError("state-conflict", `The definitions do not name the purpose ${input.purpose}.`);
-  }
+  requireNamedPurpose([one, other], input.purpose);
   const policyVersion = await readPolicyVersion(ports.pool);
   const onProgress = (events: number): void => ports.report(`${events} events`);
   const filter = { purpose, ...(from !== undefined && { from: Date.parse(from) }) };

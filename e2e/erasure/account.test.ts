@@ -54,6 +54,7 @@ describe("the erasure of an account", () => {
       actions: 1,
       keys: 1,
       features: 0,
+      exports: [],
     });
     const file = join(scene.folder, "receipt.jws");
     const erasure = await erase("--account", who.account, "--receipt", file);

@@ -11,6 +11,12 @@ const subject = {
   event_id: Type.Optional(eventId),
 };
 
+const exported = object({
+  export_id: shownText(),
+  recipient: shownText(),
+  rows: count("Rows that the recipient must delete."),
+});
+
 const plan = object({
   events: count("Events that it deletes, copies that holds made included."),
   held: count("Events that a hold covers: they are deleted when the last hold ends."),
@@ -21,6 +27,7 @@ const plan = object({
   actions: count(),
   keys: count("Secrets that its events are sealed under."),
   features: count("Rows of feature values, also of events that have expired."),
+  exports: Type.Array(exported, { description: "Exports that have values of it: the erasure opens a recall of each." }),
 });
 
 const erasure = object({
@@ -101,6 +108,7 @@ export const ERASURE_ROUTES = {
       erasure: nullable(erasure),
       receipt: nullable(shownText("Its signed receipt; null while it is not finished.")),
       still_held: count("Events of the subject that a hold keeps now."),
+      recalls: Type.Array(exported, { description: "Exports that it recalls, until each is acknowledged." }),
     }),
     problems: ["not-found", "state-conflict"],
   },

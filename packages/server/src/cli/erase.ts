@@ -66,6 +66,7 @@ function planCommand(context: Context): Command {
       const plan = await call(context, "planErasure", subjectOf(options));
       if (options.json) return printJson(context, plan);
       print(context, sentence(plan));
+      for (const line of recallLines(plan.exports)) print(context, line);
     });
 }
 
@@ -95,7 +96,10 @@ function runCommand(context: Context): Command {
       const input = { ...subjectOf(options), reason: options.reason, dry_run: true };
       const { plan } = await call(context, "runErasure", input);
       if (options.json) printJson(context, { ...plan, dry_run: true });
-      else print(context, `${sentence(plan)} Nothing was changed.`);
+      else {
+        print(context, `${sentence(plan)} Nothing was changed.`);
+        for (const line of recallLines(plan.exports)) print(context, line);
+      }
     });
 }
 
@@ -106,7 +110,7 @@ async function run(context: Context, caller: Call, options: RunOptions): Promise
   const { plan, is_needed: isNeeded } = await caller("runErasure", { ...input, dry_run: true });
   const path = file === undefined ? undefined : resolve(context.directory, file);
   if (isNeeded) {
-    await confirm(context, { what: sentence(plan), yes });
+    await confirm(context, { what: [sentence(plan), ...recallLines(plan.exports)].join("\n"), yes });
     // guard(drop): a receipt that can't be written stops an erasure first
     // fails: e2e/erasure/records.test.ts › stops before anything is erased if the receipt can't be written
     if (path !== undefined) await requireWritable(path);
@@ -119,8 +123,12 @@ async function run(context: Context, caller: Call, options: RunOptions): Promise
     throw partlyDone(kept);
   }
   if (path !== undefined) await writeReceipt(path, erasure.erasure_id, erased.receipt);
-  if (json) printJson(context, { ...erasure, dry_run: false });
-  else print(context, `${erased.is_needed ? "" : "Nothing is left. "}${summaryOf(erasure)}`);
+  const { recalls } = erased;
+  if (json) printJson(context, { ...erasure, recalls, dry_run: false });
+  else {
+    print(context, `${erased.is_needed ? "" : "Nothing is left. "}${summaryOf(erasure)}`);
+    for (const line of recallLines(recalls)) print(context, line);
+  }
   // guard(drop): what a hold keeps is reported
   // fails: e2e/erasure/holds.test.ts › is kept with exit code 3 until the hold ends, then deleted
   if (kept > 0) throw partlyDone(kept);
@@ -244,6 +252,12 @@ function sentence(plan: Answer<"planErasure">): string {
       : "";
   return `To erase: ${erased}; a hold keeps ${plural(held + still_held, "event")}.${ended}`;
 }
+
+const recallLines = (exports: Answer<"runErasure">["recalls"]): readonly string[] =>
+  exports.map(
+    ({ export_id, recipient, rows }) =>
+      `${plural(rows, "row")} of the export to ${recipient} to recall: drs export recall ${export_id}`,
+  );
 
 function summaryOf({
   unreadable,

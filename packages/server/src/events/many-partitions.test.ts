@@ -192,7 +192,7 @@ describe("an order among many partitions takes few locks", () => {
 
   it.each(subjects)("erasure of %s, planned, started under a hold and finished", async (_, subjectOf) => {
     const subject = subjectOf();
-    const plan = await planErasure(system.pool, subject);
+    const plan = await planErasure(system.pool, system.pseudonymizer, subject);
     expect(plan.events).toBe(subject.kind === "account" ? 2 : 1);
     const { codec, sealer, pseudonymizer, clock } = system;
     const stores = { journal: memoryJournal().journal, keyStore: memoryKeyStore().store };

@@ -168,6 +168,22 @@ export async function insertSubjects(
   ]);
 }
 
+const FIND_TO_RECALL = sql(
+  `select x.export_id, x.recipient, count(*)::int as rows
+    from export_subject s join feature_export x on x.export_id = s.export_id
+    where s.subject_mac = $1
+      and not exists (select from export_subject o join erasure e on e.subject_mac = o.subject_mac
+        where o.export_id = s.export_id and o.row_number = s.row_number and e.sequence > x.erasures)
+    group by x.export_id order by x.started_at, x.export_id`,
+  ["bytea"],
+  { export_id: "uuid", recipient: "text", rows: "int4" },
+);
+
+/** Exports whose rows of a subject, by its keyed MAC, no erasure has recalled yet, oldest first. */
+export async function findExportsToRecall(executor: Executor, mac: Buffer) {
+  return (await query(executor, FIND_TO_RECALL, [mac])).rows;
+}
+
 const LIST_OF_SUBJECT = sql(
   `select x.export_id, p.id as purpose, x.features, x.recipient, ${instant("x.started_at", "exported_at")},
       x.expires_on::text as expires_on, count(*)::int as rows

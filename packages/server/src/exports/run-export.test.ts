@@ -7,6 +7,7 @@ import { objects, type Printed, runInProcess } from "../../../../e2e/support/com
 import { AWAITED_LOCKS } from "../../../../e2e/support/database.ts";
 import { until } from "../../../../e2e/support/embedded.ts";
 import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
+import { advanceClock } from "../../../../e2e/support/test-clock.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { useFolder } from "../../../../e2e/support/use-folder.ts";
 import { adoptFeatures, proposeFeatures } from "../features/decisions.ts";
@@ -23,6 +24,7 @@ const runners = new LayerRunners({ graceMs: 100 });
 const DECIDER = { actor: "A. Analyst", via: "direct", reason: "a review" } as const;
 const EVIDENCE: Evidence = { days: 7, events: 0, is_limited: false, coverage: [], refused: [] };
 const SU = "({ su }) => su.state === 'observed' ? su.value : null";
+const DAY_MS = 86_400_000;
 const FEATURES = "root@1,never@1";
 let past: Past;
 
@@ -297,7 +299,15 @@ describe("an erasure after an export", () => {
     expect(await read("account/exports.ndjson"), "an access request names the recipient").toMatchObject([
       { export_id, purpose: "default", features: ["root@1"], recipient: "fraud team", rows: 2 },
     ]);
+    const handedOut = [{ export_id, recipient: "fraud team", rows: 2 }];
+    expect(await done("erase", "plan", "--account", "erased"), "its plan names the export").toMatchObject([
+      { exports: handedOut },
+    ]);
     const [erasure] = await done("erase", "run", "--account", "erased", "--reason", "request 17", "--yes");
+    expect(erasure).toMatchObject({ recalls: handedOut });
+    expect((await drs("erase", "plan", "--account", "erased")).stdout, "a recall is planned once").not.toContain(
+      "recall",
+    );
     expect(await done("export", "list", "--limit", "1")).toMatchObject([{ export_id, recalled_rows: 2 }]);
 
     const { publicKey } = await opened.system.receipts();
@@ -324,5 +334,19 @@ describe("an erasure after an export", () => {
 
     await done("erase", "run", "--event", kept.eventId, "--reason", "request 18", "--yes");
     expect(await done("export", "recall", export_id)).toMatchObject([{ rows: [1, 3] }, { rows: [2] }]);
+  });
+
+  it("recalls the rows also where the event and its values have expired", async () => {
+    const { eventId } = await store("expired", true, 1);
+    await extract();
+    const labels = await labelFile("expired", `expired,,,${ago(0)},fraud`);
+    const { export_id } = await run({ labels, out: "expired.jsonl" });
+    // The second pass deletes the tombstone of the idempotency key.
+    for (const days of [400, 40]) {
+      await advanceClock(opened.environment, days * DAY_MS);
+      await done("retention", "run", "--yes");
+    }
+    const erased = await drs("erase", "run", "--event", eventId, "--reason", "request 19", "--yes");
+    expect(erased.stdout).toContain(`1 row of the export to fraud team to recall: drs export recall ${export_id}\n`);
   });
 });

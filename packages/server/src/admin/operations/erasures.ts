@@ -6,6 +6,7 @@ import { erasurePorts } from "../../app/system.ts";
 import { writeAudit } from "../../audit/audit.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
 import { agentOf, type Caller } from "../../identity/caller.ts";
+import { findRecalls } from "../../exports/recalls.ts";
 import { AppendWatch } from "../../journal/append-watch.ts";
 import { findLatestApplied } from "../../journal/applied-entries.ts";
 import type { KnownEntry } from "../../journal/chain.ts";
@@ -43,12 +44,12 @@ export const listErasures: Operation<"listErasures"> = async ({ ports, input }) 
 export const planErasure: Operation<"planErasure"> = async ({ ports, input }) => {
   const { pool } = ports;
   const subject = await subjectOf(pool, input);
-  const plan = await planOf(pool, subject);
+  const { pseudonymizer } = await ports.keys();
+  const plan = await planOf(pool, pseudonymizer, subject);
   if (isNothing(plan) && plan.still_held + plan.released === 0) {
-    const [mac] = await macsOf(ports, [subject]);
-    await requireKnown(pool, mac as Buffer);
+    await requireKnown(pool, subjectMac(pseudonymizer, subject));
   }
-  return { answer: plan, audit: { detail: { kind: subject.kind, ...plan } } };
+  return { answer: shownPlan(plan), audit: { detail: { kind: subject.kind, ...plan, exports: plan.exports.length } } };
 };
 
 export const runErasure: Operation<"runErasure"> = async ({ ports, caller, input }) => {
@@ -63,7 +64,9 @@ export const runErasure: Operation<"runErasure"> = async ({ ports, caller, input
 
 type Erased = Answer<"runErasure">;
 
-/** On a database that is read only, nothing but the database is looked at. */
+const shownPlan = ({ exports, ...plan }: ErasurePlan): Erased["plan"] => ({ ...plan, exports: [...exports] });
+
+/** On a database that is read only, the journal is not looked at. */
 async function previewErasure(
   ports: AdminPorts,
   subject: ErasureSubject,
@@ -74,9 +77,17 @@ async function previewErasure(
     await requireRecovered(installation);
     journalPorts(installation);
   }
-  const plan = await planOf(ports.pool, subject);
-  const refuses = refuse_later && !(await ports.keys()).accountKeys.isRefused(account ?? "");
-  return { plan, is_needed: !isNothing(plan) || refuses, erasure: null, receipt: null, still_held: plan.still_held };
+  const { accountKeys, pseudonymizer } = await ports.keys();
+  const plan = await planOf(ports.pool, pseudonymizer, subject);
+  const refuses = refuse_later && !accountKeys.isRefused(account ?? "");
+  return {
+    plan: shownPlan(plan),
+    is_needed: !isNothing(plan) || refuses,
+    erasure: null,
+    receipt: null,
+    still_held: plan.still_held,
+    recalls: [],
+  };
 }
 
 async function erase(
@@ -89,7 +100,7 @@ async function erase(
   const installation = await ports.installation();
   const compared = await requireRecovered(installation);
   const { pseudonymizer, accountKeys } = installation;
-  const plan = await planOf(pool, subject);
+  const plan = await planOf(pool, pseudonymizer, subject);
   const mac = subjectMac(pseudonymizer, subject);
   journalPorts(installation);
   await finishErasuresNow({ ...erasurePorts(installation), database });
@@ -106,13 +117,15 @@ async function erase(
     : before;
   const [erasure] = sequence === undefined ? [] : await findErasures(pool, { sequence });
   const receipt = sequence === undefined ? undefined : await receiptOf(pool, sequence);
-  const { still_held } = sequence === undefined ? plan : await planOf(pool, subject);
+  const { still_held } = sequence === undefined ? plan : await planOf(pool, pseudonymizer, subject);
+  const recalls = erasure ? await findRecalls(pool, { erasureId: erasure.erasure_id }) : [];
   return {
-    plan,
+    plan: shownPlan(plan),
     is_needed: begins,
     erasure: erasure ? shown(erasure) : null,
     receipt: receipt ?? null,
     still_held,
+    recalls: recalls.map(({ export_id, recipient, rows }) => ({ export_id, recipient, rows: rows.length })),
   };
 }
 

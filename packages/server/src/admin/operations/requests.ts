@@ -90,7 +90,7 @@ async function closeOpen(
   if (erasure !== undefined) {
     const found = await requireErasureOf(executor, pseudonymizer, open.account, erasure);
     requireOutcome(outcome, found);
-  } else if (outcome === "done") await requireDone(executor, open);
+  } else if (outcome === "done") await requireDone(executor, pseudonymizer, open);
   const subject = open.account === null ? null : pseudonymizer.subjectOf("account", open.account);
   // guard(false): a link leads to an export of the account
   // fails: e2e/requests.test.ts › is overdue until
@@ -147,8 +147,8 @@ function requireOutcome(outcome: RequestOutcome, { erasure_id, still_held, relea
 }
 
 /** What a request asks for must be there before it is closed as done. */
-async function requireDone(executor: Executor, open: RequestRow): Promise<void> {
-  if (open.kind === "erasure") return requireNothingLeft(executor, open);
+async function requireDone(executor: Executor, pseudonymizer: Pseudonymizer, open: RequestRow): Promise<void> {
+  if (open.kind === "erasure") return requireNothingLeft(executor, pseudonymizer, open);
   // guard(false): a restriction that was asked for is placed
   // fails: e2e/restrictions.test.ts › closed as done after
   if ((open.kind === "restriction" || open.kind === "objection") && open.restriction_id === null) {
@@ -159,8 +159,13 @@ async function requireDone(executor: Executor, open: RequestRow): Promise<void> 
   }
 }
 
-async function requireNothingLeft(executor: Executor, { account: of }: RequestRow): Promise<void> {
-  const { events, held, still_held, released } = await planErasure(executor, { kind: "account", account: of ?? "" });
+async function requireNothingLeft(
+  executor: Executor,
+  pseudonymizer: Pseudonymizer,
+  { account: of }: RequestRow,
+): Promise<void> {
+  const subject = { kind: "account", account: of ?? "" } as const;
+  const { events, held, still_held, released } = await planErasure(executor, pseudonymizer, subject);
   const left = events + held + still_held + released;
   if (left > 0)
     throw new OperatorError(

@@ -68,7 +68,8 @@ export async function beginErasure(
   });
   // guard(drop): where nothing is left there is no entry
   // fails: e2e/erasure/concurrency.test.ts › waits for other erasures
-  if (!refuseLater && isNothing(await planErasure(releasingLocks(executor), subject))) return undefined;
+  if (!refuseLater && isNothing(await planErasure(releasingLocks(executor), ports.pseudonymizer, subject)))
+    return undefined;
   if (subject.kind === "account") {
     await ensureAccountId(executor, subject.account);
   }

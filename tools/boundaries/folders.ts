@@ -137,6 +137,7 @@ export const FOLDERS: readonly Folder[] = [
       "actions",
       "events",
       "audit",
+      "cases",
       "features",
       "exports",
       "journal",

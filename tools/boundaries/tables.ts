@@ -197,7 +197,10 @@ export interface AccountData {
 const EVENTS = "events.ndjson";
 
 export const ACCOUNT_DATA: Readonly<Record<string, AccountData>> = {
-  access_case: { erased: "kept: why events were opened", exported: "not: its reads are in accesses.ndjson" },
+  access_case: {
+    erased: "deleted when the erasure begins; the audit has its reason, sealed",
+    exported: "not: its reads are in accesses.ndjson",
+  },
   account_identity: { erased: "deleted when the erasure begins", exported: "the name is in manifest.json" },
   account_key: { erased: "deleted with its last ledger row", exported: "not: the ids are random" },
   action: { erased: "deleted when the erasure begins", exported: "actions.ndjson" },
@@ -220,6 +223,7 @@ export const FUNCTIONS: Readonly<Record<string, readonly string[]>> = {
   record_created_feature_secret: ["feature_partition"],
   record_destroyed_feature_secret: ["feature_partition", "retention_effect"],
   delete_erased: ["erasure", "event", "extraction_failure", "idempotency_key"],
+  delete_ended_cases: ["access_case"],
   delete_expired_counts: ["probe_outcome", "rejection"],
   delete_expired_events: ["event", "extraction_failure", "retention_effect"],
   delete_released_copies: ["held_event", "idempotency_key", "retention_effect"],

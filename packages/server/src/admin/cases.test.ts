@@ -1,11 +1,19 @@
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { AdminClient } from "@device-risk-signals/admin-api";
 import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
+import { useFolder } from "../../../../e2e/support/use-folder.ts";
+import { erasurePorts } from "../app/system.ts";
 import { listAudit } from "../audit/audit.ts";
+import { runRetention } from "../lifecycle/retention-worker.ts";
 import { useAdminListener } from "./admin-scene.fixture.ts";
 
-const scene = useTestSystem("file", () => ({ DRS_REASON_MIN_LENGTH: "8" }));
+const folder = useFolder();
+const scene = useTestSystem("file", () => ({
+  DRS_REASON_MIN_LENGTH: "8",
+  DRS_ERASURE_JOURNAL: join(folder(), "journal"),
+}));
 const listener = useAdminListener(() => scene.system);
 let past: Past;
 let event: PastEvent;
@@ -115,10 +123,21 @@ describe("a case", () => {
 
   it("that has expired opens nothing", async () => {
     const { case_id } = await client.call("openCase", { account: "customer-1", ...WHY });
-    await scene.owner.query("update drs.access_case set expires_at = now() - interval '1 second' where case_id = $1", [
-      case_id,
-    ]);
+    await scene.owner.query(
+      "update drs.access_case set expires_at = drs.transaction_time() - interval '1 second' where case_id = $1",
+      [case_id],
+    );
     await expect(read(case_id)).rejects.toMatchObject({ code: "case-invalid" });
+  });
+
+  it("of an event is audited under the account of the event", async () => {
+    const { case_id } = await client.call("openCase", { event_id: event.eventId, ...WHY });
+    const { pool, secrets, audit } = scene.system;
+    const account = audit.named("customer-1");
+    const entries = await listAudit(pool, () => secrets, { account, limit: 10 });
+    expect(entries.filter(({ operation }) => operation === "case.open").map((entry) => entry.case_id)).toContain(
+      case_id,
+    );
   });
 
   it.each([
@@ -135,5 +154,47 @@ describe("a case", () => {
       const opened = client.call("openCase", { ...wrong, ...WHY });
       await expect(opened).rejects.toMatchObject({ code: "request-invalid" });
     }
+  });
+});
+
+describe("cases", () => {
+  const left = async (): Promise<unknown[]> =>
+    (await scene.owner.query("select case_id from drs.access_case order by case_id")).rows;
+
+  it("are deleted by the erasure of their account, also those of its events", async () => {
+    const one = await past.store(0, { account: "erased-1" });
+    const { case_id: kept } = await client.call("openCase", { account: "customer-1", ...WHY });
+    const before = await left();
+    expect(before).toContainEqual({ case_id: kept });
+    await client.call("openCase", { account: "erased-1", ...WHY });
+    await client.call("openCase", { account: "erased-1", action_id: one.actionId, ...WHY });
+    await client.call("openCase", { event_id: one.eventId, ...WHY });
+    await client.call("readExactEvent", { event_id: one.eventId, ...WHY });
+    const privacy = await listener.client(["privacy"]);
+    await privacy.call("runErasure", { account: "erased-1", reason: "request 4711" });
+    expect(await left()).toEqual(before);
+  });
+
+  it("are deleted by a retention pass when they ended longer ago than reasons are kept, not earlier", async () => {
+    const open = async (): Promise<string> =>
+      (await client.call("openCase", { account: "customer-1", ...WHY })).case_id;
+    const [kept, closed, expired] = [await open(), await open(), await open()];
+    await scene.owner.query(
+      "update drs.access_case set closed_at = drs.transaction_time() - interval '20 days 1 hour' where case_id = $1",
+      [closed],
+    );
+    await scene.owner.query(
+      "update drs.access_case set expires_at = drs.transaction_time() - interval '20 days 1 hour' where case_id = $1",
+      [expired],
+    );
+    const pass = await runRetention({
+      ...erasurePorts(scene.system),
+      database: scene.system.database,
+      auditReasonRetention: 20 * 86_400_000,
+      actor: "test",
+    });
+    expect(pass?.failed).toEqual([]);
+    expect(await left()).toContainEqual({ case_id: kept });
+    for (const case_id of [closed, expired]) expect(await left()).not.toContainEqual({ case_id });
   });
 });

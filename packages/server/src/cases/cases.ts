@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { CATEGORIES } from "@device-risk-signals/admin-api";
 import type { Clock } from "../ports.ts";
-import type { Executor } from "../postgres/executor.ts";
+import type { Executor, OwnerTransaction } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";
 import { FIRST_PAGE, isAfter, type KeysetPage, positionValues } from "../postgres/keyset.ts";
 import { query, sql } from "../postgres/statement.ts";
@@ -13,7 +13,12 @@ export type CaseCategory = (typeof CATEGORIES)[number];
 export type CaseSubject =
   | { readonly scope: "account"; readonly account: string }
   | { readonly scope: "action"; readonly account: string; readonly actionId: string }
-  | { readonly scope: "event"; readonly eventId: string };
+  | {
+      readonly scope: "event";
+      readonly eventId: string;
+      /** The account of the event, where there is such an event. */
+      readonly account: string | undefined;
+    };
 
 /** 8 hours. */
 const VALID_MS = 8 * 3_600_000;
@@ -34,7 +39,7 @@ export interface CaseRow {
   readonly scope: CaseSubject["scope"];
   /** The account, action id or event id. */
   readonly subject: string;
-  /** The account of an account or an action. */
+  /** The account of what the case covers; `null` where the event does not exist. */
   readonly account: string | null;
   readonly opened_by: string;
   readonly opened_at: string;
@@ -43,7 +48,7 @@ export interface CaseRow {
   readonly events_opened: number;
 }
 
-const COLUMNS = `case_id, category, ticket, reason, scope, coalesce(action_id, account, event_id::text) as subject, account,
+const COLUMNS = `case_id, category, ticket, reason, scope, coalesce(action_id, event_id::text, account) as subject, account,
   opened_by,
   ${instant("opened_at")}, ${instant("expires_at")}, ${instant("closed_at")}, events_opened`;
 const TYPES = {
@@ -78,7 +83,7 @@ export async function openCase(executor: Executor, clock: Clock, wanted: WantedC
     ticket ?? null,
     reason,
     covers.scope,
-    covers.scope === "event" ? null : covers.account,
+    covers.account ?? null,
     covers.scope === "action" ? covers.actionId : null,
     covers.scope === "event" ? covers.eventId : null,
     person,
@@ -185,6 +190,13 @@ export async function closeCase(
 ): Promise<CaseRow | undefined> {
   const { rows } = await query(executor, CLOSE, [caseId, person, new Date(clock.now()).toISOString()]);
   return rows[0] as CaseRow | undefined;
+}
+
+const DELETE_OF_ACCOUNT = sql("delete from access_case where account = $1", ["text"]);
+
+/** Deletes the cases of an account that is erased: their reasons and subjects are in the clear. */
+export async function deleteCases(executor: OwnerTransaction, account: string): Promise<void> {
+  await query(executor, DELETE_OF_ACCOUNT, [account]);
 }
 
 export interface CoveredEvent {

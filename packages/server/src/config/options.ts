@@ -121,7 +121,7 @@ export interface Settings {
     readonly checkpointDirectory?: string;
     /** How long audit entries are kept: `drs audit prune` deletes older ones. Without it, they are kept without a limit. Must be a whole number of milliseconds from 2592000000 to 3153600000000 (36500d). Variable: `DRS_AUDIT_RETENTION`. */
     readonly retentionMs?: number;
-    /** How long reasons and details of audit entries about an account remain readable after its erasure. Must be a whole number of milliseconds from 0 to 315360000000 (3650d). Default: `15552000000`, which is `180d`. Variable: `DRS_AUDIT_REASON_RETENTION`. */
+    /** How long reasons and details of audit entries about an account remain readable after its erasure, and how long ended cases are kept. Must be a whole number of milliseconds from 0 to 315360000000 (3650d). Default: `15552000000`, which is `180d`. Variable: `DRS_AUDIT_REASON_RETENTION`. */
     readonly reasonRetentionMs?: number;
   };
   /** JSON file of the fields that features read: in these an event must match the catalog. A change is read within 2 s. Must be a path. Variable: `DRS_ADOPTED_FIELDS_FILE`. */

@@ -340,7 +340,7 @@ export const SETTINGS = {
     "DRS_AUDIT_REASON_RETENTION",
     durationWithin("0s", "3650d"),
     "180d",
-    "How long reasons and details of audit entries about an account remain readable after its erasure.",
+    "How long reasons and details of audit entries about an account remain readable after its erasure, and how long ended cases are kept.",
   ),
   "retention.keyBackupMs": optional(
     "DRS_KEY_BACKUP_RETENTION",

@@ -128,6 +128,7 @@ export const FUNCTION_GRANTS: Readonly<Record<string, readonly (Role | "public")
   apply_restrictions: [],
   complete_erasure: WORK,
   delete_account_key: WORK,
+  delete_ended_cases: WORK,
   delete_erased: WORK,
   delete_erased_features: WORK,
   delete_expired_counts: WORK,

@@ -8,11 +8,13 @@ import {
   openCase as open,
 } from "../../cases/cases.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
+import { findAttributes } from "../../events/read-events.ts";
 import { agentOf, type Caller } from "../../identity/caller.ts";
 import { inTransaction } from "../../postgres/database.ts";
 import { invalid, reasonOf } from "./input.ts";
 import { nextOf, pageOf } from "./list-page.ts";
 import type { Operation } from "./operation.ts";
+import type { AdminPorts } from "./ports.ts";
 
 export const openCase: Operation<"openCase"> = async ({ ports, caller, input }) => {
   const { pool, clock, config } = ports;
@@ -22,14 +24,14 @@ export const openCase: Operation<"openCase"> = async ({ ports, caller, input }) 
     category: input.category,
     ticket: input.ticket,
     reason: reasonOf(input.reason, config),
-    covers: subjectOf(input),
+    covers: await subjectOf(ports, input),
   };
   const opened = await inTransaction(pool, async (transaction) => {
     const row = await open(transaction, clock, wanted);
     await writeAudit(transaction, audit, caseEntry(caller, "case.open", row));
     return row;
   });
-  return { answer: opened };
+  return { answer: shown(opened) };
 };
 
 export const listCases: Operation<"listCases"> = async ({ ports, caller, scope, input }) => {
@@ -37,7 +39,7 @@ export const listCases: Operation<"listCases"> = async ({ ports, caller, scope, 
   const page = pageOf(input);
   const cases = await queryCases(ports.pool, ports.clock, filter, page);
   const next = nextOf(cases, page, ({ opened_at, case_id }) => [opened_at, case_id]);
-  return { answer: { cases: [...cases], next }, audit: { detail: { count: cases.length } } };
+  return { answer: { cases: cases.map(shown), next }, audit: { detail: { count: cases.length } } };
 };
 
 export const closeCase: Operation<"closeCase"> = async ({ ports, caller, input }) => {
@@ -49,11 +51,20 @@ export const closeCase: Operation<"closeCase"> = async ({ ports, caller, input }
     await writeAudit(transaction, audit, caseEntry(caller, "case.close", row));
     return row;
   });
-  return { answer: closed satisfies Answer<"closeCase"> };
+  return { answer: shown(closed) };
 };
 
-function subjectOf({ account, action_id: actionId, event_id: eventId }: Input<"openCase">): CaseSubject {
-  if (eventId !== undefined && account === undefined && actionId === undefined) return { scope: "event", eventId };
+/** The caller of a case of an event gets no account by it. */
+const shown = (row: CaseRow): Answer<"closeCase"> => ({ ...row, account: row.scope === "event" ? null : row.account });
+
+async function subjectOf(
+  { pool }: AdminPorts,
+  { account, action_id: actionId, event_id: eventId }: Input<"openCase">,
+): Promise<CaseSubject> {
+  if (eventId !== undefined && account === undefined && actionId === undefined) {
+    const event = await findAttributes(pool, eventId.toLowerCase(), { includeRestricted: true });
+    return { scope: "event", eventId, account: event?.account };
+  }
   if (eventId === undefined && account !== undefined) {
     return actionId === undefined ? { scope: "account", account } : { scope: "action", account, actionId };
   }

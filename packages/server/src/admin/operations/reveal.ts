@@ -124,7 +124,7 @@ async function justify(
       await openCase(transaction, clock, {
         person,
         ticket,
-        covers: { scope: "event", eventId },
+        covers: { scope: "event", eventId, account },
         category: category as NonNullable<typeof category>,
         reason: reasonOf(reason ?? "", config),
       })

@@ -1,5 +1,6 @@
 import { deleteActions } from "../../actions/action-table.ts";
 import { endAuditSecrets } from "../../audit/audit-secrets.ts";
+import { deleteCases } from "../../cases/cases.ts";
 import { deleteAccountId, markKeysErased, refuseAccount } from "../../accounts/accounts.ts";
 import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
 import { deleteEvents, deleteLedgerRows } from "../../events/ledger.ts";
@@ -61,12 +62,15 @@ export async function applyErasure(
   for (const id of entry.holds) await endHold(executor, id, { actor, reason, destroyed: entry.holds });
 }
 
-/** Deletes the account's tokens and actions; its keys are in the entry. */
+/** Deletes the account's tokens, actions and cases; its keys are in the entry. */
 async function eraseAccount(executor: OwnerTransaction, sequence: number, accountId: string): Promise<void> {
   const account = await deleteAccountId(executor, accountId);
   if (account === undefined) return;
   const tokens = await deleteTokens(executor, account);
   const actions = await deleteActions(executor, account);
+  // guard(drop): no case keeps an erased account and the reasons about it
+  // fails: packages/server/src/admin/cases.test.ts › are deleted by the erasure
+  await deleteCases(executor, account);
   await addToErasure(executor, sequence, { tokens, actions });
 }
 

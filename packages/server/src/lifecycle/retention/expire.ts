@@ -41,7 +41,7 @@ export interface ExpiryOptions {
   readonly replayWindow: number;
   /** Milliseconds that counts of outcomes and rejections are kept. */
   readonly countRetention: number;
-  /** Milliseconds that reasons in the audit are readable after the erasure of their account. */
+  /** Milliseconds that reasons in the audit are readable after the erasure of their account, and that ended cases are kept. */
   readonly auditReasonRetention: number;
   readonly journal: ErasureJournal | undefined;
   readonly codec: EntryCodec;
@@ -70,6 +70,7 @@ export async function expire(connection: Connection, options: ExpiryOptions): Pr
     { name: "destroy secrets of ended holds", run: () => unlessLocked(() => destroyHoldSecrets(connection, options)) },
     { name: "delete expired idempotency keys", run: () => deleteIdempotencyKeys(connection, options) },
     { name: "delete expired counts", run: () => deleteCounts(connection, options) },
+    { name: "delete ended cases", run: () => deleteCases(connection, options) },
     { name: "destroy audit secrets of erased accounts", run: () => destroyReasons(connection, options) },
     { name: "reset the lock time-out", run: () => connection.query("reset lock_timeout") },
   ];
@@ -98,6 +99,7 @@ const DELETE_IDEMPOTENCY_KEYS = sql(
 const DELETE_EXPIRED_TOMBSTONES = sql("select delete_expired_tombstones($1, $2) as done", ["interval", "int4"], {
   done: "int8",
 });
+const DELETE_ENDED_CASES = sql("select delete_ended_cases($1, $2) as done", ["interval", "int4"], { done: "int8" });
 const DELETE_EXPIRED_COUNTS = sql("select delete_expired_counts($1, $2) as done", ["interval", "int4"], {
   done: "int8",
 });
@@ -300,6 +302,11 @@ async function deleteIdempotencyKeys(
 async function deleteCounts(executor: Executor, { countRetention, signal }: ExpiryOptions): Promise<void> {
   const retention = `${countRetention} milliseconds`;
   await inBatches(executor, () => query(executor, DELETE_EXPIRED_COUNTS, [retention, BATCH]), signal);
+}
+
+async function deleteCases(executor: Executor, { auditReasonRetention, signal }: ExpiryOptions): Promise<void> {
+  const retention = `${auditReasonRetention} milliseconds`;
+  await inBatches(executor, () => query(executor, DELETE_ENDED_CASES, [retention, BATCH]), signal);
 }
 
 const destroyReasons = (executor: Executor, { secrets, auditReasonRetention, signal }: ExpiryOptions): Promise<void> =>

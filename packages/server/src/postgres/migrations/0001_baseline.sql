@@ -651,6 +651,7 @@ create table access_case (
   ticket text,
   reason text not null,
   scope text not null check (scope in ('account', 'action', 'event')),
+  -- A case of an event has the event's account: the erasure of the account deletes it.
   account text,
   action_id text,
   event_id uuid,
@@ -662,9 +663,10 @@ create table access_case (
   -- An action id is of an account: other accounts may use the same one.
   check (case scope when 'account' then num_nonnulls(account) = 1 and num_nulls(action_id, event_id) = 2
     when 'action' then num_nonnulls(account, action_id) = 2 and event_id is null
-    else num_nonnulls(event_id) = 1 and num_nulls(account, action_id) = 2 end)
+    else num_nonnulls(event_id) = 1 and action_id is null end)
 );
 create index access_case_opened_at on access_case (opened_at);
+create index access_case_account on access_case (account) where account is not null;
 
 -- Operations that wait for, or have, the approval of other persons. Rows say what was asked and why; decisions are in
 -- `approval_decision`.

@@ -96,7 +96,10 @@ describe("on an external database, --break-glass", () => {
     const directUse = async () => (await rows("doctor")).find(({ what }) => what === "direct use");
     expect(await directUse()).toMatchObject({ ok: true, severity: "warning", detail: expect.stringContaining("entr") });
     for (const { review_id } of await rows("review", "list")) {
-      await runAsGiven(environment, "review", "close", String(review_id), "--reason", "the read was justified");
+      const close = ["review", "close", String(review_id), "--reason", "the read was justified"];
+      const refused = await runAsGiven(environment, ...close);
+      expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("another person") });
+      expect(await runAsGiven({ ...environment, DRS_APPROVALS: "off" }, ...close)).toMatchObject({ code: 0 });
     }
     expect(await directUse()).toEqual({ what: "direct use", ok: true, detail: expect.stringContaining("reviewed") });
   });

@@ -66,6 +66,7 @@ const READING: readonly (readonly string[])[] = [
   ["purpose", "apply", "docs/privacy/purposes.yaml", "--dry-run"],
   ["case", "list"],
   ["audit", "review"],
+  ["review", "list", "--json"],
   ["event", "list"],
   ["event", "list", "--account", "customer-1", "--limit", "0", "--json"],
   ["drift", "list"],

@@ -9,7 +9,7 @@ export const ROLES = {
   analyst: "studies events and counters, reviews drift, reads fields of low and medium sensitivity",
   investigator: "investigates cases: opens single events with a case",
   privacy: "answers for personal data: purposes, holds, erasures, requests of data subjects",
-  auditor: "checks what the others did; changes nothing",
+  auditor: "checks what the others did; changes nothing but reviews of it",
 } as const;
 
 export type Role = keyof typeof ROLES;
@@ -131,6 +131,7 @@ export const PERMISSIONS = {
     meaning: "read the audit log",
     roles: { operator: "own", analyst: "own", investigator: "own", privacy: "own", auditor: "full" },
   },
+  "audit.review": { meaning: "list, open and close reviews of audit entries", roles: { auditor: "full" } },
   "admin-tokens.read": {
     meaning: "list admin tokens and sessions",
     roles: { operator: "full", privacy: "full", auditor: "full" },

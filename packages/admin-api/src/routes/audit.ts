@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import type { Route } from "../route.ts";
-import { account, count, eventId, limit, nullable, object, shownText, text, time } from "../schemas.ts";
+import { account, count, eventId, limit, nullable, object, reason, shownText, text, time, uuid } from "../schemas.ts";
 
 export const AUDIT_ROUTES = {
   listAudit: {
@@ -81,5 +81,52 @@ export const AUDIT_ROUTES = {
         }),
       ),
     }),
+  },
+  listReviews: {
+    method: "GET",
+    path: "/audit/reviews",
+    tag: "Audit",
+    summary: "List open reviews of audit entries, oldest first",
+    permission: "audit.review",
+    operation: "review.list",
+    access: "read",
+    answer: object({
+      reviews: Type.Array(
+        object({
+          review_id: shownText(),
+          entry_id: shownText(),
+          opened_at: shownText(),
+          at: shownText("When the entry was written."),
+          actor: shownText("Who did what the entry says."),
+          operation: shownText(),
+        }),
+      ),
+    }),
+  },
+  openReview: {
+    method: "POST",
+    path: "/audit/reviews",
+    tag: "Audit",
+    summary: "Open a review of an audit entry: while it is open, its evidence remains readable",
+    permission: "audit.review",
+    operation: "audit.review",
+    access: "change",
+    body: object({ entry_id: uuid("Id of the entry."), reason }),
+    answer: object({ review_id: shownText() }),
+    problems: ["not-found"],
+  },
+  closeReview: {
+    method: "POST",
+    path: "/audit/reviews/{review_id}/close",
+    tag: "Audit",
+    summary: "Close a review, with its result",
+    description: "A person never closes the review of an entry about what the same person did.",
+    permission: "audit.review",
+    operation: "audit.review",
+    access: "change",
+    params: object({ review_id: uuid("Id of the review.") }),
+    body: object({ reason }),
+    answer: object({ review_id: shownText() }),
+    problems: ["not-found", "state-conflict"],
   },
 } as const satisfies Readonly<Record<string, Route>>;

@@ -143,12 +143,27 @@ describe("after the erasure of the account, reason and detail", () => {
     expect(await listOpenReviews(pool)).toMatchObject([{ review_id: reviewId, entry_id: id, actor: AGENT.actor }]);
     await destroy(0);
     expect(await listed()).toMatchObject([PERSONAL]);
-    const close = (): Promise<void> =>
-      inTransaction(pool, (transaction) => closeReview(transaction, audit, reviewId, order));
-    await close();
+    const close = (): Promise<boolean> =>
+      inTransaction(pool, (transaction) => closeReview(transaction, audit, reviewId, { ...order, isAlone: false }));
+    expect(await close()).toBe(true);
     await expect(close()).rejects.toMatchObject({ code: "not-found" });
     await destroy(0);
     expect(await listed()).toMatchObject([{ unreadable: true }]);
+  });
+
+  it("are not made unreadable by a review of the person who wrote the entry, except where that person is alone", async () => {
+    const { pool, audit } = opened.system;
+    const agent = { ...AGENT, actor: `${AGENT.actor} (another terminal)` };
+    const order = { agent, reason: "the read was justified" };
+    const reviewId = await inTransaction(pool, async (transaction) =>
+      openReview(transaction, audit, await write(), order),
+    );
+    const close = (isAlone: boolean): Promise<boolean> =>
+      inTransaction(pool, (transaction) => closeReview(transaction, audit, reviewId, { ...order, isAlone }));
+    expect(await close(false)).toBe(false);
+    const outcomes = "select outcome from audit_entry where operation = 'audit.review' and detail ->> 'review_id' = $1";
+    expect(await rowsOf(`${outcomes} order by at`, reviewId)).toEqual([{ outcome: "opened" }, { outcome: "denied" }]);
+    expect(await close(true)).toBe(true);
   });
 
   it("of other accounts and of the installation remain", async () => {

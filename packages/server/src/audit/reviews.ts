@@ -31,15 +31,30 @@ export async function listOpenReviews(executor: Executor): Promise<readonly Revi
   return (await query(executor, LIST_OPEN)).rows;
 }
 
-const CLOSE = sql(
-  "update audit_review set closed_at = transaction_time() where review_id = $1 and closed_at is null returning entry_id",
+const FIND_OPEN = sql(
+  "select entry_id from audit_review where review_id = $1 and closed_at is null for update",
   ["uuid"],
   { entry_id: "uuid" },
+);
+const CLOSE = sql(
+  `update audit_review r set closed_at = transaction_time() from audit_entry e
+    where r.review_id = $1 and r.closed_at is null and e.entry_id = r.entry_id
+      -- guard(true): no person closes the review of what the same person did
+      -- fails: packages/server/src/audit/audit-secrets.test.ts › of the person who wrote the entry
+      and ($3 or split_part(e.actor, ' (', 1) <> split_part($2, ' (', 1))
+    returning r.review_id`,
+  ["uuid", "text", "bool"],
+  { review_id: "uuid" },
 );
 
 export interface ReviewOrder {
   readonly agent: Agent;
   readonly reason: string;
+}
+
+export interface ReviewEnd extends ReviewOrder {
+  /** Whether a person may close the review of what the same person did: there is no other. */
+  readonly isAlone: boolean;
 }
 
 /** @returns the id of the review. @throws not-found */
@@ -55,23 +70,26 @@ export async function openReview(
   return reviewId;
 }
 
-/** @throws not-found */
+/** @returns whether it is closed; if not, that was refused, which has an entry. @throws not-found */
 export async function closeReview(
   transaction: Transaction,
   signer: AuditSigner,
   reviewId: string,
-  order: ReviewOrder,
-): Promise<void> {
-  const [closed] = (await query(transaction, CLOSE, [reviewId])).rows;
-  if (!closed) throw new OperatorError("not-found", `There is no open review ${reviewId}.`);
-  await record(transaction, signer, order, "closed", { review_id: reviewId, entry_id: closed.entry_id });
+  { isAlone, ...order }: ReviewEnd,
+): Promise<boolean> {
+  const [review] = (await query(transaction, FIND_OPEN, [reviewId])).rows;
+  if (!review) throw new OperatorError("not-found", `There is no open review ${reviewId}.`);
+  const { rowCount } = await query(transaction, CLOSE, [reviewId, order.agent.actor, isAlone]);
+  const outcome = rowCount === 1 ? "closed" : "denied";
+  await record(transaction, signer, order, outcome, { review_id: reviewId, entry_id: review.entry_id });
+  return outcome === "closed";
 }
 
 async function record(
   transaction: Transaction,
   signer: AuditSigner,
   { agent, reason }: ReviewOrder,
-  outcome: "opened" | "closed",
+  outcome: "opened" | "closed" | "denied",
   references: Readonly<Record<string, string>>,
 ): Promise<void> {
   await writeAudit(transaction, signer, { ...agent, operation: REVIEW_OPERATION, outcome, reason, references });

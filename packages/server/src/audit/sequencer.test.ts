@@ -156,7 +156,7 @@ describe("a restored database", () => {
     expect(await sink.readCheckpoint()).toMatch(/^drs-audit\/test\/2\n3\n/);
     expect(await verify()).toMatchObject({ verdict: 6, findings: [{ kind: "restored" }], size: 7, confirmed: 7 });
     await inTransaction(opened.system.pool, (transaction) =>
-      closeReview(transaction, opened.system.audit, reviewId, ORDER),
+      closeReview(transaction, opened.system.audit, reviewId, { ...ORDER, isAlone: true }),
     );
     await store(1);
     expect(await extend()).toEqual([]);

@@ -1,10 +1,7 @@
 /** `drs review`: reviews of what audit entries say was done. */
 import { Command } from "commander";
-import { closeReview, listOpenReviews, openReview, type ReviewOrder } from "../audit/reviews.ts";
-import type { AuditSigner } from "../audit/audit-signer.ts";
-import { inTransaction } from "../postgres/database.ts";
-import type { Transaction } from "../postgres/executor.ts";
-import { agentOf, type Context, print, printJson, printRows, withConnection, withInstallation } from "./context.ts";
+import { call } from "./call.ts";
+import { type Context, print, printJson, printRows } from "./context.ts";
 import { example, uuid } from "./options.ts";
 import { reasonReader } from "./reason.ts";
 
@@ -28,8 +25,8 @@ function listCommand(context: Context): Command {
     .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs review list"))
     .action(async ({ json = false }: { readonly json?: boolean }) => {
-      const rows = await withConnection(context, "read", ({ pool }) => listOpenReviews(pool));
-      printRows(context, rows, json, "No open reviews.");
+      const { reviews } = await call(context, "listReviews", {});
+      printRows(context, reviews, json, "No open reviews.");
     });
 }
 
@@ -41,9 +38,7 @@ function openCommand(context: Context): Command {
     .option("--json", "print one JSON object")
     .addHelpText("after", example('drs review open 019a…-… --reason "no case behind this read"'))
     .action(async (entryId: string, { reason, json = false }: OrderOptions) => {
-      const review_id = await ordered(context, reason, (transaction, audit, order) =>
-        openReview(transaction, audit, entryId, order),
-      );
+      const { review_id } = await call(context, "openReview", { entry_id: entryId, reason });
       if (json) printJson(context, { review_id });
       else print(context, `Review ${review_id} is open.`);
     });
@@ -51,24 +46,14 @@ function openCommand(context: Context): Command {
 
 function closeCommand(context: Context): Command {
   return new Command("close")
-    .description("Close a review, with its result.")
+    .description("Close a review of what another person did, with its result.")
     .argument("<review-id>", "as `list` shows it", uuid)
     .requiredOption("--reason <text>", "the result", reasonReader(context))
     .option("--json", "print one JSON object")
     .addHelpText("after", example('drs review close 5f0c2b9e-… --reason "the read was justified"'))
     .action(async (review_id: string, { reason, json = false }: OrderOptions) => {
-      await ordered(context, reason, (transaction, audit, order) => closeReview(transaction, audit, review_id, order));
+      await call(context, "closeReview", { review_id, reason });
       if (json) printJson(context, { review_id });
       else print(context, `Review ${review_id} is closed.`);
     });
-}
-
-function ordered<T>(
-  context: Context,
-  reason: string,
-  work: (transaction: Transaction, audit: AuditSigner, order: ReviewOrder) => Promise<T>,
-): Promise<T> {
-  return withInstallation(context, "change", ({ pool, audit }) =>
-    inTransaction(pool, (transaction) => work(transaction, audit, { agent: agentOf(context), reason })),
-  );
 }

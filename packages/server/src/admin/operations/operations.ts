@@ -31,6 +31,7 @@ import { addRestriction, liftRestriction, listRestrictions } from "./restriction
 import { readOverdue, readRetention, runRetention } from "./retention.ts";
 import { issueToken, listTokens, revokeToken } from "./session-tokens.ts";
 import { listSessions, readSession, revokeSession, signOut } from "./session.ts";
+import { closeReview, listReviews, openReview } from "./reviews.ts";
 import { readTimeline } from "./timeline.ts";
 import { verifyFeatures } from "./verify-features.ts";
 import type { Operations } from "./operation.ts";
@@ -57,6 +58,9 @@ export const OPERATIONS: Operations = {
   deny,
   listAudit,
   reviewReads,
+  listReviews,
+  openReview,
+  closeReview,
   listAdminTokens,
   revokeAdminToken,
   listTokens,

@@ -133,6 +133,49 @@ describe("a login of", () => {
   });
 });
 
+/** What ends once, as the owner writes it. */
+const ENDED: readonly (readonly [table: string, column: string, row: string])[] = [
+  [
+    "session_token",
+    "revoked_at",
+    "(token_hash, token_id, account, issued_at, expires_at, revoked_at) values ('ended', gen_random_uuid(), 'a', $1, $1, $1)",
+  ],
+  [
+    "action",
+    "revoked_at",
+    "(account, action_id, action_type, registered_at, expires_at, revoked_at) values ('a', 'ended', 't', $1, $1, $1)",
+  ],
+  [
+    "admin_token",
+    "revoked_at",
+    "(token_hash, token_id, person, roles, issued_at, expires_at, revoked_at) values ('ended', gen_random_uuid(), 'ann', '{auditor}', $1, $1, $1)",
+  ],
+  [
+    "audit_review",
+    "closed_at",
+    "(review_id, entry_id, opened_at, closed_at) values (gen_random_uuid(), gen_random_uuid(), $1, $1)",
+  ],
+  [
+    "access_case",
+    "closed_at",
+    "(case_id, category, reason, scope, account, opened_by, opened_at, expires_at, closed_at) values (gen_random_uuid(), 'dispute', 'r', 'account', 'a', 'ann', $1, $1, $1)",
+  ],
+  [
+    "approval",
+    "used_at",
+    "(approval_id, operation, parameters, plan, max_events, digest, needed_roles, reason, requested_by, requested_at, expires_at, used_at) values (gen_random_uuid(), 'o', '{}', '{}', 1, '', '{privacy}', 'r', 'ann', $1, $1, $1)",
+  ],
+];
+
+it.each(ENDED)("a login of the admin API does not undo the end of a row of %s", async (table, column, row) => {
+  const ended = "2026-01-31T00:00:00Z";
+  await scene.owner.query(`insert into ${table} ${row}`, [ended]);
+  for (const value of ["null", "transaction_time()"]) {
+    const undone = admin.query(`update ${table} set ${column} = ${value} where ${column} = $1`, [ended]);
+    await expect(undone).rejects.toMatchObject({ code: "23001" });
+  }
+});
+
 describe("a replay", () => {
   const read = "select payload from replay_payload($1, $2)";
   const key = [event.account, event.idempotencyKey];

@@ -698,6 +698,20 @@ create table approval_decision (
   primary key (approval_id, role),
   unique (approval_id, person)
 );
+-- Acts that a stolen serving login must not undo: to close, to revoke, to use up.
+create trigger audit_review_is_closed_once before update on audit_review for each row
+  when (old.closed_at is not null and new.closed_at is distinct from old.closed_at) execute function refuse_change();
+create trigger session_token_is_revoked_once before update on session_token for each row
+  when (old.revoked_at is not null and new.revoked_at is distinct from old.revoked_at) execute function refuse_change();
+create trigger action_is_revoked_once before update on action for each row
+  when (old.revoked_at is not null and new.revoked_at is distinct from old.revoked_at) execute function refuse_change();
+create trigger admin_token_is_revoked_once before update on admin_token for each row
+  when (old.revoked_at is not null and new.revoked_at is distinct from old.revoked_at) execute function refuse_change();
+create trigger access_case_is_closed_once before update on access_case for each row
+  when (new.events_opened < old.events_opened or old.closed_at is not null and new.closed_at is distinct from old.closed_at)
+  execute function refuse_change();
+create trigger approval_is_used_once before update on approval for each row
+  when (old.used_at is not null) execute function refuse_change();
 create trigger approval_decision_is_immutable before update on approval_decision
   for each row execute function refuse_change();
 

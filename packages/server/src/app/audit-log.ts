@@ -1,6 +1,5 @@
 /** The log of the audit of an installation: its key, and where its checkpoints are kept. */
 import { checkpointLog } from "../audit/checkpoint-log.ts";
-import { checkpointDirectory } from "../audit/checkpoint-directory.ts";
 import type { Agent } from "../audit/audit.ts";
 import { openEpochCheckpoint } from "../audit/log/epoch.ts";
 import { type Pruned, pruneLog } from "../audit/prune.ts";
@@ -9,9 +8,7 @@ import type { CheckpointSink } from "../audit/checkpoint-sink.ts";
 import { formatLogKey, type LogKey, parseLogKey } from "../audit/log/checkpoint.ts";
 import type { ReviewOrder } from "../audit/reviews.ts";
 import { extendLog, type SequencerPorts, startEpoch, type StartedEpoch } from "../audit/sequencer.ts";
-import type { Config } from "../config/config.ts";
 import { ed25519Key } from "../crypto/ed25519-key.ts";
-import type { ErasureJournal } from "../journal/journal.ts";
 import type { OnError } from "../ports.ts";
 import { lockSession, tryLockSession } from "../postgres/advisory-locks.ts";
 import { inOwnerTransaction, withClient } from "../postgres/database.ts";
@@ -30,29 +27,12 @@ export async function findLogKey(keys: Pick<Installation, "codec" | "secrets">):
   return seed && parseLogKey(formatLogKey(originOf(keys), ed25519Key(seed)));
 }
 
-/** Places outside the database that keep checkpoints. */
-export function checkpointSinks({ audit }: Config, journal: ErasureJournal | undefined): readonly CheckpointSink[] {
-  const { checkpointDirectory: directory } = audit;
-  return [
-    ...(journal
-      ? [
-          {
-            name: "the erasure journal",
-            readCheckpoint: () => journal.readCheckpoint(),
-            writeCheckpoint: (note: string, at: Date) => journal.writeCheckpoint(note, at),
-          },
-        ]
-      : []),
-    ...(directory === undefined ? [] : [checkpointDirectory("the directory of DRS_AUDIT_CHECKPOINTS", directory)]),
-  ];
-}
-
 async function sequencerPorts(installation: Installation): Promise<SequencerPorts> {
-  const { clock, config, journal, secrets } = installation;
+  const { clock, checkpointSinks: sinks, secrets } = installation;
   const key = ed25519Key(await secrets.findOrCreate(SECRET));
   const publicKey = parseLogKey(formatLogKey(originOf(installation), key));
   if (!publicKey) throw new Error("the key of the audit log has no readable form");
-  return { clock, key, publicKey, sinks: checkpointSinks(config, journal) };
+  return { clock, key, publicKey, sinks };
 }
 
 /** Extends the log, after another server or command that does. @returns errors of sinks. @throws audit-log-broken */

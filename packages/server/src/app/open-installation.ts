@@ -6,6 +6,8 @@ import type { ErasureJournal } from "../journal/journal.ts";
 import { postgresJournal } from "../journal/postgres-journal.ts";
 import { attestedEntry } from "../lifecycle/receipts/attested-entry.ts";
 import type { DatabaseOptions } from "../postgres/database.ts";
+import type { CheckpointSink } from "../audit/checkpoint-sink.ts";
+import { checkpointSinks } from "./checkpoint-sinks.ts";
 import { databaseAt, type OpenConnection } from "./connect.ts";
 import { type Keys, openKeys } from "./open-keys.ts";
 
@@ -14,6 +16,8 @@ export interface Installation extends OpenConnection, Keys {
   readonly journal: ErasureJournal | undefined;
   /** Options of connections to the journal, where it is a database. */
   readonly journalDatabase: DatabaseOptions | undefined;
+  /** Where checkpoints of the audit log are kept outside the database. */
+  readonly checkpointSinks: readonly CheckpointSink[];
   /** An entry that the configured receipt shows the journal to have. */
   readonly attested: KnownEntry | undefined;
 }
@@ -26,7 +30,8 @@ export async function openInstallation(connection: OpenConnection): Promise<Inst
   const journal = await openJournal(connection, journalDatabase);
   if (journal) opened.add("erasure journal", () => journal.close());
   const attested = await attestedEntry(config.journal.receiptFile, keys.receipts, keys.codec.installation);
-  return { ...connection, ...keys, journal, journalDatabase, attested };
+  const sinks = checkpointSinks(connection, journal);
+  return { ...connection, ...keys, journal, journalDatabase, checkpointSinks: sinks, attested };
 }
 
 /** @throws Unavailable */

@@ -5,7 +5,8 @@ import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { pipeline } from "node:stream/promises";
 import { Command } from "commander";
-import { checkpointNow, checkpointSinks, findLogKey, pruneNow, startEpochNow } from "../app/audit-log.ts";
+import { checkpointNow, findLogKey, pruneNow, startEpochNow } from "../app/audit-log.ts";
+import { checkpointSinks } from "../app/checkpoint-sinks.ts";
 import { databaseAt, type OpenConnection } from "../app/connect.ts";
 import { openJournal } from "../app/open-installation.ts";
 import { openKeys } from "../app/open-keys.ts";
@@ -103,7 +104,7 @@ function verifyDatabase(
     );
     if (journal) connection.opened.add("erasure journal", () => journal.close());
     // Before the database: a checkpoint that is signed meanwhile is in the database first.
-    const asked = await Promise.all(checkpointSinks(connection.config, journal).map(askSink));
+    const asked = await Promise.all(checkpointSinks(connection, journal).map(askSink));
     return inSnapshot(connection.database, async (snapshot) => {
       const latest = (await lastCheckpoint(snapshot))?.note;
       const start = since === undefined ? undefined : await findCheckpointAt(snapshot, new Date(since));

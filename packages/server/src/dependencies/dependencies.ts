@@ -7,6 +7,7 @@ export const DEPENDENCIES = {
   admin_database: { title: "database of the admin API", required: false },
   key_store: { title: "key store", required: true },
   erasure_journal: { title: "erasure journal", required: false },
+  audit_checkpoints: { title: "directory of audit checkpoints", required: false },
   jwks: { title: "JWKS", required: false },
   introspection: { title: "introspection", required: false },
   identity_provider: { title: "identity provider", required: false },

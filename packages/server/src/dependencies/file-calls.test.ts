@@ -14,6 +14,7 @@ import type { Config } from "../config/config.ts";
 import { boundedKeySource, boundedKeyStore } from "../crypto/bounded-key-store.ts";
 import { openLocalKeySource } from "../crypto/key-encryption-key.ts";
 import { journalWithDeadline } from "../journal/journal-with-deadline.ts";
+import { checkpointSinks } from "../app/checkpoint-sinks.ts";
 import { Dependencies } from "./dependencies.ts";
 import { boundedBy } from "./file-calls.ts";
 
@@ -101,6 +102,26 @@ test("calls wait for each other, and each gets its own answer", async () => {
   const store = boundedKeyStore(inner as never, boundedBy(new Dependencies(1_000).get("key_store")));
   const names = Array.from({ length: 50 }, (_, index) => String(index));
   expect(await Promise.all(names.map((name) => store.readWatermark(name as never)))).toEqual(names);
+});
+
+test("a directory of checkpoints that hangs has the deadline, and is used again when it answers", async () => {
+  const path = join(folder.path, randomUUID());
+  await mkdir(path);
+  const pipe = join(path, "2026-01-31.checkpoint");
+  execFileSync("mkfifo", [pipe]);
+  const dependencies = new Dependencies(50);
+  const config = { audit: { checkpointDirectory: path } } as Config;
+  const [sink] = checkpointSinks({ config, dependencies }, undefined);
+  const silent = { code: "dependency-silent" };
+  await expect(sink?.readCheckpoint()).rejects.toMatchObject(silent);
+  await expect(sink?.writeCheckpoint("a note", new Date("2026-02-01"))).rejects.toMatchObject(silent);
+  expect(dependencies.health).toMatchObject([{ name: "audit_checkpoints", problems: ["does not answer"] }]);
+  await (await open(pipe, "r+")).close();
+  await until(async () => {
+    const written = sink?.writeCheckpoint("a note", new Date("2026-02-01"));
+    return (await written?.then(() => sink?.readCheckpoint()).catch(() => undefined)) === "a note";
+  });
+  expect(dependencies.health).toMatchObject([{ problems: [] }]);
 });
 
 test("the file of the key-encryption key has the deadline", async () => {

@@ -1,0 +1,44 @@
+/** Places outside the database that keep checkpoints of the audit log. */
+import { checkpointDirectory } from "../audit/checkpoint-directory.ts";
+import type { CheckpointSink } from "../audit/checkpoint-sink.ts";
+import type { Dependency } from "../dependencies/dependencies.ts";
+import { boundedBy } from "../dependencies/file-calls.ts";
+import type { ErasureJournal } from "../journal/journal.ts";
+import type { OpenConnection } from "./connect.ts";
+
+/** Called once in a process: what it returns counts the calls to a directory that hangs. */
+export function checkpointSinks(
+  { config, dependencies }: Pick<OpenConnection, "config" | "dependencies">,
+  journal: ErasureJournal | undefined,
+): readonly CheckpointSink[] {
+  const { checkpointDirectory: directory } = config.audit;
+  return [
+    ...(journal
+      ? [
+          {
+            name: "the erasure journal",
+            readCheckpoint: () => journal.readCheckpoint(),
+            writeCheckpoint: (note: string, at: Date) => journal.writeCheckpoint(note, at),
+          },
+        ]
+      : []),
+    ...(directory === undefined
+      ? []
+      : [
+          sinkWithDeadline(
+            checkpointDirectory("the directory of DRS_AUDIT_CHECKPOINTS", directory),
+            dependencies.get("audit_checkpoints"),
+          ),
+        ]),
+  ];
+}
+
+/** A directory that hangs must not keep the lock of the log: other servers and commands wait for it. */
+function sinkWithDeadline(sink: CheckpointSink, dependency: Dependency): CheckpointSink {
+  const bounded = boundedBy(dependency);
+  return {
+    name: sink.name,
+    readCheckpoint: () => bounded(() => sink.readCheckpoint()),
+    writeCheckpoint: (note, at) => bounded(() => sink.writeCheckpoint(note, at)),
+  };
+}

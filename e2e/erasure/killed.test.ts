@@ -1,16 +1,14 @@
 /** An erasure that is killed at any step: the next process completes it, once. */
 import { spawn } from "node:child_process";
 import { userInfo } from "node:os";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { drsOfRun } from "../support/bundle-drs.ts";
 import { objects } from "../support/command.ts";
 import { AWAITED_LOCKS, connectAsOwner } from "../support/database.ts";
 import { until } from "../support/embedded.ts";
 import { ErasureScene } from "../support/erasure-scene.ts";
 import { startServer } from "../support/server.ts";
 import { rounds } from "../support/soak.ts";
-
-const DRS = join(import.meta.dirname, "../../packages/server/bin/drs.js");
 
 const scene = new ErasureScene();
 const { drs, party, store, read, listed, entries, tablesWith } = scene;
@@ -22,7 +20,7 @@ describe("an erasure that is killed", () => {
     await holder.query("begin");
     await holder.query(lock, lock.includes("$1") ? [account] : []);
     const args = ["erase", "run", "--account", account, "--reason", "killed", "--yes", "--break-glass"];
-    const child = spawn(process.execPath, [DRS, ...args], {
+    const child = spawn(process.execPath, [drsOfRun(), ...args], {
       env: { ...process.env, ...scene.environment },
       stdio: "ignore",
     });
@@ -99,7 +97,7 @@ describe("an erasure that is killed", () => {
   test("at any moment is completed by the next process, once", async () => {
     const who = await party();
     for (let count = 0; count < 60; count++) await store(who);
-    const args = [DRS, "erase", "run", "--account", who.account, "--reason", "r", "--yes", "--break-glass"];
+    const args = [drsOfRun(), "erase", "run", "--account", who.account, "--reason", "r", "--yes", "--break-glass"];
     const kills = rounds(3, 8);
     for (let kill = 0; kill < kills; kill++) {
       const child = spawn(process.execPath, args, { env: { ...process.env, ...scene.environment }, stdio: "ignore" });

@@ -1,6 +1,7 @@
 /** The server and the command line as processes of their own, as an operator runs them. */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { join } from "node:path";
+import { drsOfRun } from "./bundle-drs.ts";
 import { runInProcess, withBreakGlass } from "./command.ts";
 import { clockOptions } from "./test-clock.ts";
 
@@ -35,7 +36,7 @@ function cleanEnvironment(environment: Readonly<Record<string, string>>): Record
   return { ...Object.fromEntries(inherited), XDG_CONFIG_HOME: "/nonexistent", ...environment };
 }
 
-const drs = (root: string): string => join(root, "packages/server/bin/drs.js");
+const drs = (root: string): string => (root === ROOT ? drsOfRun() : join(root, "packages/server/bin/drs.js"));
 
 /** `drs` with these arguments, without its output: the caller ends it. */
 export const spawnDrs = (environment: Readonly<Record<string, string>>, args: readonly string[]): ChildProcess =>

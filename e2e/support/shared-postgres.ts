@@ -1,5 +1,9 @@
-/** Vitest's global setup: one PostgreSQL for the run, with a migrated database that each test database is a clone of. */
+/**
+ * Vitest's global setup: one PostgreSQL for the run, with a migrated database that each test database is a clone of, and
+ * a bundled `drs`.
+ */
 import { join } from "node:path";
+import { bundleDrs } from "./bundle-drs.ts";
 import { copyCluster, makeClusterTemplate } from "./cluster-template.ts";
 import { SHARED_SOCKET, temporaryFolder } from "./database.ts";
 import { startPostgres } from "./start-postgres.ts";
@@ -11,13 +15,13 @@ export async function setup(): Promise<void> {
   if (process.env[SHARED_SOCKET] !== undefined) return;
   const folder = await temporaryFolder();
   const dataDir = join(folder.path, "data");
-  await makeClusterTemplate(join(folder.path, "template"));
+  const [removeBundle] = await Promise.all([bundleDrs(), makeClusterTemplate(join(folder.path, "template"))]);
   await copyCluster(dataDir);
   const embedded = await startPostgres(dataDir);
   process.env[SHARED_SOCKET] = embedded.owner.host;
   stop = async () => {
     await embedded.close();
-    await folder.remove();
+    await Promise.all([folder.remove(), removeBundle()]);
   };
 }
 

@@ -23,15 +23,19 @@ export async function listRunning(executor: Executor): Promise<readonly RunningB
   return (await query(executor, LIST_RUNNING)).rows;
 }
 
-const RESERVE = sql(
+const CHARGE = sql(
   `update feature_run set next_at = greatest(next_at, wall_clock_time() - interval '1 second') + make_interval(secs => $2)
-    where run_id = $1 and next_at <= wall_clock_time()`,
+    where run_id = $1`,
   ["uuid", "float8"],
 );
 
-/** Takes the time of some events of a limited run. @returns `false` where another worker took it. */
-export async function reserve(executor: Executor, { run_id, rate }: RunningBackfill, events: number): Promise<boolean> {
-  return rate === null || (await query(executor, RESERVE, [run_id, events / rate])).rowCount === 1;
+/** Takes the time of computed events of a limited run; workers that compute at once take their times one after another. */
+export async function charge(
+  transaction: Transaction,
+  { run_id, rate }: RunningBackfill,
+  events: number,
+): Promise<void> {
+  if (rate !== null && events > 0) await query(transaction, CHARGE, [run_id, events / rate]);
 }
 
 const CHUNK_TYPES = {
@@ -68,24 +72,28 @@ const within = (event: string, purpose = "purpose"): string =>
     and (${event}.received_at, ${event}.event_id) > ($3, $4) and (${event}.received_at, ${event}.event_id) <= ($5, $6)`;
 const BOUNDS = ["int8", "int4", "timestamptz", "uuid", "timestamptz", "uuid"] as const;
 
-const SPLIT = sql(
-  `with split as (delete from feature_chunk where chunk_id = $1 returning run_id),
-    numbered as (select e.received_at, e.event_id, row_number() over (order by e.received_at, e.event_id) as n,
-        count(*) over () as total from event e where ${within("e")}),
-    ends as (select n, total, coalesce(lag(n) over w, 0) as before, received_at, event_id,
-        coalesce(lag(received_at) over w, $3) as from_at, coalesce(lag(event_id) over w, $4) as from_event
-      from numbered where n % ${CHUNK} = 0 or n = total window w as (order by n))
-    insert into feature_chunk (run_id, step, from_at, from_event, to_at, to_event, at_time, at_event, events)
-      select run_id, 'compute', from_at, from_event, case when n = total then $5 else received_at end,
-          case when n = total then $6 else event_id end, from_at, from_event, n - before
-        from split, ends order by n`,
+const SPLIT_OFF = sql(
+  `with last as (select e.received_at, e.event_id from event e where ${within("e")}
+      order by e.received_at, e.event_id offset ${CHUNK - 1} limit 1),
+    made as (insert into feature_chunk (run_id, step, from_at, from_event, to_at, to_event, at_time, at_event, events)
+      select c.run_id, 'compute', c.from_at, c.from_event, l.received_at, l.event_id, c.from_at, c.from_event, ${CHUNK}
+        from feature_chunk c, last l where c.chunk_id = $1)
+    update feature_chunk set from_at = l.received_at, from_event = l.event_id, at_time = l.received_at, at_event = l.event_id
+      from last l where chunk_id = $1`,
+  BOUNDS,
+);
+const END_SPLIT = sql(
+  `update feature_chunk set step = 'compute', events = (select count(*) from event e where ${within("e")})
+    where chunk_id = $1`,
   BOUNDS,
 );
 
-/** Replaces the chunk by chunks of at most 5,000 events. */
+/** Makes a chunk of the first 5,000 events; the rest is split later. With fewer it becomes such a chunk itself. */
 export async function splitChunk(transaction: Transaction, { purpose }: RunningBackfill, chunk: Chunk): Promise<void> {
   const { chunk_id, from_at, from_event, to_at, to_event } = chunk;
-  await query(transaction, SPLIT, [chunk_id, purpose, from_at, from_event, to_at, to_event]);
+  const values = [chunk_id, purpose, from_at, from_event, to_at, to_event] as const;
+  const { rowCount } = await query(transaction, SPLIT_OFF, values);
+  if (rowCount === 0) await query(transaction, END_SPLIT, values);
 }
 
 /** Layers of the run that the event has a row in. */

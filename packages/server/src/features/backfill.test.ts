@@ -239,6 +239,9 @@ describe("a backfill", () => {
     await opened.owner.query("update feature_run set next_at = now() + interval '1 hour' where run_id = $1", [run]);
     expect(await drain()).toBe(0);
     await opened.owner.query("update feature_run set next_at = now() where run_id = $1", [run]);
+    while ((await opened.owner.query("select from feature_chunk where run_id = $1 and step = 'split'", [run])).rowCount)
+      expect(await backfillNext(ports()), "a split takes no time of the rate").toBeDefined();
+    expect(await backfillNext(ports())).toMatchObject({ rows: 1 });
     for (let left = 5; (await backfillNext(ports())) !== undefined; left--) expect(left).toBeGreaterThan(0);
     const { rows } = await opened.owner.query("select next_at > now() as waits from feature_run where run_id = $1", [
       run,
@@ -340,6 +343,8 @@ describe("a backfill", () => {
           [run],
         )
       ).rows.map(({ events }) => events);
+    await backfillNext(ports());
+    expect((await sizes()).length, "one transaction cuts one chunk").toBeLessThanOrEqual(1);
     while ((await opened.owner.query("select from feature_chunk where run_id = $1 and step = 'split'", [run])).rowCount)
       await backfillNext(ports());
     expect(Math.max(...(await sizes()))).toBe(5_000);

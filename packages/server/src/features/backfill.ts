@@ -6,6 +6,7 @@ import type { Transaction } from "../postgres/executor.ts";
 import {
   advanceChunk,
   balanceChunk,
+  charge,
   type Chunk,
   claimChunk,
   findPiece,
@@ -13,7 +14,6 @@ import {
   listRunning,
   type PieceEvent,
   postponeChunk,
-  reserve,
   type RunningBackfill,
   splitChunk,
 } from "./backfill-chunks.ts";
@@ -53,7 +53,6 @@ interface Claimed {
 
 async function workOn(ports: BackfillPorts, run: RunningBackfill): Promise<Extracted | undefined> {
   const size = Math.min(PIECES[0] ?? 1, run.rate ?? Number.POSITIVE_INFINITY);
-  if (!(await reserve(ports.pool, run, size))) return undefined;
   const claimed: Claimed = {};
   try {
     return await inTransaction(ports.pool, async (transaction) => {
@@ -88,6 +87,8 @@ async function compute(
   claimed.events = events;
   const extracted = await extract(transaction, ports, events, { runId: run.run_id, layers: run.layers });
   await advanceChunk(transaction, chunk, events, events.length < size);
+  // Last: other workers of the run wait for the end of the transaction from here on.
+  await charge(transaction, run, events.length);
   return extracted;
 }
 

@@ -1,6 +1,6 @@
 /** The events whose features are due, one row for each commit batch. */
 import type { Executor, Transaction } from "../postgres/executor.ts";
-import { query, sql } from "../postgres/statement.ts";
+import { query, queryRow, sql } from "../postgres/statement.ts";
 
 /** An event, without its account. */
 export interface DueEvent {
@@ -57,6 +57,18 @@ export async function claimDue(transaction: Transaction): Promise<DueBatch | und
       event_ids.map((eventId, at) => ({ eventId, purpose: purposes[at] ?? 0, receivedAt: received_ms[at] ?? 0 })),
     ),
   };
+}
+
+const IS_WORK_WAITING = sql(
+  `select exists (select from extraction_due where not_before <= transaction_time())
+    or exists (select from feature_run where state = 'running' and next_at <= wall_clock_time()) as is_waiting`,
+  [],
+  { is_waiting: "bool" },
+);
+
+/** Whether something is due, or a backfill runs. */
+export async function isWorkWaiting(executor: Executor): Promise<boolean> {
+  return (await queryRow(executor, IS_WORK_WAITING)).is_waiting;
 }
 
 const DELETE = sql("delete from extraction_due where due_id = any ($1::int8[])", ["int8[]"]);

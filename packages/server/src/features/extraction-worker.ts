@@ -6,11 +6,12 @@ import { isTransient } from "../postgres/errors.ts";
 import { backfillNext } from "./backfill.ts";
 import { listLayers } from "./decisions.ts";
 import { extract, type Extracted, type ExtractPorts, failuresOf } from "./extract.ts";
-import { claimDue, deleteDue, type DueBatch, postponeDue } from "./extraction-due.ts";
+import { claimDue, deleteDue, type DueBatch, isWorkWaiting, postponeDue } from "./extraction-due.ts";
 import { recordFailures } from "./failures.ts";
 import { LayerRunners } from "./layer-runners.ts";
 
-const LOOK_EVERY_MS = 100;
+/** Idle workers look for work this often: at first, and after the time was doubled several times. */
+const LOOK_EVERY_MS = { first: 100, last: 600 };
 const AFTER_FAILURE_MS = 1_000;
 /** A batch that fails this often is given up; its events are recorded as failures. */
 const MAX_TRIES = 5;
@@ -47,17 +48,29 @@ export class ExtractionWorker {
   }
 
   async #run(): Promise<void> {
+    let idle = LOOK_EVERY_MS.first;
     while (!this.#closed) {
-      const pause = await workNext({ ...this.#ports, runners: this.#runners }).then(
-        (extracted) => (extracted ? 0 : LOOK_EVERY_MS),
+      const pause = await this.#work().then(
+        (hasWorked) => {
+          idle = hasWorked ? LOOK_EVERY_MS.first : Math.min(idle * 2, LOOK_EVERY_MS.last);
+          return idle;
+        },
         (error: unknown) => {
           this.#ports.onError(error, EXTRACTION);
           return AFTER_FAILURE_MS;
         },
       );
-      if (pause > 0 && !this.#closed) await this.#wait(pause);
+      if (!this.#closed) await this.#wait(pause);
     }
     await this.#runners.close();
+  }
+
+  /** Works until there is nothing to do. An idle worker sends one statement. @returns whether there was something. */
+  async #work(): Promise<boolean> {
+    if (!(await isWorkWaiting(this.#ports.pool))) return false;
+    let hasWorked = false;
+    while (!this.#closed && (await workNext({ ...this.#ports, runners: this.#runners }))) hasWorked = true;
+    return hasWorked;
   }
 
   #wait(milliseconds: number): Promise<void> {

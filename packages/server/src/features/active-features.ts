@@ -3,7 +3,7 @@ import type { FieldPath } from "@device-risk-signals/contract/catalog/check";
 import type { AdoptedFieldSet, OnError } from "../ports.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { query, sql } from "../postgres/statement.ts";
-import { findBundles, listLayers } from "./decisions.ts";
+import { findManifests, listLayers } from "./decisions.ts";
 import { inputsOf } from "./evidence.ts";
 
 /** A decision applies on every server within this time, plus the time to read it. */
@@ -72,8 +72,8 @@ export class FieldsOfFeatures implements AdoptedFieldSet {
     if (decision === this.#decision) return;
     const active = (await listLayers(this.#executor)).filter(({ ended_at }) => ended_at === null);
     const names = [...new Set(active.flatMap(({ members }) => members))];
-    const bundles = await findBundles(this.#executor, names);
-    this.#paths = knownPaths(inputsOf(bundles.map(({ manifest }) => manifest)).map(({ path }) => path));
+    const manifests = await findManifests(this.#executor, names);
+    this.#paths = knownPaths(inputsOf(manifests).map(({ path }) => path));
     this.#joined = undefined;
     this.#decision = decision;
   }

@@ -5,7 +5,8 @@ import { type EventFilter, listEvents, readEvents } from "../events/read-events.
 import type { Sealer } from "../ports.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { type Cell, Confusion } from "./confusion.ts";
-import { isTooSlow, openForFeatures, type OpenedEvent } from "./extract.ts";
+import { isTooSlow } from "./extract.ts";
+import { type OpenedEvent, openForFeatures } from "./open-event.ts";
 import { binOf } from "./tally.ts";
 import { readCovers } from "./verify-values.ts";
 

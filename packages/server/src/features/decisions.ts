@@ -49,6 +49,17 @@ export async function findBundles(executor: Executor, names: readonly FeatureNam
   });
 }
 
+const LIST_MANIFESTS = sql(
+  "select manifest::jsonb as manifest from feature_version where id || '@' || version = any ($1::text[]) order by id, version",
+  ["text[]"],
+  { manifest: narrowed<Manifest>("jsonb") },
+);
+
+/** What the manifests of these versions say, without their programs. */
+export async function findManifests(executor: Executor, names: readonly FeatureName[]): Promise<readonly Manifest[]> {
+  return (await query(executor, LIST_MANIFESTS, [names])).rows.map(({ manifest }) => manifest);
+}
+
 const LIST_FIXTURES = sql(
   `select id, version, fixtures::jsonb as fixtures from feature_version
     where id || '@' || version = any ($1::text[]) and fixtures is not null`,

@@ -1,15 +1,17 @@
 /** What the stored events of the last days say about the inputs of features, before a person decides. */
 import type { ManifestInput, ReadingState } from "@device-risk-signals/features";
 import { readEvent as readingsOf } from "@device-risk-signals/features/readings";
-import { openIfReadable } from "../crypto/open-if-readable.ts";
-import { listEvents, readEvent } from "../events/read-events.ts";
+import { type ListedEvent, listEvents, readEvents } from "../events/read-events.ts";
 import type { Sealer } from "../ports.ts";
 import type { Executor } from "../postgres/executor.ts";
-import { parseEvent } from "./parse-event.ts";
+import { readCoverage } from "./coverage.ts";
+import { openForFeatures } from "./open-event.ts";
 
 const DAYS = 7;
 const DAY_MS = 86_400_000;
 const PAGE = 500;
+/** Events whose payloads are in memory at once. */
+const SLICE = 64;
 /** Number of events, the newest, that are looked at. */
 const MAX_EVENTS = 20_000;
 /** The share of an SDK version's events above which an adoption needs a person who accepts it. */
@@ -76,26 +78,22 @@ export async function gatherEvidence(
   inputs: readonly ManifestInput[],
 ): Promise<Evidence> {
   const counts = new Map<string, VersionCount>();
+  const { covers } = await readCoverage(executor);
   const filter = { from: now - DAYS * DAY_MS, ...(purpose !== undefined && { purpose }) };
   let [events, after, isLimited] = [0, undefined as string | undefined, false];
   for (;;) {
     const page = await listEvents(executor, filter, PAGE, after);
-    for (const row of page) {
-      const { account, purpose: of, event_id: eventId } = row;
-      const stored = await readEvent(executor, {
-        account,
-        purpose: of,
-        receivedAt: Date.parse(row.received_at),
-        eventId,
-      });
-      const exact = stored && (await openIfReadable(sealer, stored));
-      const parsed = exact && parseEvent(row.platform, exact);
-      if (!parsed) continue;
-      events++;
-      const key = JSON.stringify([row.platform, row.sdk_version]);
-      const count = counts.get(key) ?? new VersionCount();
-      counts.set(key, count);
-      observe(count, inputs, readingsOf(parsed));
+    for (let at = 0; at < page.length; at += SLICE) {
+      for (const event of await readEvents(executor, page.slice(at, at + SLICE).map(keyOf))) {
+        const opened = await openForFeatures(sealer, event);
+        if (!("parsed" in opened)) continue;
+        events++;
+        const key = JSON.stringify([event.platform, event.sdkVersion]);
+        const count = counts.get(key) ?? new VersionCount();
+        counts.set(key, count);
+        const covered = readingsOf(opened.parsed, covers.get(event.purpose));
+        observe(count, inputs, { stored: readingsOf(opened.parsed), covered });
+      }
     }
     after = page.at(-1)?.event_id;
     if (page.length < PAGE) break;
@@ -105,15 +103,20 @@ export async function gatherEvidence(
   return { days: DAYS, events, is_limited: isLimited, ...rowsOf(counts) };
 }
 
-function observe(count: VersionCount, inputs: readonly ManifestInput[], read: ReturnType<typeof readingsOf>): void {
+const keyOf = ({ purpose, received_at, event_id }: ListedEvent) => {
+  return { purpose, receivedAt: Date.parse(received_at), eventId: event_id };
+};
+
+/** Readings of one event. Ingestion validates what the event holds, and features read what its purpose covers. */
+interface Readings {
+  readonly stored: ReturnType<typeof readingsOf>;
+  readonly covered: ReturnType<typeof readingsOf>;
+}
+
+function observe(count: VersionCount, inputs: readonly ManifestInput[], { stored, covered }: Readings): void {
   count.events++;
-  let isRefused = false;
-  for (const input of inputs) {
-    const { state } = read(input);
-    count.add(input.path.join("."), state);
-    isRefused ||= state === "departed";
-  }
-  if (isRefused) count.refused++;
+  for (const input of inputs) count.add(input.path.join("."), covered(input).state);
+  if (inputs.some((input) => stored(input).state === "departed")) count.refused++;
 }
 
 function rowsOf(counts: ReadonlyMap<string, VersionCount>): Pick<Evidence, "coverage" | "refused"> {

@@ -1,23 +1,21 @@
 /** Computes the features of events: reads, opens, runs, seals and stores them in one transaction. */
 import { randomBytes } from "node:crypto";
 import type { Result } from "@device-risk-signals/features";
-import { type Covers, type ParsedEvent, readEvent } from "@device-risk-signals/features/readings";
-import { openIfReadable } from "../crypto/open-if-readable.ts";
+import { readEvent } from "@device-risk-signals/features/readings";
 import type { FeatureSealer } from "../crypto/feature-sealer.ts";
 import { readEvents } from "../events/read-events.ts";
-import { coversOf } from "../policy/coverage.ts";
-import { readCurrentPolicy } from "../policy/policy-table.ts";
-import { BUILT_IN_PURPOSE, type Sealer, type StoredEvent } from "../ports.ts";
+import type { Sealer, StoredEvent } from "../ports.ts";
 import type { Executor, Transaction } from "../postgres/executor.ts";
 import { type FeatureName, type LayerRow, listLayers, nameOf } from "./decisions.ts";
+import { type Coverage, readCoverage } from "./coverage.ts";
 import type { DueEvent } from "./extraction-due.ts";
 import { deleteCured, type ExtractionFailure, type FailureReason, recordFailures } from "./failures.ts";
 import { decodeFeatures, encodeFeatures, isSameResult, SALT_BYTES } from "./feature-payload.ts";
 import { findFeatureRows, insertFeatureRows, type NewFeatureRow } from "./feature-rows.ts";
 import type { LayerRunners, OpenLayer } from "./layer-runners.ts";
 import { assignLayers, isOf, type KnownOfEvent, readKnown, shareFeatures } from "./layers-of-event.ts";
+import { type OpenedEvent, openForFeatures } from "./open-event.ts";
 import { openRow } from "./open-row.ts";
-import { parseEvent } from "./parse-event.ts";
 import { addToTally, binOf, type TallyKey } from "./tally.ts";
 
 /** Events whose exact bytes are in memory at once. */
@@ -127,37 +125,6 @@ export const failuresOf = (
   reason: FailureReason,
 ): readonly ExtractionFailure[] =>
   layers.filter((layer) => isOf(layer, event)).map(({ layer }) => ({ event, layer, reason }));
-
-export interface OpenedEvent {
-  readonly event: StoredEvent;
-  readonly exact: Buffer;
-  readonly parsed: ParsedEvent;
-}
-
-/** Opens and parses an event. @throws Unavailable */
-export async function openForFeatures(
-  sealer: Sealer,
-  event: StoredEvent,
-): Promise<OpenedEvent | { readonly reason: FailureReason }> {
-  const exact = await openIfReadable(sealer, event);
-  if (!exact) return { reason: "unreadable" };
-  const parsed = parseEvent(event.platform, exact);
-  return parsed ? { event, exact, parsed } : { reason: "not-json" };
-}
-
-interface Coverage {
-  readonly policyVersion: number;
-  /** What each purpose covers, by its code. */
-  readonly covers: ReadonlyMap<number, Covers>;
-}
-
-async function readCoverage(executor: Executor): Promise<Coverage> {
-  const { version, purposes } = await readCurrentPolicy(executor, BUILT_IN_PURPOSE);
-  const covers = purposes.map(
-    ({ code, probes, highest_sensitivity }) => [code, coversOf(probes, highest_sensitivity)] as const,
-  );
-  return { policyVersion: version, covers: new Map(covers) };
-}
 
 interface Collected {
   readonly computed: Computed[];

@@ -1,6 +1,7 @@
 /** From the proposal of a feature to its stored values. */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Bundle } from "@device-risk-signals/features";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { bundleOf } from "../../../features/src/bundle.fixture.ts";
@@ -274,6 +275,18 @@ describe("evidence", () => {
       { ...version, field: "os_integrity.suBinaryFound", states: { observed: 1, omitted: 1, departed: 1 } },
     ]);
     expect(found.refused).toContainEqual({ ...version, events: 3, refused: 1 });
+    await applyPolicy({ probes: ["network"] });
+    const covered = await gatherEvidence({ executor: pool, sealer, now: clock.now() }, inputsOf([FOUND.manifest]));
+    await applyPolicy({});
+    expect(covered.coverage.find(({ sdk_version }) => sdk_version === sdkVersion)?.states).toEqual({
+      masked: 2,
+      omitted: 1,
+    });
+    expect(covered.refused, "ingestion validates what is not covered, too").toContainEqual({
+      ...version,
+      events: 3,
+      refused: 1,
+    });
   });
 });
 
@@ -477,6 +490,25 @@ describe("extraction", () => {
       "select feature, sum(occurrences)::int as occurrences from feature_tally where feature like '%ed@1' or feature = 'kept@1' group by 1 order by 1",
     );
     expect(rows).toEqual(["ended@1", "kept@1"].map((feature) => ({ feature, occurrences: 1 })));
+  });
+
+  it("of an idle worker sends few statements, and starts within a second", async () => {
+    const { pool } = opened.system;
+    let statements = 0;
+    const counting = new Proxy(pool, {
+      get(target, name) {
+        if (name === "connect") statements++;
+        return Reflect.get(target, name, target) as unknown;
+      },
+    });
+    const worker = new ExtractionWorker(ports({ pool: counting }));
+    await sleep(800);
+    expect(statements).toBeLessThanOrEqual(4);
+    const event = await store("idle");
+    const storedAt = performance.now();
+    await until(async () => "1" in (await read(event)));
+    expect(performance.now() - storedAt).toBeLessThan(1_000);
+    await worker.close();
   });
 
   it("is shared by workers: each event has one row in each layer", async () => {

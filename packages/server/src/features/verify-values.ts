@@ -5,9 +5,10 @@ import { coversOf } from "../policy/coverage.ts";
 import { readPolicyVersionDocument, readPurposeIds } from "../policy/policy-table.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { type FeatureName, type LayerRow, listLayers } from "./decisions.ts";
-import { type ExtractPorts, isTooSlow, type OpenedEvent, openForFeatures } from "./extract.ts";
+import { type ExtractPorts, isTooSlow } from "./extract.ts";
 import { decodeFeatures, encodeFeatures, type StoredFeatures } from "./feature-payload.ts";
 import { type FeatureRow, findRowsOfEvents } from "./feature-rows.ts";
+import { type OpenedEvent, openForFeatures } from "./open-event.ts";
 import { openRow } from "./open-row.ts";
 
 /** Events whose exact bytes are in memory at once. */

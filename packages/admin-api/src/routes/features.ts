@@ -13,6 +13,7 @@ import {
   reason,
   shownText,
   text,
+  time,
 } from "../schemas.ts";
 
 const TAG = "Features";
@@ -75,6 +76,18 @@ const featuresOfEvent = object({
   ),
 });
 
+const bundles = Type.Array(
+  object({
+    id: text(64, "Id of the feature."),
+    version: Type.Integer({ minimum: 1, maximum: 999_999_999 }),
+    hash: text(64, "SHA-256 of the identity, in hexadecimal."),
+    text: Type.String({ minLength: 1, maxLength: 1_048_576, description: "The program." }),
+    manifest: Type.Unknown({ description: "The manifest." }),
+    fixtures: Type.Optional(Type.Unknown({ description: "The content of its file of fixtures." })),
+  }),
+  { minItems: 1, maxItems: 500 },
+);
+
 export const FEATURE_ROUTES = {
   proposeFeatures: {
     method: "POST",
@@ -87,17 +100,7 @@ export const FEATURE_ROUTES = {
     appliedBy: "worker",
     maxBodyBytes: MAX_BUNDLES_BYTES,
     body: object({
-      bundles: Type.Array(
-        object({
-          id: text(64, "Id of the feature."),
-          version: Type.Integer({ minimum: 1, maximum: 999_999_999 }),
-          hash: text(64, "SHA-256 of the identity, in hexadecimal."),
-          text: Type.String({ minLength: 1, maxLength: 1_048_576, description: "The program." }),
-          manifest: Type.Unknown({ description: "The manifest." }),
-          fixtures: Type.Optional(Type.Unknown({ description: "The content of its file of fixtures." })),
-        }),
-        { minItems: 1, maxItems: 500 },
-      ),
+      bundles,
       reason,
       dry_run: dryRun,
     }),
@@ -107,6 +110,41 @@ export const FEATURE_ROUTES = {
       dry_run: Type.Boolean(),
     }),
     problems: ["state-conflict"],
+  },
+  recordEquivalence: {
+    method: "POST",
+    path: "/features/equivalent",
+    tag: TAG,
+    summary: "Record that programs give the values of the archived programs of their versions",
+    description:
+      "Computes both for the stored events of the purposes of the definitions and for the archived fixtures, and records " +
+      "nothing if one result differs. The archived programs continue to run.",
+    permission: "features.propose",
+    operation: "feature.equivalent",
+    access: "change",
+    appliedBy: "worker",
+    maxBodyBytes: MAX_BUNDLES_BYTES,
+    body: object({
+      bundles,
+      from: Type.Optional(time("Only events that were received at or after this time.")),
+      reason,
+      dry_run: dryRun,
+    }),
+    answer: object({
+      programs: Type.Array(
+        object({
+          feature: shownText("`id@version`."),
+          hash: shownText("SHA-256 of the identity of the given program, in hexadecimal."),
+          archived_hash: shownText(),
+          events: count("Stored events for which both gave the same result."),
+          cases: count("Archived fixtures, and what follows from them."),
+        }),
+        { description: "Programs that differ from the archived ones." },
+      ),
+      unreadable: count("Events that can't be opened."),
+      dry_run: Type.Boolean(),
+    }),
+    problems: ["not-found", "state-conflict"],
   },
   adoptFeatures: {
     method: "POST",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type LockedFeature, lockProblems, lockText, withNewVersions } from "./lock.ts";
+import { type LockedFeature, lockProblems, lockText, withEquivalents, withNewVersions } from "./lock.ts";
 
 const entry = (version: number, hash: string, id = "traces"): LockedFeature => ({ id, version, hash });
 
@@ -25,6 +25,15 @@ describe("a lock file", () => {
       "features.lock.json had traces@1: an entry is never removed",
       "features.lock.json had another hash of traces@2: give the feature a new version",
     ]);
+  });
+
+  it("gets the hash of an equivalent program, and keeps the earlier one", () => {
+    const base = [entry(1, "a"), entry(2, "b")];
+    const locked = withEquivalents(base, [entry(2, "c"), entry(1, "a")]);
+    const { features } = JSON.parse(lockText(locked)) as { features: LockedFeature[] };
+    expect(features).toEqual([entry(1, "a"), { ...entry(2, "c"), equivalent: ["b"] }]);
+    expect(lockProblems(features, [entry(2, "c")], base)).toEqual([]);
+    expect(lockProblems(features, [entry(2, "b")], base), "the version has the new program").toHaveLength(1);
   });
 
   it("is written with every version, in order, and never with another hash of one", () => {

@@ -8,6 +8,8 @@ export interface LockedFeature {
   readonly id: string;
   readonly version: number;
   readonly hash: string;
+  /** Earlier hashes of the version whose programs give the same values, as the server has recorded. */
+  readonly equivalent?: readonly string[];
 }
 
 type Feature = Pick<Bundle, "id" | "version" | "hash">;
@@ -40,8 +42,20 @@ export function withNewVersions(
   );
 }
 
+/** Gives entries the hash of a program that is equivalent to theirs. */
+export function withEquivalents(
+  locked: readonly LockedFeature[],
+  features: readonly Feature[],
+): readonly LockedFeature[] {
+  const hashes = new Map(features.map((feature) => [nameOf(feature), feature.hash]));
+  return locked.map((entry) => {
+    const hash = hashes.get(nameOf(entry)) ?? entry.hash;
+    return hash === entry.hash ? entry : { ...entry, hash, equivalent: [...(entry.equivalent ?? []), entry.hash] };
+  });
+}
+
 export function lockText(entries: readonly LockedFeature[]): string {
-  const features = entries.map(({ id, version, hash }) => ({ id, version, hash }));
+  const features = entries.map(({ id, version, hash, equivalent }) => ({ id, version, hash, equivalent }));
   return `${JSON.stringify({ features }, undefined, 2)}\n`;
 }
 
@@ -59,18 +73,18 @@ export function lockProblems(
   features: readonly Feature[],
   base: readonly LockedFeature[] = [],
 ): readonly string[] {
-  const hashes = new Map(locked.map((entry) => [nameOf(entry), entry.hash]));
+  const own = new Map(locked.map((entry) => [nameOf(entry), entry]));
   const twice = locked.filter((entry, at) => locked.findIndex((other) => nameOf(other) === nameOf(entry)) !== at);
   return [
     ...twice.map((entry) => `${LOCK_FILE} has ${nameOf(entry)} twice`),
-    ...base.flatMap((entry) => baseProblem(entry, hashes.get(nameOf(entry)))),
-    ...features.flatMap((feature) => featureProblem(feature, hashes.get(nameOf(feature)), locked)),
+    ...base.flatMap((entry) => baseProblem(entry, own.get(nameOf(entry)))),
+    ...features.flatMap((feature) => featureProblem(feature, own.get(nameOf(feature))?.hash, locked)),
   ];
 }
 
-function baseProblem(entry: LockedFeature, hash: string | undefined): string[] {
-  if (hash === undefined) return [`${LOCK_FILE} had ${nameOf(entry)}: an entry is never removed`];
-  return hash === entry.hash
+function baseProblem(entry: LockedFeature, own: LockedFeature | undefined): string[] {
+  if (own === undefined) return [`${LOCK_FILE} had ${nameOf(entry)}: an entry is never removed`];
+  return own.hash === entry.hash || own.equivalent?.includes(entry.hash)
     ? []
     : [`${LOCK_FILE} had another hash of ${nameOf(entry)}: give the feature a new version`];
 }

@@ -1,7 +1,8 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildFeatures } from "../compile/build-features.ts";
-import { LOCK_FILE, lockProblems, lockText, readLockFile, withNewVersions } from "../compile/lock.ts";
+import { LOCK_FILE, lockProblems, lockText, readLockFile, withEquivalents, withNewVersions } from "../compile/lock.ts";
+import type { Bundle } from "../manifest.ts";
 import { OVERLAY_TYPES, overlayTypes, readOverlay } from "../compile/overlay.ts";
 
 export interface LockReport {
@@ -27,4 +28,16 @@ export async function lockFeatures(folder: string): Promise<LockReport> {
   const all = [...problems, ...lockProblems(entries, bundles)];
   if (all.length === 0) writeFileSync(file, lockText(entries));
   return { features: features.length, problems: all };
+}
+
+/** Writes the hashes of programs that are equivalent to those of the lock file. @returns what is wrong. */
+export function lockEquivalents(
+  folder: string,
+  bundles: readonly Pick<Bundle, "id" | "version" | "hash">[],
+): readonly string[] {
+  const file = join(folder, LOCK_FILE);
+  const own = readLockFile(file);
+  if (!own.ok) return [own.problem];
+  writeFileSync(file, lockText(withEquivalents(own.locked, bundles)));
+  return [];
 }

@@ -3,4 +3,4 @@ export { checkFeatures, type CheckOptions, type CheckReport } from "../check/che
 export { initProject } from "./init-project.ts";
 export { listFeatures } from "./list-features.ts";
 export { proposeFeatures, type Proposal } from "./propose-features.ts";
-export { lockFeatures, type LockReport } from "./lock-features.ts";
+export { lockEquivalents, lockFeatures, type LockReport } from "./lock-features.ts";

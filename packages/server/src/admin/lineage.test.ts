@@ -167,6 +167,32 @@ it("versions are compared for events of a purpose that both definitions name", a
   );
 });
 
+it("another program of a version is recorded if it gives the same values, and not if it differs for one stored event", async () => {
+  const file = join(folder(), "programs.json");
+  const equivalent = async (compute: string) => {
+    const given = bundleOf(compute, { id: "found", purposes: ["default"] });
+    await writeFile(file, JSON.stringify([given]));
+    const args = ["feature", "equivalent", file, "--all", ...REASON];
+    return { given, run: await runInProcess(opened.environment, ...args, "--json") };
+  };
+  await store("customer-3", false);
+  const other = await equivalent("({ su }) => su.state === 'observed' && su.value ? true : null");
+  expect(other.run).toMatchObject({ code: 1, stderr: expect.stringContaining("found@1 differs for event") as string });
+  const wrong = await equivalent("() => true");
+  expect(wrong.run.stderr).toContain("archived fixture");
+  expect((await runInProcess(opened.environment, "feature", "propose", file, ...REASON)).code).toBe(1);
+
+  const { given, run } = await equivalent("({ su }) => (su.state !== 'observed' ? null : su.value)");
+  expect(objects(run.stdout)).toMatchObject([
+    { programs: [{ feature: "found@1", hash: given.hash, archived_hash: bundle.hash, events: 3 }], unreadable: 0 },
+  ]);
+  expect(await drs("feature", "propose", file, ...REASON), "the version is archived").toMatchObject({ proposed: [] });
+  const { values } = await explain(event.eventId, "found");
+  expect(values, "the archived program continues to run").toMatchObject([{ hash: bundle.hash }]);
+  const [decision] = objects((await runInProcess(opened.environment, "feature", "decisions", "--json")).stdout);
+  expect(decision).toMatchObject({ kind: "equivalent", features: ["found@1"], reason: "review 4711" });
+});
+
 it("a stored value that its event does not give is found", async () => {
   const wrong = await store("customer-3", true);
   const { pool, featureSealer } = opened.system;

@@ -102,6 +102,7 @@ const inputs = (): Readonly<Record<RouteId, Record<string, unknown>>> => ({
   ignoreDrift: { path: "fonts.novel", reason: "review 4711" },
   rejectDrift: { path: "fonts.novel", reason: "review 4711" },
   proposeFeatures: { bundles: [bundleOf("() => true")], reason: "review 4711", dry_run: true },
+  recordEquivalence: { bundles: [bundleOf("() => true")], reason: "review 4711", dry_run: true },
   adoptFeatures: { features: ["none@1"], purpose: "default", reason: "review 4711" },
   retireFeatures: { features: ["none@1"], purpose: "default", reason: "review 4711" },
   listFeatureDecisions: {},

@@ -7,7 +7,7 @@ import { call } from "./call.ts";
 import { backfillCommand } from "./feature-backfill.ts";
 import { type Context, print, printJson, printRows } from "./context.ts";
 import { featureName } from "./feature-name.ts";
-import { account, example, name, ttl, uuid } from "./options.ts";
+import { account, example, name, time, ttl, uuid } from "./options.ts";
 import { reasonReader } from "./reason.ts";
 
 function limit(text: string): number {
@@ -19,6 +19,11 @@ function limit(text: string): number {
 }
 
 const featureNames = (text: string, before: string[] = []): string[] => [...before, featureName(text)];
+
+interface EquivalentOptions extends Pick<DecideOptions, "reason" | "dryRun" | "json"> {
+  readonly all?: boolean;
+  readonly since?: number;
+}
 
 interface DecideOptions {
   readonly purpose: string;
@@ -62,6 +67,35 @@ function addDecisions(command: Command, context: Context): void {
       if (options.json) return printJson(context, answer);
       printEvidence(context, answer.evidence);
       print(context, answer.dry_run ? "Nothing was archived." : `Proposed: ${listed(answer.proposed)}.`);
+    });
+
+  command
+    .command("equivalent")
+    .description("Record that programs give the values of the archived ones.")
+    .argument("<path>", "folder with definitions, or JSON: an array of bundles")
+    .option("--all", "compute all events that have not expired")
+    .option("--since <time>", "compute events that were received at or after this time", time)
+    .requiredOption("--reason <text>", "why; recorded in the audit log", reason)
+    .option("--dry-run", "compute, and record nothing")
+    .option("--json", "print one JSON object")
+    .addHelpText("after", example('drs feature equivalent features/ --all --reason "bundler upgrade"'))
+    .action(async (path: string, { all = false, since, ...options }: EquivalentOptions) => {
+      if (all === (since !== undefined)) {
+        throw new OperatorError("wrong-usage", "One of --all and --since says which events are computed.");
+      }
+      const bundles = await readBundles(context, path);
+      const answer = await call(context, "recordEquivalence", {
+        bundles,
+        ...(since !== undefined && { from: new Date(since).toISOString() }),
+        reason: options.reason,
+        dry_run: options.dryRun ?? false,
+      });
+      if (!answer.dry_run) await lockEquivalents(resolve(context.directory, path), bundles);
+      if (options.json) return printJson(context, answer);
+      const rows = answer.programs.map(({ feature, events, cases }) => ({ feature, events, cases }));
+      printRows(context, rows, false, "All programs are the archived ones.");
+      if (rows.length > 0)
+        print(context, answer.dry_run ? "Equivalent. Nothing was recorded." : "Recorded as equivalent.");
     });
 
   command
@@ -208,6 +242,14 @@ async function buildBundles(folder: string): Promise<Bundles> {
   const { bundles, problems } = await proposeFeatures(folder);
   if (problems.length === 0) return [...bundles];
   throw new OperatorError("input-invalid", [`${folder} can't be built:`, ...problems].join("\n  "));
+}
+
+/** The check of a folder accepts its programs from now on. */
+async function lockEquivalents(path: string, bundles: Bundles): Promise<void> {
+  if (!(await stat(path)).isDirectory()) return;
+  const { lockEquivalents: lock } = await import("@device-risk-signals/features/project");
+  const problems = lock(path, bundles);
+  if (problems.length > 0) throw new OperatorError("output-failed", problems.join("\n"));
 }
 
 function parseBundles(path: string, text: string): Bundles {

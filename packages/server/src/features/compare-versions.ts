@@ -1,4 +1,4 @@
-/** Computes two versions of a feature for the same stored events. Neither needs to be adopted. */
+/** Computes versions of features for stored events. None needs to be adopted. */
 import type { Bundle, Result } from "@device-risk-signals/features";
 import { readEvent } from "@device-risk-signals/features/readings";
 import { type EventFilter, listEvents, readEvents } from "../events/read-events.ts";
@@ -32,35 +32,52 @@ export interface ComparedVersions {
   readonly cells: readonly Cell[];
 }
 
-/** Events that are erased, expired or restricted are left out. @param filter with the purpose. */
+type StoredFilter = EventFilter & { readonly purpose: number };
+
+/** Compares two versions. Events that are erased, expired or restricted are left out. */
 export async function compareVersions(
-  { executor, sealer, policyVersion, onProgress }: ComparePorts,
+  ports: ComparePorts,
   versions: readonly [before: Bundle, after: Bundle],
-  filter: EventFilter & { readonly purpose: number },
+  filter: StoredFilter,
 ): Promise<ComparedVersions> {
-  const covers = await readCovers(executor, filter.purpose, policyVersion);
   const confusion = new Confusion();
-  // A server that compares no versions loads none of it.
+  let [events, undecided] = [0, 0];
+  const unreadable = await computeStored(ports, versions, filter, ({ event }, [before, after]) => {
+    if (!before || !after || isTooSlow(before) || isTooSlow(after)) {
+      undecided++;
+      return;
+    }
+    events++;
+    const { platform, sdkVersion: sdk_version } = event;
+    confusion.add({
+      platform,
+      sdk_version,
+      before: resultName(versions[0], before),
+      after: resultName(versions[1], after),
+    });
+  });
+  return { events, undecided: undecided + unreadable, cells: confusion.cells };
+}
+
+/**
+ * Computes versions for the stored events of a purpose, without erased, expired and restricted ones.
+ * @param onResults called for each event, with the results in the order of the versions.
+ * @returns the number of events that can't be opened.
+ */
+export async function computeStored(
+  { executor, sealer, policyVersion, onProgress }: ComparePorts,
+  versions: readonly Bundle[],
+  filter: StoredFilter,
+  onResults: (event: OpenedEvent, results: readonly Result[]) => void,
+): Promise<number> {
+  const covers = await readCovers(executor, filter.purpose, policyVersion);
+  // A server that computes no versions loads none of it.
   const { openRunner } = await import("@device-risk-signals/features/runner");
   const runner = await openRunner(versions, { budgetMs: BUDGET_MS });
-  let [events, undecided] = [0, 0];
+  let [events, unreadable] = [0, 0];
   const compute = async (opened: readonly OpenedEvent[]): Promise<void> => {
     const results = await runner.run(opened.map(({ parsed }) => readEvent(parsed, covers)));
-    for (const [index, { event }] of opened.entries()) {
-      const [before, after] = results.events[index] ?? [];
-      if (!before || !after || isTooSlow(before) || isTooSlow(after)) {
-        undecided++;
-        continue;
-      }
-      events++;
-      const { platform, sdkVersion: sdk_version } = event;
-      confusion.add({
-        platform,
-        sdk_version,
-        before: resultName(versions[0], before),
-        after: resultName(versions[1], after),
-      });
-    }
+    for (const [index, event] of opened.entries()) onResults(event, results.events[index] ?? []);
   };
   try {
     for (let last: string | undefined; ;) {
@@ -73,13 +90,13 @@ export async function compareVersions(
         for (const event of await readEvents(executor, keys.slice(at, at + SLICE))) {
           const one = await openForFeatures(sealer, event);
           if ("parsed" in one) opened.push(one);
-          else undecided++;
+          else unreadable++;
         }
         await compute(opened);
       }
       last = page.at(-1)?.event_id;
-      if (page.length < PAGE) return { events, undecided, cells: confusion.cells };
-      onProgress(events);
+      if (page.length < PAGE) return unreadable;
+      onProgress((events += page.length));
     }
   } finally {
     await runner.close();

@@ -13,6 +13,7 @@ import { instant } from "../postgres/instant.ts";
 import { LOCKS } from "../postgres/locks.ts";
 import { narrowed, query, queryRow, sql } from "../postgres/statement.ts";
 import { type Evidence, refusingVersions } from "./evidence.ts";
+import type { EquivalenceEvidence } from "./equivalence.ts";
 import { requireAcceptedInputs } from "./accepted-inputs.ts";
 
 /** A version of a feature, as decisions and layers name it: `id@version`. */
@@ -111,15 +112,45 @@ async function archive(
     ]);
     return true;
   }
+  const isSame = existing.hash === hash || (await isEquivalent(owner, { id, version }, hash));
   // guard(false): a version never gets another program
   // fails: packages/server/src/features/extraction.test.ts › another program
-  if (existing.hash !== hash) {
+  if (!isSame) {
     throw new OperatorError(
       "state-conflict",
-      `${id}@${version} was proposed with another program, inputs or output: give the change a new version.`,
+      `${id}@${version} was proposed with another program, inputs or output: give the change a new version, or show by drs feature equivalent that it gives the same values.`,
     );
   }
   return false;
+}
+
+const IS_EQUIVALENT = sql(
+  `select exists (select from feature_decision
+      where kind = 'equivalent' and evidence -> 'programs' @> $1::jsonb) as is_equivalent`,
+  ["jsonb"],
+  { is_equivalent: "bool" },
+);
+
+/** Whether the program of this hash was recorded as equivalent to the archived one. */
+async function isEquivalent(
+  executor: Executor,
+  version: Pick<Manifest, "id" | "version">,
+  hash: string,
+): Promise<boolean> {
+  const program = { feature: nameOf(version), hash };
+  return (await queryRow(executor, IS_EQUIVALENT, [JSON.stringify([program])])).is_equivalent;
+}
+
+/** Records that programs give the values of the archived ones. */
+export async function recordEquivalence(
+  owner: OwnerTransaction,
+  audit: AuditSigner,
+  evidence: EquivalenceEvidence,
+  decider: Decider,
+): Promise<void> {
+  await lockTransaction(owner, LOCKS.features);
+  const features = evidence.programs.map(({ feature }) => feature);
+  await record(owner, audit, { kind: "equivalent", features, purpose: null, evidence }, decider);
 }
 
 export interface LayerRow {
@@ -253,11 +284,18 @@ const addLayer = async (owner: OwnerTransaction, purpose: number, members: reado
   (await queryRow(owner, ADD_LAYER, [purpose, members])).layer;
 
 interface NewDecision {
-  readonly kind: "proposed" | "adopted" | "retired";
+  readonly kind: "proposed" | "adopted" | "retired" | "equivalent";
   readonly features: readonly FeatureName[];
   readonly purpose: number | null;
-  readonly evidence: Evidence | undefined;
+  readonly evidence: Evidence | EquivalenceEvidence | undefined;
 }
+
+const OPERATIONS = {
+  proposed: "feature.propose",
+  adopted: "feature.adopt",
+  retired: "feature.retire",
+  equivalent: "feature.equivalent",
+} as const;
 
 const INSERT_DECISION = sql(
   `insert into feature_decision (decision, kind, features, purpose, decided_by, reason, evidence)
@@ -273,7 +311,7 @@ async function record(
   more: object = {},
 ): Promise<void> {
   await query(owner, INSERT_DECISION, [kind, features, purpose, agent.actor, reason, evidence ?? {}]);
-  const operation = { proposed: "feature.propose", adopted: "feature.adopt", retired: "feature.retire" }[kind];
+  const operation = OPERATIONS[kind];
   // guard(drop): the audit says who decided, and why
   // fails: packages/server/src/features/extraction.test.ts › in the audit
   await writeAudit(owner, audit, { ...agent, operation, outcome: "done", reason, detail: { features, ...more } });
@@ -313,7 +351,7 @@ const LIST_DECISIONS = sql(
     decided_at: "text",
     decided_by: "text",
     reason: "text",
-    evidence: narrowed<Evidence | Record<string, never>>("jsonb"),
+    evidence: narrowed<Evidence | EquivalenceEvidence | Record<string, never>>("jsonb"),
   },
 );
 

@@ -11,16 +11,18 @@ import {
   listDecisions,
   listLayers,
   proposeFeatures as propose,
+  recordEquivalence as record,
   requireAnotherPerson,
   retireFeatures as retire,
 } from "../../features/decisions.ts";
+import { requireEquivalent } from "../../features/equivalence.ts";
 import { type Evidence, gatherEvidence, inputsOf } from "../../features/evidence.ts";
 import { readDueState } from "../../features/extraction-due.ts";
 import { findFeatures, isPending } from "../../features/read-features.ts";
 import { requirePublishedInputs } from "../../features/accepted-inputs.ts";
 import { requireRunnable } from "../../features/require-runnable.ts";
 import { agentOf } from "../../identity/caller.ts";
-import { findPurposeCode, readPurposeIds } from "../../policy/policy-table.ts";
+import { findPurposeCode, readPolicyVersion, readPurposeIds } from "../../policy/policy-table.ts";
 import { inOwnerTransaction, withOwner } from "../../postgres/database.ts";
 import { invalid, reasonOf } from "./input.ts";
 import type { Operation, OperationCall } from "./operation.ts";
@@ -41,6 +43,30 @@ export const proposeFeatures: Operation<"proposeFeatures"> = async ({ ports, cal
     propose(owner, audit, bundles, evidence, { ...agentOf(caller), reason }),
   );
   return { answer: { proposed: [...proposed], evidence: shownEvidence(evidence), dry_run: false } };
+};
+
+export const recordEquivalence: Operation<"recordEquivalence"> = async ({ ports, caller, input }) => {
+  const reason = reasonOf(input.reason, ports.config);
+  const bundles = input.bundles as readonly ProposedBundle[];
+  await requireRunnable(bundles);
+  const { sealer, audit } = await recovered(ports);
+  const purposes = new Map([...(await readPurposeIds(ports.pool))].map(([code, id]) => [id, code]));
+  const policyVersion = await readPolicyVersion(ports.pool);
+  const onProgress = (events: number): void => ports.report(`${events} events`);
+  const scope = { purposes, from: input.from === undefined ? undefined : Date.parse(input.from) };
+  // Reads events as the owner, as the evidence of an adoption does.
+  const evidence = await withOwner(ports.administration, (executor) =>
+    requireEquivalent({ executor, sealer, policyVersion, onProgress }, bundles, scope),
+  );
+  const { programs, unreadable } = evidence;
+  const answer = { programs: [...programs], unreadable, dry_run: input.dry_run ?? false };
+  if (answer.dry_run) return { answer, audit: {} };
+  if (programs.length > 0) {
+    await inOwnerTransaction(ports.administration, (owner) =>
+      record(owner, audit, evidence, { ...agentOf(caller), reason }),
+    );
+  }
+  return { answer };
 };
 
 export const adoptFeatures: Operation<"adoptFeatures"> = async ({ ports, caller, input }) => {

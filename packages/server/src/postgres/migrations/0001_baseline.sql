@@ -731,14 +731,14 @@ create table feature_version (
 -- What was decided about features: who, when, why, and the evidence of that day. A feature is named `id@version`.
 create table feature_decision (
   decision integer primary key check (decision > 0),
-  kind text not null check (kind in ('proposed', 'adopted', 'retired')),
+  kind text not null check (kind in ('proposed', 'adopted', 'retired', 'equivalent')),
   features text[] not null check (cardinality(features) > 0),
   purpose integer references purpose (code),
   decided_at timestamptz not null default transaction_time(),
   decided_by text not null,
   reason text not null,
   evidence jsonb not null,
-  check ((kind = 'proposed') = (purpose is null))
+  check ((kind in ('proposed', 'equivalent')) = (purpose is null))
 );
 -- The feature versions that are computed together for the events of a purpose. A version is in at most one active layer
 -- of a purpose.

@@ -99,7 +99,7 @@ export const PERMISSIONS = {
   },
   "features.propose": { meaning: "propose versions of features", roles: { analyst: "full" } },
   "features.decide": {
-    meaning: "adopt versions of features that another person proposed, and retire them",
+    meaning: "adopt versions of features, own ones with an approval, and retire them",
     roles: { analyst: "full" },
   },
   "features.governance": {

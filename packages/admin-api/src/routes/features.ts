@@ -153,7 +153,8 @@ export const FEATURE_ROUTES = {
     summary: "Adopt versions of features for a purpose: they are computed from then on",
     description:
       "Their inputs become adopted fields on every server within 2 s. Refused where ingestion would have refused more " +
-      "than a thousandth of an SDK version's events of the last 7 days, unless `accept_refusals` is true. Another person than the one who proposed a version adopts it.",
+      "than a thousandth of an SDK version's events of the last 7 days, unless `accept_refusals` is true. A person who proposed one of the versions " +
+      "needs the approval of another analyst.",
     permission: "features.decide",
     operation: "feature.adopt",
     access: "change",

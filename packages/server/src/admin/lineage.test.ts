@@ -9,6 +9,7 @@ import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
 import { advanceClock } from "../../../../e2e/support/test-clock.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { useFolder } from "../../../../e2e/support/use-folder.ts";
+import { decideApproval } from "../approvals/approvals.ts";
 import { attestationSigner } from "../app/attestation-signer.ts";
 import { readEvent } from "../events/read-events.ts";
 import { attestDue, attestNext, type AttestPorts } from "../features/attest.ts";
@@ -309,4 +310,33 @@ describe("an attestation", () => {
     expect(row).toMatchObject({ is_signed: true, is_root_right: true, unreadable: 1, holds: false });
     expect((await verify()).code).toBe(0);
   });
+});
+
+it("a version is adopted by its proposer with the approval of another analyst only, and by another analyst without one", async () => {
+  const [anna, bert] = [
+    await listener.client(["analyst"], { person: "anna" }),
+    await listener.client(["analyst"], { person: "bert" }),
+  ];
+  const asked = ["asked", "other"].map((id) => bundleOf("() => true", { id, purposes: ["default"] }));
+  await anna.call("proposeFeatures", { bundles: asked, reason: "review 4712" });
+  const adopt = { features: ["asked@1"], purpose: "default", reason: "review 4712" };
+  const refused = await anna.call("adoptFeatures", adopt).then(String, String);
+  const approvalId = /Approval (\S+) by analyst/.exec(refused)?.[1] ?? "";
+  expect(await anna.call("readApproval", { approval_id: approvalId })).toMatchObject({
+    operation: "feature.adopt",
+    parameters: { features: ["asked@1"], purpose: "default" },
+    plan: { days: 7, coverage: expect.any(Array) as unknown },
+    state: "waiting",
+  });
+  const { pool, clock } = opened.system;
+  const decision = { approvalId, roles: ["analyst"], decision: "approved" } as const;
+  expect(await decideApproval(pool, clock, { ...decision, person: "anna" })).toBe(false);
+  expect(await decideApproval(pool, clock, { ...decision, person: "bert" })).toBe(true);
+  await expect(anna.call("adoptFeatures", { ...adopt, features: ["other@1"] })).rejects.toThrow("Approval");
+  expect((await anna.call("adoptFeatures", adopt)).layer).toBeGreaterThan(1);
+  expect((await bert.call("adoptFeatures", { ...adopt, features: ["other@1"] })).layer).toBeGreaterThan(2);
+  const { rows } = await opened.owner.query(
+    "select approval_id from audit_entry where operation = 'feature.adopt' and approval_id is not null",
+  );
+  expect(rows).toEqual([{ approval_id: approvalId }]);
 });

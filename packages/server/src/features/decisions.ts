@@ -23,6 +23,8 @@ export const nameOf = ({ id, version }: Pick<Manifest, "id" | "version">): Featu
 
 export interface Decider extends Agent {
   readonly reason: string;
+  /** The approval of a second person that the decision uses. */
+  readonly approvalId?: string;
 }
 
 const FIND_HASH = sql("select hash from feature_version where id = $1 and version = $2", ["text", "int4"], {
@@ -324,18 +326,14 @@ const FIND_PROPOSERS = sql(
   { person: "text" },
 );
 
-/** @throws state-conflict where the person proposed one of the versions. */
-export async function requireAnotherPerson(
+/** Whether the person proposed one of the versions: then a second person must agree with their adoption. */
+export async function isProposer(
   executor: Executor,
   features: readonly FeatureName[],
   person: string,
-): Promise<void> {
+): Promise<boolean> {
   const { rows } = await query(executor, FIND_PROPOSERS, [features]);
-  // guard(false): one person does not propose and adopt
-  // fails: packages/server/src/features/extraction.test.ts › by another person
-  if (rows.some((row) => row.person === person)) {
-    throw new OperatorError("state-conflict", "Another person than the one who proposed a version adopts it.");
-  }
+  return rows.some((row) => row.person === person);
 }
 
 const LIST_DECISIONS = sql(

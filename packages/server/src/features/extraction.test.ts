@@ -16,7 +16,7 @@ import { readEvent } from "../events/read-events.ts";
 import { readPolicyVersion } from "../policy/policy-table.ts";
 import { inOwnerTransaction, inTransaction } from "../postgres/database.ts";
 import { FieldsOfFeatures } from "./active-features.ts";
-import { adoptFeatures, listDecisions, proposeFeatures, requireAnotherPerson, retireFeatures } from "./decisions.ts";
+import { adoptFeatures, listDecisions, proposeFeatures, retireFeatures } from "./decisions.ts";
 import { type Evidence, gatherEvidence, inputsOf } from "./evidence.ts";
 import { ExtractionWorker, extractNext, type WorkerPorts } from "./extraction-worker.ts";
 import { decodeFeatures, type StoredResult } from "./feature-payload.ts";
@@ -206,14 +206,6 @@ describe("the commands", () => {
     const file = join(folder(), "changed.json");
     await writeFile(file, JSON.stringify([{ ...bundle("changed"), text: "1" }]));
     expect(await drs("propose", file, ...REASON)).toMatchObject({ code: 1, stdout: "" });
-  });
-
-  it("of one person do not propose and adopt: a version is adopted by another person", async () => {
-    const { pool } = opened.system;
-    await expect(requireAnotherPerson(pool, ["found@1"], "A. Analyst")).rejects.toMatchObject({
-      code: "state-conflict",
-    });
-    await requireAnotherPerson(pool, ["found@1"], "B. Analyst");
   });
 
   it("show computed, pending and excluded events apart, and the read is audited", async () => {

@@ -12,7 +12,7 @@ import {
   listLayers,
   proposeFeatures as propose,
   recordEquivalence as record,
-  requireAnotherPerson,
+  isProposer,
   retireFeatures as retire,
 } from "../../features/decisions.ts";
 import { requireEquivalent } from "../../features/equivalence.ts";
@@ -21,9 +21,10 @@ import { readDueState } from "../../features/extraction-due.ts";
 import { findFeatures, isPending } from "../../features/read-features.ts";
 import { requirePublishedInputs } from "../../features/accepted-inputs.ts";
 import { requireRunnable } from "../../features/require-runnable.ts";
-import { agentOf } from "../../identity/caller.ts";
+import { agentOf, type Caller } from "../../identity/caller.ts";
 import { findPurposeCode, readPolicyVersion, readPurposeIds } from "../../policy/policy-table.ts";
 import { inOwnerTransaction, withOwner } from "../../postgres/database.ts";
+import { type Approval, requireApproval } from "./approvals.ts";
 import { invalid, reasonOf } from "./input.ts";
 import type { Operation, OperationCall } from "./operation.ts";
 import { type AdminPorts, requireReplayedJournal } from "./ports.ts";
@@ -77,13 +78,30 @@ export const adoptFeatures: Operation<"adoptFeatures"> = async ({ ports, caller,
   if (input.dry_run) return { answer: { layer: null, evidence: shownEvidence(evidence), dry_run: true }, audit: {} };
   const { audit } = await recovered(ports);
   const adoption: Adoption = { features, purpose, evidence, acceptsRefusals: input.accept_refusals ?? false };
-  const decider = { ...agentOf(caller), reason };
+  const approval = await approvalOf(ports, caller, adoption, reason);
+  const decider = { ...agentOf(caller), reason, ...(approval && { approvalId: approval.id }) };
   const layer = await inOwnerTransaction(ports.administration, async (owner) => {
-    if (caller.via !== "direct") await requireAnotherPerson(owner, features, caller.person);
+    await approval?.use(owner);
     return adopt(owner, audit, adoption, decider);
   });
   return { answer: { layer, evidence: shownEvidence(evidence), dry_run: false } };
 };
+
+/** Who proposed a version does not adopt it alone. The approver sees the evidence of the day of the request. */
+async function approvalOf(
+  ports: AdminPorts,
+  caller: Caller,
+  { features, purpose, evidence, acceptsRefusals }: Adoption,
+  reason: string,
+): Promise<Approval | undefined> {
+  // guard(true): one person does not propose and adopt
+  // fails: packages/server/src/admin/lineage.test.ts › is adopted by its proposer
+  if (!(await isProposer(ports.pool, features, caller.person))) return undefined;
+  const parameters = { features, purpose: purpose.id, accept_refusals: acceptsRefusals, reason };
+  const plan = { ...shownEvidence(evidence) };
+  const operation = { operation: "feature.adopt", parameters, plan, events: 0, needed: ["analyst"] } as const;
+  return requireApproval(ports, caller, operation, reason);
+}
 
 export const retireFeatures: Operation<"retireFeatures"> = async ({ ports, caller, input }) => {
   const reason = reasonOf(input.reason, ports.config);

@@ -16,6 +16,8 @@ import { ProgramRunner } from "../suite/run.ts";
 import { Suite } from "../suite/suite.ts";
 import { ROOT, VERSION } from "../pack/manifest.ts";
 
+const PACKED = ["contract", "host-client", "react-native"];
+
 const suite = new Suite("mobile", (text) => void process.stdout.write(text));
 const start = performance.now();
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "drs-mobile-")));
@@ -31,15 +33,16 @@ process.exitCode = suite.failed ? 1 : 0;
 async function check(): Promise<void> {
   const packages = place("packages");
   const packed = await suite.check("the packages are packed", async () => {
-    await runnerIn(ROOT).must(process.execPath, "tools/pack/pack.ts", "--out", packages);
+    const named = PACKED.flatMap((name) => ["--package", name]);
+    await runnerIn(ROOT).must(process.execPath, "tools/pack/pack.ts", "--out", packages, ...named);
   });
   if (!packed) return;
-  const tarball = (name: string): string => join(packages, `device-risk-signals-${name}-${VERSION}.tgz`);
-  const forApps = [tarball("host-client"), tarball("react-native")];
+  const tarballs = PACKED.map((name) => join(packages, `device-risk-signals-${name}-${VERSION}.tgz`));
+  const [, ...forApps] = tarballs;
 
   const example = place("example");
   const runner = runnerIn(example);
-  const installed = installExample(suite, example, runner, [tarball("contract"), ...forApps]);
+  const installed = installExample(suite, example, runner, tarballs);
   // Metro uses a processor for long: the rest runs at the same time.
   await Promise.all([
     installed.then((there) => (there ? checkBundles(suite, example, runner) : undefined)),

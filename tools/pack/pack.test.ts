@@ -8,10 +8,11 @@ let folder: string;
 beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), "drs-pack-"))));
 afterEach(() => rmSync(folder, { recursive: true }));
 
-const pack = (out: string) =>
-  spawnSync(process.execPath, [join(import.meta.dirname, "pack.ts"), "--out", out], { encoding: "utf8" });
+const PACK = join(import.meta.dirname, "pack.ts");
 
-describe("npm run pack -- --out", () => {
+const pack = (out: string) => spawnSync(process.execPath, [PACK, "--out", out], { encoding: "utf8" });
+
+describe("npm run pack", () => {
   it("rejects the packages folder of a monorepo, and deletes no file in it", () => {
     const file = join(folder, "server/index.ts");
     mkdirSync(join(folder, "server"));
@@ -27,5 +28,12 @@ describe("npm run pack -- --out", () => {
     expect(pack(folder)).toMatchObject({ status: 1 });
     writeFileSync(join(folder, "file"), "");
     expect(pack(join(folder, "file")).stderr).toContain("is not a folder");
+  });
+
+  it("rejects the name of a package that does not exist", () => {
+    const flags = ["--out", folder, "--package", "servr"];
+    const { status, stderr } = spawnSync(process.execPath, [PACK, ...flags], { encoding: "utf8" });
+    expect(status).toBe(1);
+    expect(stderr).toContain('there is no package "servr": name contract, ');
   });
 });

@@ -1,6 +1,6 @@
 /**
- * `npm run pack [-- --out DIR]`: packs the public packages and writes exactly their tarballs into DIR
- * (`dist/`), which must be new, empty, or hold earlier tarballs only. In the repository the packages run from their
+ * `npm run pack [-- --out DIR --package NAME …]`: packs the public packages, or those that are named, and writes exactly
+ * their tarballs into DIR (`dist/`), which must be new, empty, or hold earlier tarballs only. In the repository the packages run from their
  * TypeScript; Node runs none from `node_modules`, so what is published is JavaScript with declarations.
  *
  * Two kinds: a *tree* keeps its files as they are, one module each (for Node: assets lie next to the code). A *bundle*
@@ -25,9 +25,21 @@ const PACKAGES = {
   "react-native": buildBundle,
 } as const;
 
-const { values } = parseArgs({ options: { out: { type: "string", default: join(ROOT, "dist") } } });
+type PackageName = keyof typeof PACKAGES;
+const NAMES = Object.keys(PACKAGES) as readonly PackageName[];
 
-const problem = destinationProblem(values.out);
+const { values } = parseArgs({
+  options: {
+    out: { type: "string", default: join(ROOT, "dist") },
+    package: { type: "string", multiple: true, default: [...NAMES] },
+  },
+});
+
+const unknown = values.package.find((name) => !(name in PACKAGES));
+const problem =
+  unknown === undefined
+    ? destinationProblem(values.out)
+    : `there is no package ${JSON.stringify(unknown)}: name ${NAMES.join(", ")}.`;
 if (problem === undefined) await packInto(values.out);
 else {
   process.stderr.write(`pack: ${problem}\n`);
@@ -39,7 +51,7 @@ async function packInto(folder: string): Promise<void> {
   const staging = mkdtempSync(join(tmpdir(), "drs-pack-"));
   try {
     const tarballs: string[] = [];
-    for (const name of Object.keys(PACKAGES) as (keyof typeof PACKAGES)[]) tarballs.push(await pack(name, staging));
+    for (const name of NAMES.filter((each) => values.package.includes(each))) tarballs.push(await pack(name, staging));
     mkdirSync(folder, { recursive: true });
     for (const tarball of tarballs) {
       cpSync(join(staging, tarball), join(folder, tarball));
@@ -51,7 +63,7 @@ async function packInto(folder: string): Promise<void> {
 }
 
 /** Builds one package below `staging` and packs it there. @returns the tarball's name. */
-async function pack(name: keyof typeof PACKAGES, staging: string): Promise<string> {
+async function pack(name: PackageName, staging: string): Promise<string> {
   const source = join(ROOT, "packages", name);
   const target = join(staging, name);
   mkdirSync(target);

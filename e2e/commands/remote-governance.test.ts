@@ -7,7 +7,8 @@ import { createAdminClient } from "@device-risk-signals/admin-api";
 import { decideApproval } from "../../packages/server/src/approvals/approvals.ts";
 import type { System } from "../../packages/server/src/app/system.ts";
 import { objects, type Printed, remoteEnvironment, runInProcess } from "../support/command.ts";
-import { sharedDatabase, type TestDatabase } from "../support/database.ts";
+import { connectAsOwner, sharedDatabase, type TestDatabase } from "../support/database.ts";
+import { until } from "../support/embedded.ts";
 import { makeCredentials, openTestSystem } from "../support/parties.ts";
 import { Past } from "../support/past-event.ts";
 import { type ServerProcess, startServer } from "../support/server.ts";
@@ -263,6 +264,24 @@ describe("through the admin API", () => {
       expect(objects(erased.stdout)).toMatchObject([{ still_held: 1 }]);
     });
 
+    test("that grows too large by events that came after its plan needs an approval", async () => {
+      await past.store(0, { account: "customer-6" });
+      const owner = await connectAsOwner(environment);
+      try {
+        await owner.query("begin");
+        await owner.query("select lock_holds()");
+        const erasing = erase("customer-6", "--yes");
+        const waits = "select from pg_locks where locktype = 'advisory' and not granted";
+        await until(async () => (await owner.query(waits)).rowCount !== 0);
+        await past.store(0, { account: "customer-6" });
+        await owner.query("commit");
+        expect(await erasing).toMatchObject({ code: 5, stderr: expect.stringContaining("More events have arrived") });
+      } finally {
+        await owner.end();
+      }
+      expect(await object("erase", "plan", "--account", "customer-6")).toMatchObject({ events: 2 });
+    });
+
     test("with an approval that is raced begins once, and events that came meanwhile do not void it", async () => {
       for (const hours of [0, 1]) await past.store(hours, { account: "customer-5" });
       const waiting = await erase("customer-5", "--refuse-later", "--yes");
@@ -296,6 +315,14 @@ describe("through the admin API", () => {
       expect(await erase("customer-4", "--yes")).toMatchObject({ code: 0, stderr: "" });
       const used = await runInProcess(environment, "approval", "show", approvalId, "--json");
       expect(objects(used.stdout)).toMatchObject([{ state: "used" }]);
+      const { stdout } = await runInProcess(environment, "audit", "list", "--json");
+      const entries = objects<{ operation: string; approval_id: string }>(stdout);
+      const named = entries.filter(({ operation }) => ["approval.use", "erase.run"].includes(operation));
+      expect(named.slice(0, 3)).toMatchObject([
+        { operation: "erase.run", outcome: "done" },
+        { operation: "approval.use", outcome: "done", approval_id: approvalId },
+        { operation: "erase.run", outcome: "begun", approval_id: approvalId },
+      ]);
       expect(await erase("customer-4")).toMatchObject({ code: 0, stdout: expect.stringContaining("Nothing is left.") });
     });
   });

@@ -97,6 +97,10 @@ describe("an approval", () => {
     await browser.visit(at("/sign-in?max_age=300"), identity);
     return browser;
   }
+  const decisions = async (id: string): Promise<string[]> => {
+    const text = "select outcome from audit_entry where operation = 'approval.approve' and approval_id = $1";
+    return (await scene.owner.query<{ outcome: string }>(text, [id])).rows.map(({ outcome }) => outcome);
+  };
   const approve = (browser: Browser, id: string) => post(browser, `/approvals/${id}/approve`, SAME_ORIGIN);
 
   it("is given by another person who has just signed in", async () => {
@@ -112,6 +116,7 @@ describe("an approval", () => {
   it("is not given by a person to their own request, also not by a second identity", async () => {
     const id = await ask("j.doe");
     for (const identity of ["1", "2"]) expect((await approve(await signInNow(identity), id)).status).toBe(409);
+    expect(await decisions(id)).toEqual(["denied", "denied"]);
   });
 
   it("is not given by a person who signed in more than five minutes ago", async () => {
@@ -119,6 +124,7 @@ describe("an approval", () => {
     const browser = await signInNow();
     await advance(6 * MINUTE_MS);
     expect(problemOf(await approve(browser, id))).toBe("step-up-required");
+    expect(await decisions(id)).toEqual(["denied"]);
   });
 });
 

@@ -35,8 +35,10 @@ const decide = (approvalId: string, change: Partial<Decision> = {}, at = 0) =>
     decision: "approved",
     ...change,
   });
-const use = (of: ApprovedOperation, person = "asker", at = 0) =>
-  inTransaction(scene.system.pool, (transaction) => useApproval(transaction, clockAt(at), person, of));
+const use = (approvalId: string, of: ApprovedOperation, person = "asker", at = 0): Promise<boolean> =>
+  inTransaction(scene.system.pool, (transaction) =>
+    useApproval(transaction, clockAt(at), person, { ...of, approvalId }),
+  );
 const stateOf = async (id: string, at = 0) => (await findApproval(scene.system.pool, clockAt(at), id))?.state;
 
 it("an approval is asked for, given and used once", async () => {
@@ -44,11 +46,11 @@ it("an approval is asked for, given and used once", async () => {
   const id = await ask(wanted);
   expect(await ask(wanted), "asked again").toBe(id);
   expect(await stateOf(id)).toBe("waiting");
-  expect(await use(wanted)).toBeUndefined();
+  expect(await use(id, wanted)).toBe(false);
   expect(await decide(id)).toBe(true);
   expect(await stateOf(id)).toBe("approved");
-  const uses = await Promise.all([use(wanted), use(wanted), use(wanted)]);
-  expect(uses.filter((used) => used !== undefined)).toEqual([id]);
+  const uses = await Promise.all([0, 1, 2].map(() => use(id, wanted)));
+  expect(uses.filter((isUsed) => isUsed)).toEqual([true]);
   expect(await stateOf(id)).toBe("used");
 });
 
@@ -64,19 +66,30 @@ it("an approval that needs two roles is not given by one person who has two role
   const id = await ask(wanted);
   expect(await decide(id, { roles: ["operator", "privacy"] })).toBe(true);
   expect(await decide(id, { roles: ["operator", "privacy"] })).toBe(false);
-  expect(await use(wanted)).toBeUndefined();
+  expect(await use(id, wanted)).toBe(false);
   expect(await decide(id, { person: "second", roles: ["operator", "privacy"] })).toBe(true);
-  expect(await use(wanted)).toBe(id);
+  expect(await use(id, wanted)).toBe(true);
 });
 
 it("an approval is for these parameters: changed parameters need a new one, and so do many more events", async () => {
   const wanted = operation();
-  await decide(await ask(wanted));
-  expect(await use({ ...wanted, parameters: { account: "another" } })).toBeUndefined();
-  expect(await use({ ...wanted, events: 2_201 })).toBeUndefined();
-  expect(await use(wanted, "another person")).toBeUndefined();
+  const id = await ask(wanted);
+  await decide(id);
+  expect(await use(id, { ...wanted, parameters: { account: "another" } })).toBe(false);
+  expect(await use(id, { ...wanted, events: 2_201 })).toBe(false);
+  expect(await use(id, wanted, "another person")).toBe(false);
   // Events that came meanwhile change the plan, and not the approval.
-  expect(await use({ ...wanted, plan: { events: 2_200 }, events: 2_200 })).toBeDefined();
+  expect(await use(id, { ...wanted, plan: { events: 2_200 }, events: 2_200 })).toBe(true);
+});
+
+it("an operation uses the one that it names of two approvals", async () => {
+  const wanted = operation();
+  const id = await ask(wanted);
+  await decide(id);
+  const other = await ask(wanted);
+  await decide(other);
+  expect(await use(other, wanted)).toBe(true);
+  expect([await stateOf(id), await stateOf(other)]).toEqual(["approved", "used"]);
 });
 
 it("an approval is not used by an operation that does not begin", async () => {
@@ -84,11 +97,11 @@ it("an approval is not used by an operation that does not begin", async () => {
   const id = await ask(wanted);
   await decide(id);
   const failed = inTransaction(scene.system.pool, async (transaction) => {
-    expect(await useApproval(transaction, clockAt(0), "asker", wanted)).toBe(id);
+    expect(await useApproval(transaction, clockAt(0), "asker", { ...wanted, approvalId: id })).toBe(true);
     throw new Error("the operation does not begin");
   });
   await expect(failed).rejects.toThrow("does not begin");
-  expect(await use(wanted)).toBe(id);
+  expect(await use(id, wanted)).toBe(true);
 });
 
 it("an approval is given within a day and used within an hour", async () => {
@@ -98,7 +111,7 @@ it("an approval is given within a day and used within an hour", async () => {
   const wanted = operation();
   const id = await ask(wanted);
   await decide(id);
-  expect(await use(wanted, "asker", 2 * HOUR_MS)).toBeUndefined();
+  expect(await use(id, wanted, "asker", 2 * HOUR_MS)).toBe(false);
   expect(await stateOf(id, 2 * HOUR_MS)).toBe("expired");
 });
 
@@ -110,7 +123,7 @@ it("an approval is decided once: a denial is final", async () => {
   const both = await ask(operation({ needed: ["operator", "privacy"] }));
   expect(await decide(both, { decision: "denied" })).toBe(true);
   expect(await decide(both, { person: "second", roles: ["privacy"] }), "for the other role").toBe(false);
-  expect(await use(wanted)).toBeUndefined();
+  expect(await use(id, wanted)).toBe(false);
   expect(await listApprovals(scene.system.pool, scene.system.clock)).toContainEqual(
     expect.objectContaining({ approval_id: id, state: "denied", denied_by: "approver" }),
   );

@@ -150,9 +150,10 @@ const USE = sql(
       -- guard(true): an approval is used once, within an hour
       -- fails: packages/server/src/approvals/approvals.test.ts › used once
       and ${stateAt("$3::timestamptz")} = 'approved'
-    returning a.approval_id`,
-  ["text", "bytea", "timestamptz", "int8"],
-  { approval_id: "uuid" },
+      -- guard(true): of two approvals of one operation, one remains
+      -- fails: packages/server/src/approvals/approvals.test.ts › the one that it names
+      and a.approval_id = $5`,
+  ["text", "bytea", "timestamptz", "int8", "uuid"],
 );
 const FIND_USABLE = sql(
   `select a.approval_id from approval a
@@ -177,17 +178,17 @@ export async function findUsableApproval(
 /**
  * Uses an approval, in the transaction in which the operation begins: two uses at once exclude each other, and an
  * operation that does not begin uses none.
- * @returns its id; `undefined`: the person has none for this operation.
+ * @returns whether the person could use it for this operation.
  */
 export async function useApproval(
   transaction: Transaction,
   clock: Clock,
   person: string,
-  operation: ApprovedOperation,
-): Promise<string | undefined> {
+  { approvalId, ...operation }: ApprovedOperation & { readonly approvalId: string },
+): Promise<boolean> {
   const now = new Date(clock.now()).toISOString();
-  const { rows } = await query(transaction, USE, [person, digestOf(operation), now, operation.events]);
-  return rows[0]?.approval_id;
+  const values = [person, digestOf(operation), now, operation.events, approvalId] as const;
+  return (await query(transaction, USE, values)).rowCount === 1;
 }
 
 export interface Decision {

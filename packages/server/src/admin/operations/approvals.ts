@@ -12,6 +12,7 @@ import {
 import { writeAudit } from "../../audit/audit.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
 import { agentOf, type Caller } from "../../identity/caller.ts";
+import type { Clock } from "../../ports.ts";
 import { inTransaction } from "../../postgres/database.ts";
 import type { Transaction } from "../../postgres/executor.ts";
 import { nextOf, pageOf } from "./list-page.ts";
@@ -44,27 +45,37 @@ async function decide(
 ): Promise<{ readonly answer: Shown }> {
   const { pool, clock } = ports;
   const { approval_id: approvalId } = input;
+  const { audit } = await ports.keys();
+  const operation = decision === "approved" ? "approval.approve" : "approval.deny";
+  const entry = { ...agentOf(caller), operation, approvalId, detail: { approval_id: approvalId } };
+  await requirePerson(caller, clock).catch(async (error: unknown) => {
+    await writeAudit(pool, audit, { ...entry, outcome: "denied" });
+    throw error;
+  });
+  await requireApprovalRow(ports, approvalId);
+  const counts = await inTransaction(pool, async (transaction) => {
+    const { person, roles } = caller;
+    const isCounted = await decideApproval(transaction, clock, { approvalId, person, roles, decision });
+    await writeAudit(transaction, audit, { ...entry, outcome: isCounted ? "done" : "denied" });
+    return isCounted;
+  });
+  if (!counts) {
+    throw new OperatorError(
+      "state-conflict",
+      "The approval does not wait for this person: it is the person's own request, needs another role, or is decided or expired.",
+    );
+  }
+  return { answer: shown(await requireApprovalRow(ports, approvalId)) };
+}
+
+/** @throws AdminError permission-missing, step-up-required */
+async function requirePerson(caller: Caller, clock: Clock): Promise<void> {
   // guard(drop): a token is no person
   // fails: packages/server/src/admin/routes.test.ts › decides about no approval
   if (caller.session === undefined) {
     throw new AdminError("permission-missing", { detail: "Only a person who signed in decides, not an admin token." });
   }
   requireRecentSignIn(caller, clock);
-  await requireApprovalRow(ports, approvalId);
-  const { audit } = await ports.keys();
-  await inTransaction(pool, async (transaction) => {
-    const { person, roles } = caller;
-    if (!(await decideApproval(transaction, clock, { approvalId, person, roles, decision }))) {
-      throw new OperatorError(
-        "state-conflict",
-        "The approval does not wait for this person: it is the person's own request, needs another role, or is decided or expired.",
-      );
-    }
-    const operation = decision === "approved" ? "approval.approve" : "approval.deny";
-    const detail = { approval_id: approvalId };
-    await writeAudit(transaction, audit, { ...agentOf(caller), operation, outcome: "done", approvalId, detail });
-  });
-  return { answer: shown(await requireApprovalRow(ports, approvalId)) };
 }
 
 async function requireApprovalRow({ pool, clock }: AdminPorts, id: string): Promise<ApprovalRow> {
@@ -77,33 +88,45 @@ async function requireApprovalRow({ pool, clock }: AdminPorts, id: string): Prom
 export interface Approval {
   /** For the audit entry. */
   readonly id: string;
-  /** Uses it up. @param transaction the one in which the operation begins. @throws approval-needed */
-  readonly use: (transaction: Transaction) => Promise<void>;
+  /**
+   * Uses it up. @param transaction the one in which the operation begins. @param events the number of events that it
+   * touches there. @throws approval-needed
+   */
+  readonly use: (transaction: Transaction, events: number) => Promise<void>;
 }
 
+/** Commands on the database need none: their login decides. */
+export const areApprovalsNeeded = ({ config }: AdminPorts, { via }: Caller): boolean =>
+  config.service.approvals !== "off" && via !== "direct";
+
 /**
- * Requires the approval of an operation. Commands on the database need none: their login decides.
+ * Requires the approval of an operation.
  * @returns `undefined` where none is needed.
  * @throws approval-needed that names the approval to wait for.
  */
 export async function requireApproval(
-  { pool, clock, config, keys }: AdminPorts,
+  ports: AdminPorts,
   caller: Caller,
   operation: ApprovedOperation,
   reason: string,
 ): Promise<Approval | undefined> {
-  if (config.service.approvals === "off" || caller.via === "direct") return undefined;
+  if (!areApprovalsNeeded(ports, caller)) return undefined;
+  const { pool, clock } = ports;
   const { person } = caller;
+  const { audit } = await ports.keys();
   const found = await findUsableApproval(pool, clock, person, operation);
   if (found !== undefined) {
-    const use = async (transaction: Transaction): Promise<void> => {
+    const use = async (transaction: Transaction, events: number): Promise<void> => {
+      const used = await useApproval(transaction, clock, person, { ...operation, events, approvalId: found });
       // guard(false): an approval is used by one operation
       // fails: e2e/commands/remote-governance.test.ts › raced
-      if ((await useApproval(transaction, clock, person, operation)) === undefined) throw usedMeanwhile(found);
+      if (!used) throw notUsable(found);
+      const detail = { of: operation.operation, events };
+      const entry = { ...agentOf(caller), operation: "approval.use", outcome: "done", approvalId: found, detail };
+      await writeAudit(transaction, audit, entry);
     };
     return { id: found, use };
   }
-  const { audit } = await keys();
   const id = await inTransaction(pool, async (transaction) => {
     const approvalId = await requestApproval(transaction, clock, { ...operation, person, reason });
     const detail = { of: operation.operation, plan: operation.plan };
@@ -117,8 +140,8 @@ export async function requireApproval(
   );
 }
 
-const usedMeanwhile = (id: string): OperatorError =>
+const notUsable = (id: string): OperatorError =>
   new OperatorError(
     "approval-needed",
-    `Another call has used approval ${id}: repeat the command to ask for a new one.`,
+    `Another call has used approval ${id}, or more events came than it is for: repeat the command to ask for a new one.`,
   );

@@ -27,8 +27,8 @@ import { destroyedSecrets, refusingLost } from "../../lifecycle/recovery/destroy
 import { finishErasuresNow } from "../../lifecycle/retention-worker.ts";
 import { findPurposeCode, readPurposeIds } from "../../policy/policy-table.ts";
 import { inOwnerTransaction } from "../../postgres/database.ts";
-import type { Executor } from "../../postgres/executor.ts";
-import { type Approval, requireApproval } from "./approvals.ts";
+import type { Executor, Transaction } from "../../postgres/executor.ts";
+import { areApprovalsNeeded, requireApproval } from "./approvals.ts";
 import { invalid, reasonOf, tried } from "./input.ts";
 import type { Operation } from "./operation.ts";
 import type { AdminPorts } from "./ports.ts";
@@ -154,16 +154,23 @@ async function beginAndFinish(
   const journal = { ...journalPorts(installation, watch), sealer, onUnreadable };
   const agent = agentOf(caller);
   const entry = { ...agent, operation: "erase.run", outcome: "begun", reason, references, detail };
-  await writeAudit(pool, audit, { ...entry, ...(approval && { approvalId: approval.id }) });
+  await writeAudit(pool, audit, { ...entry, ...(approval.id !== undefined && { approvalId: approval.id }) });
   const order = { subject, actor: agent.actor, reason, refuseLater };
-  const sequence = await inOwnerTransaction(administration, async (owner) => {
-    await approval?.use(owner);
-    return beginErasure(owner, journal, order);
-  }).catch((error: unknown) => {
+  const sequence = await inOwnerTransaction(administration, async (owner) =>
+    beginErasure(owner, journal, { ...order, onPlan: (found) => approval.confirm(owner, found) }),
+  ).catch((error: unknown) => {
     throw watch.explain(error);
   });
   await finishErasuresNow({ ...erasurePorts(installation), database });
   return sequence;
+}
+
+/** The approval of an erasure, where it needs one. */
+interface ErasureApproval {
+  /** The approval that exists already. */
+  readonly id?: string;
+  /** Called with what the erasure finds in its transaction. @throws approval-needed */
+  readonly confirm: (transaction: Transaction, found: ErasurePlan) => Promise<void>;
 }
 
 /** An erasure of many events needs a second person. The approval names the subject by its MAC: it outlives the erasure. */
@@ -175,16 +182,31 @@ async function approvalOf(
     readonly plan: ErasurePlan;
     readonly reason: string;
   },
-): Promise<Approval | undefined> {
+): Promise<ErasureApproval> {
   const { parameters, plan, reason } = order;
-  const events = plan.events + plan.held;
-  // guard(true): a large erasure needs an approval
-  // fails: e2e/commands/remote-governance.test.ts › needs an approval
-  if (events <= ports.config.service.approvalEvents) return undefined;
+  const events = eventsOf(plan);
+  const { approvalEvents } = ports.config.service;
   const asked = { parameters: { ...parameters, reason }, plan: { ...plan }, events, needed: ["operator"] } as const;
   const operation = { operation: "erase.run", ...asked };
-  return requireApproval(ports, caller, operation, reason);
+  // guard(true): a large erasure needs an approval
+  // fails: e2e/commands/remote-governance.test.ts › needs an approval
+  const approval = events <= approvalEvents ? undefined : await requireApproval(ports, caller, operation, reason);
+  const confirm = async (transaction: Transaction, found: ErasurePlan): Promise<void> => {
+    if (approval) return approval.use(transaction, eventsOf(found));
+    // guard(false): events that arrived since the plan count, too
+    // fails: e2e/commands/remote-governance.test.ts › came after its plan
+    if (eventsOf(found) > approvalEvents && areApprovalsNeeded(ports, caller)) throw cameMeanwhile();
+  };
+  return { ...(approval && { id: approval.id }), confirm };
 }
+
+const eventsOf = ({ events, held }: ErasurePlan): number => events + held;
+
+const cameMeanwhile = (): OperatorError =>
+  new OperatorError(
+    "approval-needed",
+    "More events have arrived than are erased without an approval: repeat the command to ask for one.",
+  );
 
 /** Verifies the loss; a dry run does no more. */
 export const acceptJournalLoss: Operation<"acceptJournalLoss"> = async ({ ports, caller, input }) => {

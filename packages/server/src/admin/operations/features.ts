@@ -81,7 +81,7 @@ export const adoptFeatures: Operation<"adoptFeatures"> = async ({ ports, caller,
   const approval = await approvalOf(ports, caller, adoption, reason);
   const decider = { ...agentOf(caller), reason, ...(approval && { approvalId: approval.id }) };
   const layer = await inOwnerTransaction(ports.administration, async (owner) => {
-    await approval?.use(owner);
+    await approval?.use(owner, 0);
     return adopt(owner, audit, adoption, decider);
   });
   return { answer: { layer, evidence: shownEvidence(evidence), dry_run: false } };

@@ -23,7 +23,7 @@ import { applyErasure, copyHeldOf } from "./apply-erasure.ts";
 import { composed, queryComposed } from "../../postgres/statement.ts";
 import { excludeIngestion } from "../../events/exclude-ingestion.ts";
 import type { ErasureEntry } from "../../journal/journal.ts";
-import { type ErasureSubject, isNothing, planErasure, subjectMac } from "./plan-erasure.ts";
+import { type ErasurePlan, type ErasureSubject, isNothing, planErasure, subjectMac } from "./plan-erasure.ts";
 import { lockHolds, lockJournal } from "../../postgres/advisory-locks.ts";
 
 export interface ErasePorts extends AppendEntryPorts {
@@ -39,6 +39,8 @@ export interface ErasureOrder {
   readonly reason: string;
   /** Whether later events of the account are refused. */
   readonly refuseLater: boolean;
+  /** Called with what the erasure finds, in its transaction: events may arrive until then. Throws to refuse it. */
+  readonly onPlan?: (plan: ErasurePlan) => Promise<void>;
 }
 
 /**
@@ -48,7 +50,7 @@ export interface ErasureOrder {
  * next retention pass or erasure deletes the rows and signs the receipt. If it is killed before, nothing has happened.
  *
  * @returns its sequence, or `undefined` where nothing is left to erase.
- * @throws journal-entry-exists, Unavailable, and what `onUnreadable` throws
+ * @throws journal-entry-exists, Unavailable, and what `onUnreadable` and `onPlan` throw
  */
 export async function beginErasure(
   executor: OwnerTransaction,
@@ -68,8 +70,9 @@ export async function beginErasure(
   });
   // guard(drop): where nothing is left there is no entry
   // fails: e2e/erasure/concurrency.test.ts › waits for other erasures
-  if (!refuseLater && isNothing(await planErasure(releasingLocks(executor), ports.pseudonymizer, subject)))
-    return undefined;
+  const plan = await planErasure(releasingLocks(executor), ports.pseudonymizer, subject);
+  if (!refuseLater && isNothing(plan)) return undefined;
+  await order.onPlan?.(plan);
   if (subject.kind === "account") {
     await ensureAccountId(executor, subject.account);
   }

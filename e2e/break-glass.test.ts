@@ -91,6 +91,16 @@ describe("on an external database, --break-glass", () => {
     expect(await runAsGiven(environment, "audit", "proof", id)).toMatchObject({ code: 0, stderr: "" });
   });
 
+  test("signs a checkpoint also of what fails", async () => {
+    expect(await runAsGiven(environment, "event", "get", NO_ID, "--raw", ...WHY, "--break-glass")).toMatchObject({
+      code: 1,
+    });
+    const [entry] = await rows("audit", "list", "--event", NO_ID, "--limit", "1");
+    expect(entry).toMatchObject({ operation: "event.read_raw", outcome: "not-found" });
+    const proof = await runAsGiven(environment, "audit", "proof", String(entry?.["entry_id"]));
+    expect(proof).toMatchObject({ code: 0, stderr: "" });
+  });
+
   test("is a warning of the doctor until its reviews are closed", async () => {
     await runAsGiven(environment, "event", "get", event.eventId, "--raw", ...WHY, "--break-glass");
     const directUse = async () => (await rows("doctor")).find(({ what }) => what === "direct use");

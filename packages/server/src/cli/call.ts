@@ -61,14 +61,18 @@ function onDatabase(context: Context, ports: AdminPorts): Call {
   return async <Id extends RouteId>(id: Id, input: Input<Id>): Promise<Answer<Id>> => {
     const operation = OPERATIONS[id] as (call: OperationCall<Id>) => Promise<OperationResult<Id>>;
     requireBroken(context, id, input as object);
-    const { answer, audit } = await operation({ ports, caller, scope: "full", input }).catch(asOperatorError);
-    const { operation: name, access } = routeOf(id);
-    if (audit && access === "audited-read") {
-      const entry = { ...agentOfCaller(caller), operation: name, outcome: "done" };
-      await writeAudit(ports.pool, (await ports.keys()).audit, { ...entry, ...audit });
+    try {
+      const { answer, audit } = await operation({ ports, caller, scope: "full", input }).catch(asOperatorError);
+      const { operation: name, access } = routeOf(id);
+      if (audit && access === "audited-read") {
+        const entry = { ...agentOfCaller(caller), operation: name, outcome: "done" };
+        await writeAudit(ports.pool, (await ports.keys()).audit, { ...entry, ...audit });
+      }
+      return answer;
+    } finally {
+      // What failed may have left entries, too.
+      if (breaksGlass(id, input as object)) await checkpointBreakGlass(context, ports.installation);
     }
-    if (breaksGlass(id, input as object)) await checkpointBreakGlass(context, ports.installation);
-    return answer;
   };
 }
 

@@ -10,7 +10,7 @@ import type { StoredEvent } from "../ports.ts";
 import { inSnapshot } from "../postgres/database.ts";
 import type { Executor, Transaction } from "../postgres/executor.ts";
 import { checkpointBreakGlass } from "./break-glass.ts";
-import { auditRead, withJournalApplied } from "./audit-read.ts";
+import { type AuditedRead, auditRead, withJournalApplied } from "./audit-read.ts";
 import type { Context } from "./context.ts";
 
 /** Rows that one query of a long listing fetches. */
@@ -36,12 +36,15 @@ export function getOnDatabase(context: Context, eventId: string, options: Readin
       reason,
       ...(includeRestricted && { detail: { include_restricted: true, restricted: event?.restricted } }),
     };
+    const auditAs = async (outcome: Pick<AuditedRead, "outcome" | "account">): Promise<void> => {
+      await auditRead(context, installation, { ...read, ...outcome });
+      await checkpointBreakGlass(context, async () => installation);
+    };
     if (!event) {
-      await auditRead(context, installation, { ...read, outcome: "not-found" });
+      await auditAs({ outcome: "not-found" });
       throw noEvent(eventId, includeRestricted);
     }
-    const audit = (): Promise<void> =>
-      auditRead(context, installation, { ...read, outcome: "done", account: event.account });
+    const audit = (): Promise<void> => auditAs({ outcome: "done", account: event.account });
     if (options.raw) await writeRaw(context, installation, event, audit);
     else await showAttributes(installation, event, audit, show);
   });
@@ -63,7 +66,6 @@ async function writeRaw(
 ): Promise<void> {
   const exact = await openEvent(installation, installation.pool, event);
   await audit();
-  await checkpointBreakGlass(context, async () => installation);
   await new Promise<void>((resolve, reject) => {
     context.stdout.write(exact, (error) => (error ? reject(error) : resolve()));
   });

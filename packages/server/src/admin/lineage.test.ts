@@ -114,9 +114,31 @@ it("a value is explained without its value for the auditor, and the read is audi
     { value: true, is_value_withheld: false },
   ]);
   const { rows } = await opened.owner.query(
-    "select distinct outcome, event_id from audit_entry where operation = 'feature.explain'",
+    "select distinct outcome, event_id from audit_entry where operation = 'feature.explain' and via = 'api'",
   );
   expect(rows).toEqual([{ outcome: "done", event_id: event.eventId }]);
+});
+
+it("a search that finds nothing is audited with what it looked for", async () => {
+  const analyst = await listener.client(["analyst"], { person: "searching" });
+  const none = { code: "not-found" };
+  const unknown = "019a0000-0000-7000-8000-000000000000";
+  await expect(analyst.call("readFeatures", { account: "unknown-1" })).rejects.toMatchObject(none);
+  await expect(analyst.call("readFeatures", { event_id: unknown })).rejects.toMatchObject(none);
+  await expect(analyst.call("explainFeature", { event_id: unknown, feature: "found" })).rejects.toMatchObject(none);
+  await expect(analyst.call("verifyFeatures", { event_id: unknown })).rejects.toMatchObject(none);
+  const { rows } = await opened.owner.query(
+    `select operation, outcome, event_id, encode(subject, 'hex') as subject from audit_entry
+      where actor like 'searching (%' order by at, entry_id`,
+  );
+  const { audit } = opened.system;
+  const entry = { outcome: "not-found", event_id: unknown, subject: null };
+  expect(rows).toEqual([
+    { ...entry, operation: "feature.read", event_id: null, subject: audit.subjectOf("unknown-1").toString("hex") },
+    { ...entry, operation: "feature.read" },
+    { ...entry, operation: "feature.explain" },
+    { ...entry, operation: "feature.verify" },
+  ]);
 });
 
 it("stored values are computed again under the policy of their time, and archived fixtures on two engines", async () => {

@@ -7,10 +7,18 @@ import { decodeRecord } from "./log/record.ts";
 import { openDetail } from "./personal-detail.ts";
 
 /** Operations that are audited under the account that their caller names, also where it does not exist. */
-const NAMED_BY_OPERATOR = ["event.list", "event.timeline", "audit.list", "token.list", "action.list", "case.open"];
+const NAMED_BY_OPERATOR = [
+  "event.list",
+  "event.timeline",
+  "audit.list",
+  "token.list",
+  "action.list",
+  "case.open",
+  "restriction.list",
+];
 
 const IS_ACCOUNT_AUDITED = sql(
-  `select exists (select from audit_entry where subject = $1 and operation <> all ($2))
+  `select exists (select from audit_entry where subject = $1 and operation <> all ($2) and outcome <> 'not-found')
       or exists (select from audit_entry where $1 = any (subjects)) as audited`,
   ["bytea", "text[]"],
   { audited: "bool" },

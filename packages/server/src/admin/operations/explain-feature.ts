@@ -5,12 +5,14 @@ import { receivedAtOf } from "../../events/read-events.ts";
 import { type Decision, type Explanation, explainFeature as explain } from "../../features/explain.ts";
 import { findErasures, receiptOf } from "../../lifecycle/erasure/erasures.ts";
 import { subjectMac } from "../../lifecycle/erasure/plan-erasure.ts";
+import { auditNotFound } from "./audit-around.ts";
 import type { Operation } from "./operation.ts";
 import { type AdminPorts, requireReplayedJournal } from "./ports.ts";
 
 type Explained = Answer<"explainFeature">;
 
-export const explainFeature: Operation<"explainFeature"> = async ({ ports, scope, input }) => {
+export const explainFeature: Operation<"explainFeature"> = async (call) => {
+  const { ports, scope, input } = call;
   const { featureSealer } = await requireReplayedJournal(ports);
   const { feature, program = false } = input;
   const eventId = input.event_id.toLowerCase();
@@ -28,6 +30,7 @@ export const explainFeature: Operation<"explainFeature"> = async ({ ports, scope
   }
   const erasures = await erasuresOf(ports, eventId);
   if (erasures.length === 0) {
+    await auditNotFound(call, "explainFeature", { eventIds: [eventId], detail: { feature } });
     throw new OperatorError("not-found", `No value of ${feature} may be read of this event: see drs feature get.`);
   }
   return {

@@ -25,6 +25,7 @@ import { agentOf, type Caller } from "../../identity/caller.ts";
 import { findPurposeCode, readPolicyVersion, readPurposeIds } from "../../policy/policy-table.ts";
 import { inOwnerTransaction, withOwner } from "../../postgres/database.ts";
 import { type Approval, requireApproval } from "./approvals.ts";
+import { auditNotFound } from "./audit-around.ts";
 import { invalid, reasonOf } from "./input.ts";
 import type { Operation, OperationCall } from "./operation.ts";
 import { type AdminPorts, requireReplayedJournal } from "./ports.ts";
@@ -172,8 +173,15 @@ export const readFeatures: Operation<"readFeatures"> = async (call) => {
       await sleep(LOOK_EVERY_MS);
       continue;
     }
-    if (events.length === 0)
+    if (events.length === 0) {
+      const { account, event_id, action_id } = input;
+      await auditNotFound(call, "readFeatures", {
+        ...(account !== undefined && { account }),
+        ...(event_id !== undefined && { eventIds: [event_id.toLowerCase()] }),
+        ...(action_id !== undefined && { detail: { action_id } }),
+      });
       throw new OperatorError("not-found", "No event that may be analysed is known of this subject.");
+    }
     return {
       answer: {
         events: events.map((event) => ({

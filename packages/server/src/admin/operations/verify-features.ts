@@ -7,6 +7,7 @@ import { NOTHING_VERIFIED, sumOf, type Verified, verifyValues } from "../../feat
 import { findPurposeCode } from "../../policy/policy-table.ts";
 import { withOwner } from "../../postgres/database.ts";
 import type { Executor } from "../../postgres/executor.ts";
+import { auditNotFound } from "./audit-around.ts";
 import { invalid } from "./input.ts";
 import type { Operation, OperationCall } from "./operation.ts";
 import { type AdminPorts, requireReplayedJournal } from "./ports.ts";
@@ -16,12 +17,13 @@ const MAX_SHOWN = 100;
 /** This process shares the machine with others; the result does not depend on the time. */
 const BUDGET_MS = 50;
 
-export const verifyFeatures: Operation<"verifyFeatures"> = async ({ ports, input }) => {
+export const verifyFeatures: Operation<"verifyFeatures"> = async (call) => {
+  const { ports, input } = call;
   await requireReplayedJournal(ports);
   const { from, to, purpose } = input;
   const runners = new LayerRunners({ budgetMs: BUDGET_MS });
   try {
-    const verified = await withOwner(ports.administration, (executor) => verify(executor, ports, runners, input));
+    const verified = await withOwner(ports.administration, (executor) => verify(executor, call, runners));
     const members = (await listLayers(ports.pool)).flatMap((layer) => layer.members);
     const programs = await verifyPrograms(ports.pool, [...new Set(members)].toSorted());
     const { differences, ...counts } = verified;
@@ -50,10 +52,10 @@ export const verifyFeatures: Operation<"verifyFeatures"> = async ({ ports, input
 /** Reads events as the owner: no other login of the admin API may read payloads without an audit entry for each. */
 async function verify(
   executor: Executor,
-  ports: AdminPorts,
+  call: OperationCall<"verifyFeatures">,
   runners: LayerRunners,
-  input: OperationCall<"verifyFeatures">["input"],
 ): Promise<Verified> {
+  const { ports, input } = call;
   const extraction = { ...(await ports.keys()), runners };
   const verifyListed = (events: readonly ListedEvent[]): Promise<Verified> =>
     verifyValues(executor, extraction, events.map(keyOf));
@@ -61,6 +63,7 @@ async function verify(
     if (input.from ?? input.to ?? input.purpose) throw invalid("query", "event_id excludes from, to and purpose");
     const event = await findAttributes(executor, input.event_id.toLowerCase());
     if (event) return verifyListed([event]);
+    await auditNotFound(call, "verifyFeatures", { eventIds: [input.event_id.toLowerCase()] });
     throw new OperatorError(
       "not-found",
       "The event has expired or may not be read: its values can't be computed again.",

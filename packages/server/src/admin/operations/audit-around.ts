@@ -1,0 +1,16 @@
+/** Audit entries of an operation in addition to the one of its result. */
+import { type RouteId, routeOf } from "@device-risk-signals/admin-api";
+import { writeAudit } from "../../audit/audit.ts";
+import { agentOf } from "../../identity/caller.ts";
+import type { AuditedRead, OperationCall } from "./operation.ts";
+
+type Call = Pick<OperationCall<RouteId>, "ports" | "caller">;
+
+async function write({ ports, caller }: Call, id: RouteId, outcome: string, read: AuditedRead): Promise<void> {
+  const { operation } = routeOf(id);
+  await writeAudit(ports.pool, (await ports.keys()).audit, { ...agentOf(caller), operation, outcome, ...read });
+}
+
+/** A caller who looks for a subject that is not there leaves an entry, too. */
+export const auditNotFound = (call: Call, id: RouteId, read: AuditedRead): Promise<void> =>
+  write(call, id, "not-found", read);

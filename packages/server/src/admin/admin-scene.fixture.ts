@@ -22,6 +22,8 @@ export interface AdminScene {
   /** Issues a token; its person is named after the roles by default. */
   token(roles: readonly Role[], options?: TokenOptions): Promise<string>;
   client(roles: readonly Role[], options?: TokenOptions): Promise<AdminClient>;
+  /** Lets time pass for the limits of requests. */
+  pass(ms: number): void;
 }
 
 export interface TokenOptions {
@@ -39,6 +41,7 @@ export function useAdminListener(system: () => System, signIn?: (url: string) =>
   const connections = new CloseStack(onError);
   let server: Server;
   let url = "";
+  let passed = 0;
 
   beforeAll(async () => {
     let api: RequestListener = (_, response) => response.writeHead(503).end();
@@ -53,7 +56,10 @@ export function useAdminListener(system: () => System, signIn?: (url: string) =>
     await once(server, "listening");
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     api = await createAdminApi({
-      ports: portsOf(system(), await openAdminConnection(system(), onError, connections)),
+      ports: {
+        ...portsOf(system(), await openAdminConnection(system(), onError, connections)),
+        monotonic: { now: () => performance.now() + passed },
+      },
       document: ADMIN_OPENAPI_JSON,
       isClearAllowed: true,
       onError,
@@ -78,6 +84,7 @@ export function useAdminListener(system: () => System, signIn?: (url: string) =>
     },
     errors,
     token,
+    pass: (ms) => void (passed += ms),
     client: async (roles, options) => createAdminClient({ url, token: await token(roles, options) }),
   };
 }

@@ -29,6 +29,12 @@ export interface FailureThrottle {
   take(peer: string): number;
 }
 
+/** A limit that is taken before the outcome is known. */
+export interface AttemptThrottle extends FailureThrottle {
+  /** Gives back what was taken for an attempt that did not fail. */
+  giveBack(peer: string): void;
+}
+
 /** Limits requests by account and process. A rate of 0 turns the throttle off. */
 export function accountThrottle(rate: number, burst: number, clock: MonotonicClock): RateThrottle {
   const off: RateDecision = { isAllowed: true, retryAfterSeconds: 0, headers: {} };
@@ -47,13 +53,14 @@ export function accountThrottle(rate: number, burst: number, clock: MonotonicClo
 }
 
 /** Limits failed authentications by source address. An IPv6 address counts with its /64, which is one customer's. */
-export function failureThrottle(rate: number, burst: number, clock: MonotonicClock): FailureThrottle {
+export function failureThrottle(rate: number, burst: number, clock: MonotonicClock): AttemptThrottle {
   const buckets = new LeakyBuckets(rate, burst, clock);
   return {
     take(peer) {
       const { ok, waitMs } = buckets.take(sourceOf(peer));
       return ok ? 0 : Math.max(1, Math.ceil(waitMs / 1000));
     },
+    giveBack: (peer) => buckets.giveBack(sourceOf(peer)),
   };
 }
 
@@ -100,6 +107,11 @@ class LeakyBuckets {
     const ok = bucket.level <= this.#burst + TINY;
     if (ok) this.#add(name, bucket, more);
     return this.#describe(ok, bucket);
+  }
+
+  giveBack(name: string): void {
+    const bucket = this.#bucket(name);
+    bucket.level = Math.max(0, bucket.level - 1);
   }
 
   /** The bucket at its current level. */

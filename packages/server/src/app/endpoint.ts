@@ -30,6 +30,9 @@ const PREPARE_EVERY_MS = 3_600_000;
 
 const COUNT_REPLAYED_EVERY_MS = 10_000;
 
+/** Comparisons of one account in canonical form: per second, which is 1,000 in an hour, and at once. */
+const COMPARISON_RATE = 1_000 / 3_600;
+const COMPARISON_BURST = 1_000;
 /** Failed authentications by source address: per second, and at once. */
 const FAILURE_RATE = 10;
 const FAILURE_BURST = 50;
@@ -123,6 +126,7 @@ export async function assembleEndpoint(system: System, ports: EndpointPorts): Pr
       clock,
       admission,
       throttle: accountThrottle(config.throttle.ratePerSecond, config.throttle.burst, MONOTONIC_CLOCK),
+      comparisons: accountThrottle(COMPARISON_RATE, COMPARISON_BURST, MONOTONIC_CLOCK),
       failures: failureThrottle(FAILURE_RATE, FAILURE_BURST, MONOTONIC_CLOCK),
       onError,
     },

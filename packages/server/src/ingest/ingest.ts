@@ -59,6 +59,7 @@ export interface IngestPorts {
   readonly clock: Clock;
   readonly admission: Admission;
   readonly throttle: RateThrottle;
+  readonly comparisons: RateThrottle;
   readonly failures: FailureThrottle;
   /** Called with unexpected errors. The endpoint answers 500 or 503 and continues. */
   readonly onError: OnError;

@@ -9,6 +9,7 @@ import {
   type StoredEvent,
 } from "../ports.ts";
 import { parseTextInTurns } from "./parse-text.ts";
+import type { RateThrottle } from "./throttle.ts";
 import { type Answer, type RejectedRequest, rejectRequest } from "./request.ts";
 
 export interface Retry {
@@ -24,6 +25,8 @@ export interface ResolvePorts {
   readonly store: EventStore;
   readonly sealer: Sealer;
   readonly audit: AuditLog;
+  /** Comparisons by account. All accounts share the payloads that the database gives to replays in an hour. */
+  readonly comparisons: RateThrottle;
 }
 
 /**
@@ -40,6 +43,10 @@ export async function resolveDuplicate(
   if (!timingSafeEqual(mac, entry.requestMac)) {
     const tooCostly = retry.chargeComparison();
     if (tooCostly) return tooCostly;
+    const { isAllowed, retryAfterSeconds } = ports.comparisons.take(retry.account);
+    // guard(false): one account does not use up what all accounts share
+    // fails: packages/server/src/ingest/resolve-duplicate.test.ts › of one account
+    if (!isAllowed) return rejectRequest("too-many-requests", { "Retry-After": String(retryAfterSeconds) });
     // guard(true): equal in canonical form is equal
     // fails: e2e/exactly-once.test.ts › is the same payload
     // guard(false): another payload is a conflict

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runInProcess } from "../../../../e2e/support/command.ts";
+import { until } from "../../../../e2e/support/embedded.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { insertEntries } from "../audit/entries.ts";
 import { signAlone } from "../audit/log/lane.ts";
@@ -20,8 +21,8 @@ const event = newEvent();
 const closing: (() => Promise<unknown>)[] = [];
 
 /** A connection as a login that has this role and no other. */
-async function connectWith(role: Role): Promise<pg.Client & Connection> {
-  const login = `only_${role}_${suffix}`;
+async function connectWith(role: Role, name = "only"): Promise<pg.Client & Connection> {
+  const login = `${name}_${role}_${suffix}`;
   await scene.owner.query(`create role ${login} login`);
   closing.push(() => scene.owner.query(`drop role ${login}`));
   const url = scene.environment["DRS_DATABASE_URL"] ?? "";
@@ -206,6 +207,25 @@ describe("a replay", () => {
     await scene.owner.query("select setval('replayed_payload', $1)", [String(hour - 1n)]);
     expect((await ingest.query(read, key)).rows).toHaveLength(1);
     expect(await counted()).toBe(1);
+  });
+
+  it("is counted also where two calls meet at the turn of an hour", async () => {
+    const other = await connectWith("drs_ingest", "other");
+    const { rows } = await scene.owner.query("select last_value as value from replayed_payload");
+    const { value } = rows[0] as unknown as { value: string };
+    const hour = BigInt(value) - (BigInt(value) % 1_000_000_000n);
+    await scene.owner.query("select setval('replayed_payload', $1)", [String(hour - 1n)]);
+    await ingest.query("begin");
+    await ingest.query(read, key);
+    await scene.owner.query("select setval('replayed_payload', $1)", [String(hour - 1n)]);
+    const waiting = other.query(read, key);
+    const waits =
+      "select from pg_locks where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database())";
+    await until(async () => (await scene.owner.query(waits)).rowCount === 1);
+    await scene.owner.query("select setval('replayed_payload', $1)", [String(hour + 7n)]);
+    await ingest.query("commit");
+    await waiting;
+    expect(await counted()).toBe(8);
   });
 });
 

@@ -35,4 +35,6 @@ export const LOCKS = {
   features: 7_236_526,
   /** One server at a time attests values before their events expire. */
   attestation: 7_236_528,
+  /** One call at a time starts the count of payloads that replays read in an hour. */
+  replayedPayloads: 7_236_527,
 } as const;

@@ -78,6 +78,11 @@ const ASK_FOR_APPROVAL = `insert into drs.approval (approval_id, operation, para
   values (gen_random_uuid(), 'erase.run', '{}', '{}', 1, '', '{operator}', 'request 17', 'asker', now(), now() + interval '1 day')
   returning approval_id`;
 
+const PLACE_ORDER = `insert into drs.admin_order (order_id, route, person, actor, via, roles, token_id, input, input_sha256,
+    requested_at, expires_at, mac)
+  values (gen_random_uuid(), 'runRetention', 'asker', '', 'api', '{}', gen_random_uuid(), '', '', now(), now(), '')
+  returning order_id`;
+
 describe("on an outdated schema", () => {
   /** Commands that work on an outdated schema. */
   const WITHOUT_SCHEMA = new Set(["migrate", "serve", "config", "receipt verify", "login", "logout"]);
@@ -239,6 +244,7 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
   let event: PastEvent | undefined;
   let receipt = "";
   let approval = "";
+  let order = "";
 
   const start = (name: string): Promise<unknown> => {
     const settings = `-c listen_addresses= -c fsync=on -c unix_socket_directories=${join(home.path, `${name}.socket`)}`;
@@ -283,6 +289,7 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
     receipt = String(objects(erased.stdout)[0]?.["erasure_id"]);
     const asked = await query<{ approval_id: string }>(one, ASK_FOR_APPROVAL, "events");
     approval = asked?.approval_id ?? "";
+    order = (await query<{ order_id: string }>(one, PLACE_ORDER, "events"))?.order_id ?? "";
     const backup = ["-h", one, "-U", "postgres", "-D", join(home.path, "standby"), "-R", "-c", "fast", "--no-sync"];
     await asPostgres("pg_basebackup", ...backup);
     await start("standby");
@@ -307,6 +314,8 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
     "session list": [[]],
     "approval list": [[]],
     "approval show": [[approval]],
+    "order list": [[]],
+    "order show": [[order]],
     "action list": [[]],
     "audit list": [["--limit", "0"]],
     "case list": [[]],

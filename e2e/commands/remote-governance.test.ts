@@ -66,11 +66,11 @@ async function twice(...args: readonly string[]): Promise<readonly [Printed, Pri
   return [there, await runInProcess(environment, ...args)];
 }
 
-/** The operations of the newest audit entries of the API, newest first. */
+/** The operations of the newest audit entries of the API, newest first, without those of their orders. */
 async function audited(limit: number): Promise<readonly string[]> {
   const { stdout } = await runInProcess(environment, "audit", "list", "--limit", "1000", "--json");
   return objects<{ operation: string; via: string }>(stdout)
-    .filter(({ via }) => via === "api")
+    .filter(({ via, operation }) => via === "api" && !operation.startsWith("order."))
     .slice(0, limit)
     .map(({ operation }) => operation);
 }

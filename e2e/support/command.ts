@@ -97,6 +97,7 @@ export const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   "receipt verify": ["receipt.jws", "--public-key", "key.pem"],
   "receipt get": [NO_ID],
   "approval show": [NO_ID],
+  "order show": [NO_ID],
   "approval approve": [NO_ID],
   "approval deny": [NO_ID],
   "admin-token issue": ["--person", "a", "--role", "auditor"],

@@ -1,4 +1,5 @@
 import { type AdminProblem, type AdminProblemCode, adminProblemCode } from "./problems.ts";
+import type { Order } from "./routes/orders.ts";
 import { BASE_PATH, isBytes, isLines, pathParameters, type Route } from "./route.ts";
 import { type Answer, type Input, type RouteId, routeOf } from "./routes.ts";
 
@@ -9,8 +10,10 @@ export interface AdminClientOptions {
   readonly token: string;
   /** By default the platform's. */
   readonly fetch?: typeof fetch;
-  /** Time limit of a call, in milliseconds. */
+  /** Time limit of a request, in milliseconds. A call whose order a worker applies sends requests until it has ended. */
   readonly timeoutMs?: number;
+  /** Called with each state of an order that a worker applies, where that takes longer than a request. */
+  readonly onOrder?: (order: Order) => void;
 }
 
 export interface AdminClient {
@@ -19,6 +22,9 @@ export interface AdminClient {
 }
 
 const TIMEOUT_MS = 30_000;
+/** How long one request waits for the end of an order. */
+const WAIT_MS = 1_000;
+const PLACED = 202;
 
 /** An answer that is not a success. */
 export class AdminRequestError extends Error {
@@ -39,26 +45,49 @@ export class AdminRequestError extends Error {
 
 /** A client of the admin API. Redirects are errors: a token is sent to the named server only. */
 export function createAdminClient(options: AdminClientOptions): AdminClient {
-  const { url, token, timeoutMs = TIMEOUT_MS } = options;
-  const send = options.fetch ?? fetch;
   return {
     async call<Id extends RouteId>(id: Id, input: Input<Id>): Promise<Answer<Id>> {
       const route = routeOf(id);
-      const { target, body } = requestOf(route, input as Readonly<Record<string, unknown>>);
-      const response = await send(new URL(target, url), {
-        method: route.method,
-        redirect: "error",
-        signal: AbortSignal.timeout(timeoutMs),
-        headers: {
-          Authorization: `Bearer ${token}`,
-          ...(body !== undefined && { "Content-Type": "application/json" }),
-        },
-        ...(body !== undefined && { body }),
-      });
-      if (!response.ok) throw new AdminRequestError(response.status, await problemOf(response));
-      return (await answerOf(route, response)) as Answer<Id>;
+      const response = await send(options, route, input as Readonly<Record<string, unknown>>);
+      const answer = await answerOf(route, response);
+      return (response.status === PLACED ? await follow(options, answer as Order) : answer) as Answer<Id>;
     },
   };
+}
+
+/** @throws AdminRequestError */
+async function send(
+  { url, token, timeoutMs = TIMEOUT_MS, fetch: sendWith = fetch }: AdminClientOptions,
+  route: Route,
+  input: Readonly<Record<string, unknown>>,
+): Promise<Response> {
+  const { target, body } = requestOf(route, input);
+  const response = await sendWith(new URL(target, url), {
+    method: route.method,
+    redirect: "error",
+    signal: AbortSignal.timeout(timeoutMs),
+    headers: {
+      Authorization: `Bearer ${token}`,
+      ...(body !== undefined && { "Content-Type": "application/json" }),
+    },
+    ...(body !== undefined && { body }),
+  });
+  if (!response.ok) throw new AdminRequestError(response.status, await problemOf(response));
+  return response;
+}
+
+/** Waits for the end of an order. @throws AdminRequestError where it is not done. */
+async function follow(options: AdminClientOptions, placed: Order): Promise<unknown> {
+  options.onOrder?.(placed);
+  const input = { order_id: placed.order_id, wait_ms: WAIT_MS };
+  for (;;) {
+    const response = await send(options, routeOf("readOrder"), input);
+    const order = (await response.json()) as Answer<"readOrder">;
+    const problem = order.problem as AdminProblem | null;
+    if (problem) throw new AdminRequestError(problem.status, problem);
+    if (order.state === "done") return order.answer;
+    options.onOrder?.(order);
+  }
 }
 
 async function answerOf({ answer }: Route, response: Response): Promise<unknown> {

@@ -8,7 +8,17 @@ export {
   type AdminProblemCode,
   type AdminViolation,
 } from "./problems.ts";
-export { BASE_PATH, isBytes, isLines, type Route } from "./route.ts";
-export { type Answer, BREAK_GLASS_OPERATIONS, type Input, ROUTE_IDS, type RouteId, routeOf, ROUTES } from "./routes.ts";
+export { BASE_PATH, isBytes, isLines, isOrder, type Route } from "./route.ts";
+export {
+  type Answer,
+  BREAK_GLASS_OPERATIONS,
+  type Input,
+  isRouteId,
+  ROUTE_IDS,
+  type RouteId,
+  routeOf,
+  ROUTES,
+} from "./routes.ts";
 export type { AccountExport, ExportPart } from "./routes/accounts.ts";
+export type { Order } from "./routes/orders.ts";
 export { CATEGORIES, type Event, FIELD_TYPES, SENSITIVITIES } from "./schemas.ts";

@@ -1,7 +1,8 @@
 import { ADMIN_PROBLEMS, type AdminProblemCode } from "./problems.ts";
 import { PERMISSIONS, ROLE_NAMES, scopeOf } from "./permissions.ts";
-import { BASE_PATH, isBytes, isLines, type Route } from "./route.ts";
+import { BASE_PATH, isBytes, isLines, isOrder, type Route } from "./route.ts";
 import { ROUTE_IDS, routeOf } from "./routes.ts";
+import { order } from "./routes/orders.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -81,9 +82,16 @@ function operation(id: string, route: Route): Json {
     ...(route.body && {
       requestBody: { required: true, content: { "application/json": { schema: plain(route.body) } } },
     }),
-    responses: { "200": success(route), ...problems(route) },
+    responses: { "200": success(route), ...(isOrder(route) && { "202": PLACED }), ...problems(route) },
   };
 }
+
+/** The answer of a call whose work takes longer. */
+const PLACED: Json = {
+  description: "A worker applies the order: `Location` has its state, its progress and at its end the answer.",
+  headers: { Location: { description: "The order.", required: true, schema: { type: "string" } } },
+  content: { "application/json": { schema: JSON.parse(JSON.stringify(order)) } },
+};
 
 function parameters(part: Route["params"], place: "path" | "query"): readonly Json[] {
   return Object.entries(part?.properties ?? {}).map(([name, schema]) => ({

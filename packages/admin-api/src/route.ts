@@ -38,6 +38,8 @@ export interface Route {
   readonly breakGlass?: true;
   /** The operation needs a login of a worker: to change what the owner's login changes, or to read every payload. */
   readonly appliedBy?: "worker";
+  /** To repeat the operation does no more than to do it once: an order of it that was interrupted begins again. */
+  readonly isRepeatable?: true;
   readonly params?: TObject;
   readonly query?: TObject;
   readonly body?: TObject;
@@ -72,6 +74,9 @@ export type AnswerOf<R extends Route> = R["answer"] extends BytesAnswer
       : never;
 
 export const isLines = (answer: Route["answer"]): answer is LinesAnswer => "lines" in answer;
+
+/** Whether a call is an order, which a worker applies: its answer may come later. */
+export const isOrder = ({ appliedBy, answer }: Route): boolean => appliedBy === "worker" && !isLines(answer);
 
 export const isBytes = (answer: Route["answer"]): answer is BytesAnswer => "bytes" in answer;
 

@@ -11,6 +11,7 @@ import { DRIFT_ROUTES } from "./routes/drift.ts";
 import { EVENT_ROUTES } from "./routes/events.ts";
 import { FEATURE_LINEAGE_ROUTES } from "./routes/feature-lineage.ts";
 import { FEATURE_ROUTES } from "./routes/features.ts";
+import { ORDER_ROUTES } from "./routes/orders.ts";
 import { PURPOSE_ROUTES } from "./routes/purposes.ts";
 import { HEALTH_ROUTES } from "./routes/health.ts";
 import { HOLD_ROUTES } from "./routes/holds.ts";
@@ -30,6 +31,7 @@ export const ROUTES = {
   ...EVENT_ROUTES,
   ...CASE_ROUTES,
   ...APPROVAL_ROUTES,
+  ...ORDER_ROUTES,
   ...AUDIT_ROUTES,
   ...ADMIN_TOKEN_ROUTES,
   ...SESSION_TOKEN_ROUTES,
@@ -57,6 +59,8 @@ export type Answer<Id extends RouteId> = AnswerOf<(typeof ROUTES)[Id]>;
 export const ROUTE_IDS = Object.keys(ROUTES) as readonly RouteId[];
 
 export const routeOf = (id: RouteId): Route => ROUTES[id];
+
+export const isRouteId = (text: string): text is RouteId => Object.hasOwn(ROUTES, text);
 
 /** Operations that read payloads or destroy data, by their names in audit entries. */
 export const BREAK_GLASS_OPERATIONS: readonly string[] = ROUTE_IDS.map(routeOf)

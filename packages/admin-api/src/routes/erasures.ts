@@ -93,6 +93,7 @@ export const ERASURE_ROUTES = {
     recentSignIn: true,
     access: "change",
     appliedBy: "worker",
+    isRepeatable: true,
     body: object({
       ...subject,
       reason,

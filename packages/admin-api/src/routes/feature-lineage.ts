@@ -95,6 +95,7 @@ export const FEATURE_LINEAGE_ROUTES = {
     operation: "feature.verify",
     access: "audited-read",
     appliedBy: "worker",
+    isRepeatable: true,
     query: object({
       event_id: Type.Optional(eventId),
       from: Type.Optional(time("Only events that were received at or after this time.")),
@@ -192,6 +193,7 @@ export const FEATURE_LINEAGE_ROUTES = {
     operation: "feature.compare",
     access: "audited-read",
     appliedBy: "worker",
+    isRepeatable: true,
     query: object({
       before: featureName,
       after: featureName,

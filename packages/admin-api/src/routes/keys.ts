@@ -41,6 +41,7 @@ export const KEY_ROUTES = {
     operation: "key.rotate",
     access: "change",
     appliedBy: "worker",
+    isRepeatable: true,
     body: object({ dry_run: dryRun }),
     answer: object({
       version: shownText("The version that wraps new secrets."),

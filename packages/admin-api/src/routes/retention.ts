@@ -39,6 +39,7 @@ export const RETENTION_ROUTES = {
     operation: "retention.run",
     access: "change",
     appliedBy: "worker",
+    isRepeatable: true,
     answer: object({
       ...counts,
       deleted: count("Rows that were deleted one by one, whose secrets others need."),

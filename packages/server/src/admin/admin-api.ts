@@ -7,6 +7,7 @@ import {
   BASE_PATH,
   isBytes,
   isLines,
+  isOrder,
   type Permission,
   type Route,
   ROUTE_IDS,
@@ -26,6 +27,7 @@ import { accountThrottle, failureThrottle } from "../ingest/throttle.ts";
 import { OperatorError } from "../errors/operator-error.ts";
 import type { OnError } from "../ports.ts";
 import { authenticate } from "./authenticate.ts";
+import { placeOrder, resultOf, shownOrder, waitForEnd } from "./operations/admin-orders.ts";
 import type { Operation, OperationCall, OperationResult } from "./operations/operation.ts";
 import { OPERATIONS } from "./operations/operations.ts";
 import { type AdminPorts } from "./operations/ports.ts";
@@ -37,6 +39,8 @@ const MAX_BODY_BYTES = 65_536;
 /** Requests of one caller: per second, and at once. */
 const RATE = 50;
 const BURST = 100;
+/** An order that takes longer is answered with its address. */
+const ANSWER_WITHIN_MS = 2_000;
 /** Failed authentications of one source address: per second, and at once. One that is under way counts, too. */
 const FAILURE_RATE = 5;
 const FAILURE_BURST = 100;
@@ -119,8 +123,9 @@ function addRoute(
     handler: async (request, reply) => {
       const { call } = admitted.get(request) as Admitted;
       const input = { ...(request.params as object), ...(request.query as object), ...(request.body as object) };
+      if (isOrder(route)) return answerOrder(ports, id, call.caller, input, reply);
       // guard(drop): a process without a worker uses no owner's login
-      // fails: packages/server/src/service/separated.test.ts › refuses what needs the owner
+      // fails: packages/server/src/service/separated.test.ts › refuses an export
       requireWorker(route, ports);
       const { answer, audit, headers = {} } = await perform(id, { ...call, input });
       // guard(drop): what is read is audited before it is answered
@@ -147,6 +152,28 @@ function addRoute(
   });
 }
 
+/** Short work is answered at once, as if no other process did it. */
+async function answerOrder(
+  ports: AdminPorts,
+  id: RouteId,
+  caller: Caller,
+  input: object,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const orderId = await placeOrder(ports, id, caller, input);
+  const order = await waitForEnd(ports, orderId, ANSWER_WITHIN_MS);
+  if (!order) throw new OperatorError("not-found", `There is no order ${orderId}.`);
+  const { answer, problem: failed } = await resultOf(ports, order);
+  if (failed) return problem(reply, failed as AdminProblem, {});
+  reply.type("application/json");
+  if (order.state === "done") return reply.send(JSON.stringify(answer));
+  const headers = { Location: `${BASE_PATH}/orders/${orderId}` };
+  return reply
+    .status(202)
+    .headers(headers)
+    .send(JSON.stringify(shownOrder(order)));
+}
+
 /** An error after the first line ends the connection: the caller sees that the answer is not whole. */
 async function* linesOf(values: AsyncIterable<unknown>, onError: OnError): AsyncGenerator<string> {
   try {
@@ -161,7 +188,7 @@ function requireWorker({ appliedBy }: Route, { works }: AdminPorts): void {
   if (appliedBy !== "worker" || works) return;
   throw new OperatorError(
     "owner-login-needed",
-    "This process has no owner's login: run the command where a worker runs (drs serve without --only, or --only worker).",
+    "This process has no owner's login: run the command where a worker runs (drs serve without --only, or --only admin,worker).",
   );
 }
 

@@ -12,6 +12,7 @@ import { ADMIN_OPENAPI_JSON } from "../http/openapi.ts";
 import { issueAdminToken } from "../identity/admin-tokens.ts";
 import { inOwnerTransaction } from "../postgres/database.ts";
 import { createAdminApi } from "./admin-api.ts";
+import { OrderWorker } from "./order-worker.ts";
 import type { SignInPorts } from "./sign-in.ts";
 import { portsOf } from "./operations/ports.ts";
 
@@ -55,9 +56,11 @@ export function useAdminListener(system: () => System, signIn?: (url: string) =>
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const orders = new OrderWorker({ system: system(), onError });
+    connections.add("orders", () => orders.close());
     api = await createAdminApi({
       ports: {
-        ...portsOf(system(), await openAdminConnection(system(), onError, connections)),
+        ...portsOf(system(), await openAdminConnection(system(), onError, connections), () => orders.wake()),
         monotonic: { now: () => performance.now() + passed },
       },
       document: ADMIN_OPENAPI_JSON,

@@ -53,7 +53,8 @@ function ofHolder({
   expires_at,
   token_id,
 }: NonNullable<Awaited<ReturnType<typeof findHolder>>>): Caller {
-  return { person, roles, expiresAt: expires_at, via: "api", actor: `${actorStartOf(person)}admin token ${token_id})` };
+  const actor = `${actorStartOf(person)}admin token ${token_id})`;
+  return { person, roles, expiresAt: expires_at, via: "api", actor, tokenId: token_id };
 }
 
 async function ofCookie(

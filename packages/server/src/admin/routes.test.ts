@@ -78,6 +78,8 @@ const inputs = (): Readonly<Record<RouteId, Record<string, unknown>>> => ({
   readApproval: { approval_id: NO_ID },
   approve: { approval_id: NO_ID },
   deny: { approval_id: NO_ID },
+  listOrders: {},
+  readOrder: { order_id: NO_ID },
   listAudit: {},
   reviewReads: {},
   listReviews: {},

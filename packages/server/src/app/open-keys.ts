@@ -17,6 +17,7 @@ import { type Bounded, boundedBy } from "../dependencies/file-calls.ts";
 import { FEATURE_VALUES, Partitions } from "../events/partitions.ts";
 import { EntryCodec } from "../journal/entry-codec.ts";
 import { AdminSessions } from "../identity/admin-sessions.ts";
+import { OrderCodec } from "../orders/order-codec.ts";
 import { findHoldSecrets } from "../lifecycle/holds/holds.ts";
 import { findReceiptSigner, type ReceiptSigner, receiptSigner } from "../lifecycle/receipts/receipt-signer.ts";
 import { readInstallationId, installationSecret, requireSecrets } from "../lifecycle/recovery/installation.ts";
@@ -35,6 +36,7 @@ export interface Keys {
   readonly pseudonymizer: Pseudonymizer;
   readonly audit: AuditSigner;
   readonly adminSessions: AdminSessions;
+  readonly orders: OrderCodec;
   readonly sealer: CachingSealer;
   readonly featurePartitions: Partitions;
   readonly featureSealer: FeatureSealer;
@@ -82,6 +84,7 @@ export async function openKeys(connection: OpenConnection): Promise<Keys> {
     pseudonymizer,
     audit: new AuditSigner(installation, pseudonymizer, secrets, clock),
     adminSessions: new AdminSessions(deriveKey(installation, "admin sessions")),
+    orders: new OrderCodec(installation),
     sealer: createSealer(secrets, accountKeys, partitions, holdSecrets, deriveKey(installation, "request mac")),
     featurePartitions,
     featureSealer,

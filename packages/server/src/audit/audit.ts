@@ -29,6 +29,8 @@ export interface Agent {
   readonly roles?: readonly string[];
   /** Whether a command used the database although an admin API should be used: a review of each entry is open. */
   readonly breakGlass?: boolean;
+  /** The order of the admin API that a worker applies for the actor. */
+  readonly orderId?: string;
 }
 
 /** An action of a person or a program, which has an audit entry of its own. */
@@ -56,8 +58,9 @@ export interface AuditEntry extends Agent {
  * @returns the id of the entry.
  */
 export async function writeAudit(executor: Executor, signer: AuditSigner, entry: AuditEntry): Promise<string> {
-  const { account, eventIds, reason, detail, breakGlass, references: given, ...rest } = entry;
-  const references = breakGlass ? { ...given, break_glass: "true" } : given;
+  const { account, eventIds, reason, detail, breakGlass, orderId, references: given, ...rest } = entry;
+  const ofAgent = { ...(breakGlass && { break_glass: "true" }), ...(orderId !== undefined && { order_id: orderId }) };
+  const references = breakGlass || orderId !== undefined ? { ...given, ...ofAgent } : given;
   const at = signer.clock.now();
   const entryId = uuidv7(at);
   const subject = account === undefined ? undefined : signer.subjectOf(account);

@@ -1,11 +1,11 @@
 /** Operations of the admin API, for commands: on a server, or on the database itself. */
 import {
-  type AdminClient,
   AdminRequestError,
   type Answer,
   createAdminClient,
   type Input,
   isLines,
+  type Order,
   type Route,
   type RouteId,
   routeOf,
@@ -20,14 +20,14 @@ import { OperatorError } from "../errors/operator-error.ts";
 import { agentOf as agentOfCaller, type Caller } from "../identity/caller.ts";
 import { breaksGlass, checkpointBreakGlass, requireBroken } from "./break-glass.ts";
 import { agentOf, type Context, withConnection } from "./context.ts";
-import { findLogin } from "./login.ts";
+import { findLogin, type Login } from "./login.ts";
 
 /** Calls operations. @throws OperatorError */
 export type Call = <Id extends RouteId>(id: Id, input: Input<Id>) => Promise<Answer<Id>>;
 
 type Access = Route["access"];
 
-/** Long work, such as a retention pass or a rotation, is one call. */
+/** Long reads, such as an export, are one request. */
 const TIMEOUT_MS = 3_600_000;
 
 /** Calls one operation: through the admin API where one is configured, else on the database. */
@@ -38,7 +38,7 @@ export async function call<Id extends RouteId>(context: Context, id: Id, input: 
 /**
  * Calls several operations, on one connection where they work on the database.
  * @param access the widest that they need.
- * @param report shows progress of work on the database.
+ * @param report shows progress of work on the database, and of an order that takes long.
  */
 export async function withCalls<T>(
   context: Context,
@@ -47,7 +47,7 @@ export async function withCalls<T>(
   report = (line: string): void => void context.stderr.write(`${line}\n`),
 ): Promise<T> {
   const login = findLogin(context);
-  if (login) return work(remotely(createAdminClient({ ...login, timeoutMs: TIMEOUT_MS }), login.url));
+  if (login) return work(remotely(context, login, report));
   return withConnection(context, access, (connection) => work(onDatabase(context, portsOn(connection, report))));
 }
 
@@ -83,14 +83,50 @@ function asOperatorError(error: unknown): never {
   throw ofStatus(status, [error.message, ...places].join("\n"), error);
 }
 
-function remotely(client: AdminClient, url: string): Call {
+/** A worker applies an order also when the command that waits for it is ended. */
+function remotely({ onInterrupt, stderr }: Context, login: Login, report: (line: string) => void): Call {
+  const { url } = login;
+  const follower = new OrderFollower(report);
+  onInterrupt(() => stderr.write(follower.advice()));
+  const client = createAdminClient({ ...login, timeoutMs: TIMEOUT_MS, onOrder: (order) => follower.show(order) });
   return async <Id extends RouteId>(id: Id, input: Input<Id>): Promise<Answer<Id>> => {
     const answer = await client.call(id, input).catch((error: unknown) => {
-      throw error instanceof AdminRequestError ? answered(error) : unreachable(error, url);
+      if (error instanceof AdminRequestError) throw answered(error);
+      stderr.write(follower.advice());
+      throw unreachable(error, url);
     });
+    follower.forget();
     return isLines(routeOf(id).answer) ? (wholeOf(answer as AsyncIterable<unknown>, url) as Answer<Id>) : answer;
   };
 }
+
+/** The order that a command waits for. */
+class OrderFollower {
+  readonly #report: (line: string) => void;
+  #order: Order | undefined;
+
+  constructor(report: (line: string) => void) {
+    this.#report = report;
+  }
+
+  show(order: Order): void {
+    const line = lineOf(order);
+    if (!this.#order || lineOf(this.#order) !== line) this.#report(line);
+    this.#order = order;
+  }
+
+  forget(): void {
+    this.#order = undefined;
+  }
+
+  /** Empty where the command waits for no order. */
+  advice(): string {
+    return this.#order ? `The order continues: drs order show ${this.#order.order_id}\n` : "";
+  }
+}
+
+const lineOf = ({ order_id, operation, state, progress }: Order): string =>
+  `${operation}, order ${order_id}: ${state}${progress === null ? "" : `, ${progress}`}`;
 
 async function* wholeOf(lines: AsyncIterable<unknown>, url: string): AsyncGenerator {
   try {

@@ -17,6 +17,7 @@ import { featureCommand } from "./feature.ts";
 import { holdCommand } from "./hold.ts";
 import { keyCommand } from "./key.ts";
 import { example } from "./options.ts";
+import { orderCommand } from "./order.ts";
 import { migrateCommand } from "./migrate.ts";
 import { outcomeCommand } from "./outcome.ts";
 import { purposeCommand } from "./purpose.ts";
@@ -67,6 +68,7 @@ export function createProgram(context: Context): Command {
     eventCommand,
     caseCommand,
     approvalCommand,
+    orderCommand,
     auditCommand,
     reviewCommand,
     driftCommand,

@@ -10,6 +10,8 @@ export type KeyUse =
   | "ledger names"
   | "erasure journal"
   | "admin sessions"
+  | "order content"
+  | "order mac"
   | "audit ingest"
   | "audit admin"
   | "audit worker"

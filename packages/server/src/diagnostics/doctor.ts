@@ -7,6 +7,7 @@ import { countOutcomes, findUnreviewedUse } from "../audit/search-audit.ts";
 import { readErasureState } from "../lifecycle/erasure/erasures.ts";
 import { listAcceptedEntryLosses } from "../journal/applied-entries.ts";
 import { readDataRequestCounts } from "../subject-requests/data-requests.ts";
+import { countOrders } from "../orders/admin-orders.ts";
 import { readHoldState } from "../lifecycle/holds/holds.ts";
 import { readRestrictionState } from "../lifecycle/restrictions/restrictions.ts";
 import { readPolicyVersion } from "../policy/policy-table.ts";
@@ -88,6 +89,7 @@ export async function examine(installation: Installation): Promise<readonly Find
     await erasureFinding(installation, row.standby),
     await requestFinding(installation),
     await directUseFinding(installation),
+    await orderFinding(installation),
     await adoptedFinding(installation),
   );
   for (const warning of warningsOf(config)) findings.push({ what: "configuration", ok: true, ...warning });
@@ -257,6 +259,23 @@ async function directUseFinding({ pool, config }: Installation): Promise<Finding
     ok: true,
     severity,
     detail: `${state} without a closed review: see drs review list and drs audit review`,
+  };
+}
+
+async function orderFinding({ pool }: Installation): Promise<Finding> {
+  const what = "orders";
+  const { changed, late } = await countOrders(pool);
+  // guard(false): an order that was changed is a finding
+  // fails: packages/server/src/admin/order-worker.test.ts › that was changed
+  if (changed > 0) {
+    const detail = `${plural(changed, "order")} of the admin API changed in the database in the last 30 days, and not applied: see drs order list, and who has logins of the database`;
+    return { what, ok: false, detail };
+  }
+  if (late === 0) return { what, ok: true, detail: "no order of the admin API waits for a worker" };
+  return {
+    what,
+    ok: false,
+    detail: `${plural(late, "order")} of the admin API waited for more than a minute: see drs order list, and that a worker runs`,
   };
 }
 

@@ -126,7 +126,19 @@ export const OPERATOR_ERRORS = {
   },
   "owner-login-needed": {
     ...FAILED,
-    when: "The login may not create the schema or grant a role: name one that may in `DRS_MIGRATION_DATABASE_URL`. Or a process of the admin API alone has no owner's login: run the command where a worker runs.",
+    when: "The login may not create the schema or grant a role: name one that may in `DRS_MIGRATION_DATABASE_URL`. Or a process of the admin API alone can't export an account: run the command where a worker runs.",
+  },
+  "order-refused": {
+    ...FAILED,
+    when: "A worker refused an order of the admin API: no worker began it within an hour, or the credential of its caller has ended or lacks the permission. Sign in and give it again.",
+  },
+  "order-changed": {
+    ...FAILED,
+    when: "The row of an order of the admin API is not what the admin API has signed. Find out who changed it: a login of the database did.",
+  },
+  "order-interrupted": {
+    ...FAILED,
+    when: "A worker ended while it applied an order of the admin API. See whether the order took effect before you give it again.",
   },
   "pooler-unsupported": {
     ...FAILED,

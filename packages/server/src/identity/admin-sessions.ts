@@ -72,6 +72,12 @@ const FIND = sql(
   ["bytea", "text", "timestamptz"],
   { ...COLUMNS, is_use_due: "bool" },
 );
+const FIND_BY_ID = sql(
+  `select secret_hash, kind, ${ROW} from admin_session
+    where session_id = $1 and kind <> 'code' and started_at <= $2 and expires_at > $2`,
+  ["uuid", "timestamptz"],
+  { ...COLUMNS, secret_hash: "bytea", kind: narrowed<"console" | "login">("text") },
+);
 const RECORD_USE = sql("update admin_session set last_used_at = $2 where session_id = $1", ["uuid", "timestamptz"]);
 const TAKE_CODE = sql(
   `delete from admin_session where secret_hash = $1 and kind = 'code' returning ${ROW}`,
@@ -176,6 +182,12 @@ export class AdminSessions {
     const session = row && this.#verified(hash, kind, row);
     if (session && row.is_use_due) await query(executor, RECORD_USE, [session.sessionId, nowOf(clock)]);
     return session;
+  }
+
+  /** A session that has not ended and was valid at a time, RFC 3339. */
+  async findById(executor: Executor, sessionId: string, at: string): Promise<AdminSession | undefined> {
+    const row = (await query(executor, FIND_BY_ID, [sessionId, at])).rows[0];
+    return row && this.#verified(row.secret_hash, row.kind, row);
   }
 
   /** Exchanges a code for a login, once: a wrong verifier ends the code, too. */

@@ -136,6 +136,22 @@ const FIND = sql(
   ["bytea", "timestamptz"],
   { token_id: "uuid", person: "text", roles: "text[]", expires_at: "text", is_use_due: "bool" },
 );
+const FIND_ACTIVE = sql(
+  `select person, roles from admin_token
+    where token_id = $1 and revoked_at is null and issued_at <= $2 and expires_at > $2`,
+  ["uuid", "timestamptz"],
+  { person: "text", roles: "text[]" },
+);
+
+/** The holder of a token that is not revoked and was valid at a time, RFC 3339. */
+export async function findHolderById(
+  executor: Executor,
+  tokenId: string,
+  at: string,
+): Promise<Pick<AdminTokenHolder, "person" | "roles"> | undefined> {
+  const row = (await query(executor, FIND_ACTIVE, [tokenId, at])).rows[0];
+  return row && { ...row, roles: row.roles as readonly Role[] };
+}
 const RECORD_USE = sql("update admin_token set last_used_at = $2 where token_id = $1", ["uuid", "timestamptz"]);
 
 /** Looks a token up, and records its use once a minute. @returns its holder, or `undefined` for a token that is not active. */

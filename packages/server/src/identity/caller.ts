@@ -11,6 +11,8 @@ export interface Caller extends Agent {
   readonly expiresAt?: string;
   /** The session of a person who signed in; absent where the credential is an admin token. */
   readonly session?: CallerSession;
+  /** The admin token, by its id; absent where the credential is a session. */
+  readonly tokenId?: string;
 }
 
 export interface CallerSession {
@@ -20,11 +22,12 @@ export interface CallerSession {
 }
 
 /** What audit entries say about the caller. */
-export const agentOf = ({ actor, via, roles, breakGlass = false }: Caller): Agent => ({
+export const agentOf = ({ actor, via, roles, breakGlass = false, orderId }: Caller): Agent => ({
   actor,
   via,
   ...(roles.length > 0 && { roles }),
   ...(breakGlass && { breakGlass }),
+  ...(orderId !== undefined && { orderId }),
 });
 
 /** The start of the actors of one person: the rest names the credential. A person's name holds no parenthesis. */

@@ -20,6 +20,11 @@ const ATTRIBUTES = `account, purpose, received_at, event_id, collected_at, schem
 const ENTRY = `entry_id, at, actor, via, roles, operation, outcome, subject, event_id, occurrences, reason, subjects,
   event_ids, detail, category, ticket, case_id, approval_id, secret_id, record, mac, lane, lane_number`;
 
+/** The columns of an order that its caller gives, and the columns that a worker changes. */
+const ORDER = `order_id, route, person, actor, via, roles, token_id, session_id, input, input_sha256, requested_at,
+  expires_at, mac`;
+const ORDER_STATE = "input, state, tries, started_at, progress, ended_at, result";
+
 /** What a plan counts rows of feature values by. */
 const FEATURE_KEY = "account, purpose, received_at, event_id, action_id, key_id";
 
@@ -86,6 +91,10 @@ export const TABLE_GRANTS: Readonly<Record<string, Grants>> = {
   access_case: shared([...APPEND, columns("update", "closed_at, events_opened")], "drs_service", "drs_admin"),
   approval: shared([...APPEND, columns("update", "used_at")], "drs_service", "drs_admin"),
   approval_decision: shared(APPEND, "drs_service", "drs_admin"),
+  admin_order: {
+    drs_service: [...READ, columns("insert", ORDER), columns("update", ORDER_STATE)],
+    drs_admin: [...READ, columns("insert", ORDER)],
+  },
   kept_event: { drs_service: READ, drs_admin: [columns("select", ATTRIBUTES)] },
   live_event: { drs_service: READ, drs_admin: [columns("select", `${ATTRIBUTES}, restricted`)] },
   unrestricted_event: { drs_service: READ, drs_admin: [columns("select", `${ATTRIBUTES}, restricted`)] },
@@ -129,6 +138,7 @@ export const FUNCTION_GRANTS: Readonly<Record<string, readonly (Role | "public")
   complete_erasure: WORK,
   delete_account_key: WORK,
   delete_ended_cases: WORK,
+  delete_ended_orders: WORK,
   delete_erased: WORK,
   delete_erased_features: WORK,
   delete_expired_counts: WORK,

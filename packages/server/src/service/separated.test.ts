@@ -1,5 +1,6 @@
 /** Three processes of one installation, each with the login of its surface alone. */
 import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type AdminClient, createAdminClient } from "@device-risk-signals/admin-api";
@@ -15,9 +16,11 @@ import { openSystem, type System } from "../app/system.ts";
 import { readConfig } from "../config/config.ts";
 import { issueAdminToken } from "../identity/admin-tokens.ts";
 import { inOwnerTransaction } from "../postgres/database.ts";
+import { LOCKS } from "../postgres/locks.ts";
 import { migrate } from "../postgres/migrate.ts";
 import { type Service, startService } from "./service.ts";
 
+const NO_EVENT = "019a0000-0000-7000-8000-000000000000";
 const HOUR_MS = 3_600_000;
 const folder = useFolder();
 const scene = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: `${folder()}/journal` }));
@@ -125,17 +128,46 @@ describe("a process of", () => {
     expect(await get(admin.service.adminUrl, "/readyz")).toMatchObject({ status: 200, text: "ok\nserves: admin\n" });
   });
 
-  it("the admin API alone refuses what needs the owner's login, and says where to run it", async () => {
-    const erasure = { account: who.account, reason: "article 17" };
-    await expect(client.call("runErasure", erasure)).rejects.toMatchObject({
-      status: 409,
-      problem: { code: "owner-login-needed" },
+  it("the admin API alone places orders, and the worker applies them: a retention pass, an erasure, a hold", async () => {
+    const remote = { DRS_ADMIN_URL: admin.service.adminUrl, DRS_ADMIN_TOKEN: token };
+    const hold = { account: who.account, reason: "dispute 4711", approver: "J. Doe", review_on: "2999-01-31" };
+    const [run, held, erased] = await Promise.all([
+      runInProcess(remote, "retention", "run", "--json"),
+      client.call("addHold", hold),
+      client.call("runErasure", { event_id: NO_EVENT, reason: "article 17" }).catch((error: unknown) => error),
+    ]);
+    expect({ ...run, stdout: JSON.parse(run.stdout) }).toMatchObject({ code: 0, stderr: "", stdout: { rows: 0 } });
+    const { hold_id } = held;
+    expect(await client.call("liftHold", { hold_id, reason: "dispute 4711" })).toMatchObject({ hold_id });
+    expect(erased).toMatchObject({ status: 404, problem: { code: "not-found" } });
+    const { orders } = await client.call("listOrders", {});
+    expect(orders.map(({ operation, state }) => `${operation} ${state}`).toSorted()).toEqual([
+      "erase.run failed",
+      "hold.add done",
+      "hold.lift done",
+      "retention.run done",
+    ]);
+  });
+
+  it("the admin API alone answers long work with an order, which a command follows to its end", async () => {
+    const remote = { DRS_ADMIN_URL: admin.service.adminUrl, DRS_ADMIN_TOKEN: token };
+    // A rotation waits for this lock.
+    const { owner } = scene;
+    await owner.query(`select pg_advisory_lock(${LOCKS.maintenance})`);
+    const rotation = runInProcess(remote, "key", "rotate");
+    await sleep(2_300);
+    await owner.query(`select pg_advisory_unlock(${LOCKS.maintenance})`);
+    const { code, stdout, stderr } = await rotation;
+    expect({ code, stderr }).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^key\.rotate, order \S+: running\n/),
     });
-    expect((await client.call("listErasures", { account: who.account })).erasures).toEqual([]);
-    const retired = { features: ["found@1"], purpose: "default", reason: "review 17" };
-    await expect(client.call("retireFeatures", retired)).rejects.toMatchObject({
-      problem: { code: "owner-login-needed" },
-    });
+    expect(stdout).toBe("");
+  });
+
+  it("the admin API alone refuses an export of an account, which needs a worker in its process", async () => {
+    const exported = client.call("exportAccount", { account: who.account, reason: "request 17" });
+    await expect(exported).rejects.toMatchObject({ status: 409, problem: { code: "owner-login-needed" } });
   });
 
   it("the admin API does not start with a login of its own without its role", async () => {

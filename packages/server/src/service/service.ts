@@ -7,6 +7,7 @@ import type { Logger } from "pino";
 import { OperatorError } from "../errors/operator-error.ts";
 import type { Config } from "../config/config.ts";
 import { createAdminApi } from "../admin/admin-api.ts";
+import { OrderWorker } from "../admin/order-worker.ts";
 import { portsOf } from "../admin/operations/ports.ts";
 import { isLoopback } from "../config/rules.ts";
 import { settingOf } from "../config/settings.ts";
@@ -62,11 +63,14 @@ export async function startService(system: System, logger: Logger): Promise<Serv
     : await assembleWithoutIngestion(system, reports);
   serving.add("endpoint", () => endpoint.close());
 
+  const orders = surfaces.includes("worker") ? new OrderWorker({ system, onError }) : undefined;
+  if (orders) serving.add("orders", () => orders.close());
+
   const adminTls = await openTls(service.admin.tls, "service.admin.tls");
   const signIn = surfaces.includes("admin") ? await openSignIn(system, onError) : undefined;
   const api = surfaces.includes("admin")
     ? await createAdminApi({
-        ports: portsOf(system, await openAdminConnection(system, onError, administering)),
+        ports: portsOf(system, await openAdminConnection(system, onError, administering), () => orders?.wake()),
         ...(signIn && { signIn }),
         document: ADMIN_OPENAPI_JSON,
         isClearAllowed: isLoopback(service.admin.host),

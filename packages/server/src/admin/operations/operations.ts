@@ -1,3 +1,4 @@
+import { listOrders, readOrder } from "./admin-orders.ts";
 import { exportAccount } from "./account-export.ts";
 import { listActions, registerAction, revokeAction } from "./actions.ts";
 import { listAdminTokens, revokeAdminToken } from "./admin-tokens.ts";
@@ -55,6 +56,8 @@ export const OPERATIONS: Operations = {
   closeCase,
   listApprovals,
   readApproval,
+  listOrders,
+  readOrder,
   approve,
   deny,
   listAudit,

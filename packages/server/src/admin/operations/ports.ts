@@ -17,6 +17,8 @@ export interface AdminPorts extends OpenConnection {
   readonly installation: () => Promise<Installation>;
   /** Shows a line of progress to the person who waits, where the operation runs in their command. */
   readonly report: (line: string) => void;
+  /** Tells a worker of this process that there is an order; a worker of another process finds it within a second. */
+  readonly wakeWorker: () => void;
 }
 
 const MONOTONIC_CLOCK: MonotonicClock = { now: () => performance.now() };
@@ -25,7 +27,7 @@ const MONOTONIC_CLOCK: MonotonicClock = { now: () => performance.now() };
  * For a process that has opened the whole installation.
  * @param connection the admin API's own; a worker deletes and exports events by that of the installation.
  */
-export function portsOf(system: System, connection: AdminConnection): AdminPorts {
+export function portsOf(system: System, connection: AdminConnection, wakeWorker = (): void => {}): AdminPorts {
   const works = system.surfaces.includes("worker");
   const opened = Promise.resolve(works ? system : { ...system, ...connection });
   return {
@@ -36,6 +38,22 @@ export function portsOf(system: System, connection: AdminConnection): AdminPorts
     keys: () => opened,
     installation: () => opened,
     report: () => {},
+    wakeWorker,
+  };
+}
+
+/** For the orders that a worker applies. @param report records progress. */
+export function portsOfWorker(system: System, report: AdminPorts["report"]): AdminPorts {
+  const opened = Promise.resolve(system);
+  const open = (): Promise<Installation> => opened;
+  return {
+    ...system,
+    works: true,
+    monotonic: MONOTONIC_CLOCK,
+    keys: open,
+    installation: open,
+    report,
+    wakeWorker: () => {},
   };
 }
 
@@ -50,6 +68,7 @@ export function portsOn(connection: OpenConnection, report: AdminPorts["report"]
     keys: () => (keys ??= installation ?? openKeys(connection)),
     installation: () => (installation ??= openInstallation(connection)),
     report,
+    wakeWorker: () => {},
   };
 }
 

@@ -3,7 +3,7 @@ import type { Clock } from "../../ports.ts";
 import { AdminError } from "./problem.ts";
 
 /** 5 minutes. */
-const RECENT_MS = 300_000;
+export const RECENT_MS = 300_000;
 
 /**
  * For what a stolen session must not do: decide about an approval. A command on the database itself has the login of the

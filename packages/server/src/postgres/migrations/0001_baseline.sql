@@ -715,6 +715,46 @@ create trigger approval_is_used_once before update on approval for each row
 create trigger approval_decision_is_immutable before update on approval_decision
   for each row execute function refuse_change();
 
+-- Orders of the admin API that a worker applies. The MAC is made under a key that the database does not hold, and is over
+-- all that was ordered: a login of the database can't give or change an order. Input and result are sealed.
+create table admin_order (
+  order_id uuid primary key,
+  route text not null,
+  person text not null,
+  actor text not null,
+  via text not null,
+  roles text[] not null,
+  -- The credential of the caller.
+  token_id uuid,
+  session_id uuid,
+  -- Null once the order has ended: it may name an account that is erased.
+  input bytea,
+  input_sha256 bytea not null,
+  requested_at timestamptz not null,
+  expires_at timestamptz not null,
+  mac bytea not null,
+  state text not null default 'waiting'
+    check (state in ('waiting', 'running', 'done', 'failed', 'refused', 'changed')),
+  -- How often a worker has started it.
+  tries integer not null default 0,
+  started_at timestamptz,
+  progress text,
+  ended_at timestamptz,
+  result bytea,
+  check (num_nonnulls(token_id, session_id) = 1),
+  check ((ended_at is null) = (state in ('waiting', 'running'))),
+  check ((ended_at is null) = (input is not null))
+);
+create index admin_order_open on admin_order (route, requested_at) where ended_at is null;
+create index admin_order_requested_at on admin_order (requested_at);
+-- An order ends once, and nothing but its state changes before.
+create trigger admin_order_is_final before update on admin_order for each row
+  when (old.ended_at is not null or (new.ended_at is null and new.input is distinct from old.input)
+    or (old.order_id, old.route, old.person, old.actor, old.via, old.roles, old.token_id, old.session_id,
+      old.input_sha256, old.requested_at, old.expires_at, old.mac)
+    is distinct from (new.order_id, new.route, new.person, new.actor, new.via, new.roles, new.token_id, new.session_id,
+      new.input_sha256, new.requested_at, new.expires_at, new.mac)) execute function refuse_change();
+
 -- Versions of features: the bundle of the definition, which is run from here, and its manifest (JCS). Only the owner's
 -- login proposes, adopts and retires features: a stolen serving login must not choose the code that runs.
 create table feature_version (

@@ -1,0 +1,138 @@
+/** Orders: calls that a worker applies, because they need a login that the admin API does not have. */
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Answer, isRouteId, type Order, type RouteId, routeOf } from "@device-risk-signals/admin-api";
+import { writeAudit } from "../../audit/audit.ts";
+import { OperatorError } from "../../errors/operator-error.ts";
+import { agentOf, type Caller } from "../../identity/caller.ts";
+import {
+  findOrder,
+  insertOrder,
+  listOrders as queryOrders,
+  MAX_OPEN,
+  type OrderRow,
+  type OrderWithResult,
+} from "../../orders/admin-orders.ts";
+import { type OrderCodec, type OrderRecord, sha256 } from "../../orders/order-codec.ts";
+import { inTransaction } from "../../postgres/database.ts";
+import { nextOf, pageOf } from "./list-page.ts";
+import type { Operation } from "./operation.ts";
+import type { AdminPorts } from "./ports.ts";
+import { AdminError, adminErrorOf } from "./problem.ts";
+
+/** A worker begins an order within an hour, or refuses it: roles and reasons of the caller may have changed. */
+const TO_BEGIN_MS = 3_600_000;
+
+export const listOrders: Operation<"listOrders"> = async ({ ports, caller, scope, input }) => {
+  const page = pageOf(input);
+  const rows = await queryOrders(ports.pool, ports.clock, scope === "own" ? caller.person : undefined, page);
+  const next = nextOf(rows, page, ({ requested_at, order_id }) => [requested_at, order_id]);
+  return { answer: { orders: rows.map(shownOrder), next }, audit: { detail: { count: rows.length } } };
+};
+
+/** The person who gave an order follows it: its own audit entries say what they see. */
+export const readOrder: Operation<"readOrder"> = async ({ ports, caller, scope, input }) => {
+  const { order_id: id, wait_ms = 0 } = input;
+  const row = await waitForEnd(ports, id.toLowerCase(), wait_ms);
+  const isOwn = row?.person === caller.person;
+  // guard(false): a person reads the orders that their roles allow
+  // fails: packages/server/src/admin/order-worker.test.ts › of another person
+  if (!row || (scope === "own" && !isOwn)) throw new OperatorError("not-found", `There is no order ${id}.`);
+  const { answer = null, problem = null } = isOwn ? await resultOf(ports, row) : {};
+  return { answer: { ...shownOrder(row), answer, problem }, ...(!isOwn && { audit: { detail: { order_id: id } } }) };
+};
+
+export const shownOrder = ({ route, person, ...row }: OrderRow): Order => ({
+  order_id: row.order_id,
+  operation: isRouteId(route) ? routeOf(route).operation : route,
+  requested_by: person,
+  requested_at: row.requested_at,
+  expires_at: row.expires_at,
+  state: row.state,
+  started_at: row.started_at,
+  ended_at: row.ended_at,
+  progress: row.progress,
+});
+
+/** What a worker answers for an order that has ended. */
+export type OrderResult = Partial<Pick<Answer<"readOrder">, "answer" | "problem">>;
+
+export async function resultOf(
+  { keys }: AdminPorts,
+  { order_id: id, state, result }: OrderWithResult,
+): Promise<OrderResult> {
+  if (state === "expired") return { problem: adminErrorOf(expired()).shown.problem };
+  if (!result) return {};
+  const opened = (await keys()).orders.open(id, "result", result);
+  return (opened as OrderResult | undefined) ?? { problem: adminErrorOf(changed()).shown.problem };
+}
+
+export const expired = (): OperatorError =>
+  new OperatorError("order-refused", "No worker began the order within an hour. See that one runs, and give it again.");
+
+export const changed = (): OperatorError =>
+  new OperatorError("order-changed", "The order was changed in the database after it had been given: see drs doctor.");
+
+/**
+ * Gives an order. It is in the database, and in the audit, when the promise resolves.
+ * @returns its id. @throws AdminError too-many-requests
+ */
+export async function placeOrder(ports: AdminPorts, id: RouteId, caller: Caller, input: object): Promise<string> {
+  const { audit, orders } = await ports.keys();
+  const order = recordOf(orders, ports.clock.now(), id, caller, input);
+  await inTransaction(ports.pool, async (transaction) => {
+    if (!(await insertOrder(transaction, order))) {
+      const detail = `The person has ${MAX_OPEN} orders that no worker has applied yet.`;
+      throw new AdminError("too-many-requests", { detail, headers: { "Retry-After": "60" } });
+    }
+    const detail = { of: routeOf(id).operation };
+    const agent = { ...agentOf(caller), orderId: order.orderId };
+    await writeAudit(transaction, audit, { ...agent, operation: "order.place", outcome: "done", detail });
+  });
+  ports.wakeWorker();
+  return order.orderId;
+}
+
+function recordOf(
+  codec: OrderCodec,
+  now: number,
+  route: RouteId,
+  { person, actor, via, roles, tokenId, session }: Caller,
+  input: object,
+): OrderRecord & { readonly input: Buffer; readonly mac: Buffer } {
+  const orderId = randomUUID();
+  const sealed = codec.seal(orderId, "input", input);
+  const record: OrderRecord = {
+    orderId,
+    route,
+    person,
+    actor,
+    via,
+    roles: [...roles],
+    tokenId: tokenId ?? null,
+    sessionId: session?.id ?? null,
+    inputSha256: sha256(sealed),
+    requestedAt: new Date(now).toISOString(),
+    expiresAt: new Date(now + TO_BEGIN_MS).toISOString(),
+  };
+  return { ...record, input: sealed, mac: codec.sign(record) };
+}
+
+const FIRST_LOOK_MS = 10;
+const LOOK_EVERY_MS = 200;
+
+/** The order at its end, or as it is when the time is over; `undefined` where there is none. */
+export async function waitForEnd(
+  { pool, clock, monotonic }: AdminPorts,
+  orderId: string,
+  withinMs: number,
+): Promise<OrderWithResult | undefined> {
+  const until = monotonic.now() + withinMs;
+  for (let pauseMs = FIRST_LOOK_MS; ; pauseMs = Math.min(2 * pauseMs, LOOK_EVERY_MS)) {
+    const row = await findOrder(pool, clock, orderId);
+    const isOpen = row?.state === "waiting" || row?.state === "running";
+    const leftMs = until - monotonic.now();
+    if (!isOpen || leftMs <= 0) return row;
+    await sleep(Math.min(pauseMs, leftMs));
+  }
+}

@@ -1,0 +1,207 @@
+/** Orders that processes of the admin API give, and workers apply. */
+import { randomUUID } from "node:crypto";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { Role, RouteId } from "@device-risk-signals/admin-api";
+import { until } from "../../../../e2e/support/embedded.ts";
+import { useTestSystem } from "../../../../e2e/support/test-system.ts";
+import { listAudit } from "../audit/audit.ts";
+import { issueAdminToken, revokeAdminToken } from "../identity/admin-tokens.ts";
+import type { Caller } from "../identity/caller.ts";
+import { deleteEndedOrders, endOrder, findOrder, MAX_OPEN, takeOrder } from "../orders/admin-orders.ts";
+import { tryLockSessionNamed } from "../postgres/advisory-locks.ts";
+import { inOwnerTransaction, withClient } from "../postgres/database.ts";
+import { LOCKS } from "../postgres/locks.ts";
+import { OrderWorker } from "./order-worker.ts";
+import { placeOrder, readOrder, resultOf } from "./operations/admin-orders.ts";
+import { readHealth } from "./operations/health.ts";
+import { type AdminPorts, portsOf } from "./operations/ports.ts";
+
+const HOUR_MS = 3_600_000;
+const scene = useTestSystem();
+const errors: unknown[] = [];
+let ports: AdminPorts;
+let worker: OrderWorker | undefined;
+
+beforeAll(() => {
+  ports = portsOf(scene.system, scene.system);
+});
+afterEach(async () => {
+  await worker?.close();
+  worker = undefined;
+  expect(errors.splice(0)).toEqual([]);
+});
+
+const startWorker = (): void => {
+  worker = new OrderWorker({ system: scene.system, onError: (error) => void errors.push(error) });
+};
+
+/** A caller with a token of these roles, issued some hours ago. */
+async function callerOf(person: string, roles: readonly Role[], hoursAgo = 3): Promise<Caller & { tokenId: string }> {
+  const issuedAt = { now: () => scene.system.clock.now() - hoursAgo * HOUR_MS };
+  const wanted = { person, roles, ttlMs: 24 * HOUR_MS };
+  const { token_id: tokenId } = await inOwnerTransaction(scene.system.administration, (owner) =>
+    issueAdminToken(owner, issuedAt, wanted),
+  );
+  return { person, roles, via: "api", actor: `${person} (admin token ${tokenId})`, tokenId };
+}
+
+const place = (caller: Caller, id: RouteId = "runRetention", input: object = {}): Promise<string> =>
+  placeOrder(ports, id, caller, input);
+const find = async (id: string) => {
+  const row = await findOrder(scene.system.pool, scene.system.clock, id);
+  return row && { ...row, ...(await resultOf(ports, row)) };
+};
+async function ended(id: string) {
+  startWorker();
+  await until(async () => (await find(id))?.ended_at !== null);
+  return find(id);
+}
+const audited = async (person: string) =>
+  (await listAudit(scene.system.pool, () => scene.system.secrets, { person, limit: 10 })).map(
+    ({ operation, outcome, detail }) => ({ operation, outcome, order: (detail as { order_id?: string }).order_id }),
+  );
+/** Changes what triggers protect, as a superuser can. */
+const change = (assignment: string, id: string): Promise<unknown> =>
+  scene.owner.query(
+    `begin; set local session_replication_role = replica;
+      update drs.admin_order set ${assignment} where order_id = '${id}'; commit`,
+  );
+
+describe("an order", () => {
+  it("is applied by a worker as its caller, is audited as it was given and as it ended, and is final", async () => {
+    const caller = await callerOf("of-work", ["operator"]);
+    const id = await place(caller);
+    expect(await find(id)).toMatchObject({ state: "waiting", ended_at: null });
+    expect(await ended(id)).toMatchObject({ state: "done", answer: { partitions: 0, rows: 0 } });
+    expect(await audited("of-work")).toEqual([
+      { operation: "retention.run", outcome: "done", order: id },
+      { operation: "order.place", outcome: "done", order: id },
+    ]);
+    for (const changed of ["state = 'failed'", "result = null", "ended_at = null, state = 'running', input = ''"]) {
+      const update = scene.owner.query(`update drs.admin_order set ${changed} where order_id = $1`, [id]);
+      await expect(update).rejects.toMatchObject({ code: "23001" });
+    }
+  });
+
+  it("that fails has the problem of its operation, and is audited as failed", async () => {
+    const id = await place(await callerOf("of-error", ["privacy"]), "liftHold", {
+      hold_id: randomUUID(),
+      reason: "dispute 4711",
+    });
+    expect(await ended(id)).toMatchObject({ state: "failed", problem: { status: 409, code: "journal-required" } });
+    expect((await audited("of-error"))[0]).toEqual({ operation: "order.end", outcome: "failed", order: id });
+  });
+
+  it.each(["person = 'other', actor = 'other (x)'", "route = 'rotateKeys'", "roles = '{privacy}'", "input = '\\x00'"])(
+    "that was changed in the database is not applied, is audited and is a finding of doctor: %s",
+    async (assignment) => {
+      const id = await place(await callerOf("of-change", ["operator"]));
+      await change(assignment, id);
+      expect(await ended(id)).toMatchObject({ state: "changed", problem: { status: 409, code: "order-changed" } });
+      expect(errors.splice(0)).toMatchObject([{ code: "order-changed" }]);
+      const entries = await listAudit(scene.system.pool, () => scene.system.secrets, { limit: 1 });
+      expect(entries[0]).toMatchObject({ actor: "server", operation: "order.end", outcome: "changed" });
+      const caller = await callerOf("of-health", ["operator"]);
+      const { answer } = await readHealth({ ports, caller, scope: "full", input: {} });
+      const finding = answer.findings.find(({ what }) => what === "orders");
+      expect(finding).toMatchObject({ ok: false, detail: expect.stringContaining("changed in the database") });
+    },
+  );
+
+  it("whose token was revoked before a worker began it is refused", async () => {
+    const caller = await callerOf("of-revocation", ["operator"]);
+    const id = await place(caller);
+    await revokeAdminToken(scene.system.pool, scene.system.clock, caller.tokenId);
+    expect(await ended(id)).toMatchObject({ state: "refused", problem: { code: "order-refused" } });
+    expect((await audited("of-revocation"))[0]).toMatchObject({ operation: "order.end", outcome: "refused" });
+  });
+
+  it("that the admin API signed for roles without its permission is refused", async () => {
+    const caller = await callerOf("of-roles", ["analyst"]);
+    for (const roles of [["analyst"], ["operator"]] as const) {
+      const id = await place({ ...caller, roles });
+      expect(await ended(id)).toMatchObject({ state: "refused", problem: { code: "order-refused" } });
+      await worker?.close();
+    }
+  });
+
+  it("that was given more than an hour ago is refused", async () => {
+    const clock = { now: () => scene.system.clock.now() - 2 * HOUR_MS };
+    const id = await placeOrder({ ...ports, clock }, "runRetention", await callerOf("of-wait", ["operator"]), {});
+    expect(await find(id)).toMatchObject({ state: "expired", problem: { code: "order-refused" } });
+    expect(await ended(id)).toMatchObject({ state: "refused", problem: { code: "order-refused" } });
+  });
+
+  it("whose worker was killed is started again by another one, once its lock is free, and ends once", async () => {
+    const { pool, clock, database } = scene.system;
+    const caller = await callerOf("of-kill", ["operator"]);
+    const id = await place(caller);
+    const late = { state: "failed", result: Buffer.from("") } as const;
+    await withClient(database, async (session) => {
+      expect(await tryLockSessionNamed(session, LOCKS.orders, "runRetention")).toBe(true);
+      const first = await takeOrder(session, clock, "runRetention");
+      await takeOrder(session, clock, "runRetention");
+      expect(await endOrder(pool, clock, { orderId: id, tries: first?.tries ?? 0 }, late), "it is taken again").toBe(
+        false,
+      );
+      startWorker();
+      await place(caller, "rotateKeys", { dry_run: true });
+      await until(
+        async () =>
+          (await pool.query("select from admin_order where state = 'done' and route = 'rotateKeys'")).rowCount === 1,
+      );
+      expect(await find(id), "another worker has it").toMatchObject({ state: "running" });
+      await worker?.close();
+    });
+    // The token of the order may have been revoked since: it was valid when the first worker began the order.
+    await revokeAdminToken(pool, clock, caller.tokenId);
+    expect(await ended(id)).toMatchObject({ state: "done", answer: { rows: 0 } });
+    expect((await audited("of-kill")).filter(({ operation }) => operation === "retention.run")).toHaveLength(1);
+  });
+
+  it("that may have taken effect before its worker was killed is not applied again", async () => {
+    const hold = { account: "customer-1", reason: "dispute 4711", approver: "J. Doe", review_on: "2999-01-31" };
+    const id = await place(await callerOf("of-hold", ["privacy"]), "addHold", hold);
+    await withClient(scene.system.database, (session) => takeOrder(session, scene.system.clock, "addHold"));
+    expect(await ended(id)).toMatchObject({ state: "failed", problem: { code: "order-interrupted" } });
+    expect((await scene.owner.query("select from drs.legal_hold")).rowCount).toBe(0);
+  });
+
+  it("of another person shows its state to those whose roles allow it, and its answer to no one else", async () => {
+    const caller = await callerOf("of-answer", ["operator"]);
+    const input = { order_id: await place(caller) };
+    await ended(input.order_id);
+    const [own, full] = [{ ...caller, person: "other" }, caller];
+    await expect(readOrder({ ports, caller: own, scope: "own", input })).rejects.toMatchObject({ code: "not-found" });
+    const { answer: shown } = await readOrder({ ports, caller: own, scope: "full", input });
+    expect(shown).toMatchObject({ state: "done", operation: "retention.run", answer: null });
+    expect((await readOrder({ ports, caller: full, scope: "own", input })).answer.answer).toMatchObject({ rows: 0 });
+  });
+});
+
+describe("orders", () => {
+  it("of one person that no worker has applied are at most a hundred", async () => {
+    const caller = await callerOf("of-flood", ["operator"]);
+    const insert = `insert into drs.admin_order (order_id, route, person, actor, via, roles, token_id, input, input_sha256,
+        requested_at, expires_at, mac)
+      select gen_random_uuid(), 'none', 'of-flood', '', 'api', '{}', gen_random_uuid(), '', '', now(), now(), ''
+      from generate_series(1, ${MAX_OPEN})`;
+    await scene.owner.query(insert);
+    await expect(place(caller)).rejects.toMatchObject({ problem: { status: 429 } });
+    await scene.owner.query("delete from drs.admin_order where person = 'of-flood'");
+  });
+
+  it("are deleted a day after their end, and changed ones after 30 days", async () => {
+    const { pool } = scene.system;
+    const [old, changed, open] = [
+      await place(await callerOf("of-age", ["operator"])),
+      await place(await callerOf("of-age", ["operator"])),
+      await place(await callerOf("of-age", ["operator"])),
+    ];
+    await change("state = 'done', input = null, ended_at = now() - interval '25 hours'", old);
+    await change("state = 'changed', input = null, ended_at = now() - interval '25 hours'", changed);
+    await deleteEndedOrders(pool);
+    const { rows } = await scene.owner.query("select order_id from drs.admin_order where person = 'of-age'");
+    expect(rows.map(({ order_id }: { order_id: string }) => order_id).toSorted()).toEqual([changed, open].toSorted());
+  });
+});

@@ -1,0 +1,281 @@
+/** Applies orders of the admin API with the logins of a worker, each as its caller, once. */
+import { type RouteId, isRouteId, routeOf, scopeOf } from "@device-risk-signals/admin-api";
+import type { System } from "../app/system.ts";
+import { writeAudit } from "../audit/audit.ts";
+import { OperatorError } from "../errors/operator-error.ts";
+import { findHolderById } from "../identity/admin-tokens.ts";
+import { agentOf, type Caller } from "../identity/caller.ts";
+import {
+  deleteEndedOrders,
+  endOrder,
+  type EndState,
+  findOpenRoutes,
+  reportProgress,
+  type TakenOrder,
+  takeOrder,
+} from "../orders/admin-orders.ts";
+import type { OnError } from "../ports.ts";
+import { tryLockSessionNamed } from "../postgres/advisory-locks.ts";
+import { withClient, withoutStatementTimeout } from "../postgres/database.ts";
+import type { Connection } from "../postgres/executor.ts";
+import { LOCKS } from "../postgres/locks.ts";
+import { changed, expired, type OrderResult } from "./operations/admin-orders.ts";
+import type { Operation } from "./operations/operation.ts";
+import { OPERATIONS } from "./operations/operations.ts";
+import { portsOfWorker } from "./operations/ports.ts";
+import { adminErrorOf } from "./operations/problem.ts";
+import { RECENT_MS } from "./operations/recent-sign-in.ts";
+
+const LOOK_EVERY_MS = 1_000;
+/** Another worker that applies an order of a route may do so for long. */
+const LOOK_AGAIN_MS = 5_000;
+const DELETE_EVERY_MS = 3_600_000;
+const REPORT_EVERY_MS = 1_000;
+/** Orders of several routes are applied at once; each has connections of its own. */
+const MAX_ROUTES = 4;
+/** An order that ends its worker again and again is not started for ever. */
+const MAX_TRIES = 3;
+/** On close, orders under way get this long; a worker that starts later begins them again. */
+const CLOSE_WITHIN_MS = 5_000;
+const END_TRIES = 5;
+
+export interface OrderWorkerOptions {
+  readonly system: System;
+  readonly onError: OnError;
+}
+
+/** Looks for orders every second, and when it is woken. */
+export class OrderWorker {
+  readonly #system: System;
+  readonly #onError: OnError;
+  readonly #timer: NodeJS.Timeout;
+  /** What is under way, by route. */
+  readonly #running = new Map<string, Promise<void>>();
+  /** Routes whose orders another worker applies, and when this one looks again. */
+  readonly #others = new Map<string, number>();
+  #deletedAt = -Infinity;
+  #looking: Promise<void> | undefined;
+  #isWoken = false;
+  #isClosed = false;
+
+  constructor({ system, onError }: OrderWorkerOptions) {
+    this.#system = system;
+    this.#onError = onError;
+    this.#timer = setInterval(() => this.wake(), LOOK_EVERY_MS);
+    this.#timer.unref();
+    this.wake();
+  }
+
+  /** Looks for orders now. */
+  wake(): void {
+    this.#isWoken = true;
+    this.#looking ??= this.#look()
+      .catch((error: unknown) => this.#onError(error, "find orders"))
+      .finally(() => (this.#looking = undefined));
+  }
+
+  /** Begins no further order, and waits a little for those under way. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    await this.#looking;
+    await Promise.race([Promise.all(this.#running.values()), after(CLOSE_WITHIN_MS)]);
+  }
+
+  async #look(): Promise<void> {
+    while (this.#isWoken && !this.#isClosed) {
+      this.#isWoken = false;
+      const now = performance.now();
+      if (now - this.#deletedAt > DELETE_EVERY_MS) {
+        this.#deletedAt = now;
+        await deleteEndedOrders(this.#system.pool);
+      }
+      for (const route of await findOpenRoutes(this.#system.pool)) {
+        const isFree = !this.#running.has(route) && (this.#others.get(route) ?? 0) <= now;
+        if (isFree && this.#running.size < MAX_ROUTES) this.#begin(route);
+      }
+    }
+  }
+
+  #begin(route: string): void {
+    const work = this.#applyAll(route)
+      .then((isLocked) => {
+        if (isLocked) this.#others.delete(route);
+        else this.#others.set(route, performance.now() + LOOK_AGAIN_MS);
+      })
+      .catch((error: unknown) => {
+        this.#others.set(route, performance.now() + LOOK_EVERY_MS);
+        if (!this.#isClosed) this.#onError(error, "apply orders");
+      })
+      .finally(() => {
+        this.#running.delete(route);
+        // An order may have come after the last look.
+        this.wake();
+      });
+    this.#running.set(route, work);
+  }
+
+  /** Applies all orders of a route. @returns whether no other worker does. */
+  #applyAll(route: string): Promise<boolean> {
+    const { database, clock } = this.#system;
+    return withClient(withoutStatementTimeout(database), async (session) => {
+      // guard(false): one worker at a time applies orders of a route
+      // fails: packages/server/src/admin/order-worker.test.ts › ends once
+      if (!(await tryLockSessionNamed(session, LOCKS.orders, route))) return false;
+      for (;;) {
+        const order = this.#isClosed ? undefined : await takeOrder(session, clock, route);
+        if (!order) return true;
+        await this.#applyAndEnd(session, order);
+      }
+    });
+  }
+
+  async #applyAndEnd(session: Connection, order: TakenOrder): Promise<void> {
+    const { orders } = this.#system;
+    const { state, result } = await this.#apply(order);
+    // What was interrupted by the end of this process is started again by the next one.
+    if (this.#isClosed && state === "failed" && isRepeatable(order, this.#inputOf(order))) return;
+    const end = { state, result: orders.seal(order.orderId, "result", result) };
+    for (let left = END_TRIES; ; left--) {
+      try {
+        await endOrder(left === END_TRIES ? session : this.#system.pool, this.#system.clock, order, end);
+        return;
+      } catch (error) {
+        if (left === 1 || this.#isClosed) throw error;
+        await after(REPORT_EVERY_MS);
+      }
+    }
+  }
+
+  async #apply(order: TakenOrder): Promise<{ readonly state: EndState; readonly result: OrderResult }> {
+    const { orders } = this.#system;
+    // guard(false): an order that was changed in the database is not applied
+    // fails: packages/server/src/admin/order-worker.test.ts › that was changed
+    if (!orders.isSigned(order, order.input, order.mac)) return this.#refuse(order, "changed", changed());
+    const input = this.#inputOf(order);
+    const refusal = order.tries > 1 ? interrupted(order, input) : await this.#refusalOf(order);
+    if (refusal) return this.#refuse(order, order.tries > 1 ? "failed" : "refused", refusal);
+    try {
+      return { state: "done", result: { answer: await this.#perform(order, input) } };
+    } catch (error) {
+      const { shown, unexpected } = adminErrorOf(error);
+      if (unexpected !== undefined && !this.#isClosed) this.#onError(unexpected, `apply order of ${order.route}`);
+      if (!this.#isClosed) await this.#auditEnd(order, "failed", shown.problem.code);
+      return { state: "failed", result: { problem: shown.problem } };
+    }
+  }
+
+  #inputOf({ orderId, input }: TakenOrder): object {
+    return this.#system.orders.open(orderId, "input", input) ?? {};
+  }
+
+  /** Runs the operation of the order as its caller. Its audit entries name the order. */
+  async #perform(order: TakenOrder, input: object): Promise<unknown> {
+    const id = order.route as RouteId;
+    const { permission, operation } = routeOf(id);
+    const caller = callerOf(order);
+    const ports = portsOfWorker(this.#system, this.#reporter(order));
+    // The schemas of the route have checked the input.
+    const perform = OPERATIONS[id] as unknown as Operation<RouteId>;
+    const { answer, audit } = await perform({
+      ports,
+      caller,
+      scope: scopeOf(permission, caller.roles) ?? "own",
+      input,
+      ...(order.tries > 1 && { startedSince: order.requestedAt }),
+    });
+    const entry = { ...agentOf(caller), operation, outcome: "done" };
+    if (audit) await writeAudit(ports.pool, this.#system.audit, { ...entry, ...audit });
+    return answer;
+  }
+
+  /** Records lines of progress, at most one a second. */
+  #reporter(order: TakenOrder): (line: string) => void {
+    let reportedAt = -Infinity;
+    return (line) => {
+      if (performance.now() - reportedAt < REPORT_EVERY_MS) return;
+      reportedAt = performance.now();
+      reportProgress(this.#system.pool, order, line).catch((error: unknown) => this.#onError(error, "report progress"));
+    };
+  }
+
+  /** Why the caller may not give this order, as the database says: not as the process of the admin API says. */
+  async #refusalOf(order: TakenOrder): Promise<OperatorError | undefined> {
+    const { route, person, roles, requestedAt, expiresAt } = order;
+    // guard(false): an order of an hour ago is not started
+    // fails: packages/server/src/admin/order-worker.test.ts › an hour ago
+    if (Date.parse(expiresAt) <= this.#system.clock.now()) return expired();
+    if (!isRouteId(route)) return refused("This worker does not know its operation: update the worker.");
+    const holder = await this.#holderOf(order);
+    // guard(false): an order needs a credential that is active
+    // fails: packages/server/src/admin/order-worker.test.ts › revoked
+    if (holder?.person !== person) return refused("The session or token of its caller has ended or was revoked.");
+    const { permission, recentSignIn } = routeOf(route);
+    // guard(false): an order needs the permission of its route
+    // fails: packages/server/src/admin/order-worker.test.ts › without its permission
+    if (!roles.every((role) => holder.roles.some((one) => one === role)) || !scopeOf(permission, holder.roles)) {
+      return refused(`No role of its caller has the permission ${permission}.`);
+    }
+    const { authenticatedAt } = holder;
+    if (recentSignIn !== true || authenticatedAt === undefined) return undefined;
+    const isRecent = authenticatedAt !== null && Date.parse(requestedAt) - Date.parse(authenticatedAt) <= RECENT_MS;
+    return isRecent ? undefined : refused("The sign-in of its caller was not recent.");
+  }
+
+  /** @returns also when the person gave proof, where the credential is a session. */
+  async #holderOf({ tokenId, sessionId, requestedAt }: TakenOrder) {
+    const { pool, adminSessions } = this.#system;
+    const holder: (Pick<Caller, "person" | "roles"> & { readonly authenticatedAt?: string | null }) | undefined =
+      tokenId === null
+        ? await adminSessions.findById(pool, sessionId ?? "", requestedAt)
+        : await findHolderById(pool, tokenId, requestedAt);
+    return holder;
+  }
+
+  async #refuse(order: TakenOrder, state: EndState, refusal: OperatorError) {
+    if (state === "changed") this.#onError(refusal, "apply order");
+    await this.#auditEnd(order, state, refusal.code);
+    return { state, result: { problem: adminErrorOf(refusal).shown.problem } };
+  }
+
+  /** The end of an order that is not done; the operation of one that is done has written an entry. */
+  async #auditEnd(order: TakenOrder, outcome: EndState, code: string | undefined): Promise<void> {
+    const { pool, audit } = this.#system;
+    // Nothing that a changed order says is known to be true.
+    const agent =
+      outcome === "changed"
+        ? ({ actor: "server", via: "server", orderId: order.orderId } as const)
+        : agentOf(callerOf(order));
+    const detail = { of: isRouteId(order.route) ? routeOf(order.route).operation : order.route, code };
+    await writeAudit(pool, audit, { ...agent, operation: "order.end", outcome, detail });
+  }
+}
+
+const refused = (why: string): OperatorError =>
+  new OperatorError("order-refused", `The worker refused the order. ${why}`);
+
+/** Why an order that a worker had started is not started again. */
+function interrupted(order: TakenOrder, input: object): OperatorError | undefined {
+  // guard(true): an order that may have taken effect is not applied again
+  // fails: packages/server/src/admin/order-worker.test.ts › may have taken effect
+  if (order.tries <= MAX_TRIES && isRepeatable(order, input)) return undefined;
+  return new OperatorError(
+    "order-interrupted",
+    "A worker ended while it applied the order: see whether it took effect before you give it again.",
+  );
+}
+
+const isRepeatable = ({ route }: TakenOrder, { dry_run: isTried = false }: { readonly dry_run?: boolean }): boolean =>
+  isTried || (isRouteId(route) && routeOf(route).isRepeatable === true);
+
+const callerOf = ({ person, actor, via, roles, sessionId, tokenId, orderId }: TakenOrder): Caller => ({
+  person,
+  actor,
+  via: via as Caller["via"],
+  roles: roles as Caller["roles"],
+  orderId,
+  ...(tokenId !== null && { tokenId }),
+  ...(sessionId !== null && { session: { id: sessionId, authenticatedAt: null } }),
+});
+
+const after = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms).unref());

@@ -1,0 +1,241 @@
+/** Orders of the admin API: given by one of its processes, applied and ended by a worker. */
+import type { Clock } from "../ports.ts";
+import type { Connection, Executor } from "../postgres/executor.ts";
+import { instant } from "../postgres/instant.ts";
+import { FIRST_PAGE, isAfter, type KeysetPage, positionValues } from "../postgres/keyset.ts";
+import { narrowed, query, sql } from "../postgres/statement.ts";
+import type { OrderRecord } from "./order-codec.ts";
+
+/** How an order ends. `changed`: its row is not what the admin API signed. */
+export type EndState = "done" | "failed" | "refused" | "changed";
+export type OrderState = "waiting" | "running" | EndState | "expired";
+
+export interface OrderRow {
+  readonly order_id: string;
+  readonly route: string;
+  readonly person: string;
+  readonly requested_at: string;
+  readonly expires_at: string;
+  readonly state: OrderState;
+  readonly started_at: string | null;
+  readonly ended_at: string | null;
+  readonly progress: string | null;
+}
+
+/** Open orders of one person: a worker that is away must not let them grow without limit. */
+export const MAX_OPEN = 100;
+
+const INSERT = sql(
+  `insert into admin_order (order_id, route, person, actor, via, roles, token_id, session_id, input, input_sha256,
+      requested_at, expires_at, mac)
+    select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13
+      -- guard(true): a person has a limited number of open orders
+      -- fails: packages/server/src/admin/order-worker.test.ts › at most a hundred
+      where (select count(*) from admin_order where person = $3 and ended_at is null) < ${MAX_OPEN}`,
+  [
+    "uuid",
+    "text",
+    "text",
+    "text",
+    "text",
+    "text[]",
+    "uuid?",
+    "uuid?",
+    "bytea",
+    "bytea",
+    "timestamptz",
+    "timestamptz",
+    "bytea",
+  ],
+);
+
+/** @param input sealed. @returns `false` where the person has too many open orders. */
+export async function insertOrder(
+  executor: Executor,
+  order: OrderRecord & { readonly input: Buffer; readonly mac: Buffer },
+): Promise<boolean> {
+  const { rowCount } = await query(executor, INSERT, [
+    order.orderId,
+    order.route,
+    order.person,
+    order.actor,
+    order.via,
+    [...order.roles],
+    order.tokenId,
+    order.sessionId,
+    order.input,
+    order.inputSha256,
+    order.requestedAt,
+    order.expiresAt,
+    order.mac,
+  ]);
+  return rowCount === 1;
+}
+
+const ROW = `order_id, route, person, ${instant("requested_at")}, ${instant("expires_at")},
+    case when state = 'waiting' and admin_order.expires_at <= $1 then 'expired' else state end as state,
+    ${instant("started_at")}, ${instant("ended_at")}, progress`;
+const COLUMNS = {
+  order_id: "uuid",
+  route: "text",
+  person: "text",
+  requested_at: "text",
+  expires_at: "text",
+  state: narrowed<OrderState>("text"),
+  started_at: "text?",
+  ended_at: "text?",
+  progress: "text?",
+} as const;
+
+const LIST = sql(
+  `select ${ROW} from admin_order
+    where ($2::text is null or person = $2)
+      and ${isAfter("admin_order.requested_at", "$3", { order_id: "$4::uuid" })}
+    order by admin_order.requested_at desc, order_id limit $5::int4`,
+  ["timestamptz", "text?", "timestamptz?", "uuid?", "int4"],
+  COLUMNS,
+);
+
+/** Lists orders, newest first. @param person of whom; `undefined`: of all. */
+export async function listOrders(
+  executor: Executor,
+  clock: Clock,
+  person: string | undefined,
+  page: KeysetPage = FIRST_PAGE,
+): Promise<readonly OrderRow[]> {
+  const [at = null, id = null] = positionValues(page, 1);
+  return (await query(executor, LIST, [nowOf(clock), person ?? null, at, id, page.limit])).rows;
+}
+
+const FIND = sql(`select ${ROW}, result from admin_order where order_id = $2`, ["timestamptz", "uuid"], {
+  ...COLUMNS,
+  result: "bytea?",
+});
+
+export type OrderWithResult = OrderRow & {
+  /** Sealed. */
+  readonly result: Buffer | null;
+};
+
+export async function findOrder(executor: Executor, clock: Clock, id: string): Promise<OrderWithResult | undefined> {
+  return (await query(executor, FIND, [nowOf(clock), id])).rows[0];
+}
+
+const FIND_OPEN = sql("select distinct route from admin_order where ended_at is null", [], { route: "text" });
+
+/** Routes that have orders to be applied. */
+export async function findOpenRoutes(executor: Executor): Promise<readonly string[]> {
+  return (await query(executor, FIND_OPEN)).rows.map(({ route }) => route);
+}
+
+const TAKE = sql(
+  `update admin_order set state = 'running', tries = tries + 1, started_at = coalesce(started_at, $2)
+    where order_id = (select o.order_id from admin_order o where o.route = $1 and o.ended_at is null
+      order by o.requested_at, o.order_id limit 1)
+    returning order_id, route, person, actor, via, roles, token_id, session_id, input, input_sha256,
+      ${instant("requested_at")}, ${instant("expires_at")}, mac, tries`,
+  ["text", "timestamptz"],
+  {
+    order_id: "uuid",
+    route: "text",
+    person: "text",
+    actor: "text",
+    via: "text",
+    roles: "text[]",
+    token_id: "uuid?",
+    session_id: "uuid?",
+    input: "bytea",
+    input_sha256: "bytea",
+    requested_at: "text",
+    expires_at: "text",
+    mac: "bytea",
+    tries: "int4",
+  },
+);
+
+export interface TakenOrder extends OrderRecord {
+  /** Sealed. */
+  readonly input: Buffer;
+  readonly mac: Buffer;
+  /** How often it was started, this time included. */
+  readonly tries: number;
+}
+
+/** Begins the oldest open order of a route. @param session has the lock of the route. */
+export async function takeOrder(session: Connection, clock: Clock, route: string): Promise<TakenOrder | undefined> {
+  const [row] = (await query(session, TAKE, [route, nowOf(clock)])).rows;
+  if (!row) return undefined;
+  const { order_id, token_id, session_id, input_sha256, requested_at, expires_at, ...rest } = row;
+  return {
+    ...rest,
+    orderId: order_id,
+    tokenId: token_id,
+    sessionId: session_id,
+    inputSha256: input_sha256,
+    requestedAt: requested_at,
+    expiresAt: expires_at,
+  };
+}
+
+const REPORT = sql("update admin_order set progress = $3 where order_id = $1 and tries = $2 and ended_at is null", [
+  "uuid",
+  "int4",
+  "text",
+]);
+
+export async function reportProgress(
+  executor: Executor,
+  { orderId, tries }: Pick<TakenOrder, "orderId" | "tries">,
+  progress: string,
+): Promise<void> {
+  await query(executor, REPORT, [orderId, tries, progress]);
+}
+
+const END = sql(
+  `update admin_order set state = $3, ended_at = $4, result = $5, input = null
+    where order_id = $1
+      -- guard(true): an order that another worker has started again is ended by that worker
+      -- fails: packages/server/src/admin/order-worker.test.ts › ends once
+      and tries = $2
+      and ended_at is null`,
+  ["uuid", "int4", "text", "timestamptz", "bytea"],
+);
+
+export interface OrderEnd {
+  readonly state: EndState;
+  /** Sealed. */
+  readonly result: Buffer;
+}
+
+/** Ends an order, once. @returns whether this call did. */
+export async function endOrder(
+  executor: Executor,
+  clock: Clock,
+  { orderId, tries }: Pick<TakenOrder, "orderId" | "tries">,
+  { state, result }: OrderEnd,
+): Promise<boolean> {
+  return (await query(executor, END, [orderId, tries, state, nowOf(clock), result])).rowCount === 1;
+}
+
+const DELETE_ENDED = sql("select delete_ended_orders($1)", ["interval"]);
+
+/** Orders are deleted a day after their end: their results may name accounts. */
+export async function deleteEndedOrders(executor: Executor): Promise<void> {
+  await query(executor, DELETE_ENDED, ["1 day"]);
+}
+
+const COUNT = sql(
+  `select count(*) filter (where o.state = 'changed') as changed,
+      count(*) filter (where o.state = 'waiting' and o.requested_at < transaction_time() - interval '1 minute'
+        and not exists (select from admin_order r where r.route = o.route and r.state = 'running')) as late
+    from admin_order o`,
+  [],
+  { changed: "int8", late: "int8" },
+);
+
+/** Orders that an operator must look at: changed ones, and ones that no worker begins. */
+export async function countOrders(executor: Executor): Promise<{ readonly changed: number; readonly late: number }> {
+  return (await query(executor, COUNT)).rows[0] ?? { changed: 0, late: 0 };
+}
+
+const nowOf = (clock: Clock): string => new Date(clock.now()).toISOString();

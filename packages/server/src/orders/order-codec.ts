@@ -1,0 +1,88 @@
+/** Seals what an order says, and signs that a process of the admin API has taken it. */
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  type KeyObject,
+  randomBytes,
+  timingSafeEqual,
+} from "node:crypto";
+import { deriveKey } from "../crypto/derive-key.ts";
+import { uuidBytes } from "../crypto/pseudonymizer.ts";
+
+/** All that is ordered, and by whom. The input is in the MAC by its fingerprint: it is deleted when the order ends. */
+export interface OrderRecord {
+  readonly orderId: string;
+  /** The id of the route. */
+  readonly route: string;
+  readonly person: string;
+  readonly actor: string;
+  readonly via: string;
+  readonly roles: readonly string[];
+  readonly tokenId: string | null;
+  readonly sessionId: string | null;
+  /** SHA-256 of the sealed input. */
+  readonly inputSha256: Buffer;
+  /** RFC 3339, to the millisecond, like the next one. */
+  readonly requestedAt: string;
+  /** A worker begins the order before this time. */
+  readonly expiresAt: string;
+}
+
+type Part = "input" | "result";
+
+const CIPHER = "aes-256-gcm";
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+export class OrderCodec {
+  readonly #content: KeyObject;
+  readonly #mac: KeyObject;
+
+  /** @param installation the installation secret. */
+  constructor(installation: Buffer) {
+    this.#content = deriveKey(installation, "order content");
+    this.#mac = deriveKey(installation, "order mac");
+  }
+
+  /** AES-256-GCM with the order and the part as associated data, as `nonce (12) | ciphertext | tag (16)`. */
+  seal(orderId: string, part: Part, value: unknown): Buffer {
+    const nonce = randomBytes(NONCE_BYTES);
+    const cipher = createCipheriv(CIPHER, this.#content, nonce).setAAD(place(orderId, part));
+    return Buffer.concat([nonce, cipher.update(JSON.stringify(value)), cipher.final(), cipher.getAuthTag()]);
+  }
+
+  /** @returns `undefined` where the bytes were changed. */
+  open(orderId: string, part: Part, sealed: Buffer): unknown {
+    if (sealed.length < NONCE_BYTES + TAG_BYTES) return undefined;
+    const decipher = createDecipheriv(CIPHER, this.#content, sealed.subarray(0, NONCE_BYTES), {
+      authTagLength: TAG_BYTES,
+    });
+    decipher.setAAD(place(orderId, part)).setAuthTag(sealed.subarray(-TAG_BYTES));
+    try {
+      const text = Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
+      return JSON.parse(text.toString());
+    } catch {
+      return undefined;
+    }
+  }
+
+  sign(record: OrderRecord): Buffer {
+    const { orderId, route, person, actor, via, roles, tokenId, sessionId, requestedAt, expiresAt } = record;
+    const caller = [person, actor, via, roles, tokenId, sessionId];
+    const signed = JSON.stringify([orderId, route, caller, record.inputSha256.toString("hex"), requestedAt, expiresAt]);
+    return createHmac("sha256", this.#mac).update(signed).digest();
+  }
+
+  /** Whether the admin API has taken this order, with this input. */
+  isSigned(record: OrderRecord, input: Buffer, mac: Buffer): boolean {
+    const expected = this.sign(record);
+    const isOfInput = sha256(input).equals(record.inputSha256);
+    return isOfInput && mac.length === expected.length && timingSafeEqual(expected, mac);
+  }
+}
+
+export const sha256 = (bytes: Buffer): Buffer => createHash("sha256").update(bytes).digest();
+
+const place = (orderId: string, part: Part): Buffer => Buffer.concat([uuidBytes(orderId), Buffer.from(part)]);

@@ -3,3 +3,6 @@ const SHARE = Number(process.env["SOAK"] ?? 0);
 
 /** Number of rounds that a test makes: few in `npm test`, many in `npm run soak`. */
 export const rounds = (short: number, long: number): number => Math.max(short, Math.ceil(long * SHARE));
+
+/** Number of rounds of a test whose long rounds are for a full soak only: a share of the soak makes the short ones. */
+export const fullRounds = (short: number, long: number): number => (SHARE >= 1 ? long : short);

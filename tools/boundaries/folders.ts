@@ -32,10 +32,11 @@ export const FOLDERS: readonly Folder[] = [
     purpose: "starts, adopts and stops a PostgreSQL of its own",
     imports: ["errors", "ports", "dependencies", "postgres"],
   },
+  { name: "scanner", purpose: "scans the bodies of requests, in WebAssembly", imports: ["ports"] },
   {
     name: "ingest",
     purpose: "the path of an event, one stage in each file",
-    imports: ["ports", "identifiers", "caches"],
+    imports: ["ports", "identifiers", "caches", "scanner"],
   },
   {
     name: "http",

@@ -7,6 +7,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { compileScanner, SCANNER_MODULE, SCANNER_SOURCE } from "../generate/compile-scanner.ts";
 import { copyTree } from "./copy-tree.ts";
 import { findGuards, type Guard, ROOT } from "./find-guards.ts";
 import { MarkerInvalid } from "./marker.ts";
@@ -38,6 +39,7 @@ async function tryGuard(copy: string, guard: Guard): Promise<Outcome> {
   const original = await readFile(path, "utf8");
   try {
     await writeFile(path, switchOff(original, guard));
+    await compile(copy, guard);
     const { failed } = await runTests(copy, guard.test.file, [guard.test.name]);
     return { isNoticed: failed.length > 0, text: failed[0]?.error ?? "no test failed" };
   } catch (error) {
@@ -45,7 +47,13 @@ async function tryGuard(copy: string, guard: Guard): Promise<Outcome> {
     throw error;
   } finally {
     await writeFile(path, original);
+    await compile(copy, guard);
   }
+}
+
+/** The test of a guard of the scanner runs the compiled module. */
+async function compile(copy: string, { path }: Guard): Promise<void> {
+  if (path === SCANNER_SOURCE) await writeFile(join(copy, SCANNER_MODULE), await compileScanner(copy));
 }
 
 async function check(copy: string, guard: Guard, unusable: string | undefined): Promise<boolean> {

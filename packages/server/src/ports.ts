@@ -1,6 +1,8 @@
 /** Ports of the ingest core. Adapters are passed in; the core depends on these ports only. */
 import type { Instant, ProblemCode, Rejection } from "@device-risk-signals/contract";
 import type { AdoptedFields } from "@device-risk-signals/contract/catalog/adopted";
+import type { Departure } from "@device-risk-signals/contract/catalog/check";
+import type { ProbeOutcomes } from "@device-risk-signals/contract/catalog/outcomes";
 import type { OperatorErrorDetails } from "./errors/codes.ts";
 import { hasCode, OperatorError } from "./errors/operator-error.ts";
 
@@ -63,7 +65,7 @@ export interface AssignedPurpose {
    * JSON Pointers to the parts of an event's probes that the purpose does not cover, found one at a time; absent when it
    * covers everything.
    */
-  readonly coverage?: (probes: Readonly<Record<string, unknown>>) => Iterable<string>;
+  readonly coverage?: (probes: EventProbes) => Iterable<string>;
   readonly beyond?: "record" | "refuse";
 }
 
@@ -78,6 +80,18 @@ export interface Accounts {
 export interface Purposes {
   /** `undefined` when events of this action type are rejected. */
   find(actionType: string): AssignedPurpose | undefined;
+}
+
+/** Whether a probe, or a field of it, is covered; without a field it asks for the probe. */
+export type Covers = (probe: string, field?: string) => boolean;
+
+/** The probes of a valid event: what is asked of them, so that a body need not be parsed for every question. */
+export interface EventProbes {
+  readonly departures: () => readonly Departure[];
+  readonly outcomes: () => ProbeOutcomes;
+  /** Whether everything in the event is covered for certain; false where `parsed` has to tell. */
+  readonly areCovered: (covers: Covers) => boolean;
+  readonly parsed: () => Readonly<Record<string, unknown>>;
 }
 
 /** The identity of a stored event, its account included; it also binds the sealed payload to the event. */
@@ -200,11 +214,15 @@ export interface IngestAudit {
   readonly peer?: string;
 }
 
+export type ScanResult = "accepted" | "unsure" | "failed";
+
 /** Receives the figures for monitoring. Never throws. */
 export interface Meter {
   answered(status: number, code: string, seconds: number): void;
   /** An event was stored with this warning. */
   warned(warning: EventWarning): void;
+  /** The scanner accepted a body, left it to the slow path, or failed. */
+  scanned(result: ScanResult): void;
 }
 
 /** The fields that features read: an event must match the published schema in them. The set may change while the server runs. */
@@ -217,7 +235,7 @@ export interface DriftLog {
   /** @param members of the request at all depths: a very wide event is not walked, but counted as such. */
   observe(
     sender: Pick<PromotedAttributes, "platform" | "sdkVersion">,
-    probes: Readonly<Record<string, unknown>>,
+    probes: Pick<EventProbes, "departures">,
     members: number,
   ): void;
 }
@@ -227,11 +245,8 @@ export type CountedEvent = Pick<PromotedAttributes, "receivedAt" | "platform" | 
 
 /** Outcomes of the probes of stored events, counted. Never blocks, never throws. */
 export interface OutcomeLog {
-  /**
-   * @param probes of an event that passed `validateTransportRequest`.
-   * @param members of the request at all depths: unknown probes of a very wide event are not counted.
-   */
-  observe(event: CountedEvent, probes: Readonly<Record<string, unknown>>, members: number): void;
+  /** @param members of the request at all depths: unknown probes of a very wide event are not counted. */
+  observe(event: CountedEvent, probes: Pick<EventProbes, "outcomes">, members: number): void;
 }
 
 /** Rejected requests, counted. Never blocks, never throws. */

@@ -88,3 +88,15 @@ function checkMembers(
     else if (members.size > 0) checkMembers(departures, path, value as Record<string, unknown>, members);
   }
 }
+
+/** Whether a departure from the catalog is one of an adopted field. */
+export function departsFromAdopted({ kind, path: [probe = "", ...names] }: Departure, adopted: AdoptedFields): boolean {
+  if (kind === "unknown-probe" || kind === "unknown-field") return false;
+  let fields = adopted.probes.get(probe);
+  let field: AdoptedField | undefined;
+  for (const name of names) {
+    field = fields?.get(name);
+    fields = field?.members;
+  }
+  return field !== undefined;
+}

@@ -1,6 +1,7 @@
 /** Decisions about drift, on the database and through the admin API. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { checkAgainstCatalog } from "@device-risk-signals/contract/catalog/check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { objects, runInProcess } from "../../../../e2e/support/command.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
@@ -17,7 +18,8 @@ async function see(data: Record<string, unknown>, probe = "fonts", platform: "an
   const log = new BufferedDriftLog(pool, clock, (error) => {
     throw error;
   });
-  log.observe({ platform, sdkVersion: "9.0.0" }, { [probe]: { status: "success", data } }, 10);
+  const departures = () => checkAgainstCatalog({ [probe]: { status: "success", data } });
+  log.observe({ platform, sdkVersion: "9.0.0" }, { departures }, 10);
   await log.close();
 }
 beforeAll(async () => {

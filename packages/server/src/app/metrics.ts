@@ -39,6 +39,12 @@ export function createMetrics(inFlight: () => number, dependencies: Dependencies
     labelNames: ["warning"],
     registers,
   });
+  const scans = new Counter({
+    name: "drs_scans_total",
+    help: "Request bodies that the fast scanner accepted, left to the slow path because it was unsure, or failed on.",
+    labelNames: ["result"],
+    registers,
+  });
   const batches = new Histogram({
     name: "drs_commit_batch_events",
     help: "Events of a commit batch.",
@@ -140,6 +146,9 @@ export function createMetrics(inFlight: () => number, dependencies: Dependencies
     },
     warned(warning) {
       warnings.inc({ warning });
+    },
+    scanned(result) {
+      scans.inc({ result });
     },
     retentionPassed({ lag_seconds, holds: active, reviews_overdue, requests_overdue, requests_completable }, expired) {
       holds.set(active);

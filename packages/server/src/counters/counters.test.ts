@@ -8,6 +8,7 @@ import {
   type ViolationCode,
 } from "@device-risk-signals/contract";
 import { CATALOG } from "@device-risk-signals/contract/catalog";
+import { outcomesOf } from "@device-risk-signals/contract/catalog/outcomes";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
@@ -65,7 +66,7 @@ function outcomeLog(executor: Executor = opened.system.pool): OpenLog {
   return {
     errors,
     observe: (probes, { platform = "android", sdkVersion = "1.2.3", members = 10 } = {}) =>
-      log.observe({ receivedAt: now, platform, sdkVersion }, probes, members),
+      log.observe({ receivedAt: now, platform, sdkVersion }, { outcomes: () => outcomesOf(probes) }, members),
     flush: () => log.flush(),
   };
 }

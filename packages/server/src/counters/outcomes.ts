@@ -1,6 +1,7 @@
 import { OUTCOME_ERRORS, type OUTCOME_STATUSES, PLATFORMS, SKIPPED_REASONS } from "@device-risk-signals/contract";
 import { CATALOG } from "@device-risk-signals/contract/catalog";
-import type { CountedEvent, OnError, OutcomeLog } from "../ports.ts";
+import { outcomeCode } from "@device-risk-signals/contract/catalog/outcomes";
+import type { CountedEvent, EventProbes, OnError, OutcomeLog } from "../ports.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { query, sql } from "../postgres/statement.ts";
 import { CountWriter } from "./count-writer.ts";
@@ -32,42 +33,21 @@ const SLOTS: readonly Slot[] = [
   ...slots("skipped", [...SKIPPED_REASONS, OTHER]),
   ...slots("error", [...OUTCOME_ERRORS, OTHER]),
 ];
-const SUCCESS = 0;
-const TIMEOUT = 1;
-const OMITTED = 2;
+const OMITTED = SLOTS.findIndex(({ state }) => state === "omitted");
 
-function indexOf(state: OutcomeState): ReadonlyMap<unknown, number> {
-  return new Map(SLOTS.flatMap((slot, index) => (slot.state === state ? [[slot.reason, index]] : [])));
+/** The slot of an outcome's code. */
+const SLOT_OF = new Uint8Array(256);
+for (const [slot, { state, reason }] of SLOTS.entries()) {
+  if (slot !== OMITTED) SLOT_OF[outcomeCode({ status: state, reason, error: reason })] = slot;
 }
-
-const SKIPPED = indexOf("skipped");
-const ERROR = indexOf("error");
 
 const PROBES = CATALOG.map(({ id }) => id);
 /** Whether a probe exists on a platform, in the order of `PROBES`. */
 const EXISTS = new Map<string, readonly boolean[]>(
   PLATFORMS.map((platform) => [platform, CATALOG.map(({ platforms }) => platforms.includes(platform))]),
 );
-const IS_KNOWN = new Set(PROBES);
 /** Unknown probes are counted behind the catalog's. */
 const COUNTED_PROBES = [...PROBES, OTHER];
-
-type Outcomes = Readonly<Record<string, unknown>>;
-type Outcome = { readonly status: string; readonly reason?: unknown; readonly error?: unknown };
-
-/** @param outcome of an event that passed `validateTransportRequest`. */
-function slotOf({ status, reason, error }: Outcome): number {
-  switch (status) {
-    case "success":
-      return SUCCESS;
-    case "timeout":
-      return TIMEOUT;
-    case "skipped":
-      return SKIPPED.get(reason) ?? (SKIPPED.get(OTHER) as number);
-    default:
-      return ERROR.get(error) ?? (ERROR.get(OTHER) as number);
-  }
-}
 
 interface Group {
   /** Milliseconds since the Unix epoch. */
@@ -127,27 +107,26 @@ export class BufferedOutcomeLog implements OutcomeLog {
     });
   }
 
-  observe({ receivedAt, platform, sdkVersion }: CountedEvent, probes: Outcomes, members: number): void {
-    const identity = probes["device_identity"] as { readonly data?: Outcomes } | undefined;
+  observe(
+    { receivedAt, platform, sdkVersion }: CountedEvent,
+    probes: Pick<EventProbes, "outcomes">,
+    members: number,
+  ): void {
+    const { known, unknown, systemVersion } = probes.outcomes();
     const { counts } = this.#group({
       hour: hourOf(receivedAt),
       platform,
       sdkVersion: countedVersion(sdkVersion),
-      osMajor: countedMajor(identity?.data?.["systemVersion"]),
+      osMajor: countedMajor(systemVersion),
     });
     const exists = EXISTS.get(platform);
-    let known = 0;
     for (let index = 0; index < PROBES.length; index++) {
-      const outcome = probes[PROBES[index] as string] as Outcome | undefined;
-      if (outcome) {
-        known++;
-        add(counts, index, slotOf(outcome), 1);
-      } else if (exists?.[index]) add(counts, index, OMITTED, 1);
+      const code = known[index] as number;
+      if (code !== 0) add(counts, index, SLOT_OF[code] as number, 1);
+      else if (exists?.[index]) add(counts, index, OMITTED, 1);
     }
-    if (members > WIDEST || Object.keys(probes).length === known) return;
-    for (const id in probes) {
-      if (!IS_KNOWN.has(id)) add(counts, PROBES.length, slotOf(probes[id] as Outcome), 1);
-    }
+    if (members > WIDEST) return;
+    for (const code of unknown()) add(counts, PROBES.length, SLOT_OF[code] as number, 1);
   }
 
   flush(): Promise<void> {

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { checkAgainstCatalog } from "@device-risk-signals/contract/catalog/check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import type { Executor } from "../postgres/executor.ts";
@@ -42,7 +43,7 @@ function openLog(executor: Executor = opened.system.pool): OpenLog {
   return {
     log: {
       observe: (sdkVersion, probes, members = 10, platform = "android") =>
-        log.observe({ platform, sdkVersion }, probes, members),
+        log.observe({ platform, sdkVersion }, { departures: () => checkAgainstCatalog(probes) }, members),
       flush: () => log.flush(),
       close: () => log.close(),
     },

@@ -1,7 +1,7 @@
-import { checkAgainstCatalog, type FieldPath } from "@device-risk-signals/contract/catalog/check";
+import type { FieldPath } from "@device-risk-signals/contract/catalog/check";
 import { CountWriter } from "../counters/count-writer.ts";
 import { WIDEST } from "../counters/counted-text.ts";
-import type { Clock, DriftLog, OnError } from "../ports.ts";
+import type { Clock, DriftLog, EventProbes, OnError } from "../ports.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";
 import { query, sql } from "../postgres/statement.ts";
@@ -89,9 +89,9 @@ export class BufferedDriftLog implements DriftLog {
     });
   }
 
-  observe(sender: Sender, probes: Readonly<Record<string, unknown>>, members: number): void {
+  observe(sender: Sender, probes: Pick<EventProbes, "departures">, members: number): void {
     if (members > WIDEST) return this.#count(sender, "*", NOT_WALKED, 1);
-    for (const { path, found } of checkAgainstCatalog(probes)) {
+    for (const { path, found } of probes.departures()) {
       this.#count(sender, textOf(path), found, 1);
     }
   }

@@ -1,6 +1,6 @@
-import { type ErrorItem, parseDateTime, type TransportRequest } from "@device-risk-signals/contract";
+import { type ErrorItem, parseDateTime } from "@device-risk-signals/contract";
 import { describe, expect, it } from "vitest";
-import type { ActionRegistry, AssignedPurpose, Purposes, RegisteredAction } from "../ports.ts";
+import type { ActionRegistry, AssignedPurpose, EventProbes, Purposes, RegisteredAction } from "../ports.ts";
 import { admit, type AdmitOptions } from "./admit.ts";
 import { RejectedRequest } from "./request.ts";
 
@@ -18,7 +18,13 @@ interface Scene {
 }
 
 const PURPOSE: AssignedPurpose = { policyVersion: 0, code: 7, mapped: true };
-const probes = { fonts: { status: "success" } };
+const probes: EventProbes = {
+  departures: () => [],
+  outcomes: () => ({ known: new Uint8Array(), unknown: () => [], systemVersion: undefined }),
+  areCovered: () => false,
+  parsed: () => ({ fonts: { status: "success" } }),
+};
+const ATTRIBUTES = { actionId: "action-1", actionType: "payment", sessionId: "session-1" };
 
 async function verdict(given: Scene = {}): Promise<unknown> {
   const { collectedAt = NOW, options = {} } = given;
@@ -30,11 +36,6 @@ async function verdict(given: Scene = {}): Promise<unknown> {
       return action;
     },
   };
-  const request = {
-    action_id: "action-1",
-    action_type: "payment",
-    observations: { session_id: "session-1", probes },
-  } as TransportRequest;
   const instant = parseDateTime(new Date(collectedAt).toISOString());
   if (!instant) throw new Error("no instant");
   const purposes: Purposes = {
@@ -45,7 +46,8 @@ async function verdict(given: Scene = {}): Promise<unknown> {
   };
   const accounts = { isRefused: () => given.erased ?? false };
   const ports = { actions, purposes, accounts };
-  const result = await admit("customer-1", { request, collectedAt: instant }, NOW, ports, { ...OPTIONS, ...options });
+  const valid = { attributes: ATTRIBUTES, collectedAt: instant, probes };
+  const result = await admit("customer-1", valid, NOW, ports, { ...OPTIONS, ...options });
   if (asked.length > 0) expect(asked).toEqual([["customer-1", "action-1", "session-1"]]);
   return result instanceof RejectedRequest ? placesOf(result.rejection.errors) : result;
 }
@@ -152,7 +154,8 @@ describe("the purpose of an event", () => {
 it("an error of the action registry is passed on", async () => {
   const away: ActionRegistry = { find: () => Promise.reject(new Error("away")) };
   const collectedAt = { epochMs: NOW, micros: 0 };
-  const request = { action_id: "a", observations: {} } as TransportRequest;
   const ports = { actions: away, purposes: { find: () => PURPOSE }, accounts: { isRefused: () => false } };
-  await expect(admit("a", { request, collectedAt }, NOW, ports, OPTIONS)).rejects.toThrow("away");
+  await expect(admit("a", { attributes: ATTRIBUTES, collectedAt, probes }, NOW, ports, OPTIONS)).rejects.toThrow(
+    "away",
+  );
 });

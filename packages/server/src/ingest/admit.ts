@@ -28,32 +28,35 @@ export interface Admitted {
   readonly sessionMismatch: boolean;
 }
 
+type AdmittedRequest = Pick<ValidRequest, "collectedAt" | "probes"> & {
+  readonly attributes: Pick<ValidRequest["attributes"], "actionId" | "actionType" | "sessionId">;
+};
+
 /**
  * Checks erased accounts, freshness, action, session binding and purpose. A replay is exempt from all of them: the
  * caller looks into the ledger.
  */
 export async function admit(
   account: string,
-  valid: ValidRequest,
+  valid: AdmittedRequest,
   now: number,
   { actions, purposes, accounts }: AdmitPorts,
   options: AdmitOptions,
 ): Promise<Admitted | RejectedRequest> {
   if (accounts.isRefused(account)) return new RejectedRequest(reject("account-erased"));
-  const { request, collectedAt } = valid;
+  const { collectedAt } = valid;
+  const { actionId, actionType, sessionId } = valid.attributes;
   const age = now - collectedAt.epochMs;
   const at = "/observations/collected_at";
   if (age > options.maxAge) return new RejectedRequest(reject("collected-at-stale", undefined, at));
   if (age < -options.maxFuture) return new RejectedRequest(reject("collected-at-future", undefined, at));
 
-  const action = await actions.find(account, request.action_id, request.observations.session_id);
-  if (!action || action.actionType !== request.action_type || action.expiresAt <= now) {
+  const action = await actions.find(account, actionId, sessionId);
+  if (!action || action.actionType !== actionType || action.expiresAt <= now) {
     return new RejectedRequest(reject("action-refused", undefined, "/action_id"));
   }
   const sessionMismatch =
-    options.sessionBinding !== "off" &&
-    action.sessionId !== undefined &&
-    action.sessionId !== request.observations.session_id;
+    options.sessionBinding !== "off" && action.sessionId !== undefined && action.sessionId !== sessionId;
   if (sessionMismatch && options.sessionBinding === "enforce") {
     return new RejectedRequest(reject("session-mismatch", undefined, "/observations/session_id"));
   }
@@ -62,11 +65,14 @@ export async function admit(
 }
 
 /** Chooses the purpose of an event by the active policy. */
-export function assignPurpose({ request }: ValidRequest, purposes: Purposes): Assignment | RejectedRequest {
-  const purpose = purposes.find(request.action_type);
+export function assignPurpose(
+  { attributes, probes }: Pick<AdmittedRequest, "attributes" | "probes">,
+  purposes: Purposes,
+): Assignment | RejectedRequest {
+  const purpose = purposes.find(attributes.actionType);
   if (!purpose) return new RejectedRequest(reject("purpose-missing", undefined, "/action_type"));
   const errors = new ErrorList();
-  for (const pointer of purpose.coverage?.(request.observations.probes) ?? []) {
+  for (const pointer of purpose.coverage?.(probes) ?? []) {
     errors.add({ pointer, code: "purpose-exceeded", detail: "is not covered by the purpose of this action type" });
     if (errors.full || purpose.beyond === "record") break;
   }

@@ -22,7 +22,7 @@ test.each([
     sessions: { verify: () => Promise.reject(thrown) },
     audit: { record: ({ outcome }) => void audited.push(outcome) },
     rejections: { count: (rejection, sdkVersion) => void counted.push([rejection.code, sdkVersion]) },
-    meter: { answered: () => {}, warned: () => {} },
+    meter: { answered: () => {}, warned: () => {}, scanned: () => {} },
     onError: (...error) => void reported.push(error),
   };
   const answer = await createIngest(ports as IngestPorts, OPTIONS)(REQUEST);

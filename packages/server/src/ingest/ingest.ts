@@ -1,4 +1,5 @@
 import type { ProblemCode, TransportRequest } from "@device-risk-signals/contract";
+import type { AdoptedFields } from "@device-risk-signals/contract/catalog/adopted";
 import {
   type Accounts,
   type ActionRegistry,
@@ -26,10 +27,11 @@ import { append } from "./append.ts";
 import { authenticate } from "./authenticate.ts";
 import { costOf, costOfComparison } from "./cost.ts";
 import { readHeaders } from "./headers.ts";
-import { locateObservations } from "./locate-observations.ts";
-import { parseTextInTurns } from "./parse-text.ts";
 import { readBody } from "./read-body.ts";
-import { scanText } from "./scan-text.ts";
+import { readScan } from "./read-scan.ts";
+import { createScanBody, type ScanBody } from "../scanner/scan-body.ts";
+import { scanText, type TextScan } from "./scan-text.ts";
+import { parseTextInTurns } from "./parse-text.ts";
 import { answerCreated, type Retry, resolveDuplicate } from "./resolve-duplicate.ts";
 import {
   type Answer,
@@ -41,7 +43,7 @@ import {
 } from "./request.ts";
 import type { FailureThrottle, RateThrottle, RateDecision } from "./throttle.ts";
 import { uuidv7 } from "../identifiers/uuidv7.ts";
-import { validate } from "./validate.ts";
+import { validate, type ValidRequest } from "./validate.ts";
 
 export interface IngestPorts {
   readonly sessions: SessionVerifier;
@@ -73,10 +75,11 @@ export interface IngestOptions extends AdmitOptions {
 export type Ingest = (request: IngestRequest) => Promise<Answer>;
 
 export function createIngest(ports: IngestPorts, options: IngestOptions): Ingest {
+  const scanBody = createScanBody(ports);
   return async (request) => {
     const started = performance.now();
     const progress: Progress = { headers: {} };
-    const result = await run(request, progress, ports, options).catch((error: unknown) => {
+    const result = await run(request, progress, scanBody, ports, options).catch((error: unknown) => {
       ports.onError(error, "ingest request");
       return error instanceof Unavailable ? rejectRequest("unavailable", RETRY_SOON) : rejectRequest("storage-failed");
     });
@@ -119,6 +122,7 @@ function auditedRejection(
 async function run(
   request: IngestRequest,
   progress: Progress,
+  scanBody: ScanBody,
   ports: IngestPorts,
   options: IngestOptions,
 ): Promise<Answer | RejectedRequest> {
@@ -147,23 +151,21 @@ async function run(
         charge(account, costOf(options.maxBodyBytes, 0) - 1, progress, ports);
       return body;
     }
-    const scan = scanText(body);
-    const cost = costOf(body.length, scan.members, scan.escapes);
+    const scan = scanBody(body);
+    const text = scan ?? scanText(body);
+    const cost = costOf(body.length, text.members, text.escapes);
     const tooCostly = charge(account, cost - 1, progress, ports);
     if (tooCostly) return tooCostly;
 
-    const parsed = await parseTextInTurns(body, scan);
-    if (parsed instanceof RejectedRequest) return parsed;
-    const said = (parsed as Partial<TransportRequest> | null)?.sdk_version;
-    if (typeof said === "string") progress.sdkVersion = said;
-
-    const valid = validate(parsed, ports.adopted.current);
+    const adopted = ports.adopted.current;
+    const valid = (scan && readScan(scan, body, adopted)) ?? (await readSlowly(body, text, adopted, progress));
     if (valid instanceof RejectedRequest) return valid;
+    progress.sdkVersion = valid.attributes.sdkVersion;
 
     const chargeComparison = (): RejectedRequest | undefined =>
       charge(account, costOfComparison(cost), progress, ports);
     const { idempotencyKey } = header;
-    const retry: Retry = { account, idempotencyKey, body, request: valid.request, chargeComparison };
+    const retry: Retry = { account, idempotencyKey, body, parsed: valid.parsed, chargeComparison };
     const resolve = (entry: LedgerEntry): Promise<Answer | RejectedRequest> => {
       if (entry.location) progress.keyHolder = entry.eventId;
       else delete progress.account;
@@ -179,26 +181,17 @@ async function run(
       return entry ? await resolve(entry) : admitted;
     }
 
-    const { observations } = valid.request;
     const attributes: Omit<PromotedAttributes, "purpose"> = {
+      ...valid.attributes,
       account,
       eventId: uuidv7(receivedAt),
       receivedAt,
       idempotencyKey,
-      schemaVersion: observations.schema_version,
-      actionId: valid.request.action_id,
-      actionType: valid.request.action_type,
-      sessionId: observations.session_id,
-      eventType: observations.event_type,
-      sdkVersion: valid.request.sdk_version,
-      platform: valid.request.platform,
-      appVersion: valid.request.app_version ?? "",
     };
-    const exact = locateObservations(body);
     const requestMac = ports.sealer.requestMac(attributes.eventId, body);
     const event = { ...attributes, collectedAt: valid.collectedAt, requestMac };
     const assign = (): Assignment | RejectedRequest => assignPurpose(valid, ports.purposes);
-    const outcome = await append(event, admitted.assigned, exact, { ...ports, assign });
+    const outcome = await append(event, admitted.assigned, valid.exact, { ...ports, assign });
     if (outcome instanceof RejectedRequest) return outcome;
     if (!("stored" in outcome)) return await resolve(outcome);
 
@@ -206,12 +199,26 @@ async function run(
       ports.audit.record({ operation: "event.create", outcome: warning, account, eventId: attributes.eventId });
       ports.meter.warned(warning);
     }
-    ports.drift.observe(attributes, observations.probes, scan.members);
-    ports.outcomes.observe(attributes, observations.probes, scan.members);
+    ports.drift.observe(attributes, valid.probes, text.members);
+    ports.outcomes.observe(attributes, valid.probes, text.members);
     return answerCreated(attributes.eventId);
   } finally {
     permit.release();
   }
+}
+
+/** Reads a body that the scanner did not accept, and says why where it is invalid. */
+async function readSlowly(
+  body: Buffer,
+  text: TextScan,
+  adopted: AdoptedFields,
+  progress: Progress,
+): Promise<ValidRequest | RejectedRequest> {
+  const parsed = await parseTextInTurns(body, text);
+  if (parsed instanceof RejectedRequest) return parsed;
+  const said = (parsed as Partial<TransportRequest> | null)?.sdk_version;
+  if (typeof said === "string") progress.sdkVersion = said;
+  return validate(parsed, body, adopted);
 }
 
 /** Debits what a request costs beyond the 1 that was taken before it was read. */

@@ -16,7 +16,8 @@ export interface Retry {
   readonly account: string;
   readonly idempotencyKey: string;
   readonly body: Buffer;
-  readonly request: TransportRequest;
+  /** The request as a value. */
+  readonly parsed: () => TransportRequest;
   /** Debits a comparison in canonical form, before it is made. */
   readonly chargeComparison: () => RejectedRequest | undefined;
 }
@@ -78,7 +79,7 @@ async function equalInCanonicalForm(retry: Retry, { store, sealer }: ResolvePort
     if (areKeysDestroyed(error)) return undefined;
     throw error;
   });
-  return exact !== undefined && canonicalRequest(await rebuild(stored, exact)) === canonicalRequest(retry.request);
+  return exact !== undefined && canonicalRequest(await rebuild(stored, exact)) === canonicalRequest(retry.parsed());
 }
 
 /** The stored request, from its promoted attributes and its exact event, which was parsed without error before. */

@@ -6,19 +6,40 @@ import {
   validateTransportRequest,
 } from "@device-risk-signals/contract";
 import { type AdoptedFields, checkAdopted } from "@device-risk-signals/contract/catalog/adopted";
+import { checkAgainstCatalog } from "@device-risk-signals/contract/catalog/check";
+import { outcomesOf } from "@device-risk-signals/contract/catalog/outcomes";
+import type { EventProbes, PromotedAttributes } from "../ports.ts";
+import { locateObservations } from "./locate-observations.ts";
 import { RejectedRequest } from "./request.ts";
 
+/** The attributes that come from the body. */
+export type SentAttributes = Pick<
+  PromotedAttributes,
+  "actionId" | "actionType" | "sessionId" | "eventType" | "schemaVersion" | "sdkVersion" | "platform" | "appVersion"
+>;
+
 export interface ValidRequest {
-  readonly request: TransportRequest;
+  readonly attributes: SentAttributes;
   readonly collectedAt: Instant;
+  /** The bytes of the event as they were sent. */
+  readonly exact: Buffer;
+  readonly probes: EventProbes;
+  readonly parsed: () => TransportRequest;
 }
 
-/** Checks the wire rules, and for the fields that features read the published schema. */
-export function validate(body: unknown, adopted: AdoptedFields): ValidRequest | RejectedRequest {
-  const result = validateTransportRequest(body);
+/**
+ * Checks the wire rules, and for the fields that features read the published schema.
+ *
+ * @param value of the body.
+ */
+export function validate(value: unknown, body: Buffer, adopted: AdoptedFields): ValidRequest | RejectedRequest {
+  const result = validateTransportRequest(value);
   if (!result.ok) return new RejectedRequest({ code: "request-invalid", errors: result.errors });
+  const { request, collectedAt } = result;
+  const { observations } = request;
+  const { probes } = observations;
   const errors = new ErrorList();
-  for (const { path } of checkAdopted(result.request.observations.probes, adopted)) {
+  for (const { path } of checkAdopted(probes, adopted)) {
     const [probe = "", ...names] = path;
     errors.add({
       pointer: pointerOf(["observations", "probes", probe, "data", ...names]),
@@ -26,7 +47,26 @@ export function validate(body: unknown, adopted: AdoptedFields): ValidRequest | 
       detail: "departs from the published schema, and a feature reads it",
     });
   }
-  return errors.entries.length > 0
-    ? new RejectedRequest({ code: "adopted-field-invalid", errors: errors.entries })
-    : result;
+  if (errors.entries.length > 0) return new RejectedRequest({ code: "adopted-field-invalid", errors: errors.entries });
+  return {
+    attributes: {
+      actionId: request.action_id,
+      actionType: request.action_type,
+      sessionId: observations.session_id,
+      eventType: observations.event_type,
+      schemaVersion: observations.schema_version,
+      sdkVersion: request.sdk_version,
+      platform: request.platform,
+      appVersion: request.app_version ?? "",
+    },
+    collectedAt,
+    exact: locateObservations(body),
+    probes: {
+      departures: () => checkAgainstCatalog(probes),
+      outcomes: () => outcomesOf(probes),
+      areCovered: () => false,
+      parsed: () => probes,
+    },
+    parsed: () => request,
+  };
 }

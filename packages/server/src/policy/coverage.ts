@@ -1,9 +1,10 @@
 import { CATALOG } from "@device-risk-signals/contract/catalog";
 import { pointerOf } from "@device-risk-signals/contract";
+import type { Covers, EventProbes } from "../ports.ts";
 import { SENSITIVITIES, type Sensitivity } from "./policy.ts";
 
 /** Finds what of an event's probes a purpose does not cover, as JSON Pointers into the request, one at a time. */
-export type Coverage = (probes: Readonly<Record<string, unknown>>) => Iterable<string>;
+export type Coverage = (probes: EventProbes) => Iterable<string>;
 
 const catalog = new Map(CATALOG.map((probe) => [probe.id, probe]));
 
@@ -16,7 +17,11 @@ export function coverageOf(probes: readonly string[] | null, highest: Sensitivit
   if (!probes && (highest === null || highest === "high")) return undefined;
   const named = probes && new Set(probes);
   const covers = fieldCoverageOf(highest);
-  return function* (observed) {
+  const coversAll: Covers = (probe, field) =>
+    (!named || named.has(probe)) && (field === undefined || covers(probe, field));
+  return function* (event) {
+    if (event.areCovered(coversAll)) return;
+    const observed = event.parsed();
     for (const probe of Object.keys(observed)) {
       if (named && !named.has(probe)) yield pointerOf(["observations", "probes", probe]);
       else if (highest !== null) yield* fieldsBeyond(probe, observed[probe], covers);

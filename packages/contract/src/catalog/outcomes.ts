@@ -1,0 +1,48 @@
+import { OUTCOME_STATUSES } from "../limits.ts";
+import { OUTCOME_ERRORS, SKIPPED_REASONS } from "../wire/outcome-words.ts";
+import { CATALOG } from "./catalog.ts";
+
+/** What counters need of the outcomes of an event. */
+export interface ProbeOutcomes {
+  /** A code for each probe of the catalog, in its order; 0 where the event does not have the probe. */
+  readonly known: Uint8Array;
+  /** Codes of the other probes. */
+  readonly unknown: () => Iterable<number>;
+  /** The system version, where the event says one. */
+  readonly systemVersion: unknown;
+}
+
+interface Outcome {
+  readonly status: string;
+  readonly reason?: unknown;
+  readonly error?: unknown;
+}
+
+/** In place of a reason or an error that is no word of the SDK, or where there is none. */
+const NO_WORD = 15;
+
+const STATUSES: readonly string[] = OUTCOME_STATUSES;
+const WORDS: readonly unknown[] = [...SKIPPED_REASONS];
+const ERRORS: readonly unknown[] = [...OUTCOME_ERRORS];
+
+/** The status of an outcome, counted from 1, and the position of its reason or error among the words of the SDK. */
+export function outcomeCode({ status, reason, error }: Outcome): number {
+  const word = status === "skipped" ? WORDS.indexOf(reason) : status === "error" ? ERRORS.indexOf(error) : -1;
+  return ((STATUSES.indexOf(status) + 1) << 4) | (word === -1 ? NO_WORD : word);
+}
+
+const PROBES = new Map(CATALOG.map(({ id }, index) => [id, index]));
+
+/** @param probes of an event that passed `validateTransportRequest`. */
+export function outcomesOf(probes: Readonly<Record<string, unknown>>): ProbeOutcomes {
+  const known = new Uint8Array(PROBES.size);
+  for (const [id, index] of PROBES) {
+    if (Object.hasOwn(probes, id)) known[index] = outcomeCode(probes[id] as Outcome);
+  }
+  const identity = probes["device_identity"] as { readonly data?: Readonly<Record<string, unknown>> } | undefined;
+  return { known, unknown: () => unknownCodes(probes), systemVersion: identity?.data?.["systemVersion"] };
+}
+
+function* unknownCodes(probes: Readonly<Record<string, unknown>>): Iterable<number> {
+  for (const id in probes) if (!PROBES.has(id)) yield outcomeCode(probes[id] as Outcome);
+}

@@ -1,0 +1,47 @@
+import { parseDateTime, SCHEMA_VERSION, type TransportRequest } from "@device-risk-signals/contract";
+import { type AdoptedFields, departsFromAdopted } from "@device-risk-signals/contract/catalog/adopted";
+import type { ValidRequest } from "./validate.ts";
+import { CAPTURED, type Captured } from "../scanner/catalog-index.ts";
+import { ScannedProbes } from "../scanner/scanned-probes.ts";
+import type { Scan } from "../scanner/scanner.ts";
+
+const SLOTS = new Map(CAPTURED.map((name, index) => [name, 2 * index]));
+
+/**
+ * What a scan says of a body.
+ *
+ * @returns `undefined` where only the slow path can decide about it.
+ */
+export function readScan(scan: Scan, body: Buffer, adopted: AdoptedFields): ValidRequest | undefined {
+  const text = (name: Captured): string => {
+    const slot = SLOTS.get(name) as number;
+    const start = scan.captures[slot] as number;
+    return body.toString("utf8", start, start + (scan.captures[slot + 1] as number));
+  };
+  const collectedAt = parseDateTime(text("collected_at"));
+  // guard(false): the time of collection is a date-time
+  // fails: packages/server/src/scanner/scanner.test.ts › agrees with the slow path
+  if (!collectedAt) return undefined;
+  let request: TransportRequest | undefined;
+  const parsed = (): TransportRequest => (request ??= JSON.parse(body.toString()) as TransportRequest);
+  const probes = new ScannedProbes(scan, body, () => parsed().observations.probes);
+  // guard(false): adopted fields follow the published schema
+  // fails: packages/server/src/scanner/scanner.test.ts › leaves an event that departs in an adopted field
+  if (probes.departures().some((departure) => departsFromAdopted(departure, adopted))) return undefined;
+  return {
+    attributes: {
+      actionId: text("action_id"),
+      actionType: text("action_type"),
+      sessionId: text("session_id"),
+      eventType: text("event_type"),
+      schemaVersion: SCHEMA_VERSION,
+      sdkVersion: text("sdk_version"),
+      platform: text("platform"),
+      appVersion: text("app_version"),
+    },
+    collectedAt,
+    exact: body.subarray(scan.start, scan.end),
+    probes,
+    parsed,
+  };
+}

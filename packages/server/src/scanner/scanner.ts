@@ -1,0 +1,143 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { CAPTURED, type CatalogIndex, defineCatalog, type Member } from "./catalog-index.ts";
+
+/** A body that is valid for certain: what the scanner noted of it. Positions are those of bytes in the body. */
+export interface Scan {
+  readonly index: CatalogIndex;
+  /** Members at all depths. */
+  readonly members: number;
+  /** Whether a string holds a Unicode escape. */
+  readonly escapes: boolean;
+  /** The bytes of `observations`. */
+  readonly start: number;
+  readonly end: number;
+  /** Start and length of each captured text, in the order of `CAPTURED`; of a field's value with its quotes. */
+  readonly captures: Uint32Array;
+  /** Codes of the outcomes of the catalog's probes, in its order. */
+  readonly outcomes: Uint8Array;
+  readonly unknownOutcomes: Uint8Array;
+  /** A bit for each entry of the index that the event has. */
+  readonly seen: Uint8Array;
+  /** Five words for each departure from the catalog: kind, type found, place, start and length of a name. */
+  readonly departures: Uint32Array;
+}
+
+export interface BodyScanner {
+  /**
+   * @returns `undefined` for a body that is invalid or that only the slow path can decide about.
+   * @throws for an error of the scanner itself.
+   */
+  scan(body: Uint8Array): Scan | undefined;
+}
+
+/** What is used of the JavaScript API of WebAssembly, for which Node has no types. */
+interface WebAssemblyApi {
+  readonly Module: new (bytes: Uint8Array) => CompiledModule;
+  readonly Instance: new (module: CompiledModule) => { readonly exports: Readonly<Record<string, unknown>> };
+}
+export type CompiledModule = object;
+
+/** @throws TypeError where the runtime has no WebAssembly. */
+const api = (): WebAssemblyApi => (globalThis as unknown as { WebAssembly: WebAssemblyApi }).WebAssembly;
+
+/** The exports of `assembly/scanner.ts`. */
+interface Exports {
+  readonly memory: { readonly buffer: ArrayBuffer };
+  readonly open: (context: number, isOpen: number) => void;
+  readonly define: (...numbers: number[]) => number;
+  readonly scan: (length: number, root: number, outcomes: number) => number;
+}
+
+const ADDRESSES = [
+  "CAPACITY",
+  "RESULT",
+  "CAPTURES",
+  "OUTCOMES",
+  "SEEN",
+  "RESULT_END",
+  "UNKNOWN_OUTCOMES",
+  "DEPARTURES",
+  "INPUT",
+] as const;
+type Addresses = Readonly<Record<(typeof ADDRESSES)[number], number>>;
+
+const DEPARTURE_WORDS = 5;
+const NO_DEPARTURES = new Uint32Array(0);
+const NO_OUTCOMES = new Uint8Array(0);
+
+/** One instance of the compiled scanner. Its memory has a fixed size, and holds nothing of a body that a later one needs. */
+export class WasmScanner implements BodyScanner {
+  readonly #exports: Exports;
+  readonly #at: Addresses;
+  readonly #bytes: Uint8Array;
+  readonly #words: Uint32Array;
+  readonly #index: CatalogIndex;
+  #contexts = 0;
+
+  /** @throws where the runtime has no WebAssembly with SIMD. */
+  constructor(module: CompiledModule) {
+    const { exports } = new (api().Instance)(module);
+    this.#exports = exports as unknown as Exports;
+    this.#at = Object.fromEntries(
+      ADDRESSES.map((name) => [name, (exports[name] as { readonly value: number }).value]),
+    ) as Addresses;
+    const { buffer } = this.#exports.memory;
+    this.#bytes = new Uint8Array(buffer);
+    this.#words = new Uint32Array(buffer);
+    this.#index = defineCatalog((isOpen, members) => this.#define(isOpen, members));
+  }
+
+  scan(body: Uint8Array): Scan | undefined {
+    const at = this.#at;
+    if (body.length > at.CAPACITY) return undefined;
+    this.#bytes.set(body, at.INPUT);
+    const index = this.#index;
+    if (this.#exports.scan(body.length, index.root, index.outcome) === 0) return undefined;
+    const { buffer } = this.#bytes.slice(at.RESULT, at.RESULT_END);
+    const [members = 0, escapes, start = 0, end = 0, departures = 0, unknown = 0] = new Uint32Array(buffer, 0, 6);
+    return {
+      index,
+      members,
+      escapes: escapes === 1,
+      start,
+      end,
+      captures: new Uint32Array(buffer, at.CAPTURES - at.RESULT, 2 * CAPTURED.length),
+      outcomes: new Uint8Array(buffer, at.OUTCOMES - at.RESULT, at.SEEN - at.OUTCOMES),
+      seen: new Uint8Array(buffer, at.SEEN - at.RESULT),
+      departures: departures === 0 ? NO_DEPARTURES : this.#departures(departures),
+      unknownOutcomes: unknown === 0 ? NO_OUTCOMES : this.#unknownOutcomes(unknown),
+    };
+  }
+
+  #departures(count: number): Uint32Array {
+    const first = this.#at.DEPARTURES / Uint32Array.BYTES_PER_ELEMENT;
+    return this.#words.slice(first, first + count * DEPARTURE_WORDS);
+  }
+
+  #unknownOutcomes(count: number): Uint8Array {
+    return this.#bytes.slice(this.#at.UNKNOWN_OUTCOMES, this.#at.UNKNOWN_OUTCOMES + count);
+  }
+
+  /** Contexts are numbered from 1. */
+  #define(isOpen: boolean, members: readonly Member[]): number {
+    const context = ++this.#contexts;
+    this.#exports.open(context, Number(isOpen));
+    for (const member of members) {
+      const name = Buffer.from(member.name);
+      this.#bytes.set(name, this.#at.INPUT);
+      const { kind, child = 0, required = false, capture = 255, least = 0, most = 0, plain = false, mask = 0 } = member;
+      const numbers = [child, Number(required), capture, least, most, Number(plain), mask];
+      this.#exports.define(context, name.length, kind, ...numbers);
+    }
+    return context;
+  }
+}
+
+let compiled: CompiledModule | undefined;
+
+/** The module that `npm run generate` compiled. */
+export function compiledScanner(): CompiledModule {
+  compiled ??= new (api().Module)(readFileSync(join(import.meta.dirname, "scanner.wasm")));
+  return compiled;
+}

@@ -1,7 +1,7 @@
 /**
- * `npm run pack [-- --out DIR --package NAME …]`: packs the public packages, or those that are named, and writes exactly
- * their tarballs into DIR (`dist/`), which must be new, empty, or hold earlier tarballs only. In the repository the packages run from their
- * TypeScript; Node runs none from `node_modules`, so what is published is JavaScript with declarations.
+ * `npm run pack [-- --out DIR --package NAME …]`: packs the public packages, or the named ones, and writes exactly their
+ * tarballs into DIR (`dist/`), which must be new, empty, or hold earlier tarballs only. In the repository the packages
+ * run from their TypeScript; Node runs none from `node_modules`, so what is published is JavaScript with declarations.
  *
  * Two kinds: a *tree* keeps its files as they are, one module each (for Node: assets lie next to the code). A *bundle*
  * is one file an entry, as ESM and as CommonJS, with the contract inside (for apps: Metro and Jest take either).

@@ -14,8 +14,8 @@ it("retries of one account with other bytes are compared up to its limit, and th
   } as unknown as ResolvePorts;
   const entry = { eventId: "e", requestMac: Buffer.from("known") } as LedgerEntry;
   const retry = async (account: string): Promise<string> => {
-    const request = {} as TransportRequest;
-    const given = { account, idempotencyKey: "k", body: Buffer.of(), request, chargeComparison: () => undefined };
+    const parsed = (): TransportRequest => ({}) as TransportRequest;
+    const given = { account, idempotencyKey: "k", body: Buffer.of(), parsed, chargeComparison: () => undefined };
     const answer = await resolveDuplicate(given, entry, ports);
     return answer instanceof RejectedRequest ? answer.rejection.code : "answered";
   };

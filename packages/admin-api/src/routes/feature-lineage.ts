@@ -188,7 +188,7 @@ export const FEATURE_LINEAGE_ROUTES = {
     summary: "Compute two versions of a feature for the same stored events",
     description:
       "Counts of results by platform and SDK version. Numbers below 10 are suppressed, and further ones that would tell " +
-      "them; an open case of the caller shows all.",
+      "them. With a case of an account or an action, it reads the events of these alone, and shows all numbers.",
     permission: "features.read",
     operation: "feature.compare",
     access: "audited-read",
@@ -199,7 +199,7 @@ export const FEATURE_LINEAGE_ROUTES = {
       after: featureName,
       purpose,
       from: Type.Optional(time("Only events that were received at or after this time.")),
-      case_id: Type.Optional(uuid("An open case of the caller.")),
+      case_id: Type.Optional(uuid("An open case of the caller, of an account or an action.")),
     }),
     answer: object({
       before: shownText(),

@@ -129,7 +129,7 @@ it("a search that finds nothing is audited with what it looked for", async () =>
   await expect(analyst.call("verifyFeatures", { event_id: unknown })).rejects.toMatchObject(none);
   const { rows } = await opened.owner.query(
     `select operation, outcome, event_id, encode(subject, 'hex') as subject from audit_entry
-      where actor like 'searching (%' order by at, entry_id`,
+      where actor like 'searching (%' and operation like 'feature.%' order by at, entry_id`,
   );
   const { audit } = opened.system;
   const entry = { outcome: "not-found", event_id: unknown, subject: null };
@@ -161,7 +161,7 @@ it("stored values are computed again under the policy of their time, and archive
   expect(objects((await runInProcess(opened.environment, ...none)).stdout)).toMatchObject([{ events: 0, rows: 0 }]);
 });
 
-it("a version that is not adopted is compared, with small numbers in a case only", async () => {
+it("a version that is not adopted is compared, with small numbers in a case of their account only", async () => {
   const file = join(folder(), "second.json");
   const second = bundleOf("({ su }) => su.state === 'observed' ? !su.value : null", {
     id: "found",
@@ -176,11 +176,30 @@ it("a version that is not adopted is compared, with small numbers in a case only
   const cell = { platform: "android", sdk_version: "1.2.3", before: "observed true", after: "observed false" };
   expect(await drs(...compare, "--html", page)).toMatchObject({ events: null, cells: [{ ...cell, events: null }] });
   expect(await readFile(page, "utf8")).toContain("not shown");
-  const why = ["--event", event.eventId, "--category", "debugging", ...REASON];
-  const { case_id } = await drs("case", "open", ...why);
-  expect(await drs(...compare, "--case", String(case_id))).toMatchObject({ cells: [{ ...cell, events: 2 }] });
-  const unknown = await runInProcess(opened.environment, ...compare, "--case", event.eventId);
-  expect(unknown).toMatchObject({ code: 1, stdout: "" });
+  const open = async (...covers: readonly string[]): Promise<string> =>
+    String((await drs("case", "open", ...covers, "--category", "debugging", ...REASON))["case_id"]);
+  const case_id = await open("--account", "customer-1");
+  expect(await drs(...compare, "--case", case_id)).toMatchObject({ events: 1, cells: [{ ...cell, events: 1 }] });
+  const { rows } = await opened.owner.query(
+    `select outcome, case_id, encode(subject, 'hex') as subject from audit_entry
+      where operation = 'feature.compare' and case_id is not null order by at, entry_id`,
+  );
+  const entry = { case_id, subject: opened.system.audit.subjectOf("customer-1").toString("hex") };
+  expect(rows).toEqual([
+    { ...entry, outcome: "begun" },
+    { ...entry, outcome: "done" },
+  ]);
+  const of = await open("--account", "customer-1", "--action", event.actionId);
+  expect(await drs(...compare, "--case", of)).toMatchObject({ events: 1 });
+  await runInProcess(opened.environment, "case", "close", of);
+  const foreign = "update access_case set opened_by = 'another' where case_id = $1";
+  const counted = "select events_opened from access_case where case_id = $1";
+  expect((await opened.owner.query(counted, [case_id])).rows).toEqual([{ events_opened: "1" }]);
+  await opened.owner.query(foreign, [case_id]);
+  for (const wrong of [event.eventId, await open("--event", event.eventId), of, case_id]) {
+    const refused = await runInProcess(opened.environment, ...compare, "--case", wrong);
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+  }
 });
 
 it("versions are compared for events of a purpose that both definitions name", async () => {

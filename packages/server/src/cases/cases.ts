@@ -192,6 +192,39 @@ export async function closeCase(
   return rows[0] as CaseRow | undefined;
 }
 
+const FIND_OPEN = sql(
+  `select ${COLUMNS} from access_case where case_id = $1
+      -- guard(true): a case is used by the person who opened it
+      -- fails: packages/server/src/admin/lineage.test.ts › in a case of their account
+      and opened_by = $2
+      -- guard(true): a closed or expired case shows nothing
+      -- fails: packages/server/src/admin/lineage.test.ts › in a case of their account
+      and closed_at is null and expires_at > $3`,
+  ["uuid", "text", "timestamptz"],
+  TYPES,
+);
+
+/** @returns `undefined` where the person has no such open case. */
+export async function findOpenCase(
+  executor: Executor,
+  clock: Clock,
+  caseId: string,
+  person: string,
+): Promise<CaseRow | undefined> {
+  const { rows } = await query(executor, FIND_OPEN, [caseId, person, new Date(clock.now()).toISOString()]);
+  return rows[0] as CaseRow | undefined;
+}
+
+const COUNT_OPENED = sql("update access_case set events_opened = events_opened + $2 where case_id = $1", [
+  "uuid",
+  "int8",
+]);
+
+/** Counts events that were opened at once with the case. */
+export async function countOpenedEvents(executor: Executor, caseId: string, events: number): Promise<void> {
+  await query(executor, COUNT_OPENED, [caseId, events]);
+}
+
 const DELETE_OF_ACCOUNT = sql("delete from access_case where account = $1", ["text"]);
 
 /** Deletes the cases of an account that is erased: their reasons and subjects are in the clear. */

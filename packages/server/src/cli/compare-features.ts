@@ -33,7 +33,7 @@ export function compareFeaturesCommand(context: Context): Command {
     .requiredOption("--purpose <id>", "purpose of the events", name("a purpose", 64))
     .option("--all", "all events that have not expired")
     .option("--since <time>", "events that were received at or after this time", time)
-    .option("--case <id>", "an open case of yours: numbers below 10 are shown", uuid)
+    .option("--case <id>", "an open case of yours: its account alone, with all numbers", uuid)
     .option("--html <file>", "write a page with plots, too")
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs feature compare root_traces@1 root_traces@2 --purpose payments --all"))

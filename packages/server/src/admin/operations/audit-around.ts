@@ -11,6 +11,9 @@ async function write({ ports, caller }: Call, id: RouteId, outcome: string, read
   await writeAudit(ports.pool, (await ports.keys()).audit, { ...agentOf(caller), operation, outcome, ...read });
 }
 
+/** Written before long work, which may fail or be ended. */
+export const auditBegun = (call: Call, id: RouteId, read: AuditedRead): Promise<void> => write(call, id, "begun", read);
+
 /** A caller who looks for a subject that is not there leaves an entry, too. */
 export const auditNotFound = (call: Call, id: RouteId, read: AuditedRead): Promise<void> =>
   write(call, id, "not-found", read);

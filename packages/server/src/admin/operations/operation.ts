@@ -4,7 +4,9 @@ import type { Caller } from "../../identity/caller.ts";
 import type { AdminPorts } from "./ports.ts";
 
 /** What the audit entry of a read says in addition to the operation and its caller. */
-export type AuditedRead = Partial<Pick<AuditEntry, "account" | "eventIds" | "detail">>;
+export type AuditedRead = Partial<
+  Pick<AuditEntry, "account" | "eventIds" | "detail" | "reason" | "category" | "ticket" | "caseId">
+>;
 
 export interface OperationCall<Id extends RouteId> {
   readonly ports: AdminPorts;

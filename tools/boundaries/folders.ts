@@ -124,7 +124,7 @@ export const FOLDERS: readonly Folder[] = [
   {
     name: "lifecycle/holds",
     purpose: "legal holds and their copies",
-    imports: ["errors", "ports", "postgres", "crypto", "accounts", "events", "journal"],
+    imports: ["errors", "ports", "postgres", "crypto", "accounts", "events", "features", "journal"],
   },
   {
     name: "lifecycle/restrictions",
@@ -135,7 +135,6 @@ export const FOLDERS: readonly Folder[] = [
     name: "lifecycle/erasure",
     purpose: "plans, begins, applies and finishes erasures",
     imports: [
-      "ports",
       "postgres",
       "crypto",
       "accounts",

@@ -102,6 +102,7 @@ export const TABLES: Readonly<Record<string, Table>> = {
   purpose: {
     owner: "policy",
     readers: {
+      "features/feature-rows-as-of.ts": ITS_PERIOD,
       "exports/export-table.ts": "the id of the purpose of an export",
       "features/attestations.ts": ITS_PERIOD,
       "features/backfill-chunks.ts": ITS_PERIOD,
@@ -175,6 +176,7 @@ export const TABLES: Readonly<Record<string, Table>> = {
     },
   },
   feature_row: { owner: "features" },
+  held_feature: { owner: "lifecycle/holds" },
   extraction_due: {
     owner: "features",
     writers: { "events/commit-batch.ts": "events and what is due of them are one transaction" },
@@ -209,6 +211,7 @@ export const ACCOUNT_DATA: Readonly<Record<string, AccountData>> = {
   event: { erased: "deleted", exported: EVENTS },
   feature_row: { erased: "deleted", exported: "features.ndjson" },
   held_event: { erased: "kept until the last hold ends", exported: EVENTS },
+  held_feature: { erased: "kept until the last hold ends", exported: "features.ndjson" },
   idempotency_key: { erased: "replaced by tombstones without a name", exported: "idempotency-keys.ndjson" },
   legal_hold: { erased: "kept: why data was kept", exported: "not: holds are none of the account's business" },
   session_token: { erased: "deleted when the erasure begins", exported: "tokens.ndjson" },

@@ -67,13 +67,13 @@ export async function openKeys(connection: OpenConnection): Promise<Keys> {
   const featurePartitions = new Partitions(pool, FEATURE_VALUES);
   const pseudonymizer = new Pseudonymizer(deriveKey(installation, "ledger names"));
   const accountKeys = new PostgresAccountKeys(pool, secrets, pseudonymizer);
-  const featureSealer = createFeatureSealer(secrets, featurePartitions);
+  const holdSecrets = (holdId: string): Promise<readonly string[]> => findHoldSecrets(pool, holdId);
+  const featureSealer = createFeatureSealer(secrets, featurePartitions, holdSecrets);
   accountKeys.onSecretsLost(() => {
     partitions.clear();
     featurePartitions.clear();
     featureSealer.forgetKeys();
   });
-  const holdSecrets = (holdId: string): Promise<readonly string[]> => findHoldSecrets(pool, holdId);
   return {
     keyStore,
     keyDatabase,

@@ -91,8 +91,20 @@ async function openComparison(installation: Installation): Promise<Recovery> {
 
 /** The parts that a worker or a command needs to delete events. */
 export function erasurePorts(installation: Installation): Omit<RetentionOptions, "database" | "actor" | "signal"> {
-  const { pool, clock, audit, config, secrets, sealer, keyStore, pseudonymizer, journal, codec, receipts } =
-    installation;
+  const {
+    pool,
+    clock,
+    audit,
+    config,
+    secrets,
+    sealer,
+    featureSealer,
+    keyStore,
+    pseudonymizer,
+    journal,
+    codec,
+    receipts,
+  } = installation;
   const signer = { sign: async (receipt: object): Promise<string> => (await receipts()).sign(receipt) };
   const attest = { executor: pool, signer, clock, backups: config.retention };
   return {
@@ -100,6 +112,7 @@ export function erasurePorts(installation: Installation): Omit<RetentionOptions,
     audit,
     secrets,
     sealer,
+    featureSealer,
     keyStore,
     pseudonymizer,
     journal,

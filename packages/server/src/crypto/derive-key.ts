@@ -5,6 +5,7 @@ export type KeyUse =
   | "event"
   | "feature"
   | "hold"
+  | "held feature"
   | "installation check"
   | "request mac"
   | "ledger names"

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createFeatureSealer, type FeatureIdentity } from "./feature-sealer.ts";
 import { keysOf, memoryKeyStore } from "./memory-key-store.fixture.ts";
 import type { PartitionSecrets } from "./partition-secrets.ts";
-import { accountSecretName } from "./sealer.ts";
+import { accountSecretName, holdSecretName } from "./sealer.ts";
 import { Secrets } from "./secrets.ts";
 
 const KEY_ID = "key-1";
@@ -16,7 +16,10 @@ async function scene() {
   let wasCreated = false;
   const find = (): PartitionSecrets => ({ secret: "partition", wasCreated, lostSecrets: [], end: Infinity });
   const recordCreated = async (): Promise<void> => void (wasCreated = true);
-  return { secrets, sealer: createFeatureSealer(secrets, { find, ensure: async () => find(), recordCreated }) };
+  return {
+    secrets,
+    sealer: createFeatureSealer(secrets, { find, ensure: async () => find(), recordCreated }, async (id) => [id]),
+  };
 }
 
 describe("the sealer of feature values", () => {
@@ -48,5 +51,18 @@ describe("the sealer of feature values", () => {
     sealer.forgetKeys();
     await expect(sealer.seal(IDENTITY, KEY_ID, VALUES)).rejects.toMatchObject({ code: "keys-destroyed" });
     await expect(sealer.open(IDENTITY, KEY_ID, sealed)).rejects.toMatchObject({ code: "keys-destroyed" });
+  });
+
+  it("opens a copy of a hold for its values, under a secret of the hold alone", async () => {
+    const { sealer, secrets } = await scene();
+    for (const id of ["one", "two"]) await secrets.findOrCreate(holdSecretName(id));
+    const sealed = await sealer.sealCopy(IDENTITY, "one", VALUES);
+    expect(await sealer.openCopy(IDENTITY, "one", sealed)).toEqual(VALUES);
+    for (const [identity, hold] of [[{ ...IDENTITY, layer: 2 }, "one"] as const, [IDENTITY, "two"] as const]) {
+      await expect(sealer.openCopy(identity, hold, sealed)).rejects.toMatchObject({ code: "payload-damaged" });
+    }
+    await secrets.destroy(holdSecretName("one"));
+    await expect(sealer.openCopy(IDENTITY, "one", sealed)).rejects.toMatchObject({ code: "keys-destroyed" });
+    await expect(sealer.sealCopy(IDENTITY, "three", VALUES)).rejects.toThrow("three");
   });
 });

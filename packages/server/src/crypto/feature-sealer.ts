@@ -8,8 +8,9 @@ import {
   partitionSecretName,
   type PartitionRegistry,
   secretForWriting,
+  secretMissing,
 } from "./partition-secrets.ts";
-import { accountSecretName } from "./sealer.ts";
+import { accountSecretName, type FindHoldSecrets, holdSecretName } from "./sealer.ts";
 import type { Secrets } from "./secrets.ts";
 
 /** The version of what is sealed. */
@@ -31,11 +32,19 @@ export interface FeatureSealer {
   seal(identity: FeatureIdentity, keyId: string, bytes: Uint8Array): Promise<Buffer>;
   /** @throws keys-destroyed, payload-damaged, Unavailable */
   open(identity: FeatureIdentity, keyId: string, payload: Buffer): Promise<Buffer>;
+  /** Seals values for a hold that keeps them. @throws secret-missing */
+  sealCopy(identity: FeatureIdentity, holdId: string, bytes: Uint8Array): Promise<Buffer>;
+  /** @throws keys-destroyed, payload-damaged, Unavailable */
+  openCopy(identity: FeatureIdentity, holdId: string, payload: Buffer): Promise<Buffer>;
   /** Drops all keys from memory. While this is called each second, destroyed secrets are used no longer than that. */
   forgetKeys(): void;
 }
 
-export function createFeatureSealer(secrets: Secrets, partitions: PartitionRegistry): FeatureSealer {
+export function createFeatureSealer(
+  secrets: Secrets,
+  partitions: PartitionRegistry,
+  findHoldSecrets: FindHoldSecrets,
+): FeatureSealer {
   const dataKeys = new DataKeys();
 
   async function accountSecret(keyId: string): Promise<Buffer> {
@@ -67,14 +76,20 @@ export function createFeatureSealer(secrets: Secrets, partitions: PartitionRegis
       const { secret, lostSecrets } = await partitions.find(identity.purpose, identity.receivedAt);
       const account = await accountSecret(keyId);
       const names = [...lostSecrets, secret].map(partitionSecretName);
-      return openWithOne(secrets, names, (one) =>
-        decrypt(
-          derive(account, one),
-          (format) => associatedData(identity, format),
-          payload,
-          (_, bytes) => bytes,
-        ),
-      );
+      return openWithOne(secrets, names, (one) => openWith(derive(account, one), identity, payload));
+    },
+
+    async sealCopy(identity, holdId, bytes) {
+      const name = holdSecretName((await findHoldSecrets(holdId)).at(-1) ?? holdId);
+      const secret = await secrets.findForUse(name);
+      if (!secret) throw secretMissing(name);
+      return encrypt(holdKey(secret), FORMAT, associatedData(identity, FORMAT), bytes);
+    },
+
+    async openCopy(identity, holdId, payload) {
+      if (payload.length === 0) throw keysDestroyed("the keys of these values were lost before a hold copied them", []);
+      const names = (await findHoldSecrets(holdId)).map(holdSecretName);
+      return openWithOne(secrets, names, (one) => openWith(holdKey(one), identity, payload));
     },
 
     forgetKeys() {
@@ -86,6 +101,16 @@ export function createFeatureSealer(secrets: Secrets, partitions: PartitionRegis
 function derive(accountSecret: Buffer, partitionSecret: Buffer): KeyObject {
   return deriveKey(Buffer.concat([accountSecret, partitionSecret]), "feature");
 }
+
+const holdKey = (secret: Buffer): KeyObject => deriveKey(secret, "held feature");
+
+const openWith = (key: KeyObject, identity: FeatureIdentity, payload: Buffer): Buffer =>
+  decrypt(
+    key,
+    (format) => associatedData(identity, format),
+    payload,
+    (_, bytes) => bytes,
+  );
 
 const associatedData = ({ account, eventId, layer }: FeatureIdentity, format: number): Buffer =>
   Buffer.from(JSON.stringify([format, account, eventId, layer]));

@@ -55,15 +55,20 @@ const DELETE_FEATURES = composed(
   (partition: Partition, eventIds: readonly string[]) => {
     const values: unknown[] = [eventIds, eventIds.map((id) => receivedAtOf(id).toISOString())];
     const within = withinOf(partition, (value) => `$${values.push(value)}`);
-    const text = `delete from feature_row f using unnest($1::uuid[], $2::timestamptz[]) named (event_id, received_at)
-        where ${within("f")} and f.received_at = named.received_at and f.event_id = named.event_id`;
+    const text = `with removed as (
+        delete from feature_row f using unnest($1::uuid[], $2::timestamptz[]) named (event_id, received_at)
+          where ${within("f")} and f.received_at = named.received_at and f.event_id = named.event_id
+          returning f.account, f.purpose, f.received_at, f.event_id, f.layer)
+      select count(*) as deleted from removed g where not exists (select from kept_feature c where c.partition_purpose = -1
+        and c.account = g.account and c.purpose = g.purpose and c.received_at = g.received_at and c.event_id = g.event_id
+        and c.layer = g.layer)`;
     return { text, values };
   },
-  {},
+  { deleted: "int8" },
   [[SAMPLE_PARTITION, []]],
 );
 
-/** Deletes the feature values and the failures of events, by the ids of the events alone. @returns the number of deleted rows. */
+/** Deletes the feature values and the failures of events, by the ids of the events alone. @returns the number of deleted rows that no hold keeps. */
 export async function deleteFeatures(executor: OwnerTransaction, eventIds: readonly string[]): Promise<number> {
   const times = eventIds.map((id) => receivedAtOf(id).getTime());
   if (times.length === 0) return 0;
@@ -76,7 +81,8 @@ export async function deleteFeatures(executor: OwnerTransaction, eventIds: reado
   // fails: packages/server/src/features/feature-store.test.ts › of one event and of an action
   for (const partition of await findFeaturePartitions(executor, range)) {
     const within = eventIds.filter((_, index) => isIn(partition, times[index] ?? 0));
-    if (within.length > 0) deleted += (await queryComposed(executor, DELETE_FEATURES(partition, within))).rowCount ?? 0;
+    if (within.length === 0) continue;
+    deleted += (await queryComposed(executor, DELETE_FEATURES(partition, within))).rows[0]?.deleted ?? 0;
   }
   return deleted;
 }

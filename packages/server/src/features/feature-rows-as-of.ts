@@ -32,7 +32,10 @@ const asOf = (condition: string) =>
       from unnest($1::int4[], $2::text[], $3::text[], $4::uuid[], $5::timestamptz[], $6::timestamptz[])
           as l (place, account, action_id, event_id, event_at, at)
         cross join lateral (select n.account, n.received_at, n.event_id from unrestricted_feature n
-          where ${within("n")} and ${condition} and n.layer = any ($7::int4[])
+          where ${within("n", "view")} and ${condition} and n.layer = any ($7::int4[])
+            -- guard(true): no value that only a hold keeps
+            -- fails: packages/server/src/features/feature-store.test.ts › keeps values of its events
+            and coalesce(n.received_at + (select p.derived_retention from purpose p where p.code = n.purpose), 'infinity') > transaction_time()
             -- guard(true): no event that was received after the label
             -- fails: packages/server/src/exports/run-export.test.ts › as of the time
             and n.received_at <= l.at
@@ -43,7 +46,7 @@ const asOf = (condition: string) =>
             -- fails: packages/server/src/exports/run-export.test.ts › the same bytes
             and n.extracted_at <= $9::timestamptz
           order by n.received_at desc, n.event_id desc limit 1) newest
-        join unrestricted_feature f on ${within("f")} and f.account = newest.account
+        join unrestricted_feature f on ${within("f", "view")} and f.account = newest.account
           and f.received_at = newest.received_at and f.event_id = newest.event_id and f.layer = any ($7::int4[])
           and (not $8::bool or f.extracted_at <= l.at) and f.extracted_at <= $9::timestamptz`,
   );

@@ -4,7 +4,7 @@ import { compareText } from "../events/compare-text.ts";
 import { type Partition, partitionQuery, queryPartitions } from "../events/partition-slices.ts";
 import { byteaArray, int4Array, textArray, timestamptzArray, uuidArray } from "../postgres/binary-array.ts";
 import { instant } from "../postgres/instant.ts";
-import { query, type RowOf, sql } from "../postgres/statement.ts";
+import { type ParameterType, query, type RowOf, sql } from "../postgres/statement.ts";
 import { findFeaturePartitions } from "./feature-partitions.ts";
 
 /** The features of one event in one layer, sealed. */
@@ -105,7 +105,7 @@ export async function insertFeatureRows(
 
 export const ROW_COLUMNS = `f.account, f.purpose, ${instant("f.received_at", "received_at")}, f.event_id, f.layer, f.action_id,
   f.action_type, f.platform, f.sdk_version, f.app_version, f.schema_version,
-  ${instant("f.extracted_at", "extracted_at")}, f.key_id, f.payload`;
+  ${instant("f.extracted_at", "extracted_at")}, f.key_id, f.hold_id, f.payload`;
 export const ROW_TYPES = {
   account: "text",
   purpose: "int4",
@@ -120,6 +120,8 @@ export const ROW_TYPES = {
   schema_version: "int4",
   extracted_at: "text",
   key_id: "uuid",
+  /** The hold that keeps the row as a copy. */
+  hold_id: "uuid?",
   payload: "bytea",
 } as const;
 
@@ -130,24 +132,24 @@ const NEWEST_FIRST = "order by f.received_at desc, f.event_id desc, f.layer";
 /** `live_feature`: rows that may be read; `unrestricted_feature`: of those, rows that may be analysed. */
 type FeatureView = "live_feature" | "unrestricted_feature";
 
+/** A search in partitions, and among the copies that holds keep. */
+const findIn = <const Types extends readonly ParameterType[]>(view: FeatureView, parameters: Types, where: string) => ({
+  inPartitions: partitionQuery(
+    parameters,
+    ROW_TYPES,
+    (within) => `select ${ROW_COLUMNS} from ${view} f where ${within("f", "view")} and ${where}`,
+  ),
+  ofCopies: sql(
+    `select ${ROW_COLUMNS} from ${view} f where f.partition_purpose = -1 and ${where}`,
+    parameters,
+    ROW_TYPES,
+  ),
+});
+
 const find = (view: FeatureView) => ({
-  event: partitionQuery(
-    ["timestamptz", "uuid"],
-    ROW_TYPES,
-    (within) =>
-      `select ${ROW_COLUMNS} from ${view} f where ${within("f")} and f.received_at = $1 and f.event_id = $2 order by f.layer`,
-  ),
-  action: partitionQuery(
-    ["text", "int8"],
-    ROW_TYPES,
-    (within) =>
-      `select ${ROW_COLUMNS} from ${view} f where ${within("f")} and f.action_id = $1 ${NEWEST_FIRST} limit $2`,
-  ),
-  account: partitionQuery(
-    ["text", "int8"],
-    ROW_TYPES,
-    (within) => `select ${ROW_COLUMNS} from ${view} f where ${within("f")} and f.account = $1 ${NEWEST_FIRST} limit $2`,
-  ),
+  event: findIn(view, ["timestamptz", "uuid"], "f.received_at = $1 and f.event_id = $2 order by f.layer"),
+  action: findIn(view, ["text", "int8"], `f.action_id = $1 ${NEWEST_FIRST} limit $2`),
+  account: findIn(view, ["text", "int8"], `f.account = $1 ${NEWEST_FIRST} limit $2`),
 });
 const FIND = { live_feature: find("live_feature"), unrestricted_feature: find("unrestricted_feature") };
 
@@ -189,14 +191,18 @@ async function* searchRows(
   if ("eventId" in subject) {
     const at = subject.receivedAt.getTime();
     const partitions = await findFeaturePartitions(executor, { from: at, to: at });
-    yield* queryPartitions(executor, statements.event, partitions, [subject.receivedAt.toISOString(), subject.eventId]);
+    const values = [subject.receivedAt.toISOString(), subject.eventId] as const;
+    yield* queryPartitions(executor, statements.event.inPartitions, partitions, values);
+    yield* (await query(executor, statements.event.ofCopies, values)).rows;
     return;
   }
   const statement = "actionId" in subject ? statements.action : statements.account;
   const name = "actionId" in subject ? subject.actionId : subject.account;
   const partitions: readonly Partition[] = await findFeaturePartitions(executor);
   // One at a time: the rows of several partitions would not be in order.
-  for (const partition of partitions) yield* queryPartitions(executor, statement, [partition], [name, limit]);
+  for (const partition of partitions)
+    yield* queryPartitions(executor, statement.inPartitions, [partition], [name, limit]);
+  yield* (await query(executor, statement.ofCopies, [name, limit])).rows;
 }
 
 const OF_EVENTS = partitionQuery(
@@ -205,7 +211,7 @@ const OF_EVENTS = partitionQuery(
   (
     within,
   ) => `select ${ROW_COLUMNS} from unnest($1::text[], $2::timestamptz[], $3::uuid[]) n (account, received_at, event_id)
-      join unrestricted_feature f on ${within("f")} and f.account = n.account and f.received_at = n.received_at
+      join unrestricted_feature f on ${within("f", "view")} and f.account = n.account and f.received_at = n.received_at
         and f.event_id = n.event_id order by f.layer`,
 );
 
@@ -227,6 +233,32 @@ export async function findRowsOfEvents(
   return found;
 }
 
+const STORED_OF_EVENTS = partitionQuery(
+  ["text[]", "timestamptz[]", "uuid[]"],
+  ROW_TYPES,
+  (
+    within,
+  ) => `select ${ROW_COLUMNS} from unnest($1::text[], $2::timestamptz[], $3::uuid[]) n (account, received_at, event_id)
+      join kept_feature f on ${within("f", "view")} and f.account = n.account and f.received_at = n.received_at
+        and f.event_id = n.event_id order by f.event_id, f.layer`,
+);
+
+/** All rows of events in partitions, in every state: for copies that a hold keeps. */
+export async function findStoredRows(
+  executor: Executor,
+  events: readonly Pick<FeatureRow, "account" | "received_at" | "event_id">[],
+): Promise<readonly FeatureRow[]> {
+  if (events.length === 0) return [];
+  const times = events.map(({ received_at }) => Date.parse(received_at));
+  const partitions = await findFeaturePartitions(executor, { from: Math.min(...times), to: Math.max(...times) });
+  const rows = queryPartitions(executor, STORED_OF_EVENTS, partitions, [
+    events.map(({ account }) => account),
+    events.map(({ received_at }) => received_at),
+    events.map(({ event_id }) => event_id),
+  ]);
+  return Array.fromAsync(rows);
+}
+
 /** A range of time of one purpose. */
 interface TimeRange {
   readonly purpose: number;
@@ -238,7 +270,7 @@ interface TimeRange {
 const COUNT_OF_LAYERS = partitionQuery(
   ["int4[]", "timestamptz", "timestamptz", "timestamptz"],
   { layer: "int4", rows: "int8" },
-  (within) => `select f.layer, count(*) as rows from live_feature f where ${within("f")} and f.layer = any ($1)
+  (within) => `select f.layer, count(*) as rows from live_feature f where ${within("f", "view")} and f.layer = any ($1)
       and f.received_at >= $2 and f.received_at < $3 and f.extracted_at < $4 group by f.layer`,
 );
 
@@ -261,7 +293,7 @@ export async function countRowsOfLayers(
 const OF_LAYER = partitionQuery(
   ["int4", "timestamptz", "timestamptz", "timestamptz", "uuid", "int8"],
   ROW_TYPES,
-  (within) => `select ${ROW_COLUMNS} from unrestricted_feature f where ${within("f")} and f.layer = $1
+  (within) => `select ${ROW_COLUMNS} from unrestricted_feature f where ${within("f", "view")} and f.layer = $1
       and f.received_at >= $2 and f.received_at < $3 and (f.received_at, f.event_id) > ($4, $5)
     order by f.received_at, f.event_id limit $6`,
 );

@@ -13,6 +13,8 @@ import { partitionSecretName } from "../crypto/partition-secrets.ts";
 import { readEvent } from "../events/read-events.ts";
 import { findLostSecrets } from "../lifecycle/recovery/lost-secrets.ts";
 import { inTransaction } from "../postgres/database.ts";
+import { findRowsAsOf } from "./feature-rows-as-of.ts";
+import { openRow } from "./open-row.ts";
 import {
   type FeatureKey,
   type FeatureSubject,
@@ -244,5 +246,42 @@ describe("retention", () => {
     );
     const ensure = opened.system.pool.query("select ensure_feature_partition(1, $1)", [dropped[0]?.at]);
     await expect(ensure, "no partition is made again").rejects.toThrow("has expired");
+  });
+
+  it("keeps values of its events for a hold: beyond the derived period and an erasure, until it is lifted", async () => {
+    const [held, erased] = [await storeWithValues("held"), await storeWithValues("held-erased")];
+    await storeWithValues("free");
+    const hold = (account: string): Promise<Record<string, unknown>> =>
+      drs("hold", "add", "--account", account, "--reason", "dispute", "--approver", "J. Doe", "--review", "2999-01-31");
+    const holds = [await hold("held"), await hold("held-erased")];
+    const erasing = ["erase", "run", "--account", "held-erased", "--reason", "request 17", "--yes"];
+    expect((await runInProcess(opened.environment, ...erasing)).code).toBe(3);
+    expect(await rowsOf("held-erased")).toBe(0);
+    expect(await read({ account: "held-erased" })).toEqual([]);
+    expect(await read({ account: "held-erased" }, true)).toEqual([erased.eventId]);
+    const { rows } = await opened.owner.query("select features::int from erasure order by sequence desc limit 1");
+    expect(rows, "what a hold keeps is not counted as deleted").toEqual([{ features: 0 }]);
+
+    await advanceClock(opened.environment, 60 * DAY_MS);
+    await retention();
+    await advanceClock(opened.environment, 306 * DAY_MS);
+    expect(await read({ account: "held" }), "in its partition").toEqual([held.eventId]);
+    const label = { kind: "account", account: "held", at: { epochMs: opened.system.clock.now(), micros: 0 } } as const;
+    const scope = { purpose: 1, layers: [1], isKnown: false, watermark: "infinity" };
+    expect((await findRowsAsOf(opened.system.pool, [label], scope)).size, "exports have none").toBe(0);
+    await advanceClock(opened.environment, 32 * DAY_MS);
+    await retention();
+    expect(await rowsOf("held")).toBe(0);
+    expect(await read({ account: "held" })).toEqual([held.eventId]);
+    expect(await read({ account: "free" })).toEqual([]);
+    const { pool, featureSealer } = opened.system;
+    for (const { account } of [held, erased]) {
+      const [row] = await findFeatureRows(pool, { account }, 1, { includeRestricted: true });
+      expect(row && (await openRow(featureSealer, row))).toEqual(VALUES);
+    }
+    for (const { hold_id } of holds) await drs("hold", "lift", String(hold_id), "--reason", "settled", "--yes");
+    expect(await read({ account: "held" }, true)).toEqual([]);
+    await retention();
+    expect((await opened.owner.query("select from held_feature")).rowCount).toBe(0);
   });
 });

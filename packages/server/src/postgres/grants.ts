@@ -107,6 +107,7 @@ export const TABLE_GRANTS: Readonly<Record<string, Grants>> = {
   layer: all(...READ),
   feature_partition: all(...READ),
   feature_row: { drs_service: APPEND, drs_admin: [columns("select", FEATURE_KEY)] },
+  held_feature: { drs_service: APPEND },
   extraction_due: {
     drs_service: [...APPEND, "delete", columns("update", "tries, not_before")],
     drs_ingest: ["insert"],
@@ -123,6 +124,7 @@ export const TABLE_GRANTS: Readonly<Record<string, Grants>> = {
   export_subject: shared(READ, "drs_service", "drs_admin"),
   acknowledged_recall: shared(READ, "drs_service", "drs_admin"),
   attestation: { drs_service: APPEND, drs_admin: READ },
+  kept_feature: { drs_service: READ },
   live_feature: shared(READ, "drs_service", "drs_admin"),
   unrestricted_feature: shared(READ, "drs_service", "drs_admin"),
   partly_expired_partition: shared(READ, "drs_service", "drs_admin"),

@@ -85,15 +85,37 @@ create or replace view partly_expired_partition as
           when 'hour' then interval '1 hour' when 'day' then interval '1 day' when 'week' then interval '7 days'
           else interval '31 days' end);
 
--- The feature values that may be read: not erased, and not past the derived period.
+-- Every row of feature values that is kept, wherever it is stored. `partition_purpose` is as in `kept_event`.
+create or replace view kept_feature as
+  select account, purpose, received_at, event_id, layer, action_id, action_type, platform, sdk_version, app_version,
+      schema_version, extracted_at, key_id, payload, null::uuid as hold_id, null::bigint as erased_by,
+      purpose as partition_purpose from feature_row
+  union all
+  select c.account, c.purpose, c.received_at, c.event_id, c.layer, e.action_id, e.action_type, e.platform, e.sdk_version,
+      e.app_version, e.schema_version, c.extracted_at, c.key_id, c.payload, e.hold_id, e.erased_by, -1
+    from held_feature c join held_event e on e.account = c.account and e.purpose = c.purpose
+      and e.received_at = c.received_at and e.event_id = c.event_id;
+
+-- The feature values that may be read: not erased, and not past the derived period, or under a hold. `restricted` is as
+-- in `live_event`.
 create or replace view live_feature as
-  select f.*, k.restricted from feature_row f join account_key k on k.key_id = f.key_id
+  select f.*, f.erased_by is not null
+      or case when f.hold_id is null then (select k.restricted from account_key k where k.key_id = f.key_id)
+        else exists (select from account_key k where k.account = f.account and k.purpose = f.purpose and k.restricted) end
+      as restricted
+    from kept_feature f
     -- guard(true): no read finds values of an erased account
     -- fails: packages/server/src/features/feature-store.test.ts › hides its values before
-    where k.erased_by is null
-      -- guard(true): values past the derived period are not read
-      -- fails: packages/server/src/features/feature-store.test.ts › keeps values longer than their events
-      and coalesce(f.received_at + (select p.derived_retention from purpose p where p.code = f.purpose), 'infinity') > transaction_time();
+    where (f.hold_id is not null or (select k.erased_by is null from account_key k where k.key_id = f.key_id))
+      and ((f.erased_by is null
+          -- guard(true): values past the derived period are not read
+          -- fails: packages/server/src/features/feature-store.test.ts › keeps values longer than their events
+          and coalesce(f.received_at + (select p.derived_retention from purpose p where p.code = f.purpose), 'infinity') > transaction_time())
+        -- guard(false): values of a held event are read after the derived period
+        -- fails: packages/server/src/features/feature-store.test.ts › keeps values of its events
+        or exists (select from legal_hold h where h.lifted_at is null and h.account = f.account)
+        or exists (select from legal_hold h where h.lifted_at is null and h.action_id = f.action_id)
+        or exists (select from legal_hold h where h.lifted_at is null and h.event_id = f.event_id));
 
 -- The feature values that may be analysed.
 create or replace view unrestricted_feature as

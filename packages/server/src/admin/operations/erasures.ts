@@ -154,13 +154,13 @@ async function beginAndFinish(
   { reason, refuse_later: refuseLater = false }: Input<"runErasure">,
 ): Promise<number | undefined> {
   const { pool, administration } = ports;
-  const { audit, secrets, sealer, database } = installation;
+  const { audit, secrets, sealer, featureSealer, database } = installation;
   const references = { kind: subject.kind, subject_mac: mac.toString("hex") };
   const detail = { refuse_later: refuseLater };
   const approval = await approvalOf(ports, caller, { parameters: { ...references, ...detail }, plan, reason });
   const watch = new AppendWatch();
   const onUnreadable = refusingLost(secrets, destroyedSecrets(compared));
-  const journal = { ...journalPorts(installation, watch), sealer, onUnreadable };
+  const journal = { ...journalPorts(installation, watch), sealer, featureSealer, onUnreadable };
   const agent = agentOf(caller);
   const entry = { ...agent, operation: "erase.run", outcome: "begun", reason, references, detail };
   await writeAudit(pool, audit, { ...entry, ...(approval.id !== undefined && { approvalId: approval.id }) });

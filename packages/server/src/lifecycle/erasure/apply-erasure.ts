@@ -8,7 +8,6 @@ import { insertTombstones, renewTombstones } from "../../events/tombstones.ts";
 import { deleteFeatures } from "../../features/erase-features.ts";
 import { recordApplied } from "../../journal/applied-entries.ts";
 import type { ErasureEntry } from "../../journal/journal.ts";
-import type { Sealer } from "../../ports.ts";
 import type { OwnerTransaction } from "../../postgres/executor.ts";
 import { deleteTokens } from "../../sessions/opaque-tokens.ts";
 import { copyHeldEvents, type ErasedIds, findHeldOfErasure, type OnUnreadable } from "../holds/copy-held-events.ts";
@@ -20,6 +19,8 @@ import {
   markCopiesErased,
   markCopiesOfKeysErased,
 } from "../holds/erased-copies.ts";
+import { copyFeaturesOfErasure } from "../holds/copy-held-features.ts";
+import type { CopySealers } from "../holds/move-copies.ts";
 import { endRestrictions } from "../restrictions/restrictions.ts";
 import { addToErasure, type ErasureRecord, insertErasure } from "./erasures.ts";
 
@@ -107,12 +108,12 @@ export interface CopyOptions {
 }
 
 /**
- * Copies the held events of an entry, before the entry is applied. @returns ids of events that can't be opened: their
+ * Copies the held events of an entry with their feature values, before the entry is applied. @returns ids of events that can't be opened: their
  * payloads are lost, and no reason to keep all else.
  */
 export async function copyHeldOf(
   executor: OwnerTransaction,
-  sealer: Sealer,
+  { sealer, featureSealer }: CopySealers,
   entry: ErasedIds,
   { onlyRecent = false, onUnreadable }: CopyOptions,
 ): Promise<readonly string[]> {
@@ -124,5 +125,8 @@ export async function copyHeldOf(
     await onUnreadable(eventId, reason);
     unreadable.push(eventId);
   });
+  // guard(drop): values of what a hold covers are copied, too
+  // fails: packages/server/src/features/feature-store.test.ts › keeps values of its events
+  await copyFeaturesOfErasure(executor, featureSealer, entry);
   return unreadable;
 }

@@ -3,9 +3,9 @@ import { escapeLiteral } from "pg";
 import { ensureAccountId, findAccountId, findKeyIds } from "../../accounts/accounts.ts";
 import type { ErasedIds, OnUnreadable } from "../holds/copy-held-events.ts";
 import { findCopiesOfAccount } from "../holds/erased-copies.ts";
+import type { CopySealers } from "../holds/move-copies.ts";
 import { resolveHolds } from "../holds/resolve-holds.ts";
 import { findEndingRestrictions } from "../restrictions/restrictions.ts";
-import type { Sealer } from "../../ports.ts";
 import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
 import type { Executor, OwnerTransaction, Transaction } from "../../postgres/executor.ts";
 import {
@@ -26,8 +26,7 @@ import type { ErasureEntry } from "../../journal/journal.ts";
 import { type ErasurePlan, type ErasureSubject, isNothing, planErasure, subjectMac } from "./plan-erasure.ts";
 import { lockHolds, lockJournal } from "../../postgres/advisory-locks.ts";
 
-export interface ErasePorts extends AppendEntryPorts {
-  readonly sealer: Sealer;
+export interface ErasePorts extends AppendEntryPorts, CopySealers {
   readonly pseudonymizer: Pseudonymizer;
   /** Throws where an event that a hold keeps must not be erased without a copy. */
   readonly onUnreadable: OnUnreadable;
@@ -78,7 +77,7 @@ export async function beginErasure(
   }
   // The long work is done first, while ingestion continues; then the little that came meanwhile.
   const before = await findErased(releasingLocks(executor), subject);
-  const unreadable = new Set(await copyHeldOf(executor, ports.sealer, before, ports));
+  const unreadable = new Set(await copyHeldOf(executor, ports, before, ports));
   const findRecent = await prepareRecent(executor, subject, ports.clock.now());
   // guard(drop): commit batches end before an erasure
   // fails: e2e/erasure/concurrency.test.ts › begins when what has
@@ -86,7 +85,7 @@ export async function beginErasure(
   const found = findRecent
     ? { ...before, events: [...new Set([...before.events, ...(await findRecent())])] }
     : await findErased(executor, subject);
-  for (const id of await copyHeldOf(executor, ports.sealer, found, { ...ports, onlyRecent: true })) unreadable.add(id);
+  for (const id of await copyHeldOf(executor, ports, found, { ...ports, onlyRecent: true })) unreadable.add(id);
 
   const restrictions =
     subject.kind === "account"

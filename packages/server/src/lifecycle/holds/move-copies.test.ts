@@ -16,6 +16,7 @@ import { liftHold, placeHold } from "./holds.ts";
 import { moveCopies } from "./move-copies.ts";
 
 const ACCOUNT = "one";
+const VALUES = Buffer.from("[true]");
 
 const opened = useTestSystem("test");
 let past: Past;
@@ -66,7 +67,7 @@ async function replayEnd(holdId: string, executor: Executor = opened.owner): Pro
     refused: [],
   };
   const transaction = executor as OwnerTransaction;
-  await moveCopies(transaction, opened.system.sealer, holdId);
+  await moveCopies(transaction, opened.system, holdId);
   await applyErasure(transaction, opened.system.pseudonymizer, entry, NO_ENTRY, {
     actor: "test",
     reason: "replay",
@@ -108,6 +109,15 @@ test("copies move to the hold that still covers them, a bounded number at a time
   const ended = await hold("action_id", actionId);
   const lasting = await hold("account", ACCOUNT);
   await copyUnder(ended, events);
+  const last = events.at(-1);
+  if (!last) throw new Error("no event");
+  const { featureSealer } = opened.system;
+  const values = await featureSealer.sealCopy({ ...last, layer: 1 }, ended, VALUES);
+  await opened.owner.query(
+    `insert into held_feature select account, purpose, received_at, event_id, 1, now(), gen_random_uuid(), $1
+      from held_event where event_id = $2`,
+    [values, last.eventId],
+  );
   await lift(ended);
   let most = 0;
   await replayEnd(ended, {
@@ -122,8 +132,9 @@ test("copies move to the hold that still covers them, a bounded number at a time
   const [{ payload } = { payload: Buffer.alloc(0) }] = (
     await opened.owner.query<{ payload: Buffer }>("select payload from held_event order by event_id desc limit 1")
   ).rows;
-  const last = events.at(-1);
-  if (!last) throw new Error("no event");
   const identity = { ...last, collectedAt: new Date(last.receivedAt).toISOString().replace("Z", "000Z") };
   expect((await opened.system.sealer.open(identity, { holdId: lasting }, payload)).toString()).toBe(last.exact);
+  const moved = await opened.owner.query<{ payload: Buffer }>("select payload from held_feature");
+  const [{ payload: feature } = { payload: Buffer.alloc(0) }] = moved.rows;
+  expect(await featureSealer.openCopy({ ...last, layer: 1 }, lasting, feature)).toEqual(VALUES);
 });

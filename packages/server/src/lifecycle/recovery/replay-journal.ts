@@ -2,13 +2,13 @@ import { hasCode, OperatorError } from "../../errors/operator-error.ts";
 import { findErasureOrder } from "../../audit/search-audit.ts";
 import { applyHoldOrder } from "../holds/hold-orders.ts";
 import { destroySecrets } from "../holds/destroy-hold-secrets.ts";
-import { moveCopies } from "../holds/move-copies.ts";
+import { type CopySealers, moveCopies } from "../holds/move-copies.ts";
 import { renewDestroyedHolds } from "../holds/renew-hold-secrets.ts";
 import type { OnUnreadable } from "../holds/copy-held-events.ts";
 import { resolveHolds } from "../holds/resolve-holds.ts";
 import type { SearchBackoff } from "../holds/search-backoff.ts";
 import { applyRestrictionOrder } from "../restrictions/restriction-orders.ts";
-import { type Sealer, Unavailable } from "../../ports.ts";
+import { Unavailable } from "../../ports.ts";
 import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
 import type { Secrets } from "../../crypto/secrets.ts";
 import { withMaintenanceLock } from "../../postgres/maintenance-lock.ts";
@@ -30,12 +30,11 @@ import { readWatermark, writeWatermark } from "../../journal/key-store-watermark
 import { type ErasureEntry, type ErasureJournal, isErasure, isHoldOrder } from "../../journal/journal.ts";
 import { lockHolds, lockJournal } from "../../postgres/advisory-locks.ts";
 
-export interface ReplayPorts extends ComparisonPorts {
+export interface ReplayPorts extends ComparisonPorts, CopySealers {
   /** Options of a connection that may destroy secrets, and of an owner's connection that may erase. */
   readonly database: DatabaseOptions;
   readonly administration: OwnerDatabase;
   readonly secrets: Secrets;
-  readonly sealer: Sealer;
   readonly pseudonymizer: Pseudonymizer;
   /** The search for names of replayed holds; the caller keeps it from one call to the next. */
   readonly holdSearch: SearchBackoff;
@@ -179,7 +178,7 @@ async function applyAll(connection: OwnerConnection, ports: ReplayPorts, compare
 
 async function replayErasure(
   owner: OwnerTransaction,
-  { secrets, sealer, pseudonymizer }: ReplayPorts,
+  { secrets, sealer, featureSealer, pseudonymizer }: ReplayPorts,
   { entry, digest }: EntryLink & { readonly entry: ErasureEntry },
   onUnreadable: OnUnreadable,
 ): Promise<void> {
@@ -188,15 +187,16 @@ async function replayErasure(
     reading: releasingLocks(owner),
     asOwner: (work) => work(owner),
   });
-  const unreadable = new Set(await copyHeldOf(owner, sealer, entry, { onUnreadable }));
+  const sealers = { sealer, featureSealer };
+  const unreadable = new Set(await copyHeldOf(owner, sealers, entry, { onUnreadable }));
   // guard(right): the order of an erasure that was killed is found again
   // fails: e2e/erasure/killed.test.ts › is finished by the next process, once
   const order =
     // An erasure that was killed after it wrote the journal has its order of that day in the audit.
     (await findErasureOrder(owner, secrets, entry.subject, entry.at)) ?? AGAIN;
   await excludeIngestion(owner);
-  for (const id of await copyHeldOf(owner, sealer, entry, { onlyRecent: true, onUnreadable })) unreadable.add(id);
-  for (const holdId of entry.holds) await moveCopies(owner, sealer, holdId);
+  for (const id of await copyHeldOf(owner, sealers, entry, { onlyRecent: true, onUnreadable })) unreadable.add(id);
+  for (const holdId of entry.holds) await moveCopies(owner, sealers, holdId);
   await applyErasure(owner, pseudonymizer, entry, digest, { ...order, unreadable: unreadable.size });
 }
 

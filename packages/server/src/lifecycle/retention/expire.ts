@@ -6,9 +6,11 @@ import { destroyAuditSecrets } from "../../audit/audit-secrets.ts";
 import { destroySecrets, destroyHoldSecrets } from "../holds/destroy-hold-secrets.ts";
 import { insertTombstones, renewHeldTombstones, renewTombstones } from "../../events/tombstones.ts";
 import { copyHeldEvents, findHeldOfPartition } from "../holds/copy-held-events.ts";
+import { copyFeaturesOfPartition } from "../holds/copy-held-features.ts";
 import type { EntryCodec } from "../../journal/entry-codec.ts";
 import type { ErasureJournal } from "../../journal/journal.ts";
 import type { Clock, Sealer } from "../../ports.ts";
+import type { FeatureSealer } from "../../crypto/feature-sealer.ts";
 import type { KeyStore } from "../../crypto/key-store.ts";
 import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
 import { isUnreadable } from "../../crypto/open-if-readable.ts";
@@ -36,6 +38,8 @@ export interface ExpiryOptions {
   readonly secrets: Secrets;
   /** Seals held events again, before their partition is dropped. */
   readonly sealer: Sealer;
+  /** Seals values of held events again. */
+  readonly featureSealer: FeatureSealer;
   readonly pseudonymizer: Pseudonymizer;
   /** Time in milliseconds for which an idempotency key is kept after its event is deleted. */
   readonly replayWindow: number;
@@ -249,19 +253,24 @@ async function destroySecretsOf(
 }
 
 const LIST_EXPIRED_FEATURE_PARTITIONS = sql(
-  `select p.partition_id from feature_partition p join purpose u on u.code = p.purpose
+  `select ${PARTITION_COLUMNS} from feature_partition p join purpose u on u.code = p.purpose
       where p.dropped_at is null and p.upper_bound + u.derived_retention <= transaction_time() order by p.upper_bound`,
   [],
-  { partition_id: "uuid" },
+  PARTITION_TYPES,
 );
 const DROP_EXPIRED_FEATURE_PARTITION = sql("select from drop_expired_feature_partition($1)", ["uuid"]);
 
-/** Drops partitions whose derived period is over. Where a lock is not available, the next run tries again. */
-async function dropFeaturePartitions(executor: Executor, { signal }: ExpiryOptions): Promise<void> {
-  const { rows } = await query(executor, LIST_EXPIRED_FEATURE_PARTITIONS);
-  for (const { partition_id } of rows) {
+/** Copies what is held, and drops partitions whose derived period is over. Where a lock is not available, the next run tries again. */
+async function dropFeaturePartitions(connection: Connection, { featureSealer, signal }: ExpiryOptions): Promise<void> {
+  const { rows } = await query(connection, LIST_EXPIRED_FEATURE_PARTITIONS);
+  for (const partition of rows) {
     if (signal?.aborted) return;
-    await unlessLocked(() => query(executor, DROP_EXPIRED_FEATURE_PARTITION, [partition_id]));
+    const drop = async (transaction: Transaction): Promise<void> => {
+      await lockHolds(transaction);
+      await copyFeaturesOfPartition(transaction, featureSealer, partition);
+      await query(transaction, DROP_EXPIRED_FEATURE_PARTITION, [partition.partition_id]);
+    };
+    await unlessLocked(() => inTransactionOn(connection, drop));
   }
 }
 

@@ -838,6 +838,23 @@ create index feature_row_action_id on feature_row (action_id, received_at);
 -- Serves reads by event id, which says when the event was received; rows are nearly in this order.
 create index feature_row_received_at on feature_row using brin (received_at) with (pages_per_range = 16);
 
+-- Copies of the values of held events, sealed under a secret of the hold that keeps the copy of the event, before their
+-- partition is dropped or their row is erased. The copy of the event has the other attributes, and they are deleted with
+-- it. The payload is empty where the values could not be opened.
+create table held_feature (
+  account text not null,
+  purpose integer not null,
+  received_at timestamptz not null,
+  event_id uuid not null,
+  layer integer not null,
+  extracted_at timestamptz not null,
+  -- The account key that the values were sealed under before.
+  key_id uuid not null,
+  payload bytea not null,
+  primary key (account, purpose, received_at, event_id, layer),
+  foreign key (account, purpose, received_at, event_id) references held_event on delete cascade
+);
+
 -- The events of a commit batch whose features are not computed yet; it names no account. Written while a layer is active.
 create table extraction_due (
   due_id bigint generated always as identity primary key,
@@ -1000,6 +1017,7 @@ create trigger layer_is_final before update on layer for each row
   when (old.ended_at is not null or (old.layer, old.purpose, old.members, old.active_from)
     is distinct from (new.layer, new.purpose, new.members, new.active_from)) execute function refuse_change();
 create trigger feature_row_is_immutable before update on feature_row for each row execute function refuse_change();
+create trigger held_feature_is_immutable before update on held_feature for each row execute function refuse_change();
 create trigger feature_export_is_final before update on feature_export for each row
   when (old.finished_at is not null) execute function refuse_change();
 create trigger export_subject_is_immutable before update on export_subject for each row execute function refuse_change();

@@ -1,0 +1,145 @@
+/** Copies of the feature values of held events. They belong to the copy of their event, and are deleted with it. */
+import type { FeatureSealer } from "../../crypto/feature-sealer.ts";
+import { BEFORE_ALL, type FullKey } from "../../events/event-row.ts";
+import { type Partition, releasingLocks } from "../../events/partition-slices.ts";
+import { receivedAtOf } from "../../events/read-events.ts";
+import { type FeatureRow, findStoredRows, ROW_COLUMNS, ROW_TYPES } from "../../features/feature-rows.ts";
+import { openRow } from "../../features/open-row.ts";
+import type { Executor, Transaction } from "../../postgres/executor.ts";
+import { instant } from "../../postgres/instant.ts";
+import { query, type RowOf, sql } from "../../postgres/statement.ts";
+import type { ErasedIds } from "./copy-held-events.ts";
+
+/** Copies of events whose values are in memory at once. */
+const PAGE = 200;
+
+const COPY_TYPES = {
+  account: "text",
+  purpose: "int4",
+  received_at: "text",
+  event_id: "uuid",
+  hold_id: "uuid",
+} as const;
+type CopyOfEvent = RowOf<typeof COPY_TYPES>;
+
+/** A page of copies `c` of events, behind the last one. */
+const copies = (from: string, where: string, first: number): string => `
+  select c.account, c.purpose, ${instant("c.received_at", "received_at")}, c.event_id, c.hold_id from ${from}
+    where ${where} and is_held(c.account, c.action_id, c.event_id)
+      and (c.account, c.purpose, c.received_at, c.event_id) > ($${first}, $${first + 1}, $${first + 2}, $${first + 3})
+    order by c.account, c.purpose, c.received_at, c.event_id limit ${PAGE}`;
+const AFTER = ["text", "int4", "timestamptz", "uuid"] as const;
+
+const OF_PARTITION = sql(
+  copies("held_event c", "c.purpose = $1 and c.received_at >= $2 and c.received_at < $3", 4),
+  ["int4", "timestamptz", "timestamptz", ...AFTER],
+  COPY_TYPES,
+);
+const OF_KEYS = sql(
+  copies(
+    "account_key k join held_event c on c.account = k.account and c.purpose = k.purpose",
+    "k.key_id = any ($1::uuid[])",
+    2,
+  ),
+  ["uuid[]", ...AFTER],
+  COPY_TYPES,
+);
+const OF_EVENTS = sql(
+  copies(
+    "unnest($1::uuid[], $2::timestamptz[]) named (event_id, received_at) cross join held_event c",
+    "c.event_id = named.event_id and c.received_at = named.received_at",
+    3,
+  ),
+  ["uuid[]", "timestamptz[]", ...AFTER],
+  COPY_TYPES,
+);
+
+type NextPage = (after: FullKey) => Promise<{ readonly rows: readonly CopyOfEvent[] }>;
+
+/** Copies the values of held events in a partition that is about to be dropped. */
+export async function copyFeaturesOfPartition(
+  executor: Transaction,
+  sealer: FeatureSealer,
+  { purpose, lower_ms, upper_ms }: Partition,
+): Promise<void> {
+  const [from, to] = [new Date(lower_ms).toISOString(), new Date(upper_ms).toISOString()];
+  await copyAll(executor, sealer, (after) => query(executor, OF_PARTITION, [purpose, from, to, ...after]));
+}
+
+/** Copies the values of held events that an erasure is about to delete. The events have copies. */
+export async function copyFeaturesOfErasure(
+  executor: Transaction,
+  sealer: FeatureSealer,
+  { keys, events }: ErasedIds,
+): Promise<void> {
+  const times = events.map((id) => receivedAtOf(id).toISOString());
+  if (keys.length > 0) {
+    const erased = new Set(keys);
+    await copyAll(
+      executor,
+      sealer,
+      (after) => query(executor, OF_KEYS, [keys, ...after]),
+      (row) => erased.has(row.key_id),
+    );
+  }
+  if (events.length > 0)
+    await copyAll(executor, sealer, (after) => query(executor, OF_EVENTS, [events, times, ...after]));
+}
+
+async function copyAll(
+  executor: Transaction,
+  sealer: FeatureSealer,
+  nextPage: NextPage,
+  isWanted: (row: FeatureRow) => boolean = () => true,
+): Promise<void> {
+  for (let after: FullKey = BEFORE_ALL; ;) {
+    const { rows: page } = await nextPage(after);
+    const holds = new Map(page.map(({ event_id, hold_id }) => [event_id, hold_id]));
+    for (const row of await findStoredRows(releasingLocks(executor), page)) {
+      const holdId = holds.get(row.event_id);
+      if (holdId !== undefined && isWanted(row)) await copyRow(executor, sealer, row, holdId);
+    }
+    const last = page.at(-1);
+    if (!last || page.length < PAGE) return;
+    after = [last.account, last.purpose, last.received_at, last.event_id];
+  }
+}
+
+const INSERT = sql(
+  `insert into held_feature (account, purpose, received_at, event_id, layer, extracted_at, key_id, payload)
+    values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict do nothing`,
+  ["text", "int4", "timestamptz", "uuid", "int4", "timestamptz", "uuid", "bytea"],
+);
+
+/** The payload of values that can't be opened: the attributes are all that a hold can keep. */
+const LOST = Buffer.alloc(0);
+
+async function copyRow(executor: Executor, sealer: FeatureSealer, row: FeatureRow, holdId: string): Promise<void> {
+  const opened = await openRow(sealer, row);
+  const { account, purpose, received_at, event_id, layer, extracted_at, key_id } = row;
+  const identity = { account, purpose, receivedAt: Date.parse(received_at), eventId: event_id, layer };
+  const payload = opened ? await sealer.sealCopy(identity, holdId, opened) : LOST;
+  await query(executor, INSERT, [account, purpose, received_at, event_id, layer, extracted_at, key_id, payload]);
+}
+
+const OF_COPY = sql(
+  `select ${ROW_COLUMNS} from kept_feature f where f.partition_purpose = -1 and f.account = $1 and f.purpose = $2
+    and f.received_at = $3 and f.event_id = $4`,
+  ["text", "int4", "timestamptz", "uuid"],
+  ROW_TYPES,
+);
+
+/**
+ * Reads the values of a copy, before it moves to another hold.
+ * @returns stores them again for the other hold; a row that can't be opened has its attributes alone.
+ */
+export async function moveFeatures(
+  executor: Executor,
+  sealer: FeatureSealer,
+  key: FullKey,
+): Promise<(holdId: string) => Promise<void>> {
+  const { rows } = await query(executor, OF_COPY, [...key]);
+  return async (holdId) => {
+    for (const row of rows) await copyRow(executor, sealer, row, holdId);
+  };
+}

@@ -122,7 +122,8 @@ const CLOSE_OBJECT: u32 = 0x7d;
 
 // How a string is spelled.
 const ESCAPE: u32 = 1;
-const UNICODE_ESCAPE: u32 = 2;
+/** An escape that can be spelled in another way: of a code unit, or of a solidus. */
+const RESPELLED: u32 = 2;
 
 let entries: u32 = 0;
 let nameBytes: u32 = 0;
@@ -275,10 +276,13 @@ function string(at: usize): usize {
     if (byte == BACKSLASH) {
       found |= ESCAPE;
       if (load<u8>(at + 1) == 0x75) {
-        found |= UNICODE_ESCAPE;
+        found |= RESPELLED;
         store<u32>(ESCAPES, 1);
         at = unicodeEscape(at);
-      } else at = escape(at);
+      } else {
+        if (load<u8>(at + 1) == SLASH) found |= RESPELLED;
+        at = escape(at);
+      }
     } else if (byte >= 0x80) at = sequence(at);
     else return 0;
     if (at == 0) return 0;
@@ -464,14 +468,15 @@ function array(at: usize, level: u32): usize {
   return at + 1;
 }
 
-/** Skips the name of a member: its quotes, and no escape in it. */
+/** Skips the name of a member, with its quotes. */
 function memberName(at: usize): usize {
   if (load<u8>(at) != QUOTE) return 0;
   members++;
   at = string(at + 1);
-  // guard(false): a name with an escape may be equal to another one
+  if (spelling & ESCAPE) store<u32>(ESCAPES, 1);
+  // guard(false): a name that can be spelled in another way may be equal to another one
   // fails: packages/server/src/scanner/scanner.test.ts › agrees with the slow path
-  if (spelling & ESCAPE) return 0;
+  if (spelling & RESPELLED) return 0;
   return at;
 }
 
@@ -567,12 +572,10 @@ function definedMember(at: usize, entry: usize, level: u32): usize {
       // guard(false): a text has a least length
       // fails: packages/server/src/scanner/scanner.test.ts › agrees with the slow path
       if (length < load<u32>(entry + LEAST)) return 0;
-      // guard(false): a text has a limit, in bytes here, which is no more than in characters
+      const isDecoded = load<u8>(entry + IS_PLAIN) && spelling & ESCAPE;
+      // guard(false): a text has a limit, and a promoted one no U+0000
       // fails: packages/server/src/scanner/scanner.test.ts › agrees with the slow path
-      if (most && length > most) return 0;
-      // guard(false): a promoted text has no escape, which may be U+0000
-      // fails: packages/server/src/scanner/scanner.test.ts › agrees with the slow path
-      if (load<u8>(entry + IS_PLAIN) && spelling & ESCAPE) return 0;
+      if (((most && length > most) || isDecoded) && characters(at + 1, length) > (most ? most : length)) return 0;
       capture(entry, at + 1, length);
       return end;
     }
@@ -622,9 +625,31 @@ function definedMember(at: usize, entry: usize, level: u32): usize {
   }
 }
 
+/** The number of code points of a text; far too many where one is U+0000. */
+function characters(at: usize, length: u32): u32 {
+  const end = at + length;
+  let count: u32 = 0;
+  while (at < end) {
+    const byte: u32 = load<u8>(at);
+    if (byte != BACKSLASH) {
+      if (!isContinuation(byte)) count++;
+      at++;
+      continue;
+    }
+    count++;
+    if (load<u8>(at + 1) != 0x75) at += 2;
+    else {
+      const unit = codeUnit(at);
+      if (unit == 0) return u32.MAX_VALUE;
+      at += unit >= 0xd800 && unit <= 0xdbff ? 12 : 6;
+    }
+  }
+  return count;
+}
+
 /** The ordinal of a text among words, however it is spelled, or `NO_REASON`. */
 function reasonOf(context: u32, at: usize, length: u32): u32 {
-  if (spelling & UNICODE_ESCAPE) {
+  if (spelling & RESPELLED) {
     if (length > MAX_SPELLED) return NO_REASON;
     length = decode(at, length);
     at = DECODED;

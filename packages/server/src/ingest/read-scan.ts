@@ -2,7 +2,8 @@ import { parseDateTime, SCHEMA_VERSION, type TransportRequest } from "@device-ri
 import { type AdoptedFields, departsFromAdopted } from "@device-risk-signals/contract/catalog/adopted";
 import type { ValidRequest } from "./validate.ts";
 import { CAPTURED, type Captured } from "../scanner/catalog-index.ts";
-import { ScannedProbes } from "../scanner/scanned-probes.ts";
+import { readJson } from "./read-json.ts";
+import { ScannedProbes, spelledText } from "../scanner/scanned-probes.ts";
 import type { Scan } from "../scanner/scanner.ts";
 
 const SLOTS = new Map(CAPTURED.map((name, index) => [name, 2 * index]));
@@ -16,14 +17,14 @@ export function readScan(scan: Scan, body: Buffer, adopted: AdoptedFields): Vali
   const text = (name: Captured): string => {
     const slot = SLOTS.get(name) as number;
     const start = scan.captures[slot] as number;
-    return body.toString("utf8", start, start + (scan.captures[slot + 1] as number));
+    return spelledText(body, start, scan.captures[slot + 1] as number);
   };
   const collectedAt = parseDateTime(text("collected_at"));
   // guard(false): the time of collection is a date-time
   // fails: packages/server/src/scanner/scanner.test.ts › agrees with the slow path
   if (!collectedAt) return undefined;
   let request: TransportRequest | undefined;
-  const parsed = (): TransportRequest => (request ??= JSON.parse(body.toString()) as TransportRequest);
+  const parsed = (): TransportRequest => (request ??= parse(body.toString(), scan.escapes));
   const probes = new ScannedProbes(scan, body, () => parsed().observations.probes);
   // guard(false): adopted fields follow the published schema
   // fails: packages/server/src/scanner/scanner.test.ts › leaves an event that departs in an adopted field
@@ -45,3 +46,7 @@ export function readScan(scan: Scan, body: Buffer, adopted: AdoptedFields): Vali
     parsed,
   };
 }
+
+/** @param escapes whether a name may have one, which `JSON.parse` can read wrongly. */
+const parse = (text: string, escapes: boolean): TransportRequest =>
+  (escapes ? readJson(text) : JSON.parse(text)) as TransportRequest;

@@ -53,7 +53,7 @@ export class ScannedProbes implements EventProbes {
     const departures: Departure[] = [];
     for (let at = 0; at < words.length; at += WORDS) {
       const [kind = 0, type = 0, place = 0, start = 0, length = 0] = words.subarray(at, at + WORDS);
-      const name = this.#body.toString("utf8", start, start + length);
+      const name = spelledText(this.#body, start, length);
       departures.push({
         kind: KINDS[kind] as Departure["kind"],
         path: pathOf(KINDS[kind], place, name, index),
@@ -62,6 +62,12 @@ export class ScannedProbes implements EventProbes {
     }
     return departures;
   }
+}
+
+/** The text of a string of the body, without its quotes. */
+export function spelledText(body: Buffer, start: number, length: number): string {
+  const text = body.toString("utf8", start, start + length);
+  return text.includes("\\") ? (JSON.parse(`"${text}"`) as string) : text;
 }
 
 function pathOf(kind: (typeof KINDS)[number], place: number, name: string, index: CatalogIndex): FieldPath {

@@ -54,8 +54,9 @@ export class OrderWorker {
   /** Routes whose orders another worker applies, and when this one looks again. */
   readonly #others = new Map<string, number>();
   #deletedAt = -Infinity;
-  #looking: Promise<void> | undefined;
+  #looking: Promise<unknown> | undefined;
   #isWoken = false;
+  #isFailing = false;
   #isClosed = false;
 
   constructor({ system, onError }: OrderWorkerOptions) {
@@ -70,8 +71,13 @@ export class OrderWorker {
   wake(): void {
     this.#isWoken = true;
     this.#looking ??= this.#look()
-      .catch((error: unknown) => this.#onError(error, "find orders"))
-      .finally(() => (this.#looking = undefined));
+      .then(() => (this.#isFailing = false))
+      .catch((error: unknown) => {
+        // A database that is away for an hour is one line of the log.
+        if (!this.#isFailing && !this.#isClosed) this.#onError(error, "find orders");
+        this.#isFailing = true;
+      })
+      .then(() => (this.#looking = undefined));
   }
 
   /** Begins no further order, and waits a little for those under way. */

@@ -95,6 +95,7 @@ export const TABLES: Readonly<Record<string, Table>> = {
   approval: { owner: "approvals" },
   approval_decision: { owner: "approvals" },
   admin_order: { owner: "orders" },
+  admin_order_part: { owner: "orders" },
   audit_leaf: { owner: "audit" },
   audit_checkpoint: { owner: "audit" },
   audit_review: { owner: "audit" },

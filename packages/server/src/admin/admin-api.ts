@@ -32,6 +32,7 @@ import type { Operation, OperationCall, OperationResult } from "./operations/ope
 import { OPERATIONS } from "./operations/operations.ts";
 import { type AdminPorts } from "./operations/ports.ts";
 import { AdminError, adminErrorOf } from "./operations/problem.ts";
+import { OrderFailed, receiveLines } from "./operations/order-lines.ts";
 import { requireRecentSignIn } from "./operations/recent-sign-in.ts";
 import { addSignIn, SIGN_IN_PAGES, type SignInPorts } from "./sign-in.ts";
 
@@ -124,9 +125,8 @@ function addRoute(
       const { call } = admitted.get(request) as Admitted;
       const input = { ...(request.params as object), ...(request.query as object), ...(request.body as object) };
       if (isOrder(route)) return answerOrder(ports, id, call.caller, input, reply);
-      // guard(drop): a process without a worker uses no owner's login
-      // fails: packages/server/src/service/separated.test.ts › refuses an export
-      requireWorker(route, ports);
+      if (route.appliedBy === "worker" && !ports.works)
+        return answerLines(ports, id, call.caller, input, reply, onError);
       const { answer, audit, headers = {} } = await perform(id, { ...call, input });
       // guard(drop): what is read is audited before it is answered
       // fails: packages/server/src/admin/routes.test.ts › is audited
@@ -174,6 +174,28 @@ async function answerOrder(
     .send(JSON.stringify(shownOrder(order)));
 }
 
+/** Relays a stream of a worker. What fails before the first line is a problem. */
+async function answerLines(
+  ports: AdminPorts,
+  id: RouteId,
+  caller: Caller,
+  input: object,
+  reply: FastifyReply,
+  onError: OnError,
+): Promise<FastifyReply> {
+  const values = receiveLines(ports, await placeOrder(ports, id, caller, input));
+  const first = await values.next().catch((error: unknown) => {
+    if (error instanceof OrderFailed) return error;
+    throw error;
+  });
+  if (first instanceof OrderFailed) return problem(reply, first.problem, {});
+  const all = async function* (): AsyncGenerator {
+    if (!first.done) yield first.value;
+    yield* values;
+  };
+  return reply.type("application/x-ndjson").send(Readable.from(linesOf(all(), onError), { objectMode: false }));
+}
+
 /** An error after the first line ends the connection: the caller sees that the answer is not whole. */
 async function* linesOf(values: AsyncIterable<unknown>, onError: OnError): AsyncGenerator<string> {
   try {
@@ -182,14 +204,6 @@ async function* linesOf(values: AsyncIterable<unknown>, onError: OnError): Async
     onError(error, "admin request");
     throw error;
   }
-}
-
-function requireWorker({ appliedBy }: Route, { works }: AdminPorts): void {
-  if (appliedBy !== "worker" || works) return;
-  throw new OperatorError(
-    "owner-login-needed",
-    "This process has no owner's login: run the command where a worker runs (drs serve without --only, or --only admin,worker).",
-  );
 }
 
 const perform = (id: RouteId, call: OperationCall<RouteId>): Promise<OperationResult<RouteId>> =>

@@ -1,5 +1,5 @@
 /** Applies orders of the admin API with the logins of a worker, each as its caller, once. */
-import { type RouteId, isRouteId, routeOf, scopeOf } from "@device-risk-signals/admin-api";
+import { isLines, type RouteId, isRouteId, routeOf, scopeOf } from "@device-risk-signals/admin-api";
 import type { System } from "../app/system.ts";
 import { writeAudit } from "../audit/audit.ts";
 import { OperatorError } from "../errors/operator-error.ts";
@@ -14,6 +14,7 @@ import {
   type TakenOrder,
   takeOrder,
 } from "../orders/admin-orders.ts";
+import { deleteParts } from "../orders/order-parts.ts";
 import type { OnError } from "../ports.ts";
 import { tryLockSessionNamed } from "../postgres/advisory-locks.ts";
 import { withClient, withoutStatementTimeout } from "../postgres/database.ts";
@@ -22,6 +23,7 @@ import { LOCKS } from "../postgres/locks.ts";
 import { changed, expired, type OrderResult } from "./operations/admin-orders.ts";
 import type { Operation } from "./operations/operation.ts";
 import { OPERATIONS } from "./operations/operations.ts";
+import { sendLines } from "./operations/order-lines.ts";
 import { portsOfWorker } from "./operations/ports.ts";
 import { adminErrorOf } from "./operations/problem.ts";
 import { RECENT_MS } from "./operations/recent-sign-in.ts";
@@ -142,6 +144,7 @@ export class OrderWorker {
     // What was interrupted by the end of this process is started again by the next one.
     if (this.#isClosed && state === "failed" && isRepeatable(order, this.#inputOf(order))) return;
     const end = { state, result: orders.seal(order.orderId, "result", result) };
+    if (isStream(order)) await deleteParts(this.#system.pool, order.orderId);
     for (let left = END_TRIES; ; left--) {
       try {
         await endOrder(left === END_TRIES ? session : this.#system.pool, this.#system.clock, order, end);
@@ -178,7 +181,7 @@ export class OrderWorker {
   /** Runs the operation of the order as its caller. Its audit entries name the order. */
   async #perform(order: TakenOrder, input: object): Promise<unknown> {
     const id = order.route as RouteId;
-    const { permission, operation } = routeOf(id);
+    const { permission, operation, answer: schema } = routeOf(id);
     const caller = callerOf(order);
     const ports = portsOfWorker(this.#system, this.#reporter(order));
     // The schemas of the route have checked the input.
@@ -192,7 +195,9 @@ export class OrderWorker {
     });
     const entry = { ...agentOf(caller), operation, outcome: "done" };
     if (audit) await writeAudit(ports.pool, this.#system.audit, { ...entry, ...audit });
-    return answer;
+    if (!isLines(schema)) return answer;
+    await sendLines(this.#system, order.orderId, answer as AsyncIterable<unknown>);
+    return null;
   }
 
   /** Records lines of progress, at most one a second. */
@@ -273,6 +278,8 @@ function interrupted(order: TakenOrder, input: object): OperatorError | undefine
 
 const isRepeatable = ({ route }: TakenOrder, { dry_run: isTried = false }: { readonly dry_run?: boolean }): boolean =>
   isTried || (isRouteId(route) && routeOf(route).isRepeatable === true);
+
+const isStream = ({ route }: TakenOrder): boolean => isRouteId(route) && isLines(routeOf(route).answer);
 
 const callerOf = ({ person, actor, via, roles, sessionId, tokenId, orderId }: TakenOrder): Caller => ({
   person,

@@ -126,7 +126,7 @@ export const OPERATOR_ERRORS = {
   },
   "owner-login-needed": {
     ...FAILED,
-    when: "The login may not create the schema or grant a role: name one that may in `DRS_MIGRATION_DATABASE_URL`. Or a process of the admin API alone can't export an account: run the command where a worker runs.",
+    when: "The login may not create the schema or grant a role: name one that may in `DRS_MIGRATION_DATABASE_URL`.",
   },
   "order-refused": {
     ...FAILED,

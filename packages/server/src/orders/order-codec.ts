@@ -30,7 +30,7 @@ export interface OrderRecord {
   readonly expiresAt: string;
 }
 
-type Part = "input" | "result";
+type Part = "input" | "result" | `part ${number}`;
 
 const CIPHER = "aes-256-gcm";
 const NONCE_BYTES = 12;

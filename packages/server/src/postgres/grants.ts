@@ -95,6 +95,7 @@ export const TABLE_GRANTS: Readonly<Record<string, Grants>> = {
     drs_service: [...READ, columns("insert", ORDER), columns("update", ORDER_STATE)],
     drs_admin: [...READ, columns("insert", ORDER)],
   },
+  admin_order_part: { drs_service: [...APPEND, "delete"], drs_admin: [...READ, "delete"] },
   kept_event: { drs_service: READ, drs_admin: [columns("select", ATTRIBUTES)] },
   live_event: { drs_service: READ, drs_admin: [columns("select", `${ATTRIBUTES}, restricted`)] },
   unrestricted_event: { drs_service: READ, drs_admin: [columns("select", `${ATTRIBUTES}, restricted`)] },

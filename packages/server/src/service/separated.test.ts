@@ -165,9 +165,17 @@ describe("a process of", () => {
     expect(stdout).toBe("");
   });
 
-  it("the admin API alone refuses an export of an account, which needs a worker in its process", async () => {
-    const exported = client.call("exportAccount", { account: who.account, reason: "request 17" });
-    await expect(exported).rejects.toMatchObject({ status: 409, problem: { code: "owner-login-needed" } });
+  it("the admin API alone relays the export of an account by the worker, and what the worker refuses", async () => {
+    const exported = { account: who.account, reason: "request 17" };
+    const refused = client.call("exportAccount", { ...exported, request_id: NO_EVENT });
+    await expect(refused).rejects.toMatchObject({ status: 404, problem: { code: "not-found" } });
+    const { request } = await client.call("addRequest", { account: who.account, kind: "access" });
+    const parts = [];
+    const { request_id } = request;
+    for await (const part of await client.call("exportAccount", { ...exported, request_id })) parts.push(part);
+    const { manifest } = parts.at(-1) as { manifest: { account: string } };
+    expect(manifest.account).toBe(who.account);
+    expect(parts.filter((part) => "base64" in part).length, "exact events").toBeGreaterThan(0);
   });
 
   it("the admin API does not start with a login of its own without its role", async () => {

@@ -44,7 +44,6 @@ const OF_CODES: Partial<Readonly<Record<OperatorErrorCode, AdminProblemCode>>> =
   "pass-running": "state-conflict",
   "journal-required": "state-conflict",
   "key-versions-fixed": "state-conflict",
-  "owner-login-needed": "state-conflict",
   "approval-needed": "state-conflict",
   "order-refused": "state-conflict",
   "order-changed": "state-conflict",

@@ -745,6 +745,15 @@ create table admin_order (
   check ((ended_at is null) = (state in ('waiting', 'running'))),
   check ((ended_at is null) = (input is not null))
 );
+-- Parts of an answer that is a stream, sealed, from a worker to the process of the admin API that relays them: each is
+-- deleted when it is read, and all when the order ends.
+create table admin_order_part (
+  order_id uuid not null references admin_order (order_id) on delete cascade,
+  number integer not null check (number > 0),
+  content bytea not null,
+  primary key (order_id, number)
+);
+alter table admin_order_part alter column content set storage external;
 create index admin_order_open on admin_order (route, requested_at) where ended_at is null;
 create index admin_order_requested_at on admin_order (requested_at);
 -- An order ends once, and nothing but its state changes before.

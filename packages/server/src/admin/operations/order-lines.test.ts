@@ -1,0 +1,55 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { useTestSystem } from "../../../../../e2e/support/test-system.ts";
+import { endOrder, takeOrder } from "../../orders/admin-orders.ts";
+import { insertPart } from "../../orders/order-parts.ts";
+import { withClient } from "../../postgres/database.ts";
+import { placeOrder } from "./admin-orders.ts";
+import { receiveLines, sendLines } from "./order-lines.ts";
+import { portsOf } from "./ports.ts";
+
+const scene = useTestSystem();
+const ports = () => portsOf(scene.system, scene.system);
+let id: string;
+
+beforeEach(async () => {
+  const tokenId = "019a0000-0000-7000-8000-000000000000";
+  const caller = { person: "ann", actor: "ann (x)", via: "api", roles: ["privacy"], tokenId } as const;
+  id = await placeOrder(ports(), "exportAccount", caller, {});
+});
+
+async function* of(values: readonly unknown[]): AsyncGenerator {
+  yield* values;
+}
+
+async function end(): Promise<void> {
+  const { database, pool, clock } = scene.system;
+  const order = await withClient(database, (session) => takeOrder(session, clock, "exportAccount"));
+  const result = scene.system.orders.seal(id, "result", { answer: null });
+  await endOrder(pool, clock, { orderId: id, tries: order?.tries ?? 0 }, { state: "done", result });
+}
+
+describe("an answer that is a stream", () => {
+  it("of more parts than may wait is received as it was sent, and nothing of it is left", async () => {
+    const values = Array.from({ length: 30 }, (_, number) => ({ number, text: "x".repeat(100_000) }));
+    const sent = sendLines(scene.system, id, of(values)).then(end);
+    const received = [];
+    for await (const value of receiveLines(ports(), id)) received.push(value);
+    await sent;
+    expect(received).toEqual(values);
+    expect((await scene.owner.query("select from drs.admin_order_part")).rowCount).toBe(0);
+  });
+
+  it("that no process reads fails", async () => {
+    await expect(sendLines(scene.system, id, of([1]), 100)).rejects.toMatchObject({ code: "order-interrupted" });
+    await end();
+  });
+
+  it.each([
+    ["that was changed", { number: 1, content: Buffer.alloc(40) }],
+    ["that lacks its first part", { number: 2, content: Buffer.alloc(40) }],
+  ])("%s is not shown", async (_, part) => {
+    await insertPart(scene.system.pool, id, part);
+    await expect(receiveLines(ports(), id).next()).rejects.toMatchObject({ code: "order-changed" });
+    await end();
+  });
+});

@@ -1,0 +1,101 @@
+/** An answer that is a stream, from the worker that applies its order to the process of the admin API that answers. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { AdminProblem } from "@device-risk-signals/admin-api";
+import type { System } from "../../app/system.ts";
+import { OperatorError } from "../../errors/operator-error.ts";
+import { findOrder } from "../../orders/admin-orders.ts";
+import { countParts, insertPart, takePart } from "../../orders/order-parts.ts";
+import { changed, resultOf } from "./admin-orders.ts";
+import type { AdminPorts } from "./ports.ts";
+
+/** Characters of lines in a part; a line may be longer. */
+const PART_CHARACTERS = 262_144;
+/** Parts that wait for the reader. */
+const MAX_UNREAD = 8;
+const LOOK_EVERY_MS = 50;
+const READ_WITHIN_MS = 30_000;
+/** A worker that writes nothing for this long is away. */
+const WRITE_WITHIN_MS = 60_000;
+
+type Writer = Pick<System, "pool" | "orders">;
+
+/**
+ * Writes values as sealed parts, and waits until they are read.
+ * @param readWithinMs a reader that takes nothing for this long is lost.
+ * @throws order-interrupted where no process reads them.
+ */
+export async function sendLines(
+  { pool, orders }: Writer,
+  orderId: string,
+  values: AsyncIterable<unknown>,
+  readWithinMs = READ_WITHIN_MS,
+): Promise<void> {
+  let [number, lines, characters] = [0, [] as unknown[], 0];
+  const write = async (): Promise<void> => {
+    await waitForReader(pool, orderId, MAX_UNREAD - 1, readWithinMs);
+    number++;
+    await insertPart(pool, orderId, { number, content: orders.seal(orderId, `part ${number}`, lines) });
+    [lines, characters] = [[], 0];
+  };
+  for await (const value of values) {
+    lines.push(value);
+    characters += JSON.stringify(value).length;
+    if (characters >= PART_CHARACTERS) await write();
+  }
+  if (lines.length > 0) await write();
+  await waitForReader(pool, orderId, 0, readWithinMs);
+}
+
+/** Waits until at most so many parts are not read. */
+async function waitForReader(pool: System["pool"], orderId: string, most: number, withinMs: number): Promise<void> {
+  let [before, until] = [Infinity, 0];
+  for (;;) {
+    const unread = await countParts(pool, orderId);
+    if (unread <= most) return;
+    if (unread < before) [before, until] = [unread, performance.now() + withinMs];
+    // guard(drop): an answer that no process reads is not kept
+    // fails: packages/server/src/admin/operations/order-lines.test.ts › that no process reads
+    if (performance.now() >= until) throw noReader();
+    await sleep(LOOK_EVERY_MS);
+  }
+}
+
+const noReader = (): OperatorError =>
+  new OperatorError("order-interrupted", "No process of the admin API reads the answer.");
+
+/** The order ended with this problem. */
+export class OrderFailed extends Error {
+  override readonly name = "OrderFailed";
+  readonly problem: AdminProblem;
+
+  constructor(problem: AdminProblem) {
+    super(problem.detail);
+    this.problem = problem;
+  }
+}
+
+/** The values that the worker writes, to the end of the order. @throws OrderFailed, dependency-unavailable */
+export async function* receiveLines(ports: AdminPorts, orderId: string): AsyncGenerator {
+  const { pool, clock, monotonic, keys } = ports;
+  const { orders } = await keys();
+  let [expected, until] = [1, monotonic.now() + WRITE_WITHIN_MS];
+  for (;;) {
+    // The order is read first: parts that come before its end are not missed.
+    const order = await findOrder(pool, clock, orderId);
+    const part = await takePart(pool, orderId);
+    if (part) {
+      const values = orders.open(orderId, `part ${part.number}`, part.content) as readonly unknown[] | undefined;
+      // guard(false): a part that is missing or changed ends the answer
+      // fails: packages/server/src/admin/operations/order-lines.test.ts › that was changed
+      if (part.number !== expected || !values) throw changed();
+      yield* values;
+      [expected, until] = [expected + 1, monotonic.now() + WRITE_WITHIN_MS];
+      continue;
+    }
+    if (order?.state === "done") return;
+    const { problem } = order ? await resultOf(ports, order) : {};
+    if (problem) throw new OrderFailed(problem as AdminProblem);
+    if (monotonic.now() >= until) throw new OperatorError("dependency-unavailable", "No worker answers the order.");
+    await sleep(LOOK_EVERY_MS);
+  }
+}

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import type { RequestListener, Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll } from "vitest";
+import { afterAll, beforeAll, onTestFinished } from "vitest";
 import { type AdminClient, createAdminClient, type Role } from "@device-risk-signals/admin-api";
 import { openAdminConnection } from "../app/admin-connection.ts";
 import { CloseStack } from "../app/close-stack.ts";
@@ -25,6 +25,8 @@ export interface AdminScene {
   client(roles: readonly Role[], options?: TokenOptions): Promise<AdminClient>;
   /** Lets time pass for the limits of requests. */
   pass(ms: number): void;
+  /** Stops the time of these limits until the end of the test. */
+  stopTime(): void;
 }
 
 export interface TokenOptions {
@@ -43,6 +45,7 @@ export function useAdminListener(system: () => System, signIn?: (url: string) =>
   let server: Server;
   let url = "";
   let passed = 0;
+  let stoppedAt: number | undefined;
 
   beforeAll(async () => {
     let api: RequestListener = (_, response) => response.writeHead(503).end();
@@ -61,7 +64,7 @@ export function useAdminListener(system: () => System, signIn?: (url: string) =>
     api = await createAdminApi({
       ports: {
         ...portsOf(system(), await openAdminConnection(system(), onError, connections), () => orders.wake()),
-        monotonic: { now: () => performance.now() + passed },
+        monotonic: { now: () => (stoppedAt ?? performance.now()) + passed },
       },
       document: ADMIN_OPENAPI_JSON,
       isClearAllowed: true,
@@ -88,6 +91,10 @@ export function useAdminListener(system: () => System, signIn?: (url: string) =>
     errors,
     token,
     pass: (ms) => void (passed += ms),
+    stopTime: () => {
+      stoppedAt = performance.now();
+      onTestFinished(() => void (stoppedAt = undefined));
+    },
     client: async (roles, options) => createAdminClient({ url, token: await token(roles, options) }),
   };
 }

@@ -16,7 +16,7 @@ import { type AdminPorts, portsOn } from "../admin/operations/ports.ts";
 import { AdminError } from "../admin/operations/problem.ts";
 import { writeAudit } from "../audit/audit.ts";
 import { isOperatorErrorCode } from "../errors/codes.ts";
-import { OperatorError } from "../errors/operator-error.ts";
+import { hasCode, OperatorError } from "../errors/operator-error.ts";
 import { agentOf as agentOfCaller, type Caller } from "../identity/caller.ts";
 import { breaksGlass, checkpointBreakGlass, requireBroken } from "./break-glass.ts";
 import { agentOf, type Context, withConnection } from "./context.ts";
@@ -61,8 +61,13 @@ function onDatabase(context: Context, ports: AdminPorts): Call {
   return async <Id extends RouteId>(id: Id, input: Input<Id>): Promise<Answer<Id>> => {
     const operation = OPERATIONS[id] as (call: OperationCall<Id>) => Promise<OperationResult<Id>>;
     requireBroken(context, id, input as object);
+    let isRefused = false;
     try {
-      const { answer, audit } = await operation({ ports, caller, scope: "full", input }).catch(asOperatorError);
+      const { answer, audit } = await operation({ ports, caller, scope: "full", input }).catch((error: unknown) => {
+        // Nothing is done on a database that lacks entries of the journal, whose log would get no checkpoint.
+        isRefused = hasCode(error, "replay-needed");
+        return asOperatorError(error);
+      });
       const { operation: name, access } = routeOf(id);
       if (audit && access === "audited-read") {
         const entry = { ...agentOfCaller(caller), operation: name, outcome: "done" };
@@ -71,7 +76,7 @@ function onDatabase(context: Context, ports: AdminPorts): Call {
       return answer;
     } finally {
       // What failed may have left entries, too.
-      if (breaksGlass(id, input as object)) await checkpointBreakGlass(context, ports.installation);
+      if (breaksGlass(id, input as object) && !isRefused) await checkpointBreakGlass(context, ports.installation);
     }
   };
 }

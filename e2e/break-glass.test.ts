@@ -39,6 +39,9 @@ const COMMANDS: readonly (readonly string[])[] = [
   ["account", "export", "--account", "customer-1", "--out", "/nowhere/export", ...WHY],
   ["erase", "run", "--account", "customer-1", "--yes", ...WHY],
   ["key", "destroy", "0123456789abcdef", "--yes"],
+  ["feature", "adopt", "none@1", "--purpose", "default", ...WHY],
+  ["feature", "verify"],
+  ["feature", "compare", "none@1", "none@2", "--purpose", "default", "--all"],
   ["audit", "prune", "--yes"],
 ];
 

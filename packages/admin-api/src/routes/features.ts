@@ -96,6 +96,7 @@ export const FEATURE_ROUTES = {
     summary: "Propose versions of features: archives their bundles with evidence about their inputs",
     permission: "features.propose",
     operation: "feature.propose",
+    breakGlass: true,
     access: "change",
     appliedBy: "worker",
     maxBodyBytes: MAX_BUNDLES_BYTES,
@@ -121,6 +122,7 @@ export const FEATURE_ROUTES = {
       "nothing if one result differs. The archived programs continue to run.",
     permission: "features.propose",
     operation: "feature.equivalent",
+    breakGlass: true,
     access: "change",
     appliedBy: "worker",
     maxBodyBytes: MAX_BUNDLES_BYTES,
@@ -157,6 +159,7 @@ export const FEATURE_ROUTES = {
       "needs the approval of another analyst.",
     permission: "features.decide",
     operation: "feature.adopt",
+    breakGlass: true,
     access: "change",
     appliedBy: "worker",
     body: object({

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
 import { OperatorError } from "../errors/operator-error.ts";
 import { plural } from "../messages/plural.ts";
+import { breakGlassOption, type BreakGlassOptions, requireBreakGlass } from "./break-glass.ts";
 import { call } from "./call.ts";
 import { comparePage } from "./compare-page.ts";
 import { type Context, print, printJson, printRows } from "./context.ts";
@@ -15,7 +16,7 @@ function version(text: string): string {
   return text;
 }
 
-interface Options {
+interface Options extends BreakGlassOptions {
   readonly purpose: string;
   readonly all?: boolean;
   readonly since?: number;
@@ -35,6 +36,7 @@ export function compareFeaturesCommand(context: Context): Command {
     .option("--since <time>", "events that were received at or after this time", time)
     .option("--case <id>", "an open case of yours: its account alone, with all numbers", uuid)
     .option("--html <file>", "write a page with plots, too")
+    .addOption(breakGlassOption())
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs feature compare root_traces@1 root_traces@2 --purpose payments --all"))
     .action(async (before: string, after: string, options: Options) => {
@@ -42,7 +44,7 @@ export function compareFeaturesCommand(context: Context): Command {
       if (all === (since !== undefined)) {
         throw new OperatorError("wrong-usage", "One of --all and --since says which events are read.");
       }
-      const compared = await call(context, "compareFeatures", {
+      const compared = await call(requireBreakGlass(context, options), "compareFeatures", {
         before,
         after,
         purpose,

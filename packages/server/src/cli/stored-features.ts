@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import type { Answer, Input } from "@device-risk-signals/admin-api";
 import { type Command, InvalidArgumentError } from "commander";
 import { OperatorError } from "../errors/operator-error.ts";
+import { breakGlassOption, type BreakGlassOptions, requireBreakGlass } from "./break-glass.ts";
 import { call } from "./call.ts";
 import { backfillCommand } from "./feature-backfill.ts";
 import { type Context, print, printJson, printRows } from "./context.ts";
@@ -25,7 +26,7 @@ interface EquivalentOptions extends Pick<DecideOptions, "reason" | "dryRun" | "j
   readonly since?: number;
 }
 
-interface DecideOptions {
+interface DecideOptions extends BreakGlassOptions {
   readonly purpose: string;
   readonly reason: string;
   readonly acceptRefusals?: boolean;
@@ -58,12 +59,13 @@ function addDecisions(command: Command, context: Context): void {
     .argument("<path>", "folder with definitions, or JSON: an array of bundles")
     .requiredOption("--reason <text>", "why; recorded in the audit log", reason)
     .option("--dry-run", "print the evidence, and archive nothing")
+    .addOption(breakGlassOption())
     .option("--json", "print one JSON object")
     .addHelpText("after", example('drs feature propose features/ --reason "review 4711"'))
-    .action(async (path: string, options: Pick<DecideOptions, "reason" | "dryRun" | "json">) => {
+    .action(async (path: string, options: Pick<DecideOptions, "reason" | "dryRun" | "breakGlass" | "json">) => {
       const bundles = await readBundles(context, path);
       const input = { bundles, reason: options.reason, dry_run: options.dryRun ?? false };
-      const answer = await call(context, "proposeFeatures", input);
+      const answer = await call(deciding(context, options), "proposeFeatures", input);
       if (options.json) return printJson(context, answer);
       printEvidence(context, answer.evidence);
       print(context, answer.dry_run ? "Nothing was archived." : `Proposed: ${listed(answer.proposed)}.`);
@@ -77,6 +79,7 @@ function addDecisions(command: Command, context: Context): void {
     .option("--since <time>", "compute events that were received at or after this time", time)
     .requiredOption("--reason <text>", "why; recorded in the audit log", reason)
     .option("--dry-run", "compute, and record nothing")
+    .addOption(breakGlassOption())
     .option("--json", "print one JSON object")
     .addHelpText("after", example('drs feature equivalent features/ --all --reason "bundler upgrade"'))
     .action(async (path: string, { all = false, since, ...options }: EquivalentOptions) => {
@@ -84,7 +87,7 @@ function addDecisions(command: Command, context: Context): void {
         throw new OperatorError("wrong-usage", "One of --all and --since says which events are computed.");
       }
       const bundles = await readBundles(context, path);
-      const answer = await call(context, "recordEquivalence", {
+      const answer = await call(deciding(context, options), "recordEquivalence", {
         bundles,
         ...(since !== undefined && { from: new Date(since).toISOString() }),
         reason: options.reason,
@@ -106,10 +109,11 @@ function addDecisions(command: Command, context: Context): void {
     .requiredOption("--reason <text>", "why; recorded in the audit log", reason)
     .option("--accept-refusals", "adopt although ingestion would have refused events")
     .option("--dry-run", "print the evidence, and adopt nothing")
+    .addOption(breakGlassOption())
     .option("--json", "print one JSON object")
     .addHelpText("after", example('drs feature adopt root_traces@2 --purpose payments --reason "review 4711"'))
     .action(async (features: string[], options: DecideOptions) => {
-      const answer = await call(context, "adoptFeatures", {
+      const answer = await call(deciding(context, options), "adoptFeatures", {
         features,
         purpose: options.purpose,
         reason: options.reason,
@@ -223,6 +227,10 @@ function printEvidence(
     if (of > 0) print(context, `Ingestion would have refused ${of} of ${all} events of ${platform} ${sdk_version}.`);
   }
 }
+
+/** Evidence is computed of stored events: a decision reads payloads. */
+const deciding = (context: Context, options: BreakGlassOptions & { readonly dryRun?: boolean }): Context =>
+  options.dryRun ? context : requireBreakGlass(context, options);
 
 const listed = (names: readonly string[]): string => (names.length === 0 ? "nothing new" : names.join(", "));
 

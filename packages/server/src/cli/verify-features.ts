@@ -1,11 +1,12 @@
 import { Command } from "commander";
 import { OperatorError } from "../errors/operator-error.ts";
 import { plural } from "../messages/plural.ts";
+import { breakGlassOption, type BreakGlassOptions, requireBreakGlass } from "./break-glass.ts";
 import { call } from "./call.ts";
 import { type Context, print, printJson, printRows } from "./context.ts";
 import { example, name, time, uuid } from "./options.ts";
 
-interface Options {
+interface Options extends BreakGlassOptions {
   readonly from?: number;
   readonly to?: number;
   readonly purpose?: string;
@@ -20,16 +21,17 @@ export function verifyFeaturesCommand(context: Context): Command {
     .option("--from <time>", "only events that were received at or after this time", time)
     .option("--to <time>", "only events that were received before this time", time)
     .option("--purpose <id>", "only events of this purpose", name("a purpose", 64))
+    .addOption(breakGlassOption())
     .option("--json", "print one JSON object")
     .addHelpText(
       "after",
       example("drs feature verify 019a2b7e-…", "drs feature verify --from 2027-01-31 --to 2027-02-01"),
     )
-    .action(async (event: string | undefined, { from, to, purpose, json = false }: Options) => {
+    .action(async (event: string | undefined, { from, to, purpose, json = false, ...options }: Options) => {
       if (event !== undefined && (from ?? to ?? purpose) !== undefined) {
         throw new OperatorError("wrong-usage", "An event excludes --from, --to and --purpose.");
       }
-      const answer = await call(context, "verifyFeatures", {
+      const answer = await call(requireBreakGlass(context, options), "verifyFeatures", {
         ...(event !== undefined && { event_id: event }),
         ...(from !== undefined && { from: new Date(from).toISOString() }),
         ...(to !== undefined && { to: new Date(to).toISOString() }),

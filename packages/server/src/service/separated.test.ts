@@ -1,10 +1,11 @@
 /** Three processes of one installation, each with the login of its surface alone. */
 import { randomBytes } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
+import { Writable } from "node:stream";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type AdminClient, createAdminClient } from "@device-risk-signals/admin-api";
-import { runInProcess } from "../../../../e2e/support/command.ts";
+import { contextWith, runInProcess } from "../../../../e2e/support/command.ts";
+import { until } from "../../../../e2e/support/embedded.ts";
 import { authorized, freshKey, type Reply, send, transport } from "../../../../e2e/support/client.ts";
 import { makeCredentials } from "../../../../e2e/support/parties.ts";
 import type { Credentials } from "../../../../e2e/support/server.ts";
@@ -13,6 +14,8 @@ import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { useFolder } from "../../../../e2e/support/use-folder.ts";
 import type { ServedSurface } from "../app/served-surfaces.ts";
 import { openSystem, type System } from "../app/system.ts";
+import { createProgram } from "../cli/program.ts";
+import { runProgram } from "../cli/run-program.ts";
 import { readConfig } from "../config/config.ts";
 import { issueAdminToken } from "../identity/admin-tokens.ts";
 import { inOwnerTransaction } from "../postgres/database.ts";
@@ -154,15 +157,24 @@ describe("a process of", () => {
     // A rotation waits for this lock.
     const { owner } = scene;
     await owner.query(`select pg_advisory_lock(${LOCKS.maintenance})`);
-    const rotation = runInProcess(remote, "key", "rotate");
-    await sleep(2_300);
+    let stderr = "";
+    let interrupt = (): void => {};
+    const output = new Writable({ write: (chunk, _, done) => ((stderr += String(chunk)), done()) });
+    const onInterrupt = (listener: () => void): void => void (interrupt = listener);
+    const context = { ...contextWith(remote, output, output), onInterrupt };
+    const rotation = runProgram(createProgram(context), ["key", "rotate"]);
+    await until(() => stderr !== "");
+    interrupt();
+    const [, id] =
+      /^key\.rotate, order (\S+): running\nThe order continues: drs order show (\S+)\n$/.exec(stderr) ?? [];
+    expect(await client.call("readOrder", { order_id: id ?? "" }), stderr).toMatchObject({ state: "running" });
     await owner.query(`select pg_advisory_unlock(${LOCKS.maintenance})`);
-    const { code, stdout, stderr } = await rotation;
-    expect({ code, stderr }).toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(/^key\.rotate, order \S+: running\n/),
+    expect(await rotation).toBe(1);
+    expect(stderr).toContain("comes from the environment");
+    expect(await client.call("readOrder", { order_id: id ?? "" })).toMatchObject({
+      state: "failed",
+      problem: { code: "key-versions-fixed" },
     });
-    expect(stdout).toBe("");
   });
 
   it("the admin API alone relays the export of an account by the worker, and what the worker refuses", async () => {

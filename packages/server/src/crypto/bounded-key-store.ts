@@ -2,6 +2,9 @@ import { type Bounded, eachBounded } from "../dependencies/file-calls.ts";
 import type { KeySource } from "./key-encryption.ts";
 import type { KeyStore } from "./key-store.ts";
 
+/** Number of files that one call reads. */
+const SLICE = 100;
+
 /** A key store in files: each of its calls has the deadline of the dependency, also where a call needs many files. */
 export function boundedKeyStore(store: KeyStore, bounded: Bounded): KeyStore {
   const eachOf =
@@ -13,6 +16,12 @@ export function boundedKeyStore(store: KeyStore, bounded: Bounded): KeyStore {
     };
   return {
     ...store,
+    readToOpen: async (ids) => {
+      const slices = Array.from({ length: Math.ceil(ids.length / SLICE) }, (_, index) =>
+        bounded(() => store.readToOpen(ids.slice(index * SLICE, (index + 1) * SLICE))),
+      );
+      return new Map((await Promise.all(slices)).flatMap((found) => [...found]));
+    },
     read: (id) => bounded(() => store.read(id)),
     create: (id, wrapped) => bounded(() => store.create(id, wrapped)),
     destroy: (id) => bounded(() => store.destroy(id)),

@@ -40,6 +40,17 @@ export async function directoryKeyStore(directory: string, creates = true): Prom
     }
   }
 
+  async function readToOpen(ids: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
+    const found = new Map<string, Buffer>();
+    for (const id of ids) {
+      const wrapped = await readFile(pathOf(id)).catch((cause: NodeJS.ErrnoException) => {
+        if (cause.code !== "ENOENT") throw new Unavailable("the key directory can't be read", { cause });
+      });
+      if (wrapped) found.set(id, wrapped);
+    }
+    return found;
+  }
+
   async function create(id: string, wrapped: Buffer): Promise<Buffer> {
     const path = pathOf(id);
     try {
@@ -119,6 +130,7 @@ export async function directoryKeyStore(directory: string, creates = true): Prom
 
   return {
     read,
+    readToOpen,
     create,
     destroy,
     discard,

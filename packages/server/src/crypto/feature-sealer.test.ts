@@ -44,6 +44,22 @@ describe("the sealer of feature values", () => {
     }
   });
 
+  it("opens many rows, without one of another account and one that was changed", async () => {
+    const { sealer, secrets } = await scene();
+    await secrets.findOrCreate(accountSecretName("key-2"));
+    const [one, two] = [await sealer.seal(IDENTITY, KEY_ID, VALUES), await sealer.seal(IDENTITY, "key-2", VALUES)];
+    const changed = Buffer.from(one);
+    changed[20] = (changed[20] ?? 0) ^ 1;
+    const rows = [
+      { keyId: KEY_ID, payload: one },
+      { keyId: KEY_ID, payload: two },
+      { keyId: "key-2", payload: two },
+      { keyId: KEY_ID, payload: changed },
+      { keyId: "key-3", payload: one },
+    ].map((row) => ({ ...row, identity: IDENTITY, holdId: null }));
+    expect(await sealer.openMany(rows)).toEqual([VALUES, undefined, VALUES, undefined, undefined]);
+  });
+
   it("seals nothing, and opens nothing, under a secret of an account that is destroyed", async () => {
     const { sealer, secrets } = await scene();
     const sealed = await sealer.seal(IDENTITY, KEY_ID, VALUES);

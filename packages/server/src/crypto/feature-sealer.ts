@@ -2,6 +2,7 @@ import type { KeyObject } from "node:crypto";
 import { decrypt, encrypt } from "./authenticated-encryption.ts";
 import { DataKeys } from "./data-keys.ts";
 import { deriveKey } from "./derive-key.ts";
+import { isUnreadable } from "./open-if-readable.ts";
 import {
   keysDestroyed,
   openWithOne,
@@ -9,6 +10,8 @@ import {
   type PartitionRegistry,
   secretForWriting,
   secretMissing,
+  type SecretSource,
+  sourceOf,
 } from "./partition-secrets.ts";
 import { accountSecretName, type FindHoldSecrets, holdSecretName } from "./sealer.ts";
 import type { Secrets } from "./secrets.ts";
@@ -26,18 +29,35 @@ export interface FeatureIdentity {
   readonly receivedAt: number;
 }
 
+export interface SealedFeatures {
+  readonly identity: FeatureIdentity;
+  readonly keyId: string;
+  /** The hold that keeps the row as a copy. */
+  readonly holdId: string | null;
+  readonly payload: Buffer;
+}
+
 /** Seals feature values under the account's secret and the one of a partition of feature values. */
 export interface FeatureSealer {
   /** @param keyId the account key of the event. @throws keys-destroyed, Unavailable */
   seal(identity: FeatureIdentity, keyId: string, bytes: Uint8Array): Promise<Buffer>;
   /** @throws keys-destroyed, payload-damaged, Unavailable */
   open(identity: FeatureIdentity, keyId: string, payload: Buffer): Promise<Buffer>;
+  /**
+   * Opens many rows; each secret is read once.
+   * @returns `undefined` for a row whose keys are lost, or which was damaged. @throws Unavailable
+   */
+  openMany(rows: readonly SealedFeatures[]): Promise<readonly (Buffer | undefined)[]>;
   /** Seals values for a hold that keeps them. @throws secret-missing */
   sealCopy(identity: FeatureIdentity, holdId: string, bytes: Uint8Array): Promise<Buffer>;
   /** @throws keys-destroyed, payload-damaged, Unavailable */
   openCopy(identity: FeatureIdentity, holdId: string, payload: Buffer): Promise<Buffer>;
   /** Drops all keys from memory. While this is called each second, destroyed secrets are used no longer than that. */
   forgetKeys(): void;
+}
+
+function orUnreadable(error: unknown): undefined {
+  if (!isUnreadable(error)) throw error;
 }
 
 export function createFeatureSealer(
@@ -47,9 +67,9 @@ export function createFeatureSealer(
 ): FeatureSealer {
   const dataKeys = new DataKeys();
 
-  async function accountSecret(keyId: string): Promise<Buffer> {
+  async function accountSecret(keyId: string, from: SecretSource = secrets): Promise<Buffer> {
     const name = accountSecretName(keyId);
-    const secret = await secrets.find(name);
+    const secret = await from.find(name);
     // guard(false): no value is sealed under a secret that is destroyed
     // fails: packages/server/src/crypto/feature-sealer.test.ts › seals nothing
     if (!secret) throw keysDestroyed("the keys of this event were destroyed or lost", [name]);
@@ -67,16 +87,43 @@ export function createFeatureSealer(
     return key;
   }
 
+  async function partitionNames({ purpose, receivedAt }: FeatureIdentity): Promise<readonly string[]> {
+    const { secret, lostSecrets } = await partitions.find(purpose, receivedAt);
+    return [...lostSecrets, secret].map(partitionSecretName);
+  }
+
+  async function open(
+    { identity, keyId, payload }: Omit<SealedFeatures, "holdId">,
+    from: SecretSource,
+  ): Promise<Buffer> {
+    const names = await partitionNames(identity);
+    const account = await accountSecret(keyId, from);
+    return openWithOne(from, names, (one) => openWith(derive(account, one), identity, payload));
+  }
+
+  async function openCopy(identity: FeatureIdentity, holdId: string, payload: Buffer): Promise<Buffer> {
+    if (payload.length === 0) throw keysDestroyed("the keys of these values were lost before a hold copied them", []);
+    const names = (await findHoldSecrets(holdId)).map(holdSecretName);
+    return openWithOne(secrets, names, (one) => openWith(holdKey(one), identity, payload));
+  }
+
   return {
     async seal(identity, keyId, bytes) {
       return encrypt(await keyForWriting(identity, keyId), FORMAT, associatedData(identity, FORMAT), bytes);
     },
 
-    async open(identity, keyId, payload) {
-      const { secret, lostSecrets } = await partitions.find(identity.purpose, identity.receivedAt);
-      const account = await accountSecret(keyId);
-      const names = [...lostSecrets, secret].map(partitionSecretName);
-      return openWithOne(secrets, names, (one) => openWith(derive(account, one), identity, payload));
+    open: (identity, keyId, payload) => open({ identity, keyId, payload }, secrets),
+
+    async openMany(rows) {
+      const names = new Set<string>();
+      for (const { identity, keyId } of rows.filter(({ holdId }) => holdId === null)) {
+        names.add(accountSecretName(keyId));
+        for (const name of await partitionNames(identity)) names.add(name);
+      }
+      const from = sourceOf(await secrets.findToOpen([...names]));
+      const openOne = ({ holdId, ...row }: SealedFeatures): Promise<Buffer> =>
+        holdId === null ? open(row, from) : openCopy(row.identity, holdId, row.payload);
+      return Promise.all(rows.map((row) => openOne(row).catch(orUnreadable)));
     },
 
     async sealCopy(identity, holdId, bytes) {
@@ -86,11 +133,7 @@ export function createFeatureSealer(
       return encrypt(holdKey(secret), FORMAT, associatedData(identity, FORMAT), bytes);
     },
 
-    async openCopy(identity, holdId, payload) {
-      if (payload.length === 0) throw keysDestroyed("the keys of these values were lost before a hold copied them", []);
-      const names = (await findHoldSecrets(holdId)).map(holdSecretName);
-      return openWithOne(secrets, names, (one) => openWith(holdKey(one), identity, payload));
-    },
+    openCopy,
 
     forgetKeys() {
       dataKeys.clear();

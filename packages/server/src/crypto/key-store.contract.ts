@@ -42,6 +42,21 @@ export function describeKeyStore(what: string, setUp: () => Promise<KeyStorePlac
       }
     });
 
+    it("reads many to open, without absent ones", async () => {
+      const ids = Array.from({ length: 3 }, (_, index) => idOf(`many-${index}`));
+      const wrapped = ids.map(() => randomBytes(69));
+      for (const [index, id] of ids.entries()) await store.create(id, wrapped[index] as Buffer);
+      await store.destroy(ids[1] as string);
+      const found = await store.readToOpen([...ids, idOf("absent")]);
+      expect(new Map(found)).toEqual(
+        new Map([
+          [ids[0], wrapped[0]],
+          [ids[2], wrapped[2]],
+        ]),
+      );
+      expect((await store.readToOpen([])).size).toBe(0);
+    });
+
     it("names the ids that it lacks, and no others", async () => {
       await store.create(idOf("there"), randomBytes(69));
       expect(await store.findMissing([idOf("there"), idOf("not there")])).toEqual([idOf("not there")]);

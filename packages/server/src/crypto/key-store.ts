@@ -17,6 +17,11 @@ export interface KeyStore {
   /** @returns the wrapped secret, or `undefined` where there is none. @throws Unavailable */
   read(id: string): Promise<Buffer | undefined>;
   /**
+   * Reads wrapped secrets in order to open, not to seal: that another process has stored one durably is not awaited. Ids
+   * without a secret are left out. @throws Unavailable
+   */
+  readToOpen(ids: readonly string[]): Promise<ReadonlyMap<string, Buffer>>;
+  /**
    * Stores a wrapped secret unless the id has one already; durable when the promise resolves.
    * @returns the stored one. @throws Unavailable
    */

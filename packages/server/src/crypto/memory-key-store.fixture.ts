@@ -19,6 +19,7 @@ export function memoryKeyStore(): MemoryKeyStore {
   const marks = new Map<string, string>();
   const store: KeyStore = {
     read: async (name) => entries.get(name),
+    readToOpen: async (ids) => new Map([...entries].filter(([id]) => ids.includes(id))),
     create: async (name, wrapped) => {
       creations++;
       const existing = entries.get(name) ?? wrapped;

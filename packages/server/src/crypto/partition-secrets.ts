@@ -68,6 +68,13 @@ export async function secretForWriting(
   return { id, secret };
 }
 
+export type SecretSource = Pick<Secrets, "find">;
+
+/** Secrets that were read before. */
+export const sourceOf = (found: ReadonlyMap<string, Buffer>): SecretSource => ({
+  find: async (name) => found.get(name),
+});
+
 /**
  * Opens with whichever secret fits. A payload that none fits was changed; but where there were others, it may have been
  * sealed under one that is lost.
@@ -75,7 +82,7 @@ export async function secretForWriting(
  * @throws keys-destroyed, payload-damaged
  */
 export async function openWithOne<T>(
-  secrets: Secrets,
+  secrets: SecretSource,
   names: readonly string[],
   open: (secret: Buffer) => T,
 ): Promise<T> {

@@ -24,6 +24,10 @@ const SCHEMA = `
   )`;
 
 const READ = sql("select wrapped from drs_keys.secret where id = $1", ["text"], { wrapped: "bytea" });
+const READ_MANY = sql("select id, wrapped from drs_keys.secret where id = any ($1::text[])", ["text[]"], {
+  id: "text",
+  wrapped: "bytea",
+});
 const IS_PREPARED = sql("select where to_regclass('drs_keys.destroyed_secret') is not null");
 const DESTROY = sql(
   `with recorded as (insert into drs_keys.destroyed_secret (id) values ($1) on conflict do nothing)
@@ -88,6 +92,9 @@ export async function postgresKeyStore(database: DatabaseOptions, isReadOnly = f
   }
   return {
     read,
+    async readToOpen(ids) {
+      return new Map((await run(READ_MANY, [ids])).rows.map(({ id, wrapped }) => [id, wrapped]));
+    },
     async destroy(id) {
       await run(DESTROY, [id]);
     },

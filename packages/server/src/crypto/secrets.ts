@@ -33,6 +33,18 @@ export class Secrets {
     return wrapped && this.#unwrap(id, wrapped);
   }
 
+  /** Finds secrets in order to open, not to seal, by their names; absent ones are left out. */
+  async findToOpen(names: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
+    const ids = new Map(names.map((name) => [name, secretId(name)]));
+    const wrapped = await this.#store.readToOpen([...ids.values()]);
+    const found = new Map<string, Buffer>();
+    for (const [name, id] of ids) {
+      const one = wrapped.get(id);
+      if (one) found.set(name, await this.#unwrap(id, one));
+    }
+    return found;
+  }
+
   /** Finds the secret for sealing. A missing one counts as used as well. */
   findForUse(name: string): Promise<Buffer | undefined> {
     this.#remember(name);

@@ -3,9 +3,11 @@ import { receivedAtOf } from "../events/read-events.ts";
 import type { FeatureSealer } from "../crypto/feature-sealer.ts";
 import type { LayerRow } from "../features/decisions.ts";
 import { findRowsAsOf } from "../features/feature-rows-as-of.ts";
-import { openFeatures, type ReadFeature } from "../features/read-features.ts";
+import { sealedOf } from "../features/open-row.ts";
+import { decodeValues } from "../features/feature-payload.ts";
 import type { Executor } from "../postgres/executor.ts";
 import type { Label } from "./labels.ts";
+import type { Cell } from "./table-writer.ts";
 
 export interface FoundValues {
   readonly account: string;
@@ -14,8 +16,8 @@ export interface FoundValues {
   readonly receivedAt: string;
   /** When the last one of the values was stored. */
   readonly extractedAt: string;
-  /** Results by `id@version`; `undefined` where the row can't be opened. */
-  readonly features: ReadonlyMap<string, ReadFeature | undefined>;
+  /** In the order of the features. */
+  readonly cells: readonly Cell[];
 }
 
 export interface ValuePorts {
@@ -25,6 +27,8 @@ export interface ValuePorts {
 
 export interface ValueScope {
   readonly purpose: number;
+  /** `id@version`. */
+  readonly features: readonly string[];
   /** The layers of the purpose that have a feature of the export. */
   readonly layers: readonly LayerRow[];
   readonly isKnown: boolean;
@@ -35,7 +39,7 @@ export interface ValueScope {
 /** Finds the values for each label: those of the newest event that the clock allows. Restricted accounts have none. */
 export async function findValues(
   { executor, sealer }: ValuePorts,
-  { purpose, layers, isKnown, watermark }: ValueScope,
+  { purpose, features, layers, isKnown, watermark }: ValueScope,
   labels: readonly Label[],
 ): Promise<readonly (FoundValues | undefined)[]> {
   const subjects = labels.map(({ subject, at }) =>
@@ -49,24 +53,32 @@ export async function findValues(
     isKnown,
     watermark,
   });
-  return Promise.all(
-    labels.map(async (_, place) => {
-      const own = rows.get(place);
-      const [first] = own ?? [];
-      if (!own || !first) return undefined;
-      const features = new Map<string, ReadFeature | undefined>();
-      let extractedAt = "";
-      // A feature that two layers have is of the first one.
-      for (const row of own.toSorted((a, b) => a.layer - b.layer)) {
-        const opened = await openFeatures(sealer, layers, row);
-        const members = layers.find(({ layer }) => layer === row.layer)?.members ?? [];
-        if (row.extracted_at > extractedAt) extractedAt = row.extracted_at;
-        for (const [index, name] of members.entries()) {
-          if (!features.has(name)) features.set(name, opened?.features[index]);
-        }
+  const all = [...rows.values()].flat();
+  const opened = await sealer.openMany(all.map(sealedOf));
+  const bytesOf = new Map(all.map((row, index) => [row, opened[index]]));
+  // A feature that two layers have is of the first one.
+  const byLayer = layers.toSorted((a, b) => a.layer - b.layer);
+  const placesOf = new Map(byLayer.map(({ layer, members }) => [layer, members.map((name) => features.indexOf(name))]));
+  return labels.map((_, place) => {
+    const own = rows.get(place);
+    const [first] = own ?? [];
+    if (!own || !first) return undefined;
+    const cells = Array.from(features, () => NOT_COMPUTED);
+    let extractedAt = "";
+    for (const row of own.toSorted((a, b) => a.layer - b.layer)) {
+      if (row.extracted_at > extractedAt) extractedAt = row.extracted_at;
+      const bytes = bytesOf.get(row);
+      const values = bytes && decodeValues(bytes);
+      for (const [member, column] of (placesOf.get(row.layer) ?? []).entries()) {
+        if (column === -1 || cells[column] !== NOT_COMPUTED) continue;
+        const { state = "unreadable", value = null } = values?.[member] ?? {};
+        cells[column] = { value, state };
       }
-      const { account, action_id: actionId, event_id: eventId, received_at: receivedAt } = first;
-      return { account, actionId, eventId, receivedAt, extractedAt, features };
-    }),
-  );
+    }
+    const { account, action_id: actionId, event_id: eventId, received_at: receivedAt } = first;
+    return { account, actionId, eventId, receivedAt, extractedAt, cells };
+  });
 }
+
+/** The event has values, and none of this feature. */
+const NOT_COMPUTED: Cell = { value: null, state: "not-computed" };

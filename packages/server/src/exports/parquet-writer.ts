@@ -9,7 +9,7 @@ import {
 } from "./table-writer.ts";
 
 /** Number of rows that are in memory at once: a row group. */
-const GROUP = 5_000;
+const GROUP = 2_000;
 
 /** Bytes of a Parquet file that are not written yet. */
 class Pending extends ByteWriter {

@@ -174,28 +174,18 @@ async function writeRows(
   sink: ExportSink,
   leftOut: ReadonlySet<number>,
 ): Promise<ExportManifest> {
-  const { executor, featureSealer, pseudonymizer, clock, onProgress } = ports;
+  const { executor, pseudonymizer, onProgress } = ports;
   const { export_id, purpose, purpose_code, format, watermark } = record;
   const { columns, layers } = await planOf(executor, purpose_code, record.features);
-  const scope: ValueScope = { purpose: purpose_code, layers, isKnown: record.clock === "known", watermark };
+  const isKnown = record.clock === "known";
+  const scope: ValueScope = { purpose: purpose_code, features: record.features, layers, isKnown, watermark };
   const output = measuring(sink);
   const table = await createTableWriter(format, columns, (bytes) => output.append(bytes));
   const counts = columns.map((): Record<string, number> => ({}));
   let [row, written, empty] = [0, 0, 0];
-  const batches = labelBatches(source, clock.now());
-  for (;;) {
-    const batch = await batches.next();
-    if (batch.done) {
-      if (batch.value !== record.labels_sha256) throw notTheLabels();
-      break;
-    }
-    const labels = numbered(batch.value, row + 1, leftOut);
-    row += batch.value.length;
-    const found = await findValues(
-      { executor, sealer: featureSealer },
-      scope,
-      labels.map(({ label }) => label),
-    );
+  const batches = foundBatches(ports, record, source, { scope, leftOut });
+  for await (const { labels, found, size } of oneAhead(batches)) {
+    row += size;
     const rows = labels.map((one, index) => rowOf(one, found[index], columns));
     const subjects = labels.flatMap((one, index) => subjectsOf(pseudonymizer, purpose_code, one.row, found[index]));
     // guard(drop): an erasure finds whose values were written
@@ -227,6 +217,51 @@ async function writeRows(
   };
 }
 
+interface FoundBatch {
+  readonly labels: readonly NumberedLabel[];
+  readonly found: readonly (FoundValues | undefined)[];
+  /** Number of labels, omitted ones included. */
+  readonly size: number;
+}
+
+/** @throws input-invalid where the labels changed meanwhile. */
+async function* foundBatches(
+  { executor, featureSealer: sealer, clock }: ExportPorts,
+  record: ExportRecord,
+  source: LabelSource,
+  { scope, leftOut }: { readonly scope: ValueScope; readonly leftOut: ReadonlySet<number> },
+): AsyncGenerator<FoundBatch> {
+  const batches = labelBatches(source, clock.now());
+  for (let first = 1; ;) {
+    const batch = await batches.next();
+    if (batch.done) {
+      if (batch.value !== record.labels_sha256) throw notTheLabels();
+      return;
+    }
+    const labels = numbered(batch.value, first, leftOut);
+    const subjects = labels.map(({ label }) => label);
+    yield { labels, found: await findValues({ executor, sealer }, scope, subjects), size: batch.value.length };
+    first += batch.value.length;
+  }
+}
+
+/** Begins with the next item before the current one is processed. */
+async function* oneAhead<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
+  let next = items.next();
+  try {
+    for (;;) {
+      const item = await next;
+      if (item.done) return;
+      next = items.next();
+      next.catch(() => {});
+      yield item.value;
+    }
+  } finally {
+    await next.catch(() => {});
+    await items.return(undefined);
+  }
+}
+
 interface NumberedLabel {
   readonly row: number;
   readonly label: Label;
@@ -252,17 +287,12 @@ function rowOf({ row, label }: NumberedLabel, found: FoundValues | undefined, co
     label: text,
     receivedAt: found?.receivedAt ?? null,
     extractedAt: found?.extractedAt ?? null,
-    cells: columns.map(({ feature }) => cellOf(found, feature)),
+    cells: found?.cells ?? columns.map(() => NO_ROW),
   };
 }
 
-/** States that no feature has: nothing was found for the label, the event lacks this feature, it can't be opened. */
-function cellOf(found: FoundValues | undefined, feature: string): Cell {
-  if (!found) return { value: null, state: "no-row" };
-  if (!found.features.has(feature)) return { value: null, state: "not-computed" };
-  const { value = null, state = "unreadable" } = found.features.get(feature) ?? {};
-  return { value, state };
-}
+/** Nothing was found for the label. */
+const NO_ROW: Cell = { value: null, state: "no-row" };
 
 function count(counts: readonly Record<string, number>[], cells: readonly Cell[]): void {
   for (const [index, { state }] of cells.entries()) {

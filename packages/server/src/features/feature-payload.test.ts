@@ -1,6 +1,6 @@
 import type { Result } from "@device-risk-signals/features";
 import { expect, it } from "vitest";
-import { decodeFeatures, encodeFeatures, SALT_BYTES } from "./feature-payload.ts";
+import { decodeFeatures, decodeValues, encodeFeatures, SALT_BYTES } from "./feature-payload.ts";
 
 const RESULTS: readonly Result[] = [
   { state: "observed", value: false, inputs: ["observed", "omitted:probe-absent"] },
@@ -17,6 +17,10 @@ const HASH_OF_ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20
 it("features are the same after they were stored, with every state, and the fingerprint of the event", () => {
   const stored = encodeFeatures(Buffer.from("abc"), RESULTS, 3, SALT);
   expect(decodeFeatures(stored)).toEqual({ sha256: HASH_OF_ABC, policyVersion: 3, results: RESULTS });
+  const values = RESULTS.map((result) => {
+    return result.state === "observed" ? { state: result.state, value: result.value } : { state: result.state };
+  });
+  expect(decodeValues(stored)).toEqual(values);
 });
 
 it("the stored form does not change between versions", () => {

@@ -102,6 +102,15 @@ export function decodeFeatures(payload: Buffer): StoredFeatures {
   return { sha256: Buffer.from(sha256, "base64").toString("hex"), policyVersion, results: entries.map(decodeEntry) };
 }
 
+/** The states and values alone, in the order of the layer's members. */
+export function decodeValues(payload: Buffer): readonly Pick<StoredResult, "state" | "value">[] {
+  const [, entries] = JSON.parse(payload.toString("utf8")) as [string, Entry[]];
+  return entries.map(([stored, , rest]) => {
+    const state = decoded(RESULTS, stored);
+    return rest === undefined || state === "failed" ? { state } : { state, value: rest };
+  });
+}
+
 /** Whether two computations of one event gave the same. */
 export const isSameResult = (one: StoredFeatures, other: StoredFeatures): boolean =>
   one.sha256 === other.sha256 && isDeepStrictEqual(one.results, other.results);

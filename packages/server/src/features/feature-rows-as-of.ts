@@ -46,9 +46,11 @@ const asOf = (condition: string) =>
             -- fails: packages/server/src/exports/run-export.test.ts › the same bytes
             and n.extracted_at <= $9::timestamptz
           order by n.received_at desc, n.event_id desc limit 1) newest
-        join unrestricted_feature f on ${within("f", "view")} and f.account = newest.account
-          and f.received_at = newest.received_at and f.event_id = newest.event_id and f.layer = any ($7::int4[])
-          and (not $8::bool or f.extracted_at <= l.at) and f.extracted_at <= $9::timestamptz`,
+        -- "offset 0": planned by itself, so that the rows of each label are found by their key.
+        cross join lateral (select * from unrestricted_feature o
+          where ${within("o", "view")} and o.account = newest.account
+            and o.received_at = newest.received_at and o.event_id = newest.event_id and o.layer = any ($7::int4[])
+            and (not $8::bool or o.extracted_at <= l.at) and o.extracted_at <= $9::timestamptz offset 0) f`,
   );
 
 const SAME_ACCOUNT = "(l.account = '' or n.account = l.account)";

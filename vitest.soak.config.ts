@@ -10,6 +10,7 @@ export default defineConfig({
       ...SUITES.flatMap((name) => [`e2e/${name}*.test.ts`, `e2e/${name}/*.test.ts`]),
       "packages/server/src/events/many-partitions.test.ts",
       "packages/server/src/admin/fuzz.test.ts",
+      "packages/server/src/exports/run-export.test.ts",
       "packages/server/src/scanner/scanner.test.ts",
     ],
     globalSetup: "e2e/support/shared-postgres.ts",

@@ -114,7 +114,18 @@ export const FOLDERS: readonly Folder[] = [
   {
     name: "exports",
     purpose: "exports of feature values for training, and their recalls",
-    imports: ["errors", "ports", "identifiers", "postgres", "crypto", "accounts", "events", "audit", "features"],
+    imports: [
+      "errors",
+      "ports",
+      "files",
+      "identifiers",
+      "postgres",
+      "crypto",
+      "accounts",
+      "events",
+      "audit",
+      "features",
+    ],
   },
   {
     name: "journal",

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
-import { type FileHandle, open, unlink } from "node:fs/promises";
+import { type FileHandle, link, open, unlink } from "node:fs/promises";
+import { dirname } from "node:path";
 import { OperatorError } from "../errors/operator-error.ts";
+import { syncFolder } from "../files/durable-file.ts";
 
 /** Where the bytes of an export go. */
 export interface ExportSink {
@@ -28,22 +30,37 @@ export function measuring(sink: ExportSink): MeasuredSink {
   };
 }
 
+/** The name of a file while it is written. */
+const draftOf = (path: string): string => `${path}.partial`;
+
 /**
- * Runs `work` on a new file that only its owner can read. The file is deleted where the work fails.
- * @throws output-failed where it can't be written.
+ * Runs `work` on a new file that only its owner can read. Under its name there is a whole file or none; a process that is
+ * killed leaves a part of it next to it. The file is deleted where the work fails.
+ * @throws output-failed where it can't be written, also where a process that was killed has left a part.
  */
 export async function withNewFile<T>(path: string, work: (sink: ExportSink) => Promise<T>): Promise<T> {
+  const draft = draftOf(path);
   const failed = (error: NodeJS.ErrnoException): never => {
-    throw new OperatorError("output-failed", `${path} can't be written (${error.code})`, { cause: error });
+    const isLeft = error.code === "EEXIST" && error.path === draft && error.syscall === "open";
+    const message = isLeft
+      ? `${draft} is of an export that did not end, or that runs: delete it, or name another file`
+      : `${path} can't be written (${error.code})`;
+    throw new OperatorError("output-failed", message, { cause: error });
   };
-  const file = await open(path, "wx", 0o600).catch(failed);
+  const file = await open(draft, "wx", 0o600).catch(failed);
   try {
     const result = await work(sinkOf(file, failed));
     await file.close().catch(failed);
+    // A link replaces no file that was made meanwhile.
+    // guard(drop): a file under its name is whole
+    // fails: packages/server/src/exports/export-file.test.ts › under its name
+    await link(draft, path).catch(failed);
+    await unlink(draft).catch(failed);
+    await syncFolder(dirname(path)).catch(failed);
     return result;
   } catch (error) {
     await file.close().catch(() => {});
-    await unlink(path).catch(() => {});
+    await unlink(draft).catch(() => {});
     throw error;
   }
 }

@@ -1,12 +1,16 @@
 /** From labels to an export of feature values, and what is recalled of it. */
-import { readFile, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bundleOf } from "../../../features/src/bundle.fixture.ts";
 import { objects, type Printed, runInProcess } from "../../../../e2e/support/command.ts";
 import { AWAITED_LOCKS } from "../../../../e2e/support/database.ts";
 import { until } from "../../../../e2e/support/embedded.ts";
 import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
+import { spawnDrs } from "../../../../e2e/support/server.ts";
+import { rounds } from "../../../../e2e/support/soak.ts";
 import { advanceClock } from "../../../../e2e/support/test-clock.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { useFolder } from "../../../../e2e/support/use-folder.ts";
@@ -279,6 +283,33 @@ describe("an export", () => {
     const unfinished = await drs("export", "verify", labels);
     expect(unfinished.stderr).toContain("without it, an export is not whole");
   });
+});
+
+it("an export that is killed is absent or whole, and another one next to it is whole", async () => {
+  await store("killed", true, 2);
+  await extract();
+  const start = Date.now() - 3_600_000;
+  const times = Array.from({ length: 3_000 }, (_, index) => new Date(start + index).toISOString());
+  const labels = await labelFile("killed", ...times.map((time) => `killed,,,${time},good`));
+  const { sha256 } = (await run({ labels, out: "reference.jsonl" })).file;
+  let begun = 0;
+  const readIfThere = (name: string) => readFile(path(name)).catch(() => undefined);
+  for (let round = 1; round <= rounds(1, 100); round++) {
+    const [out, next] = [`killed-${round}.jsonl`, `next-${round}.jsonl`];
+    const child = spawnDrs(opened.environment, asked({ labels, out }));
+    const ended = new Promise((resolve) => child.once("close", resolve));
+    const other = round % 10 === 1 ? run({ labels, out: next }) : undefined;
+    await until(async () => child.exitCode !== null || (await readdir(folder())).some((name) => name.startsWith(out)));
+    await sleep(Math.random() * 100);
+    child.kill("SIGKILL");
+    await ended;
+    if (other) expect((await other).file.sha256).toBe(sha256);
+    const [file, manifest] = [await readIfThere(out), await readIfThere(`${out}.manifest.json`)];
+    if (file) expect(createHash("sha256").update(file).digest("hex")).toBe(sha256);
+    else expect(manifest, "the manifest comes last").toBeUndefined();
+    begun += file || (await readIfThere(`${out}.partial`)) ? 1 : 0;
+  }
+  expect(begun, "none was killed before it began to write").toBe(rounds(1, 100));
 });
 
 describe("an erasure after an export", () => {

@@ -12,6 +12,7 @@ import {
   type PartitionSecrets,
   secretForWriting,
   secretMissing,
+  sourceOf,
 } from "./partition-secrets.ts";
 import type { Secrets } from "./secrets.ts";
 
@@ -115,10 +116,11 @@ export function createSealer(
     const known = presentDataKeys().find(secret, keyId);
     if (known && lostSecrets.length === 0) return openWith(known, identity, payload);
     const accountName = accountSecretName(keyId);
-    const account = await secrets.find(accountName);
-    if (!account) throw keysDestroyed("the keys of this event were destroyed or lost", [accountName]);
     const names = [...lostSecrets, secret].map(partitionSecretName);
-    return openWithOne(secrets, names, (one) => openWith(derive(account, one), identity, payload));
+    const found = await secrets.findToOpen([accountName, ...names]);
+    const account = found.get(accountName);
+    if (!account) throw keysDestroyed("the keys of this event were destroyed or lost", [accountName]);
+    return openWithOne(sourceOf(found), names, (one) => openWith(derive(account, one), identity, payload));
   }
 
   async function openCopy(identity: EventIdentity, holdId: string, payload: Buffer): Promise<Buffer> {

@@ -13,6 +13,7 @@ import { decideApproval } from "../approvals/approvals.ts";
 import { attestationSigner } from "../app/attestation-signer.ts";
 import { readEvent } from "../events/read-events.ts";
 import { attestDue, attestNext, type AttestPorts } from "../features/attest.ts";
+import { findBundles } from "../features/decisions.ts";
 import { extractNext } from "../features/extraction-worker.ts";
 import { encodeFeatures } from "../features/feature-payload.ts";
 import { insertFeatureRows } from "../features/feature-rows.ts";
@@ -209,32 +210,6 @@ it("versions are compared for events of a purpose that both definitions name", a
   );
 });
 
-it("another program of a version is recorded if it gives the same values, and not if it differs for one stored event", async () => {
-  const file = join(folder(), "programs.json");
-  const equivalent = async (compute: string) => {
-    const given = bundleOf(compute, { id: "found", purposes: ["default"] });
-    await writeFile(file, JSON.stringify([given]));
-    const args = ["feature", "equivalent", file, "--all", ...REASON];
-    return { given, run: await runInProcess(opened.environment, ...args, "--json") };
-  };
-  await store("customer-3", false);
-  const other = await equivalent("({ su }) => su.state === 'observed' && su.value ? true : null");
-  expect(other.run).toMatchObject({ code: 1, stderr: expect.stringContaining("found@1 differs for event") as string });
-  const wrong = await equivalent("() => true");
-  expect(wrong.run.stderr).toContain("archived fixture");
-  expect((await runInProcess(opened.environment, "feature", "propose", file, ...REASON)).code).toBe(1);
-
-  const { given, run } = await equivalent("({ su }) => (su.state !== 'observed' ? null : su.value)");
-  expect(objects(run.stdout)).toMatchObject([
-    { programs: [{ feature: "found@1", hash: given.hash, archived_hash: bundle.hash, events: 3 }], unreadable: 0 },
-  ]);
-  expect(await drs("feature", "propose", file, ...REASON), "the version is archived").toMatchObject({ proposed: [] });
-  const { values } = await explain(event.eventId, "found");
-  expect(values, "the archived program continues to run").toMatchObject([{ hash: bundle.hash }]);
-  const [decision] = objects((await runInProcess(opened.environment, "feature", "decisions", "--json")).stdout);
-  expect(decision).toMatchObject({ kind: "equivalent", features: ["found@1"], reason: "review 4711" });
-});
-
 it("a stored value that its event does not give is found", async () => {
   const wrong = await store("customer-3", true);
   const { pool, featureSealer } = opened.system;
@@ -380,4 +355,31 @@ it("a version is adopted by its proposer with the approval of another analyst on
     "select approval_id from audit_entry where operation = 'feature.adopt' and approval_id is not null",
   );
   expect(rows).toEqual([{ approval_id: approvalId }]);
+});
+
+it("another program of a version is recorded if it gives the same values, and not if it differs for one stored event", async () => {
+  const file = join(folder(), "programs.json");
+  const equivalent = async (compute: string) => {
+    const given = bundleOf(compute, { id: "found", purposes: ["default"] });
+    await writeFile(file, JSON.stringify([given]));
+    const args = ["feature", "equivalent", file, "--all", ...REASON];
+    return { given, run: await runInProcess(opened.environment, ...args, "--json") };
+  };
+  await store("customer-3", false);
+  await store("customer-4", true);
+  const other = await equivalent("({ su }) => su.state === 'observed' && su.value ? true : null");
+  expect(other.run).toMatchObject({ code: 1, stderr: expect.stringContaining("found@1 differs for event") as string });
+  const wrong = await equivalent("() => true");
+  expect(wrong.run.stderr).toContain("archived fixture");
+  expect((await runInProcess(opened.environment, "feature", "propose", file, ...REASON)).code).toBe(1);
+
+  const { given, run } = await equivalent("({ su }) => (su.state !== 'observed' ? null : su.value)");
+  expect(objects(run.stdout)).toMatchObject([
+    { programs: [{ feature: "found@1", hash: given.hash, archived_hash: bundle.hash, events: 2 }], unreadable: 0 },
+  ]);
+  expect(await drs("feature", "propose", file, ...REASON), "the version is archived").toMatchObject({ proposed: [] });
+  const [archived] = await findBundles(opened.system.pool, ["found@1"]);
+  expect(archived, "the archived program continues to run").toMatchObject({ hash: bundle.hash });
+  const [decision] = objects((await runInProcess(opened.environment, "feature", "decisions", "--json")).stdout);
+  expect(decision).toMatchObject({ kind: "equivalent", features: ["found@1"], reason: "review 4711" });
 });

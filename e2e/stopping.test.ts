@@ -1,7 +1,7 @@
 /** The end of a server: for each sender of a signal, and each cause of a hang. */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { open, rm } from "node:fs/promises";
+import { open, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { send } from "./support/client.ts";
@@ -19,8 +19,15 @@ beforeAll(async () => {
 
 afterAll(() => database?.close());
 
+const HEAP = ["--max-semi-space-size=4", "--initial-old-space-size=64"];
+
+async function commandOfChild(parent: number): Promise<readonly string[]> {
+  const [child = ""] = (await readFile(`/proc/${parent}/task/${parent}/children`, "utf8")).split(" ");
+  return (await readFile(`/proc/${child}/cmdline`, "utf8")).split("\0");
+}
+
 test.skipIf(process.platform === "win32")(
-  "SIGTERM to npm start stops the server as SIGTERM to the server itself does",
+  "SIGTERM to npm start, which runs with the heap sizes of a server, stops it as SIGTERM to the server itself does",
   async () => {
     const environment = { ...process.env, ...(await database.environment()), DRS_PORT: "0", DRS_ADMIN_PORT: "0" };
     const npm = spawn("npm", ["start"], { cwd: ROOT, env: environment, stdio: ["ignore", "pipe", "pipe"] });
@@ -28,9 +35,11 @@ test.skipIf(process.platform === "win32")(
     for (const stream of [npm.stdout, npm.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
     const closed = once(npm, "close");
     await until(() => output.includes("is ready: "), 20_000);
+    const command = process.platform === "linux" ? await commandOfChild(npm.pid as number) : HEAP;
     npm.kill("SIGTERM");
     expect((await closed)[0], output).toBe(0);
     expect(output).toContain('"stopped"');
+    expect(command).toEqual(expect.arrayContaining([...HEAP]));
   },
 );
 

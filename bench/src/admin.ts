@@ -85,7 +85,7 @@ const { token } = await drs<{ token: string }>("token", "issue", "--account", "b
 await drs("action", "register", "--account", "bench", "--type", "payment", "--id", "act_1", "--ttl", "24h");
 const person = ["--person", "bench", "--role", "analyst", "investigator"];
 const admin = await drs<{ token: string }>("admin-token", "issue", ...person, "--ttl", "1d");
-const server = spawn(process.execPath, ["--max-semi-space-size=4", DRS, "serve"], {
+const server = spawn(process.execPath, [DRS, "serve"], {
   env,
   stdio: ["ignore", "pipe", "ignore"],
 });

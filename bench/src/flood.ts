@@ -61,7 +61,7 @@ function median(values: readonly number[]): number {
 const neighbour = await makeParty("neighbour");
 const hostile = await makeParty("hostile");
 const profile = options.profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${options.profile}`];
-const server = spawn(process.execPath, ["--max-semi-space-size=4", ...profile, drs, "serve"], {
+const server = spawn(process.execPath, [...profile, drs, "serve"], {
   env,
   stdio: ["ignore", "pipe", "inherit"],
 });

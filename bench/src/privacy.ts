@@ -205,7 +205,7 @@ await applyPeriod("P90D");
 const filled = await timed(() => fill({ owner, secrets: system.secrets }, EVENTS));
 print(`filled in ${filled.seconds.toFixed(0)} s`);
 await listings();
-const server = run(["--max-semi-space-size=4", DRS, "serve"]);
+const server = run([DRS, "serve"]);
 const at = await printed(server.child, READY);
 await loadOn(at, 3);
 const quiet = await loadOn(at, 12);

@@ -36,6 +36,9 @@ function cleanEnvironment(environment: Readonly<Record<string, string>>): Record
   return { ...Object.fromEntries(inherited), XDG_CONFIG_HOME: "/nonexistent", ...environment };
 }
 
+/** The heap sizes that the server sets itself: with them it need not replace its process, which takes time. */
+const HEAP = ["--max-semi-space-size=4", "--initial-old-space-size=64"];
+
 const drs = (root: string): string => (root === ROOT ? drsOfRun() : join(root, "packages/server/bin/drs.js"));
 
 /** `drs` with these arguments, without its output: the caller ends it. */
@@ -50,8 +53,7 @@ export async function startServer(
   environment: Readonly<Record<string, string>>,
   { cwd = ROOT, root = ROOT }: StartOptions = {},
 ): Promise<ServerProcess> {
-  // The options are those of `npm start`.
-  const child = spawn(process.execPath, [...clockOptions(environment), "--max-semi-space-size=4", drs(root), "serve"], {
+  const child = spawn(process.execPath, [...clockOptions(environment), ...HEAP, drs(root), "serve"], {
     cwd,
     env: cleanEnvironment({ DRS_PORT: "0", DRS_ADMIN_PORT: "0", ...environment }),
     stdio: ["ignore", "pipe", "pipe"],

@@ -24,6 +24,8 @@ const MAX_UNKNOWN_OUTCOMES: u32 = 512;
 const MAX_NAME_SLOTS: u32 = 8_192;
 const MAX_NAMES: u32 = 4_096;
 const NAME_SLOT_BYTES: u32 = 16;
+/** Names that were spelled with escapes are kept without them. */
+const MAX_RESPELLED_BYTES: u32 = 4_096;
 /** Names that a client chose to collide cost no more than this. */
 const MAX_PROBES: u32 = 32;
 /** No word of the SDK is longer, even if each of its characters is an escape of six. */
@@ -46,7 +48,8 @@ const ENTRIES: usize = FIELD_SLOTS + MAX_FIELD_SLOTS * 4;
 const NAMES: usize = ENTRIES + MAX_ENTRIES * ENTRY_BYTES;
 export const DEPARTURES: usize = NAMES + MAX_NAME_BYTES;
 const NAME_SLOTS: usize = DEPARTURES + MAX_DEPARTURES * 20;
-export const INPUT: usize = NAME_SLOTS + MAX_NAME_SLOTS * NAME_SLOT_BYTES;
+const RESPELLED_NAMES: usize = NAME_SLOTS + MAX_NAME_SLOTS * NAME_SLOT_BYTES;
+export const INPUT: usize = RESPELLED_NAMES + MAX_RESPELLED_BYTES;
 export const MEMORY_END: usize = INPUT + CAPACITY + SLACK;
 
 // Words of RESULT.
@@ -146,6 +149,11 @@ let members: u32 = 0;
 let objects: u32 = 0;
 let names: u32 = 0;
 
+/** The name that was skipped last, in its usual spelling. */
+let nameAt: usize = 0;
+let nameLength: u32 = 0;
+let respelledBytes: u32 = 0;
+
 /** Begins a context; its members must be defined before those of the next one. */
 export function open(context: u32, isOpen: u32): void {
   if (context >= MAX_CONTEXTS) unreachable();
@@ -223,6 +231,7 @@ export function scan(length: u32, root: u32, outcomes: u32): u32 {
   members = 0;
   objects = 0;
   names = 0;
+  respelledBytes = 0;
   outcomeContext = outcomes;
   let at = space(INPUT);
   if (load<u8>(at) != OPEN_OBJECT) return 0;
@@ -472,12 +481,48 @@ function array(at: usize, level: u32): usize {
 function memberName(at: usize): usize {
   if (load<u8>(at) != QUOTE) return 0;
   members++;
-  at = string(at + 1);
+  nameAt = at + 1;
+  at = string(nameAt);
+  if (at == 0) return 0;
+  nameLength = u32(at - 1 - nameAt);
   if (spelling & ESCAPE) store<u32>(ESCAPES, 1);
   // guard(false): a name that can be spelled in another way may be equal to another one
   // fails: packages/server/src/scanner/scanner.test.ts › agrees with the slow path
-  if (spelling & RESPELLED) return 0;
+  if (spelling & RESPELLED && !respell()) return 0;
   return at;
+}
+
+/**
+ * Takes the escapes out of a name. Characters of ASCII have one spelling without an escape; control characters, quotes
+ * and backslashes have none.
+ *
+ * @returns false for a name with other escapes.
+ */
+function respell(): bool {
+  if (respelledBytes + nameLength > MAX_RESPELLED_BYTES) return false;
+  const start = RESPELLED_NAMES + respelledBytes;
+  const end = nameAt + nameLength;
+  let to = start;
+  while (nameAt < end) {
+    let byte: u32 = load<u8>(nameAt);
+    if (byte != BACKSLASH) nameAt++;
+    else if (load<u8>(nameAt + 1) == SLASH) {
+      byte = SLASH;
+      nameAt += 2;
+    } else {
+      if (load<u8>(nameAt + 1) != 0x75) return false;
+      byte = codeUnit(nameAt);
+      // guard(false): a name holds no escape that it must have
+      // fails: packages/server/src/scanner/scanner.test.ts › agrees with the slow path
+      if (byte < 0x20 || byte > 0x7e || byte == QUOTE || byte == BACKSLASH) return false;
+      nameAt += 6;
+    }
+    store<u8>(to++, byte);
+  }
+  nameAt = start;
+  nameLength = u32(to - start);
+  respelledBytes += nameLength;
+  return true;
 }
 
 /** What follows a member: its comma with the space behind it, or 1 for the end of the object. */
@@ -496,12 +541,11 @@ function anyObject(at: usize, level: u32): usize {
   at = space(at);
   if (load<u8>(at) != CLOSE_OBJECT) {
     while (true) {
-      const name = at + 1;
       at = memberName(at);
       if (at == 0) return 0;
       // guard(false): a name occurs once in an object of which nothing is defined
       // fails: packages/server/src/scanner/scanner.test.ts › agrees with the slow path
-      if (!claim(object, name, u32(at - 1 - name))) return 0;
+      if (!claim(object)) return 0;
       at = space(value(colon(at), level + 1));
       const next = comma(at);
       if (next == 0) return 0;
@@ -521,11 +565,9 @@ function fixedObject(at: usize, context: u32, level: u32): usize {
   at = space(at);
   if (load<u8>(at) != CLOSE_OBJECT) {
     while (true) {
-      const name = at + 1;
       at = memberName(at);
       if (at == 0) return 0;
-      const length: u32 = u32(at - 1 - name);
-      const entry = find(context, name, length);
+      const entry = find(context, nameAt, nameLength);
       at = colon(at);
       if (entry) {
         const bit: u32 = 1 << load<u16>(entry + ORDINAL);
@@ -540,7 +582,7 @@ function fixedObject(at: usize, context: u32, level: u32): usize {
         if (!load<u8>(rules + IS_OPEN)) return 0;
         // guard(false): another name of an event occurs once
         // fails: packages/server/src/scanner/scanner.test.ts › agrees with the slow path
-        if (!claim(object, name, length)) return 0;
+        if (!claim(object)) return 0;
         at = value(at, level + 1);
       }
       at = space(at);
@@ -694,7 +736,7 @@ function probes(at: usize, context: u32, level: u32): usize {
     at = memberName(at);
     if (at == 0) return 0;
     const length: u32 = u32(at - 1 - name);
-    const entry = find(context, name, length);
+    const entry = find(context, nameAt, nameLength);
     at = colon(at);
     if (load<u8>(at) != OPEN_OBJECT) return 0;
     if (entry) {
@@ -706,7 +748,7 @@ function probes(at: usize, context: u32, level: u32): usize {
     } else {
       // guard(false): another probe occurs once
       // fails: packages/server/src/scanner/scanner.test.ts › agrees with the slow path
-      if (!claim(object, name, length)) return 0;
+      if (!claim(object)) return 0;
       if (!depart(UNKNOWN_PROBE, OBJECT, 0, name, length)) return 0;
       at = outcome(at, 0, level + 1);
       const count = load<u32>(UNKNOWN_COUNT);
@@ -750,7 +792,7 @@ function fields(at: usize, context: u32, level: u32): usize {
       at = memberName(at);
       if (at == 0) return 0;
       const length: u32 = u32(at - 1 - name);
-      const entry = find(context, name, length);
+      const entry = find(context, nameAt, nameLength);
       at = colon(at);
       if (entry) {
         // guard(false): a field of the catalog occurs once
@@ -761,7 +803,7 @@ function fields(at: usize, context: u32, level: u32): usize {
       } else {
         // guard(false): another field occurs once
         // fails: packages/server/src/scanner/scanner.test.ts › agrees with the slow path
-        if (!claim(object, name, length)) return 0;
+        if (!claim(object)) return 0;
         at = value(at, level + 1);
         if (!depart(UNKNOWN_FIELD, kind, context, name, length)) return 0;
       }
@@ -879,22 +921,22 @@ function find(context: u32, name: usize, length: u32): usize {
   }
 }
 
-/** Takes a name for an object. @returns false where it is taken, or where the table is too full to tell. */
-function claim(object: u32, name: usize, length: u32): bool {
+/** Takes the last name for an object. @returns false where it is taken, or where the table is too full to tell. */
+function claim(object: u32): bool {
   if (++names > MAX_NAMES) return false;
-  const hash = hashOf(name, length) ^ (object * 0x85ebca6b);
+  const hash = hashOf(nameAt, nameLength) ^ (object * 0x85ebca6b);
   let slot = (hash ^ (hash >> 13)) & (MAX_NAME_SLOTS - 1);
   for (let probe: u32 = 0; probe < MAX_PROBES; probe++) {
     const at = NAME_SLOTS + slot * NAME_SLOT_BYTES;
     if (load<u32>(at) != generation) {
       store<u32>(at, generation);
       store<u32>(at + 4, object);
-      store<u32>(at + 8, name);
-      store<u32>(at + 12, length);
+      store<u32>(at + 8, nameAt);
+      store<u32>(at + 12, nameLength);
       return true;
     }
-    const isSame = load<u32>(at + 4) == object && load<u32>(at + 12) == length;
-    if (isSame && isEqual(load<u32>(at + 8), name, length)) return false;
+    const isSame = load<u32>(at + 4) == object && load<u32>(at + 12) == nameLength;
+    if (isSame && isEqual(load<u32>(at + 8), nameAt, nameLength)) return false;
     slot = (slot + 1) & (MAX_NAME_SLOTS - 1);
   }
   return false;

@@ -129,9 +129,12 @@ describe("the throttle", () => {
     for (const reply of refused) expectRetryLater(reply, 429, "too-many-failures");
 
     expect((await post(server, who)).status).toBe(201);
-    const elsewhere = await Promise.all(Array.from({ length: 30 }, () => from("127.0.0.2")));
+    // More than a slow machine lets pass meanwhile.
+    const [elsewhere, here] = await Promise.all([
+      Promise.all(Array.from({ length: 30 }, () => from("127.0.0.2"))),
+      Promise.all(Array.from({ length: 200 }, () => from("127.0.0.1"))),
+    ]);
     expect(new Set(elsewhere.map(({ status }) => status))).toEqual(new Set([401]));
-    const here = await Promise.all(Array.from({ length: 30 }, () => from("127.0.0.1")));
     expect(here.map(({ status }) => status)).toContain(429);
   });
 });

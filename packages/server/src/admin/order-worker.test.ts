@@ -5,6 +5,7 @@ import type { Role, RouteId } from "@device-risk-signals/admin-api";
 import { until } from "../../../../e2e/support/embedded.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { listAudit } from "../audit/audit.ts";
+import { endSession } from "../identity/admin-sessions.ts";
 import { issueAdminToken, revokeAdminToken } from "../identity/admin-tokens.ts";
 import type { Caller } from "../identity/caller.ts";
 import { deleteEndedOrders, endOrder, findOrder, MAX_OPEN, takeOrder } from "../orders/admin-orders.ts";
@@ -122,6 +123,25 @@ describe("an order", () => {
       const id = await place({ ...caller, roles });
       expect(await ended(id)).toMatchObject({ state: "refused", problem: { code: "order-refused" } });
       await worker?.close();
+    }
+  });
+
+  it("whose session has ended, or whose sign-in was not recent where it must be, is refused", async () => {
+    const { adminSessions, pool, clock } = scene.system;
+    const signIn = async (minutesAgo: number): Promise<Caller> => {
+      const authenticatedAt = new Date(clock.now() - minutesAgo * 60_000).toISOString();
+      const signedIn = { person: "of-session", identity: "i", roles: ["privacy"], authenticatedAt } as const;
+      const { sessionId: id } = await adminSessions.start(pool, clock, "login", signedIn);
+      return { ...signedIn, via: "cli", actor: `of-session (login ${id})`, session: { id, authenticatedAt } };
+    };
+    const [recent, old, left] = [await signIn(1), await signIn(10), await signIn(1)];
+    const give = (caller: Caller): Promise<string> => place(caller, "destroyKey", { version: "none", dry_run: true });
+    const [fit, late, lost] = [await give(recent), await give(old), await give(left)];
+    await endSession(pool, left.session?.id ?? "");
+    expect(await ended(fit)).toMatchObject({ state: "failed", problem: { code: "not-found" } });
+    for (const id of [late, lost]) {
+      await until(async () => (await find(id))?.ended_at !== null);
+      expect(await find(id)).toMatchObject({ state: "refused", problem: { code: "order-refused" } });
     }
   });
 

@@ -77,6 +77,10 @@ describe("a person who signs in by the identity provider", () => {
     signing.provider.people.set("leaver", {});
     expect((await new Browser().visit(at("/sign-in"), "leaver")).status).toBe(403);
     expect(await status(after)).toBe(401);
+    const { rows } = await scene.owner.query(
+      "select outcome from audit_entry where operation = 'session.revoke' and actor like 'identity %'",
+    );
+    expect(rows).toEqual([{ outcome: "done" }, { outcome: "done" }]);
   });
 });
 

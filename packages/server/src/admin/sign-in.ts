@@ -138,15 +138,20 @@ async function mapPerson(
 ): Promise<SignedInPerson> {
   const key = identityKey(identity);
   const mapped = mapIdentity(roleFile.current, identity, claims, rolesClaim);
+  const actor = `identity ${key.slice(0, 16)}`;
+  const { audit } = await keys();
   // guard(drop): a role that the identity provider took away ends at the next sign-in
   // fails: packages/server/src/admin/sign-in.test.ts › has lost a role
-  await endWiderSessions(pool, key, mapped.ok ? mapped.roles : []);
+  await inTransaction(pool, async (transaction) => {
+    for (const detail of await endWiderSessions(transaction, key, mapped.ok ? mapped.roles : [])) {
+      const entry = { actor, via: "console", operation: "session.revoke", outcome: "done", detail } as const;
+      await writeAudit(transaction, audit, entry);
+    }
+  });
   if (mapped.ok) {
     const at = authenticatedAt === undefined ? null : new Date(authenticatedAt).toISOString();
     return { person: mapped.person, roles: mapped.roles, identity: key, authenticatedAt: at };
   }
-  const actor = `identity ${key.slice(0, 16)}`;
-  const { audit } = await keys();
   await writeAudit(pool, audit, { actor, via: "console", operation: SIGN_IN, outcome: "denied" });
   throw new AdminError("sign-in-refused", { detail: mapped.advice });
 }

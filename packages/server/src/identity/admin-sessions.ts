@@ -85,7 +85,11 @@ const TAKE_CODE = sql(
   COLUMNS,
 );
 const END = sql("delete from admin_session where session_id = $1 returning person", ["uuid"], { person: "text" });
-const END_WIDER = sql("delete from admin_session where identity = $1 and not roles <@ $2::text[]", ["text", "text[]"]);
+const END_WIDER = sql(
+  "delete from admin_session where identity = $1 and not roles <@ $2::text[] returning session_id, person",
+  ["text", "text[]"],
+  { session_id: "uuid", person: "text" },
+);
 
 const LIST = sql(
   `select session_id, kind, person, roles, ${instant("authenticated_at")}, ${instant("started_at")},
@@ -120,9 +124,13 @@ export async function endSession(executor: Executor, sessionId: string): Promise
   return (await query(executor, END, [sessionId])).rows[0]?.person;
 }
 
-/** Ends the sessions that an identity began with roles that it does not have any more. */
-export async function endWiderSessions(executor: Executor, identity: string, roles: readonly Role[]): Promise<void> {
-  await query(executor, END_WIDER, [identity, [...roles]]);
+/** Ends the sessions that an identity began with roles that it does not have any more. @returns what ended. */
+export async function endWiderSessions(
+  executor: Executor,
+  identity: string,
+  roles: readonly Role[],
+): Promise<readonly { readonly session_id: string; readonly person: string }[]> {
+  return (await query(executor, END_WIDER, [identity, [...roles]])).rows;
 }
 
 /**

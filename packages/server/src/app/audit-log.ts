@@ -105,10 +105,10 @@ export class AuditSequencer {
   }
 
   async #extend(): Promise<readonly unknown[]> {
-    const ports = await sequencerPorts(this.#installation);
-    const sinks = [...ports.sinks, this.#log];
-    return withClient(this.#installation.database, async (client) =>
-      (await tryLockSession(client, LOCKS.auditLog)) ? extendLog(client, { ...ports, sinks }) : [],
-    );
+    return withClient(this.#installation.database, async (client) => {
+      if (!(await tryLockSession(client, LOCKS.auditLog))) return [];
+      const ports = await sequencerPorts(this.#installation);
+      return extendLog(client, { ...ports, sinks: [...ports.sinks, this.#log] });
+    });
   }
 }

@@ -140,6 +140,10 @@ describe("the micro-batcher's wait for more items", () => {
     await Promise.all(range(count).map((item) => batcher.add(item)));
   }
 
+  /** A batcher whose batches take several times as long as an item may wait. */
+  const slowScene = (linger: number): ReturnType<typeof scene> =>
+    scene({ linger, maxItems: 1_000 }, () => sleep(5 * linger));
+
   it("never happens without a linger, however fast items come", async () => {
     const { batcher } = scene();
     await rush(batcher);
@@ -152,26 +156,40 @@ describe("the micro-batcher's wait for more items", () => {
     expect(await alone(batcher)).toBeLessThan(1_000);
   });
 
+  it("never happens while batches are quick", async () => {
+    const { batcher } = scene({ linger: 2_000 });
+    await rush(batcher);
+    expect(await alone(batcher)).toBeLessThan(1_000);
+  });
+
   it("happens under load, no longer than the option says", async () => {
-    const { batcher } = scene({ linger: 150 });
+    const { batcher } = slowScene(50);
     await rush(batcher);
     const waited = await alone(batcher);
-    expect(waited).toBeGreaterThan(100);
+    expect(waited).toBeGreaterThan(250 + 40);
     expect(waited).toBeLessThan(1_500);
   });
 
-  it("ends as soon as there are enough items", async () => {
-    const { batcher, batches } = scene({ linger: 5_000, maxItems: 100 });
+  it("is no longer than a quarter of the time of a batch", async () => {
+    const { batcher } = scene({ linger: 2_000, maxItems: 1_000 }, () => sleep(40));
     await rush(batcher);
-    const before = batches.length;
-    const started = performance.now();
-    await Promise.all(range(24).map((item) => batcher.add(item)));
-    expect(performance.now() - started).toBeLessThan(2_500);
-    expect(batches.slice(before).map(({ items }) => items.length)).toEqual([24]);
+    expect(await alone(batcher)).toBeLessThan(1_000);
+  });
+
+  it("ends as soon as there are enough items", async () => {
+    const { batcher, batches } = slowScene(60);
+    await rush(batcher);
+    const first = range(23).map((item) => batcher.add(item));
+    await new Promise(setImmediate);
+    const last = batcher.add(23);
+    await new Promise(setImmediate);
+    await new Promise(setImmediate);
+    expect(batches.slice(1).map(({ items }) => items.length)).toEqual([24]);
+    await Promise.all([...first, last]);
   });
 
   it("includes the callers that come meanwhile", async () => {
-    const { batcher, batches } = scene({ linger: 200, maxItems: 100 });
+    const { batcher, batches } = slowScene(60);
     await rush(batcher);
     const before = batches.length;
     const first = batcher.add(1);

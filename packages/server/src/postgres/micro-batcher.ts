@@ -4,7 +4,10 @@ export interface MicroBatcherOptions<Item, Result> {
   readonly maxItems: number;
   /** Maximum number of batches that run at the same time. */
   readonly lanes: number;
-  /** Maximum time in milliseconds that an item waits for others, and only while items come fast enough; 0 for never. */
+  /**
+   * Maximum time in milliseconds that an item waits for others, and only while items come fast enough and batches take
+   * several times as long; 0 for never.
+   */
   readonly linger?: number;
 }
 
@@ -12,8 +15,12 @@ export interface MicroBatcherOptions<Item, Result> {
 const WORTH_WAITING_FOR = 3;
 /** Enough for a batch to start without waiting longer. */
 const ENOUGH = 24;
-/** Weight of the newest gap in the mean gap between items. */
+/** Weight of the newest gap in the mean gap between items, and of the newest batch in the mean time of a batch. */
 const NEWEST = 0.05;
+/** An item waits for no more than this share of the time of a batch: while batches are quick, waiting delays more than it saves. */
+const SHARE_OF_BATCH = 0.25;
+/** A shorter wait is none: timers count milliseconds. */
+const SHORTEST_WAIT = 1;
 
 /**
  * Groups items that come at the same time. At low load an item starts at once; under load it waits a few milliseconds
@@ -28,6 +35,8 @@ export class MicroBatcher<Item, Result> {
   #lastAt = Number.NEGATIVE_INFINITY;
   /** Mean milliseconds between items. */
   #gap = Number.POSITIVE_INFINITY;
+  /** Mean milliseconds that a batch takes. */
+  #duration = Number.NaN;
 
   constructor(options: MicroBatcherOptions<Item, Result>) {
     this.#options = options;
@@ -38,7 +47,7 @@ export class MicroBatcher<Item, Result> {
     const now = performance.now();
     const gap = now - this.#lastAt;
     this.#lastAt = now;
-    this.#gap = Number.isFinite(this.#gap) ? this.#gap + (gap - this.#gap) * NEWEST : gap;
+    this.#gap = mean(this.#gap, gap);
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });
       this.#schedule();
@@ -47,8 +56,8 @@ export class MicroBatcher<Item, Result> {
 
   #schedule(): void {
     if (this.#scheduled === "soon" || this.#waiting.length === 0 || this.#idle.length === 0) return;
-    const { linger = 0 } = this.#options;
-    const expected = linger / this.#gap;
+    const wait = this.#wait();
+    const expected = wait / this.#gap;
     if (expected < WORTH_WAITING_FOR || this.#waiting.length >= ENOUGH) {
       // A batch starts after the current turn of the event loop, so that it has what arrived in one read of the
       // sockets.
@@ -57,8 +66,14 @@ export class MicroBatcher<Item, Result> {
       setImmediate(() => this.#start());
     } else if (this.#scheduled === "no") {
       this.#scheduled = "later";
-      this.#timer = setTimeout(() => this.#start(), linger);
+      this.#timer = setTimeout(() => this.#start(), wait);
     }
+  }
+
+  /** How long an item may wait now, in milliseconds. */
+  #wait(): number {
+    const wait = Math.min(this.#options.linger ?? 0, this.#duration * SHARE_OF_BATCH);
+    return wait >= SHORTEST_WAIT ? wait : 0;
   }
 
   #start(): void {
@@ -71,6 +86,7 @@ export class MicroBatcher<Item, Result> {
   }
 
   async #run(batch: readonly Waiting<Item, Result>[], lane: number): Promise<void> {
+    const started = performance.now();
     try {
       const results = await this.#options.work(
         batch.map(({ item }) => item),
@@ -80,11 +96,16 @@ export class MicroBatcher<Item, Result> {
     } catch (error) {
       for (const { reject } of batch) reject(error);
     } finally {
+      this.#duration = mean(this.#duration, performance.now() - started);
       this.#idle.push(lane);
       this.#schedule();
     }
   }
 }
+
+/** @param before not finite before the first value. */
+const mean = (before: number, newest: number): number =>
+  Number.isFinite(before) ? before + (newest - before) * NEWEST : newest;
 
 interface Waiting<Item, Result> {
   readonly item: Item;

@@ -367,8 +367,8 @@ describe("an erasure after an export", () => {
     expect(await done("export", "recall", export_id)).toMatchObject([{ rows: [1, 3] }, { rows: [2] }]);
   });
 
-  it("recalls the rows also where the event and its values have expired", async () => {
-    const { eventId } = await store("expired", true, 1);
+  it("recalls the rows also where the event and its values have expired; a request stays open until its exports are recalled", async () => {
+    await store("expired", true, 1);
     await extract();
     const labels = await labelFile("expired", `expired,,,${ago(0)},fraud`);
     const { export_id } = await run({ labels, out: "expired.jsonl" });
@@ -377,7 +377,11 @@ describe("an erasure after an export", () => {
       await advanceClock(opened.environment, days * DAY_MS);
       await done("retention", "run", "--yes");
     }
-    const erased = await drs("erase", "run", "--event", eventId, "--reason", "request 19", "--yes");
+    const [request] = await done("request", "add", "--account", "expired", "--kind", "erasure");
+    const close = ["request", "close", String(request?.["request_id"]), "--outcome", "done", "--identity", "by mail"];
+    expect((await drs(...close)).stderr).toContain("1 export has values of the account");
+    const erased = await drs("erase", "run", "--account", "expired", "--reason", "request 19", "--yes");
+    expect(await drs(...close)).toMatchObject({ code: 0 });
     expect(erased.stdout).toContain(`1 row of the export to fraud team to recall: drs export recall ${export_id}\n`);
   });
 });

@@ -6,7 +6,6 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { adminOpenApiDocument } from "@device-risk-signals/admin-api/openapi";
 import { openApiDocument, schemaDocuments } from "@device-risk-signals/contract/schema";
-import { compileScanner, SCANNER_MODULE } from "./compile-scanner.ts";
 import { configurationPage } from "./configuration-page.ts";
 import { databaseRolesPage } from "./database-roles-page.ts";
 import { dataDictionary } from "./data-dictionary.ts";
@@ -36,9 +35,9 @@ async function recordPage(): Promise<string> {
   return `${head}\n\n${recordOfProcessing(policy.policy)}`;
 }
 
-async function generatedFiles(): Promise<Map<string, string | Buffer>> {
+async function generatedFiles(): Promise<Map<string, string>> {
   const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
-  const files = new Map<string, string | Buffer>();
+  const files = new Map<string, string>();
   files.set(`${contract}/src/generated/raw-signal-event.ts`, eventTypes());
   files.set(`${contract}/src/generated/field-index.ts`, fieldIndex());
   for (const [name, schema] of Object.entries(schemaDocuments())) files.set(`${contract}/schema/${name}`, json(schema));
@@ -52,7 +51,6 @@ async function generatedFiles(): Promise<Map<string, string | Buffer>> {
   files.set("docs/errors.md", errorsPage());
   files.set("docs/configuration.md", configurationPage());
   files.set("packages/server/src/config/options.ts", endpointOptions());
-  files.set(SCANNER_MODULE, await compileScanner(root));
   files.set("CONTRIBUTING.md", withLayoutSection(await readFile(join(root, "CONTRIBUTING.md"), "utf8")));
   return files;
 }
@@ -60,8 +58,8 @@ async function generatedFiles(): Promise<Map<string, string | Buffer>> {
 async function main(check: boolean): Promise<number> {
   let stale = 0;
   for (const [path, wanted] of await generatedFiles()) {
-    const found = await readFile(join(root, path)).catch(() => undefined);
-    if (found?.equals(Buffer.from(wanted))) continue;
+    const found = await readFile(join(root, path), "utf8").catch(() => undefined);
+    if (found === wanted) continue;
     stale++;
     process.stdout.write(`${check ? "stale" : "wrote"} ${path}\n`);
     if (check) continue;

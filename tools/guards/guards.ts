@@ -7,7 +7,8 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { compileScanner, SCANNER_MODULE, SCANNER_SOURCE } from "../generate/compile-scanner.ts";
+import { installOnce } from "../own-lock/install-once.ts";
+import { ProgramRunner } from "../suite/run.ts";
 import { copyTree } from "./copy-tree.ts";
 import { findGuards, type Guard, ROOT } from "./find-guards.ts";
 import { MarkerInvalid } from "./marker.ts";
@@ -51,9 +52,14 @@ async function tryGuard(copy: string, guard: Guard): Promise<Outcome> {
   }
 }
 
+const SCANNER_COMPILER = join(ROOT, "tools/scanner");
+
 /** The test of a guard of the scanner runs the compiled module. */
 async function compile(copy: string, { path }: Guard): Promise<void> {
-  if (path === SCANNER_SOURCE) await writeFile(join(copy, SCANNER_MODULE), await compileScanner(copy));
+  if (!path.startsWith("packages/server/assembly/")) return;
+  const runner = new ProgramRunner(SCANNER_COMPILER);
+  await installOnce(SCANNER_COMPILER, runner);
+  await runner.must(process.execPath, "compile.ts", "--root", copy);
 }
 
 async function check(copy: string, guard: Guard, unusable: string | undefined): Promise<boolean> {

@@ -211,6 +211,7 @@ describe("a replay", () => {
 
   it("is counted also where two calls meet at the turn of an hour", async () => {
     const other = await connectWith("drs_ingest", "other");
+    await ingest.query(read, key);
     const { rows } = await scene.owner.query("select last_value as value from replayed_payload");
     const { value } = rows[0] as unknown as { value: string };
     const hour = BigInt(value) - (BigInt(value) % 1_000_000_000n);

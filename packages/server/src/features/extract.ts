@@ -72,20 +72,37 @@ export async function extract(
   const collected: Collected = { computed: [], failures: [], paused: [] };
   // A commit batch has events of purposes without features, too: their payloads are not read.
   const wanted = events.filter((event) => layers.some((layer) => isOf(layer, event)));
-  for (let at = 0; at < wanted.length; at += SLICE) {
-    const opened: OpenedEvent[] = [];
-    for (const event of await readEvents(transaction, wanted.slice(at, at + SLICE))) {
-      const one = await openForFeatures(ports.sealer, event);
-      if ("parsed" in one) opened.push(one);
-      else collected.failures.push(...failuresOf(event, layers, one.reason));
+  const openSlice = async (at: number): Promise<readonly OpenedSlice[]> => {
+    const read = await readEvents(transaction, wanted.slice(at, at + SLICE));
+    return Promise.all(read.map(async (event) => ({ event, one: await openForFeatures(ports.sealer, event) })));
+  };
+  let next = openSlice(0);
+  try {
+    for (let at = 0; at < wanted.length; at += SLICE) {
+      const slice = await next;
+      // The next slice is read and opened while the programs compute this one.
+      next = openSlice(at + SLICE);
+      const opened: OpenedEvent[] = [];
+      for (const { event, one } of slice) {
+        if ("parsed" in one) opened.push(one);
+        else collected.failures.push(...failuresOf(event, layers, one.reason));
+      }
+      const assigned = await assign(opened);
+      for (const layer of layers) {
+        const own = assigned.get(layer.layer) ?? [];
+        if (own.length > 0) await computeLayer(transaction, ports, layer, own, coverage, collected);
+      }
     }
-    const assigned = await assign(opened);
-    for (const layer of layers) {
-      const own = assigned.get(layer.layer) ?? [];
-      if (own.length > 0) await computeLayer(transaction, ports, layer, own, coverage, collected);
-    }
+  } finally {
+    // No statement follows the end of the transaction.
+    await next.catch(() => {});
   }
   return store(transaction, ports, collected, backfill?.runId ?? null);
+}
+
+interface OpenedSlice {
+  readonly event: StoredEvent;
+  readonly one: Awaited<ReturnType<typeof openForFeatures>>;
 }
 
 /** An event of a layer, with the features that count it. */
@@ -147,19 +164,20 @@ async function computeLayer(
   const { events, paused: slow } = await runner.run(opened.map(({ parsed }) => readEvent(parsed, covers)));
   if (slow.length > 0) runners.pause(layer.layer);
   paused.push(...slow.map(nameOf));
-  for (const [index, { event, exact, counted }] of opened.entries()) {
+  const rows = opened.map(async ({ event, exact, counted }, index): Promise<Computed | undefined> => {
     const results = events[index] ?? [];
     if (results.some(isTooSlow)) {
       failures.push({ event, layer: layer.layer, reason: "over-budget" });
-      continue;
+      return undefined;
     }
     if (!("keyId" in event.sealedUnder)) throw new Error("no features are computed of what only a hold keeps");
     const { keyId } = event.sealedUnder;
     const values = encodeFeatures(exact, results, policyVersion, randomBytes(SALT_BYTES));
     const payload = await featureSealer.seal({ ...event, layer: layer.layer }, keyId, values);
     const tallies = talliesOf(event, manifests, results).filter(({ feature }) => counted.has(feature));
-    computed.push({ row: { ...event, layer: layer.layer, keyId, payload }, values, tallies });
-  }
+    return { row: { ...event, layer: layer.layer, keyId, payload }, values, tallies };
+  });
+  computed.push(...(await Promise.all(rows)).filter((row) => row !== undefined));
 }
 
 /** A result that depends on the time would not be the same again. */

@@ -47,7 +47,7 @@ describe("a server on restored files of the embedded database", () => {
   };
 
   test("applies again what was erased since: it is neither readable nor listed, and nothing else is lost", async () => {
-    await expectErasureSurvivesRestore(environment, backUp(home.dataDir));
+    await expectErasureSurvivesRestore(environment, backUp(home.dataDir), home.path);
   }, 60_000);
 
   test("destroys the secrets that an older key store has again, and does not start if it lacks secrets", async () => {

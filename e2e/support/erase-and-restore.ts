@@ -1,5 +1,8 @@
 /** Events that are stored, erased and read again while backups of a database are made and restored. */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect } from "vitest";
+import { bundleOf } from "../../packages/features/src/bundle.fixture.ts";
 import { authorized, send, transport } from "./client.ts";
 import { objects, PRIVACY } from "./command.ts";
 import { type Credentials, credentials, runDrs, type ServerProcess, startServer } from "./server.ts";
@@ -34,17 +37,42 @@ export async function erase(environment: Environment, ...args: readonly string[]
   expect(done.code, done.stderr).toBe(0);
 }
 
+/** Adopts a feature, which later events have values of. @param folder gets a file. */
+async function adoptFeature(environment: Environment, folder: string): Promise<void> {
+  const file = join(folder, "bundles.json");
+  await writeFile(file, JSON.stringify([bundleOf("() => true", { purposes: ["default"] })]));
+  const why = ["--reason", "review 4711"];
+  for (const order of [
+    ["propose", file],
+    ["adopt", "example@1", "--purpose", "default"],
+  ]) {
+    const { code, stderr } = await runDrs(environment, ["feature", ...order, ...why]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  }
+}
+
+/** The states of the features of an account's events. */
+async function featuresOf(environment: Environment, account: string): Promise<unknown[]> {
+  const { stdout } = await runDrs(environment, ["feature", "get", "--account", account, "--wait", "5s", "--json"]);
+  return objects(stdout.toString()).map(({ status }) => status);
+}
+
 /**
  * Stores, lets a backup be made, stores more, erases an account and an event, restores, and looks.
  * @param backUp makes a backup; what it returns brings it back, while nothing runs.
+ * @param folder if present, events have features, whose definition is written there.
  */
 export async function expectErasureSurvivesRestore(
   environment: Environment,
   backUp: () => Promise<() => Promise<void>>,
+  folder?: string,
 ): Promise<void> {
   let server = await startServer(environment);
   const [former, stays] = [await credentials(environment, "former"), await credentials(environment, "stays")];
+  if (folder !== undefined) await adoptFeature(environment, folder);
   const before = [await store(server, former), await store(server, stays), await store(server, stays)] as const;
+  const hasFeatures = folder !== undefined;
+  if (hasFeatures) expect(await featuresOf(environment, "former")).toEqual(["computed"]);
   await server.stop();
   const restore = await backUp();
 
@@ -63,6 +91,8 @@ export async function expectErasureSurvivesRestore(
   for (const erased of [before[0], before[1]]) expect(await read(environment, erased)).toBeUndefined();
   const tokens = await runDrs(environment, ["token", "list", "--account", "former", "--json"]);
   expect(tokens.stdout.toString()).toBe("");
+  if (hasFeatures) expect(await featuresOf(environment, "former")).toEqual([]);
+  if (hasFeatures) expect(await featuresOf(environment, "stays")).toEqual(["computed"]);
   const later = await store(server, stays);
   expect(await read(environment, later)).toBe(later.text);
   await server.stop();

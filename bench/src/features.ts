@@ -1,0 +1,340 @@
+/**
+ * `npm run bench:features`: 25 starter features of full events, next to two peers that share the programs, the source of
+ * the events and PostgreSQL: a worker with an id cursor that inserts each value, and a worker that inserts the values of
+ * 500 events in one statement. `--events N` (default 20000), `--rounds N` (default 3), `--seconds N` (default 8).
+ */
+import { execFile, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { cpus } from "node:os";
+import { join } from "node:path";
+import { parseArgs, promisify } from "node:util";
+import type { Bundle, Result } from "@device-risk-signals/features";
+import { readEvent } from "@device-risk-signals/features/readings";
+import { type FeatureRunner, openRunner } from "@device-risk-signals/features/runner";
+import { openSystem } from "../../packages/server/src/app/system.ts";
+import { readConfig } from "../../packages/server/src/config/config.ts";
+import { PostgresEventStore } from "../../packages/server/src/events/event-store.ts";
+import { backfillNext } from "../../packages/server/src/features/backfill.ts";
+import { startBackfill } from "../../packages/server/src/features/backfill-runs.ts";
+import { findBundles } from "../../packages/server/src/features/decisions.ts";
+import { LayerRunners } from "../../packages/server/src/features/layer-runners.ts";
+import { parseEvent } from "../../packages/server/src/features/parse-event.ts";
+import { uuidv7 } from "../../packages/server/src/identifiers/uuidv7.ts";
+import { readPolicyVersion } from "../../packages/server/src/policy/policy-table.ts";
+import { inTransaction } from "../../packages/server/src/postgres/database.ts";
+import { fullEvent } from "./full-event.ts";
+import type { LoadResult } from "./load.ts";
+import { load, migrate, openScene, print, printed, READY } from "./scene.ts";
+import { cpuOf } from "./usage.ts";
+
+const DRS = join(import.meta.dirname, "../../packages/server/bin/drs.js");
+const STARTER = join(import.meta.dirname, "../../packages/features/src/starter");
+const FEATURES = 25;
+const CONNECTIONS = 16;
+/** Events that one statement of the batched peer stores. */
+const BATCH = 500;
+/** The peer with a statement for each value is slow: it gets a part of the events. */
+const OF_FIRST_PEER = 100;
+
+const { values: options } = parseArgs({
+  options: {
+    events: { type: "string", default: "20000" },
+    rounds: { type: "string", default: "3" },
+    seconds: { type: "string", default: "8" },
+  },
+});
+const [EVENTS, ROUNDS, SECONDS] = [Number(options.events), Number(options.rounds), Number(options.seconds)];
+
+const rows: string[] = [];
+const row = (what: string, figure: string, goal = ""): void => {
+  rows.push(`| ${what} | ${figure} | ${goal} |`);
+  print(rows.at(-1) ?? "");
+};
+const median = (values: readonly number[]): number => {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+};
+
+const scene = await openScene();
+const owner = await scene.createDatabase("bench", "-c search_path=drs -c timezone=UTC");
+const environment = {
+  ...scene.environmentOf("bench"),
+  DRS_ERASURE_JOURNAL: join(scene.folder, "journal"),
+  // A shared machine may be slow.
+  DRS_DEPENDENCY_TIMEOUT: "60s",
+};
+const env = { ...process.env, ...environment };
+
+async function drs<Answer>(...args: readonly string[]): Promise<Answer> {
+  const { stdout } = await promisify(execFile)(process.execPath, [DRS, ...args, "--json"], { env });
+  return JSON.parse(stdout) as Answer;
+}
+
+await migrate(DRS, env);
+const policy = join(scene.folder, "policy.yaml");
+const texts = { title: "t", legal_basis: "l", owner: "o", raw_retention: "P90D", derived_retention: "P1Y" };
+const purposes = ["default", "payments"].map((id) => ({ ...texts, id }));
+await writeFile(policy, JSON.stringify({ purposes, actions: { payment: "payments" }, unmapped: "default" }));
+await promisify(execFile)(process.execPath, [DRS, "purpose", "apply", policy, "--yes"], { env });
+const { rows: codes } = await owner.query<{ code: number }>("select code from purpose where id = 'payments'");
+const PURPOSE = codes[0]?.code ?? 0;
+
+const config = readConfig(environment, scene.folder);
+if (!config.ok) throw new Error(config.problems.join("\n"));
+const ports = { clock: Date, asServer: false, environment: process.env, onError: (): void => {} };
+const system = await openSystem(config.config, ports);
+
+/** Stores full events of the last day as ingestion does, and in the table of the peers. */
+async function fill(): Promise<void> {
+  const { database, pool, partitions, pseudonymizer, accountKeys, sealer, audit } = system;
+  const store = new PostgresEventStore({
+    database,
+    executor: pool,
+    partitions,
+    pseudonymizer,
+    newLane: () => audit.lane(),
+    canStore: () => true,
+    onStale: () => accountKeys.refresh(),
+    onConnectionLost: () => accountKeys.clear(),
+    generation: () => accountKeys.generation,
+    onError: () => {},
+    onBatch: () => {},
+  });
+  await owner.query(`create table public.plain_event (id bigint generated always as identity primary key, event_id uuid,
+    platform text, payload jsonb)`);
+  const policyVersion = await readPolicyVersion(pool);
+  let next = 0;
+  const work = async (): Promise<void> => {
+    for (let n = next++; n < EVENTS; n = next++) {
+      const receivedAt = Date.now() - 3_600_000 - n;
+      const exact = Buffer.from(JSON.stringify(fullEvent(n, new Date(receivedAt))));
+      const eventId = uuidv7(receivedAt);
+      const attributes = {
+        account: `account-${n % 1_000}`,
+        purpose: PURPOSE,
+        idempotencyKey: randomUUID(),
+        schemaVersion: 1,
+      };
+      const action = { actionId: `action-${n}`, actionType: "payment", sessionId: "session" };
+      const versions = {
+        eventType: "device_intel_collection",
+        sdkVersion: "1.2.3",
+        platform: "android",
+        appVersion: "7.1.0",
+      };
+      const event = { ...attributes, ...action, ...versions, eventId, receivedAt };
+      const sealed = await sealer.seal(event, exact);
+      const collectedAt = { epochMs: receivedAt, micros: 0 };
+      const requestMac = sealer.requestMac(eventId, exact);
+      const outcome = await store.append({ ...event, policyVersion, collectedAt, requestMac, sealed });
+      if (outcome !== "stored") throw new Error("an event was not stored");
+      await pool.query("insert into public.plain_event (event_id, platform, payload) values ($1, 'android', $2)", [
+        eventId,
+        exact.toString(),
+      ]);
+    }
+  };
+  await owner.query("grant insert, select on public.plain_event to public");
+  await Promise.all(Array.from({ length: CONNECTIONS }, work));
+  await store.close();
+}
+
+interface PlainEvent {
+  readonly id: string;
+  readonly event_id: string;
+  readonly payload: unknown;
+}
+
+const NEXT = "select id, event_id, payload from public.plain_event where id > $1 order by id limit $2";
+
+async function computed(runner: FeatureRunner, events: readonly PlainEvent[]): Promise<readonly (readonly Result[])[]> {
+  const parsed = events.map(({ payload }) => parseEvent("android", Buffer.from(JSON.stringify(payload))));
+  return (await runner.run(parsed.map((event) => readEvent(event ?? { platform: "android", probes: {} })))).events;
+}
+
+const valueOf = (result: Result): string | null => (result.state === "observed" ? JSON.stringify(result.value) : null);
+
+const VALUE_TABLE = `create table public.feature_value (event_id uuid, feature text, state text, value jsonb,
+  extracted_at timestamptz default now(), primary key (event_id, feature))`;
+
+/** CPU time of this process, the process of the programs and PostgreSQL, in microseconds. */
+const cpu = (): number => cpuOf(process.pid) + cpuOf(scene.postmaster);
+
+/** The first peer: an id cursor, and a statement for each value. @returns events per second. */
+async function firstPeer(runner: FeatureRunner, names: readonly string[]): Promise<number> {
+  await owner.query(`drop table if exists public.feature_value; ${VALUE_TABLE}`);
+  const started = performance.now();
+  let [cursor, events] = ["0", 0];
+  while (events < OF_FIRST_PEER) {
+    const { rows: page } = await owner.query<PlainEvent>(NEXT, [cursor, 100]);
+    const results = await computed(runner, page);
+    for (const [index, { event_id }] of page.entries()) {
+      for (const [place, result] of (results[index] ?? []).entries()) {
+        await owner.query(
+          "insert into public.feature_value (event_id, feature, state, value) values ($1, $2, $3, $4)",
+          [event_id, names[place], result.state, valueOf(result)],
+        );
+      }
+    }
+    cursor = page.at(-1)?.id ?? cursor;
+    events += page.length;
+  }
+  return events / ((performance.now() - started) / 1_000);
+}
+
+/** The second peer: the values of 500 events in one statement. @returns events per second, and bytes per event. */
+async function secondPeer(runner: FeatureRunner, names: readonly string[]): Promise<readonly [number, number]> {
+  await owner.query(`drop table if exists public.feature_value; ${VALUE_TABLE}`);
+  const started = performance.now();
+  for (let cursor = "0"; ;) {
+    const { rows: page } = await owner.query<PlainEvent>(NEXT, [cursor, BATCH]);
+    if (page.length === 0) break;
+    const values = (await computed(runner, page)).flatMap((results, index) =>
+      results.map((result, place) => [page[index]?.event_id, names[place], result.state, valueOf(result)] as const),
+    );
+    await owner.query(
+      `insert into public.feature_value (event_id, feature, state, value)
+        select * from unnest($1::uuid[], $2::text[], $3::text[], $4::jsonb[])`,
+      [0, 1, 2, 3].map((column) => values.map((value) => value[column])),
+    );
+    cursor = page.at(-1)?.id ?? cursor;
+  }
+  const seconds = (performance.now() - started) / 1_000;
+  const { rows: size } = await owner.query<{ bytes: string }>(
+    "select pg_total_relation_size('public.feature_value') as bytes",
+  );
+  return [EVENTS / seconds, Number(size[0]?.bytes) / EVENTS];
+}
+
+/** @returns events per second. */
+async function ours(runners: LayerRunners): Promise<number> {
+  await owner.query("truncate feature_row; truncate feature_tally; analyze event");
+  const purpose = { code: PURPOSE, id: "payments" };
+  const order = { runId: randomUUID(), purpose, actor: "bench", reason: "measured by the bench" };
+  await inTransaction(system.pool, (transaction) => startBackfill(transaction, order));
+  const started = performance.now();
+  while (await backfillNext({ ...system, runners, onError: (error) => print(String(error)) }));
+  const seconds = (performance.now() - started) / 1_000;
+  const { rows: found } = await owner.query<{ rows: number }>("select count(*)::int as rows from feature_row");
+  if (found[0]?.rows !== EVENTS) throw new Error(`${found[0]?.rows} rows of ${EVENTS} events`);
+  return EVENTS / seconds;
+}
+
+const REASON = ["--reason", "measured by the bench"];
+const OF_PURPOSE = ["--purpose", "payments", ...REASON];
+const adopt = (names: readonly string[]): Promise<unknown> =>
+  drs("feature", "adopt", ...names, ...OF_PURPOSE, "--accept-refusals", "--break-glass");
+const retire = (names: readonly string[]): Promise<unknown> => drs("feature", "retire", ...names, ...OF_PURPOSE);
+
+await fill();
+print(`filled ${EVENTS} events`);
+await drs("feature", "propose", STARTER, ...REASON, "--break-glass");
+const { rows: versions } = await owner.query<{ name: string }>(
+  "select id || '@' || version as name from feature_version order by id limit $1",
+  [FEATURES],
+);
+const names = versions.map(({ name }) => name);
+await adopt(names);
+const bundles: readonly Bundle[] = await findBundles(system.pool, names);
+
+const runner = await openRunner(bundles, { budgetMs: 50 });
+const runners = new LayerRunners({ budgetMs: 50 });
+const speeds: { ours: number; first: number; second: number; bytes: number; cpu: number; cpuOfSecond: number }[] = [];
+for (let round = 0; round < ROUNDS; round++) {
+  const first = await firstPeer(runner, names);
+  const before = cpu();
+  const [second, bytes] = await secondPeer(runner, names);
+  const between = cpu();
+  const own = await ours(runners);
+  const [cpuOfSecond, ownCpu] = [(between - before) / EVENTS, (cpu() - between) / EVENTS];
+  speeds.push({ ours: own, first, second, bytes, cpu: ownCpu, cpuOfSecond });
+  print(JSON.stringify(speeds.at(-1)));
+}
+await runner.close();
+await runners.close();
+const speed = (of: (one: (typeof speeds)[number]) => number): number => median(speeds.map(of));
+row(
+  `backfill of ${EVENTS} events, ${FEATURES} features, one worker, events/s`,
+  speed((one) => one.ours).toFixed(0),
+  "≥ 3,000",
+);
+row("÷ a statement for each value", speed((one) => one.ours / one.first).toFixed(1), "≥ 5");
+row("÷ a row for each value, batched", speed((one) => one.ours / one.second).toFixed(1), "≥ 2");
+row("CPU of an event, µs: all processes", speed((one) => one.cpu).toFixed(0));
+row("CPU of an event, µs, with a row for each value, batched", speed((one) => one.cpuOfSecond).toFixed(0));
+
+const { rows: sizes } = await owner.query<{ bytes: string }>(
+  "select sum(pg_total_relation_size(inhrelid)) as bytes from pg_inherits where inhparent = 'feature_row'::regclass",
+);
+row("bytes of an event, indexes included", (Number(sizes[0]?.bytes) / EVENTS).toFixed(0), "≤ 650");
+row("bytes of an event with a row for each value", speed((one) => one.bytes).toFixed(0));
+
+const { token } = await drs<{ token: string }>("token", "issue", "--account", "bench", "--ttl", "24h");
+await drs("action", "register", "--account", "bench", "--type", "payment", "--id", "act_1", "--ttl", "24h");
+
+/** Runs a server while `work` uses it. */
+async function serving<T>(features: boolean, work: (ingest: Ingest, pid: number) => Promise<T>): Promise<T> {
+  const server = spawn(process.execPath, ["--max-semi-space-size=4", DRS, "serve"], {
+    env: { ...env, DRS_FEATURE_WORKER: String(features) },
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const url = await printed(server, READY);
+  const ingest: Ingest = (rate, seconds) =>
+    load({ url, token, actionId: "act_1", connections: CONNECTIONS, seconds, rate });
+  const result = await work(ingest, server.pid ?? 0);
+  server.kill("SIGTERM");
+  await new Promise((resolve) => server.once("exit", resolve));
+  return result;
+}
+type Ingest = (rate: number, seconds: number) => Promise<LoadResult>;
+
+await owner.query("delete from extraction_due");
+const late = await serving(true, async (ingest) => {
+  const { stored, seconds } = await ingest(0, SECONDS);
+  while ((await owner.query("select from extraction_due limit 1")).rowCount)
+    await new Promise((done) => setTimeout(done, 200));
+  const from = new Date().toISOString();
+  await ingest(stored / seconds / 2, SECONDS);
+  while ((await owner.query("select from extraction_due limit 1")).rowCount)
+    await new Promise((done) => setTimeout(done, 200));
+  const { rows: percentiles } = await owner.query<{ ms: number[] }>(
+    `select percentile_cont(array[0.5, 0.99]) within group (order by extract(epoch from extracted_at - received_at) * 1000) as ms
+      from feature_row where received_at >= $1`,
+    [from],
+  );
+  return percentiles[0]?.ms ?? [];
+});
+row("half load: received → values stored, p50, ms", (late[0] ?? 0).toFixed(0), "≤ 250");
+row("half load: received → values stored, p99, ms", (late[1] ?? 0).toFixed(0), "≤ 1,000");
+
+/** Ingestion with layers, and the same without: the worker is another process, which does not run. */
+await serving(false, async (ingest, pid) => {
+  const kinds = { none: [], one: [names], five: [0, 1, 2, 3, 4].map((group) => names.slice(group * 5, group * 5 + 5)) };
+  await retire(names);
+  const figures: Record<string, { rate: number; cpu: number }[]> = { none: [], one: [], five: [] };
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const [kind, groups] of Object.entries(kinds)) {
+      for (const group of groups) await adopt(group);
+      const before = cpuOf(pid);
+      const { stored, seconds } = await ingest(0, SECONDS);
+      figures[kind]?.push({ rate: stored / seconds, cpu: (cpuOf(pid) - before) / stored });
+      for (const group of groups) await retire(group);
+    }
+  }
+  const ratio = (kind: string, of: "rate" | "cpu"): string =>
+    median((figures[kind] ?? []).map((one, round) => one[of] / (figures["none"]?.[round]?.[of] ?? 1))).toFixed(2);
+  for (const kind of ["one", "five"]) {
+    row(`ingestion with ${kind} layer(s) ÷ none, events/s`, ratio(kind, "rate"), "≥ 0.95");
+    row(`ingestion with ${kind} layer(s) ÷ none, CPU`, ratio(kind, "cpu"), "≤ 1.05");
+  }
+});
+
+print(
+  `\n${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}, ${EVENTS} events, medians of ${ROUNDS} rounds\n`,
+);
+print("| figure | ours | goal |\n| --- | --- | --- |");
+for (const line of rows) print(line);
+await system.close();
+await owner.end();
+await scene.close();

@@ -38,5 +38,5 @@ export const LOCKS = {
   /** One server at a time attests values before their events expire. */
   attestation: 7_236_528,
   /** One call at a time starts the count of payloads that replays read in an hour. */
-  replayedPayloads: 7_236_527,
+  replayedPayloads: 7_236_529,
 } as const;

@@ -13,7 +13,7 @@ declare
 begin
   if (select last_value - last_value % 1000000000 from replayed_payload) <> this_hour then
     -- The first call of an hour starts the count, once: a call that waited finds it started.
-    perform pg_advisory_xact_lock(7236527);
+    perform pg_advisory_xact_lock(7236529);
     -- guard(true): no call at the turn of an hour starts the count again
     -- fails: packages/server/src/postgres/grants.test.ts › at the turn of an hour
     if (select last_value - last_value % 1000000000 from replayed_payload) <> this_hour then

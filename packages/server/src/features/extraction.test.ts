@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Bundle } from "@device-risk-signals/features";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { bundleOf } from "../../../features/src/bundle.fixture.ts";
 import { objects, runInProcess } from "../../../../e2e/support/command.ts";
 import { AWAITED_LOCKS } from "../../../../e2e/support/database.ts";
@@ -429,6 +429,35 @@ describe("extraction", () => {
     expect(await failuresOf(poison)).toEqual([{ layer: 1, reason: "error" }]);
     expect(await failuresOf(neighbour)).toEqual([]);
     expect(await read(neighbour)).toHaveProperty("1");
+  });
+
+  it("fails, and its process goes on, where a later slice can't be read", async () => {
+    const { sealer } = opened.system;
+    const events: PastEvent[] = [];
+    for (let n = 0; n < 126; n++) events.push(await store(`slice-${n}`));
+    await opened.owner.query("delete from extraction_due");
+    for (const half of [events.slice(0, 63), events.slice(63)]) {
+      await opened.owner.query(
+        "insert into extraction_due (purposes, received_at, event_ids) values ($1, $2::timestamptz[], $3::uuid[])",
+        [
+          half.map(() => 1),
+          half.map(({ receivedAt }) => new Date(receivedAt).toISOString()),
+          half.map((e) => e.eventId),
+        ],
+      );
+    }
+    let opens = 0;
+    const away: WorkerPorts["sealer"] = {
+      ...sealer,
+      open: (...of) => (++opens > 125 ? Promise.reject(new Error("the key store is away")) : sealer.open(...of)),
+    };
+    const unhandled: unknown[] = [];
+    const note = (error: unknown): void => void unhandled.push(error);
+    process.on("unhandledRejection", note);
+    onTestFinished(() => void process.off("unhandledRejection", note));
+    await expect(extractNext(ports({ sealer: away }))).rejects.toThrow("the key store is away");
+    expect({ opens, unhandled }).toEqual({ opens: 126, unhandled: [] });
+    expect(await extractNext(ports())).toMatchObject({ rows: 63 });
   });
 
   it("stores no value that depends on the time", async () => {

@@ -265,12 +265,13 @@ async function dropFeaturePartitions(connection: Connection, { featureSealer, si
   const { rows } = await query(connection, LIST_EXPIRED_FEATURE_PARTITIONS);
   for (const partition of rows) {
     if (signal?.aborted) return;
-    const drop = async (transaction: Transaction): Promise<void> => {
+    const drop = async (transaction: Transaction): Promise<boolean> => {
       await lockHolds(transaction);
       await copyFeaturesOfPartition(transaction, featureSealer, partition);
-      await query(transaction, DROP_EXPIRED_FEATURE_PARTITION, [partition.partition_id]);
+      return (await query(transaction, DROP_EXPIRED_FEATURE_PARTITION, [partition.partition_id])).rowCount === 1;
     };
-    await unlessLocked(() => inTransactionOn(connection, drop));
+    // Reads would show values twice where the copies stay and the partition, too.
+    await unlessLocked(() => inTransactionOn(connection, drop, (isDropped) => (isDropped ? "commit" : "rollback")));
   }
 }
 

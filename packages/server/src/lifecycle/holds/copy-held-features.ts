@@ -22,10 +22,14 @@ const COPY_TYPES = {
 } as const;
 type CopyOfEvent = RowOf<typeof COPY_TYPES>;
 
-/** A page of copies `c` of events, behind the last one. */
+/** A page of copies `c` of events that have values without a copy, behind the last one. */
 const copies = (from: string, where: string, first: number): string => `
   select c.account, c.purpose, ${instant("c.received_at", "received_at")}, c.event_id, c.hold_id from ${from}
     where ${where} and is_held(c.account, c.action_id, c.event_id)
+      and exists (select from feature_row f where f.account = c.account and f.purpose = c.purpose
+        and f.received_at = c.received_at and f.event_id = c.event_id
+        and not exists (select from held_feature h where h.account = f.account and h.purpose = f.purpose
+          and h.received_at = f.received_at and h.event_id = f.event_id and h.layer = f.layer))
       and (c.account, c.purpose, c.received_at, c.event_id) > ($${first}, $${first + 1}, $${first + 2}, $${first + 3})
     order by c.account, c.purpose, c.received_at, c.event_id limit ${PAGE}`;
 const AFTER = ["text", "int4", "timestamptz", "uuid"] as const;

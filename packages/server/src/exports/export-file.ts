@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type FileHandle, link, open, unlink } from "node:fs/promises";
+import { type FileHandle, link, open, rename, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import { OperatorError } from "../errors/operator-error.ts";
 import { syncFolder } from "../files/durable-file.ts";
@@ -51,11 +51,9 @@ export async function withNewFile<T>(path: string, work: (sink: ExportSink) => P
   try {
     const result = await work(sinkOf(file, failed));
     await file.close().catch(failed);
-    // A link replaces no file that was made meanwhile.
     // guard(drop): a file under its name is whole
     // fails: packages/server/src/exports/export-file.test.ts › under its name
-    await link(draft, path).catch(failed);
-    await unlink(draft).catch(failed);
+    await publish(draft, path).catch(failed);
     await syncFolder(dirname(path)).catch(failed);
     return result;
   } catch (error) {
@@ -63,6 +61,25 @@ export async function withNewFile<T>(path: string, work: (sink: ExportSink) => P
     await unlink(draft).catch(() => {});
     throw error;
   }
+}
+
+/** File systems such as exFAT have no links. */
+const NO_LINKS = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
+
+/**
+ * Gives the draft its name, and replaces no file that was made meanwhile. Without links, a process that is killed at this
+ * moment leaves an empty file.
+ */
+async function publish(draft: string, path: string): Promise<void> {
+  try {
+    await link(draft, path);
+  } catch (error) {
+    if (!NO_LINKS.has((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    await (await open(path, "wx", 0o600)).close();
+    await rename(draft, path);
+    return;
+  }
+  await unlink(draft);
 }
 
 const sinkOf = (file: FileHandle, failed: (error: NodeJS.ErrnoException) => never): ExportSink => ({

@@ -15,7 +15,7 @@ if (major < 24 || (major === 24 && minor < 6)) {
 // in NODE_OPTIONS. Sizes that the operator sets stay. Windows can't replace a process, the permission model forbids it,
 // and the new one would lose the channel to a parent.
 const HEAP = { "--max-semi-space-size": 4, "--initial-old-space-size": 64 };
-const given = `${process.execArgv.join(" ")} ${process.env.NODE_OPTIONS ?? ""}`;
+const given = `${process.execArgv.join(" ")} ${process.env.NODE_OPTIONS ?? ""}`.replaceAll("_", "-");
 const missing = Object.entries(HEAP).flatMap(([flag, megabytes]) =>
   given.includes(flag) ? [] : [`${flag}=${megabytes}`],
 );

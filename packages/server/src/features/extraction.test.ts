@@ -431,7 +431,7 @@ describe("extraction", () => {
     expect(await read(neighbour)).toHaveProperty("1");
   });
 
-  it("fails, and its process goes on, where a later slice can't be read", async () => {
+  it("fails, and its process continues, where a later slice can't be read", async () => {
     const { sealer } = opened.system;
     const events: PastEvent[] = [];
     for (let n = 0; n < 126; n++) events.push(await store(`slice-${n}`));

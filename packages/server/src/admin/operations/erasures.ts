@@ -30,7 +30,7 @@ import { inOwnerTransaction } from "../../postgres/database.ts";
 import type { Executor, Transaction } from "../../postgres/executor.ts";
 import { areApprovalsNeeded, requireApproval } from "./approvals.ts";
 import { invalid, reasonOf, tried } from "./input.ts";
-import type { Operation } from "./operation.ts";
+import type { Operation, OperationResult } from "./operation.ts";
 import type { AdminPorts } from "./ports.ts";
 
 export const listErasures: Operation<"listErasures"> = async ({ ports, input }) => {
@@ -62,7 +62,7 @@ export const runErasure: Operation<"runErasure"> = async ({ ports, caller, input
   // guard(false): an erasure that was started is finished, and erases nothing that was stored since
   // fails: e2e/operations/orders.test.ts › an erasure
   const isStarted = startedSince !== undefined && (await wasErased(ports, subject, startedSince));
-  return { answer: await erase(ports, caller, subject, { ...input, reason, ...(isStarted && { only_finish: true }) }) };
+  return erase(ports, caller, subject, { ...input, reason, ...(isStarted && { only_finish: true }) });
 };
 
 /** Whether the erasure of the subject was started at a time, RFC 3339, or later. */
@@ -104,7 +104,7 @@ async function erase(
   caller: Caller,
   subject: ErasureSubject,
   input: Input<"runErasure">,
-): Promise<Erased> {
+): Promise<OperationResult<"runErasure">> {
   const { pool, database } = ports;
   const installation = await ports.installation();
   const compared = await requireRecovered(installation);
@@ -128,7 +128,7 @@ async function erase(
   const receipt = sequence === undefined ? undefined : await receiptOf(pool, sequence);
   const { still_held } = sequence === undefined ? plan : await planOf(pool, pseudonymizer, subject);
   const recalls = erasure ? await findRecalls(pool, { erasureId: erasure.erasure_id }) : [];
-  return {
+  const answer: Erased = {
     plan: shownPlan(plan),
     is_needed: begins,
     erasure: erasure ? shown(erasure) : null,
@@ -136,6 +136,9 @@ async function erase(
     still_held,
     recalls: recalls.map(({ export_id, recipient, rows }) => ({ export_id, recipient, rows: rows.length })),
   };
+  // What begins has an entry; an answer about an earlier erasure is audited as a read.
+  const references = { kind: subject.kind, subject_mac: mac.toString("hex") };
+  return { answer, ...(!begins && { audit: { detail: { ...references, only_read: true } } }) };
 }
 
 interface Order {

@@ -1,13 +1,19 @@
 /** Commands that read payloads or destroy data on an external database: `--break-glass`, and the trace it leaves. */
 import { randomUUID } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { Writable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { bundleOf } from "../packages/features/src/bundle.fixture.ts";
 import type { System } from "../packages/server/src/app/system.ts";
 import { call } from "../packages/server/src/cli/call.ts";
 import { contextWith, objects, runAsGiven } from "./support/command.ts";
 import { connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { Past, type PastEvent } from "./support/past-event.ts";
+import { useFolder } from "./support/use-folder.ts";
+
+const folder = useFolder();
 
 let database: TestDatabase;
 let environment: Record<string, string>;
@@ -39,6 +45,8 @@ const COMMANDS: readonly (readonly string[])[] = [
   ["account", "export", "--account", "customer-1", "--out", "/nowhere/export", ...WHY],
   ["erase", "run", "--account", "customer-1", "--yes", ...WHY],
   ["key", "destroy", "0123456789abcdef", "--yes"],
+  ["feature", "propose", "package.json", ...WHY],
+  ["feature", "equivalent", "package.json", ...WHY],
   ["feature", "adopt", "none@1", "--purpose", "default", ...WHY],
   ["feature", "verify"],
   ["feature", "compare", "none@1", "none@2", "--purpose", "default", "--all"],
@@ -102,6 +110,21 @@ describe("on an external database, --break-glass", () => {
     expect(entry).toMatchObject({ operation: "event.read_raw", outcome: "not-found" });
     const proof = await runAsGiven(environment, "audit", "proof", String(entry?.["entry_id"]));
     expect(proof).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  test("opens a review of a decision about a feature that read events and was refused", async () => {
+    const file = join(folder(), "bundles.json");
+    await writeFile(file, JSON.stringify([bundleOf("() => true", { id: "unknown", purposes: ["default"] })]));
+    const refused = await runAsGiven(environment, "feature", "equivalent", file, ...WHY, "--break-glass");
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    const [review, ...others] = (await rows("review", "list")).filter(
+      ({ operation }) => operation === "feature.equivalent",
+    );
+    expect(others).toEqual([]);
+    const entry = (await rows("audit", "list", "--limit", "20")).find(
+      ({ entry_id }) => entry_id === review?.["entry_id"],
+    );
+    expect(entry).toMatchObject({ outcome: "begun", reason: "dispute 4711", detail: { break_glass: "true" } });
   });
 
   test("is a warning of the doctor until its reviews are closed", async () => {

@@ -127,7 +127,7 @@ export const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   "drift ignore": ["fonts.novel", "--reason", "review 17"],
   "drift reject": ["fonts.novel", "--reason", "review 17"],
   "feature propose": ["package.json", "--reason", "review 17"],
-  "feature equivalent": ["package.json", "--all", "--reason", "review 17"],
+  "feature equivalent": ["package.json", "--reason", "review 17"],
   "feature adopt": ["found@1", "--purpose", "default", "--reason", "review 17"],
   "feature retire": ["found@1", "--purpose", "default", "--reason", "review 17"],
   "feature backfill start": ["--purpose", "default", "--reason", "review 17"],

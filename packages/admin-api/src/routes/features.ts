@@ -13,7 +13,6 @@ import {
   reason,
   shownText,
   text,
-  time,
 } from "../schemas.ts";
 
 const TAG = "Features";
@@ -118,8 +117,9 @@ export const FEATURE_ROUTES = {
     tag: TAG,
     summary: "Record that programs give the values of the archived programs of their versions",
     description:
-      "Computes both for the stored events of the purposes of the definitions and for the archived fixtures, and records " +
-      "nothing if one result differs. The archived programs continue to run.",
+      "Computes both for all stored events of the purposes of the definitions and for the archived fixtures, and records " +
+      "nothing if one result differs. A rejection names no event, and of several programs not the one that differs for " +
+      "events. The archived programs continue to run.",
     permission: "features.propose",
     operation: "feature.equivalent",
     breakGlass: true,
@@ -128,7 +128,6 @@ export const FEATURE_ROUTES = {
     maxBodyBytes: MAX_BUNDLES_BYTES,
     body: object({
       bundles,
-      from: Type.Optional(time("Only events that were received at or after this time.")),
       reason,
       dry_run: dryRun,
     }),

@@ -362,13 +362,13 @@ it("another program of a version is recorded if it gives the same values, and no
   const equivalent = async (compute: string) => {
     const given = bundleOf(compute, { id: "found", purposes: ["default"] });
     await writeFile(file, JSON.stringify([given]));
-    const args = ["feature", "equivalent", file, "--all", ...REASON];
+    const args = ["feature", "equivalent", file, ...REASON];
     return { given, run: await runInProcess(opened.environment, ...args, "--json") };
   };
-  await store("customer-3", false);
-  await store("customer-4", true);
+  const hidden = [await store("customer-3", false), await store("customer-4", true)];
   const other = await equivalent("({ su }) => su.state === 'observed' && su.value ? true : null");
-  expect(other.run).toMatchObject({ code: 1, stderr: expect.stringContaining("found@1 differs for event") as string });
+  expect(other.run).toMatchObject({ code: 1, stderr: expect.stringContaining("found@1 differs for stored") as string });
+  for (const { eventId } of hidden) expect(other.run.stderr).not.toContain(eventId);
   const wrong = await equivalent("() => true");
   expect(wrong.run.stderr).toContain("archived fixture");
   expect((await runInProcess(opened.environment, "feature", "propose", file, ...REASON)).code).toBe(1);
@@ -382,4 +382,60 @@ it("another program of a version is recorded if it gives the same values, and no
   expect(archived, "the archived program continues to run").toMatchObject({ hash: bundle.hash });
   const [decision] = objects((await runInProcess(opened.environment, "feature", "decisions", "--json")).stdout);
   expect(decision).toMatchObject({ kind: "equivalent", features: ["found@1"], reason: "review 4711" });
+});
+
+describe("an analyst who compares a program of their own with the archived one", () => {
+  const REASONS = { reason: "review 4713" };
+  const differing = "({ su }) => (su.state === 'observed' && su.value ? true : null)";
+  const same = "({ su }) => (su.state === 'observed' ? su.value : null)";
+  const programs = (compute: Readonly<Record<string, string>>) =>
+    Object.entries(compute).map(([id, text]) => bundleOf(text, { id, purposes: ["default"] }));
+  const entries = async (person: string) => {
+    const { rows } = await opened.owner.query<{ operation: string; outcome: string }>(
+      `select operation, outcome from audit_entry
+        where actor like $1 and operation like 'feature.%' order by at, entry_id`,
+      [`${person} (%`],
+    );
+    return rows.map(({ operation, outcome }) => [operation, outcome]);
+  };
+
+  it("learns neither an event nor which of several programs differs, with and without a dry run", async () => {
+    const analyst = await listener.client(["analyst"], { person: "carla" });
+    const ids = ["first", "second", "third"];
+    const archived = programs(Object.fromEntries(ids.map((id) => [id, same])));
+    await analyst.call("proposeFeatures", { bundles: archived, ...REASONS });
+    const bundles = programs({
+      first: `${same} `,
+      second: differing,
+      third: "(o) => (o.su.state === 'observed' ? o.su.value : null)",
+    });
+    for (const dry_run of [true, false]) {
+      const refused = await analyst.call("recordEquivalence", { bundles, ...REASONS, dry_run }).then(String, String);
+      expect(refused).toContain("At least one of");
+      expect(refused).not.toMatch(/first|second|third|[0-9a-f]{8}-[0-9a-f]{4}-/);
+    }
+  });
+
+  it("leaves an entry before the first event is read, also where the call is refused", async () => {
+    const analyst = await listener.client(["analyst"], { person: "doris" });
+    const adoption = { features: ["first@1"], purpose: "default", ...REASONS };
+    const bundles = programs({ first: differing });
+    await expect(analyst.call("recordEquivalence", { bundles, ...REASONS, dry_run: true })).rejects.toThrow("differs");
+    await expect(analyst.call("proposeFeatures", { bundles, ...REASONS })).rejects.toThrow("another program");
+    await analyst.call("adoptFeatures", { ...adoption, dry_run: true });
+    expect(await entries("doris")).toEqual([
+      ["feature.equivalent", "begun"],
+      ["feature.propose", "begun"],
+      ["feature.adopt", "begun"],
+      ["feature.adopt", "done"],
+    ]);
+    const { rows } = await opened.owner.query<{ entry_id: string }>(
+      "select entry_id::text from audit_entry where actor like 'doris (%' and operation = 'feature.equivalent'",
+    );
+    const listed = objects((await runInProcess(opened.environment, "audit", "list", "--limit", "50", "--json")).stdout);
+    expect(listed.find(({ entry_id }) => entry_id === rows[0]?.entry_id)).toMatchObject({
+      reason: "review 4713",
+      detail: { programs: [{ feature: "first@1", hash: bundles[0]?.hash }], dry_run: true },
+    });
+  });
 });

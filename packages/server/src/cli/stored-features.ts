@@ -8,7 +8,7 @@ import { call } from "./call.ts";
 import { backfillCommand } from "./feature-backfill.ts";
 import { type Context, print, printJson, printRows } from "./context.ts";
 import { featureName } from "./feature-name.ts";
-import { account, example, name, time, ttl, uuid } from "./options.ts";
+import { account, example, name, ttl, uuid } from "./options.ts";
 import { reasonReader } from "./reason.ts";
 
 function limit(text: string): number {
@@ -20,11 +20,6 @@ function limit(text: string): number {
 }
 
 const featureNames = (text: string, before: string[] = []): string[] => [...before, featureName(text)];
-
-interface EquivalentOptions extends Pick<DecideOptions, "reason" | "dryRun" | "json"> {
-  readonly all?: boolean;
-  readonly since?: number;
-}
 
 interface DecideOptions extends BreakGlassOptions {
   readonly purpose: string;
@@ -75,21 +70,15 @@ function addDecisions(command: Command, context: Context): void {
     .command("equivalent")
     .description("Record that programs give the values of the archived ones.")
     .argument("<path>", "folder with definitions, or JSON: an array of bundles")
-    .option("--all", "compute all events that have not expired")
-    .option("--since <time>", "compute events that were received at or after this time", time)
     .requiredOption("--reason <text>", "why; recorded in the audit log", reason)
     .option("--dry-run", "compute, and record nothing")
     .addOption(breakGlassOption())
     .option("--json", "print one JSON object")
-    .addHelpText("after", example('drs feature equivalent features/ --all --reason "bundler upgrade"'))
-    .action(async (path: string, { all = false, since, ...options }: EquivalentOptions) => {
-      if (all === (since !== undefined)) {
-        throw new OperatorError("wrong-usage", "One of --all and --since says which events are computed.");
-      }
+    .addHelpText("after", example('drs feature equivalent features/ --reason "bundler upgrade"'))
+    .action(async (path: string, options: Pick<DecideOptions, "reason" | "dryRun" | "breakGlass" | "json">) => {
       const bundles = await readBundles(context, path);
       const answer = await call(deciding(context, options), "recordEquivalence", {
         bundles,
-        ...(since !== undefined && { from: new Date(since).toISOString() }),
         reason: options.reason,
         dry_run: options.dryRun ?? false,
       });

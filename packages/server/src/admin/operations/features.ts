@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Answer } from "@device-risk-signals/admin-api";
+import type { Answer, RouteId } from "@device-risk-signals/admin-api";
 import type { Bundle } from "@device-risk-signals/features";
 import type { ProposedBundle } from "@device-risk-signals/features/archived";
 import { requireRecovered } from "../../app/recover.ts";
@@ -10,6 +10,7 @@ import {
   findBundles,
   listDecisions,
   listLayers,
+  nameOf,
   proposeFeatures as propose,
   recordEquivalence as record,
   isProposer,
@@ -25,29 +26,35 @@ import { agentOf, type Caller } from "../../identity/caller.ts";
 import { findPurposeCode, readPolicyVersion, readPurposeIds } from "../../policy/policy-table.ts";
 import { inOwnerTransaction, withOwner } from "../../postgres/database.ts";
 import { type Approval, requireApproval } from "./approvals.ts";
-import { auditNotFound } from "./audit-around.ts";
-import { invalid, reasonOf } from "./input.ts";
+import { auditBegun, auditNotFound } from "./audit-around.ts";
+import { invalid, reasonOf, tried } from "./input.ts";
 import type { Operation, OperationCall } from "./operation.ts";
 import { type AdminPorts, requireReplayedJournal } from "./ports.ts";
 
 const LIMIT = 50;
 const LOOK_EVERY_MS = 50;
 
-export const proposeFeatures: Operation<"proposeFeatures"> = async ({ ports, caller, input }) => {
+export const proposeFeatures: Operation<"proposeFeatures"> = async (call) => {
+  const { ports, caller, input } = call;
   const reason = reasonOf(input.reason, ports.config);
   const bundles = input.bundles as readonly ProposedBundle[];
   await requirePublishedInputs(ports.pool, bundles);
   await requireRunnable(bundles);
+  const installation = input.dry_run ? undefined : await recovered(ports);
+  await auditReading(call, "proposeFeatures", bundles);
   const evidence = await evidenceOf(ports, bundles);
-  if (input.dry_run) return { answer: { proposed: [], evidence: shownEvidence(evidence), dry_run: true }, audit: {} };
-  const { audit } = await recovered(ports);
+  if (!installation) {
+    return { answer: { proposed: [], evidence: shownEvidence(evidence), dry_run: true }, ...tried() };
+  }
+  const { audit } = installation;
   const proposed = await inOwnerTransaction(ports.administration, (owner) =>
     propose(owner, audit, bundles, evidence, { ...agentOf(caller), reason }),
   );
   return { answer: { proposed: [...proposed], evidence: shownEvidence(evidence), dry_run: false } };
 };
 
-export const recordEquivalence: Operation<"recordEquivalence"> = async ({ ports, caller, input }) => {
+export const recordEquivalence: Operation<"recordEquivalence"> = async (call) => {
+  const { ports, caller, input } = call;
   const reason = reasonOf(input.reason, ports.config);
   const bundles = input.bundles as readonly ProposedBundle[];
   await requireRunnable(bundles);
@@ -55,14 +62,14 @@ export const recordEquivalence: Operation<"recordEquivalence"> = async ({ ports,
   const purposes = new Map([...(await readPurposeIds(ports.pool))].map(([code, id]) => [id, code]));
   const policyVersion = await readPolicyVersion(ports.pool);
   const onProgress = (events: number): void => ports.report(`${events} events`);
-  const scope = { purposes, from: input.from === undefined ? undefined : Date.parse(input.from) };
+  await auditReading(call, "recordEquivalence", bundles);
   // Reads events as the owner, as the evidence of an adoption does.
   const evidence = await withOwner(ports.administration, (executor) =>
-    requireEquivalent({ executor, sealer, policyVersion, onProgress }, bundles, scope),
+    requireEquivalent({ executor, sealer, policyVersion, onProgress }, bundles, purposes),
   );
   const { programs, unreadable } = evidence;
   const answer = { programs: [...programs], unreadable, dry_run: input.dry_run ?? false };
-  if (answer.dry_run) return { answer, audit: {} };
+  if (answer.dry_run) return { answer, ...tried() };
   if (programs.length > 0) {
     await inOwnerTransaction(ports.administration, (owner) =>
       record(owner, audit, evidence, { ...agentOf(caller), reason }),
@@ -71,13 +78,17 @@ export const recordEquivalence: Operation<"recordEquivalence"> = async ({ ports,
   return { answer };
 };
 
-export const adoptFeatures: Operation<"adoptFeatures"> = async ({ ports, caller, input }) => {
+export const adoptFeatures: Operation<"adoptFeatures"> = async (call) => {
+  const { ports, caller, input } = call;
   const reason = reasonOf(input.reason, ports.config);
   const purpose = await requirePurpose(ports, input.purpose);
   const features = [...new Set(input.features)].toSorted();
-  const evidence = await evidenceOf(ports, await findBundles(ports.pool, features), purpose.code);
-  if (input.dry_run) return { answer: { layer: null, evidence: shownEvidence(evidence), dry_run: true }, audit: {} };
-  const { audit } = await recovered(ports);
+  const bundles = await findBundles(ports.pool, features);
+  const installation = input.dry_run ? undefined : await recovered(ports);
+  await auditReading(call, "adoptFeatures", bundles, { purpose: purpose.id });
+  const evidence = await evidenceOf(ports, bundles, purpose.code);
+  if (!installation) return { answer: { layer: null, evidence: shownEvidence(evidence), dry_run: true }, ...tried() };
+  const { audit } = installation;
   const adoption: Adoption = { features, purpose, evidence, acceptsRefusals: input.accept_refusals ?? false };
   const approval = await approvalOf(ports, caller, adoption, reason);
   const decider = { ...agentOf(caller), reason, ...(approval && { approvalId: approval.id }) };
@@ -120,6 +131,24 @@ async function recovered(ports: AdminPorts) {
   const installation = await ports.installation();
   await requireRecovered(installation);
   return installation;
+}
+
+/** Written before the first event is read: what is refused or fails afterwards has read events, too. */
+async function auditReading(
+  call: OperationCall<"proposeFeatures"> | OperationCall<"recordEquivalence"> | OperationCall<"adoptFeatures">,
+  id: RouteId,
+  bundles: readonly Bundle[],
+  more: object = {},
+): Promise<void> {
+  const { ports, caller, input } = call;
+  const { reason, dry_run = false } = input;
+  // A dry run on the database itself writes nothing: it may be a standby.
+  if (ports.access === "read") return;
+  const programs = bundles.map((bundle) => ({ feature: nameOf(bundle), hash: bundle.hash }));
+  const detail = { programs, ...more, ...(dry_run && { dry_run }) };
+  // guard(drop): what reads events leaves an entry, also where it fails
+  // fails: packages/server/src/admin/lineage.test.ts › before the first event is read
+  await auditBegun({ ports, caller }, id, { reason: reasonOf(reason, ports.config), detail });
 }
 
 /** Reads events as the owner: no other login of the admin API may read payloads without an audit entry for each. */

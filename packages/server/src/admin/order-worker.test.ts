@@ -8,7 +8,7 @@ import { listAudit } from "../audit/audit.ts";
 import { endSession } from "../identity/admin-sessions.ts";
 import { issueAdminToken, revokeAdminToken } from "../identity/admin-tokens.ts";
 import type { Caller } from "../identity/caller.ts";
-import { deleteEndedOrders, endOrder, findOrder, MAX_OPEN, takeOrder } from "../orders/admin-orders.ts";
+import { deleteEndedOrders, endOrder, findOrder, MAX_OPEN, recordChecked, takeOrder } from "../orders/admin-orders.ts";
 import { tryLockSessionNamed } from "../postgres/advisory-locks.ts";
 import { inOwnerTransaction, withClient } from "../postgres/database.ts";
 import { LOCKS } from "../postgres/locks.ts";
@@ -61,6 +61,13 @@ const audited = async (person: string) =>
   (await listAudit(scene.system.pool, () => scene.system.secrets, { person, limit: 10 })).map(
     ({ operation, outcome, detail }) => ({ operation, outcome, order: (detail as { order_id?: string }).order_id }),
   );
+/** Starts an order of a route, as a worker does that is killed then. */
+const start = (id: RouteId) =>
+  withClient(scene.system.database, (session) => takeOrder(session, scene.system.clock, id));
+async function startChecked(id: RouteId): Promise<void> {
+  const order = await start(id);
+  if (order) await recordChecked(scene.system.pool, scene.system.clock, order);
+}
 /** Changes what triggers protect, as a superuser can. */
 const change = (assignment: string, id: string): Promise<unknown> =>
   scene.owner.query(
@@ -160,7 +167,8 @@ describe("an order", () => {
     await withClient(database, async (session) => {
       expect(await tryLockSessionNamed(session, LOCKS.orders, "runRetention")).toBe(true);
       const first = await takeOrder(session, clock, "runRetention");
-      await takeOrder(session, clock, "runRetention");
+      const second = await takeOrder(session, clock, "runRetention");
+      await recordChecked(pool, clock, { orderId: id, tries: second?.tries ?? 0 });
       expect(await endOrder(pool, clock, { orderId: id, tries: first?.tries ?? 0 }, late), "it is taken again").toBe(
         false,
       );
@@ -173,7 +181,7 @@ describe("an order", () => {
       expect(await find(id), "another worker has it").toMatchObject({ state: "running" });
       await worker?.close();
     });
-    // The token of the order may have been revoked since: it was valid when the first worker began the order.
+    // The token of the order may have been revoked since: it was valid when that worker checked the order.
     await revokeAdminToken(pool, clock, caller.tokenId);
     expect(await ended(id)).toMatchObject({ state: "done", answer: { rows: 0 } });
     expect((await audited("of-kill")).filter(({ operation }) => operation === "retention.run")).toHaveLength(1);
@@ -182,9 +190,37 @@ describe("an order", () => {
   it("that may have taken effect before its worker was killed is not applied again", async () => {
     const hold = { account: "customer-1", reason: "dispute 4711", approver: "J. Doe", review_on: "2999-01-31" };
     const id = await place(await callerOf("of-hold", ["privacy"]), "addHold", hold);
-    await withClient(scene.system.database, (session) => takeOrder(session, scene.system.clock, "addHold"));
+    await startChecked("addHold");
     expect(await ended(id)).toMatchObject({ state: "failed", problem: { code: "order-interrupted" } });
     expect((await scene.owner.query("select from drs.legal_hold")).rowCount).toBe(0);
+  });
+
+  it.each(["runRetention", "addHold"] as const)(
+    "whose worker was killed before it was checked is checked by the next one: %s",
+    async (route) => {
+      const caller = await callerOf("of-check", ["operator", "privacy"]);
+      const hold = { account: "customer-1", reason: "dispute 4711", approver: "J. Doe", review_on: "2999-01-31" };
+      const give = () => place(caller, route, route === "addHold" ? hold : {});
+      const [first, second] = [await give(), await give()];
+      for (let tries = 0; tries < 4; tries++) await start(route);
+      expect(await ended(first)).not.toMatchObject({ problem: { code: "order-interrupted" } });
+      await until(async () => (await find(second))?.ended_at !== null);
+      await worker?.close();
+      const third = await give();
+      await start(route);
+      await revokeAdminToken(scene.system.pool, scene.system.clock, caller.tokenId);
+      expect(await ended(third)).toMatchObject({ state: "refused", problem: { code: "order-refused" } });
+    },
+  );
+
+  it("that was checked can't be set to unchecked", async () => {
+    const id = await place(await callerOf("of-checked", ["operator"]));
+    await startChecked("runRetention");
+    for (const changed of ["null", "checked_at + interval '1 hour'"]) {
+      const update = scene.owner.query(`update drs.admin_order set checked_at = ${changed} where order_id = $1`, [id]);
+      await expect(update).rejects.toMatchObject({ code: "23001" });
+    }
+    expect(await ended(id)).toMatchObject({ state: "done" });
   });
 
   it("of another person shows its state to those whose roles allow it, and its answer to no one else", async () => {

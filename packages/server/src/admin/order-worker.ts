@@ -10,6 +10,7 @@ import {
   endOrder,
   type EndState,
   findOpenRoutes,
+  recordChecked,
   reportProgress,
   type TakenOrder,
   takeOrder,
@@ -17,8 +18,8 @@ import {
 import { deleteParts } from "../orders/order-parts.ts";
 import type { OnError } from "../ports.ts";
 import { tryLockSessionNamed } from "../postgres/advisory-locks.ts";
-import { withClient, withoutStatementTimeout } from "../postgres/database.ts";
-import type { Connection } from "../postgres/executor.ts";
+import { inTransaction, inTransactionOn, withClient, withoutStatementTimeout } from "../postgres/database.ts";
+import type { Connection, Transaction } from "../postgres/executor.ts";
 import { LOCKS } from "../postgres/locks.ts";
 import { changed, expired, type OrderResult } from "./operations/admin-orders.ts";
 import type { Operation } from "./operations/operation.ts";
@@ -40,6 +41,14 @@ const MAX_TRIES = 3;
 /** On close, orders under way get this long; a worker that starts later begins them again. */
 const CLOSE_WITHIN_MS = 5_000;
 const END_TRIES = 5;
+
+/** How the attempt to apply an order ended. */
+interface Outcome {
+  readonly state: EndState;
+  readonly result: OrderResult;
+  /** The code of the problem, for the audit. */
+  readonly code?: string | undefined;
+}
 
 export interface OrderWorkerOptions {
   readonly system: System;
@@ -139,16 +148,19 @@ export class OrderWorker {
   }
 
   async #applyAndEnd(session: Connection, order: TakenOrder): Promise<void> {
-    const { orders } = this.#system;
-    const { state, result } = await this.#apply(order);
+    const { orders, pool } = this.#system;
+    const { state, result, code } = await this.#apply(order);
     // What was interrupted by the end of this process is started again by the next one.
     if (this.#isClosed && state === "failed" && isRepeatable(order, this.#inputOf(order))) return;
     const end = { state, result: orders.seal(order.orderId, "result", result) };
-    if (isStream(order)) await deleteParts(this.#system.pool, order.orderId);
+    const work = async (transaction: Transaction): Promise<void> => {
+      const isEnded = await endOrder(transaction, this.#system.clock, order, end);
+      if (isEnded && state !== "done") await this.#auditEnd(transaction, order, state, code);
+    };
+    if (isStream(order)) await deleteParts(pool, order.orderId);
     for (let left = END_TRIES; ; left--) {
       try {
-        await endOrder(left === END_TRIES ? session : this.#system.pool, this.#system.clock, order, end);
-        return;
+        return await (left === END_TRIES ? inTransactionOn(session, work) : inTransaction(pool, work));
       } catch (error) {
         if (left === 1 || this.#isClosed) throw error;
         await after(REPORT_EVERY_MS);
@@ -156,21 +168,22 @@ export class OrderWorker {
     }
   }
 
-  async #apply(order: TakenOrder): Promise<{ readonly state: EndState; readonly result: OrderResult }> {
+  async #apply(order: TakenOrder): Promise<Outcome> {
     const { orders } = this.#system;
     // guard(false): an order that was changed in the database is not applied
     // fails: packages/server/src/admin/order-worker.test.ts › that was changed
-    if (!orders.isSigned(order, order.input, order.mac)) return this.#refuse(order, "changed", changed());
+    if (!orders.isSigned(order, order.input, order.mac)) return this.#refuse("changed", changed());
     const input = this.#inputOf(order);
-    const refusal = order.tries > 1 ? interrupted(order, input) : await this.#refusalOf(order);
-    if (refusal) return this.#refuse(order, order.tries > 1 ? "failed" : "refused", refusal);
+    // guard(false): an order that no worker has checked is checked, also when a worker had started it
+    // fails: packages/server/src/admin/order-worker.test.ts › before it was checked
+    const refusal = order.isChecked ? interrupted(order, input) : await this.#check(order);
+    if (refusal) return this.#refuse(order.isChecked ? "failed" : "refused", refusal);
     try {
       return { state: "done", result: { answer: await this.#perform(order, input) } };
     } catch (error) {
       const { shown, unexpected } = adminErrorOf(error);
       if (unexpected !== undefined && !this.#isClosed) this.#onError(unexpected, `apply order of ${order.route}`);
-      if (!this.#isClosed) await this.#auditEnd(order, "failed", shown.problem.code);
-      return { state: "failed", result: { problem: shown.problem } };
+      return { state: "failed", result: { problem: shown.problem }, code: shown.problem.code };
     }
   }
 
@@ -191,7 +204,7 @@ export class OrderWorker {
       caller,
       scope: scopeOf(permission, caller.roles) ?? "own",
       input,
-      ...(order.tries > 1 && { startedSince: order.requestedAt }),
+      ...(order.isChecked && { startedSince: order.requestedAt }),
     });
     const entry = { ...agentOf(caller), operation, outcome: "done" };
     if (audit) await writeAudit(ports.pool, this.#system.audit, { ...entry, ...audit });
@@ -208,6 +221,16 @@ export class OrderWorker {
       reportedAt = performance.now();
       reportProgress(this.#system.pool, order, line).catch((error: unknown) => this.#onError(error, "report progress"));
     };
+  }
+
+  /** @returns why the order is refused; where it is not, the database says so before the order has an effect. */
+  async #check(order: TakenOrder): Promise<OperatorError | undefined> {
+    const { pool, clock } = this.#system;
+    const refusal = await this.#refusalOf(order);
+    if (!refusal && !(await recordChecked(pool, clock, order))) {
+      throw new Error("another worker has started the order again");
+    }
+    return refusal;
   }
 
   /** Why the caller may not give this order, as the database says: not as the process of the admin API says. */
@@ -245,22 +268,26 @@ export class OrderWorker {
     return holder;
   }
 
-  async #refuse(order: TakenOrder, state: EndState, refusal: OperatorError) {
+  #refuse(state: EndState, refusal: OperatorError): Outcome {
     if (state === "changed") this.#onError(refusal, "apply order");
-    await this.#auditEnd(order, state, refusal.code);
-    return { state, result: { problem: adminErrorOf(refusal).shown.problem } };
+    return { state, result: { problem: adminErrorOf(refusal).shown.problem }, code: refusal.code };
   }
 
   /** The end of an order that is not done; the operation of one that is done has written an entry. */
-  async #auditEnd(order: TakenOrder, outcome: EndState, code: string | undefined): Promise<void> {
-    const { pool, audit } = this.#system;
+  async #auditEnd(
+    transaction: Transaction,
+    order: TakenOrder,
+    outcome: EndState,
+    code: string | undefined,
+  ): Promise<void> {
+    const { audit } = this.#system;
     // Nothing that a changed order says is known to be true.
     const agent =
       outcome === "changed"
         ? ({ actor: "server", via: "server", orderId: order.orderId } as const)
         : agentOf(callerOf(order));
     const detail = { of: isRouteId(order.route) ? routeOf(order.route).operation : order.route, code };
-    await writeAudit(pool, audit, { ...agent, operation: "order.end", outcome, detail });
+    await writeAudit(transaction, audit, { ...agent, operation: "order.end", outcome, detail });
   }
 }
 

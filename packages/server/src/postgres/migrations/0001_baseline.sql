@@ -738,6 +738,8 @@ create table admin_order (
   -- How often a worker has started it.
   tries integer not null default 0,
   started_at timestamptz,
+  -- When a worker found that its caller may give it. An order without it has had no effect.
+  checked_at timestamptz check (checked_at is null or tries > 0),
   progress text,
   ended_at timestamptz,
   result bytea,
@@ -756,9 +758,10 @@ create table admin_order_part (
 alter table admin_order_part alter column content set storage external;
 create index admin_order_open on admin_order (route, requested_at) where ended_at is null;
 create index admin_order_requested_at on admin_order (requested_at);
--- An order ends once, and nothing but its state changes before.
+-- An order ends once, and nothing but its state changes before. It is checked once.
 create trigger admin_order_is_final before update on admin_order for each row
-  when (old.ended_at is not null or (new.ended_at is null and new.input is distinct from old.input)
+  when (old.ended_at is not null or (old.checked_at is not null and new.checked_at is distinct from old.checked_at)
+    or (new.ended_at is null and new.input is distinct from old.input)
     or (old.order_id, old.route, old.person, old.actor, old.via, old.roles, old.token_id, old.session_id,
       old.input_sha256, old.requested_at, old.expires_at, old.mac)
     is distinct from (new.order_id, new.route, new.person, new.actor, new.via, new.roles, new.token_id, new.session_id,

@@ -174,7 +174,7 @@ export class OrderWorker {
     // fails: packages/server/src/admin/order-worker.test.ts › that was changed
     if (!orders.isSigned(order, order.input, order.mac)) return this.#refuse("changed", changed());
     const input = this.#inputOf(order);
-    // guard(false): an order that no worker has checked is checked, also when a worker had started it
+    // guard(true): an order that no worker has checked is checked, also when a worker had started it
     // fails: packages/server/src/admin/order-worker.test.ts › before it was checked
     const refusal = order.isChecked ? interrupted(order, input) : await this.#check(order);
     if (refusal) return this.#refuse(order.isChecked ? "failed" : "refused", refusal);

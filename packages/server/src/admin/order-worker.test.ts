@@ -254,10 +254,36 @@ describe("orders", () => {
       await place(await callerOf("of-age", ["operator"])),
       await place(await callerOf("of-age", ["operator"])),
     ];
-    await change("state = 'done', input = null, ended_at = now() - interval '25 hours'", old);
-    await change("state = 'changed', input = null, ended_at = now() - interval '25 hours'", changed);
+    const times = "requested_at = now() - interval '26 hours', expires_at = now() - interval '25 hours'";
+    await change(`${times}, state = 'done', input = null, ended_at = now() - interval '25 hours'`, old);
+    await change(`${times}, state = 'changed', input = null, ended_at = now() - interval '25 hours'`, changed);
     await deleteEndedOrders(pool);
     const { rows } = await scene.owner.query("select order_id from drs.admin_order where person = 'of-age'");
     expect(rows.map(({ order_id }: { order_id: string }) => order_id).toSorted()).toEqual([changed, open].toSorted());
+    await scene.owner.query("delete from drs.admin_order where person = 'of-age'");
   });
+
+  it("can't be deleted within a day after their end, nor before it has expired, for any interval", async () => {
+    const { pool } = scene.system;
+    const caller = await callerOf("of-interval", ["operator"]);
+    const [young, valid] = [await place(caller), await place(caller)];
+    const ending = (hoursAgo: number): string =>
+      `state = 'done', input = null, ended_at = now() - interval '${hoursAgo} hours'`;
+    await change(`${ending(2)}, expires_at = now() - interval '2 hours'`, young);
+    await change(ending(25), valid);
+    await pool.query("select delete_ended_orders('-1 day')");
+    const { rows } = await scene.owner.query("select order_id from drs.admin_order where person = 'of-interval'");
+    expect(rows).toHaveLength(2);
+  });
+
+  it.each(["tries = tries + 2", "tries = tries - 1", "checked_at = now()"])(
+    "that a stolen login of a worker changes are protected by the database: %s",
+    async (assignment) => {
+      const id = await place(await callerOf("of-theft", ["operator"]));
+      await change("tries = 1, state = 'running', expires_at = now()", id);
+      const update = scene.system.pool.query(`update admin_order set ${assignment} where order_id = $1`, [id]);
+      await expect(update).rejects.toMatchObject({ code: "23001" });
+      await scene.owner.query("delete from drs.admin_order where order_id = $1", [id]);
+    },
+  );
 });

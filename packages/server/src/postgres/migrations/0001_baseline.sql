@@ -758,9 +758,12 @@ create table admin_order_part (
 alter table admin_order_part alter column content set storage external;
 create index admin_order_open on admin_order (route, requested_at) where ended_at is null;
 create index admin_order_requested_at on admin_order (requested_at);
--- An order ends once, and nothing but its state changes before. It is checked once.
+-- An order ends once, and nothing but its state changes before. Its tries are counted. It is checked once, before it
+-- expires: one that is deleted and inserted again does not pass as checked.
 create trigger admin_order_is_final before update on admin_order for each row
-  when (old.ended_at is not null or (old.checked_at is not null and new.checked_at is distinct from old.checked_at)
+  when (old.ended_at is not null or new.tries not in (old.tries, old.tries + 1)
+    or (new.checked_at is distinct from old.checked_at
+      and (old.checked_at is not null or old.expires_at <= transaction_time()))
     or (new.ended_at is null and new.input is distinct from old.input)
     or (old.order_id, old.route, old.person, old.actor, old.via, old.roles, old.token_id, old.session_id,
       old.input_sha256, old.requested_at, old.expires_at, old.mac)

@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { afterEach, expect, it, vi } from "vitest";
 import { createAdminClient } from "./client.ts";
 import { adminProblem } from "./problems.ts";
 import type { Order } from "./routes/orders.ts";
@@ -15,7 +15,11 @@ const ORDER: Order = {
   progress: null,
 };
 
-/** A client of a server that gives these answers, one after another. */
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** A client of a server that gives these answers, one after another; 0: the network fails. */
 function clientOf(...answers: readonly (readonly [status: number, body: object])[]) {
   const requests: string[] = [];
   const seen: string[] = [];
@@ -25,6 +29,7 @@ function clientOf(...answers: readonly (readonly [status: number, body: object])
     onOrder: ({ state, progress }) => void seen.push([state, progress].join()),
     fetch: async (target) => {
       const [status, body] = answers[requests.push((target as URL).href) - 1] ?? [500, {}];
+      if (status === 0) throw new TypeError("fetch failed");
       const type = status >= 400 ? "application/problem+json" : "application/json";
       return Response.json(body, { status, headers: { "Content-Type": type } });
     },
@@ -38,7 +43,7 @@ it("a call whose order takes long shows its states, and gives the answer of its 
   const done = { ...running, state: "done", answer: { rows: 7 } };
   const { client, requests, seen } = clientOf([202, ORDER], [200, running], [200, done]);
   expect(await client.call("runRetention", {})).toEqual({ rows: 7 });
-  expect(seen).toEqual(["waiting,", "running,7 events"]);
+  expect(seen).toEqual(["waiting,", "running,7 events", "done,7 events"]);
   const order = `https://admin.example/admin/v1/orders/${ORDER.order_id}?wait_ms=1000`;
   expect(requests).toEqual(["https://admin.example/admin/v1/retention/runs", order, order]);
 });
@@ -51,4 +56,25 @@ it("a call whose order fails later throws its problem, as a call that fails at o
   await expect(client.call("runRetention", {})).rejects.toMatchObject(expected);
   const { client: atOnce } = clientOf([409, problem]);
   await expect(atOnce.call("runRetention", {})).rejects.toMatchObject(expected);
+});
+
+it("a call that waits for an order endures a server or network that is away, up to a limit", async () => {
+  vi.useFakeTimers();
+  const done = { ...running, state: "done", answer: { rows: 7 } };
+  const unavailable = [503, adminProblem("unavailable")] as const;
+  const { client } = clientOf([202, ORDER], unavailable, [0, {}], [429, {}], [502, {}], [200, done]);
+  const answer = client.call("runRetention", {});
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(await answer).toEqual({ rows: 7 });
+  const { client: later, requests } = clientOf([202, ORDER], ...Array.from({ length: 50 }, () => unavailable));
+  const ended = expect(later.call("runRetention", {})).rejects.toMatchObject({ status: 503 });
+  await vi.advanceTimersByTimeAsync(120_000);
+  await ended;
+  expect(requests).toHaveLength(13);
+});
+
+it("a call that waits for an order ends where the server refuses its request", async () => {
+  const { client, requests } = clientOf([202, ORDER], [401, {}]);
+  await expect(client.call("runRetention", {})).rejects.toMatchObject({ status: 401 });
+  expect(requests).toHaveLength(2);
 });

@@ -12,7 +12,7 @@ export interface AdminClientOptions {
   readonly fetch?: typeof fetch;
   /** Time limit of a request, in milliseconds. A call whose order a worker applies sends requests until it has ended. */
   readonly timeoutMs?: number;
-  /** Called with each state of an order that a worker applies, where that takes longer than a request. */
+  /** Called with each state of an order that a worker applies, its end included, where that takes longer than a request. */
   readonly onOrder?: (order: Order) => void;
 }
 
@@ -25,6 +25,12 @@ const TIMEOUT_MS = 30_000;
 /** How long one request waits for the end of an order. */
 const WAIT_MS = 1_000;
 const PLACED = 202;
+/** While a call waits for the end of an order, these statuses and network errors don't end it: the order continues. */
+const RETRIED: readonly number[] = [429, 502, 503];
+const FIRST_PAUSE_MS = 500;
+const MAX_PAUSE_MS = 8_000;
+/** Requests in a row that fail; their pauses take about a minute. */
+const MAX_FAILURES = 12;
 
 /** An answer that is not a success. */
 export class AdminRequestError extends Error {
@@ -81,12 +87,24 @@ async function follow(options: AdminClientOptions, placed: Order): Promise<unkno
   options.onOrder?.(placed);
   const input = { order_id: placed.order_id, wait_ms: WAIT_MS };
   for (;;) {
-    const response = await send(options, routeOf("readOrder"), input);
-    const order = (await response.json()) as Answer<"readOrder">;
+    const order = await readOrder(options, input);
+    options.onOrder?.(order);
     const problem = order.problem as AdminProblem | null;
     if (problem) throw new AdminRequestError(problem.status, problem);
     if (order.state === "done") return order.answer;
-    options.onOrder?.(order);
+  }
+}
+
+/** Reads an order, also where the server or the network is away for a while. */
+async function readOrder(options: AdminClientOptions, input: Input<"readOrder">): Promise<Answer<"readOrder">> {
+  for (let failures = 1, pauseMs = FIRST_PAUSE_MS; ; failures++, pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
+    try {
+      return (await (await send(options, routeOf("readOrder"), input)).json()) as Answer<"readOrder">;
+    } catch (error) {
+      const isFinal = error instanceof AdminRequestError && !RETRIED.includes(error.status);
+      if (isFinal || failures === MAX_FAILURES) throw error;
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    }
   }
 }
 

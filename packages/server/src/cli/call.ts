@@ -96,11 +96,9 @@ function remotely({ onInterrupt, stderr }: Context, login: Login, report: (line:
   const client = createAdminClient({ ...login, timeoutMs: TIMEOUT_MS, onOrder: (order) => follower.show(order) });
   return async <Id extends RouteId>(id: Id, input: Input<Id>): Promise<Answer<Id>> => {
     const answer = await client.call(id, input).catch((error: unknown) => {
-      if (error instanceof AdminRequestError) throw answered(error);
       stderr.write(follower.advice());
-      throw unreachable(error, url);
+      throw error instanceof AdminRequestError ? answered(error) : unreachable(error, url);
     });
-    follower.forget();
     return isLines(routeOf(id).answer) ? (wholeOf(answer as AsyncIterable<unknown>, url) as Answer<Id>) : answer;
   };
 }
@@ -115,13 +113,13 @@ class OrderFollower {
   }
 
   show(order: Order): void {
+    if (order.state !== "waiting" && order.state !== "running") {
+      this.#order = undefined;
+      return;
+    }
     const line = lineOf(order);
     if (!this.#order || lineOf(this.#order) !== line) this.#report(line);
     this.#order = order;
-  }
-
-  forget(): void {
-    this.#order = undefined;
   }
 
   /** Empty where the command waits for no order. */

@@ -24,10 +24,17 @@ import type { AdminSessions } from "../identity/admin-sessions.ts";
 import { agentOf, type Caller } from "../identity/caller.ts";
 import { sourceOf } from "../identifiers/source-address.ts";
 import { accountThrottle, failureThrottle } from "../ingest/throttle.ts";
-import { OperatorError } from "../errors/operator-error.ts";
+import type { OrderRow } from "../orders/admin-orders.ts";
 import type { OnError } from "../ports.ts";
 import { authenticate } from "./authenticate.ts";
-import { placeOrder, resultOf, shownOrder, waitForEnd } from "./operations/admin-orders.ts";
+import {
+  giveOrder,
+  type OrderResult,
+  placeOrder,
+  resultOf,
+  shownOrder,
+  waitForEnd,
+} from "./operations/admin-orders.ts";
 import type { Operation, OperationCall, OperationResult } from "./operations/operation.ts";
 import { OPERATIONS } from "./operations/operations.ts";
 import { type AdminPorts } from "./operations/ports.ts";
@@ -124,7 +131,7 @@ function addRoute(
     handler: async (request, reply) => {
       const { call } = admitted.get(request) as Admitted;
       const input = { ...(request.params as object), ...(request.query as object), ...(request.body as object) };
-      if (isOrder(route)) return answerOrder(ports, id, call.caller, input, reply);
+      if (isOrder(route)) return answerOrder(ports, id, call.caller, input, reply, onError);
       if (route.appliedBy === "worker" && !ports.works)
         return answerLines(ports, id, call.caller, input, reply, onError);
       const { answer, audit, headers = {} } = await perform(id, { ...call, input });
@@ -159,19 +166,30 @@ async function answerOrder(
   caller: Caller,
   input: object,
   reply: FastifyReply,
+  onError: OnError,
 ): Promise<FastifyReply> {
-  const orderId = await placeOrder(ports, id, caller, input);
-  const order = await waitForEnd(ports, orderId, ANSWER_WITHIN_MS);
-  if (!order) throw new OperatorError("not-found", `There is no order ${orderId}.`);
-  const { answer, problem: failed } = await resultOf(ports, order);
-  if (failed) return problem(reply, failed as AdminProblem, {});
+  const placed = await giveOrder(ports, id, caller, input);
+  const { order, result } = await endOf(ports, placed).catch((error: unknown) => {
+    // The order is in the database, and a worker applies it: the caller gets its address.
+    onError(error, "follow order");
+    return { order: placed, result: undefined };
+  });
+  if (result?.problem) return problem(reply, result.problem as AdminProblem, {});
   reply.type("application/json");
-  if (order.state === "done") return reply.send(JSON.stringify(answer));
-  const headers = { Location: `${BASE_PATH}/orders/${orderId}` };
+  if (result && order.state === "done") return reply.send(JSON.stringify(result.answer));
+  const headers = { Location: `${BASE_PATH}/orders/${placed.order_id}` };
   return reply
     .status(202)
     .headers(headers)
     .send(JSON.stringify(shownOrder(order)));
+}
+
+async function endOf(
+  ports: AdminPorts,
+  placed: OrderRow,
+): Promise<{ readonly order: OrderRow; readonly result?: OrderResult }> {
+  const order = await waitForEnd(ports, placed.order_id, ANSWER_WITHIN_MS);
+  return order ? { order, result: await resultOf(ports, order) } : { order: placed };
 }
 
 /** Relays a stream of a worker. What fails before the first line is a problem. */

@@ -1,5 +1,8 @@
 /** Orders that processes of the admin API give, and workers apply. */
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { Role, RouteId } from "@device-risk-signals/admin-api";
 import { until } from "../../../../e2e/support/embedded.ts";
@@ -12,6 +15,7 @@ import { deleteEndedOrders, endOrder, findOrder, MAX_OPEN, recordChecked, takeOr
 import { tryLockSessionNamed } from "../postgres/advisory-locks.ts";
 import { inOwnerTransaction, withClient } from "../postgres/database.ts";
 import { LOCKS } from "../postgres/locks.ts";
+import { createAdminApi } from "./admin-api.ts";
 import { OrderWorker } from "./order-worker.ts";
 import { placeOrder, readOrder, resultOf } from "./operations/admin-orders.ts";
 import { readHealth } from "./operations/health.ts";
@@ -232,6 +236,36 @@ describe("an order", () => {
     const { answer: shown } = await readOrder({ ports, caller: own, scope: "full", input });
     expect(shown).toMatchObject({ state: "done", operation: "retention.run", answer: null });
     expect((await readOrder({ ports, caller: full, scope: "own", input })).answer.answer).toMatchObject({ rows: 0 });
+  });
+});
+
+describe("a call whose order was given", () => {
+  it("is answered with its address where the database is away afterwards", async () => {
+    const { system } = scene;
+    let isAway = false;
+    const query = (...values: Parameters<typeof system.pool.query>): unknown =>
+      isAway ? Promise.reject(new Error("timeout exceeded when trying to connect")) : system.pool.query(...values);
+    const pool = Object.assign(Object.create(system.pool) as typeof system.pool, { query });
+    const api = await createAdminApi({
+      ports: { ...ports, pool, wakeWorker: () => (isAway = true) },
+      document: "{}",
+      isClearAllowed: true,
+      onError: (error) => void errors.push(error),
+    });
+    const server = createServer(api).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const issued = await inOwnerTransaction(system.administration, (owner) =>
+      issueAdminToken(owner, system.clock, { person: "of-outage", roles: ["operator"], ttlMs: HOUR_MS }),
+    );
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/admin/v1/retention/runs`;
+    const headers = { Authorization: `Bearer ${issued.token}`, "Content-Type": "application/json" };
+    const response = await fetch(url, { method: "POST", headers, body: "{}" });
+    server.close();
+    const order = (await response.json()) as { readonly order_id: string };
+    expect([response.status, order]).toMatchObject([202, { state: "waiting", operation: "retention.run" }]);
+    expect(response.headers.get("Location")).toBe(`/admin/v1/orders/${order.order_id}`);
+    expect(errors.splice(0)).toHaveLength(1);
+    expect(await ended(order.order_id)).toMatchObject({ state: "done" });
   });
 });
 

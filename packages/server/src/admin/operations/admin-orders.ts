@@ -73,11 +73,15 @@ export const expired = (): OperatorError =>
 export const changed = (): OperatorError =>
   new OperatorError("order-changed", "The order was changed in the database after it had been given: see drs doctor.");
 
+/** Gives an order. @returns its id. @throws AdminError too-many-requests */
+export const placeOrder = async (ports: AdminPorts, id: RouteId, caller: Caller, input: object): Promise<string> =>
+  (await giveOrder(ports, id, caller, input)).order_id;
+
 /**
  * Gives an order. It is in the database, and in the audit, when the promise resolves.
- * @returns its id. @throws AdminError too-many-requests
+ * @throws AdminError too-many-requests
  */
-export async function placeOrder(ports: AdminPorts, id: RouteId, caller: Caller, input: object): Promise<string> {
+export async function giveOrder(ports: AdminPorts, id: RouteId, caller: Caller, input: object): Promise<OrderRow> {
   const { audit, orders } = await ports.keys();
   const order = recordOf(orders, ports.clock.now(), id, caller, input);
   await inTransaction(ports.pool, async (transaction) => {
@@ -90,7 +94,9 @@ export async function placeOrder(ports: AdminPorts, id: RouteId, caller: Caller,
     await writeAudit(transaction, audit, { ...agent, operation: "order.place", outcome: "done", detail });
   });
   ports.wakeWorker();
-  return order.orderId;
+  const { orderId: order_id, route, person, requestedAt: requested_at, expiresAt: expires_at } = order;
+  const before = { started_at: null, ended_at: null, progress: null };
+  return { order_id, route, person, requested_at, expires_at, state: "waiting", ...before };
 }
 
 function recordOf(

@@ -269,6 +269,17 @@ describe("a call whose order was given", () => {
   });
 });
 
+describe("the answer of an order", () => {
+  it("is not shown to the person who gave it and whose roles no longer allow its operation", async () => {
+    const caller = await callerOf("of-role", ["operator"]);
+    const input = { order_id: await place(caller) };
+    await ended(input.order_id);
+    const now: Caller = { ...caller, roles: ["analyst"] };
+    const { answer: shown } = await readOrder({ ports, caller: now, scope: "own", input });
+    expect(shown).toMatchObject({ state: "done", answer: null });
+  });
+});
+
 describe("orders", () => {
   it("of one person that no worker has applied are at most a hundred", async () => {
     const caller = await callerOf("of-flood", ["operator"]);

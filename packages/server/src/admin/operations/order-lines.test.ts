@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { until } from "../../../../../e2e/support/embedded.ts";
 import { useTestSystem } from "../../../../../e2e/support/test-system.ts";
 import { endOrder, takeOrder } from "../../orders/admin-orders.ts";
 import { insertPart } from "../../orders/order-parts.ts";
@@ -41,6 +42,27 @@ describe("an answer that is a stream", () => {
 
   it("that no process reads fails", async () => {
     await expect(sendLines(scene.system, id, of([1]), 100)).rejects.toMatchObject({ code: "order-interrupted" });
+    await end();
+  });
+
+  it("is waited for while its order waits for others, and 60 seconds once a worker has begun it", async () => {
+    let nowMs = 0;
+    const monotonic = { now: () => (nowMs += 30_000) };
+    let state = "open";
+    const lines = receiveLines({ ...ports(), monotonic }, id).next();
+    const ended = expect(lines.finally(() => (state = "ended"))).rejects.toMatchObject({
+      code: "dependency-unavailable",
+    });
+    await until(async () => nowMs > 120_000);
+    expect(state).toBe("open");
+    await withClient(scene.system.database, (session) => takeOrder(session, scene.system.clock, "exportAccount"));
+    await ended;
+    await end();
+  });
+
+  it("is not waited for once its order has expired", async () => {
+    const clock = { now: () => scene.system.clock.now() + 2 * 3_600_000 };
+    await expect(receiveLines({ ...ports(), clock }, id).next()).rejects.toMatchObject({ name: "OrderFailed" });
     await end();
   });
 

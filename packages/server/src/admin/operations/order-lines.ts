@@ -13,8 +13,10 @@ const PART_CHARACTERS = 262_144;
 /** Parts that wait for the reader. */
 const MAX_UNREAD = 8;
 const LOOK_EVERY_MS = 50;
+/** An order may wait for others of its route. */
+const LOOK_AGAIN_MS = 200;
 const READ_WITHIN_MS = 30_000;
-/** A worker that writes nothing for this long is away. */
+/** A worker that has begun the order and writes nothing for this long is away. */
 const WRITE_WITHIN_MS = 60_000;
 
 type Writer = Pick<System, "pool" | "orders">;
@@ -95,6 +97,12 @@ export async function* receiveLines(ports: AdminPorts, orderId: string): AsyncGe
     if (order?.state === "done") return;
     const { problem } = order ? await resultOf(ports, order) : {};
     if (problem) throw new OrderFailed(problem as AdminProblem);
+    if (order?.state === "waiting") {
+      // Its end is `expired` at the latest.
+      until = monotonic.now() + WRITE_WITHIN_MS;
+      await sleep(LOOK_AGAIN_MS);
+      continue;
+    }
     if (monotonic.now() >= until) throw new OperatorError("dependency-unavailable", "No worker answers the order.");
     await sleep(LOOK_EVERY_MS);
   }

@@ -25,8 +25,8 @@ const TIMEOUT_MS = 30_000;
 /** How long one request waits for the end of an order. */
 const WAIT_MS = 1_000;
 const PLACED = 202;
-/** While a call waits for the end of an order, these statuses and network errors don't end it: the order continues. */
-const RETRIED: readonly number[] = [429, 502, 503];
+/** These statuses and network errors don't end a call that waits for an order: the order continues. */
+const RETRIED: ReadonlySet<number> = new Set([429, 502, 503]);
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 8_000;
 /** Requests in a row that fail; their pauses take about a minute. */
@@ -101,7 +101,7 @@ async function readOrder(options: AdminClientOptions, input: Input<"readOrder">)
     try {
       return (await (await send(options, routeOf("readOrder"), input)).json()) as Answer<"readOrder">;
     } catch (error) {
-      const isFinal = error instanceof AdminRequestError && !RETRIED.includes(error.status);
+      const isFinal = error instanceof AdminRequestError && !RETRIED.has(error.status);
       if (isFinal || failures === MAX_FAILURES) throw error;
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }

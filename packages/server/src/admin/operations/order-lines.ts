@@ -16,7 +16,7 @@ const LOOK_EVERY_MS = 50;
 /** An order may wait for others of its route. */
 const LOOK_AGAIN_MS = 200;
 const READ_WITHIN_MS = 30_000;
-/** A worker that has begun the order and writes nothing for this long is away. */
+/** A worker that started the order and writes nothing for this long is away. */
 const WRITE_WITHIN_MS = 60_000;
 
 type Writer = Pick<System, "pool" | "orders">;
@@ -98,7 +98,7 @@ export async function* receiveLines(ports: AdminPorts, orderId: string): AsyncGe
     const { problem } = order ? await resultOf(ports, order) : {};
     if (problem) throw new OrderFailed(problem as AdminProblem);
     if (order?.state === "waiting") {
-      // Its end is `expired` at the latest.
+      // An order that waits becomes `expired`.
       until = monotonic.now() + WRITE_WITHIN_MS;
       await sleep(LOOK_AGAIN_MS);
       continue;

@@ -176,7 +176,10 @@ export const TABLES: Readonly<Record<string, Table>> = {
       "lifecycle/retention/runs.ts": "overdue partitions",
     },
   },
-  feature_row: { owner: "features" },
+  feature_row: {
+    owner: "features",
+    readers: { "lifecycle/holds/copy-held-features.ts": "whether an event has values without a copy" },
+  },
   held_feature: { owner: "lifecycle/holds" },
   extraction_due: {
     owner: "features",

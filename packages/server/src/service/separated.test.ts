@@ -1,7 +1,6 @@
 /** Three processes of one installation, each with the login of its surface alone. */
 import { randomBytes } from "node:crypto";
 import { Writable } from "node:stream";
-import { inspect } from "node:util";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type AdminClient, createAdminClient } from "@device-risk-signals/admin-api";
@@ -71,7 +70,8 @@ beforeAll(async () => {
     { login: ingestLogin, role: "drs_ingest" },
     { login: adminLogin, role: "drs_admin" },
   ]);
-  worker = await start(["worker"], "postgres");
+  // A pass at an interval would exclude that of the order, and run while a test replaces the rows of the journal.
+  worker = await start(["worker"], "postgres", { DRS_RETENTION_INTERVAL: "24h" });
   ingest = await start(["ingest"], ingestLogin);
   admin = await start(["admin"], adminLogin);
   who = await makeCredentials(scene.system, "customer-1");
@@ -244,8 +244,6 @@ describe("a process of", () => {
 
   it("each surface meets no privilege that its login lacks", async () => {
     await ingest.service.stop();
-    const errors = [ingest, admin, worker].flatMap((surface) => surface.errors).map((error) => inspect(error));
-    // Another error of a pass, which races with the orders above, is none of a login.
-    expect(errors.filter((error) => error.includes("42501"))).toEqual([]);
+    expect([ingest, admin, worker].flatMap(({ errors }) => errors)).toEqual([]);
   });
 });

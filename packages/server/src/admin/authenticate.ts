@@ -4,7 +4,7 @@ import type { Clock } from "../ports.ts";
 import type { Executor } from "../postgres/executor.ts";
 import type { AdminSession, AdminSessions } from "../identity/admin-sessions.ts";
 import { findHolder } from "../identity/admin-tokens.ts";
-import { actorStartOf, type Caller } from "../identity/caller.ts";
+import { type Caller, originOfSession, originOfToken } from "../identity/caller.ts";
 import { cookiesOf, SESSION_COOKIE } from "./operations/cookies.ts";
 import { AdminError } from "./operations/problem.ts";
 
@@ -44,7 +44,7 @@ async function ofToken({ pool, clock, adminSessions }: Authentication, authoriza
   const holder = await findHolder(pool, clock, token);
   if (holder) return ofHolder(holder);
   const session = await adminSessions.find(pool, clock, "login", token);
-  return session && ofSession(session, "cli");
+  return session && ofSession(session, "login");
 }
 
 function ofHolder({
@@ -53,8 +53,7 @@ function ofHolder({
   expires_at,
   token_id,
 }: NonNullable<Awaited<ReturnType<typeof findHolder>>>): Caller {
-  const actor = `${actorStartOf(person)}admin token ${token_id})`;
-  return { person, roles, expiresAt: expires_at, via: "api", actor, tokenId: token_id };
+  return { person, roles, expiresAt: expires_at, ...originOfToken(person, token_id), tokenId: token_id };
 }
 
 async function ofCookie(
@@ -69,10 +68,10 @@ async function ofCookie(
   return session && ofSession(session, "console");
 }
 
-function ofSession(session: AdminSession, via: "console" | "cli"): Caller {
+function ofSession(session: AdminSession, kind: "console" | "login"): Caller {
   const { person, roles, expiresAt, sessionId, authenticatedAt } = session;
-  const actor = `${actorStartOf(person)}${via === "cli" ? "login" : "console session"} ${sessionId})`;
-  return { person, roles, expiresAt, via, actor, session: { id: sessionId, authenticatedAt } };
+  const origin = originOfSession(person, kind, sessionId);
+  return { person, roles, expiresAt, ...origin, session: { id: sessionId, authenticatedAt } };
 }
 
 const invalid = (): AdminError => new AdminError("credentials-invalid", { headers: INVALID });

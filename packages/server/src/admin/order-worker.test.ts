@@ -137,6 +137,15 @@ describe("an order", () => {
     }
   });
 
+  it("that the admin API signed in the name of another caller is refused", async () => {
+    const caller = await callerOf("of-name", ["operator"]);
+    for (const wrong of [{ via: "direct" }, { actor: "other (admin token 1)" }] as const) {
+      const id = await place({ ...caller, ...wrong });
+      expect(await ended(id)).toMatchObject({ state: "refused", problem: { code: "order-refused" } });
+      await worker?.close();
+    }
+  });
+
   it("whose session has ended, or whose sign-in was not recent where it must be, is refused", async () => {
     const { adminSessions, pool, clock } = scene.system;
     const signIn = async (minutesAgo: number): Promise<Caller> => {

@@ -4,7 +4,7 @@ import type { System } from "../app/system.ts";
 import { writeAudit } from "../audit/audit.ts";
 import { OperatorError } from "../errors/operator-error.ts";
 import { findHolderById } from "../identity/admin-tokens.ts";
-import { agentOf, type Caller } from "../identity/caller.ts";
+import { agentOf, type Caller, originOfSession, originOfToken } from "../identity/caller.ts";
 import {
   deleteEndedOrders,
   endOrder,
@@ -244,6 +244,9 @@ export class OrderWorker {
     // guard(false): an order needs a credential that is active
     // fails: packages/server/src/admin/order-worker.test.ts › revoked
     if (holder?.person !== person) return refused("The session or token of its caller has ended or was revoked.");
+    // guard(false): an order is of the caller that the database knows: a command on the database needs no approval
+    // fails: packages/server/src/admin/order-worker.test.ts › in the name of another caller
+    if (holder.via !== order.via || holder.actor !== order.actor) return refused("Its caller has another name.");
     const { permission, recentSignIn } = routeOf(route);
     // guard(false): an order needs the permission of its route
     // fails: packages/server/src/admin/order-worker.test.ts › without its permission
@@ -258,14 +261,14 @@ export class OrderWorker {
     return isRecent ? undefined : refused("The sign-in of its caller was not recent.");
   }
 
-  /** @returns also when the person gave proof, where the credential is a session. */
-  async #holderOf({ tokenId, sessionId, requestedAt }: TakenOrder) {
+  async #holderOf({ tokenId, sessionId, requestedAt }: TakenOrder): Promise<Holder | undefined> {
     const { pool, adminSessions } = this.#system;
-    const holder: (Pick<Caller, "person" | "roles"> & { readonly authenticatedAt?: string | null }) | undefined =
-      tokenId === null
-        ? await adminSessions.findById(pool, sessionId ?? "", requestedAt)
-        : await findHolderById(pool, tokenId, requestedAt);
-    return holder;
+    if (tokenId !== null) {
+      const holder = await findHolderById(pool, tokenId, requestedAt);
+      return holder && { ...holder, ...originOfToken(holder.person, tokenId) };
+    }
+    const session = await adminSessions.findById(pool, sessionId ?? "", requestedAt);
+    return session && { ...session, ...originOfSession(session.person, session.kind, session.sessionId) };
   }
 
   #refuse(state: EndState, refusal: OperatorError): Outcome {
@@ -290,6 +293,12 @@ export class OrderWorker {
     await writeAudit(transaction, audit, { ...agent, operation: "order.end", outcome, detail });
   }
 }
+
+/** The caller, as the database knows the holder of the credential. */
+type Holder = Pick<Caller, "person" | "roles" | "via" | "actor"> & {
+  /** When the person gave proof; absent where the credential is a token. */
+  readonly authenticatedAt?: string | null;
+};
 
 const refused = (why: string): OperatorError =>
   new OperatorError("order-refused", `The worker refused the order. ${why}`);

@@ -193,9 +193,14 @@ export class AdminSessions {
   }
 
   /** A session that has not ended and was valid at a time, RFC 3339. */
-  async findById(executor: Executor, sessionId: string, at: string): Promise<AdminSession | undefined> {
+  async findById(
+    executor: Executor,
+    sessionId: string,
+    at: string,
+  ): Promise<(AdminSession & { readonly kind: "console" | "login" }) | undefined> {
     const row = (await query(executor, FIND_BY_ID, [sessionId, at])).rows[0];
-    return row && this.#verified(row.secret_hash, row.kind, row);
+    const session = row && this.#verified(row.secret_hash, row.kind, row);
+    return session && { ...session, kind: row.kind };
   }
 
   /** Exchanges a code for a login, once: a wrong verifier ends the code, too. */

@@ -21,6 +21,22 @@ export interface CallerSession {
   readonly authenticatedAt: string | null;
 }
 
+/** How the holder of an admin token calls, and the name in the audit. */
+export const originOfToken = (person: string, tokenId: string): Pick<Agent, "actor" | "via"> => ({
+  via: "api",
+  actor: `${actorStartOf(person)}admin token ${tokenId})`,
+});
+
+/** How a person who signed in calls, and the name in the audit. */
+export const originOfSession = (
+  person: string,
+  kind: "console" | "login",
+  sessionId: string,
+): Pick<Agent, "actor" | "via"> =>
+  kind === "console"
+    ? { via: "console", actor: `${actorStartOf(person)}console session ${sessionId})` }
+    : { via: "cli", actor: `${actorStartOf(person)}login ${sessionId})` };
+
 /** What audit entries say about the caller. */
 export const agentOf = ({ actor, via, roles, breakGlass = false, orderId }: Caller): Agent => ({
   actor,

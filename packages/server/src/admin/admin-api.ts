@@ -22,7 +22,6 @@ import type { TSchema } from "typebox";
 import { writeAudit } from "../audit/audit.ts";
 import type { AdminSessions } from "../identity/admin-sessions.ts";
 import { agentOf, type Caller } from "../identity/caller.ts";
-import { sourceOf } from "../identifiers/source-address.ts";
 import { accountThrottle, failureThrottle } from "../ingest/throttle.ts";
 import type { OrderRow } from "../orders/admin-orders.ts";
 import type { OnError } from "../ports.ts";
@@ -131,9 +130,9 @@ function addRoute(
     handler: async (request, reply) => {
       const { call } = admitted.get(request) as Admitted;
       const input = { ...(request.params as object), ...(request.query as object), ...(request.body as object) };
-      if (isOrder(route)) return answerOrder(ports, id, call.caller, input, reply, onError);
-      if (route.appliedBy === "worker" && !ports.works)
-        return answerLines(ports, id, call.caller, input, reply, onError);
+      const order = { ports, id, caller: call.caller, input, reply, onError };
+      if (isOrder(route)) return answerOrder(order);
+      if (route.appliedBy === "worker" && !ports.works) return answerLines(order);
       const { answer, audit, headers = {} } = await perform(id, { ...call, input });
       // guard(drop): what is read is audited before it is answered
       // fails: packages/server/src/admin/routes.test.ts › is audited
@@ -159,15 +158,18 @@ function addRoute(
   });
 }
 
+/** A request that a worker applies. */
+interface OrderRequest {
+  readonly ports: AdminPorts;
+  readonly id: RouteId;
+  readonly caller: Caller;
+  readonly input: object;
+  readonly reply: FastifyReply;
+  readonly onError: OnError;
+}
+
 /** Short work is answered at once, as if no other process did it. */
-async function answerOrder(
-  ports: AdminPorts,
-  id: RouteId,
-  caller: Caller,
-  input: object,
-  reply: FastifyReply,
-  onError: OnError,
-): Promise<FastifyReply> {
+async function answerOrder({ ports, id, caller, input, reply, onError }: OrderRequest): Promise<FastifyReply> {
   const placed = await giveOrder(ports, id, caller, input);
   const { order, result } = await endOf(ports, placed).catch((error: unknown) => {
     // The order is in the database, and a worker applies it: the caller gets its address.
@@ -193,15 +195,10 @@ async function endOf(
 }
 
 /** Relays a stream of a worker. What fails before the first line is a problem. */
-async function answerLines(
-  ports: AdminPorts,
-  id: RouteId,
-  caller: Caller,
-  input: object,
-  reply: FastifyReply,
-  onError: OnError,
-): Promise<FastifyReply> {
-  const values = receiveLines(ports, await placeOrder(ports, id, caller, input));
+async function answerLines({ ports, id, caller, input, reply, onError }: OrderRequest): Promise<FastifyReply> {
+  const stop = new AbortController();
+  reply.raw.once("close", () => stop.abort());
+  const values = receiveLines(ports, await placeOrder(ports, id, caller, input), stop.signal);
   const first = await values.next().catch((error: unknown) => {
     if (error instanceof OrderFailed) return error;
     throw error;
@@ -253,7 +250,7 @@ function admission({ ports, signIn }: AdminApiOptions, adminSessions: AdminSessi
   return async (request: FastifyRequest, permission: Permission, id: RouteId): Promise<void> => {
     const { raw } = request;
     const authentication = { pool: ports.pool, clock: ports.clock, adminSessions, origin: signIn?.origin };
-    const peer = sourceOf(raw.socket.remoteAddress ?? "");
+    const peer = raw.socket.remoteAddress ?? "";
     const waitSeconds = failures.take(peer);
     // guard(false): past the limit, no answer says whether a guess is right
     // fails: packages/server/src/admin/routes.test.ts › fails too often

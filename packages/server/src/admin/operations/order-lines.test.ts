@@ -60,6 +60,14 @@ describe("an answer that is a stream", () => {
     await end();
   });
 
+  it("whose caller has left is not waited for", async () => {
+    const caller = new AbortController();
+    const next = receiveLines(ports(), id, caller.signal).next();
+    caller.abort();
+    expect(await next).toEqual({ done: true, value: undefined });
+    await end();
+  });
+
   it("is not waited for once its order has expired", async () => {
     const clock = { now: () => scene.system.clock.now() + 2 * 3_600_000 };
     await expect(receiveLines({ ...ports(), clock }, id).next()).rejects.toMatchObject({ name: "OrderFailed" });

@@ -76,12 +76,18 @@ export class OrderFailed extends Error {
   }
 }
 
-/** The values that the worker writes, to the end of the order. @throws OrderFailed, dependency-unavailable */
-export async function* receiveLines(ports: AdminPorts, orderId: string): AsyncGenerator {
+/**
+ * The values that the worker writes, to the end of the order.
+ * @param stop aborts when the caller has left. @throws OrderFailed, dependency-unavailable
+ */
+export async function* receiveLines(ports: AdminPorts, orderId: string, stop?: AbortSignal): AsyncGenerator {
   const { pool, clock, monotonic, keys } = ports;
   const { orders } = await keys();
   let [expected, until] = [1, monotonic.now() + WRITE_WITHIN_MS];
   for (;;) {
+    // guard(drop): a caller that has left is not waited for
+    // fails: packages/server/src/admin/operations/order-lines.test.ts › whose caller has left
+    if (stop?.aborted) return;
     // The order is read first: parts that come before its end are not missed.
     const order = await findOrder(pool, clock, orderId);
     const part = await takePart(pool, orderId);

@@ -205,15 +205,18 @@ async function* searchRows(
   yield* (await query(executor, statement.ofCopies, [name, limit])).rows;
 }
 
-const OF_EVENTS = partitionQuery(
-  ["text[]", "timestamptz[]", "uuid[]"],
-  ROW_TYPES,
-  (
-    within,
-  ) => `select ${ROW_COLUMNS} from unnest($1::text[], $2::timestamptz[], $3::uuid[]) n (account, received_at, event_id)
-      join unrestricted_feature f on ${within("f", "view")} and f.account = n.account and f.received_at = n.received_at
-        and f.event_id = n.event_id order by f.layer`,
-);
+const ofEvents = (view: string) =>
+  partitionQuery(
+    ["text[]", "timestamptz[]", "uuid[]"],
+    ROW_TYPES,
+    (
+      within,
+    ) => `select ${ROW_COLUMNS} from unnest($1::text[], $2::timestamptz[], $3::uuid[]) n (account, received_at, event_id)
+      join ${view} f on ${within("f", "view")} and f.account = n.account and f.received_at = n.received_at
+        and f.event_id = n.event_id order by f.event_id, f.layer`,
+  );
+const OF_EVENTS = ofEvents("unrestricted_feature");
+const STORED_OF_EVENTS = ofEvents("kept_feature");
 
 /** The rows of several events that may be analysed, by the event. */
 export async function findRowsOfEvents(
@@ -232,16 +235,6 @@ export async function findRowsOfEvents(
   for await (const row of rows) found.get(row.event_id)?.push(row);
   return found;
 }
-
-const STORED_OF_EVENTS = partitionQuery(
-  ["text[]", "timestamptz[]", "uuid[]"],
-  ROW_TYPES,
-  (
-    within,
-  ) => `select ${ROW_COLUMNS} from unnest($1::text[], $2::timestamptz[], $3::uuid[]) n (account, received_at, event_id)
-      join kept_feature f on ${within("f", "view")} and f.account = n.account and f.received_at = n.received_at
-        and f.event_id = n.event_id order by f.event_id, f.layer`,
-);
 
 /** All rows of events in partitions, in every state: for copies that a hold keeps. */
 export async function findStoredRows(

@@ -1,5 +1,5 @@
 /**
- * Scans the body of a request in one pass: AssemblyScript, which `npm run generate` compiles to
+ * Scans the body of a request in one pass: AssemblyScript, which `npm run generate:scanner` compiles to
  * `src/scanner/scanner.wasm`. It accepts a body only if the body is valid for certain: one JSON text in UTF-8
  * without duplicate names, nested at most 64 levels deep, that follows the wire rules. For every other body, valid or
  * not, the caller asks the slow path. Names, rules and fields come from the caller (`define`), so that they are written

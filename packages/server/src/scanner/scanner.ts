@@ -136,7 +136,7 @@ export class WasmScanner implements BodyScanner {
 
 let compiled: CompiledModule | undefined;
 
-/** The module that `npm run generate` compiled. */
+/** The module that `npm run generate:scanner` compiled. */
 export function compiledScanner(): CompiledModule {
   compiled ??= new (api().Module)(readFileSync(join(import.meta.dirname, "scanner.wasm")));
   return compiled;

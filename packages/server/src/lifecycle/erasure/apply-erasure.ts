@@ -108,8 +108,8 @@ export interface CopyOptions {
 }
 
 /**
- * Copies the held events of an entry with their feature values, before the entry is applied. @returns ids of events that can't be opened: their
- * payloads are lost, and no reason to keep all else.
+ * Copies the held events of an entry with their feature values, before the entry is applied. @returns ids of events
+ * that can't be opened: their payloads are lost, and no reason to keep all else.
  */
 export async function copyHeldOf(
   executor: OwnerTransaction,

@@ -234,6 +234,7 @@ export const FUNCTIONS: Readonly<Record<string, readonly string[]>> = {
   delete_ended_cases: ["access_case"],
   delete_ended_orders: ["admin_order"],
   delete_expired_counts: ["probe_outcome", "rejection"],
+  delete_expired_sessions: ["admin_session"],
   delete_expired_events: ["event", "extraction_failure", "retention_effect"],
   delete_released_copies: ["held_event", "idempotency_key", "retention_effect"],
   drop_expired_partition: ["event_partition", "extraction_failure", "retention_effect"],

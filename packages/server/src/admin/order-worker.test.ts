@@ -157,7 +157,7 @@ describe("an order", () => {
     const [recent, old, left] = [await signIn(1), await signIn(10), await signIn(1)];
     const give = (caller: Caller): Promise<string> => place(caller, "destroyKey", { version: "none", dry_run: true });
     const [fit, late, lost] = [await give(recent), await give(old), await give(left)];
-    await endSession(pool, left.session?.id ?? "");
+    await endSession(pool, clock, left.session?.id ?? "");
     expect(await ended(fit)).toMatchObject({ state: "failed", problem: { code: "not-found" } });
     for (const id of [late, lost]) {
       await until(async () => (await find(id))?.ended_at !== null);

@@ -267,6 +267,28 @@ describe("a session of the console", () => {
     expect(await status(browser)).toBe(401);
   });
 
+  it("that has ended does not come back by a login of the database", async () => {
+    const browser = await signing.signIn();
+    const { rows } = await scene.owner.query(
+      "select session_id from drs.admin_session order by started_at desc limit 1",
+    );
+    const { session_id } = rows[0] as { readonly session_id: string };
+    await (await listener.client(["operator"])).call("revokeSession", { session_id });
+    await scene.system.pool.query("select delete_expired_sessions(10)");
+    const [table, one] = ["drs.admin_session", `session_id = '${session_id}'`];
+    for (const [role, code, text] of [
+      ["drs_service", "42501", `delete from ${table} where ${one}`],
+      ["drs_admin", "42501", `delete from ${table} where ${one}`],
+      ["drs_admin", "23001", `update ${table} set ended_at = null where ${one}`],
+      ["drs_admin", "23505", `insert into ${table} select * from ${table} where ${one}`],
+    ] as const) {
+      await scene.owner.query(`set role ${role}`);
+      await expect(scene.owner.query(text), text).rejects.toMatchObject({ code });
+      await scene.owner.query("reset role");
+    }
+    expect(await status(browser)).toBe(401);
+  });
+
   it("that was written by a login of the database is refused", async () => {
     const browser = await signing.signIn();
     const set = "update drs.admin_session set roles = '{auditor}' where session_id = $1";

@@ -132,7 +132,7 @@ const CLIENT_REFUSED =
 
 /** Ends the sessions of roles that the identity has lost. @throws AdminError sign-in-refused */
 async function mapPerson(
-  { pool, keys }: Ports,
+  { pool, clock, keys }: Ports,
   { roleFile, rolesClaim }: SignInPorts,
   { identity, claims, authenticatedAt }: SignedIn,
 ): Promise<SignedInPerson> {
@@ -143,7 +143,7 @@ async function mapPerson(
   // guard(drop): a role that the identity provider took away ends at the next sign-in
   // fails: packages/server/src/admin/sign-in.test.ts › has lost a role
   await inTransaction(pool, async (transaction) => {
-    for (const detail of await endWiderSessions(transaction, key, mapped.ok ? mapped.roles : [])) {
+    for (const detail of await endWiderSessions(transaction, clock, key, mapped.ok ? mapped.roles : [])) {
       const entry = { actor, via: "console", operation: "session.revoke", outcome: "done", detail } as const;
       await writeAudit(transaction, audit, entry);
     }
@@ -170,7 +170,7 @@ async function openConsole(
   const session = await inTransaction(pool, async (transaction) => {
     for (const secret of earlier) {
       const found = await adminSessions.find(transaction, clock, "console", secret);
-      if (found) await endSession(transaction, found.sessionId);
+      if (found) await endSession(transaction, clock, found.sessionId);
     }
     const started = await adminSessions.start(transaction, clock, "console", person);
     const actor = `${actorStartOf(person.person)}console session ${started.sessionId})`;

@@ -35,10 +35,11 @@ export const revokeSession: Operation<"revokeSession"> = async ({ ports, caller,
 };
 
 /** @throws not-found */
-async function end({ pool, keys }: AdminPorts, caller: Caller, sessionId: string, operation: string): Promise<void> {
+async function end(ports: AdminPorts, caller: Caller, sessionId: string, operation: string): Promise<void> {
+  const { pool, clock, keys } = ports;
   const { audit } = await keys();
   await inTransaction(pool, async (transaction) => {
-    const person = await endSession(transaction, sessionId);
+    const person = await endSession(transaction, clock, sessionId);
     if (person === undefined) throw new OperatorError("not-found", `There is no active session ${sessionId}.`);
     const detail = { session_id: sessionId, person };
     await writeAudit(transaction, audit, { ...agentOf(caller), operation, outcome: "done", detail });

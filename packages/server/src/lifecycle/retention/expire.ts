@@ -75,6 +75,7 @@ export async function expire(connection: Connection, options: ExpiryOptions): Pr
     { name: "delete expired idempotency keys", run: () => deleteIdempotencyKeys(connection, options) },
     { name: "delete expired counts", run: () => deleteCounts(connection, options) },
     { name: "delete ended cases", run: () => deleteCases(connection, options) },
+    { name: "delete expired sessions", run: () => deleteSessions(connection, options) },
     { name: "destroy audit secrets of erased accounts", run: () => destroyReasons(connection, options) },
     { name: "reset the lock time-out", run: () => connection.query("reset lock_timeout") },
   ];
@@ -104,6 +105,7 @@ const DELETE_EXPIRED_TOMBSTONES = sql("select delete_expired_tombstones($1, $2) 
   done: "int8",
 });
 const DELETE_ENDED_CASES = sql("select delete_ended_cases($1, $2) as done", ["interval", "int4"], { done: "int8" });
+const DELETE_EXPIRED_SESSIONS = sql("select delete_expired_sessions($1) as done", ["int4"], { done: "int8" });
 const DELETE_EXPIRED_COUNTS = sql("select delete_expired_counts($1, $2) as done", ["interval", "int4"], {
   done: "int8",
 });
@@ -318,6 +320,9 @@ async function deleteCases(executor: Executor, { auditReasonRetention, signal }:
   const retention = `${auditReasonRetention} milliseconds`;
   await inBatches(executor, () => query(executor, DELETE_ENDED_CASES, [retention, BATCH]), signal);
 }
+
+const deleteSessions = (executor: Executor, { signal }: ExpiryOptions): Promise<void> =>
+  inBatches(executor, () => query(executor, DELETE_EXPIRED_SESSIONS, [BATCH]), signal);
 
 const destroyReasons = (executor: Executor, { secrets, auditReasonRetention, signal }: ExpiryOptions): Promise<void> =>
   destroyAuditSecrets(executor, secrets, { retentionMs: auditReasonRetention, signal });

@@ -618,7 +618,8 @@ create table admin_token (
 );
 
 -- Sessions of people who signed in, and codes that `drs login` exchanges for one, as hashes. The MAC is made under a key
--- that the database does not hold: a stolen serving login can't write a session that servers accept.
+-- that the database does not hold: a stolen serving login can't write a session that servers accept. A row stays until
+-- it has expired: one that is inserted again would be a session that had ended.
 create table admin_session (
   secret_hash bytea primary key,
   session_id uuid not null unique,
@@ -632,6 +633,8 @@ create table admin_session (
   started_at timestamptz not null,
   last_used_at timestamptz not null,
   expires_at timestamptz not null,
+  -- When it was ended, or the code was exchanged.
+  ended_at timestamptz,
   mac bytea not null,
   check ((kind = 'code') = (code_challenge is not null))
 );
@@ -707,6 +710,8 @@ create trigger action_is_revoked_once before update on action for each row
   when (old.revoked_at is not null and new.revoked_at is distinct from old.revoked_at) execute function refuse_change();
 create trigger admin_token_is_revoked_once before update on admin_token for each row
   when (old.revoked_at is not null and new.revoked_at is distinct from old.revoked_at) execute function refuse_change();
+create trigger admin_session_ends_once before update on admin_session for each row
+  when (old.ended_at is not null and new.ended_at is distinct from old.ended_at) execute function refuse_change();
 create trigger access_case_is_closed_once before update on access_case for each row
   when (new.events_opened < old.events_opened or old.closed_at is not null and new.closed_at is distinct from old.closed_at)
   execute function refuse_change();

@@ -9,10 +9,13 @@ import { erasurePorts } from "../../app/system.ts";
 import { expire } from "../retention/expire.ts";
 import { findLostSecrets } from "../recovery/lost-secrets.ts";
 import { holdSecretName } from "../../crypto/sealer.ts";
+import type { Secrets } from "../../crypto/secrets.ts";
+import { memoryJournal } from "../../journal/memory-journal.fixture.ts";
 import { inTransactionOn } from "../../postgres/database.ts";
 import type { Connection, Executor, OwnerTransaction } from "../../postgres/executor.ts";
 import { copyHeldEvents, type HeldEvent } from "./copy-held-events.ts";
 import { liftHold, placeHold } from "./holds.ts";
+import { destroyHoldSecrets } from "./destroy-hold-secrets.ts";
 import { moveCopies } from "./move-copies.ts";
 
 const ACCOUNT = "one";
@@ -137,4 +140,19 @@ test("copies move to the hold that still covers them, a bounded number at a time
   const moved = await opened.owner.query<{ payload: Buffer }>("select payload from held_feature");
   const [{ payload: feature } = { payload: Buffer.alloc(0) }] = moved.rows;
   expect(await featureSealer.openCopy({ ...last, layer: 1 }, lasting, feature)).toEqual(VALUES);
+});
+
+test("the end of a hold that a replay of the journal has recorded amid a pass gets no second entry", async () => {
+  const { system, owner } = opened;
+  const ended = await hold("account", ACCOUNT);
+  await lift(ended);
+  const { journal, entries } = memoryJournal();
+  // The replay comes between the list of the pass and its entry.
+  const destroy = async (): Promise<void> => {
+    await replayEnd(ended);
+    return system.secrets.destroy(holdSecretName(ended));
+  };
+  const secrets = { findMissing: async () => [], destroy } as unknown as Secrets;
+  await destroyHoldSecrets(owner as Executor as Connection, { ...system, secrets, journal });
+  expect(entries.size).toBe(0);
 });

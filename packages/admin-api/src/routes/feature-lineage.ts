@@ -179,6 +179,9 @@ export const FEATURE_LINEAGE_ROUTES = {
           holds: Type.Boolean({ description: "Whether nothing was changed." }),
         }),
       ),
+      unverified: Type.Array(object({ partition_id: shownText(), layer: count() }), {
+        description: "Attestations that 20 seconds were too short for: verify one partition, or on the database.",
+      }),
     }),
     problems: ["not-found"],
   },

@@ -26,14 +26,7 @@ import { accountThrottle, failureThrottle } from "../ingest/throttle.ts";
 import type { OrderRow } from "../orders/admin-orders.ts";
 import type { OnError } from "../ports.ts";
 import { authenticate } from "./authenticate.ts";
-import {
-  giveOrder,
-  type OrderResult,
-  placeOrder,
-  resultOf,
-  shownOrder,
-  waitForEnd,
-} from "./operations/admin-orders.ts";
+import { giveOrder, type OrderResult, resultOf, shownOrder, waitForEnd } from "./operations/admin-orders.ts";
 import type { Operation, OperationCall, OperationResult } from "./operations/operation.ts";
 import { OPERATIONS } from "./operations/operations.ts";
 import { type AdminPorts } from "./operations/ports.ts";
@@ -170,7 +163,7 @@ interface OrderRequest {
 
 /** Short work is answered at once, as if no other process did it. */
 async function answerOrder({ ports, id, caller, input, reply, onError }: OrderRequest): Promise<FastifyReply> {
-  const placed = await giveOrder(ports, id, caller, input);
+  const placed = await giveOrder(ports, id, caller, { input });
   const { order, result } = await endOf(ports, placed).catch((error: unknown) => {
     // The order is in the database, and a worker applies it: the caller gets its address.
     onError(error, "follow order");
@@ -179,10 +172,9 @@ async function answerOrder({ ports, id, caller, input, reply, onError }: OrderRe
   if (result?.problem) return problem(reply, result.problem as AdminProblem, {});
   reply.type("application/json");
   if (result && order.state === "done") return reply.send(JSON.stringify(result.answer));
-  const headers = { Location: `${BASE_PATH}/orders/${placed.order_id}` };
   return reply
     .status(202)
-    .headers(headers)
+    .headers(addressOf(placed.order_id))
     .send(JSON.stringify(shownOrder(order)));
 }
 
@@ -198,18 +190,29 @@ async function endOf(
 async function answerLines({ ports, id, caller, input, reply, onError }: OrderRequest): Promise<FastifyReply> {
   const stop = new AbortController();
   reply.raw.once("close", () => stop.abort());
-  const values = receiveLines(ports, await placeOrder(ports, id, caller, input), stop.signal);
-  const first = await values.next().catch((error: unknown) => {
-    if (error instanceof OrderFailed) return error;
-    throw error;
-  });
-  if (first instanceof OrderFailed) return problem(reply, first.problem, {});
+  const parts = (await ports.keys()).orders.partReader();
+  const reader_key = parts.publicKey.toString("base64url");
+  const { order_id: orderId } = await giveOrder(ports, id, caller, { input, reader_key });
+  const values = receiveLines(ports, { orderId, parts }, stop.signal);
+  const first = await values.next().catch((error: unknown) => failureOf(orderId, error, onError));
+  if (first instanceof OrderFailed) return problem(reply, first.problem, addressOf(orderId));
   const all = async function* (): AsyncGenerator {
     if (!first.done) yield first.value;
     yield* values;
   };
   return reply.type("application/x-ndjson").send(Readable.from(linesOf(all(), onError), { objectMode: false }));
 }
+
+/** What is answered where the answer of an order can't be relayed: the order may continue. */
+function failureOf(orderId: string, error: unknown, onError: OnError): OrderFailed {
+  if (error instanceof OrderFailed) return error;
+  const { shown, unexpected } = adminErrorOf(error);
+  if (unexpected !== undefined) onError(unexpected, "relay the answer of an order");
+  const { problem } = shown;
+  return new OrderFailed({ ...problem, detail: `${problem.detail} Its order: drs order show ${orderId}` });
+}
+
+const addressOf = (orderId: string) => ({ Location: `${BASE_PATH}/orders/${orderId}` });
 
 /** An error after the first line ends the connection: the caller sees that the answer is not whole. */
 async function* linesOf(values: AsyncIterable<unknown>, onError: OnError): AsyncGenerator<string> {

@@ -7,6 +7,7 @@ import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { Role, RouteId } from "@device-risk-signals/admin-api";
 import { until } from "../../../../e2e/support/embedded.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
+import { useFolder } from "../../../../e2e/support/use-folder.ts";
 import { listAudit } from "../audit/audit.ts";
 import { endSession } from "../identity/admin-sessions.ts";
 import { issueAdminToken, revokeAdminToken } from "../identity/admin-tokens.ts";
@@ -22,7 +23,10 @@ import { readHealth } from "./operations/health.ts";
 import { type AdminPorts, portsOf } from "./operations/ports.ts";
 
 const HOUR_MS = 3_600_000;
-const scene = useTestSystem();
+/** An export that its worker refuses: it names no request. */
+const EXPORTED = { account: "customer-1", reason: "request 17" };
+const folder = useFolder();
+const scene = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: `${folder()}/journal` }));
 const errors: unknown[] = [];
 let ports: AdminPorts;
 let worker: OrderWorker | undefined;
@@ -100,7 +104,7 @@ describe("an order", () => {
       hold_id: randomUUID(),
       reason: "dispute 4711",
     });
-    expect(await ended(id)).toMatchObject({ state: "failed", problem: { status: 409, code: "journal-required" } });
+    expect(await ended(id)).toMatchObject({ state: "failed", problem: { status: 404, code: "not-found" } });
     expect((await audited("of-error"))[0]).toEqual({ operation: "order.end", outcome: "failed", order: id });
   });
 
@@ -249,14 +253,17 @@ describe("an order", () => {
 });
 
 describe("a call whose order was given", () => {
-  it("is answered with its address where the database is away afterwards", async () => {
+  it.each([
+    ["with its address", "retention/runs", {}, 202],
+    ["with a problem that names it, where the answer is a stream", "accounts/export", EXPORTED, 503],
+  ])("is answered %s where the database is away afterwards", async (_, path, body, status) => {
     const { system } = scene;
     let isAway = false;
     const query = (...values: Parameters<typeof system.pool.query>): unknown =>
       isAway ? Promise.reject(new Error("timeout exceeded when trying to connect")) : system.pool.query(...values);
     const pool = Object.assign(Object.create(system.pool) as typeof system.pool, { query });
     const api = await createAdminApi({
-      ports: { ...ports, pool, wakeWorker: () => (isAway = true) },
+      ports: { ...ports, pool, works: false, wakeWorker: () => (isAway = true) },
       document: "{}",
       isClearAllowed: true,
       onError: (error) => void errors.push(error),
@@ -264,17 +271,17 @@ describe("a call whose order was given", () => {
     const server = createServer(api).listen(0, "127.0.0.1");
     await once(server, "listening");
     const issued = await inOwnerTransaction(system.administration, (owner) =>
-      issueAdminToken(owner, system.clock, { person: "of-outage", roles: ["operator"], ttlMs: HOUR_MS }),
+      issueAdminToken(owner, system.clock, { person: "of-outage", roles: ["operator", "privacy"], ttlMs: HOUR_MS }),
     );
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/admin/v1/retention/runs`;
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/admin/v1/${path}`;
     const headers = { Authorization: `Bearer ${issued.token}`, "Content-Type": "application/json" };
-    const response = await fetch(url, { method: "POST", headers, body: "{}" });
+    const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
     server.close();
-    const order = (await response.json()) as { readonly order_id: string };
-    expect([response.status, order]).toMatchObject([202, { state: "waiting", operation: "retention.run" }]);
-    expect(response.headers.get("Location")).toBe(`/admin/v1/orders/${order.order_id}`);
+    const answer = await response.text();
+    const [, id = ""] = /^\/admin\/v1\/orders\/(.*)$/.exec(response.headers.get("Location") ?? "") ?? [];
+    expect([response.status, answer]).toEqual([status, expect.stringContaining(id)]);
     expect(errors.splice(0)).toHaveLength(1);
-    expect(await ended(order.order_id)).toMatchObject({ state: "done" });
+    expect(await ended(id)).toMatchObject({ state: status === 202 ? "done" : "failed" });
   });
 });
 

@@ -15,6 +15,7 @@ import {
   type TakenOrder,
   takeOrder,
 } from "../orders/admin-orders.ts";
+import type { OrderInput } from "../orders/order-codec.ts";
 import { deleteParts } from "../orders/order-parts.ts";
 import type { OnError } from "../ports.ts";
 import { tryLockSessionNamed } from "../postgres/advisory-locks.ts";
@@ -151,7 +152,7 @@ export class OrderWorker {
     const { orders, pool } = this.#system;
     const { state, result, code } = await this.#apply(order);
     // What was interrupted by the end of this process is started again by the next one.
-    if (this.#isClosed && state === "failed" && isRepeatable(order, this.#inputOf(order))) return;
+    if (this.#isClosed && state === "failed" && isRepeatable(order, this.#inputOf(order).input)) return;
     const end = { state, result: orders.seal(order.orderId, "result", result) };
     const work = async (transaction: Transaction): Promise<void> => {
       const isEnded = await endOrder(transaction, this.#system.clock, order, end);
@@ -173,13 +174,13 @@ export class OrderWorker {
     // guard(false): an order that was changed in the database is not applied
     // fails: packages/server/src/admin/order-worker.test.ts › that was changed
     if (!orders.isSigned(order, order.input, order.mac)) return this.#refuse("changed", changed());
-    const input = this.#inputOf(order);
+    const sealed = this.#inputOf(order);
     // guard(true): an order that no worker has checked is checked, also when a worker had started it
     // fails: packages/server/src/admin/order-worker.test.ts › before it was checked
-    const refusal = order.isChecked ? interrupted(order, input) : await this.#check(order);
+    const refusal = order.isChecked ? interrupted(order, sealed.input) : await this.#check(order);
     if (refusal) return this.#refuse(order.isChecked ? "failed" : "refused", refusal);
     try {
-      return { state: "done", result: { answer: await this.#perform(order, input) } };
+      return { state: "done", result: { answer: await this.#perform(order, sealed) } };
     } catch (error) {
       const { shown, unexpected } = adminErrorOf(error);
       if (unexpected !== undefined && !this.#isClosed) this.#onError(unexpected, `apply order of ${order.route}`);
@@ -187,16 +188,19 @@ export class OrderWorker {
     }
   }
 
-  #inputOf({ orderId, input }: TakenOrder): object {
-    return this.#system.orders.open(orderId, "input", input) ?? {};
+  /** A process of the admin API has signed the input. */
+  #inputOf({ orderId, input }: TakenOrder): OrderInput {
+    return (this.#system.orders.open(orderId, "input", input) as OrderInput | undefined) ?? { input: {} };
   }
 
   /** Runs the operation of the order as its caller. Its audit entries name the order. */
-  async #perform(order: TakenOrder, input: object): Promise<unknown> {
+  async #perform(order: TakenOrder, { input, reader_key: readerKey = "" }: OrderInput): Promise<unknown> {
     const id = order.route as RouteId;
     const { permission, operation, answer: schema } = routeOf(id);
     const caller = callerOf(order);
+    const { pool, orders, audit: signer } = this.#system;
     const ports = portsOfWorker(this.#system, this.#reporter(order));
+    const parts = isLines(schema) ? orders.partWriter(Buffer.from(readerKey, "base64url")) : undefined;
     // The schemas of the route have checked the input.
     const perform = OPERATIONS[id] as unknown as Operation<RouteId>;
     const { answer, audit } = await perform({
@@ -207,9 +211,9 @@ export class OrderWorker {
       ...(order.isChecked && { startedSince: order.requestedAt }),
     });
     const entry = { ...agentOf(caller), operation, outcome: "done" };
-    if (audit) await writeAudit(ports.pool, this.#system.audit, { ...entry, ...audit });
-    if (!isLines(schema)) return answer;
-    await sendLines(this.#system, order.orderId, answer as AsyncIterable<unknown>);
+    if (audit) await writeAudit(pool, signer, { ...entry, ...audit });
+    if (!parts) return answer;
+    await sendLines(pool, { orderId: order.orderId, parts }, answer as AsyncIterable<unknown>);
     return null;
   }
 

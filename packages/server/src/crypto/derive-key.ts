@@ -13,6 +13,8 @@ export type KeyUse =
   | "admin sessions"
   | "order content"
   | "order mac"
+  | "order sender"
+  | "order part"
   | "audit ingest"
   | "audit admin"
   | "audit worker"

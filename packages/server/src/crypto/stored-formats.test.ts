@@ -1,5 +1,5 @@
 /** Every stored format against the test vectors in docs/decisions: what was written once must stay readable. */
-import { createHmac } from "node:crypto";
+import { createHmac, createPrivateKey } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
@@ -10,6 +10,7 @@ import { surfaceKeys } from "../audit/log/surfaces.ts";
 import { EntryCodec } from "../journal/entry-codec.ts";
 import { digestOf } from "../journal/journal.ts";
 import { readLatestEntry, readWatermark } from "../journal/key-store-watermark.ts";
+import { PartReader } from "../orders/part-codec.ts";
 import type { EventIdentity } from "../ports.ts";
 import { receiptSigner, verifyReceipt } from "../lifecycle/receipts/receipt-signer.ts";
 import { deriveKey } from "./derive-key.ts";
@@ -58,6 +59,14 @@ interface Vectors {
     readonly opened_detail: PersonalDetail;
     readonly checkpoint: string;
     readonly checkpoint_key: string;
+  };
+  readonly order_part: {
+    readonly order_id: string;
+    readonly number: number;
+    readonly reader_public_key: string;
+    readonly reader_private_key: string;
+    readonly lines: unknown;
+    readonly sealed: string;
   };
   readonly watermarks: Readonly<Record<KeyStoreWatermark, string>>;
   readonly receipt: string;
@@ -197,4 +206,13 @@ test("a checkpoint of the audit log, and its key", () => {
   expect(formatLogKey(content.origin, key)).toBe(checkpoint_key);
   const publicKey = parseLogKey(checkpoint_key);
   expect(publicKey && openCheckpoint(checkpoint, publicKey)).toEqual(content);
+});
+
+test("a part of the answer of an order", () => {
+  const { order_id, number, reader_public_key, reader_private_key, lines, sealed } = vectors.order_part;
+  const [x, d] = [hex(reader_public_key).toString("base64url"), hex(reader_private_key).toString("base64url")];
+  const privateKey = createPrivateKey({ key: { kty: "OKP", crv: "X25519", x, d }, format: "jwk" });
+  const reader = new PartReader(deriveKey(installation, "order sender"), privateKey);
+  expect(reader.publicKey.toString("hex")).toBe(reader_public_key);
+  expect(reader.open(order_id, number, hex(sealed))).toEqual(lines);
 });

@@ -10,6 +10,15 @@ import {
 } from "node:crypto";
 import { deriveKey } from "../crypto/derive-key.ts";
 import { uuidBytes } from "../crypto/pseudonymizer.ts";
+import { PartReader, PartWriter } from "./part-codec.ts";
+
+/** What is sealed as the input of an order. */
+export interface OrderInput {
+  /** What the operation takes. */
+  readonly input: object;
+  /** Public key of the process that reads the parts of the answer, in base64url; absent where the answer is no stream. */
+  readonly reader_key?: string;
+}
 
 /** All that is ordered, and by whom. The input is in the MAC by its fingerprint: it is deleted when the order ends. */
 export interface OrderRecord {
@@ -30,7 +39,7 @@ export interface OrderRecord {
   readonly expiresAt: string;
 }
 
-type Part = "input" | "result" | `part ${number}`;
+type Part = "input" | "result";
 
 const CIPHER = "aes-256-gcm";
 const NONCE_BYTES = 12;
@@ -39,11 +48,13 @@ const TAG_BYTES = 16;
 export class OrderCodec {
   readonly #content: KeyObject;
   readonly #mac: KeyObject;
+  readonly #sender: KeyObject;
 
   /** @param installation the installation secret. */
   constructor(installation: Buffer) {
     this.#content = deriveKey(installation, "order content");
     this.#mac = deriveKey(installation, "order mac");
+    this.#sender = deriveKey(installation, "order sender");
   }
 
   /** AES-256-GCM with the order and the part as associated data, as `nonce (12) | ciphertext | tag (16)`. */
@@ -78,10 +89,22 @@ export class OrderCodec {
   /** Whether the admin API has taken this order, with this input. */
   isSigned(record: OrderRecord, input: Buffer, mac: Buffer): boolean {
     const expected = this.sign(record);
-    const isOfInput = sha256(input).equals(record.inputSha256);
-    return isOfInput && mac.length === expected.length && timingSafeEqual(expected, mac);
+    return sha256(input).equals(record.inputSha256) && isEqual(expected, mac);
+  }
+
+  /** Opens the parts of an answer: one for each order. */
+  partReader(): PartReader {
+    return new PartReader(this.#sender);
+  }
+
+  /** @param readerKey public key of the process that reads the parts. */
+  partWriter(readerKey: Buffer): PartWriter {
+    return new PartWriter(this.#sender, readerKey);
   }
 }
+
+const isEqual = (expected: Buffer, mac: Buffer): boolean =>
+  mac.length === expected.length && timingSafeEqual(expected, mac);
 
 export const sha256 = (bytes: Buffer): Buffer => createHash("sha256").update(bytes).digest();
 

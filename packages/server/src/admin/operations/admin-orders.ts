@@ -13,7 +13,7 @@ import {
   type OrderRow,
   type OrderWithResult,
 } from "../../orders/admin-orders.ts";
-import { type OrderCodec, type OrderRecord, sha256 } from "../../orders/order-codec.ts";
+import { type OrderCodec, type OrderInput, type OrderRecord, sha256 } from "../../orders/order-codec.ts";
 import { inTransaction } from "../../postgres/database.ts";
 import { nextOf, pageOf } from "./list-page.ts";
 import type { Operation } from "./operation.ts";
@@ -81,13 +81,13 @@ export const changed = (): OperatorError =>
 
 /** Gives an order. @returns its id. @throws AdminError too-many-requests */
 export const placeOrder = async (ports: AdminPorts, id: RouteId, caller: Caller, input: object): Promise<string> =>
-  (await giveOrder(ports, id, caller, input)).order_id;
+  (await giveOrder(ports, id, caller, { input })).order_id;
 
 /**
  * Gives an order. It is in the database, and in the audit, when the promise resolves.
  * @throws AdminError too-many-requests
  */
-export async function giveOrder(ports: AdminPorts, id: RouteId, caller: Caller, input: object): Promise<OrderRow> {
+export async function giveOrder(ports: AdminPorts, id: RouteId, caller: Caller, input: OrderInput): Promise<OrderRow> {
   const { audit, orders } = await ports.keys();
   const order = recordOf(orders, ports.clock.now(), id, caller, input);
   await inTransaction(ports.pool, async (transaction) => {
@@ -110,7 +110,7 @@ function recordOf(
   now: number,
   route: RouteId,
   { person, actor, via, roles, tokenId, session }: Caller,
-  input: object,
+  input: OrderInput,
 ): OrderRecord & { readonly input: Buffer; readonly mac: Buffer } {
   const orderId = randomUUID();
   const sealed = codec.seal(orderId, "input", input);

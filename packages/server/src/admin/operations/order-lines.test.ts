@@ -3,20 +3,32 @@ import { until } from "../../../../../e2e/support/embedded.ts";
 import { useTestSystem } from "../../../../../e2e/support/test-system.ts";
 import { endOrder, takeOrder } from "../../orders/admin-orders.ts";
 import { insertPart } from "../../orders/order-parts.ts";
+import type { PartReader } from "../../orders/part-codec.ts";
 import { withClient } from "../../postgres/database.ts";
 import { placeOrder } from "./admin-orders.ts";
-import { receiveLines, sendLines } from "./order-lines.ts";
-import { portsOf } from "./ports.ts";
+import { receiveLines as receive, sendLines as send } from "./order-lines.ts";
+import { type AdminPorts, portsOf } from "./ports.ts";
 
 const scene = useTestSystem();
 const ports = () => portsOf(scene.system, scene.system);
 let id: string;
+let reader: PartReader;
 
 beforeEach(async () => {
   const tokenId = "019a0000-0000-7000-8000-000000000000";
   const caller = { person: "ann", actor: "ann (x)", via: "api", roles: ["privacy"], tokenId } as const;
   id = await placeOrder(ports(), "exportAccount", caller, {});
+  reader = scene.system.orders.partReader();
 });
+
+const receiveLines = (given: AdminPorts, stop?: AbortSignal) => receive(given, { orderId: id, parts: reader }, stop);
+const sendLines = (values: AsyncIterable<unknown>, readWithinMs?: number) =>
+  send(
+    scene.system.pool,
+    { orderId: id, parts: scene.system.orders.partWriter(reader.publicKey) },
+    values,
+    readWithinMs,
+  );
 
 async function* of(values: readonly unknown[]): AsyncGenerator {
   yield* values;
@@ -32,16 +44,16 @@ async function end(): Promise<void> {
 describe("an answer that is a stream", () => {
   it("of more parts than may wait is received as it was sent, and nothing of it is left", async () => {
     const values = Array.from({ length: 30 }, (_, number) => ({ number, text: "x".repeat(100_000) }));
-    const sent = sendLines(scene.system, id, of(values)).then(end);
+    const sent = sendLines(of(values)).then(end);
     const received = [];
-    for await (const value of receiveLines(ports(), id)) received.push(value);
+    for await (const value of receiveLines(ports())) received.push(value);
     await sent;
     expect(received).toEqual(values);
     expect((await scene.owner.query("select from drs.admin_order_part")).rowCount).toBe(0);
   });
 
   it("that no process reads fails", async () => {
-    await expect(sendLines(scene.system, id, of([1]), 100)).rejects.toMatchObject({ code: "order-interrupted" });
+    await expect(sendLines(of([1]), 100)).rejects.toMatchObject({ code: "order-interrupted" });
     await end();
   });
 
@@ -49,7 +61,7 @@ describe("an answer that is a stream", () => {
     let nowMs = 0;
     const monotonic = { now: () => (nowMs += 30_000) };
     let state = "open";
-    const lines = receiveLines({ ...ports(), monotonic }, id).next();
+    const lines = receiveLines({ ...ports(), monotonic }).next();
     const ended = expect(lines.finally(() => (state = "ended"))).rejects.toMatchObject({
       code: "dependency-unavailable",
     });
@@ -62,7 +74,7 @@ describe("an answer that is a stream", () => {
 
   it("whose caller has left is not waited for", async () => {
     const caller = new AbortController();
-    const next = receiveLines(ports(), id, caller.signal).next();
+    const next = receiveLines(ports(), caller.signal).next();
     caller.abort();
     expect(await next).toEqual({ done: true, value: undefined });
     await end();
@@ -70,7 +82,7 @@ describe("an answer that is a stream", () => {
 
   it("is not waited for once its order has expired", async () => {
     const clock = { now: () => scene.system.clock.now() + 2 * 3_600_000 };
-    await expect(receiveLines({ ...ports(), clock }, id).next()).rejects.toMatchObject({ name: "OrderFailed" });
+    await expect(receiveLines({ ...ports(), clock }).next()).rejects.toMatchObject({ name: "OrderFailed" });
     await end();
   });
 
@@ -79,7 +91,7 @@ describe("an answer that is a stream", () => {
     ["that lacks its first part", { number: 2, content: Buffer.alloc(40) }],
   ])("%s is not shown", async (_, part) => {
     await insertPart(scene.system.pool, id, part);
-    await expect(receiveLines(ports(), id).next()).rejects.toMatchObject({ code: "order-changed" });
+    await expect(receiveLines(ports()).next()).rejects.toMatchObject({ code: "order-changed" });
     await end();
   });
 });

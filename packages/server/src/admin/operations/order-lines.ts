@@ -5,6 +5,7 @@ import type { System } from "../../app/system.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
 import { findOrder } from "../../orders/admin-orders.ts";
 import { countParts, insertPart, takePart } from "../../orders/order-parts.ts";
+import type { PartReader, PartWriter } from "../../orders/part-codec.ts";
 import { changed, resultOf } from "./admin-orders.ts";
 import type { AdminPorts } from "./ports.ts";
 
@@ -19,16 +20,20 @@ const READ_WITHIN_MS = 30_000;
 /** A worker that started the order and writes nothing for this long is away. */
 const WRITE_WITHIN_MS = 60_000;
 
-type Writer = Pick<System, "pool" | "orders">;
+/** An order, and the one end that this process has of its answer. */
+interface PartsOf<End> {
+  readonly orderId: string;
+  readonly parts: End;
+}
 
 /**
- * Writes values as sealed parts, and waits until they are read.
+ * Writes values as parts that only their reader opens, and waits until they are read.
  * @param readWithinMs a reader that takes nothing for this long is lost.
  * @throws order-interrupted where no process reads them.
  */
 export async function sendLines(
-  { pool, orders }: Writer,
-  orderId: string,
+  pool: System["pool"],
+  { orderId, parts }: PartsOf<PartWriter>,
   values: AsyncIterable<unknown>,
   readWithinMs = READ_WITHIN_MS,
 ): Promise<void> {
@@ -36,7 +41,7 @@ export async function sendLines(
   const write = async (): Promise<void> => {
     await waitForReader(pool, orderId, MAX_UNREAD - 1, readWithinMs);
     number++;
-    await insertPart(pool, orderId, { number, content: orders.seal(orderId, `part ${number}`, lines) });
+    await insertPart(pool, orderId, { number, content: parts.seal(orderId, number, lines) });
     [lines, characters] = [[], 0];
   };
   for await (const value of values) {
@@ -80,9 +85,12 @@ export class OrderFailed extends Error {
  * The values that the worker writes, to the end of the order.
  * @param stop aborts when the caller has left. @throws OrderFailed, dependency-unavailable
  */
-export async function* receiveLines(ports: AdminPorts, orderId: string, stop?: AbortSignal): AsyncGenerator {
-  const { pool, clock, monotonic, keys } = ports;
-  const { orders } = await keys();
+export async function* receiveLines(
+  ports: AdminPorts,
+  { orderId, parts }: PartsOf<PartReader>,
+  stop?: AbortSignal,
+): AsyncGenerator {
+  const { pool, clock, monotonic } = ports;
   let [expected, until] = [1, monotonic.now() + WRITE_WITHIN_MS];
   for (;;) {
     // guard(drop): a caller that has left is not waited for
@@ -92,7 +100,7 @@ export async function* receiveLines(ports: AdminPorts, orderId: string, stop?: A
     const order = await findOrder(pool, clock, orderId);
     const part = await takePart(pool, orderId);
     if (part) {
-      const values = orders.open(orderId, `part ${part.number}`, part.content) as readonly unknown[] | undefined;
+      const values = parts.open(orderId, part.number, part.content) as readonly unknown[] | undefined;
       // guard(false): a part that is missing or changed ends the answer
       // fails: packages/server/src/admin/operations/order-lines.test.ts › that was changed
       if (part.number !== expected || !values) throw changed();

@@ -752,8 +752,8 @@ create table admin_order (
   check ((ended_at is null) = (state in ('waiting', 'running'))),
   check ((ended_at is null) = (input is not null))
 );
--- Parts of an answer that is a stream, sealed, from a worker to the process of the admin API that relays them: each is
--- deleted when it is read, and all when the order ends.
+-- Parts of an answer that is a stream, from a worker to the process of the admin API that relays them: only that process
+-- opens them. Each is deleted when it is read, and all when the order ends.
 create table admin_order_part (
   order_id uuid not null references admin_order (order_id) on delete cascade,
   number integer not null check (number > 0),

@@ -12,7 +12,15 @@ import { listAudit } from "../audit/audit.ts";
 import { endSession } from "../identity/admin-sessions.ts";
 import { issueAdminToken, revokeAdminToken } from "../identity/admin-tokens.ts";
 import type { Caller } from "../identity/caller.ts";
-import { deleteEndedOrders, endOrder, findOrder, MAX_OPEN, recordChecked, takeOrder } from "../orders/admin-orders.ts";
+import {
+  deleteEndedOrders,
+  endOrder,
+  findOrder,
+  MAX_OPEN,
+  recordChecked,
+  type TakenOrder,
+  takeOrder,
+} from "../orders/admin-orders.ts";
 import { tryLockSessionNamed } from "../postgres/advisory-locks.ts";
 import { inOwnerTransaction, withClient } from "../postgres/database.ts";
 import { LOCKS } from "../postgres/locks.ts";
@@ -74,8 +82,18 @@ const start = (id: RouteId) =>
   withClient(scene.system.database, (session) => takeOrder(session, scene.system.clock, id));
 async function startChecked(id: RouteId): Promise<void> {
   const order = await start(id);
-  if (order) await recordChecked(scene.system.pool, scene.system.clock, order);
+  if (order) await check(order);
 }
+const check = (order: Pick<TakenOrder, "orderId" | "tries">): Promise<boolean> => {
+  const checkedAt = new Date(scene.system.clock.now()).toISOString();
+  const mac = scene.system.orders.signCheck(order.orderId, checkedAt);
+  return recordChecked(scene.system.pool, order, { checkedAt, mac });
+};
+const checkOf = async (id: string) =>
+  (await scene.owner.query("select checked_at, check_mac from drs.admin_order where order_id = $1", [id])).rows[0] as {
+    readonly checked_at: Date;
+    readonly check_mac: Buffer;
+  };
 /** Changes what triggers protect, as a superuser can. */
 const change = (assignment: string, id: string): Promise<unknown> =>
   scene.owner.query(
@@ -185,7 +203,7 @@ describe("an order", () => {
       expect(await tryLockSessionNamed(session, LOCKS.orders, "runRetention")).toBe(true);
       const first = await takeOrder(session, clock, "runRetention");
       const second = await takeOrder(session, clock, "runRetention");
-      await recordChecked(pool, clock, { orderId: id, tries: second?.tries ?? 0 });
+      await check({ orderId: id, tries: second?.tries ?? 0 });
       expect(await endOrder(pool, clock, { orderId: id, tries: first?.tries ?? 0 }, late), "it is taken again").toBe(
         false,
       );
@@ -230,11 +248,29 @@ describe("an order", () => {
     },
   );
 
+  it("that a login of the database marked as checked has not passed the checks of a worker", async () => {
+    const caller = await callerOf("of-mark", ["operator"]);
+    const other = await place(caller);
+    await startChecked("runRetention");
+    const { checked_at, check_mac } = await checkOf(other);
+    expect(await ended(other)).toMatchObject({ state: "done" });
+    await worker?.close();
+    for (const mac of [Buffer.alloc(32), check_mac]) {
+      const id = await place(caller);
+      await start("runRetention");
+      const mark = "update drs.admin_order set checked_at = $2, check_mac = $3 where order_id = $1";
+      await scene.owner.query(mark, [id, checked_at, mac]);
+      expect(await ended(id)).toMatchObject({ state: "changed", problem: { code: "order-changed" } });
+      expect(errors.splice(0)).toMatchObject([{ code: "order-changed" }]);
+      await worker?.close();
+    }
+  });
+
   it("that was checked can't be set to unchecked", async () => {
     const id = await place(await callerOf("of-checked", ["operator"]));
     await startChecked("runRetention");
-    for (const changed of ["null", "checked_at + interval '1 hour'"]) {
-      const update = scene.owner.query(`update drs.admin_order set checked_at = ${changed} where order_id = $1`, [id]);
+    for (const changed of ["checked_at = null, check_mac = null", "checked_at = checked_at + interval '1 hour'"]) {
+      const update = scene.owner.query(`update drs.admin_order set ${changed} where order_id = $1`, [id]);
       await expect(update).rejects.toMatchObject({ code: "23001" });
     }
     expect(await ended(id)).toMatchObject({ state: "done" });
@@ -337,7 +373,7 @@ describe("orders", () => {
     expect(rows).toHaveLength(2);
   });
 
-  it.each(["tries = tries + 2", "tries = tries - 1", "checked_at = now()"])(
+  it.each(["tries = tries + 2", "tries = tries - 1", "checked_at = now(), check_mac = ''"])(
     "that a stolen login of a worker changes are protected by the database: %s",
     async (assignment) => {
       const id = await place(await callerOf("of-theft", ["operator"]));

@@ -174,11 +174,14 @@ export class OrderWorker {
     // guard(false): an order that was changed in the database is not applied
     // fails: packages/server/src/admin/order-worker.test.ts › that was changed
     if (!orders.isSigned(order, order.input, order.mac)) return this.#refuse("changed", changed());
+    // guard(false): that an order was checked is what a worker has signed
+    // fails: packages/server/src/admin/order-worker.test.ts › that a login of the database marked as checked
+    if (order.check && !orders.isCheckSigned(order.orderId, order.check)) return this.#refuse("changed", changed());
     const sealed = this.#inputOf(order);
     // guard(true): an order that no worker has checked is checked, also when a worker had started it
     // fails: packages/server/src/admin/order-worker.test.ts › before it was checked
-    const refusal = order.isChecked ? interrupted(order, sealed.input) : await this.#check(order);
-    if (refusal) return this.#refuse(order.isChecked ? "failed" : "refused", refusal);
+    const refusal = order.check ? interrupted(order, sealed.input) : await this.#check(order);
+    if (refusal) return this.#refuse(order.check ? "failed" : "refused", refusal);
     try {
       return { state: "done", result: { answer: await this.#perform(order, sealed) } };
     } catch (error) {
@@ -208,7 +211,7 @@ export class OrderWorker {
       caller,
       scope: scopeOf(permission, caller.roles) ?? "own",
       input,
-      ...(order.isChecked && { startedSince: order.requestedAt }),
+      ...(order.check && { startedSince: order.requestedAt }),
     });
     const entry = { ...agentOf(caller), operation, outcome: "done" };
     if (audit) await writeAudit(pool, signer, { ...entry, ...audit });
@@ -229,9 +232,11 @@ export class OrderWorker {
 
   /** @returns why the order is refused; where it is not, the database says so before the order has an effect. */
   async #check(order: TakenOrder): Promise<OperatorError | undefined> {
-    const { pool, clock } = this.#system;
+    const { pool, clock, orders } = this.#system;
     const refusal = await this.#refusalOf(order);
-    if (!refusal && !(await recordChecked(pool, clock, order))) {
+    const checkedAt = new Date(clock.now()).toISOString();
+    const check = { checkedAt, mac: orders.signCheck(order.orderId, checkedAt) };
+    if (!refusal && !(await recordChecked(pool, order, check))) {
       throw new Error("another worker has started the order again");
     }
     return refusal;

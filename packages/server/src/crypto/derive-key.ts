@@ -13,6 +13,7 @@ export type KeyUse =
   | "admin sessions"
   | "order content"
   | "order mac"
+  | "order check"
   | "order sender"
   | "order part"
   | "audit ingest"

@@ -4,7 +4,7 @@ import type { Connection, Executor } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";
 import { FIRST_PAGE, isAfter, type KeysetPage, positionValues } from "../postgres/keyset.ts";
 import { narrowed, query, sql } from "../postgres/statement.ts";
-import type { OrderRecord } from "./order-codec.ts";
+import type { OrderCheck, OrderRecord } from "./order-codec.ts";
 
 /** How an order ends. `changed`: its row is not what the admin API signed. */
 export type EndState = "done" | "failed" | "refused" | "changed";
@@ -133,7 +133,7 @@ const TAKE = sql(
     where order_id = (select o.order_id from admin_order o where o.route = $1 and o.ended_at is null
       order by o.requested_at, o.order_id limit 1)
     returning order_id, route, person, actor, via, roles, token_id, session_id, input, input_sha256,
-      ${instant("requested_at")}, ${instant("expires_at")}, mac, tries, checked_at is not null as is_checked`,
+      ${instant("requested_at")}, ${instant("expires_at")}, mac, tries, ${instant("checked_at")}, check_mac`,
   ["text", "timestamptz"],
   {
     order_id: "uuid",
@@ -150,7 +150,8 @@ const TAKE = sql(
     expires_at: "text",
     mac: "bytea",
     tries: "int4",
-    is_checked: "bool",
+    checked_at: "text?",
+    check_mac: "bytea?",
   },
 );
 
@@ -160,15 +161,16 @@ export interface TakenOrder extends OrderRecord {
   readonly mac: Buffer;
   /** How often it was started, this time included. */
   readonly tries: number;
-  /** Whether a worker found that the caller may give it: only then may it have taken effect. */
-  readonly isChecked: boolean;
+  /** The record of its check: only where a worker has signed it may the order have taken effect. */
+  readonly check: OrderCheck | undefined;
 }
 
 /** Begins the oldest open order of a route. @param session has the lock of the route. */
 export async function takeOrder(session: Connection, clock: Clock, route: string): Promise<TakenOrder | undefined> {
   const [row] = (await query(session, TAKE, [route, nowOf(clock)])).rows;
   if (!row) return undefined;
-  const { order_id, token_id, session_id, input_sha256, requested_at, expires_at, is_checked, ...rest } = row;
+  const { order_id, token_id, session_id, input_sha256, requested_at, expires_at, checked_at, check_mac, ...rest } =
+    row;
   return {
     ...rest,
     orderId: order_id,
@@ -177,23 +179,23 @@ export async function takeOrder(session: Connection, clock: Clock, route: string
     inputSha256: input_sha256,
     requestedAt: requested_at,
     expiresAt: expires_at,
-    isChecked: is_checked,
+    check: checked_at !== null && check_mac ? { checkedAt: checked_at, mac: check_mac } : undefined,
   };
 }
 
 const CHECK = sql(
-  `update admin_order set checked_at = $3
+  `update admin_order set checked_at = $3, check_mac = $4
     where order_id = $1 and tries = $2 and ended_at is null and checked_at is null`,
-  ["uuid", "int4", "timestamptz"],
+  ["uuid", "int4", "timestamptz", "bytea"],
 );
 
 /** Records, before an order is applied, that its caller may give it. @returns whether this call did. */
 export async function recordChecked(
   executor: Executor,
-  clock: Clock,
   { orderId, tries }: Pick<TakenOrder, "orderId" | "tries">,
+  { checkedAt, mac }: OrderCheck,
 ): Promise<boolean> {
-  return (await query(executor, CHECK, [orderId, tries, nowOf(clock)])).rowCount === 1;
+  return (await query(executor, CHECK, [orderId, tries, checkedAt, mac])).rowCount === 1;
 }
 
 const REPORT = sql("update admin_order set progress = $3 where order_id = $1 and tries = $2 and ended_at is null", [

@@ -12,6 +12,13 @@ import { deriveKey } from "../crypto/derive-key.ts";
 import { uuidBytes } from "../crypto/pseudonymizer.ts";
 import { PartReader, PartWriter } from "./part-codec.ts";
 
+/** That a worker found the caller of an order entitled to it. */
+export interface OrderCheck {
+  /** RFC 3339, to the millisecond. */
+  readonly checkedAt: string;
+  readonly mac: Buffer;
+}
+
 /** What is sealed as the input of an order. */
 export interface OrderInput {
   /** What the operation takes. */
@@ -48,12 +55,14 @@ const TAG_BYTES = 16;
 export class OrderCodec {
   readonly #content: KeyObject;
   readonly #mac: KeyObject;
+  readonly #check: KeyObject;
   readonly #sender: KeyObject;
 
   /** @param installation the installation secret. */
   constructor(installation: Buffer) {
     this.#content = deriveKey(installation, "order content");
     this.#mac = deriveKey(installation, "order mac");
+    this.#check = deriveKey(installation, "order check");
     this.#sender = deriveKey(installation, "order sender");
   }
 
@@ -90,6 +99,18 @@ export class OrderCodec {
   isSigned(record: OrderRecord, input: Buffer, mac: Buffer): boolean {
     const expected = this.sign(record);
     return sha256(input).equals(record.inputSha256) && isEqual(expected, mac);
+  }
+
+  /** @param checkedAt when a worker found that the caller may give the order; RFC 3339, to the millisecond. */
+  signCheck(orderId: string, checkedAt: string): Buffer {
+    return createHmac("sha256", this.#check)
+      .update(JSON.stringify([orderId, checkedAt]))
+      .digest();
+  }
+
+  /** Whether a worker has checked this order. */
+  isCheckSigned(orderId: string, { checkedAt, mac }: OrderCheck): boolean {
+    return isEqual(this.signCheck(orderId, checkedAt), mac);
   }
 
   /** Opens the parts of an answer: one for each order. */

@@ -23,7 +23,7 @@ const ENTRY = `entry_id, at, actor, via, roles, operation, outcome, subject, eve
 /** The columns of an order that its caller gives, and the columns that a worker changes. */
 const ORDER = `order_id, route, person, actor, via, roles, token_id, session_id, input, input_sha256, requested_at,
   expires_at, mac`;
-const ORDER_STATE = "input, state, tries, started_at, checked_at, progress, ended_at, result";
+const ORDER_STATE = "input, state, tries, started_at, checked_at, check_mac, progress, ended_at, result";
 
 /** What a plan counts rows of feature values by. */
 const FEATURE_KEY = "account, purpose, received_at, event_id, action_id, key_id";

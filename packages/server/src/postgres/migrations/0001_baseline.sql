@@ -743,12 +743,15 @@ create table admin_order (
   -- How often a worker has started it.
   tries integer not null default 0,
   started_at timestamptz,
-  -- When a worker found that its caller may give it. An order without it has had no effect.
+  -- When a worker found that its caller may give it, with a MAC that no login of the database makes. An order without
+  -- it has had no effect.
   checked_at timestamptz check (checked_at is null or tries > 0),
+  check_mac bytea,
   progress text,
   ended_at timestamptz,
   result bytea,
   check (num_nonnulls(token_id, session_id) = 1),
+  check ((checked_at is null) = (check_mac is null)),
   check ((ended_at is null) = (state in ('waiting', 'running'))),
   check ((ended_at is null) = (input is not null))
 );
@@ -767,7 +770,7 @@ create index admin_order_requested_at on admin_order (requested_at);
 -- expires: one that is deleted and inserted again does not pass as checked.
 create trigger admin_order_is_final before update on admin_order for each row
   when (old.ended_at is not null or new.tries not in (old.tries, old.tries + 1)
-    or (new.checked_at is distinct from old.checked_at
+    or ((new.checked_at, new.check_mac) is distinct from (old.checked_at, old.check_mac)
       and (old.checked_at is not null or old.expires_at <= transaction_time()))
     or (new.ended_at is null and new.input is distinct from old.input)
     or (old.order_id, old.route, old.person, old.actor, old.via, old.roles, old.token_id, old.session_id,

@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { Role, RouteId } from "@device-risk-signals/admin-api";
 import { until } from "../../../../e2e/support/embedded.ts";
+import { makeCredentials } from "../../../../e2e/support/parties.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { useFolder } from "../../../../e2e/support/use-folder.ts";
 import { listAudit } from "../audit/audit.ts";
@@ -27,6 +28,7 @@ import { LOCKS } from "../postgres/locks.ts";
 import { createAdminApi } from "./admin-api.ts";
 import { OrderWorker } from "./order-worker.ts";
 import { placeOrder, readOrder, resultOf } from "./operations/admin-orders.ts";
+import { runErasure } from "./operations/erasures.ts";
 import { readHealth } from "./operations/health.ts";
 import { type AdminPorts, portsOf } from "./operations/ports.ts";
 
@@ -228,6 +230,29 @@ describe("an order", () => {
     await startChecked("addHold");
     expect(await ended(id)).toMatchObject({ state: "failed", problem: { code: "order-interrupted" } });
     expect((await scene.owner.query("select from drs.legal_hold")).rowCount).toBe(0);
+  });
+
+  it("of an erasure that begins again erases what another erasure since the order did not", async () => {
+    const person = await callerOf("of-erasure", ["privacy"]);
+    const input = { account: "of-erasure", reason: "request 17" };
+    const direct = {
+      ports,
+      caller: { person: "x", actor: "x", via: "direct", roles: [] },
+      scope: "full",
+      input,
+    } as const;
+    await makeCredentials(scene.system, input.account);
+    const id = await place(person, "runErasure", input);
+    await startChecked("runErasure");
+    expect((await runErasure(direct)).answer.erasure?.erasure_id).not.toBe(id);
+    await makeCredentials(scene.system, input.account);
+    expect(await ended(id)).toMatchObject({ state: "done", answer: { is_needed: true, erasure: { erasure_id: id } } });
+    // A command on the database that erases nothing.
+    expect((await runErasure(direct)).answer).toMatchObject({ is_needed: false, erasure: { erasure_id: id } });
+    const entries = await listAudit(scene.system.pool, () => scene.system.secrets, { limit: 1 });
+    expect(entries).toMatchObject([
+      { via: "direct", operation: "erase.run", outcome: "done", detail: { only_read: true } },
+    ]);
   });
 
   it.each(["runRetention", "addHold"] as const)(

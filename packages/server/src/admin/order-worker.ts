@@ -211,7 +211,6 @@ export class OrderWorker {
       caller,
       scope: scopeOf(permission, caller.roles) ?? "own",
       input,
-      ...(order.check && { startedSince: order.requestedAt }),
     });
     const entry = { ...agentOf(caller), operation, outcome: "done" };
     if (audit) await writeAudit(pool, signer, { ...entry, ...audit });

@@ -52,24 +52,19 @@ export const planErasure: Operation<"planErasure"> = async ({ ports, input }) =>
   return { answer: shownPlan(plan), audit: { detail: { kind: subject.kind, ...plan, exports: plan.exports.length } } };
 };
 
-export const runErasure: Operation<"runErasure"> = async ({ ports, caller, input, startedSince }) => {
+export const runErasure: Operation<"runErasure"> = async ({ ports, caller, input }) => {
   const reason = reasonOf(input.reason, ports.config);
   if (input.refuse_later && (input.account === undefined || input.purpose !== undefined)) {
     throw invalid("body/refuse_later", "needs account and excludes purpose");
   }
   const subject = await subjectOf(ports.pool, input);
   if (input.dry_run) return { answer: await previewErasure(ports, subject, input), ...tried() };
+  const { orderId: erasureId } = caller;
   // guard(false): an erasure that was started is finished, and erases nothing that was stored since
   // fails: e2e/operations/orders.test.ts › an erasure
-  const isStarted = startedSince !== undefined && (await wasErased(ports, subject, startedSince));
+  const isStarted = erasureId !== undefined && (await findErasures(ports.pool, { erasureId })).length > 0;
   return erase(ports, caller, subject, { ...input, reason, ...(isStarted && { only_finish: true }) });
 };
-
-/** Whether the erasure of the subject was started at a time, RFC 3339, or later. */
-async function wasErased(ports: AdminPorts, subject: ErasureSubject, since: string): Promise<boolean> {
-  const [newest] = await findErasures(ports.pool, { subjectMacs: await macsOf(ports, [subject]) });
-  return newest !== undefined && Date.parse(newest.began_at) >= Date.parse(since);
-}
 
 type Erased = Answer<"runErasure">;
 
@@ -136,9 +131,19 @@ async function erase(
     still_held,
     recalls: recalls.map(({ export_id, recipient, rows }) => ({ export_id, recipient, rows: rows.length })),
   };
-  // What begins has an entry; an answer about an earlier erasure is audited as a read.
-  const references = { kind: subject.kind, subject_mac: mac.toString("hex") };
-  return { answer, ...(!begins && { audit: { detail: { ...references, only_read: true } } }) };
+  if (!begins) await auditRead(installation, caller, subject, mac);
+  return { answer };
+}
+
+/** An erasure that begins has an entry; an answer about an earlier one is audited as a read, on the database, too. */
+async function auditRead(
+  { pool, audit }: Installation,
+  caller: Caller,
+  { kind }: ErasureSubject,
+  mac: Buffer,
+): Promise<void> {
+  const detail = { kind, subject_mac: mac.toString("hex"), only_read: true };
+  await writeAudit(pool, audit, { ...agentOf(caller), operation: "erase.run", outcome: "done", detail });
 }
 
 interface Order {
@@ -167,7 +172,9 @@ async function beginAndFinish(
   const agent = agentOf(caller);
   const entry = { ...agent, operation: "erase.run", outcome: "begun", reason, references, detail };
   await writeAudit(pool, audit, { ...entry, ...(approval.id !== undefined && { approvalId: approval.id }) });
-  const order = { subject, actor: agent.actor, reason, refuseLater };
+  // An order that begins again finds its erasure by the id, also in a database that applied it from the journal.
+  const ofOrder = caller.orderId !== undefined && { erasureId: caller.orderId };
+  const order = { ...ofOrder, subject, actor: agent.actor, reason, refuseLater };
   const sequence = await inOwnerTransaction(administration, async (owner) =>
     beginErasure(owner, journal, { ...order, onPlan: (found) => approval.confirm(owner, found) }),
   ).catch((error: unknown) => {

@@ -14,8 +14,6 @@ export interface OperationCall<Id extends RouteId> {
   /** How far the caller's permission reaches. */
   readonly scope: Scope;
   readonly input: Input<Id>;
-  /** Where the operation begins again, because the worker ended that had started it: when it was ordered, RFC 3339. */
-  readonly startedSince?: string;
 }
 
 /** The result of an operation, and what remains to be audited. */

@@ -33,6 +33,8 @@ export interface ErasePorts extends AppendEntryPorts, CopySealers {
 }
 
 export interface ErasureOrder {
+  /** A UUID that no erasure has; by default a new one. The journal has it: an erasure keeps it in a restored database. */
+  readonly erasureId?: string;
   readonly subject: ErasureSubject;
   readonly actor: string;
   readonly reason: string;
@@ -56,7 +58,7 @@ export async function beginErasure(
   ports: ErasePorts,
   order: ErasureOrder,
 ): Promise<number | undefined> {
-  const { subject, actor, reason, refuseLater } = order;
+  const { erasureId = randomUUID(), subject, actor, reason, refuseLater } = order;
   // guard(drop): an erasure waits for holds
   // fails: e2e/erasure/concurrency.test.ts › begins when what has
   await lockHolds(executor);
@@ -93,7 +95,7 @@ export async function beginErasure(
       : [];
   const { entry, digest } = await appendEntry<ErasureEntry>(executor, ports, {
     kind: subject.kind,
-    erasure_id: randomUUID(),
+    erasure_id: erasureId,
     subject: subjectMac(ports.pseudonymizer, subject).toString("hex"),
     ...found,
     holds: [],

@@ -50,8 +50,8 @@ afterEach(async () => {
   expect(errors.splice(0)).toEqual([]);
 });
 
-const startWorker = (): void => {
-  worker = new OrderWorker({ system: scene.system, onError: (error) => void errors.push(error) });
+const startWorker = (system = scene.system): void => {
+  worker = new OrderWorker({ system, onError: (error) => void errors.push(error) });
 };
 
 /** A caller with a token of these roles, issued some hours ago. */
@@ -310,6 +310,28 @@ describe("an order", () => {
     const { answer: shown } = await readOrder({ ports, caller: own, scope: "full", input });
     expect(shown).toMatchObject({ state: "done", operation: "retention.run", answer: null });
     expect((await readOrder({ ports, caller: full, scope: "own", input })).answer.answer).toMatchObject({ rows: 0 });
+  });
+});
+
+describe("an order that takes longer than it may", () => {
+  it("ends with a problem, and the next one of its route waits for its operation", async () => {
+    const { system } = scene;
+    const caller = await callerOf("of-limit", ["operator"]);
+    const rotate = () => place(caller, "rotateKeys", {});
+    const [first, second] = [await rotate(), await rotate()];
+    // A rotation waits for this lock.
+    await withClient(system.database, async (session) => {
+      await session.query(`select pg_advisory_lock(${LOCKS.maintenance})`);
+      startWorker({
+        ...system,
+        config: { ...system.config, service: { ...system.config.service, orderTimeoutMs: 50 } },
+      });
+      await until(async () => (await find(first))?.ended_at !== null);
+      expect(await find(first)).toMatchObject({ state: "failed", problem: { code: "order-timed-out" } });
+      expect(await find(second)).toMatchObject({ state: "waiting" });
+    });
+    await until(async () => (await find(second))?.ended_at !== null);
+    expect(errors.splice(0)[0]).toMatchObject({ code: "order-timed-out" });
   });
 });
 

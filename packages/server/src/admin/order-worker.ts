@@ -148,9 +148,26 @@ export class OrderWorker {
     });
   }
 
+  /** The next order of the route waits until the operation has ended, also where the order has ended before it. */
   async #applyAndEnd(session: Connection, order: TakenOrder): Promise<void> {
+    const limit = new TimeLimit(this.#system.config.service.orderTimeoutMs);
+    const work = this.#apply(order, limit);
+    try {
+      await this.#end(session, order, await Promise.race([work, limit.over.then(() => this.#timedOut())]));
+    } finally {
+      limit.clear();
+      await work;
+    }
+  }
+
+  #timedOut(): Outcome {
+    const error = timedOut(this.#system.config.service.orderTimeoutMs);
+    this.#onError(error, "apply order");
+    return this.#refuse("failed", error);
+  }
+
+  async #end(session: Connection, order: TakenOrder, { state, result, code }: Outcome): Promise<void> {
     const { orders, pool } = this.#system;
-    const { state, result, code } = await this.#apply(order);
     // What was interrupted by the end of this process is started again by the next one.
     if (this.#isClosed && state === "failed" && isRepeatable(order, this.#inputOf(order).input)) return;
     const end = { state, result: orders.seal(order.orderId, "result", result) };
@@ -169,7 +186,7 @@ export class OrderWorker {
     }
   }
 
-  async #apply(order: TakenOrder): Promise<Outcome> {
+  async #apply(order: TakenOrder, limit: TimeLimit): Promise<Outcome> {
     const { orders } = this.#system;
     // guard(false): an order that was changed in the database is not applied
     // fails: packages/server/src/admin/order-worker.test.ts › that was changed
@@ -183,10 +200,11 @@ export class OrderWorker {
     const refusal = order.check ? interrupted(order, sealed.input) : await this.#check(order);
     if (refusal) return this.#refuse(order.check ? "failed" : "refused", refusal);
     try {
-      return { state: "done", result: { answer: await this.#perform(order, sealed) } };
+      return { state: "done", result: { answer: await this.#perform(order, sealed, limit) } };
     } catch (error) {
       const { shown, unexpected } = adminErrorOf(error);
-      if (unexpected !== undefined && !this.#isClosed) this.#onError(unexpected, `apply order of ${order.route}`);
+      if (unexpected !== undefined && !this.#isClosed && !limit.isOver)
+        this.#onError(unexpected, `apply order of ${order.route}`);
       return { state: "failed", result: { problem: shown.problem }, code: shown.problem.code };
     }
   }
@@ -197,12 +215,16 @@ export class OrderWorker {
   }
 
   /** Runs the operation of the order as its caller. Its audit entries name the order. */
-  async #perform(order: TakenOrder, { input, reader_key: readerKey = "" }: OrderInput): Promise<unknown> {
+  async #perform(
+    order: TakenOrder,
+    { input, reader_key: readerKey = "" }: OrderInput,
+    limit: TimeLimit,
+  ): Promise<unknown> {
     const id = order.route as RouteId;
     const { permission, operation, answer: schema } = routeOf(id);
     const caller = callerOf(order);
     const { pool, orders, audit: signer } = this.#system;
-    const ports = portsOfWorker(this.#system, this.#reporter(order));
+    const ports = portsOfWorker(this.#system, this.#reporter(order, limit));
     const parts = isLines(schema) ? orders.partWriter(Buffer.from(readerKey, "base64url")) : undefined;
     // The schemas of the route have checked the input.
     const perform = OPERATIONS[id] as unknown as Operation<RouteId>;
@@ -219,10 +241,11 @@ export class OrderWorker {
     return null;
   }
 
-  /** Records lines of progress, at most one a second. */
-  #reporter(order: TakenOrder): (line: string) => void {
+  /** Records lines of progress, at most one a second. Where the time of the order is over, a line ends the operation. */
+  #reporter(order: TakenOrder, limit: TimeLimit): (line: string) => void {
     let reportedAt = -Infinity;
     return (line) => {
+      if (limit.isOver) throw timedOut(this.#system.config.service.orderTimeoutMs);
       if (performance.now() - reportedAt < REPORT_EVERY_MS) return;
       reportedAt = performance.now();
       reportProgress(this.#system.pool, order, line).catch((error: unknown) => this.#onError(error, "report progress"));
@@ -310,6 +333,38 @@ type Holder = Pick<Caller, "person" | "roles" | "via" | "actor"> & {
 
 const refused = (why: string): OperatorError =>
   new OperatorError("order-refused", `The worker refused the order. ${why}`);
+
+const timedOut = (limitMs: number): OperatorError =>
+  new OperatorError(
+    "order-timed-out",
+    `The order took longer than DRS_ORDER_TIMEOUT, which is ${limitMs / 1_000} seconds. Its operation may still end: ` +
+      "see whether it took effect before you give it again.",
+  );
+
+/** The time that an order may take. */
+class TimeLimit {
+  readonly over: Promise<void>;
+  readonly #timer: NodeJS.Timeout;
+  #isOver = false;
+
+  constructor(limitMs: number) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.over = promise;
+    this.#timer = setTimeout(() => {
+      this.#isOver = true;
+      resolve();
+    }, limitMs);
+    this.#timer.unref();
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer);
+  }
+}
 
 /** Why an order that a worker had started is not started again. */
 function interrupted(order: TakenOrder, input: object): OperatorError | undefined {

@@ -427,6 +427,12 @@ export const SETTINGS = {
     "25s",
     "How long SIGTERM waits for accepted requests; a second later the server stops waiting for dependencies.",
   ),
+  "service.orderTimeoutMs": setting(
+    "DRS_ORDER_TIMEOUT",
+    durationWithin("1s", "7d"),
+    "12h",
+    "How long a worker applies one order of the admin API; then the order ends with `order-timed-out`.",
+  ),
   "service.logLevel": setting(
     "DRS_LOG_LEVEL",
     oneOf("fatal", "error", "warn", "info", "debug", "trace", "silent"),

@@ -144,6 +144,10 @@ export const OPERATOR_ERRORS = {
     ...FAILED,
     when: "A worker ended while it applied an order of the admin API. See whether the order took effect before you give it again.",
   },
+  "order-timed-out": {
+    ...FAILED,
+    when: "An order of the admin API took longer than `DRS_ORDER_TIMEOUT`. Its operation may still end. See whether it took effect before you give it again.",
+  },
   "pooler-unsupported": {
     ...FAILED,
     when: "A connection pooler breaks sessions or settings. Name the database itself, or use session mode.",

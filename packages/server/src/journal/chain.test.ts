@@ -227,27 +227,6 @@ describe("an accepted loss of an entry", () => {
     expect(await damageOf(written)).toBe(5);
   });
 
-  test("excuses no other entry where the damaged one is still in its place", async () => {
-    const places = fc.integer({ min: 3, max: 9 }).chain((length) =>
-      fc.record({
-        length: fc.constant(length),
-        lost: fc.integer({ min: 1, max: length }),
-        removed: fc.integer({ min: 1, max: length }),
-        isDigestKnown: fc.boolean(),
-      }),
-    );
-    await fc.assert(
-      fc.asyncProperty(places, async ({ length, lost, removed, isDigestKnown }) => {
-        fc.pre(lost !== removed);
-        const written = journalOf(length);
-        const text = written.entries.get(lost) ?? "";
-        written.entries.set(lost, text.slice(1)).delete(removed);
-        acceptLoss(written, lost, isDigestKnown ? digestOf(text) : null);
-        expect(await damageOf(written)).toBe(removed);
-      }),
-    );
-  });
-
   test("excuses nothing if another key signed it", async () => {
     const written = journalOf(3);
     written.entries.delete(2);

@@ -48,6 +48,7 @@ const OF_CODES: Partial<Readonly<Record<OperatorErrorCode, AdminProblemCode>>> =
   "order-refused": "state-conflict",
   "order-changed": "state-conflict",
   "order-interrupted": "state-conflict",
+  "order-timed-out": "state-conflict",
   "keys-destroyed": "keys-destroyed",
   "dependency-unavailable": "unavailable",
   "dependency-silent": "unavailable",

@@ -227,6 +227,6 @@ export async function destroyErasedSecrets(
   // guard(drop): what the key store lacks is destroyed
   // fails: e2e/restore/files.test.ts › destroys the secrets that an older key store has again
   await destroySecrets(secrets, erasures.flatMap(secretsOf));
-  await writeWatermark(keyStore, missing.at(-1)?.sequence ?? watermark);
+  await writeWatermark(keyStore, watermark + missing.length);
   return erasures.length;
 }

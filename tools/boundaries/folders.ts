@@ -276,6 +276,7 @@ export const FOLDERS: readonly Folder[] = [
     purpose: "`drs doctor`",
     imports: [
       "errors",
+      "ports",
       "messages",
       "config",
       "dependencies",
@@ -285,6 +286,7 @@ export const FOLDERS: readonly Folder[] = [
       "events",
       "orders",
       "audit",
+      "identity",
       "policy",
       "journal",
       "lifecycle/holds",
@@ -353,7 +355,7 @@ export const FOLDERS: readonly Folder[] = [
   {
     name: "service",
     purpose: "the standalone service: an endpoint and two listeners",
-    imports: ["errors", "ports", "config", "http", "identity", "app", "admin/operations", "admin"],
+    imports: ["errors", "config", "http", "identity", "app", "admin/operations", "admin"],
   },
   {
     name: "cli",

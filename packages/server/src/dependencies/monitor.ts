@@ -1,8 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Dependency } from "./dependencies.ts";
 
-const EVERY_MS = 1_000;
-const RETRY_MS = 200;
+/** How long a monitor waits after an answer, and while the dependency is away. */
+export interface Pace {
+  readonly everyMs: number;
+  readonly retryMs: number;
+}
+
+const PACE: Pace = { everyMs: 1_000, retryMs: 200 };
 
 export interface Probe {
   /** @throws where the dependency can't be used. */
@@ -12,17 +17,19 @@ export interface Probe {
   close(): Promise<void>;
 }
 
-/** Asks a dependency every second, and more often while it is away; only the monitor says that it is back. */
+/** Asks a dependency regularly, and more often while it is away; only the monitor says that it is back. */
 export class Monitor {
   readonly #dependency: Dependency;
   readonly #probe: Probe;
+  readonly #pace: Pace;
   readonly #stopping = new AbortController();
   readonly #running: Promise<void>;
   #waiting = new AbortController();
 
-  constructor(dependency: Dependency, probe: Probe) {
+  constructor(dependency: Dependency, probe: Probe, pace = PACE) {
     this.#dependency = dependency;
     this.#probe = probe;
+    this.#pace = pace;
     dependency.monitored();
     probe.onConnectionLost?.(() => this.#waiting.abort());
     this.#running = this.#run();
@@ -36,6 +43,7 @@ export class Monitor {
   }
 
   async #run(): Promise<void> {
+    const { everyMs, retryMs } = this.#pace;
     while (!this.#stopping.signal.aborted) {
       this.#waiting = new AbortController();
       const { signal } = this.#waiting;
@@ -47,7 +55,7 @@ export class Monitor {
         },
       );
       if (answered) this.#dependency.resolve("away");
-      await sleep(answered ? EVERY_MS : RETRY_MS, undefined, { signal, ref: false }).catch(() => {});
+      await sleep(answered ? everyMs : retryMs, undefined, { signal, ref: false }).catch(() => {});
     }
   }
 }

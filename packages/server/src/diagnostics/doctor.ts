@@ -17,6 +17,7 @@ import { listAcceptedSecretLosses } from "../accounts/secret-losses.ts";
 import { findLostSecrets, sealedUnder } from "../lifecycle/recovery/lost-secrets.ts";
 import { freeBytes } from "../dependencies/readiness.ts";
 import type { Installation } from "../app/open-installation.ts";
+import { Unavailable } from "../ports.ts";
 import { type Warning, warningsOf } from "../config/warnings.ts";
 import { queryRow, sql } from "../postgres/statement.ts";
 
@@ -91,6 +92,7 @@ export async function examine(installation: Installation): Promise<readonly Find
     await directUseFinding(installation),
     await orderFinding(installation),
     await adoptedFinding(installation),
+    ...(await identityFinding(installation)),
   );
   for (const warning of warningsOf(config)) findings.push({ what: "configuration", ok: true, ...warning });
   findings.push(await diskFinding(installation));
@@ -121,6 +123,29 @@ async function separationFinding(pool: Installation["pool"]): Promise<Finding> {
     ...(!isSeparated && { severity: "advice" as const }),
     detail: described.join("; ") + advice,
   };
+}
+
+/** Nothing where no identity provider is configured. @throws Unavailable */
+export async function identityFinding({
+  config,
+  dependencies,
+}: Pick<Installation, "config" | "dependencies">): Promise<readonly Finding[]> {
+  const { oidc, publicUrl = "" } = config.service.admin;
+  const { issuer, clientId, clientSecret, scopes } = oidc;
+  if (issuer === undefined || clientId === undefined) return [];
+  const { identityProvider } = await import("../identity/identity-provider.ts");
+  const dependency = dependencies.get("identity_provider");
+  const options = { issuer, clientId, clientSecret, scopes, redirectUri: publicUrl, dependency };
+  const what = "identity provider";
+  return identityProvider(options)
+    .check()
+    .then(
+      () => [{ what, ok: true, detail: `${issuer} answers` }],
+      (error: unknown) => {
+        if (!(error instanceof Unavailable)) throw error;
+        return [{ what, ok: false, detail: `${error.message}: no person can sign in; sessions continue` }];
+      },
+    );
 }
 
 /** Maximum number of lost secrets that are described one by one. */

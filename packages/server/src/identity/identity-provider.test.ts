@@ -1,11 +1,15 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Browser } from "../../../../e2e/support/browser.ts";
+import { until } from "../../../../e2e/support/embedded.ts";
 import { CLIENT, startIdentityProvider, type TestIdentityProvider } from "../../../../e2e/support/identity-provider.ts";
+import type { Config } from "../config/config.ts";
+import { identityFinding } from "../diagnostics/doctor.ts";
 import { Dependencies } from "../dependencies/dependencies.ts";
-import { identityProvider } from "./identity-provider.ts";
+import { identityProvider, monitorIdentityProvider } from "./identity-provider.ts";
 
 const REDIRECT_URI = "http://127.0.0.1:9/admin/v1/sign-in/callback";
 const SECRETS = { state: "a".repeat(43), nonce: "b".repeat(43), codeVerifier: "c".repeat(43) };
@@ -100,6 +104,41 @@ describe("an identity provider that", () => {
     expect(error).toMatchObject({ code: "dependency-unavailable" });
     expect(String(error)).not.toContain("no metadata of");
     expect(dependency.health.problems).toEqual([problem]);
+  });
+
+  test("is away for a while is noticed by its monitor, without a sign-in", async () => {
+    let isAway = true;
+    const server = createServer((_request, response) => {
+      if (isAway) return response.writeHead(503).end();
+      const metadata = { issuer, authorization_endpoint: `${issuer}/auth`, token_endpoint: `${issuer}/token` };
+      return response.setHeader("Content-Type", "application/json").end(JSON.stringify(metadata));
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { client, dependency } = clientOf({ issuer });
+    const monitor = monitorIdentityProvider(dependency, client, { everyMs: 5, retryMs: 5 });
+    const problemsAre = (problems: readonly string[]) => () => isDeepStrictEqual(dependency.health.problems, problems);
+    await until(problemsAre(["can't be reached"]));
+    isAway = false;
+    await until(problemsAre([]));
+    isAway = true;
+    await until(problemsAre(["can't be reached"]));
+    await monitor.close();
+    server.close();
+  });
+
+  test("is away fails the check of the doctor; one that is not configured is no finding", async () => {
+    const found = (issuer: string | undefined) => {
+      const oidc = { issuer, clientId: CLIENT.id, clientSecret: CLIENT.secret, scopes: ["openid"] };
+      const config = { service: { admin: { oidc } } } as unknown as Config;
+      return identityFinding({ config, dependencies: new Dependencies(5_000) });
+    };
+    const what = "identity provider";
+    expect(await found(provider.issuer)).toEqual([{ what, ok: true, detail: `${provider.issuer} answers` }]);
+    const away = { what, ok: false, detail: expect.stringContaining("can't be reached: no person can sign in") };
+    expect(await found("http://127.0.0.1:1")).toEqual([away]);
+    expect(await found(undefined)).toEqual([]);
   });
 
   test("gives no answer is given up at the deadline", async () => {

@@ -16,6 +16,7 @@ import {
   WWWAuthenticateChallengeError,
 } from "openid-client";
 import type { Dependency } from "../dependencies/dependencies.ts";
+import { Monitor, type Pace } from "../dependencies/monitor.ts";
 import { Unavailable } from "../ports.ts";
 import type { Claims, Identity } from "./role-mapping.ts";
 
@@ -122,6 +123,16 @@ export function identityProvider(options: IdentityProviderOptions): IdentityProv
       }),
   };
 }
+
+/** Each check reads the provider's metadata, which is another system's: once in half a minute is enough. */
+const PACE: Pace = { everyMs: 30_000, retryMs: 5_000 };
+
+/** Notices that the provider is away before a person does, and that it is back. */
+export const monitorIdentityProvider = (
+  dependency: Dependency,
+  provider: Pick<IdentityProvider, "check">,
+  pace = PACE,
+): Monitor => new Monitor(dependency, { ping: () => provider.check(), close: async () => {} }, pace);
 
 /** The second form is RFC 6749 §5.2: 401, where the client has sent its secret in `Authorization`. */
 const isClientRefused = (error: unknown): boolean =>

@@ -1,8 +1,8 @@
 import { CALLBACK_PATH, type SignInPorts } from "../admin/sign-in.ts";
+import type { CloseStack } from "../app/close-stack.ts";
 import type { System } from "../app/system.ts";
-import { identityProvider } from "../identity/identity-provider.ts";
+import { identityProvider, monitorIdentityProvider } from "../identity/identity-provider.ts";
 import { RoleFile } from "../identity/role-file.ts";
-import type { OnError } from "../ports.ts";
 
 export interface SignIn extends SignInPorts {
   readonly roleFile: RoleFile;
@@ -10,24 +10,28 @@ export interface SignIn extends SignInPorts {
   readonly hostName: string;
 }
 
-/** @returns `undefined` where no identity provider is configured. @throws role-file-invalid */
-export async function openSignIn({ config, dependencies }: System, onError: OnError): Promise<SignIn | undefined> {
+/**
+ * @param opened closes the monitor of the provider. The server starts without the provider; readiness and log name it.
+ * @returns `undefined` where no identity provider is configured. @throws role-file-invalid
+ */
+export async function openSignIn({ config, dependencies }: System, opened: CloseStack): Promise<SignIn | undefined> {
   const { oidc, publicUrl } = config.service.admin;
   const { issuer, clientId, clientSecret, roleFile, rolesClaim, scopes } = oidc;
   // The rules between settings require them together.
   if (issuer === undefined || clientId === undefined || roleFile === undefined || publicUrl === undefined)
     return undefined;
   const { origin, hostname } = new URL(publicUrl);
+  const dependency = dependencies.get("identity_provider");
   const provider = identityProvider({
     issuer,
     clientId,
     clientSecret,
     scopes,
     redirectUri: `${origin}${CALLBACK_PATH}`,
-    dependency: dependencies.get("identity_provider"),
+    dependency,
   });
   const ports = { origin, hostName: hostname, provider, rolesClaim, roleFile: await RoleFile.open(roleFile) };
-  // The server starts without the provider; readiness and log name it.
-  provider.check().catch((error: unknown) => onError(error, "check identity provider"));
+  const monitor = monitorIdentityProvider(dependency, provider);
+  opened.add("monitor of the identity provider", () => monitor.close());
   return ports;
 }

@@ -67,7 +67,7 @@ export async function startService(system: System, logger: Logger): Promise<Serv
   if (orders) serving.add("orders", () => orders.close());
 
   const adminTls = await openTls(service.admin.tls, "service.admin.tls");
-  const signIn = surfaces.includes("admin") ? await openSignIn(system, onError) : undefined;
+  const signIn = surfaces.includes("admin") ? await openSignIn(system, administering) : undefined;
   const api = surfaces.includes("admin")
     ? await createAdminApi({
         ports: portsOf(system, await openAdminConnection(system, onError, administering), () => orders?.wake()),

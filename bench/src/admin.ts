@@ -33,7 +33,11 @@ const [EVENTS, RATE, READS] = [Number(options.events), Number(options.rate), Num
 const scene = await openScene();
 const owner = await scene.createDatabase("bench", "-c search_path=drs -c timezone=UTC");
 const adminPort = await freePort();
-const environment = { ...scene.environmentOf("bench"), DRS_ADMIN_PORT: String(adminPort) };
+const environment = {
+  ...scene.environmentOf("bench"),
+  DRS_ADMIN_PORT: String(adminPort),
+  DRS_OPENED_EVENTS_LIMIT: "1000000",
+};
 const env = { ...process.env, ...environment };
 const rows: string[] = [];
 

@@ -1,11 +1,12 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { AdminClient } from "@device-risk-signals/admin-api";
+import type { AdminClient, AdminRequestError } from "@device-risk-signals/admin-api";
 import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { useFolder } from "../../../../e2e/support/use-folder.ts";
 import { erasurePorts } from "../app/system.ts";
 import { listAudit } from "../audit/audit.ts";
+import { decideApproval } from "../approvals/approvals.ts";
 import { runRetention } from "../lifecycle/retention-worker.ts";
 import { useAdminListener } from "./admin-scene.fixture.ts";
 
@@ -13,6 +14,7 @@ const folder = useFolder();
 const scene = useTestSystem("file", () => ({
   DRS_REASON_MIN_LENGTH: "8",
   DRS_ERASURE_JOURNAL: join(folder(), "journal"),
+  DRS_OPENED_EVENTS_LIMIT: "3",
 }));
 const listener = useAdminListener(() => scene.system);
 let past: Past;
@@ -154,6 +156,92 @@ describe("a case", () => {
       const opened = client.call("openCase", { ...wrong, ...WHY });
       await expect(opened).rejects.toMatchObject({ code: "request-invalid" });
     }
+  });
+});
+
+describe("a person who opens more events than the limit of a day", () => {
+  const events: string[] = [];
+  const [ACCOUNT, OTHER] = ["opened-1", "opened-2"];
+  beforeAll(async () => {
+    for (let left = 7; left > 0; left--) events.push((await past.store(0, { account: ACCOUNT })).eventId);
+    events.push((await past.store(0, { account: OTHER })).eventId);
+  });
+
+  /** A person of the name, and how they open events of the list in a case. */
+  async function openerOf(person: string) {
+    const of = await listener.client(["investigator"], { person });
+    const { case_id } = await of.call("openCase", { account: ACCOUNT, ...WHY });
+    const opens = (index: number, inCase = case_id): Promise<unknown> =>
+      of.call("readExactEvent", { event_id: events[index] ?? "", case_id: inCase });
+    const waits = async (opening: Promise<unknown>): Promise<string> => {
+      const error = (await opening.catch((thrown: unknown) => thrown)) as AdminRequestError;
+      expect(error).toMatchObject({ code: "state-conflict", problem: { code: "approval-needed" } });
+      return /Approval (\S+) by privacy/.exec(error.message)?.[1] ?? "";
+    };
+    const decide = (approvalId: string, by = "privacy-1"): Promise<boolean> =>
+      decideApproval(scene.system.pool, scene.system.clock, {
+        approvalId,
+        person: by,
+        roles: ["privacy"],
+        decision: "approved",
+      });
+    return { of, case_id, opens, waits, decide };
+  }
+
+  const reads = async (person: string) =>
+    (await listAudit(scene.system.pool, async () => scene.system.secrets, { person, limit: 50 })).filter(
+      ({ operation, outcome }) => operation === "event.read_raw" && outcome === "done",
+    );
+
+  it("needs an approval by another person for more events than the limit, and not to read one again", async () => {
+    const { opens, waits, decide } = await openerOf("opener-1");
+    for (const index of [0, 1, 2, 0]) await opens(index);
+    const approvalId = await waits(opens(3));
+    expect(await waits(opens(4)), "asked again").toBe(approvalId);
+    expect(await decide(approvalId, "opener-1")).toBe(false);
+    await waits(opens(3));
+    expect(await decide(approvalId)).toBe(true);
+    await opens(3);
+    await opens(2);
+    const [again, further] = await reads("opener-1");
+    expect([again?.approval_id, further?.approval_id]).toEqual([null, approvalId]);
+  });
+
+  it("opens so many further events with the approval, in that case, and of that person", async () => {
+    const [one, other] = [await openerOf("opener-2"), await openerOf("opener-3")];
+    for (const index of [0, 1, 2]) await one.opens(index);
+    for (const index of [0, 1, 2]) await other.opens(index);
+    const approvalId = await one.waits(one.opens(3));
+    await one.decide(approvalId);
+    for (const index of [3, 4]) await one.opens(index);
+    await other.waits(other.opens(3));
+    const { case_id: another } = await one.of.call("openCase", { account: OTHER, ...WHY });
+    expect(await one.waits(one.opens(7, another))).not.toBe(approvalId);
+    await one.opens(5);
+    expect(await one.waits(one.opens(6))).not.toBe(approvalId);
+  });
+
+  it("does not pass the limit by reads at once, with several tokens, or by a comparison", async () => {
+    const [one, same] = [await openerOf("opener-4"), await openerOf("opener-4")];
+    const opened = await Promise.allSettled(
+      [0, 1, 2, 3, 4, 5].map((index) => (index % 2 === 0 ? one : same).opens(index)),
+    );
+    expect(opened.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
+    expect(await reads("opener-4")).toHaveLength(3);
+    const two = await openerOf("opener-5");
+    for (const index of [0, 1]) await two.opens(index);
+    const [event_id, other_event_id] = [events[2] ?? "", events[3] ?? ""];
+    await two.waits(two.of.call("compareEvents", { event_id, other_event_id, case_id: two.case_id }));
+    await two.opens(2);
+  });
+
+  it("asks with a case that is named, not with one of a single read", async () => {
+    const { of, opens } = await openerOf("opener-6");
+    for (const index of [0, 1, 2]) await opens(index);
+    const unnamed = of.call("readObservations", { event_id: events[3] ?? "", ...WHY });
+    await expect(unnamed).rejects.toMatchObject({
+      problem: { code: "approval-needed", detail: expect.stringContaining("drs case open") },
+    });
   });
 });
 

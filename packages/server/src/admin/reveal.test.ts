@@ -1,10 +1,13 @@
 /** The database gives a payload to a committed audit entry only. */
 import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { AuditSigner } from "../audit/audit-signer.ts";
 import { writeAudit } from "../audit/audit.ts";
+import { OPENING_OPERATIONS } from "../audit/opened-events.ts";
 import { findAttributes, revealEvent, type ListedEvent } from "../events/read-events.ts";
 import { inTransaction, withClient } from "../postgres/database.ts";
 import type { Executor } from "../postgres/executor.ts";
@@ -65,6 +68,12 @@ describe("reveal_event", () => {
   it("gives nothing to an entry of another operation, or to no entry", async () => {
     await expect(reveal(await entryOf(scene.system.pool, "event.list"))).rejects.toThrow(REFUSED);
     await expect(reveal(randomUUID())).rejects.toThrow(REFUSED);
+  });
+
+  it("gives payloads to entries of the operations that are counted as opening an event, and to no other", async () => {
+    const text = await readFile(join(import.meta.dirname, "../postgres/functions/reveal_event.sql"), "utf8");
+    const listed = /a\.operation in \(([^)]+)\)/.exec(text)?.[1]?.match(/[\w.]+/g);
+    expect(listed).toEqual(OPENING_OPERATIONS);
   });
 
   it("gives nothing to another login than the one that wrote the entry", async () => {

@@ -6,6 +6,7 @@ import {
   decideApproval,
   type Decision,
   findApproval,
+  findApprovalsInUse,
   listApprovals,
   requestApproval,
   useApproval,
@@ -116,6 +117,18 @@ it("an approval is given within a day and used within an hour", async () => {
 });
 
 it("an approval is decided once: a denial is final", async () => {
+it("an approval of several uses continues for a day after the first one, for exactly its number of events", async () => {
+  const wanted = operation({ events: 25, isExact: true });
+  const inUse = (at = 0) => findApprovalsInUse(scene.system.pool, clockAt(at), "asker", wanted);
+  const id = await ask(wanted);
+  await decide(id);
+  expect(await use(id, { ...wanted, events: 26 })).toBe(false);
+  expect(await inUse()).toEqual([]);
+  expect(await use(id, wanted)).toBe(true);
+  expect([await inUse(), await inUse(23 * HOUR_MS)]).toEqual([[id], [id]]);
+  expect(await inUse(25 * HOUR_MS)).toEqual([]);
+});
+
   const wanted = operation();
   const id = await ask(wanted);
   expect(await decide(id, { decision: "denied" })).toBe(true);

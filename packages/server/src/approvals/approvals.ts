@@ -14,6 +14,8 @@ import { narrowed, query, sql } from "../postgres/statement.ts";
 /** How long an approval may be given after it was asked for, and used after it was given. */
 const TO_APPROVE_MS = 24 * 3_600_000;
 const TO_USE_MS = 3_600_000;
+/** How long an approval of several uses continues after the first one. */
+const IN_USE_MS = 24 * 3_600_000;
 
 /** What an approval allows. */
 export interface ApprovedOperation {
@@ -25,6 +27,8 @@ export interface ApprovedOperation {
   readonly plan: Readonly<Record<string, unknown>>;
   /** Number of events that it touches now. */
   readonly events: number;
+  /** The approval is for exactly so many events; absent: for a tenth more than `events`. */
+  readonly isExact?: true;
   /** Roles that must approve; each by a person of that role. */
   readonly needed: readonly Role[];
 }
@@ -127,7 +131,7 @@ export async function requestApproval(
     wanted.operation,
     JSON.stringify(wanted.parameters),
     JSON.stringify(wanted.plan),
-    boundOf(wanted.events),
+    wanted.isExact ? wanted.events : boundOf(wanted.events),
     digest,
     [...wanted.needed],
     wanted.reason,
@@ -189,6 +193,33 @@ export async function useApproval(
   const now = new Date(clock.now()).toISOString();
   const values = [person, digestOf(operation), now, operation.events, approvalId] as const;
   return (await query(transaction, USE, values)).rowCount === 1;
+}
+
+const FIND_IN_USE = sql(
+  `select approval_id from approval
+    -- guard(true): an approval is for the person who asked for it
+    -- fails: packages/server/src/admin/cases.test.ts › of that person
+    where requested_by = $1
+      -- guard(true): an approval of a case opens nothing in another case
+      -- fails: packages/server/src/admin/cases.test.ts › in that case
+      and digest = $2
+      -- guard(true): an approval of several uses ends
+      -- fails: packages/server/src/approvals/approvals.test.ts › continues for a day
+      and used_at > $3::timestamptz - interval '${IN_USE_MS} milliseconds'
+    order by used_at`,
+  ["text", "bytea", "timestamptz"],
+  { approval_id: "uuid" },
+);
+
+/** Approvals of the operation that were used first in the last 24 hours, for one that an approval allows several times. */
+export async function findApprovalsInUse(
+  executor: Executor,
+  clock: Clock,
+  person: string,
+  operation: ApprovedOperation,
+): Promise<readonly string[]> {
+  const now = new Date(clock.now()).toISOString();
+  return (await query(executor, FIND_IN_USE, [person, digestOf(operation), now])).rows.map((row) => row.approval_id);
 }
 
 export interface Decision {

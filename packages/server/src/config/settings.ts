@@ -136,7 +136,13 @@ export const SETTINGS = {
     "DRS_APPROVAL_EVENTS",
     integer(0, 1_000_000_000),
     "1000",
-    "An erasure of more events through the admin API needs an approval.",
+    "An erasure of more events, or a policy that makes more events expire earlier, needs an approval through the admin API.",
+  ),
+  "service.openedEventsLimit": setting(
+    "DRS_OPENED_EVENTS_LIMIT",
+    integer(1, 1_000_000),
+    "25",
+    "A person who opens more events in 24 hours through the admin API needs an approval by privacy, for a case.",
   ),
   "service.remote.url": optional(
     "DRS_ADMIN_URL",

@@ -12,6 +12,7 @@ const TRY_LOCK_NAMED = sql("select pg_try_advisory_lock($1::int4, hashtext($2)) 
 });
 const UNLOCK_ALL = sql("select pg_advisory_unlock_all()");
 const LOCK_TRANSACTION = sql("select pg_advisory_xact_lock($1)", ["int8"]);
+const LOCK_TRANSACTION_NAMED = sql("select pg_advisory_xact_lock($1::int4, hashtext($2))", ["int4", "text"]);
 const LOCK_HOLDS = sql("select lock_holds()");
 const LOCK_JOURNAL = sql("select lock_journal()");
 
@@ -38,6 +39,11 @@ export async function tryLockSessionNamed(session: Executor, lock: Lock, name: s
 /** Takes a lock until the end of the transaction. */
 export async function lockTransaction(transaction: Transaction, lock: Lock): Promise<void> {
   await query(transaction, LOCK_TRANSACTION, [lock]);
+}
+
+/** Takes a lock of one name until the end of the transaction. */
+export async function lockTransactionNamed(transaction: Transaction, lock: Lock, name: string): Promise<void> {
+  await query(transaction, LOCK_TRANSACTION_NAMED, [lock, name]);
 }
 
 /** Waits for transactions that place holds, lift them or delete events, and excludes later ones. */

@@ -39,4 +39,6 @@ export const LOCKS = {
   attestation: 7_236_528,
   /** One call at a time starts the count of payloads that replays read in an hour. */
   replayedPayloads: 7_236_529,
+  /** One call at a time opens events for a person, whose hash is the second number: each counts what the others opened. */
+  openedEvents: 7_236_540,
 } as const;

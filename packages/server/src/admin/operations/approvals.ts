@@ -14,7 +14,7 @@ import { OperatorError } from "../../errors/operator-error.ts";
 import { agentOf, type Caller } from "../../identity/caller.ts";
 import type { Clock } from "../../ports.ts";
 import { inTransaction } from "../../postgres/database.ts";
-import type { Transaction } from "../../postgres/executor.ts";
+import type { Executor, Transaction } from "../../postgres/executor.ts";
 import { nextOf, pageOf } from "./list-page.ts";
 import type { Operation, OperationCall } from "./operation.ts";
 import type { AdminPorts } from "./ports.ts";
@@ -111,22 +111,45 @@ export async function requireApproval(
   reason: string,
 ): Promise<Approval | undefined> {
   if (!areApprovalsNeeded(ports, caller)) return undefined;
+  return (
+    (await findApprovalOf(ports, ports.pool, caller, operation)) ?? askForApproval(ports, caller, operation, reason)
+  );
+}
+
+/** The approval that the caller could use now. */
+export async function findApprovalOf(
+  ports: AdminPorts,
+  executor: Executor,
+  caller: Caller,
+  operation: ApprovedOperation,
+): Promise<Approval | undefined> {
+  const { clock } = ports;
+  const { person } = caller;
+  const { audit } = await ports.keys();
+  const found = await findUsableApproval(executor, clock, person, operation);
+  if (found === undefined) return undefined;
+  const use = async (transaction: Transaction, events: number): Promise<void> => {
+    const used = await useApproval(transaction, clock, person, { ...operation, events, approvalId: found });
+    // guard(false): an approval is used by one operation
+    // fails: e2e/commands/remote-governance.test.ts › raced
+    if (!used) throw notUsable(found);
+    const detail = { of: operation.operation, events };
+    const entry = { ...agentOf(caller), operation: "approval.use", outcome: "done", approvalId: found, detail };
+    await writeAudit(transaction, audit, entry);
+  };
+  return { id: found, use };
+}
+
+/** @throws approval-needed that names the approval to wait for. */
+export async function askForApproval(
+  ports: AdminPorts,
+  caller: Caller,
+  operation: ApprovedOperation,
+  reason: string,
+): Promise<never> {
   const { pool, clock } = ports;
   const { person } = caller;
   const { audit } = await ports.keys();
-  const found = await findUsableApproval(pool, clock, person, operation);
-  if (found !== undefined) {
-    const use = async (transaction: Transaction, events: number): Promise<void> => {
-      const used = await useApproval(transaction, clock, person, { ...operation, events, approvalId: found });
-      // guard(false): an approval is used by one operation
-      // fails: e2e/commands/remote-governance.test.ts › raced
-      if (!used) throw notUsable(found);
-      const detail = { of: operation.operation, events };
-      const entry = { ...agentOf(caller), operation: "approval.use", outcome: "done", approvalId: found, detail };
-      await writeAudit(transaction, audit, entry);
-    };
-    return { id: found, use };
-  }
   const id = await inTransaction(pool, async (transaction) => {
     const approvalId = await requestApproval(transaction, clock, { ...operation, person, reason });
     const detail = { of: operation.operation, plan: operation.plan };

@@ -8,6 +8,7 @@ import { agentOf, type Caller } from "../../identity/caller.ts";
 import { inTransaction } from "../../postgres/database.ts";
 import type { Transaction } from "../../postgres/executor.ts";
 import { reasonOf } from "./input.ts";
+import { askWhereBeyondLimit, limitOpenedEvents, lockOpenedEvents } from "./limit-opened-events.ts";
 import { openEvent } from "./open-event.ts";
 import { type AdminPorts, requireReplayedJournal } from "./ports.ts";
 import { AdminError } from "./problem.ts";
@@ -48,7 +49,7 @@ export interface RevealedEvent {
 /**
  * Opens events: all, or none. The audit entries are committed first, and the database gives a payload only to an entry
  * that is.
- * @throws AdminError case-invalid. @throws keys-destroyed, not-found
+ * @throws AdminError case-invalid. @throws keys-destroyed, not-found, approval-needed
  */
 export async function reveal<const Events extends readonly ListedEvent[]>(
   access: EventAccess,
@@ -58,12 +59,13 @@ export async function reveal<const Events extends readonly ListedEvent[]>(
   const { ports } = access;
   const keys = await ports.keys();
   const entryIds = await inTransaction(ports.pool, async (transaction) => {
+    await lockOpenedEvents(ports, transaction, access.caller);
     const ids: string[] = [];
     for (const event of events) ids.push(await writeEntry(access, transaction, event, why));
     return ids;
   }).catch(async (error: unknown) => {
     if (error instanceof AdminError && error.problem.status === 403) await auditDenial(access, events);
-    throw error;
+    return askWhereBeyondLimit(ports, access.caller, error);
   });
   const revealed: RevealedEvent[] = [];
   for (const [index, event] of events.entries()) {
@@ -82,7 +84,11 @@ async function writeEntry(
   why: Why,
 ): Promise<string> {
   const { ports, caller, operation } = access;
-  const { case_id, category, ticket, reason } = await justify(access, transaction, event, why);
+  const used = await justify(access, transaction, event, why);
+  const { case_id, category, ticket, reason } = used;
+  const isNamedCase = why.case_id !== undefined;
+  const opening = { eventId: event.event_id, case: used, isNamedCase };
+  const approvalId = await limitOpenedEvents(ports, transaction, caller, opening);
   return writeAudit(transaction, (await ports.keys()).audit, {
     ...agentOf(caller),
     operation,
@@ -91,6 +97,7 @@ async function writeEntry(
     category,
     ...(ticket !== null && { ticket }),
     caseId: case_id,
+    ...(approvalId !== undefined && { approvalId }),
     account: event.account,
     eventIds: [event.event_id],
   });

@@ -1,3 +1,4 @@
+import { OPENING_OPERATIONS } from "../../audit/opened-events.ts";
 import { countReads, DIRECT_USE } from "../../audit/review-reads.ts";
 import { listRepeatedReasons, listUnusedCases } from "../../cases/cases.ts";
 import type { Operation } from "./operation.ts";
@@ -6,7 +7,7 @@ const LIMIT = 1_000;
 /** The report is read each week. */
 const PERIOD_MS = 7 * 86_400_000;
 
-const READS = ["event.read_raw", "event.read_observations", "event.compare", "account.export"];
+const READS = [...OPENING_OPERATIONS, "account.export"];
 
 export const reviewReads: Operation<"reviewReads"> = async ({ ports: { pool, clock }, caller, scope, input }) => {
   const since = new Date(input.since === undefined ? clock.now() - PERIOD_MS : Date.parse(input.since)).toISOString();

@@ -1,0 +1,93 @@
+/** A person who opens more events in 24 hours than the limit, over all cases, needs an approval by privacy for a case. */
+import { type ApprovedOperation, findApprovalsInUse } from "../../approvals/approvals.ts";
+import { countOpenedEvents, type OpenedEvents } from "../../audit/opened-events.ts";
+import type { CaseRow } from "../../cases/cases.ts";
+import { OperatorError } from "../../errors/operator-error.ts";
+import type { Caller } from "../../identity/caller.ts";
+import { lockTransactionNamed } from "../../postgres/advisory-locks.ts";
+import type { Transaction } from "../../postgres/executor.ts";
+import { LOCKS } from "../../postgres/locks.ts";
+import { areApprovalsNeeded, askForApproval, findApprovalOf } from "./approvals.ts";
+import type { AdminPorts } from "./ports.ts";
+
+/** Ends the transaction of a read that needs an approval first. */
+class BeyondLimit extends Error {
+  readonly operation: ApprovedOperation;
+
+  constructor(operation: ApprovedOperation) {
+    super("more events than a person opens without an approval");
+    this.operation = operation;
+  }
+}
+
+/** Waits for other reads of the person, and excludes later ones, so that no two of them count the same events. */
+export async function lockOpenedEvents(ports: AdminPorts, transaction: Transaction, caller: Caller): Promise<void> {
+  if (!areApprovalsNeeded(ports, caller)) return;
+  // guard(drop): parallel reads do not pass the limit together
+  // fails: packages/server/src/admin/cases.test.ts › at once
+  await lockTransactionNamed(transaction, LOCKS.openedEvents, caller.person);
+}
+
+/** An event that a person opens, with a case. */
+export interface Opening {
+  readonly eventId: string;
+  readonly case: CaseRow;
+  /** Whether the caller named the case; otherwise it is of this read alone, and can have no approval. */
+  readonly isNamedCase: boolean;
+}
+
+/**
+ * Counts the event, in the transaction that writes its audit entry.
+ * @returns the approval that it is opened under; `undefined` where it needs none.
+ * @throws approval-needed, BeyondLimit
+ */
+export async function limitOpenedEvents(
+  ports: AdminPorts,
+  transaction: Transaction,
+  caller: Caller,
+  { eventId, case: { case_id, category, scope }, isNamedCase }: Opening,
+): Promise<string | undefined> {
+  if (!areApprovalsNeeded(ports, caller)) return undefined;
+  const limit = ports.config.service.openedEventsLimit;
+  const opened = await countOpenedEvents(transaction, caller.person, eventId);
+  const events = eventsUnder(opened, null);
+  // guard(true): a person opens so many events without an approval
+  // fails: packages/server/src/admin/cases.test.ts › more events than the limit
+  if (opened.some(({ has_event }) => has_event) || events < limit) return undefined;
+  if (!isNamedCase) throw needsCase(limit);
+  const further = scope === "event" ? 1 : limit;
+  const operation: ApprovedOperation = {
+    operation: "event.open",
+    parameters: { case_id, further_events: further },
+    plan: { case_id, category, scope, opened_in_24_hours: events, further_events: further },
+    events: further,
+    isExact: true,
+    needed: ["privacy"],
+  };
+  const inUse = await findApprovalsInUse(transaction, ports.clock, caller.person, operation);
+  for (const id of inUse) {
+    // guard(true): an approval is for so many further events
+    // fails: packages/server/src/admin/cases.test.ts › so many further events
+    if (eventsUnder(opened, id) < further) return id;
+  }
+  const approval = await findApprovalOf(ports, transaction, caller, operation);
+  if (!approval) throw new BeyondLimit(operation);
+  await approval.use(transaction, further);
+  return approval.id;
+}
+
+const eventsUnder = (opened: readonly OpenedEvents[], approvalId: string | null): number =>
+  opened.find(({ approval_id }) => approval_id === approvalId)?.events ?? 0;
+
+/** Asks for the approval that a read needs, after its transaction has ended. @throws approval-needed, or the error */
+export function askWhereBeyondLimit(ports: AdminPorts, caller: Caller, error: unknown): Promise<never> {
+  if (!(error instanceof BeyondLimit)) throw error;
+  const { operation } = error;
+  return askForApproval(ports, caller, operation, `the reason of case ${String(operation.parameters["case_id"])}`);
+}
+
+const needsCase = (limit: number): OperatorError =>
+  new OperatorError(
+    "approval-needed",
+    `${limit} events were opened in 24 hours: open a case (drs case open) and name it, to ask for an approval of further ones.`,
+  );

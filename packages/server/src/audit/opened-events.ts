@@ -1,0 +1,32 @@
+/** Which events a person has opened in the last 24 hours, as the audit says. */
+import type { Executor } from "../postgres/executor.ts";
+import { query, sql } from "../postgres/statement.ts";
+
+/** Operations that show the payload of the event that their entry names; `reveal_event` allows these alone. */
+export const OPENING_OPERATIONS = ["event.read_raw", "event.read_observations", "event.compare"] as const;
+
+/** Events that were opened under one approval, or under none. */
+export interface OpenedEvents {
+  readonly approval_id: string | null;
+  /** Each event is counted once. */
+  readonly events: number;
+  /** Whether one of them is the event that the caller asks about. */
+  readonly has_event: boolean;
+}
+
+const COUNT_OPENED = sql(
+  `select approval_id, count(distinct event_id) as events, bool_or(event_id = $3) as has_event from audit_entry
+    where via in ('api', 'console', 'cli') and split_part(actor, ' (', 1) = $1
+      and at > transaction_time() - interval '24 hours' and operation = any ($2) and outcome = 'done'
+    group by approval_id`,
+  ["text", "text[]", "uuid"],
+  { approval_id: "uuid?", events: "int8", has_event: "bool" },
+);
+
+export async function countOpenedEvents(
+  executor: Executor,
+  person: string,
+  eventId: string,
+): Promise<readonly OpenedEvents[]> {
+  return (await query(executor, COUNT_OPENED, [person, [...OPENING_OPERATIONS], eventId])).rows;
+}

@@ -1,6 +1,6 @@
 /** Commands that read payloads or destroy data on an external database: `--break-glass`, and the trace it leaves. */
 import { randomUUID } from "node:crypto";
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -51,6 +51,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ["feature", "verify"],
   ["feature", "compare", "none@1", "none@2", "--purpose", "default", "--all"],
   ["audit", "prune", "--yes"],
+  ["purpose", "apply", "docs/privacy/purposes.yaml", "--yes"],
 ];
 
 const rows = async (...args: readonly string[]): Promise<Record<string, unknown>[]> =>
@@ -85,6 +86,9 @@ describe("on an external database, --break-glass", () => {
       reason: "dispute 4711",
     });
     await expect(reading).rejects.toMatchObject({ code: "wrong-usage" });
+    const policy = await readFile("docs/privacy/purposes.yaml", "utf8");
+    const applying = call(contextWith(environment, sink, sink), "applyPolicy", { policy });
+    await expect(applying).rejects.toMatchObject({ code: "wrong-usage" });
   });
 
   test.each([
@@ -100,6 +104,22 @@ describe("on an external database, --break-glass", () => {
     const review = (await rows("review", "list")).find(({ entry_id }) => entry_id === id);
     expect(review).toMatchObject({ operation: "event.read_raw" });
     expect(await runAsGiven(environment, "audit", "proof", id)).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  test("is needed for a policy that makes events expire earlier, and for no other", async () => {
+    const apply = async (period: string, ...more: readonly string[]) => {
+      const file = join(folder(), "policy.yaml");
+      const texts = { title: "t", legal_basis: "l", owner: "o", derived_retention: "P9Y" };
+      const purposes = [{ id: "default", ...texts, raw_retention: period }];
+      await writeFile(file, JSON.stringify({ purposes, actions: {}, unmapped: "default" }));
+      return runAsGiven(environment, "purpose", "apply", file, ...more);
+    };
+    expect(await apply("P1Y")).toMatchObject({ code: 2, stdout: "" });
+    expect((await apply("P1Y", "--dry-run")).stdout).toContain("1 of them expire earlier");
+    expect(await apply("P1Y", "--break-glass")).toMatchObject({ code: 0, stderr: "" });
+    expect(await rows("review", "list")).toContainEqual(expect.objectContaining({ operation: "policy.apply" }));
+    expect(await apply("P2Y")).toMatchObject({ code: 0, stderr: "" });
+    expect(await apply("P1Y")).toMatchObject({ code: 2, stdout: "" });
   });
 
   test("signs a checkpoint also of what fails", async () => {

@@ -129,13 +129,14 @@ describe("an active policy", () => {
       dry_run: true,
       version: 0,
       changes: [
-        { purpose: "payments", change: "added", members: [], events: 0, expire_at_once: 0 },
-        { purpose: "others", change: "added", members: [], events: 0, expire_at_once: 0 },
+        { purpose: "payments", change: "added", members: [], events: 0, expire_earlier: 0, expire_at_once: 0 },
+        { purpose: "others", change: "added", members: [], events: 0, expire_earlier: 0, expire_at_once: 0 },
         {
           purpose: "default",
           change: "retired",
           members: ["title", "legal_basis", "owner", "raw_retention", "derived_retention", "retired"],
           events: 1,
+          expire_earlier: 1,
           expire_at_once: 0,
         },
         { action_type: "payment", from: null, to: "payments" },
@@ -235,11 +236,16 @@ describe("an active policy", () => {
     const second = await fileOf([PAYMENTS, { ...OTHERS, raw_retention: "PT1S" }, retired], {}, "refuse");
     await advanceClock(environment, 2_000);
     const { changes } = objects((await drs("purpose", "apply", second, "--dry-run", "--json")).stdout)[0] as {
-      changes: { purpose?: string; events: number; expire_at_once: number }[];
+      changes: { purpose?: string; events: number; expire_earlier: number; expire_at_once: number }[];
     };
     const change = changes.find(({ purpose }) => purpose === "others");
     expect(change?.events).toBeGreaterThan(3);
+    expect(change?.expire_earlier).toBe(change?.events);
     expect(change?.expire_at_once).toBe(change?.events);
+    const longer = await fileOf([PAYMENTS, { ...OTHERS, raw_retention: "P60D" }, retired], {}, "refuse");
+    expect(objects((await drs("purpose", "apply", longer, "--dry-run", "--json")).stdout)[0]).toMatchObject({
+      changes: expect.arrayContaining([expect.objectContaining({ purpose: "others", expire_earlier: 0 })]),
+    });
     const why = ["--reason", "dispute", "--approver", "J. Doe", "--review", "2999-01-31", "--json"];
     const listed = objects((await drs("event", "list", "--limit", "0", "--json")).stdout);
     const one = String(listed.find(({ purpose }) => purpose === "others")?.["event_id"]);

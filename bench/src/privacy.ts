@@ -71,7 +71,7 @@ async function applyPeriod(period: string): Promise<void> {
   const purpose = { id: "default", title: "t", legal_basis: "l", derived_retention: "P1Y", owner: "o" };
   const policy = { purposes: [{ ...purpose, raw_retention: period }], actions: {}, unmapped: "default" };
   await writeFile(file, JSON.stringify(policy));
-  await run([DRS, "purpose", "apply", file, "--yes"]).text;
+  await run([DRS, "purpose", "apply", file, "--yes", "--break-glass"]).text;
 }
 
 interface Plan {

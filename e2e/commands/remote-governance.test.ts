@@ -225,6 +225,37 @@ describe("through the admin API", () => {
     expect(await runInProcess(remote, ...again)).toMatchObject({ code: 1, stdout: "" });
   });
 
+  test("a policy that makes many events expire earlier needs an approval, of its file; a longer period needs none", async () => {
+    for (const account of ["policy-1", "policy-2"]) await past.store(0, { account });
+    const apply = async (period: string) => {
+      const file = join(folder, "policy.yaml");
+      const texts = { title: "t", legal_basis: "l", owner: "o", derived_retention: "P9Y" };
+      const purposes = [{ id: "default", ...texts, raw_retention: period }];
+      await writeFile(file, JSON.stringify({ purposes, actions: {}, unmapped: "default" }));
+      return runInProcess(remote, "purpose", "apply", file);
+    };
+    const waiting = await apply("P2Y");
+    expect(waiting).toMatchObject({ code: 5, stdout: "" });
+    const approvalId = /Approval (\S+) by operator or privacy/.exec(waiting.stderr)?.[1] ?? "";
+    const [row] = objects<{ plan: { changes: object[] } }>(
+      (await runInProcess(environment, "approval", "show", approvalId, "--json")).stdout,
+    );
+    expect(row).toMatchObject({ operation: "policy.apply", any_role: true, state: "waiting" });
+    expect(row?.plan.changes).toMatchObject([{ purpose: "default", expire_at_once: 0 }]);
+    const decide = (person: string): Promise<boolean> =>
+      decideApproval(system.pool, system.clock, { approvalId, person, roles: ["privacy"], decision: "approved" });
+    expect(await decide("p")).toBe(false);
+    expect(await decide("q")).toBe(true);
+    expect(await apply("P1Y")).toMatchObject({ code: 5 });
+    expect(await apply("P2Y")).toMatchObject({ code: 0, stderr: "" });
+    expect(await apply("P3Y")).toMatchObject({ code: 0, stderr: "" });
+    const { stdout } = await runInProcess(environment, "audit", "list", "--limit", "20", "--json");
+    const applied = objects<{ operation: string; outcome: string }>(stdout).filter(
+      ({ operation, outcome }) => operation === "policy.apply" && outcome === "applied",
+    );
+    expect(applied).toMatchObject([{ approval_id: null }, { approval_id: approvalId }]);
+  });
+
   describe("an erasure", () => {
     const erase = (account: string, ...more: readonly string[]) => {
       return runInProcess(remote, "erase", "run", "--account", account, "--reason", "request 17", ...more);

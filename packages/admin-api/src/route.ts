@@ -34,8 +34,11 @@ export interface Route {
    * `audited-read` always writes that entry; `change`.
    */
   readonly access: "read" | "audited-read" | "change";
-  /** The operation reads payloads or destroys data: a command on an external database needs `--break-glass` for it. */
-  readonly breakGlass?: true;
+  /**
+   * The operation reads payloads or destroys data: a command on an external database needs `--break-glass` for it.
+   * `by-plan`: it does where its dry run says so.
+   */
+  readonly breakGlass?: true | "by-plan";
   /** The operation needs a login of a worker: to change what the owner's login changes, or to read every payload. */
   readonly appliedBy?: "worker";
   /** To repeat the operation does no more than to do it once: an order of it that was interrupted begins again. */

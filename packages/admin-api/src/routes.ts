@@ -64,5 +64,5 @@ export const isRouteId = (text: string): text is RouteId => Object.hasOwn(ROUTES
 
 /** Operations that read payloads or destroy data, by their names in audit entries. */
 export const BREAK_GLASS_OPERATIONS: readonly string[] = ROUTE_IDS.map(routeOf)
-  .filter(({ breakGlass = false }) => breakGlass)
+  .filter(({ breakGlass }) => breakGlass === true)
   .map(({ operation }) => operation);

@@ -11,7 +11,10 @@ const shownApproval = object({
   parameters: Type.Unknown({ description: "Its parameters; the approval is for exactly these." }),
   plan: Type.Unknown({ description: "What it would have done when it was asked for." }),
   max_events: count("Maximum number of events that it may touch; more of them need a new approval."),
-  needed_roles: Type.Array(Type.Enum([...ROLE_NAMES]), { description: "Each approves by a person of its own." }),
+  needed_roles: Type.Array(Type.Enum([...ROLE_NAMES]), {
+    description: "Each approves by a person of its own, or one of them.",
+  }),
+  any_role: Type.Boolean({ description: "Whether one of the needed roles is enough." }),
   reason: shownText(),
   requested_by: shownText(),
   requested_at: shownText(),

@@ -15,6 +15,7 @@ const change = Type.Union([
     change: Type.Enum(["added", "changed", "retired", "removed"]),
     members: Type.Array(shownText(), { description: "Members that differ." }),
     events: count("Events that it holds."),
+    expire_earlier: count("Those of them whose raw event or derived values expire earlier by a new period."),
     expire_at_once: count("Those of them that the new period makes expire at once."),
   }),
   object({ action_type: shownText(), from: nullable(shownText()), to: nullable(shownText()) }),
@@ -69,10 +70,12 @@ export const PURPOSE_ROUTES = {
     path: "/purposes/apply",
     tag: TAG,
     summary: "Apply a policy: purposes, and the purpose of each action type",
-    description: "A dry run changes nothing and answers what would change.",
+    description:
+      "A dry run changes nothing and answers what would change. A policy that makes many events expire earlier needs an approval.",
     permission: "purposes.change",
     operation: "policy.apply",
     access: "change",
+    breakGlass: "by-plan",
     appliedBy: "worker",
     maxBodyBytes: MAX_POLICY_BYTES,
     body: object({

@@ -72,6 +72,18 @@ it("an approval that needs two roles is not given by one person who has two role
   expect(await use(id, wanted)).toBe(true);
 });
 
+it("an approval for which one of two roles is enough is given by one person of either", async () => {
+  for (const role of ["operator", "privacy"] as const) {
+    const wanted = operation({ needed: ["operator", "privacy"], anyRole: true });
+    const id = await ask(wanted);
+    expect(await decide(id, { roles: ["analyst"] })).toBe(false);
+    expect(await decide(id, { person: "asker", roles: [role] })).toBe(false);
+    expect(await decide(id, { roles: [role] })).toBe(true);
+    expect(await decide(id, { person: "second", roles: ["operator", "privacy"], decision: "denied" })).toBe(false);
+    expect(await use(id, wanted)).toBe(true);
+  }
+});
+
 it("an approval is for these parameters: changed parameters need a new one, and so do many more events", async () => {
   const wanted = operation();
   const id = await ask(wanted);
@@ -105,18 +117,6 @@ it("an approval is not used by an operation that does not begin", async () => {
   expect(await use(id, wanted)).toBe(true);
 });
 
-it("an approval is given within a day and used within an hour", async () => {
-  const late = await ask(operation());
-  expect(await decide(late, {}, 25 * HOUR_MS)).toBe(false);
-  expect(await stateOf(late, 25 * HOUR_MS)).toBe("expired");
-  const wanted = operation();
-  const id = await ask(wanted);
-  await decide(id);
-  expect(await use(id, wanted, "asker", 2 * HOUR_MS)).toBe(false);
-  expect(await stateOf(id, 2 * HOUR_MS)).toBe("expired");
-});
-
-it("an approval is decided once: a denial is final", async () => {
 it("an approval of several uses continues for a day after the first one, for exactly its number of events", async () => {
   const wanted = operation({ events: 25, isExact: true });
   const inUse = (at = 0) => findApprovalsInUse(scene.system.pool, clockAt(at), "asker", wanted);
@@ -129,6 +129,18 @@ it("an approval of several uses continues for a day after the first one, for exa
   expect(await inUse(25 * HOUR_MS)).toEqual([]);
 });
 
+it("an approval is given within a day and used within an hour", async () => {
+  const late = await ask(operation());
+  expect(await decide(late, {}, 25 * HOUR_MS)).toBe(false);
+  expect(await stateOf(late, 25 * HOUR_MS)).toBe("expired");
+  const wanted = operation();
+  const id = await ask(wanted);
+  await decide(id);
+  expect(await use(id, wanted, "asker", 2 * HOUR_MS)).toBe(false);
+  expect(await stateOf(id, 2 * HOUR_MS)).toBe("expired");
+});
+
+it("an approval is decided once: a denial is final", async () => {
   const wanted = operation();
   const id = await ask(wanted);
   expect(await decide(id, { decision: "denied" })).toBe(true);

@@ -31,6 +31,8 @@ export interface ApprovedOperation {
   readonly isExact?: true;
   /** Roles that must approve; each by a person of that role. */
   readonly needed: readonly Role[];
+  /** One of the roles is enough. */
+  readonly anyRole?: true;
 }
 
 export type ApprovalState = "waiting" | "approved" | "denied" | "used" | "expired";
@@ -42,6 +44,7 @@ export interface ApprovalRow {
   readonly plan: unknown;
   readonly max_events: number;
   readonly needed_roles: string[];
+  readonly any_role: boolean;
   readonly reason: string;
   readonly requested_by: string;
   readonly requested_at: string;
@@ -51,14 +54,15 @@ export interface ApprovalRow {
   readonly state: ApprovalState;
 }
 
-/** An approval is complete when each needed role has approved. */
 const APPROVERS = `array(select d.person from approval_decision d
     where d.approval_id = a.approval_id and d.decision = 'approved' order by d.decided_at)`;
 const APPROVED_AT = `(select max(d.decided_at) from approval_decision d
     where d.approval_id = a.approval_id and d.decision = 'approved')`;
-const IS_COMPLETE = `not exists (select from unnest(a.needed_roles) as needed (role) where not exists (
+/** An approval is complete when each needed role has approved, or one of them where one is enough. */
+const IS_COMPLETE = `case when a.any_role then ${APPROVED_AT} is not null
+    else not exists (select from unnest(a.needed_roles) as needed (role) where not exists (
     select from approval_decision d
-    where d.approval_id = a.approval_id and d.decision = 'approved' and d.role = needed.role))`;
+    where d.approval_id = a.approval_id and d.decision = 'approved' and d.role = needed.role)) end`;
 const DENIED_BY = `(select d.person from approval_decision d
     where d.approval_id = a.approval_id and d.decision = 'denied' limit 1)`;
 /** @param now the placeholder of the present time. */
@@ -72,8 +76,7 @@ const stateAt = (now: string): string => `case
 const columnsAt = (
   now: string,
 ): string => `a.approval_id, a.operation, a.parameters, a.plan, a.max_events, a.needed_roles,
-    a.reason,
-    a.requested_by, ${instant("a.requested_at", "requested_at")}, ${instant("a.expires_at", "expires_at")},
+    a.any_role, a.reason, a.requested_by, ${instant("a.requested_at", "requested_at")}, ${instant("a.expires_at", "expires_at")},
     ${APPROVERS} as approved_by, ${DENIED_BY} as denied_by, ${stateAt(now)} as state`;
 const TYPES = {
   approval_id: "uuid",
@@ -82,6 +85,7 @@ const TYPES = {
   plan: "jsonb",
   max_events: "int8",
   needed_roles: "text[]",
+  any_role: "bool",
   reason: "text",
   requested_by: "text",
   requested_at: "text",
@@ -101,10 +105,10 @@ export const digestOf = ({ operation, parameters, needed }: ApprovedOperation): 
 const boundOf = (events: number): number => events + Math.max(100, Math.ceil(events / 10));
 
 const REQUEST = sql(
-  `insert into approval (approval_id, operation, parameters, plan, max_events, digest, needed_roles, reason,
+  `insert into approval (approval_id, operation, parameters, plan, max_events, digest, needed_roles, any_role, reason,
       requested_by, requested_at, expires_at)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-  ["uuid", "text", "jsonb", "jsonb", "int8", "bytea", "text[]", "text", "text", "timestamptz", "timestamptz"],
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+  ["uuid", "text", "jsonb", "jsonb", "int8", "bytea", "text[]", "bool", "text", "text", "timestamptz", "timestamptz"],
 );
 const FIND_WAITING = sql(
   `select a.approval_id from approval a
@@ -134,6 +138,7 @@ export async function requestApproval(
     wanted.isExact ? wanted.events : boundOf(wanted.events),
     digest,
     [...wanted.needed],
+    wanted.anyRole ?? false,
     wanted.reason,
     wanted.person,
     at,

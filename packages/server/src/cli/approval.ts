@@ -11,8 +11,10 @@ interface JsonOption {
 
 type Approval = Answer<"readApproval">;
 
-const columnsOf = ({ approval_id, operation, state, needed_roles, requested_by, expires_at, reason }: Approval) => {
-  return { approval_id, operation, state, needed_roles: needed_roles.join(","), requested_by, expires_at, reason };
+const columnsOf = ({ needed_roles, any_role, ...approval }: Approval) => {
+  const { approval_id, operation, state, requested_by, expires_at, reason } = approval;
+  const needed = needed_roles.join(any_role ? " or " : ",");
+  return { approval_id, operation, state, needed_roles: needed, requested_by, expires_at, reason };
 };
 
 export function approvalCommand(context: Context): Command {

@@ -4,6 +4,7 @@ import { routeOf } from "@device-risk-signals/admin-api";
 import { Option } from "commander";
 import { checkpointNow } from "../app/audit-log.ts";
 import type { Installation } from "../app/open-installation.ts";
+import { needsBreakGlass } from "../admin/operations/needs-break-glass.ts";
 import { OperatorError } from "../errors/operator-error.ts";
 import { type Context, loadConfig } from "./context.ts";
 import { findLogin } from "./login.ts";
@@ -33,21 +34,16 @@ export function requireBreakGlass(context: Context, { breakGlass = false }: Brea
   return { ...context, isBreakGlass: true };
 }
 
-const needsBreakGlass = (): OperatorError =>
-  new OperatorError(
-    "wrong-usage",
-    "On an external database this command needs the admin API: run drs login. Without it, --break-glass uses the owner's login, opens a review, and signs a checkpoint of the audit.",
-  );
-
-/** Whether the route data says that the call reads payloads or destroys data. */
-export const breaksGlass = (id: RouteId, { dry_run }: { readonly dry_run?: unknown }): boolean =>
-  routeOf(id).breakGlass === true && dry_run !== true;
+/** Whether the route data says that the call may read payloads or destroy data. */
+export const mayBreakGlass = (id: RouteId, { dry_run }: { readonly dry_run?: unknown }): boolean =>
+  routeOf(id).breakGlass !== undefined && dry_run !== true;
 
 /** The same rule for each call of a command on the database. @throws wrong-usage */
 export function requireBroken({ isBreakGlass = false, ...context }: Context, id: RouteId, input: object): void {
+  const isDenied = !isBreakGlass && routeOf(id).breakGlass === true && mayBreakGlass(id, input);
   // guard(drop): what reads payloads or destroys data needs --break-glass
   // fails: e2e/break-glass.test.ts › no call
-  if (breaksGlass(id, input) && !isBreakGlass && !loadConfig(context).embedded) throw needsBreakGlass();
+  if (isDenied && !loadConfig(context).embedded) throw needsBreakGlass();
 }
 
 /** Signs a checkpoint of the entries that break-glass has written. A sink or a log that refuses does not stop the command. */

@@ -18,7 +18,7 @@ import { writeAudit } from "../audit/audit.ts";
 import { isOperatorErrorCode } from "../errors/codes.ts";
 import { hasCode, OperatorError } from "../errors/operator-error.ts";
 import { agentOf as agentOfCaller, type Caller } from "../identity/caller.ts";
-import { breaksGlass, checkpointBreakGlass, requireBroken } from "./break-glass.ts";
+import { mayBreakGlass, checkpointBreakGlass, requireBroken } from "./break-glass.ts";
 import { agentOf, type Context, withConnection } from "./context.ts";
 import { findLogin, type Login } from "./login.ts";
 
@@ -76,7 +76,7 @@ function onDatabase(context: Context, ports: AdminPorts): Call {
       return answer;
     } finally {
       // What failed may have left entries, too.
-      if (breaksGlass(id, input as object) && !isRefused) await checkpointBreakGlass(context, ports.installation);
+      if (mayBreakGlass(id, input as object) && !isRefused) await checkpointBreakGlass(context, ports.installation);
     }
   };
 }

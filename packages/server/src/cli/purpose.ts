@@ -4,12 +4,13 @@ import { plural } from "../messages/plural.ts";
 import { resolve } from "node:path";
 import type { Answer } from "@device-risk-signals/admin-api";
 import { Command } from "commander";
+import { breakGlassOption, type BreakGlassOptions, requireBreakGlass } from "./break-glass.ts";
 import { call } from "./call.ts";
 import { confirm } from "./confirm.ts";
 import { type Context, print, printJson, printRows } from "./context.ts";
 import { example } from "./options.ts";
 
-interface ApplyOptions {
+interface ApplyOptions extends BreakGlassOptions {
   readonly dryRun?: boolean;
   readonly yes?: boolean;
   readonly json?: boolean;
@@ -26,13 +27,17 @@ export function purposeCommand(context: Context): Command {
     .argument("<file>", "YAML with purposes, actions and unmapped")
     .option("--dry-run", "print what would change, and change nothing")
     .option("--yes", "do not ask when events expire at once")
+    .addOption(breakGlassOption())
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs purpose apply purposes.yaml --dry-run", "drs purpose apply purposes.yaml"))
-    .action(async (file: string, { dryRun = false, yes, json = false }: ApplyOptions) => {
+    .action(async (file: string, options: ApplyOptions) => {
+      const { dryRun = false, yes, json = false } = options;
       const policy = await readPolicyFile(context, file);
       const planned = await call(context, "applyPolicy", { policy, dry_run: true });
+      const isExpiry = planned.changes.some((change) => "events" in change && change.expire_earlier > 0);
+      const applying = isExpiry && !dryRun ? requireBreakGlass(context, options) : context;
       if (!dryRun) await confirmExpiry(context, planned, yes);
-      const applied = dryRun ? planned : await call(context, "applyPolicy", { policy });
+      const applied = dryRun ? planned : await call(applying, "applyPolicy", { policy });
       if (json) printJson(context, applied);
       else printApplied(context, applied);
     });
@@ -84,6 +89,8 @@ function described(change: Applied["changes"][number]): string {
   if ("unmapped" in change) return `unmapped action types: ${change.from} -> ${change.unmapped}`;
   if ("action_type" in change) return `action ${change.action_type}: ${change.from ?? "-"} -> ${change.to ?? "-"}`;
   const members = change.members.length > 0 ? ` (${change.members.join(", ")})` : "";
-  const at_once = change.expire_at_once > 0 ? `, ${change.expire_at_once} of them expire at once` : "";
-  return `purpose ${change.purpose}: ${change.change}${members}; it holds ${plural(change.events, "event")}${at_once}`;
+  const earlier = change.expire_earlier > 0 ? `, ${change.expire_earlier} of them expire earlier` : "";
+  const at_once = change.expire_at_once > 0 ? `, ${change.expire_at_once} at once` : "";
+  const holds = `it holds ${plural(change.events, "event")}${earlier}${at_once}`;
+  return `purpose ${change.purpose}: ${change.change}${members}; ${holds}`;
 }

@@ -123,12 +123,20 @@ export type Change =
       readonly purpose: string;
       readonly change: "added" | "changed" | "retired" | "removed";
       readonly members: readonly string[];
-      /** Events that it holds, and those of them that the new period makes expire at once and no hold keeps. */
+      /**
+       * Events that it holds; of them, the events whose raw event or derived values expire earlier by a new period; and
+       * the events that it makes expire at once and no hold keeps.
+       */
       readonly events: number;
+      readonly expire_earlier: number;
       readonly expire_at_once: number;
     }
   | { readonly action_type: string; readonly from: string | null; readonly to: string | null }
   | { readonly unmapped: string; readonly from: string };
+
+/** Number of events that changes make expire earlier. */
+export const countEarlier = (changes: readonly Change[]): number =>
+  changes.reduce((sum, change) => sum + ("members" in change ? change.expire_earlier : 0), 0);
 
 export interface Applied {
   readonly version: number;
@@ -138,6 +146,9 @@ export interface Applied {
 export interface ApplyOptions {
   readonly builtIn: number;
   readonly agent: Agent;
+  /** Called with what the policy changes, before it does; throws to refuse it. */
+  readonly confirm?: (changes: readonly Change[]) => Promise<void>;
+  readonly approvalId?: string | undefined;
 }
 
 const INSERT_POLICY = sql(
@@ -168,10 +179,11 @@ export async function applyPolicy(
   executor: OwnerTransaction,
   audit: AuditSigner,
   policy: Policy,
-  { builtIn, agent }: ApplyOptions,
+  { builtIn, agent, confirm, approvalId }: ApplyOptions,
 ): Promise<Applied> {
   const { current, changes } = await compareWithCurrent(executor, policy, builtIn);
   if (changes.length === 0 && current.version > 0) return { version: current.version, changes };
+  await confirm?.(changes);
 
   // No batch commits from here on under the policy that is replaced.
   await excludeIngestion(executor);
@@ -192,7 +204,8 @@ export async function applyPolicy(
     Object.values(policy.actions).map((id) => codeOf(codes, id)),
   ]);
   const detail = { version, changes: changes.length };
-  await writeAudit(executor, audit, { ...agent, operation: "policy.apply", outcome: "applied", detail });
+  const entry = { ...agent, operation: "policy.apply", outcome: "applied", detail };
+  await writeAudit(executor, audit, { ...entry, ...(approvalId !== undefined && { approvalId }) });
   return { version, changes };
 }
 
@@ -225,7 +238,7 @@ async function purposeChanges(executor: Transaction, current: CurrentPolicy, pol
     if (existing && members.length === 0) continue;
     const retires = purpose.retired && members.includes("retired");
     const change = existing ? (retires ? "retired" : "changed") : "added";
-    const counts = await countEvents(executor, existing, purpose.raw_retention);
+    const counts = await countEvents(executor, existing, purpose);
     changes.push({ purpose: purpose.id, change, members, ...counts });
   }
   const inUse: string[] = [];
@@ -296,26 +309,35 @@ async function changedMembers(executor: Executor, existing: PurposeRow, purpose:
 const COUNT_EVENTS = eventSearch(
   {
     view: "kept_event",
-    select: `count(*) as events, count(*) filter (where received_at + $2::interval <= transaction_time()
+    select: `count(*) as events,
+      count(*) filter (where received_at + $2::interval < coalesce(received_at + $3::interval, 'infinity')
+        or received_at + $4::interval < coalesce(received_at + $5::interval, 'infinity')) as expire_earlier,
+      count(*) filter (where received_at + $2::interval <= transaction_time()
       and (received_at + $3::interval <= transaction_time()) is not true
       and not (exists (select from legal_hold where lifted_at is null) and is_held(account, action_id, event_id))) as expire_at_once`,
     where: "purpose = $1",
   },
-  ["int4", "interval?", "interval?"],
-  { events: "int8", expire_at_once: "int8" },
+  ["int4", "interval?", "interval?", "interval?", "interval?"],
+  { events: "int8", expire_earlier: "int8", expire_at_once: "int8" },
 );
 
+type EventCounts = Pick<Extract<Change, { readonly members: unknown }>, "events" | "expire_earlier" | "expire_at_once">;
+
+/** @param purpose undefined: the policy leaves it out. */
 async function countEvents(
   executor: Transaction,
   existing: PurposeRow | undefined,
-  period: string | undefined,
-): Promise<{ events: number; expire_at_once: number }> {
-  if (!existing) return { events: 0, expire_at_once: 0 };
+  purpose: PurposeDefinition | undefined,
+): Promise<EventCounts> {
+  const total = { events: 0, expire_earlier: 0, expire_at_once: 0 };
+  if (!existing) return total;
   const partitions = await findPartitions(executor, { purpose: existing.code });
-  const values = [existing.code, period ?? null, existing.raw_retention] as const;
-  const total = { events: 0, expire_at_once: 0 };
+  const raw = [purpose?.raw_retention ?? null, existing.raw_retention] as const;
+  const derived = [purpose?.derived_retention ?? null, existing.derived_retention] as const;
+  const values = [existing.code, ...raw, ...derived] as const;
   for await (const row of searchEvents(releasingLocks(executor), COUNT_EVENTS, partitions, values)) {
     total.events += row.events;
+    total.expire_earlier += row.expire_earlier;
     total.expire_at_once += row.expire_at_once;
   }
   return total;

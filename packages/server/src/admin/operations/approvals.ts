@@ -159,9 +159,49 @@ export async function askForApproval(
   });
   throw new OperatorError(
     "approval-needed",
-    `Approval ${id} by ${operation.needed.join(" and ")} is needed: repeat the command when drs approval show says "approved".`,
+    `Approval ${id} by ${operation.needed.join(operation.anyRole ? " or " : " and ")} is needed: repeat the command when drs approval show says "approved".`,
   );
 }
+
+/** The approval of an operation that touches many events, where it needs one. */
+export interface EventsApproval {
+  /** The approval that exists already. */
+  readonly id?: string;
+  /** Called with the number of events in the transaction in which the operation begins. @throws approval-needed */
+  readonly confirm: (transaction: Transaction, events: number) => Promise<void>;
+}
+
+/**
+ * Requires an approval by an operator or a second privacy person where an operation touches many events.
+ * @throws approval-needed
+ */
+export async function approveEvents(
+  ports: AdminPorts,
+  caller: Caller,
+  operation: Omit<ApprovedOperation, "needed" | "anyRole">,
+  reason: string,
+): Promise<EventsApproval> {
+  const { approvalEvents } = ports.config.service;
+  const needed = { needed: ["operator", "privacy"], anyRole: true } as const;
+  const asked = { ...operation, ...needed };
+  const isSmall = operation.events <= approvalEvents;
+  // guard(true): what touches many events needs an approval
+  // fails: e2e/commands/remote-governance.test.ts › needs an approval
+  const approval = isSmall ? undefined : await requireApproval(ports, caller, asked, reason);
+  const confirm = async (transaction: Transaction, events: number): Promise<void> => {
+    if (approval) return approval.use(transaction, events);
+    // guard(false): events that arrived since the plan count, too
+    // fails: e2e/commands/remote-governance.test.ts › came after its plan
+    if (events > approvalEvents && areApprovalsNeeded(ports, caller)) throw cameMeanwhile();
+  };
+  return { ...(approval && { id: approval.id }), confirm };
+}
+
+const cameMeanwhile = (): OperatorError =>
+  new OperatorError(
+    "approval-needed",
+    "More events have arrived than the operation touches without an approval: repeat the command to ask for one.",
+  );
 
 const notUsable = (id: string): OperatorError =>
   new OperatorError(

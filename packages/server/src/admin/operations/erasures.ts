@@ -27,8 +27,8 @@ import { destroyedSecrets, refusingLost } from "../../lifecycle/recovery/destroy
 import { finishErasuresNow } from "../../lifecycle/retention-worker.ts";
 import { findPurposeCode, readPurposeIds } from "../../policy/policy-table.ts";
 import { inOwnerTransaction } from "../../postgres/database.ts";
-import type { Executor, Transaction } from "../../postgres/executor.ts";
-import { areApprovalsNeeded, requireApproval } from "./approvals.ts";
+import type { Executor } from "../../postgres/executor.ts";
+import { approveEvents } from "./approvals.ts";
 import { invalid, reasonOf, tried } from "./input.ts";
 import type { Operation, OperationResult } from "./operation.ts";
 import type { AdminPorts } from "./ports.ts";
@@ -165,7 +165,10 @@ async function beginAndFinish(
   const { audit, secrets, sealer, featureSealer, database } = installation;
   const references = { kind: subject.kind, subject_mac: mac.toString("hex") };
   const detail = { refuse_later: refuseLater };
-  const approval = await approvalOf(ports, caller, { parameters: { ...references, ...detail }, plan, reason });
+  // The approval names the subject by its MAC: it outlives the erasure.
+  const parameters = { ...references, ...detail, reason };
+  const planned = { operation: "erase.run", parameters, plan: { ...plan }, events: eventsOf(plan) };
+  const approval = await approveEvents(ports, caller, planned, reason);
   const watch = new AppendWatch();
   const onUnreadable = refusingLost(secrets, destroyedSecrets(compared));
   const journal = { ...journalPorts(installation, watch), sealer, featureSealer, onUnreadable };
@@ -176,7 +179,7 @@ async function beginAndFinish(
   const ofOrder = caller.orderId !== undefined && { erasureId: caller.orderId };
   const order = { ...ofOrder, subject, actor: agent.actor, reason, refuseLater };
   const sequence = await inOwnerTransaction(administration, async (owner) =>
-    beginErasure(owner, journal, { ...order, onPlan: (found) => approval.confirm(owner, found) }),
+    beginErasure(owner, journal, { ...order, onPlan: (found) => approval.confirm(owner, eventsOf(found)) }),
   ).catch((error: unknown) => {
     throw watch.explain(error);
   });
@@ -184,48 +187,7 @@ async function beginAndFinish(
   return sequence;
 }
 
-/** The approval of an erasure, where it needs one. */
-interface ErasureApproval {
-  /** The approval that exists already. */
-  readonly id?: string;
-  /** Called with what the erasure finds in its transaction. @throws approval-needed */
-  readonly confirm: (transaction: Transaction, found: ErasurePlan) => Promise<void>;
-}
-
-/** An erasure of many events needs a second person. The approval names the subject by its MAC: it outlives the erasure. */
-async function approvalOf(
-  ports: AdminPorts,
-  caller: Caller,
-  order: {
-    readonly parameters: Readonly<Record<string, unknown>>;
-    readonly plan: ErasurePlan;
-    readonly reason: string;
-  },
-): Promise<ErasureApproval> {
-  const { parameters, plan, reason } = order;
-  const events = eventsOf(plan);
-  const { approvalEvents } = ports.config.service;
-  const asked = { parameters: { ...parameters, reason }, plan: { ...plan }, events, needed: ["operator"] } as const;
-  const operation = { operation: "erase.run", ...asked };
-  // guard(true): a large erasure needs an approval
-  // fails: e2e/commands/remote-governance.test.ts › needs an approval
-  const approval = events <= approvalEvents ? undefined : await requireApproval(ports, caller, operation, reason);
-  const confirm = async (transaction: Transaction, found: ErasurePlan): Promise<void> => {
-    if (approval) return approval.use(transaction, eventsOf(found));
-    // guard(false): events that arrived since the plan count, too
-    // fails: e2e/commands/remote-governance.test.ts › came after its plan
-    if (eventsOf(found) > approvalEvents && areApprovalsNeeded(ports, caller)) throw cameMeanwhile();
-  };
-  return { ...(approval && { id: approval.id }), confirm };
-}
-
 const eventsOf = ({ events, held }: ErasurePlan): number => events + held;
-
-const cameMeanwhile = (): OperatorError =>
-  new OperatorError(
-    "approval-needed",
-    "More events have arrived than are erased without an approval: repeat the command to ask for one.",
-  );
 
 /** Verifies the loss; a dry run does no more. */
 export const acceptJournalLoss: Operation<"acceptJournalLoss"> = async ({ ports, caller, input }) => {

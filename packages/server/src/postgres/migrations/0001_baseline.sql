@@ -683,6 +683,8 @@ create table approval (
   -- SHA-256 of the canonical form of operation, parameters and roles: not of counts, which each new event changes.
   digest bytea not null,
   needed_roles text[] not null check (cardinality(needed_roles) > 0),
+  -- Whether one of the roles is enough; otherwise each approves by a person of its own.
+  any_role boolean not null default false,
   reason text not null,
   requested_by text not null,
   requested_at timestamptz not null,

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { Command } from "commander";
 import { breakGlassOption, type BreakGlassOptions, requireBreakGlass } from "./break-glass.ts";
 import { withCalls } from "./call.ts";
-import { type Context, print, printJson } from "./context.ts";
+import { type Context, escapeInLines, print, printJson } from "./context.ts";
 import { requireUnused, writeExport } from "./export-folder.ts";
 import { findLogin } from "./login.ts";
 import { account, example, uuid } from "./options.ts";
@@ -45,7 +45,7 @@ export function accountCommand(context: Context): Command {
 async function exportInto(context: Context, { account: of, out, reason, request, json }: ExportOptions): Promise<void> {
   const folder = resolve(context.directory, out);
   await requireUnused(folder);
-  const report = (line: string): void => void (json || context.stderr.write(`${line}\n`));
+  const report = (line: string): void => void (json || context.stderr.write(`${escapeInLines(line)}\n`));
   const manifest = await withCalls(
     context,
     "audited-read",

@@ -1,7 +1,7 @@
 import { LIMITS } from "@device-risk-signals/contract";
 import { Command, Option } from "commander";
 import { call } from "./call.ts";
-import { type Context, escapeControls, print, printJson } from "./context.ts";
+import { type Context, print, printJson } from "./context.ts";
 import { account, count, example, name, ttl } from "./options.ts";
 import { type PageOptions, printList } from "./pages.ts";
 
@@ -42,7 +42,7 @@ export function actionCommand(context: Context): Command {
       if (options.json) printJson(context, action);
       else {
         const { action_id, action_type, account, expires_at } = action;
-        print(context, escapeControls(`${action_id} (${action_type}) of ${account}, until ${expires_at}`));
+        print(context, `${action_id} (${action_type}) of ${account}, until ${expires_at}`);
       }
     });
 

@@ -4,15 +4,7 @@ import { openKeys } from "../app/open-keys.ts";
 import { writeAudit } from "../audit/audit.ts";
 import { issueAdminToken, MAX_TTL_MS } from "../identity/admin-tokens.ts";
 import { call } from "./call.ts";
-import {
-  type Context,
-  escapeControls,
-  inOwnersTransaction,
-  agentOf,
-  print,
-  printJson,
-  withConnection,
-} from "./context.ts";
+import { type Context, inOwnersTransaction, agentOf, print, printJson, withConnection } from "./context.ts";
 import { count, example, name, ttl, uuid } from "./options.ts";
 import { type PageOptions, printList } from "./pages.ts";
 
@@ -55,10 +47,7 @@ export function adminTokenCommand(context: Context): Command {
       if (options.json) return printJson(context, issued);
       print(context, issued.token);
       const roles = issued.roles.join(", ");
-      print(
-        context,
-        escapeControls(`For ${issued.person} (${roles}), until ${issued.expires_at}. It is not shown again.`),
-      );
+      print(context, `For ${issued.person} (${roles}), until ${issued.expires_at}. It is not shown again.`);
     });
 
   command

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { call } from "./call.ts";
-import { type Context, print, printJson, printRows } from "./context.ts";
+import { type Context, print, printJson, printRows, printText } from "./context.ts";
 import { example, pastDate } from "./options.ts";
 
 interface ReviewOptions {
@@ -20,9 +20,9 @@ export function auditReviewCommand(context: Context): Command {
       if (json) return printJson(context, report);
       print(context, "Events that were opened, and use of the database itself (via direct):");
       printRows(context, report.reads, false, "None.");
-      print(context, "\nReasons of several cases:");
+      printText(context, "\nReasons of several cases:");
       printRows(context, report.repeated_reasons, false, "None.");
-      print(context, "\nCases that no event was opened with:");
+      printText(context, "\nCases that no event was opened with:");
       printRows(context, report.unused_cases, false, "None.");
     });
 }

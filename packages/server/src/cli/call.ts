@@ -19,7 +19,7 @@ import { isOperatorErrorCode } from "../errors/codes.ts";
 import { hasCode, OperatorError } from "../errors/operator-error.ts";
 import { agentOf as agentOfCaller, type Caller } from "../identity/caller.ts";
 import { mayBreakGlass, checkpointBreakGlass, requireBroken } from "./break-glass.ts";
-import { agentOf, type Context, withConnection } from "./context.ts";
+import { agentOf, type Context, escapeInLines, withConnection } from "./context.ts";
 import { findLogin, type Login } from "./login.ts";
 
 /** Calls operations. @throws OperatorError */
@@ -44,7 +44,7 @@ export async function withCalls<T>(
   context: Context,
   access: Access,
   work: (call: Call) => Promise<T>,
-  report = (line: string): void => void context.stderr.write(`${line}\n`),
+  report = (line: string): void => void context.stderr.write(`${escapeInLines(line)}\n`),
 ): Promise<T> {
   const login = findLogin(context);
   if (login) return work(remotely(context, login, report));

@@ -2,7 +2,7 @@ import { CATEGORIES, type Input } from "@device-risk-signals/admin-api";
 import { LIMITS } from "@device-risk-signals/contract";
 import { Command, Option } from "commander";
 import { call } from "./call.ts";
-import { type Context, escapeControls, print, printJson } from "./context.ts";
+import { type Context, print, printJson } from "./context.ts";
 import { account, count, example, name, ticket, uuid } from "./options.ts";
 import { type PageOptions, printList } from "./pages.ts";
 import { reasonReader } from "./reason.ts";
@@ -48,7 +48,7 @@ export function caseCommand(context: Context): Command {
       });
       if (options.json) return printJson(context, opened);
       print(context, opened.case_id);
-      print(context, escapeControls(`For the ${opened.scope} ${opened.subject}, until ${opened.expires_at}.`));
+      print(context, `For the ${opened.scope} ${opened.subject}, until ${opened.expires_at}.`);
     });
 
   command

@@ -120,13 +120,19 @@ export function agentOf({ environment, isBreakGlass = false }: Context): Agent {
   return { actor, via: "direct", ...(isBreakGlass && { breakGlass: true }) };
 }
 
+/** Prints one line. Characters that could control a terminal or start another line are shown as escapes. */
 export function print({ stdout }: Context, line: string): void {
-  stdout.write(`${line}\n`);
+  stdout.write(`${escapeControls(line)}\n`);
+}
+
+/** Prints lines that one text holds. */
+export function printText({ stdout }: Context, text: string): void {
+  stdout.write(`${escapeInLines(text)}\n`);
 }
 
 /** One line; the escapes leave the values as they are. */
 export function printJson(context: Context, value: object): void {
-  print(context, escapeControls(JSON.stringify(value)));
+  print(context, JSON.stringify(value));
 }
 
 /** Prints rows as one JSON object per line, or as a table. */
@@ -150,14 +156,20 @@ export function printRows(context: Context, rows: readonly object[], json: boole
   }
 }
 
-/** Names come from clients: characters that could control a terminal are shown as escapes. */
+/** The escapes of a cell count for the width of its column. */
 function cell(value: unknown): string {
   if (value === null || value === undefined) return "-";
   return escapeControls(typeof value === "string" ? value : JSON.stringify(value));
 }
 
-/** Replaces characters that could control a terminal by their JSON escapes. */
-export function escapeControls(text: string): string {
+/** Controls, marks of the direction of text, halves of surrogate pairs, and separators of lines and paragraphs. */
+const CONTROLS = /[\p{Cc}\p{Cf}\p{Surrogate}\p{Zl}\p{Zp}]/gu;
+
+/** Replaces characters that could control a terminal by their JSON escapes: names come from clients. */
+function escapeControls(text: string): string {
   const escape = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Surrogate}]/gu, (character) => character.split("").map(escape).join(""));
+  return text.replaceAll(CONTROLS, (character) => character.split("").map(escape).join(""));
 }
+
+/** Replaces them in a text of several lines, whose line feeds remain. */
+export const escapeInLines = (text: string): string => text.split("\n").map(escapeControls).join("\n");

@@ -1,7 +1,7 @@
 import type { Answer } from "@device-risk-signals/admin-api";
 import { Command, InvalidArgumentError } from "commander";
 import { call } from "./call.ts";
-import { type Context, print, printJson, printRows } from "./context.ts";
+import { type Context, print, printJson, printRows, printText } from "./context.ts";
 import { example, uuid } from "./options.ts";
 
 const FEATURE = /^[a-z][a-z0-9_]{0,63}(@[1-9]\d{0,8})?$/;
@@ -76,5 +76,5 @@ function printValue(context: Context, explained: Explained["values"][number]): v
     false,
     "No decisions.",
   );
-  if (explained.program !== null) print(context, explained.program);
+  if (explained.program !== null) printText(context, explained.program);
 }

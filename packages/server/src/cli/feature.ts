@@ -4,7 +4,7 @@ import { OperatorError } from "../errors/operator-error.ts";
 import { plural } from "../messages/plural.ts";
 import { attestationCommand } from "./attestation.ts";
 import { compareFeaturesCommand } from "./compare-features.ts";
-import { type Context, print, printJson, printRows } from "./context.ts";
+import { type Context, print, printJson, printRows, printText } from "./context.ts";
 import { explainFeatureCommand } from "./explain-feature.ts";
 import { example } from "./options.ts";
 import { addStoredFeatures } from "./stored-features.ts";
@@ -90,7 +90,7 @@ export function featureCommand(context: Context): Command {
       if (!found) throw new OperatorError("not-found", `No feature ${name} in ${dir}. See \`drs feature list\`.`);
       const { manifest, text } = found.bundle;
       if (json) printJson(context, { ...manifest, text });
-      else print(context, describe(manifest, text));
+      else printText(context, describe(manifest, text));
     });
   addStoredFeatures(command, context);
   command.addCommand(explainFeatureCommand(context));

@@ -7,7 +7,7 @@ import { auditCommand } from "./audit.ts";
 import { reviewCommand } from "./review.ts";
 import { caseCommand } from "./case.ts";
 import { configCommand } from "./config.ts";
-import type { Context } from "./context.ts";
+import { type Context, escapeInLines } from "./context.ts";
 import { doctorCommand } from "./doctor.ts";
 import { driftCommand } from "./drift.ts";
 import { eraseCommand } from "./erase.ts";
@@ -50,7 +50,7 @@ export function createProgram(context: Context): Command {
     .addHelpText("after", example("drs serve", "drs token issue --help"))
     .configureOutput({
       writeOut: (text) => void context.stdout.write(text),
-      writeErr: (text) => void context.stderr.write(text),
+      writeErr: (text) => void context.stderr.write(escapeInLines(text)),
     })
     .exitOverride()
     .showHelpAfterError("(--help shows an example)");

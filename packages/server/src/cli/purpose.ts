@@ -7,7 +7,7 @@ import { Command } from "commander";
 import { breakGlassOption, type BreakGlassOptions, requireBreakGlass } from "./break-glass.ts";
 import { call } from "./call.ts";
 import { confirm } from "./confirm.ts";
-import { type Context, print, printJson, printRows } from "./context.ts";
+import { type Context, print, printJson, printRows, printText } from "./context.ts";
 import { example } from "./options.ts";
 
 interface ApplyOptions extends BreakGlassOptions {
@@ -60,7 +60,7 @@ export function purposeCommand(context: Context): Command {
     .action(async ({ json = false }: { json?: boolean }) => {
       const { policy, record } = await call(context, "readProcessingRecord", {});
       if (json) printJson(context, policy as object);
-      else context.stdout.write(record);
+      else printText(context, record.trimEnd());
     });
   return command;
 }

@@ -4,7 +4,7 @@ import { Command } from "commander";
 import { OperatorError } from "../errors/operator-error.ts";
 import { verifyReceipt } from "../lifecycle/receipts/receipt-signer.ts";
 import { call } from "./call.ts";
-import { type Context, loadConfig, print, printJson } from "./context.ts";
+import { type Context, loadConfig, print, printJson, printText } from "./context.ts";
 import { example, uuid } from "./options.ts";
 
 export function receiptCommand(context: Context): Command {
@@ -35,7 +35,7 @@ export function receiptCommand(context: Context): Command {
     .action(async ({ json = false }: { json?: boolean }) => {
       const key = await call(context, "readReceiptKey", {});
       if (json) printJson(context, key);
-      else print(context, key.public_key.trimEnd());
+      else printText(context, key.public_key.trimEnd());
     });
 
   command

@@ -8,7 +8,7 @@ import { Command, InvalidArgumentError } from "commander";
 import { readSetting } from "../config/config.ts";
 import { webUrl } from "../config/values.ts";
 import { OperatorError } from "../errors/operator-error.ts";
-import { type Context, escapeControls, print } from "./context.ts";
+import { type Context, print } from "./context.ts";
 import { deleteLogin, readLogin, storeLogin } from "./login.ts";
 import { example } from "./options.ts";
 
@@ -33,7 +33,7 @@ export function loginCommand(context: Context): Command {
         isFresh: fresh,
       });
       await storeLogin(context, { url: target, token, expires_at });
-      print(context, escapeControls(`Signed in as ${person} (${roles.join(", ")}), until ${expires_at}.`));
+      print(context, `Signed in as ${person} (${roles.join(", ")}), until ${expires_at}.`);
     });
 }
 

@@ -1,6 +1,6 @@
 import { Command, Option } from "commander";
 import { call } from "./call.ts";
-import { type Context, escapeControls, print, printJson } from "./context.ts";
+import { type Context, print, printJson } from "./context.ts";
 import { account, count, example, ttl, uuid } from "./options.ts";
 import { type PageOptions, printList } from "./pages.ts";
 
@@ -21,7 +21,7 @@ export function tokenCommand(context: Context): Command {
       if (options.json) printJson(context, issued);
       else {
         print(context, issued.token);
-        print(context, escapeControls(`For ${issued.account}, until ${issued.expires_at}. It is not shown again.`));
+        print(context, `For ${issued.account}, until ${issued.expires_at}. It is not shown again.`);
       }
     });
 

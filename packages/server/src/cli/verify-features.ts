@@ -3,7 +3,7 @@ import { OperatorError } from "../errors/operator-error.ts";
 import { plural } from "../messages/plural.ts";
 import { breakGlassOption, type BreakGlassOptions, requireBreakGlass } from "./break-glass.ts";
 import { call } from "./call.ts";
-import { type Context, print, printJson, printRows } from "./context.ts";
+import { type Context, print, printJson, printRows, printText } from "./context.ts";
 import { example, name, time, uuid } from "./options.ts";
 
 interface Options extends BreakGlassOptions {
@@ -46,7 +46,7 @@ export function verifyFeaturesCommand(context: Context): Command {
         if (differences.length > 0) printRows(context, differences, false, "");
         const cases = programs.reduce((total, program) => total + program.cases, 0);
         print(context, `${plural(programs.length, "program")}, ${plural(cases, "case")} on each of two engines.`);
-        for (const problem of problems) print(context, problem);
+        for (const problem of problems) printText(context, problem);
       }
       if (different + problems.length > 0) {
         throw new OperatorError("features-differ", "Stored values or archived programs do not give the same again.");

@@ -1,0 +1,135 @@
+/** No command passes characters that control a terminal, change the direction of text or break a line. */
+import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { BASE_PATH, isBytes, isLines, type Route, ROUTES } from "@device-risk-signals/admin-api";
+import { commandsOfInstallation, REQUIRED, runAsGiven } from "../support/command.ts";
+
+const ESC = "\u001b";
+/** What a client may send: escape sequences, marks of direction, each separator of lines, half of a surrogate pair. */
+const HOSTILE = `=cmd()${ESC}[2J${ESC}]0;x\u0007\u202e\u2066\u200f\u061c\u2028\u2029\u0085\r\n\t\u009b\ud800`;
+const SHOWN = "=cmd()\\u001b[2J\\u001b]0;x\\u0007\\u202e\\u2066\\u200f\\u061c\\u2028\\u2029\\u0085";
+const UNSAFE = /[^\P{Cc}\n]|[\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}]/u;
+
+interface Schema {
+  readonly type?: string;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly anyOf?: readonly Schema[];
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly patternProperties?: Readonly<Record<string, Schema>>;
+}
+
+/** Values of a schema whose texts are hostile, one of each kind. */
+function samplesOf(schema: Schema): unknown[] {
+  if (schema.anyOf) return schema.anyOf.flatMap(samplesOf).filter((sample) => sample !== null);
+  if ("const" in schema) return [schema.const];
+  if (schema.enum) return schema.enum.slice(0, 1);
+  if (schema.type === "array") return [samplesOf(schema.items ?? {})];
+  if (schema.type === "integer" || schema.type === "number") return [1];
+  if (schema.type === "boolean") return [true, false];
+  if (schema.type === "null") return [null];
+  if (schema.type !== "object") return [HOSTILE];
+  const named = Object.entries(schema.properties ?? {}).map(([name, inner]) => {
+    return [name, name === "next" ? null : samplesOf(inner)[0]] as const;
+  });
+  const free = Object.values(schema.patternProperties ?? {}).map((inner) => [HOSTILE, samplesOf(inner)[0]] as const);
+  return [Object.fromEntries([...named, ...free])];
+}
+
+const routes = Object.values(ROUTES as Readonly<Record<string, Route>>).map((route) => ({
+  ...route,
+  pattern: new RegExp(`^${BASE_PATH}${route.path.replaceAll(/\{\w+\}/g, "[^/]+")}$`),
+}));
+
+let server: Server;
+let remote: Record<string, string>;
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? "", "http://localhost");
+    const route = routes.find(({ method, pattern }) => method === request.method && pattern.test(pathname));
+    if (!route || isBytes(route.answer)) return response.writeHead(200).end();
+    const { answer } = route;
+    const schema = (isLines(answer) ? answer.lines : answer) as Schema;
+    const lines = samplesOf(schema).map((sample) => JSON.stringify(sample));
+    return response.writeHead(200).end(isLines(answer) ? `${lines.join("\n")}\n` : lines[0]);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  // Commands that go around the admin API find no database.
+  remote = { DRS_ADMIN_URL: url, DRS_ADMIN_TOKEN: "x", DRS_DATABASE_URL: "postgres://127.0.0.1:1/none" };
+});
+afterAll(() => server?.close());
+
+/**
+ * Commands that print no text of an answer: they name what the user named, or they work on files, on the database itself
+ * or in a folder, and print by the functions of the test below.
+ */
+const WITHOUT_TEXT: readonly string[] = [
+  "migrate",
+  "token revoke",
+  "session revoke",
+  "admin-token issue",
+  "admin-token revoke",
+  "action revoke",
+  "case close",
+  "audit verify",
+  "audit export",
+  "audit proof",
+  "audit checkpoint",
+  "audit key",
+  "audit epoch",
+  "audit prune",
+  "review close",
+  "feature retire",
+  "feature work",
+  "export run",
+  "export list",
+  "export verify",
+  "export repeat",
+  "export recall",
+  "export acknowledge",
+  "hold review",
+  "hold lift",
+  "restriction lift",
+  "erase replay",
+  "erase accept-loss",
+  "receipt verify",
+  "key destroy",
+  "key accept-loss",
+  "account export",
+];
+
+test("each command of the admin API escapes hostile texts of its answer, in tables and in JSON", async () => {
+  const silent: string[] = [];
+  for (const name of commandsOfInstallation()) {
+    if (["serve", "login", "logout"].includes(name)) continue;
+    const args = [...name.split(" "), ...(REQUIRED[name] ?? []), ...(name === "purpose apply" ? ["--yes"] : [])];
+    const printed = [await runAsGiven(remote, ...args), await runAsGiven(remote, ...args, "--json")];
+    const text = printed.map(({ stdout, stderr }) => stdout + stderr).join("");
+    expect(UNSAFE.exec(text)?.[0], `${name} prints a control`).toBeUndefined();
+    if (!text.includes(SHOWN)) silent.push(name);
+  }
+  expect(silent).toEqual(WITHOUT_TEXT);
+});
+
+test("commands write to standard output by the functions that escape, or exact bytes", () => {
+  const folder = join(import.meta.dirname, "../../packages/server/src/cli");
+  const writing = readdirSync(folder)
+    .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))
+    .filter((file) => /\bstdout\.write\(|console\./.test(readFileSync(join(folder, file), "utf8")));
+  expect(writing).toEqual([
+    "audit-log.ts",
+    "context.ts",
+    "event.ts",
+    "events-on-database.ts",
+    "migrate.ts",
+    "program.ts",
+  ]);
+});

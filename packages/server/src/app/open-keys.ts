@@ -1,6 +1,7 @@
 /** The key store, checked against the database, and what the installation's secret gives: names, MACs, the sealer. */
 import { PostgresAccountKeys } from "../accounts/account-keys.ts";
 import { AuditSigner } from "../audit/audit-signer.ts";
+import { readSurfaceKeys } from "../audit/surface-key-file.ts";
 import type { Config } from "../config/config.ts";
 import { boundedKeyStore } from "../crypto/bounded-key-store.ts";
 import { deriveKey } from "../crypto/derive-key.ts";
@@ -63,6 +64,8 @@ export async function openKeys(connection: OpenConnection): Promise<Keys> {
   );
   const secrets = new Secrets(keyStore, keyEncryption);
   const installation = await installationSecret(pool, secrets);
+  const { keyFile } = config.audit;
+  const surfaceKeys = keyFile === undefined ? undefined : await bounded(() => readSurfaceKeys(keyFile));
   const partitions = new Partitions(pool);
   const featurePartitions = new Partitions(pool, FEATURE_VALUES);
   const pseudonymizer = new Pseudonymizer(deriveKey(installation, "ledger names"));
@@ -82,7 +85,7 @@ export async function openKeys(connection: OpenConnection): Promise<Keys> {
     partitions,
     accountKeys,
     pseudonymizer,
-    audit: new AuditSigner(installation, pseudonymizer, secrets, clock),
+    audit: new AuditSigner(installation, pseudonymizer, secrets, clock, surfaceKeys),
     adminSessions: new AdminSessions(deriveKey(installation, "admin sessions")),
     orders: new OrderCodec(installation),
     sealer: createSealer(secrets, accountKeys, partitions, holdSecrets, deriveKey(installation, "request mac")),

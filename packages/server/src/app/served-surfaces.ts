@@ -1,3 +1,4 @@
+import { type Surface, SURFACES } from "../audit/log/record.ts";
 import type { Config } from "../config/config.ts";
 import type { Readiness } from "../dependencies/readiness.ts";
 import type { Role } from "../postgres/roles.ts";
@@ -12,6 +13,10 @@ export function roleOf(surfaces: readonly ServedSurface[]): Role {
   if (surfaces.includes("worker")) return "drs_service";
   return surfaces.includes("ingest") ? "drs_ingest" : "drs_admin";
 }
+
+/** The surfaces whose audit entries a process writes: a worker also writes those of the orders that it applies. */
+export const auditSurfacesOf = (surfaces: readonly ServedSurface[]): readonly Surface[] =>
+  surfaces.includes("worker") ? SURFACES : surfaces.filter((surface) => surface !== "worker");
 
 /** The settings of a process: one of the admin API alone uses no other login than its own. */
 export function settingsOf(config: Config, surfaces: readonly ServedSurface[]): Config {

@@ -11,7 +11,7 @@ import { CloseStack } from "./close-stack.ts";
 import { connect } from "./connect.ts";
 import { type Installation, openInstallation } from "./open-installation.ts";
 import { describeReplayed, recover, replayPorts, requireRecovered } from "./recover.ts";
-import { roleOf, SERVED_SURFACES, type ServedSurface, settingsOf } from "./served-surfaces.ts";
+import { auditSurfacesOf, roleOf, SERVED_SURFACES, type ServedSurface, settingsOf } from "./served-surfaces.ts";
 
 export interface System extends Installation {
   /** The parts that this process serves. */
@@ -56,6 +56,7 @@ export async function openSystem(config: Config, options: OpenOptions): Promise<
   if (!works) await requireSecrets(connection.pool);
   const identity = await identifyDatabase(connection.pool);
   const installation = await openInstallation(connection);
+  installation.audit.requireKeys(auditSurfacesOf(surfaces));
   const recovery = works ? await openRecovery(installation) : await openComparison(installation);
   return {
     ...installation,

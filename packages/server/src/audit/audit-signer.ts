@@ -1,8 +1,10 @@
 import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
 import type { Secrets } from "../crypto/secrets.ts";
+import { OperatorError } from "../errors/operator-error.ts";
 import type { Clock } from "../ports.ts";
-import { Lane, type LaneEntry, signAlone, type SignedEntry } from "./log/lane.ts";
-import { surfaceKeys, surfaceOf, type Surfaces } from "./log/surfaces.ts";
+import { Lane, type LaneEntry, signAlone, type SignedEntry, type SurfaceKey } from "./log/lane.ts";
+import { macOf, type SignedRecord, type Surface, SURFACES } from "./log/record.ts";
+import { type KeyRing, surfaceKeys, surfaceOf, type Surfaces } from "./log/surfaces.ts";
 
 /** An account and its keyed MAC. */
 export interface NamedAccount {
@@ -13,15 +15,23 @@ export interface NamedAccount {
 /** Signs audit entries, each with the key of the surface that writes it. */
 export class AuditSigner {
   readonly clock: Clock;
-  readonly surfaces: Required<Surfaces>;
+  /** The keys that this process signs with. */
+  readonly surfaces: Surfaces;
+  /** Keys that signed before them, oldest first. */
+  readonly replaced: KeyRing;
   /** The secrets that reasons and details are sealed under. */
   readonly secrets: Secrets;
   readonly #pseudonymizer: Pseudonymizer;
 
-  /** @param installation the installation secret. */
-  constructor(installation: Buffer, pseudonymizer: Pseudonymizer, secrets: Secrets, clock: Clock) {
+  /**
+   * @param installation the installation secret. @param own the keys of the key file; without, all keys are
+   * derived from the installation secret.
+   */
+  constructor(installation: Buffer, pseudonymizer: Pseudonymizer, secrets: Secrets, clock: Clock, own?: KeyRing) {
+    const derived = surfaceKeys(installation);
     this.clock = clock;
-    this.surfaces = surfaceKeys(installation);
+    this.surfaces = own ? bySurface((surface) => own[surface]?.at(-1)) : derived;
+    this.replaced = own ? bySurface((surface) => [derived[surface], ...(own[surface] ?? []).slice(0, -1)]) : {};
     this.secrets = secrets;
     this.#pseudonymizer = pseudonymizer;
   }
@@ -36,14 +46,39 @@ export class AuditSigner {
     return { name, subject: this.subjectOf(name) };
   }
 
-  /** A chain of entries of ingestion. */
+  /** A chain of entries of ingestion. @throws key-file-unusable */
   lane(): Lane {
-    return new Lane({ surface: "ingest", key: this.surfaces.ingest });
+    return new Lane(this.#keyOf("ingest"));
   }
 
-  /** Signs an entry of a person or a program, which is in no lane. */
+  /** Signs an entry of a person or a program, which is in no lane. @throws key-file-unusable */
   sign(entry: LaneEntry): SignedEntry {
-    const surface = surfaceOf(entry.via);
-    return signAlone({ surface, key: this.surfaces[surface] }, entry);
+    return signAlone(this.#keyOf(surfaceOf(entry.via)), entry);
+  }
+
+  /** Whether the MAC is of a key of the key file. */
+  hasOwnKey(surface: Surface, { bytes, mac }: SignedRecord): boolean {
+    const [derived, ...earlier] = this.replaced[surface] ?? [];
+    const keys = [...earlier, this.surfaces[surface]];
+    return derived !== undefined && keys.some((key) => key && macOf(key, bytes).equals(mac));
+  }
+
+  /** @throws key-file-unusable where a key of the surfaces is missing. */
+  requireKeys(surfaces: readonly Surface[]): void {
+    for (const surface of surfaces) this.#keyOf(surface);
+  }
+
+  #keyOf(surface: Surface): SurfaceKey {
+    const key = this.surfaces[surface];
+    if (key) return { surface, key };
+    throw new OperatorError("key-file-unusable", `DRS_AUDIT_KEY_FILE has no key of the surface ${surface}`);
   }
 }
+
+const bySurface = <Value>(valueOf: (surface: Surface) => Value | undefined): { readonly [Name in Surface]?: Value } =>
+  Object.fromEntries(
+    SURFACES.flatMap((surface) => {
+      const value = valueOf(surface);
+      return value === undefined ? [] : [[surface, value]];
+    }),
+  );

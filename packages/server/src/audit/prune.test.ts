@@ -1,17 +1,22 @@
 /** The retention of the audit: what was pruned is represented by hashes, and the rest is verified. */
+import { createSecretKey } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { inOwnerTransaction, inSnapshot, inTransaction, withClient } from "../postgres/database.ts";
+import type { Transaction } from "../postgres/executor.ts";
+import { AuditSigner } from "./audit-signer.ts";
 import { writeAudit } from "./audit.ts";
 import type { CheckpointSink } from "./checkpoint-sink.ts";
 import { formatLogKey, type LogKey, parseLogKey } from "./log/checkpoint.ts";
 import { openEpochCheckpoint } from "./log/epoch.ts";
 import { logKeyOf } from "./log/log.fixture.ts";
+import { SURFACES } from "./log/record.ts";
 import { readLog } from "./log-table.ts";
 import { type Verification, verifyLog } from "./log/verify.ts";
 import { type Pruned, pruneLog } from "./prune.ts";
 import { closeReview, openReview } from "./reviews.ts";
 import { extendLog } from "./sequencer.ts";
+import { changeSurfaceKeys } from "./surface-keys.ts";
 
 const opened = useTestSystem("test");
 const ORIGIN = "drs-audit/test";
@@ -21,6 +26,9 @@ const AGENT = { actor: "cli:anna", via: "direct" } as const;
 const DAY_MS = 86_400_000;
 
 let kept: string | undefined;
+/** The signer of another process, with keys of its own; by default that of the system. */
+let own: AuditSigner | undefined;
+const signer = (): AuditSigner => own ?? opened.system.audit;
 /** The second of the entries. */
 let entryId: string;
 const sink: CheckpointSink = {
@@ -30,7 +38,7 @@ const sink: CheckpointSink = {
 };
 
 const write = (): Promise<string> =>
-  writeAudit(opened.system.pool, opened.system.audit, { ...AGENT, operation: "o", outcome: "done" });
+  writeAudit(opened.system.pool, signer(), { ...AGENT, operation: "o", outcome: "done" });
 
 const extend = (daysAgo = 0): Promise<readonly unknown[]> => {
   const clock = { now: () => Date.now() - daysAgo * DAY_MS };
@@ -39,7 +47,7 @@ const extend = (daysAgo = 0): Promise<readonly unknown[]> => {
 
 const prune = (days: number, note = kept): Promise<Pruned | undefined> =>
   inOwnerTransaction(opened.system.administration, (owner) =>
-    pruneLog(owner, opened.system.audit, {
+    pruneLog(owner, signer(), {
       agent: AGENT,
       retentionMs: days * DAY_MS,
       kept: [note === undefined ? undefined : openEpochCheckpoint(note, publicKey)],
@@ -51,14 +59,15 @@ const verify = (): Promise<Verification> =>
     verifyLog(readLog(snapshot), {
       key: publicKey,
       outside: kept === undefined ? [] : [kept],
-      surfaces: opened.system.audit.surfaces,
+      surfaces: signer().surfaces,
+      replaced: signer().replaced,
       now: Date.now(),
     }),
   );
 
 /** Checkpoints of 3, 5 and 6 entries: 50, 40 and 0 days ago. */
 beforeEach(async () => {
-  kept = undefined;
+  [kept, own] = [undefined, undefined];
   await write();
   entryId = await write();
   await write();
@@ -96,6 +105,31 @@ describe("drs audit prune", () => {
     await prune(30);
     await extend();
     expect(await verify()).toMatchObject({ verdict: 0, from: 5, findings: [] });
+  });
+
+  it("leaves an entry that says which keys were active at the start", async () => {
+    const { pseudonymizer, secrets, clock } = opened.system;
+    const keys = Object.fromEntries(
+      SURFACES.map((surface, at) => [surface, [createSecretKey(Buffer.alloc(32, at + 1))]]),
+    );
+    const installation = Buffer.alloc(32);
+    const derived = new AuditSigner(installation, pseudonymizer, secrets, clock);
+    own = new AuditSigner(installation, pseudonymizer, secrets, clock, keys);
+    await opened.owner.query("truncate audit_entry, audit_leaf, audit_checkpoint, audit_review");
+    kept = undefined;
+    const forge = (): Promise<string> =>
+      writeAudit(opened.system.pool, derived, { ...AGENT, operation: "o", outcome: "done" });
+    await forge();
+    const change = (transaction: Transaction): Promise<boolean> => changeSurfaceKeys(transaction, signer(), AGENT);
+    expect(await inTransaction(opened.system.pool, change)).toBe(true);
+    expect(await inTransaction(opened.system.pool, change)).toBe(false);
+    await extend(40);
+    await write();
+    expect(await prune(30)).toMatchObject({ entries: 2 });
+    await extend();
+    expect(await verify()).toMatchObject({ verdict: 0, findings: [], from: 2 });
+    await forge();
+    expect(await verify()).toMatchObject({ verdict: 6, findings: [{ kind: "inserted" }] });
   });
 
   it("deletes no entry while its review is open", async () => {

@@ -13,7 +13,7 @@ import { insertEntries } from "./entries.ts";
 import { checkpointDirectory } from "./checkpoint-directory.ts";
 import type { CheckpointSink } from "./checkpoint-sink.ts";
 import { readLog } from "./log-table.ts";
-import { Lane, signAlone } from "./log/lane.ts";
+import { signAlone } from "./log/lane.ts";
 import { INGEST, logKeyOf, read } from "./log/log.fixture.ts";
 import { formatLogKey, type LogKey, parseLogKey, signCheckpoint } from "./log/checkpoint.ts";
 import { leafHash } from "./log/merkle.ts";
@@ -220,7 +220,7 @@ describe("an attack", () => {
   });
 
   it("that forks a lane is refused by the database", async () => {
-    const lane = new Lane({ surface: "ingest", key: opened.system.audit.surfaces.ingest });
+    const lane = opened.system.audit.lane();
     const entryOf = () => ({ ...read(1), entryId: randomUUID(), at: Date.now() });
     await insertEntries(opened.system.pool, lane.sign([entryOf()]));
     await expect(insertEntries(opened.system.pool, lane.sign([entryOf()]))).rejects.toMatchObject({ code: "23505" });

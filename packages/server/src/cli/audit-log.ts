@@ -24,11 +24,12 @@ import { openEpochCheckpoint } from "../audit/log/epoch.ts";
 import { formatHeader, formatItem, parseHeader, parseItem } from "../audit/log/export-file.ts";
 import { hashRanges, inclusionRanges } from "../audit/log/merkle.ts";
 import { formatProof } from "../audit/log/proof-file.ts";
+import { changeSurfaceKeys, requireActiveKeys } from "../audit/surface-keys.ts";
 import { askSink, type SinkState, stateOfSink } from "../audit/sink-states.ts";
 import { type LogItem, type Verification, verifyLog } from "../audit/log/verify.ts";
 import { OperatorError } from "../errors/operator-error.ts";
 import { plural } from "../messages/plural.ts";
-import { inSnapshot } from "../postgres/database.ts";
+import { inSnapshot, inTransaction } from "../postgres/database.ts";
 import { breakGlassOption, type BreakGlassOptions, checkpointBreakGlass, requireBreakGlass } from "./break-glass.ts";
 import { confirm } from "./confirm.ts";
 import { agentOf, type Context, print, printJson, withConnection, withInstallation } from "./context.ts";
@@ -53,6 +54,7 @@ export const auditLogCommands = (context: Context): readonly Command[] => [
   proofCommand(context),
   checkpointCommand(context),
   keyCommand(context),
+  switchKeysCommand(context),
   epochCommand(context),
   pruneCommand(context),
 ];
@@ -106,12 +108,13 @@ function verifyDatabase(
     // Before the database: a checkpoint that is signed meanwhile is in the database first.
     const asked = await Promise.all(checkpointSinks(connection, journal).map(askSink));
     return inSnapshot(connection.database, async (snapshot) => {
+      if (keys) await requireActiveKeys(snapshot, keys.audit);
       const latest = (await lastCheckpoint(snapshot))?.note;
       const start = since === undefined ? undefined : await findCheckpointAt(snapshot, new Date(since));
       const result = await verifyLog(readLog(snapshot, start), {
         key,
         outside: [...given, ...asked.flatMap(({ note }) => (note === undefined ? [] : [note]))],
-        ...(keys && { surfaces: keys.audit.surfaces }),
+        ...(keys && { surfaces: keys.audit.surfaces, replaced: keys.audit.replaced }),
         now: context.clock.now(),
       });
       return { ...result, sinks: asked.map((sink) => stateOfSink(sink, key, latest)) };
@@ -254,6 +257,29 @@ function keyCommand(context: Context): Command {
     .action(async () => {
       const { origin, key } = await withConnection(context, "read", requireLogKey);
       print(context, formatLogKey(origin, key));
+    });
+}
+
+function switchKeysCommand(context: Context): Command {
+  return new Command("switch-keys")
+    .description("Refuse MACs of earlier keys than those of DRS_AUDIT_KEY_FILE from now on.")
+    .addHelpText("after", example("drs audit switch-keys"))
+    .action(async () => {
+      const isChanged = await withInstallation(context, "change", async (installation) => {
+        const { audit, pool } = installation;
+        const changed = await inTransaction(pool, (transaction) =>
+          changeSurfaceKeys(transaction, audit, agentOf(context)),
+        );
+        const [error] = changed ? await checkpointNow(installation) : [];
+        if (error !== undefined) throw error;
+        return changed;
+      });
+      print(
+        context,
+        isChanged
+          ? "Entries must have the keys of DRS_AUDIT_KEY_FILE from now on."
+          : "Nothing to change: they are active.",
+      );
     });
 }
 

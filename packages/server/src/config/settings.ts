@@ -337,6 +337,11 @@ export const SETTINGS = {
     path,
     "Directory that keeps the checkpoints of the audit log, in addition to the erasure journal: on another system, that administrators of the database can't write.",
   ),
+  "audit.keyFile": optional(
+    "DRS_AUDIT_KEY_FILE",
+    path,
+    "File of the MAC keys of audit entries: lines of a surface (`ingest`, `admin`, `worker`, `direct`) and 32 bytes in base64. Each process gets the lines of its own surface, a worker and commands all. Without it, each process derives all keys from the installation secret.",
+  ),
   "audit.retentionMs": optional(
     "DRS_AUDIT_RETENTION",
     durationWithin("30d", "36500d"),

@@ -78,7 +78,7 @@ export async function examine(installation: Installation): Promise<readonly Find
       ? `the serving login ${row.login} could act as the owner: name a lesser one in DRS_DATABASE_URL and the owner in DRS_MIGRATION_DATABASE_URL`
       : `the serving login ${row.login} owns nothing`,
   });
-  findings.push(await separationFinding(pool));
+  findings.push(await separationFinding(installation));
   findings.push({ what: "migrations", ok: true, detail: "the schema is up to date" });
   findings.push(
     await keyFinding(installation),
@@ -106,7 +106,7 @@ export async function examine(installation: Installation): Promise<readonly Find
 }
 
 /** One login for all is fine for a small installation. */
-async function separationFinding(pool: Installation["pool"]): Promise<Finding> {
+async function separationFinding({ pool, audit }: Installation): Promise<Finding> {
   const logins = await queryRow(pool, FIND_SEPARATED);
   const surfaces = [
     ["ingestion", logins.ingest],
@@ -115,7 +115,10 @@ async function separationFinding(pool: Installation["pool"]): Promise<Finding> {
   const described = surfaces.map(([name, own]) =>
     own.length === 0 ? `${name} has no login of its own` : `${name} has ${own.join(", ")}`,
   );
-  const isSeparated = surfaces.every(([, own]) => own.length > 0);
+  const hasLogins = surfaces.every(([, own]) => own.length > 0);
+  const hasKeys = Object.keys(audit.replaced).length > 0;
+  if (hasLogins && !hasKeys) described.push("each process has the MAC keys of all surfaces (DRS_AUDIT_KEY_FILE)");
+  const isSeparated = hasLogins && hasKeys;
   const advice = isSeparated ? "" : ": see Separate the surfaces in docs/operator.md";
   return {
     what: "separation",

@@ -179,7 +179,7 @@ export const OPERATOR_ERRORS = {
   },
   "key-file-unusable": {
     ...FAILED,
-    when: "The file of key-encryption keys can't be read, or a line of it is not a key.",
+    when: "The file of key-encryption keys or of MAC keys of the audit can't be read, lacks a key, or a line of it is not a key.",
   },
   "key-source-unusable": {
     ...FAILED,

@@ -1,3 +1,4 @@
+import type { KeyObject } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -154,7 +155,7 @@ describe("a commit batch", () => {
     expect(rows).toHaveLength(3);
     const records = rows.map(({ record }) => decodeRecord(record));
     for (const [index, { record, mac }] of rows.entries()) {
-      expect(macOf(system.audit.surfaces.ingest, record)).toEqual(mac);
+      expect(macOf(system.audit.surfaces.ingest as KeyObject, record)).toEqual(mac);
       const previous = rows[index - 1];
       expect(records[index]).toMatchObject({
         surface: "ingest",

@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { type KeyObject, randomBytes } from "node:crypto";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runInProcess } from "../../../../e2e/support/command.ts";
@@ -240,7 +240,7 @@ describe("an entry of an administrator that a stolen login of ingestion forged",
     const entry = { entryId: uuidv7(Date.now()), at: Date.now(), actor: "ann", operation: "event.read_raw" };
     const forged = { ...entry, via: "api", outcome: "done", occurrences: 1, eventIds: [event.eventId] };
     // The thief has the key of the entries of ingestion, too.
-    await insertEntries(ingest, [signAlone({ surface: "admin", key: surfaces.ingest }, forged)]);
+    await insertEntries(ingest, [signAlone({ surface: "admin", key: surfaces.ingest as KeyObject }, forged)]);
     expect(await drs("audit", "checkpoint")).toMatchObject({ code: 0 });
     const { code, stdout } = await drs("audit", "verify");
     expect([code, stdout]).toEqual([6, expect.stringContaining(entry.entryId)]);

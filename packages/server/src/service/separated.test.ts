@@ -1,5 +1,6 @@
 /** Three processes of one installation, each with the login of its surface alone. */
 import { randomBytes } from "node:crypto";
+import { writeFile } from "node:fs/promises";
 import { Writable } from "node:stream";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -14,10 +15,14 @@ import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { useFolder } from "../../../../e2e/support/use-folder.ts";
 import type { ServedSurface } from "../app/served-surfaces.ts";
 import { openSystem, type System } from "../app/system.ts";
+import { AuditSigner } from "../audit/audit-signer.ts";
+import { writeAudit } from "../audit/audit.ts";
+import { type Surface, SURFACES } from "../audit/log/record.ts";
 import { createProgram } from "../cli/program.ts";
 import { runProgram } from "../cli/run-program.ts";
 import { readConfig } from "../config/config.ts";
 import { issueAdminToken } from "../identity/admin-tokens.ts";
+import { installationSecret } from "../lifecycle/recovery/installation.ts";
 import { inOwnerTransaction } from "../postgres/database.ts";
 import { LOCKS } from "../postgres/locks.ts";
 import { migrate } from "../postgres/migrate.ts";
@@ -28,6 +33,13 @@ const HOUR_MS = 3_600_000;
 const folder = useFolder();
 const scene = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: `${folder()}/journal` }));
 const suffix = randomBytes(4).toString("hex");
+/** A file of the MAC keys of these surfaces; each process has its own. */
+const KEYS = new Map(SURFACES.map((surface) => [surface, randomBytes(32).toString("base64")]));
+async function keyFile(...surfaces: readonly Surface[]): Promise<Readonly<Record<string, string>>> {
+  const path = `${folder()}/keys-${surfaces.join("-")}`;
+  await writeFile(path, surfaces.map((surface) => `${surface} ${KEYS.get(surface)}\n`).join(""));
+  return { DRS_AUDIT_KEY_FILE: path };
+}
 const closing: (() => Promise<unknown>)[] = [];
 
 interface Process {
@@ -71,9 +83,10 @@ beforeAll(async () => {
     { login: adminLogin, role: "drs_admin" },
   ]);
   // A pass at an interval would exclude that of the order, and run while a test replaces the rows of the journal.
-  worker = await start(["worker"], "postgres", { DRS_RETENTION_INTERVAL: "24h" });
-  ingest = await start(["ingest"], ingestLogin);
-  admin = await start(["admin"], adminLogin);
+  const keysOfAll = await keyFile(...SURFACES);
+  worker = await start(["worker"], "postgres", { DRS_RETENTION_INTERVAL: "24h", ...keysOfAll });
+  ingest = await start(["ingest"], ingestLogin, await keyFile("ingest"));
+  admin = await start(["admin"], adminLogin, await keyFile("admin"));
   who = await makeCredentials(scene.system, "customer-1");
   ({ token } = await inOwnerTransaction(scene.system.administration, (owner) =>
     issueAdminToken(owner, scene.system.clock, {
@@ -189,6 +202,44 @@ describe("a process of", () => {
     const { manifest } = parts.at(-1) as { manifest: { account: string } };
     expect(manifest.account).toBe(who.account);
     expect(parts.filter((part) => "base64" in part).length, "exact events").toBeGreaterThan(0);
+  });
+
+  it("ingestion alone forges no entry of an administrator that verifies, with all that it has", async () => {
+    const atWorker = { ...scene.environment, ...(await keyFile(...SURFACES)) };
+    const drs = (...args: readonly string[]): ReturnType<typeof runInProcess> =>
+      runInProcess(atWorker, "audit", ...args);
+    expect(await drs("switch-keys")).toMatchObject({ code: 0, stderr: "" });
+    expect(await drs("switch-keys")).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Nothing/) as string });
+    expect(await drs("verify")).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^The audit log holds/) as string,
+    });
+    expect(await runInProcess(scene.environment, "audit", "verify")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("DRS_AUDIT_KEY_FILE") as string,
+    });
+    const { audit, pool, secrets, pseudonymizer, clock } = ingest.system;
+    const entry = { actor: "ann (token 1)", via: "api", operation: "event.read_raw", outcome: "done" } as const;
+    await expect(writeAudit(pool, audit, entry)).rejects.toMatchObject({ code: "key-file-unusable" });
+    // An attacker reads the installation secret with the key store that the process has.
+    const signer = new AuditSigner(await installationSecret(pool, secrets), pseudonymizer, secrets, clock);
+    const forged = await writeAudit(pool, signer, entry);
+    await writeAudit(pool, signer, { ...entry, via: "direct", operation: "audit.keys", references: { admin: "0" } });
+    const { code, stdout } = await drs("verify");
+    expect(code).toBe(6);
+    expect(stdout).toContain(`(entry ${forged}) is of a key of admin that was replaced before`);
+    await scene.owner.query("set session_replication_role = replica");
+    await scene.owner.query(
+      "delete from drs.audit_entry where operation in ('event.read_raw', 'audit.keys') and xid >= (select xid from drs.audit_entry where entry_id = $1)",
+      [forged],
+    );
+    await scene.owner.query("set session_replication_role = origin");
+  });
+
+  it("each surface does not start without the MAC key that it signs with", async () => {
+    const without = { code: "key-file-unusable", message: expect.stringContaining("the surface admin") as string };
+    await expect(start(["admin"], `admin_${suffix}`, await keyFile("ingest"))).rejects.toMatchObject(without);
+    await expect(start(["worker"], "postgres", await keyFile("ingest", "worker"))).rejects.toMatchObject(without);
   });
 
   it("the admin API does not start with a login of its own without its role", async () => {

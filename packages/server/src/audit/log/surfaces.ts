@@ -1,11 +1,21 @@
-import type { KeyObject } from "node:crypto";
+import { createHash, type KeyObject } from "node:crypto";
 import { deriveKey } from "../../crypto/derive-key.ts";
 import { type AuditRecord, type Surface, SURFACES } from "./record.ts";
 
 /** The MAC key of each surface; one that is not known is absent. */
 export type Surfaces = { readonly [Name in Surface]?: KeyObject };
 
-/** @param installation the installation secret. */
+/** MAC keys of surfaces, oldest first. */
+export type KeyRing = { readonly [Name in Surface]?: readonly KeyObject[] };
+
+/** Entries name a key by its id: the first 8 bytes of a hash of it, in hexadecimal. */
+export const surfaceKeyId = (key: KeyObject): string =>
+  createHash("sha256").update("drs audit key id\0").update(key.export()).digest("hex").slice(0, 16);
+
+/**
+ * The keys of an installation without keys of its own: each process that has the installation secret can derive all.
+ * @param installation the installation secret.
+ */
 export const surfaceKeys = (installation: Buffer): Required<Surfaces> =>
   Object.fromEntries(SURFACES.map((surface) => [surface, deriveKey(installation, `audit ${surface}`)])) as Required<
     Record<Surface, KeyObject>

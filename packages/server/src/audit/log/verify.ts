@@ -1,4 +1,3 @@
-import { timingSafeEqual } from "node:crypto";
 import type { LogKey } from "./checkpoint.ts";
 import {
   type EpochCheckpoint,
@@ -9,9 +8,10 @@ import {
   referencesOf,
   REVIEW_OPERATION,
 } from "./epoch.ts";
-import { type Surfaces, isOfSurface } from "./surfaces.ts";
+import { KEYS_OPERATION, ActiveKeys, mayChangeKeys } from "./active-keys.ts";
+import { isOfSurface, type KeyRing, type Surfaces } from "./surfaces.ts";
 import { CompactRange, leafHash } from "./merkle.ts";
-import { type AuditRecord, decodeRecord, type Head, macOf, type SignedRecord } from "./record.ts";
+import { type AuditRecord, decodeRecord, type Head, type SignedRecord } from "./record.ts";
 
 /**
  * A part of a log, in the order of the log: epochs, and in each of them leaves by index, each checkpoint after its last
@@ -67,6 +67,8 @@ export interface VerifyOptions {
   readonly outside: readonly string[];
   /** MAC keys of the surfaces; without them, MACs are compared as links of chains only. */
   readonly surfaces?: Surfaces;
+  /** Keys that the entries of surfaces had before, until an entry says that they are replaced. */
+  readonly replaced?: KeyRing;
   /** Milliseconds since the Unix epoch; an entry that is in no leaf much later than it was written is not confirmed. */
   readonly now: number;
 }
@@ -112,6 +114,7 @@ interface EpochChange {
 
 class LogVerifier {
   readonly #options: VerifyOptions;
+  readonly #keys: ActiveKeys;
   #epoch = FIRST_EPOCH;
   #tree = new CompactRange();
   /** Leaves of the epochs before, and how many of them are confirmed. */
@@ -141,6 +144,7 @@ class LogVerifier {
 
   constructor(options: VerifyOptions) {
     this.#options = options;
+    this.#keys = new ActiveKeys(options.surfaces, options.replaced);
     for (const note of options.outside) {
       const checkpoint = openEpochCheckpoint(note, options.key);
       if (!checkpoint) this.#unreadable++;
@@ -173,6 +177,8 @@ class LogVerifier {
         `The log starts after ${missing} leaves of epoch ${epoch}, and no entry says that they were pruned.`,
       );
     }
+    const oldKey = this.#keys.finish();
+    if (oldKey !== undefined) this.#find("inserted", oldKey);
     const size = this.#earlier + this.#tree.size;
     const confirmed = this.#earlierConfirmed + this.#confirmed;
     const counts = { size, from: this.#from, confirmed, waiting: this.#waiting, overdue: this.#overdue };
@@ -202,6 +208,7 @@ class LogVerifier {
       this.#find("invalid", `The hashes of the first ${size} leaves are not signed by the checkpoint of the start.`);
     }
     this.#checkpoints++;
+    this.#keys.startLater();
     [this.#tree, this.#epoch, this.#from, this.#isPartial] = [tree, epoch, size, true];
     while (this.#expected[0] && isBefore(this.#expected[0], { epoch, size })) this.#expected.shift();
     this.#compareExpected();
@@ -318,7 +325,8 @@ class LogVerifier {
       return undefined;
     }
     const name = `${where} (entry ${record.entryId})`;
-    this.#checkMac(record, { bytes, mac }, name);
+    const isValid = this.#checkMac(record, { bytes, mac }, name);
+    if (isValid && record.operation === KEYS_OPERATION) this.#changeKeys(record, { bytes, mac }, name);
     if (differing) this.#find("changed", `Columns of ${name} are not those of its record: ${differing.join(", ")}.`);
     this.#follow(record, mac, name);
     this.#note(record);
@@ -336,18 +344,34 @@ class LogVerifier {
     if (operation === PRUNE_OPERATION && isStart) this.#unexplained = undefined;
   }
 
-  #checkMac(record: AuditRecord, { bytes, mac }: SignedRecord, name: string): void {
-    const key = this.#options.surfaces?.[record.surface];
+  /** @returns whether the surface that the record names may have written it, by MAC and operation. */
+  #checkMac(record: AuditRecord, signed: SignedRecord, name: string): boolean {
+    const state = this.#keys.check(record.surface, signed);
     // guard(false): an entry in the log has the MAC of its surface
     // fails: packages/server/src/audit/log/verify.test.ts › it has the MAC of no surface
-    if (key && !isEqual(macOf(key, bytes), mac)) {
+    if (state === "invalid") {
       this.#find("inserted", `The MAC of ${name} is not of ${record.surface}: it was inserted or changed.`);
+    }
+    // guard(false): a process that has the installation secret alone signs for no surface that has a key of its own
+    // fails: packages/server/src/service/separated.test.ts › forges no entry of an administrator
+    if (state === "replaced") {
+      this.#find("inserted", `The MAC of ${name} is of a key of ${record.surface} that was replaced before.`);
     }
     // guard(false): a surface writes its own operations only
     // fails: packages/server/src/audit/log/verify.test.ts › an entry of an administrator
     if (!isOfSurface(record)) {
       this.#find("inserted", `${name} has the operation ${record.operation}, which ${record.surface} does not write.`);
+      return false;
     }
+    return state === "valid";
+  }
+
+  #changeKeys(record: AuditRecord, signed: SignedRecord, name: string): void {
+    // guard(false): a process of the admin API activates no keys
+    // fails: packages/server/src/audit/log/active-keys.test.ts › only a command or a worker
+    if (!mayChangeKeys(record.surface)) return this.#find("inserted", `${record.surface} changes no keys: ${name}.`);
+    const problem = this.#keys.change(record.surface, signed, referencesOf(record));
+    if (problem !== undefined) this.#find("inserted", `${name} changes keys, and it ${problem}.`);
   }
 
   #follow({ place, previous }: AuditRecord, mac: Buffer, name: string): void {
@@ -393,5 +417,3 @@ const isBefore = (one: Position, other: Position): boolean =>
 
 const isAfter = (one: EpochCheckpoint, other: EpochCheckpoint): boolean =>
   one.epoch === other.epoch && one.size > other.size;
-
-const isEqual = (one: Buffer, other: Buffer): boolean => one.length === other.length && timingSafeEqual(one, other);

@@ -1,0 +1,122 @@
+/** A log whose surfaces got MAC keys of their own: derived keys are refused from then on. */
+import { createSecretKey, type KeyObject } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { KEYS_OPERATION, keyReferences } from "./active-keys.ts";
+import { signAlone } from "./lane.ts";
+import { ingested, LOG_KEY, logOf, read, STARTED } from "./log.fixture.ts";
+import { CompactRange, leafHash } from "./merkle.ts";
+import { type SignedRecord, type Surface, SURFACES } from "./record.ts";
+import { surfaceKeyId, type Surfaces } from "./surfaces.ts";
+import { type LogItem, type Verification, verifyLog, type VerifyOptions } from "./verify.ts";
+
+type Keys = Required<Surfaces>;
+type Ids = Record<Surface, string>;
+
+const bySurface = <Value>(valueOf: (surface: Surface) => Value): Record<Surface, Value> =>
+  Object.fromEntries(SURFACES.map((surface) => [surface, valueOf(surface)])) as Record<Surface, Value>;
+
+const keysOf = (fill: number): Keys =>
+  bySurface((surface) => createSecretKey(Buffer.alloc(32, fill + SURFACES.indexOf(surface))));
+const [derived, own, next] = [keysOf(0), keysOf(10), keysOf(20)];
+const idsOf = (keys: Keys): Ids => bySurface((surface) => surfaceKeyId(keys[surface]));
+
+const VIA: Readonly<Record<Surface, string>> = { ingest: "server", admin: "api", worker: "server", direct: "direct" };
+let count = 0;
+
+function entry(keys: Keys, surface: Surface, given: object = {}): SignedRecord {
+  const number = ++count;
+  const record = surface === "ingest" ? ingested(number) : { ...read(number), via: VIA[surface] };
+  return signAlone({ surface, key: keys[surface] }, { ...record, ...given });
+}
+
+function change(keys: Keys, from: Keys, to: Keys, surface: Surface = "direct"): SignedRecord {
+  const detail = JSON.stringify(keyReferences(idsOf(from), idsOf(to)));
+  return entry(keys, surface, { operation: KEYS_OPERATION, detail });
+}
+
+const all = (keys: Keys): SignedRecord[] => SURFACES.map((surface) => entry(keys, surface));
+
+const RINGS: Pick<VerifyOptions, "surfaces" | "replaced"> = {
+  surfaces: next,
+  replaced: bySurface((surface): readonly KeyObject[] => [derived[surface], own[surface]]),
+};
+
+/** @param from the number of entries before the place where the verification starts. */
+async function verify(entries: readonly SignedRecord[], from = 0, rings = RINGS): Promise<Verification> {
+  const { items, notes } = logOf(entries, from === 0 ? [entries.length] : [from, entries.length]);
+  const tree = new CompactRange();
+  for (const { bytes, mac } of entries.slice(0, from)) tree.append(leafHash(bytes, mac));
+  const start: LogItem = {
+    kind: "start",
+    pruned: false,
+    epoch: 1,
+    size: from,
+    roots: tree.roots,
+    note: notes[0] ?? "",
+  };
+  async function* streamed(): AsyncGenerator<LogItem> {
+    yield* from === 0 ? items : [start, ...items.slice(from + 1)];
+  }
+  return verifyLog(streamed(), { key: LOG_KEY, outside: notes.slice(-1), now: STARTED, ...rings });
+}
+
+const HOLDS = { verdict: 0, findings: [] };
+const refused = (what: RegExp): object => ({
+  verdict: 6,
+  findings: [{ kind: "inserted", what: expect.stringMatching(what) as string }],
+});
+
+describe("a log whose keys were changed", () => {
+  const first = [...all(derived), ...all(own), change(own, derived, own), ...all(own)];
+
+  it("holds: both keys before the change, the present one afterwards, and again", async () => {
+    expect(await verify(first)).toMatchObject(HOLDS);
+    expect(await verify([...first, ...all(next), change(next, own, next), ...all(next)])).toMatchObject(HOLDS);
+    expect(await verify(all(derived))).toMatchObject(HOLDS);
+  });
+
+  it.each(SURFACES)("has no entry of %s with a replaced key after the change", async (surface) => {
+    const found = new RegExp(`^The MAC of .* is of a key of ${surface} that was replaced before`);
+    expect(await verify([...first, entry(derived, surface)])).toMatchObject(refused(found));
+    const later = [...first, change(next, own, next), entry(own, surface)];
+    expect(await verify(later)).toMatchObject(refused(found));
+  });
+
+  it("is changed by a derived key never: each process has it", async () => {
+    expect(await verify([...all(derived), change(derived, derived, own)])).toMatchObject(refused(/derived key itself/));
+  });
+
+  it("is changed by only a command or a worker", async () => {
+    expect(await verify([...all(own), change(own, derived, own, "worker")])).toMatchObject(HOLDS);
+    expect(await verify([...all(own), change(own, derived, own, "admin")])).toMatchObject(refused(/^admin changes no/));
+  });
+
+  it("has no keys that the verifier lacks", async () => {
+    const rings = { surfaces: own, replaced: bySurface((surface) => [derived[surface]]) };
+    const entries = [...all(own), change(own, own, next)];
+    expect(await verify(entries, 0, rings)).toMatchObject(refused(/a key of ingest that is not known here/));
+    expect(await verify([...entries, ...all(derived)], 0, {})).toMatchObject(HOLDS);
+  });
+});
+
+describe("a log that is read from a later place on", () => {
+  const before = [...all(derived), change(own, derived, own), ...all(own)];
+  const from = before.length;
+
+  it("holds with the keys that the next change names as those before it", async () => {
+    expect(await verify([...before, ...all(next)], from)).toMatchObject(HOLDS);
+    expect(await verify([...before, ...all(own), change(next, own, next), ...all(next)], from)).toMatchObject(HOLDS);
+    expect(await verify([...all(derived), ...all(derived), change(next, derived, next)], 4)).toMatchObject(HOLDS);
+  });
+
+  it("has no entry with a key that was replaced before", async () => {
+    const forged = entry(derived, "admin");
+    expect(await verify([...before, forged], from)).toMatchObject(refused(/nothing that was read says/));
+    const changed = [...before, forged, change(next, own, next)];
+    expect(await verify(changed, from)).toMatchObject(refused(/comes after an entry of admin with a replaced key/));
+    const pruned = [...before, forged, change(own, own, own)];
+    expect(await verify(pruned, from)).toMatchObject(refused(/comes after an entry of admin with a replaced key/));
+    const excused = [...before, forged, change(derived, derived, derived, "worker")];
+    expect((await verify(excused, from)).findings).toHaveLength(2);
+  });
+});

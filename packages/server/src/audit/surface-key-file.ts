@@ -1,0 +1,36 @@
+import { createSecretKey } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { keysOfText } from "../crypto/keys-of-text.ts";
+import { OperatorError } from "../errors/operator-error.ts";
+import { SURFACES } from "./log/record.ts";
+import type { KeyRing } from "./log/surfaces.ts";
+
+/**
+ * Reads lines of a surface and a key of 32 bytes in base64; of several keys of a surface, the last one signs. A process
+ * gets the lines of its own surface.
+ * @throws key-file-unusable
+ */
+export async function readSurfaceKeys(path: string): Promise<KeyRing> {
+  const content = await readFile(path, "utf8").catch((cause: NodeJS.ErrnoException) => {
+    throw unusable(`can't be read from ${path}: ${cause.code}`, cause);
+  });
+  const keys = content
+    .trim()
+    .split("\n")
+    .map((line) => {
+      const [, surface, text = ""] = /^(\w+) +(\S+)$/.exec(line.trim()) ?? [];
+      const found = SURFACES.find((name) => name === surface);
+      const read = keysOfText(text);
+      if (!found || "problem" in read) throw unusable(`in ${path} are not lines of a surface and 32 bytes in base64`);
+      return { surface: found, key: createSecretKey(read.value[0] ?? Buffer.alloc(0)) };
+    });
+  return Object.fromEntries(
+    Object.entries(Object.groupBy(keys, ({ surface }) => surface)).map(([surface, of]) => [
+      surface,
+      of.map(({ key }) => key),
+    ]),
+  );
+}
+
+const unusable = (what: string, cause?: unknown): OperatorError =>
+  new OperatorError("key-file-unusable", `the MAC keys of the audit ${what}`, { cause });

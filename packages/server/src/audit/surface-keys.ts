@@ -1,0 +1,81 @@
+/** The MAC keys of surfaces in the log: which are active, and a change of them. */
+import { OperatorError } from "../errors/operator-error.ts";
+import type { Executor, Transaction } from "../postgres/executor.ts";
+import { query, sql } from "../postgres/statement.ts";
+import type { AuditSigner } from "./audit-signer.ts";
+import { type Agent, type AuditEntry, writeAudit } from "./audit.ts";
+import { KEYS_OPERATION, keyReferences, mayChangeKeys } from "./log/active-keys.ts";
+import { decodeRecord, type Surface, SURFACES } from "./log/record.ts";
+import { referencesOf } from "./log/epoch.ts";
+import { surfaceKeyId } from "./log/surfaces.ts";
+
+/** Ids of keys. */
+type KeyIds = Readonly<Record<Surface, string>>;
+
+const SERVER: Agent = { actor: "server", via: "server" };
+
+const LIST_CHANGES = sql(
+  `select e.record, e.mac, l.epoch, l.leaf from audit_entry e left join audit_leaf l on l.entry_id = e.entry_id
+    where e.operation = $1 order by l.epoch desc nulls first, l.leaf desc, e.entry_id desc`,
+  ["text"],
+  { record: "bytea", mac: "bytea", epoch: "int4?", leaf: "int8?" },
+);
+
+/** A change of keys. */
+export interface Change {
+  readonly ids: KeyIds;
+  /** Place in the log; `null` where it is in no leaf yet. */
+  readonly epoch: number | null;
+  readonly leaf: number | null;
+}
+
+/** The last change with a key of the key file. @returns `undefined` where derived keys are active. */
+export async function findLastChange(executor: Executor, signer: AuditSigner): Promise<Change | undefined> {
+  for (const { record: bytes, mac, epoch, leaf } of (await query(executor, LIST_CHANGES, [KEYS_OPERATION])).rows) {
+    const record = decodeRecord(bytes);
+    const isChange = record && mayChangeKeys(record.surface) && signer.hasOwnKey(record.surface, { bytes, mac });
+    // guard(true): a login that inserts entries changes no keys
+    // fails: packages/server/src/service/separated.test.ts › forges no entry of an administrator
+    if (isChange) return { ids: referencesOf(record) as KeyIds, epoch, leaf };
+  }
+  return undefined;
+}
+
+export const keysEntry = (active: KeyIds, next: KeyIds, agent = SERVER): AuditEntry => ({
+  ...agent,
+  operation: KEYS_OPERATION,
+  outcome: "done",
+  references: keyReferences(active, next),
+});
+
+const idsOf = (idOf: (surface: Surface) => string): KeyIds =>
+  Object.fromEntries(SURFACES.map((surface) => [surface, idOf(surface)])) as Record<Surface, string>;
+
+/**
+ * Activates the keys of the key file: from this entry on, verifiers refuse entries with the keys before.
+ * @returns whether they were not active. @throws key-file-unusable, state-conflict
+ */
+export async function changeSurfaceKeys(transaction: Transaction, signer: AuditSigner, agent: Agent): Promise<boolean> {
+  const { surfaces, replaced } = signer;
+  if (Object.keys(replaced).length === 0) {
+    throw new OperatorError("state-conflict", "DRS_AUDIT_KEY_FILE is not set: all keys are derived.");
+  }
+  signer.requireKeys(SURFACES);
+  const idOf = (surface: Surface, keys = surfaces[surface]): string => (keys ? surfaceKeyId(keys) : "");
+  const next = idsOf((surface) => idOf(surface));
+  const last = await findLastChange(transaction, signer);
+  const active = last?.ids ?? idsOf((surface) => idOf(surface, replaced[surface]?.[0]));
+  if (SURFACES.every((surface) => active[surface] === next[surface])) return false;
+  await writeAudit(transaction, signer, keysEntry(active, next, agent));
+  return true;
+}
+
+/** @throws audit-unchecked where entries have keys that this process lacks. */
+export async function requireActiveKeys(executor: Executor, signer: AuditSigner): Promise<void> {
+  const { rowCount } = await query(executor, LIST_CHANGES, [KEYS_OPERATION]);
+  if (rowCount === 0 || (await findLastChange(executor, signer))) return;
+  throw new OperatorError(
+    "audit-unchecked",
+    "The audit log could not be checked: its entries have keys that this process lacks: set DRS_AUDIT_KEY_FILE.",
+  );
+}

@@ -36,7 +36,7 @@ export async function findLastChange(executor: Executor, signer: AuditSigner): P
     const isChange = record && mayChangeKeys(record.surface) && signer.hasOwnKey(record.surface, { bytes, mac });
     // guard(true): a login that inserts entries changes no keys
     // fails: packages/server/src/service/separated.test.ts › forges no entry of an administrator
-    if (isChange) return { ids: referencesOf(record) as KeyIds, epoch, leaf };
+    if (isChange) return { ids: referencesOf(record), epoch, leaf };
   }
   return undefined;
 }

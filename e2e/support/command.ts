@@ -34,6 +34,7 @@ export const contextWith = (
   environment,
   directory: process.cwd(),
   clock: clockOf(environment),
+  cores: 1,
   stdout,
   stderr,
   isTerminal: false,

@@ -7,6 +7,9 @@ import { clockOptions } from "./test-clock.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
+/** Number of processes of each server that tests start. */
+export const PROCESSES = Number(process.env["TEST_PROCESSES"] ?? 1);
+
 export interface ServerProcess {
   readonly url: string;
   readonly adminUrl: string;
@@ -55,7 +58,7 @@ export async function startServer(
 ): Promise<ServerProcess> {
   const child = spawn(process.execPath, [...clockOptions(environment), ...HEAP, drs(root), "serve"], {
     cwd,
-    env: cleanEnvironment({ DRS_PORT: "0", DRS_ADMIN_PORT: "0", ...environment }),
+    env: cleanEnvironment({ DRS_PORT: "0", DRS_ADMIN_PORT: "0", DRS_PROCESSES: String(PROCESSES), ...environment }),
     stdio: ["ignore", "pipe", "pipe"],
   });
   let stdout = "";

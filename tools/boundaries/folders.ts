@@ -355,7 +355,18 @@ export const FOLDERS: readonly Folder[] = [
   {
     name: "service",
     purpose: "the standalone service: an endpoint and two listeners",
-    imports: ["errors", "config", "http", "identity", "app", "admin/operations", "admin"],
+    imports: [
+      "errors",
+      "ports",
+      "config",
+      "dependencies",
+      "ingest",
+      "http",
+      "identity",
+      "app",
+      "admin/operations",
+      "admin",
+    ],
   },
   {
     name: "cli",

@@ -34,6 +34,8 @@ export interface ConnectOptions {
   readonly clock: Clock;
   /** Whether the caller is the server; an embedded database has one server at a time. */
   readonly asServer: boolean;
+  /** Whether it is a process of a server whose supervisor has the embedded database. */
+  readonly isSupervised?: boolean;
   /** Whether an outdated schema is migrated; otherwise it is an error. */
   readonly migrates: boolean;
   /** The role of serving connections. By default the one of all surfaces. */
@@ -118,10 +120,16 @@ export interface Logins {
  */
 async function findLogins(
   config: Config,
-  { asServer, migrates, onError }: Omit<ConnectOptions, "access" | "clock" | "environment">,
+  {
+    asServer: isServer,
+    isSupervised = false,
+    migrates,
+    onError,
+  }: Omit<ConnectOptions, "access" | "clock" | "environment">,
   opened: CloseStack,
 ): Promise<Logins> {
   const dependencies = new Dependencies(config.dependencyTimeoutMs);
+  const asServer = isServer && !isSupervised;
   const embedded = config.embedded
     ? await EmbeddedPostgres.open({ dataDir: config.database.directory, asServer, creates: migrates, onError })
     : undefined;

@@ -7,7 +7,7 @@ import { EVENTS_PATH } from "../http/paths.ts";
 import { FieldsOfFeatures } from "../features/active-features.ts";
 import { Admission } from "../ingest/admission.ts";
 import { createIngest, type Ingest } from "../ingest/ingest.ts";
-import { accountThrottle, failureThrottle } from "../ingest/throttle.ts";
+import { accountThrottle, failureThrottle, type SharedRate } from "../ingest/throttle.ts";
 import type { ActionRegistry, AdoptedFieldSet, MonotonicClock, SessionVerifier } from "../ports.ts";
 import { ActivePurposes } from "../policy/active-purposes.ts";
 import { openSessions } from "../sessions/sessions.ts";
@@ -22,6 +22,7 @@ import { CloseStack } from "./close-stack.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
 import { type Readiness, readiness } from "../dependencies/readiness.ts";
 import type { System } from "./system.ts";
+import type { ThrottleExchange, ThrottleName } from "./throttle-exchange.ts";
 import { traceCommit, traced } from "./tracing.ts";
 
 const PARTITIONS_AHEAD = 7;
@@ -44,6 +45,14 @@ export interface EndpointPorts extends WorkReports {
   readonly actions?: ActionRegistry;
   /** A host's own adopted fields; by default those of the configured file, or none. */
   readonly adopted?: AdoptedFieldSet;
+  /** The processes of a server that take events together. Absent: this one alone. */
+  readonly shared?: SharedProcesses;
+}
+
+export interface SharedProcesses {
+  /** Their number, this one included. */
+  readonly processes: number;
+  readonly throttles: ThrottleExchange;
 }
 
 export interface Endpoint {
@@ -62,12 +71,14 @@ const MONOTONIC_CLOCK: MonotonicClock = { now: () => performance.now() };
 /** @throws adopted-fields-invalid where the file of adopted fields is not valid. */
 export async function assembleEndpoint(system: System, ports: EndpointPorts): Promise<Endpoint> {
   const { config, clock, pool, partitions, dependencies } = system;
-  const { onError } = ports;
+  const { onError, shared } = ports;
   await using opened = new CloseStack(onError, system.closing);
   const adopted = ports.adopted ?? (await openAdoptedFields(config.adoptedFieldsFile));
   const fields = await FieldsOfFeatures.open(pool, adopted, onError);
   opened.add("adopted features", () => fields.close());
-  const admission = new Admission(config.limits.maxRequests, config.limits.maxBufferBytes);
+  const admission = new Admission(config.limits.maxRequests, config.limits.maxBufferBytes, shared?.processes);
+  const shareOf = (name: ThrottleName): SharedRate | undefined => shared?.throttles.of(name);
+  const { ratePerSecond, burst } = config.throttle;
   const metrics = createMetrics(() => admission.requests, dependencies);
   const supervision = startMonitors(system, onError, opened);
   const purposes = await ActivePurposes.open(pool, onError);
@@ -125,9 +136,9 @@ export async function assembleEndpoint(system: System, ports: EndpointPorts): Pr
       meter: metrics,
       clock,
       admission,
-      throttle: accountThrottle(config.throttle.ratePerSecond, config.throttle.burst, MONOTONIC_CLOCK),
-      comparisons: accountThrottle(COMPARISON_RATE, COMPARISON_BURST, MONOTONIC_CLOCK),
-      failures: failureThrottle(FAILURE_RATE, FAILURE_BURST, MONOTONIC_CLOCK),
+      throttle: accountThrottle(ratePerSecond, burst, MONOTONIC_CLOCK, shareOf("account")),
+      comparisons: accountThrottle(COMPARISON_RATE, COMPARISON_BURST, MONOTONIC_CLOCK, shareOf("comparison")),
+      failures: failureThrottle(FAILURE_RATE, FAILURE_BURST, MONOTONIC_CLOCK, shareOf("failure")),
       onError,
     },
     {

@@ -16,7 +16,10 @@ export interface Metrics extends Meter {
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Prometheus metrics; no label ever holds what a client sent. */
+/**
+ * Prometheus metrics; no label ever holds what a client sent. The page of several processes has for each gauge what
+ * `aggregator` says, by default the sum.
+ */
 export function createMetrics(inFlight: () => number, dependencies: Dependencies): Metrics {
   const registry = new Registry();
   const registers = [registry];
@@ -76,48 +79,57 @@ export function createMetrics(inFlight: () => number, dependencies: Dependencies
   });
   const lag = new Gauge({
     name: "drs_retention_lag_seconds",
+    aggregator: "max",
     help: "Seconds for which the oldest expired partition has not been dropped.",
     registers,
   });
   const lastRetention = new Gauge({
     name: "drs_retention_last_pass_timestamp_seconds",
+    aggregator: "max",
     help: "Time of this server's last retention pass, or of its last attempt while another pass ran.",
     registers,
   });
-  const holds = new Gauge({ name: "drs_holds", help: "Active legal holds.", registers });
+  const holds = new Gauge({ name: "drs_holds", aggregator: "max", help: "Active legal holds.", registers });
   const reviews = new Gauge({
     name: "drs_hold_reviews_overdue",
+    aggregator: "max",
     help: "Legal holds whose review is overdue.",
     registers,
   });
   const overdueRequests = new Gauge({
     name: "drs_data_requests_overdue",
+    aggregator: "max",
     help: "Requests of data subjects that are overdue.",
     registers,
   });
   const replayedPayloads = new Gauge({
     name: "drs_replayed_payloads",
+    aggregator: "max",
     help: "Payloads that replays of all servers read in this hour, to compare a retry with them.",
     registers,
   });
   const adopted = new Gauge({
     name: "drs_adopted_fields",
+    aggregator: "max",
     help: "Active adopted fields that came from a file.",
     registers,
   });
   const adoptedInvalid = new Gauge({
     name: "drs_adopted_fields_file_invalid",
+    aggregator: "max",
     help: "1 while the file of adopted fields is invalid and the previous fields stay active.",
     registers,
   });
   const completableRequests = new Gauge({
     name: "drs_data_requests_completable",
+    aggregator: "max",
     help: "Requests of data subjects that were closed partly and can be closed as done, because the hold has ended.",
     registers,
   });
   registry.registerMetric(
     new Gauge({
       name: "drs_dependency_up",
+      aggregator: "min",
       help: "1 if the dependency can be used, 0 if /readyz names it.",
       labelNames: ["dependency"],
       registers: [],

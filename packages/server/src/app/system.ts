@@ -37,20 +37,34 @@ export interface OpenOptions {
   readonly migrates?: boolean;
   /** The parts that the process serves; all by default. */
   readonly surfaces?: readonly ServedSurface[];
+  /**
+   * The surfaces of the supervisor of this process, which has the embedded database and the login of them all. Absent: the
+   * process has none.
+   */
+  readonly supervisedWith?: readonly ServedSurface[];
   /** The variables of this process: the command that prints keys gets them. */
   readonly environment: Environment;
   readonly onError: OnError;
 }
 
 export async function openSystem(config: Config, options: OpenOptions): Promise<System> {
-  const { surfaces = SERVED_SURFACES, clock, asServer, migrates = true, environment, onError } = options;
+  const {
+    surfaces = SERVED_SURFACES,
+    supervisedWith,
+    clock,
+    asServer,
+    migrates = true,
+    environment,
+    onError,
+  } = options;
   const closing = new Set<string>();
   await using opened = new CloseStack(onError, closing);
   const works = surfaces.includes("worker");
-  const connecting = { access: "change", clock, asServer, environment, onError } as const;
+  const isSupervised = supervisedWith !== undefined;
+  const connecting = { access: "change", clock, asServer, isSupervised, environment, onError } as const;
   const connection = await connect(
     settingsOf(config, surfaces),
-    { ...connecting, migrates: migrates && works, role: roleOf(surfaces) },
+    { ...connecting, migrates: migrates && works, role: roleOf(supervisedWith ?? surfaces) },
     opened,
   );
   if (!works) await requireSecrets(connection.pool);

@@ -19,6 +19,8 @@ export interface Context {
   /** The directory that relative paths start from. */
   readonly directory: string;
   readonly clock: Clock;
+  /** The number of processors that this process may use. */
+  readonly cores: number;
   readonly stdout: Writable;
   readonly stderr: Writable;
   /** Whether a person reads standard output. */

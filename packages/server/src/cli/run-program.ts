@@ -23,7 +23,7 @@ export async function runProgram(program: Command, args: readonly string[]): Pro
 }
 
 /** The message that a person reads about any error, and its exit code. */
-function asOperatorError(error: unknown): OperatorError {
+export function asOperatorError(error: unknown): OperatorError {
   // An answer of the admin API has the cause in its own message.
   if (hasCode(error, "order-unconfirmed") && !(error.cause instanceof AdminRequestError)) {
     return new OperatorError(error.code, `${asOperatorError(error.cause).message}\n${error.message}`, { cause: error });

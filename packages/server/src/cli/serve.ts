@@ -1,19 +1,26 @@
 import { Command, InvalidArgumentError } from "commander";
-import { pino } from "pino";
+import { type Logger, pino } from "pino";
 import { endAfter } from "../app/end-after.ts";
 import { createErrorLog } from "../app/error-log.ts";
 import { SERVED_SURFACES, type ServedSurface } from "../app/served-surfaces.ts";
-import { openSystem } from "../app/system.ts";
+import { openSystem, type System } from "../app/system.ts";
+import type { Config } from "../config/config.ts";
 import { OperatorError } from "../errors/operator-error.ts";
+import type { IngestProcesses } from "../service/ingest-processes.ts";
+import type { Forked, Supervisor } from "../service/process-messages.ts";
 import { type Context, loadConfig, print } from "./context.ts";
 import { greet } from "./greeting.ts";
 import { example } from "./options.ts";
+import { asOperatorError } from "./run-program.ts";
 
 /**
  * Time limit of the shutdown after the drain: longer than two calls to a dependency that hangs, shorter than the grace
  * period of orchestrators.
  */
 const CLOSE_WITHIN_MS = 12_000;
+
+/** With so many cores, PostgreSQL and one process use them all. */
+const MAX_CORES_OF_ONE = 3;
 
 export function serveCommand(context: Context): Command {
   return new Command("serve")
@@ -40,12 +47,16 @@ function surfaceList(text: string, earlier: readonly ServedSurface[] = []): read
   return SERVED_SURFACES.filter((surface) => all.has(surface));
 }
 
-async function serve(context: Context, { migrate: migrates, only: surfaces }: ServeOptions): Promise<void> {
+async function serve(context: Context, options: ServeOptions): Promise<void> {
+  const { findSupervisor, forkProcess } = await import("./cluster.ts");
+  const supervisor = findSupervisor(context.kill);
+  if (supervisor) return serveAsProcess(context, options, supervisor);
   const config = loadConfig(context);
+  const { only: surfaces, migrate: migrates } = options;
   if (surfaces && config.embedded) {
     throw new OperatorError("wrong-usage", "One server uses the embedded database: --only needs DRS_DATABASE_URL.");
   }
-  const logger = pino({ level: config.service.logLevel, base: null }, context.stderr as never);
+  const logger = createLogger(context, config);
   const stopped = new Promise<NodeJS.Signals>((resolve) => context.onSignal(["SIGTERM", "SIGINT"], resolve));
   const system = await openSystem(config, {
     clock: context.clock,
@@ -60,12 +71,16 @@ async function serve(context: Context, { migrate: migrates, only: surfaces }: Se
     for (const { severity, detail } of system.warnings) logger.warn({ severity }, detail);
     // The modules that only a server needs are imported here, so that other commands start sooner.
     const { startService } = await import("../service/service.ts");
-    const service = await startService(system, logger);
+    const count = system.surfaces.includes("ingest") ? processesOf(config, context) : 1;
+    const processes = count > 1 ? await openProcesses(count, forkProcess, system, logger) : undefined;
+    const service = await startService(system, logger, processes);
     try {
       context.onSignal(["SIGHUP"], () => service.reload());
-      logger.info({ url: service.url, admin: service.adminUrl, ...(surfaces && { only: surfaces }) }, "ready");
+      const ready = { url: service.url, admin: service.adminUrl, ...(surfaces && { only: surfaces }) };
+      logger.info({ ...ready, ...(processes && { processes: count }) }, "ready");
       for (const line of await greet(system, service, context.isTerminal)) print(context, line);
-      logger.info({ signal: await stopped }, "draining");
+      const signal = await Promise.race([stopped, ...(processes ? [processes.failed] : [])]);
+      logger.info({ signal }, "draining");
     } finally {
       endAfter(config.service.drainTimeoutMs + CLOSE_WITHIN_MS, {
         logger,
@@ -78,4 +93,60 @@ async function serve(context: Context, { migrate: migrates, only: surfaces }: Se
     await system.close();
   }
   logger.info("stopped");
+}
+
+const createLogger = ({ stderr }: Context, { service }: Config, base: object | null = null): Logger =>
+  pino({ level: service.logLevel, base }, stderr as never);
+
+/** The number of processes that take events; 1 is the server itself. */
+const processesOf = ({ service }: Config, { cores }: Context): number =>
+  service.processes ?? (cores <= MAX_CORES_OF_ONE ? 1 : cores - 1);
+
+async function openProcesses(
+  count: number,
+  fork: () => Forked,
+  { dependencies }: System,
+  logger: Logger,
+): Promise<IngestProcesses> {
+  const { IngestProcesses } = await import("../service/ingest-processes.ts");
+  return new IngestProcesses({ count, fork, logger, canServe: () => dependencies.canStore });
+}
+
+/** Lookups of one process need no more connections. */
+const MIN_POOL = 4;
+
+function withPart(config: Config, processes: number): Config {
+  const { pool } = config.database;
+  const part = Math.max(MIN_POOL, Math.ceil(pool / processes));
+  return { ...config, database: { ...config.database, pool: Math.min(pool, part) } };
+}
+
+/** Serves events under a supervisor, which has migrated and recovered the database, and says when to stop. */
+async function serveAsProcess(context: Context, { only }: ServeOptions, supervisor: Supervisor): Promise<void> {
+  context.onSignal(["SIGTERM", "SIGINT", "SIGHUP"], () => {});
+  const { number, processes } = await supervisor.place;
+  try {
+    const config = withPart(loadConfig(context), processes);
+    const logger = createLogger(context, config, { process: number });
+    const { clock, environment, kill } = context;
+    const onError = createErrorLog(logger);
+    const system = await openSystem(config, {
+      clock,
+      asServer: true,
+      surfaces: ["ingest"],
+      supervisedWith: only ?? SERVED_SURFACES,
+      environment,
+      onError,
+    });
+    try {
+      const { runIngestProcess } = await import("../service/ingest-process.ts");
+      await runIngestProcess({ system, logger, supervisor, processes, kill });
+    } finally {
+      await system.close();
+    }
+  } catch (error) {
+    const { code, message } = asOperatorError(error);
+    await supervisor.send({ kind: "failed", code, message });
+  }
+  supervisor.leave();
 }

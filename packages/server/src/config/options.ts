@@ -11,7 +11,7 @@ export interface Settings {
     readonly url?: string;
     /** The same database by the login that owns the tables. Absent: the login of `database.url` owns them too. Must be a URL that starts with postgres: or postgresql:. Variable: `DRS_MIGRATION_DATABASE_URL`. */
     readonly migrationUrl?: string;
-    /** Connections in the pool of this process. Commit batches, retention passes, monitoring and the owner's login use others. Must be a whole number from 2 to 200. Default: `8`. Variable: `DRS_DATABASE_POOL`. */
+    /** Connections in the pool; each of several processes has a part of them, at least 4. Commit batches, retention passes, monitoring and the owner's login use others. Must be a whole number from 2 to 200. Default: `8`. Variable: `DRS_DATABASE_POOL`. */
     readonly pool?: number;
   };
   readonly keys?: {
@@ -45,7 +45,7 @@ export interface Settings {
     };
   } & AtMostOne<"directory" | "databaseUrl"> & AtMostOne<"encryptionKey" | "encryptionKeyFile" | "encryptionKeyCommand" | "vault">;
   readonly throttle?: {
-    /** Requests per second and account, by process; large and wide ones count more than once. 0 is off. Must be a whole number from 0 to 1000000. Default: `50`. Variable: `DRS_THROTTLE_RATE`. */
+    /** Requests per second and account, by server; large and wide ones count more than once. 0 is off. Must be a whole number from 0 to 1000000. Default: `50`. Variable: `DRS_THROTTLE_RATE`. */
     readonly ratePerSecond?: number;
     /** Requests that an account may send at once. Must be a whole number from 1 to 1000000. Default: `100`. Variable: `DRS_THROTTLE_BURST`. */
     readonly burst?: number;

@@ -165,7 +165,7 @@ export const SETTINGS = {
     "DRS_DATABASE_POOL",
     integer(2, 200),
     "8",
-    "Connections in the pool of this process. Commit batches, retention passes, monitoring and the owner's login use others.",
+    "Connections in the pool; each of several processes has a part of them, at least 4. Commit batches, retention passes, monitoring and the owner's login use others.",
   ),
   "keys.directory": optional(
     "DRS_KEY_DIR",
@@ -228,7 +228,7 @@ export const SETTINGS = {
     "DRS_THROTTLE_RATE",
     integer(0, 1_000_000),
     "50",
-    "Requests per second and account, by process; large and wide ones count more than once. 0 is off.",
+    "Requests per second and account, by server; large and wide ones count more than once. 0 is off.",
   ),
   "throttle.burst": setting(
     "DRS_THROTTLE_BURST",
@@ -431,6 +431,11 @@ export const SETTINGS = {
     durationWithin("100ms", "10m"),
     "5s",
     "How long a call to the database, the key store, the erasure journal, the JWKS, the introspection endpoint or Vault may take, and the command that prints the key-encryption key.",
+  ),
+  "service.processes": optional(
+    "DRS_PROCESSES",
+    integer(1, 64),
+    "Number of processes that take events. Default: 1 on up to three processors, one less than there are on more.",
   ),
   "service.drainTimeoutMs": setting(
     "DRS_DRAIN_TIMEOUT",

@@ -43,7 +43,8 @@ const MAX_LOG_BYTES = 10 * 1024 * 1024;
 const SETTINGS = [
   "listen_addresses=",
   "unix_socket_permissions=0700",
-  "max_connections=100",
+  // Enough for a server of forty processes, and for commands.
+  "max_connections=400",
   "shared_buffers=128MB",
   "max_wal_size=2GB",
   "checkpoint_timeout=15min",

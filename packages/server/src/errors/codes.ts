@@ -275,6 +275,10 @@ export const OPERATOR_ERRORS = {
     when: "`DRS_ADOPTED_FIELDS_FILE` can't be used. A running server keeps the fields that it had.",
   },
   "certificate-unusable": { ...FAILED, when: "The TLS certificate or its key can't be read, or they do not match." },
+  "process-failed": {
+    ...FAILED,
+    when: "A process of the server ended five times before it was ready. Its lines of the log say why.",
+  },
   "listener-failed": { ...FAILED, when: "A port can't be listened on. Choose another in the named variable." },
   "approval-needed": {
     exitCode: 5,

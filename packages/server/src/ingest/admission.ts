@@ -30,11 +30,13 @@ export class Admission {
   readonly #max: Held;
   readonly #maxPerAccount: Held;
 
-  constructor(requests: number, bytes: number) {
-    this.#max = { requests, bytes };
+  /** @param processes each process of a server has an equal part of the limits: connections are balanced over them. */
+  constructor(requests: number, bytes: number, processes = 1) {
+    const part = (limit: number): number => Math.ceil(limit / processes);
+    this.#max = { requests: part(requests), bytes: part(bytes) };
     this.#maxPerAccount = {
-      requests: Math.max(REQUESTS_PER_ACCOUNT, requests * SHARE_PER_ACCOUNT),
-      bytes: Math.max(BYTES_PER_ACCOUNT, bytes * SHARE_PER_ACCOUNT),
+      requests: part(Math.max(REQUESTS_PER_ACCOUNT, requests * SHARE_PER_ACCOUNT)),
+      bytes: part(Math.max(BYTES_PER_ACCOUNT, bytes * SHARE_PER_ACCOUNT)),
     };
   }
 

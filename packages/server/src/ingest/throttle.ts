@@ -35,11 +35,19 @@ export interface AttemptThrottle extends FailureThrottle {
   giveBack(peer: string): void;
 }
 
-/** Limits requests by account and process. A rate of 0 turns the throttle off. */
-export function accountThrottle(rate: number, burst: number, clock: MonotonicClock): RateThrottle {
+/** Other processes that limit the same names at the same rate. */
+export interface SharedRate {
+  /** Reports what this process took. A negative number gives back. */
+  publish(name: string, requests: number): void;
+  /** Registers the listener for what other processes took. */
+  subscribe(listener: (name: string, requests: number) => void): void;
+}
+
+/** Limits requests by account. A rate of 0 turns the throttle off. */
+export function accountThrottle(rate: number, burst: number, clock: MonotonicClock, shared?: SharedRate): RateThrottle {
   const off: RateDecision = { isAllowed: true, retryAfterSeconds: 0, headers: {} };
   if (rate === 0) return { take: () => off, charge: () => off };
-  const buckets = new LeakyBuckets(rate, burst, clock);
+  const buckets = new LeakyBuckets(rate, burst, clock, shared);
   const policy = `"account";q=${burst};w=${Math.max(1, Math.ceil(burst / rate))}`;
   const decide = ({ ok, left, waitMs }: Level): RateDecision => {
     const seconds = Math.max(ok ? Math.ceil(1 / rate) : 1, Math.ceil(waitMs / 1000));
@@ -53,8 +61,13 @@ export function accountThrottle(rate: number, burst: number, clock: MonotonicClo
 }
 
 /** Limits failed authentications by source address. An IPv6 address counts with its /64, which is one customer's. */
-export function failureThrottle(rate: number, burst: number, clock: MonotonicClock): AttemptThrottle {
-  const buckets = new LeakyBuckets(rate, burst, clock);
+export function failureThrottle(
+  rate: number,
+  burst: number,
+  clock: MonotonicClock,
+  shared?: SharedRate,
+): AttemptThrottle {
+  const buckets = new LeakyBuckets(rate, burst, clock, shared);
   return {
     take(peer) {
       const { ok, waitMs } = buckets.take(sourceOf(peer));
@@ -82,36 +95,41 @@ interface Bucket {
 /** Tolerance for rounding errors. */
 const TINY = 1e-6;
 
-/** A leaky bucket for each name: its level falls at the rate. */
+/**
+ * A leaky bucket for each name: its level falls at the rate. What other processes took is added when they report it, so
+ * that no decision waits for them: a bucket may overflow by what they took meanwhile, and is in debt then.
+ */
 class LeakyBuckets {
   readonly #buckets = new LimitedMap<Bucket>(MAX_NAMES);
   readonly #intervalMs: number;
   readonly #burst: number;
   readonly #clock: MonotonicClock;
+  readonly #shared: SharedRate | undefined;
 
-  constructor(rate: number, burst: number, clock: MonotonicClock) {
+  constructor(rate: number, burst: number, clock: MonotonicClock, shared: SharedRate | undefined) {
     this.#intervalMs = 1000 / rate;
     this.#burst = burst;
     this.#clock = clock;
+    this.#shared = shared;
+    shared?.subscribe((name, requests) => this.#add(name, this.#bucket(name), requests));
   }
 
   take(name: string): Level {
     const bucket = this.#bucket(name);
     const ok = bucket.level + 1 <= this.#burst + TINY;
-    if (ok) this.#add(name, bucket, 1);
+    if (ok) this.#take(name, bucket, 1);
     return this.#describe(ok, bucket);
   }
 
   charge(name: string, more: number): Level {
     const bucket = this.#bucket(name);
     const ok = bucket.level <= this.#burst + TINY;
-    if (ok) this.#add(name, bucket, more);
+    if (ok) this.#take(name, bucket, more);
     return this.#describe(ok, bucket);
   }
 
   giveBack(name: string): void {
-    const bucket = this.#bucket(name);
-    bucket.level = Math.max(0, bucket.level - 1);
+    this.#take(name, this.#bucket(name), -1);
   }
 
   /** The bucket at its current level. */
@@ -123,8 +141,13 @@ class LeakyBuckets {
     return bucket;
   }
 
+  #take(name: string, bucket: Bucket, requests: number): void {
+    this.#add(name, bucket, requests);
+    this.#shared?.publish(name, requests);
+  }
+
   #add(name: string, bucket: Bucket, requests: number): void {
-    bucket.level += requests;
+    bucket.level = Math.max(0, bucket.level + requests);
     this.#buckets.set(name, bucket);
   }
 

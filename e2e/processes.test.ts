@@ -1,0 +1,179 @@
+/** A server of three processes and their supervisor. */
+import { Agent } from "node:http";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { authorized, freshKey, type Reply, send, transport } from "./support/client.ts";
+import { runInProcess, objects } from "./support/command.ts";
+import { connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
+import { until } from "./support/embedded.ts";
+import { type Credentials, credentials, type ServerProcess, startServer } from "./support/server.ts";
+import { get, inFlight, post } from "./support/server-scene.ts";
+import { SlowRequest } from "./support/slow-request.ts";
+
+const PROCESSES = 3;
+const RATE = 40;
+
+let database: TestDatabase;
+let environment: Record<string, string>;
+let server: ServerProcess;
+let who: Credentials;
+let other: Credentials;
+
+const start = (): Promise<ServerProcess> =>
+  startServer({
+    ...environment,
+    DRS_PROCESSES: String(PROCESSES),
+    DRS_THROTTLE_RATE: String(RATE),
+    DRS_THROTTLE_BURST: String(RATE),
+  });
+
+beforeAll(async () => {
+  database = await sharedDatabase();
+  environment = await database.environment();
+  who = await credentials(environment, "who");
+  other = await credentials(environment, "other");
+  server = await start();
+});
+
+afterAll(async () => {
+  await server.kill();
+  await database.close();
+});
+
+/** Process ids by number, the latest of each. */
+function pids(): Map<number, number> {
+  const started = server.stderr().matchAll(/"process":(\d+),"pid":(\d+),"msg":"process started"/g);
+  return new Map([...started].map(([, number, pid]) => [Number(number), Number(pid)]));
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+async function countOf(metric: string): Promise<number> {
+  const { text } = await get(server.adminUrl, "/metrics");
+  return text
+    .split("\n")
+    .filter((line) => line.startsWith(metric))
+    .reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0);
+}
+
+async function countRows(): Promise<{ events: number; keys: number }> {
+  const client = await connectAsOwner(environment);
+  const { rows } = await client.query<{ events: number; keys: number }>(
+    "select (select count(*)::int from event) as events, (select count(*)::int from idempotency_key) as keys",
+  );
+  await client.end();
+  return rows[0] as { events: number; keys: number };
+}
+
+/** Sends until the time has passed. @returns the replies; `undefined` where the connection was reset. */
+async function flood(sender: Credentials, connections: number, ms: number): Promise<(Reply | undefined)[]> {
+  const agent = new Agent({ keepAlive: true, maxSockets: connections });
+  const replies: (Reply | undefined)[] = [];
+  const end = Date.now() + ms;
+  const work = async (): Promise<void> => {
+    while (Date.now() < end) {
+      const body = JSON.stringify(transport(sender));
+      const sent = send({ url: server.url, headers: authorized(sender), body, agent });
+      const reply = await sent.catch(() => undefined);
+      replies.push(reply);
+      if (reply?.status !== 201) await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, work));
+  agent.destroy();
+  return replies;
+}
+
+const withStatus = (replies: readonly (Reply | undefined)[], status: number): number =>
+  replies.filter((reply) => reply?.status === status).length;
+
+describe("a server of three processes", () => {
+  test("has one readiness and one page of metrics", async () => {
+    expect([...pids().keys()]).toEqual([1, 2, 3]);
+    const replies = await Promise.all(Array.from({ length: PROCESSES }, () => post(server, who)));
+    expect(withStatus(replies, 201)).toBe(PROCESSES);
+    expect(await countOf('drs_requests_total{status="201"')).toBe(PROCESSES);
+    expect(await countOf("drs_processes ")).toBe(PROCESSES);
+    expect(await get(server.adminUrl, "/readyz")).toMatchObject({ status: 200, text: "ok\n" });
+  });
+
+  test("stores one event for each idempotency key", async () => {
+    const before = await countRows();
+    const agent = new Agent({ keepAlive: true, maxSockets: 12 });
+    for (let round = 0; round < 4; round++) {
+      const headers = authorized(other, freshKey());
+      const body = JSON.stringify(transport(other));
+      const replies = await Promise.all(
+        Array.from({ length: 12 }, () => send({ url: server.url, headers, body, agent })),
+      );
+      expect([withStatus(replies, 201), withStatus(replies, 200) + withStatus(replies, 429)]).toEqual([1, 11]);
+    }
+    agent.destroy();
+    const after = await countRows();
+    expect(after).toEqual({ events: before.events + 4, keys: before.keys + 4 });
+  });
+
+  test("respects the rate of an account over all processes, and one connection gets all of it", async () => {
+    await expect.poll(async () => (await post(server, who)).headers["ratelimit"], { timeout: 5_000 }).toMatch(/r=3\d/);
+    const seconds = 1;
+    const many = await flood(who, 4 * PROCESSES, seconds * 1_000);
+    expect(withStatus(many, 201)).toBeLessThanOrEqual(RATE * seconds + PROCESSES * RATE);
+    const one = await flood(other, 1, seconds * 1_000);
+    expect(withStatus(one, 201)).toBeGreaterThanOrEqual(RATE * seconds);
+  });
+
+  test("replaces a process that was killed under load, and has each answered event once", async () => {
+    const before = await countRows();
+    const answered = await countOf('drs_requests_total{status="201"');
+    const killed = pids().get(2) ?? 0;
+    const slow = Array.from({ length: PROCESSES }, () => new SlowRequest(server, who));
+    await until(async () => (await inFlight(server)) === PROCESSES);
+    const load = Promise.all([flood(who, 4, 1_000), flood(other, 4, 1_000)]);
+    process.kill(killed, "SIGKILL");
+    const finished = slow.map((request) =>
+      request.finish().then(
+        ({ status }) => status,
+        () => "reset",
+      ),
+    );
+    expect((await Promise.all(finished)).toSorted(), "each process had one of them").toEqual([201, 201, "reset"]);
+    const created = withStatus((await load).flat(), 201);
+    await until(async () => (await countOf("drs_processes ")) === PROCESSES);
+    expect(pids().get(2)).not.toBe(killed);
+    expect(await countOf("drs_process_ends_total")).toBe(1);
+    expect(await countOf('drs_requests_total{status="201"')).toBeGreaterThanOrEqual(answered);
+
+    const { events, keys } = await countRows();
+    // A request whose connection was reset may have been stored.
+    expect(events).toBeGreaterThanOrEqual(before.events + created);
+    expect(keys).toBe(events);
+    expect(server.stderr()).toContain('"end":"SIGKILL"');
+  });
+
+  test("ends with its supervisor, and another takes its place", async () => {
+    const processes = [...pids().values()];
+    await server.kill();
+    await until(() => !processes.some(isAlive));
+    server = await start();
+    expect((await post(server, who)).status).toBe(201);
+  });
+
+  test("answers accepted requests of all processes at SIGTERM, rejects new ones, then ends with 0", async () => {
+    const slow = [new SlowRequest(server, who), new SlowRequest(server, other)];
+    await until(async () => (await inFlight(server)) === slow.length);
+    const ended = server.stop();
+    await until(async () => (await get(server.adminUrl, "/readyz")).text.includes("process 3: draining"));
+    for (let n = 0; n < PROCESSES; n++) expect((await post(server, who)).status).toBe(503);
+    for (const request of slow) expect((await request.finish()).status).toBe(201);
+    expect(await ended).toBe(0);
+    expect([...pids().values()].some(isAlive)).toBe(false);
+    const { stdout } = await runInProcess(environment, "event", "list", "--limit", "2", "--json");
+    expect(objects(stdout)).toHaveLength(2);
+    expect(server.stderr()).not.toContain('"error"');
+  });
+});

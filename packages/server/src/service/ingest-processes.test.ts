@@ -1,0 +1,179 @@
+/** The supervisor of processes that do not exist. */
+import { pino } from "pino";
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { describe, expect, it } from "vitest";
+import type { Readiness } from "../dependencies/readiness.ts";
+import { IngestProcesses } from "./ingest-processes.ts";
+import { snapshotOf } from "./merge-metrics.ts";
+import type { Answers, Forked, Instruction, Report } from "./process-messages.ts";
+
+const READY: Readiness = { ready: true, lines: [] };
+
+class FakeProcess implements Forked {
+  readonly pid = 1;
+  readonly received: Instruction[] = [];
+  answers: Partial<Answers> = { readiness: READY };
+  #report: (report: Report) => void = () => {};
+  #end: (how: string) => void = () => {};
+
+  send(instruction: Instruction): void {
+    this.received.push(instruction);
+    if (instruction.kind === "stop") this.end("exit code 0");
+    if (instruction.kind !== "ask") return;
+    const answer = this.answers[instruction.question];
+    if (answer !== undefined) this.report({ kind: "answer", id: instruction.id, answer });
+  }
+
+  onReport(listener: (report: Report) => void): void {
+    this.#report = listener;
+  }
+
+  onEnd(listener: (how: string) => void): void {
+    this.#end = listener;
+  }
+
+  kill(): void {
+    this.end("SIGKILL");
+  }
+
+  report(report: Report): void {
+    this.#report(report);
+  }
+
+  serve(): void {
+    this.report({ kind: "loaded" });
+    this.report({ kind: "serving", url: "http://127.0.0.1:8080" });
+  }
+
+  end(how: string): void {
+    this.#end(how);
+  }
+}
+
+function supervise(count: number, canServe = true) {
+  const forked: FakeProcess[] = [];
+  const fork = (): Forked => {
+    const process = new FakeProcess();
+    forked.push(process);
+    return process;
+  };
+  const logger = pino({ level: "silent" });
+  return { forked, processes: new IngestProcesses({ count, fork, logger, canServe: () => canServe }) };
+}
+
+async function serving(count: number) {
+  const supervised = supervise(count);
+  const started = supervised.processes.start();
+  for (const process of supervised.forked) process.serve();
+  expect(await started).toBe("http://127.0.0.1:8080");
+  return supervised;
+}
+
+async function makeRegistry(requests: number, lag: number, up: number): Promise<Answers["metrics"]> {
+  const registry = new Registry();
+  const registers = [registry];
+  new Counter({ name: "requests", help: "-", labelNames: ["status"], registers }).inc({ status: "201" }, requests);
+  new Histogram({ name: "seconds", help: "-", buckets: [1], registers }).observe(0.5);
+  new Gauge({ name: "lag", help: "-", aggregator: "average", registers }).set(lag);
+  new Gauge({ name: "up", help: "-", aggregator: "min", registers }).set(up);
+  new Gauge({ name: "in_flight", help: "-", registers }).set(1);
+  return snapshotOf(registry);
+}
+
+describe("a supervisor", () => {
+  it("numbers its processes, and is ready when each is and at least one serves", async () => {
+    const { forked, processes } = supervise(2);
+    const started = processes.start();
+    const [first, second] = forked as [FakeProcess, FakeProcess];
+    first.serve();
+    expect(first.received).toEqual([{ kind: "begin", place: { number: 1, processes: 2 } }]);
+    expect(await processes.readiness(READY)).toEqual({ ready: true, lines: ["process 2: is being started"] });
+    second.serve();
+    await started;
+    expect(await processes.readiness(READY)).toEqual(READY);
+
+    second.answers = { readiness: { ready: false, lines: ["database: can't be reached"] } };
+    expect(await processes.readiness(READY)).toEqual({
+      ready: false,
+      lines: ["process 2: database: can't be reached"],
+    });
+    expect(await processes.readiness({ ready: false, lines: ["own"] })).toMatchObject({ ready: false });
+  });
+
+  it("is not ready while a process gives no answer, or none serves", async () => {
+    const { forked, processes } = await serving(1);
+    const [only] = forked as [FakeProcess];
+    only.answers = {};
+    const lines = ["process 1: gave no answer within 1000 ms"];
+    const silent = processes.readiness(READY);
+    only.end("SIGKILL");
+    expect(await silent).toEqual({ ready: false, lines });
+    expect(await processes.readiness(READY)).toEqual({ ready: false, lines: ["process 1: is being started"] });
+  });
+
+  it("sums counters, also of a process that ended, and takes the worst of each gauge", async () => {
+    const { forked, processes } = await serving(2);
+    const [first, second] = forked as [FakeProcess, FakeProcess];
+    first.answers = { metrics: await makeRegistry(5, 0.1, 1) };
+    second.answers = { metrics: await makeRegistry(7, 0.3, 0) };
+    const own = new Registry();
+    processes.register(own);
+    const page = await processes.metrics(own);
+    expect(page.split("\n")).toEqual(
+      expect.arrayContaining([
+        'requests{status="201"} 12',
+        "seconds_count 2",
+        "lag 0.3",
+        "up 0",
+        "in_flight 2",
+        "drs_processes 2",
+        "drs_process_ends_total 0",
+      ]),
+    );
+
+    second.end("SIGKILL");
+    const later = (await processes.metrics(own)).split("\n");
+    expect(later).toEqual(
+      expect.arrayContaining([
+        'requests{status="201"} 12',
+        "seconds_count 2",
+        "lag 0.1",
+        "up 1",
+        "in_flight 1",
+        "drs_processes 1",
+        "drs_process_ends_total 1",
+      ]),
+    );
+  });
+
+  it("passes on what a process took to the others", async () => {
+    const { forked } = await serving(3);
+    forked[1]?.report({ kind: "taken", taken: [["account", "a", 3]] });
+    const received = forked.map((process) => process.received.some(({ kind }) => kind === "taken"));
+    expect(received).toEqual([true, false, true]);
+  });
+
+  it("replaces a process, and drains and stops all", async () => {
+    const { forked, processes } = await serving(2);
+    forked[0]?.end("exit code 1");
+    await expect.poll(() => forked.length).toBe(3);
+    forked[2]?.serve();
+    expect(forked[2]?.received[0]).toEqual({ kind: "begin", place: { number: 1, processes: 2 } });
+    const drained = processes.drain();
+    forked[1]?.report({ kind: "answer", id: 1, answer: true });
+    forked[2]?.end("SIGKILL");
+    await drained;
+    await processes.stop();
+    expect(forked).toHaveLength(3);
+    expect(forked[1]?.received.at(-1)).toEqual({ kind: "stop" });
+  });
+
+  it("fails as the first start of a process does", async () => {
+    const { forked, processes } = supervise(2);
+    const started = processes.start();
+    forked[0]?.serve();
+    forked[1]?.report({ kind: "failed", code: "listener-failed", message: "port 80 is taken" });
+    forked[1]?.end("exit code 0");
+    await expect(started).rejects.toMatchObject({ code: "listener-failed", message: "port 80 is taken" });
+  });
+});

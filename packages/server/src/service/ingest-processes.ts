@@ -1,0 +1,241 @@
+/** The processes that take events under a supervisor: starts, replaces, asks and stops them. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "pino";
+import { Counter, Gauge, type Registry } from "prom-client";
+import type { Readiness } from "../dependencies/readiness.ts";
+import { OperatorError } from "../errors/operator-error.ts";
+import { mergeMetrics, type MetricSnapshot, snapshotOf, totalsOf } from "./merge-metrics.ts";
+import type { Answers, Forked, Question, Report } from "./process-messages.ts";
+import { RestartPolicy } from "./restart-policy.ts";
+
+/** A process whose main thread does not answer for this long counts as not ready. */
+const ANSWER_WITHIN_MS = 1_000;
+/** Longer than the time limit of a process for its own end. */
+const STOP_WITHIN_MS = 10_000;
+
+export interface IngestProcessesOptions {
+  readonly count: number;
+  readonly fork: () => Forked;
+  readonly logger: Logger;
+  /** Whether all dependencies can be used: otherwise a process can't start, which is no error of it. */
+  readonly canServe: () => boolean;
+}
+
+export class IngestProcesses {
+  readonly #options: IngestProcessesOptions;
+  readonly #slots: readonly Slot[];
+  readonly #failed = Promise.withResolvers<never>();
+  /** Totals of processes that have ended. */
+  #ended: readonly MetricSnapshot[] = [];
+  #ends = 0;
+  #isStopping = false;
+
+  constructor(options: IngestProcessesOptions) {
+    this.#options = options;
+    this.#slots = Array.from({ length: options.count }, (_, index) => new Slot(index + 1));
+    this.#failed.promise.catch(() => {});
+  }
+
+  /** Rejects when a process can't be started. */
+  get failed(): Promise<never> {
+    return this.#failed.promise;
+  }
+
+  /** @returns the URL of the endpoint, when all processes serve. @throws what the start of a process failed with */
+  async start(): Promise<string> {
+    for (const slot of this.#slots) this.#fork(slot);
+    const urls = Promise.all(this.#slots.map(({ served }) => served.promise));
+    const [url = ""] = await Promise.race([urls, this.failed]);
+    return url;
+  }
+
+  /** Adds what counts processes to the metrics of the supervisor. */
+  register(registry: Registry): void {
+    const count = (): number => this.#slots.filter(({ process }) => process?.isServing).length;
+    const ends = (): number => this.#ends;
+    registry.registerMetric(
+      new Gauge({
+        name: "drs_processes",
+        help: "Processes that take events.",
+        registers: [],
+        collect() {
+          this.set(count());
+        },
+      }),
+    );
+    registry.registerMetric(
+      new Counter({
+        name: "drs_process_ends_total",
+        help: "Processes that ended before the server stopped, and were replaced.",
+        registers: [],
+        collect() {
+          this.reset();
+          this.inc(ends());
+        },
+      }),
+    );
+  }
+
+  /** One page for the supervisor and its processes. A process that gives no answer has its previous values. */
+  async metrics(own: Registry): Promise<string> {
+    const running = this.#running();
+    await Promise.all(
+      running.map(async (process) => {
+        process.metrics = (await process.ask("metrics", ANSWER_WITHIN_MS)) ?? process.metrics;
+      }),
+    );
+    const all = [await snapshotOf(own), this.#ended, ...running.map(({ metrics }) => metrics)];
+    return mergeMetrics(all).metrics();
+  }
+
+  /**
+   * Whether the server can store events. A process that is being replaced gets no connection and does not change that, as
+   * long as another serves.
+   */
+  async readiness(own: Readiness): Promise<Readiness> {
+    const found = await Promise.all(this.#slots.map((slot) => slot.readiness()));
+    return {
+      ready: own.ready && found.every(({ ready }) => ready) && this.#slots.some(({ process }) => process?.isServing),
+      lines: [...own.lines, ...found.flatMap(({ lines }) => lines)],
+    };
+  }
+
+  reload(): void {
+    for (const { forked } of this.#running()) forked.send({ kind: "reload" });
+  }
+
+  /** Resolves when all processes have answered all accepted requests. */
+  async drain(): Promise<void> {
+    this.#isStopping = true;
+    await Promise.all(this.#running().map((process) => process.ask("drain")));
+  }
+
+  /** Resolves when all processes have ended. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    for (const { timer } of this.#slots) clearTimeout(timer);
+    for (const { forked, isServing } of this.#running()) {
+      if (isServing) forked.send({ kind: "stop" });
+      else forked.kill();
+    }
+    const ended = Promise.all(this.#running().map((process) => process.ended.promise));
+    await Promise.race([ended, sleep(STOP_WITHIN_MS, undefined, { ref: false })]);
+    for (const { forked } of this.#running()) forked.kill();
+    await ended;
+  }
+
+  #running(): readonly Process[] {
+    return this.#slots.flatMap(({ process }) => process ?? []);
+  }
+
+  #fork(slot: Slot): void {
+    const { fork, logger } = this.#options;
+    const { number } = slot;
+    const forked = fork();
+    const process = new Process(forked);
+    slot.process = process;
+    forked.onReport((report) => this.#receive(slot, process, report));
+    forked.onEnd((how) => this.#replace(slot, process, how));
+    logger.info({ process: number, pid: forked.pid }, "process started");
+  }
+
+  #receive(slot: Slot, process: Process, report: Report): void {
+    switch (report.kind) {
+      case "loaded": {
+        const place = { number: slot.number, processes: this.#slots.length };
+        return process.forked.send({ kind: "begin", place });
+      }
+      case "serving":
+        process.servingSince = performance.now();
+        return slot.served.resolve(report.url);
+      case "failed":
+        process.error = new OperatorError(report.code, report.message);
+        return;
+      case "answer":
+        return process.answered(report.id, report.answer);
+      case "taken":
+        for (const other of this.#running()) if (other !== process) other.forked.send(report);
+    }
+  }
+
+  #replace(slot: Slot, process: Process, how: string): void {
+    slot.process = undefined;
+    this.#ended = totalsOf([this.#ended, process.metrics]);
+    process.ended.resolve(undefined);
+    if (this.#isStopping) return;
+    const { number, policy } = slot;
+    this.#ends++;
+    this.#options.logger.warn({ process: number, pid: process.forked.pid, end: how }, "process ended");
+    const delay = policy.ended({
+      ...(process.servingSince !== undefined && { servedMs: performance.now() - process.servingSince }),
+      isOutage: !this.#options.canServe(),
+    });
+    // A first start fails as that of a server without a supervisor does.
+    const isFirst = process.error !== undefined && this.#slots.some(({ hasServed }) => !hasServed);
+    if (delay === undefined || isFirst) {
+      const message = `process ${number} ended before it was ready (${how}), again and again: see its lines of the log`;
+      return this.#failed.reject(process.error ?? new OperatorError("process-failed", message));
+    }
+    slot.timer = setTimeout(() => this.#fork(slot), delay);
+  }
+}
+
+/** The place of a process and of its replacements. */
+class Slot {
+  readonly number: number;
+  readonly policy = new RestartPolicy();
+  /** Resolves with the URL when the first process of the slot serves. */
+  readonly served = Promise.withResolvers<string>();
+  hasServed = false;
+  process: Process | undefined;
+  timer: NodeJS.Timeout | undefined;
+
+  constructor(number: number) {
+    this.number = number;
+    void this.served.promise.then(() => (this.hasServed = true));
+  }
+
+  async readiness(): Promise<Readiness> {
+    const line = (text: string): string => `process ${this.number}: ${text}`;
+    if (!this.process?.isServing) return { ready: true, lines: [line("is being started")] };
+    const found = await this.process.ask("readiness", ANSWER_WITHIN_MS);
+    if (!found) return { ready: false, lines: [line(`gave no answer within ${ANSWER_WITHIN_MS} ms`)] };
+    return { ready: found.ready, lines: found.lines.map(line) };
+  }
+}
+
+/** One process, until it ends. */
+class Process {
+  readonly forked: Forked;
+  readonly ended = Promise.withResolvers<undefined>();
+  /** When it began to serve, by `performance.now`. */
+  servingSince: number | undefined;
+  /** What its start failed with. */
+  error: OperatorError | undefined;
+  metrics: readonly MetricSnapshot[] = [];
+  readonly #questions = new Map<number, (answer: never) => void>();
+  #lastId = 0;
+
+  constructor(forked: Forked) {
+    this.forked = forked;
+  }
+
+  get isServing(): boolean {
+    return this.servingSince !== undefined;
+  }
+
+  /** @returns `undefined` where the process ends first, or gives no answer in time. */
+  async ask<Q extends Question>(question: Q, withinMs?: number): Promise<Answers[Q] | undefined> {
+    const id = ++this.#lastId;
+    const answer = new Promise<Answers[Q]>((resolve) => this.#questions.set(id, resolve));
+    this.forked.send({ kind: "ask", id, question });
+    const tooLate = withinMs === undefined ? [] : [sleep(withinMs, undefined, { ref: false })];
+    const first = await Promise.race([answer, this.ended.promise, ...tooLate]);
+    this.#questions.delete(id);
+    return first;
+  }
+
+  answered(id: number, answer: Answers[Question]): void {
+    this.#questions.get(id)?.(answer as never);
+  }
+}

@@ -1,0 +1,56 @@
+/** What a supervisor and the processes that take events say to each other. */
+import type { Readiness } from "../dependencies/readiness.ts";
+import type { OperatorErrorCode } from "../errors/codes.ts";
+import type { Taken } from "../app/throttle-exchange.ts";
+import type { MetricSnapshot } from "./merge-metrics.ts";
+
+/** What a supervisor asks a process for, and the answers. `drain` is answered when all accepted requests are. */
+export interface Answers {
+  readonly readiness: Readiness;
+  readonly metrics: readonly MetricSnapshot[];
+  readonly drain: true;
+}
+
+export type Question = keyof Answers;
+
+/** What a process is among those of its server. */
+export interface Place {
+  /** From 1. */
+  readonly number: number;
+  readonly processes: number;
+}
+
+export type Instruction =
+  | { readonly kind: "begin"; readonly place: Place }
+  | { readonly kind: "ask"; readonly id: number; readonly question: Question }
+  | { readonly kind: "taken"; readonly taken: Taken }
+  | { readonly kind: "reload" | "stop" };
+
+/** `loaded` asks for the place. */
+export type Report =
+  | { readonly kind: "loaded" }
+  | { readonly kind: "serving"; readonly url: string }
+  | { readonly kind: "failed"; readonly code: OperatorErrorCode; readonly message: string }
+  | { readonly kind: "answer"; readonly id: number; readonly answer: Answers[Question] }
+  | { readonly kind: "taken"; readonly taken: Taken };
+
+/** A process as its supervisor sees it. */
+export interface Forked {
+  readonly pid: number | undefined;
+  /** A message to a process that has ended is lost. */
+  send(instruction: Instruction): void;
+  onReport(listener: (report: Report) => void): void;
+  /** @param listener gets an exit code or the name of a signal. */
+  onEnd(listener: (how: string) => void): void;
+  kill(): void;
+}
+
+/** The supervisor as a process sees it. */
+export interface Supervisor {
+  readonly place: Promise<Place>;
+  /** Resolves when the message is sent. */
+  send(report: Report): Promise<void>;
+  onInstruction(listener: (instruction: Instruction) => void): void;
+  /** Ends the connection, which would keep this process running. */
+  leave(): void;
+}

@@ -1,0 +1,27 @@
+/** A process that served for this long was not the cause of its own end. */
+const STABLE_MS = 10_000;
+const FIRST_DELAY_MS = 200;
+const MAX_DELAY_MS = 5_000;
+const MAX_FAILED_STARTS = 5;
+
+export interface EndedProcess {
+  /** For how long it served; absent where it ended before. */
+  readonly servedMs?: number;
+  /** Whether a dependency was away, which is no error of the process. */
+  readonly isOutage: boolean;
+}
+
+/** When a process that ended is replaced. */
+export class RestartPolicy {
+  #early = 0;
+  #failedStarts = 0;
+
+  /** @returns the milliseconds until the next start; `undefined` after too many failed starts. */
+  ended({ servedMs, isOutage }: EndedProcess): number | undefined {
+    this.#early = servedMs !== undefined && servedMs >= STABLE_MS ? 0 : this.#early + 1;
+    if (servedMs !== undefined) this.#failedStarts = 0;
+    else if (!isOutage) this.#failedStarts++;
+    if (this.#failedStarts >= MAX_FAILED_STARTS) return undefined;
+    return this.#early <= 1 ? 0 : Math.min(FIRST_DELAY_MS * 2 ** (this.#early - 2), MAX_DELAY_MS);
+  }
+}

@@ -32,8 +32,6 @@ export const verifyAttestations: Operation<"verifyAttestations"> = async ({ port
     throw new OperatorError("not-found", "There is no attestation: see drs feature attestation list.");
   const answer: Answer<"verifyAttestations"> = { attestations: [], unverified: [] };
   for (const row of rows) {
-    // guard(drop): a request does not read for longer than it may
-    // fails: packages/server/src/admin/lineage.test.ts › that a request has no time to read
     const verified = await verify(ports, row, () => monotonic.now() >= until);
     if (verified) answer.attestations.push(verified);
     else answer.unverified.push({ partition_id: row.partition_id, layer: row.layer });

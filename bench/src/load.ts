@@ -5,7 +5,7 @@
 import { connect, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { COSTLY } from "./costly-bodies.ts";
-import { fullEvent } from "./full-event.ts";
+import { type Generator, GENERATORS } from "./generators.ts";
 
 export interface LoadOptions {
   readonly url: string;
@@ -17,6 +17,8 @@ export interface LoadOptions {
   readonly rate: number;
   /** Makes keys and events of different runs differ. */
   readonly run: number;
+  /** Makes the events; default: `full`. */
+  readonly generator?: Generator;
   /** Sends this one of the costly bodies (`costly-bodies.ts`), compressed, instead of full events. */
   readonly costly?: string;
 }
@@ -37,7 +39,8 @@ const options = JSON.parse(process.argv[2] ?? "{}") as LoadOptions;
 
 /** Events differ in every value; of one template's, session and client still differ from request to request. */
 function template(index: number): [Buffer, Buffer] {
-  const event = { ...fullEvent(options.run * 100_000 + index, new Date()), session_id: "SESSION" };
+  const make = GENERATORS[options.generator ?? "full"];
+  const event = { ...make(options.run * 100_000 + index, new Date()), session_id: "SESSION" };
   const request = {
     action_id: options.actionId,
     action_type: "payment",

@@ -2,14 +2,14 @@
  * `npm run bench`: this server and the plain recipe, side by side: one PostgreSQL of one configuration (fsync on), one
  * load generator, the same events. Prints a table and its ratios. `--seconds N` (default 12), `--rounds N` (default 3),
  * `--profile DIR` (writes a CPU profile of this server), `--before DIR` (compares with the server of another checkout, where
- * `npm ci` has run, instead of the recipe).
+ * `npm ci` has run, instead of the recipe), `--generator full|unseen` (events of one generator only).
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { cpus } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs, promisify } from "node:util";
 import type pg from "pg";
-import { fullEvent } from "./full-event.ts";
+import { deflatedBytes, type Generator, GENERATORS } from "./generators.ts";
 import type { LoadResult } from "./load.ts";
 import { load, migrate, openScene, print, printed, READY } from "./scene.ts";
 import { cpuOf, residentOf } from "./usage.ts";
@@ -23,10 +23,14 @@ const { values: options } = parseArgs({
     rounds: { type: "string", default: "3" },
     profile: { type: "string" },
     before: { type: "string" },
+    generator: { type: "string" },
   },
 });
 const SECONDS = Number(options.seconds);
 const ROUNDS = Number(options.rounds);
+const ALL = Object.keys(GENERATORS) as Generator[];
+const MEASURED = ALL.filter((name) => name === (options.generator ?? name));
+if (MEASURED.length === 0) throw new TypeError(`--generator is one of ${ALL.join(", ")}`);
 
 interface Subject {
   readonly name: string;
@@ -88,24 +92,24 @@ async function startServer(name: string, root: string): Promise<Subject> {
   return { name, url: at, child, token, actionId: "act_1", storedBytes: () => sizeOf(client, "drs") };
 }
 
-const loadOn = ({ url, token, actionId }: Subject, seconds: number, rate: number): Promise<LoadResult> =>
-  load({ url, token, actionId, connections: CONNECTIONS, seconds, rate });
-
-async function measure(subject: Subject): Promise<Figures> {
+async function measure(subject: Subject, generator: Generator): Promise<Figures> {
+  const { url, token, actionId } = subject;
+  const loadWith = (seconds: number, rate: number): Promise<LoadResult> =>
+    load({ url, token, actionId, connections: CONNECTIONS, seconds, rate, generator });
   const pid = subject.child.pid as number;
-  await loadOn(subject, 3, 0);
+  await loadWith(3, 0);
   const bytes = await subject.storedBytes();
   const server = cpuOf(pid);
   const database = cpuOf(scene.postmaster);
   let resident = 0;
   const watching = setInterval(() => (resident = Math.max(resident, residentOf(pid))), 250);
-  const full = await loadOn(subject, SECONDS, 0);
+  const full = await loadWith(SECONDS, 0);
   clearInterval(watching);
   const serverCpu = (cpuOf(pid) - server) / full.stored;
   const databaseCpu = (cpuOf(scene.postmaster) - database) / full.stored;
   const bytesPerEvent = ((await subject.storedBytes()) - bytes) / full.stored;
   const perSecond = full.stored / full.seconds;
-  const half = await loadOn(subject, Math.max(5, SECONDS / 2), perSecond / 2);
+  const half = await loadWith(Math.max(5, SECONDS / 2), perSecond / 2);
   return { perSecond, p50Ms: half.p50Ms, p99Ms: half.p99Ms, serverCpu, databaseCpu, bytesPerEvent, resident };
 }
 
@@ -122,15 +126,17 @@ function medians(all: readonly Figures[]): Figures {
   ) as unknown as Figures;
 }
 
+/** Figures of each round, of the peer and of this server. */
+type Rounds = readonly [theirs: Figures[], own: Figures[]];
+
 /** Computes the ratio of each round, then the median: what slows both down at one time does not count. */
-function ratioOf(name: keyof Figures): number {
-  const [theirs = [], own = []] = [...found.values()];
+function ratioOf(name: keyof Figures, [theirs, own]: Rounds): number {
   return median(own.map((figures, round) => figures[name] / (theirs[round]?.[name] ?? Number.NaN)));
 }
 
-/** Microseconds that this core takes to parse a full event: the yardstick for CPU figures. */
-function parseCost(): number {
-  const texts = Array.from({ length: 100 }, (_, seed) => JSON.stringify(fullEvent(seed, new Date(0))));
+/** Microseconds that this core takes to parse an event: the yardstick for CPU figures. */
+function parseCost(generator: Generator): number {
+  const texts = Array.from({ length: 100 }, (_, seed) => JSON.stringify(GENERATORS[generator](seed, new Date(0))));
   const once = (): number => {
     const started = performance.now();
     for (const text of texts) JSON.parse(text);
@@ -142,43 +148,52 @@ function parseCost(): number {
 const { before } = options;
 const peer = before === undefined ? await startRecipe() : await startServer("before", resolve(before));
 const ours = await startServer("ours", join(import.meta.dirname, "../.."));
-const parse = parseCost();
-const bodyBytes = JSON.stringify(fullEvent(1, new Date())).length;
-const found = new Map<Subject, Figures[]>([
-  [peer, []],
-  [ours, []],
-]);
-for (let round = 1; round <= ROUNDS; round++) {
-  for (const subject of round % 2 === 1 ? [peer, ours] : [ours, peer]) {
-    const figures = await measure(subject);
-    found.get(subject)?.push(figures);
-    print(`round ${round} of ${ROUNDS}, ${subject.name}: ${figures.perSecond.toFixed(0)} events/s`);
+print(`${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}, ${CONNECTIONS} connections,`);
+print(`${ROUNDS} rounds of ${SECONDS} s, medians; ratios are medians of each round's.`);
+for (const generator of MEASURED) {
+  const rounds: Rounds = [[], []];
+  for (let round = 1; round <= ROUNDS; round++) {
+    const order = [
+      [peer, rounds[0]],
+      [ours, rounds[1]],
+    ] as const;
+    for (const [subject, found] of round % 2 === 1 ? order : order.toReversed()) {
+      const figures = await measure(subject, generator);
+      found.push(figures);
+      print(`${generator}, round ${round} of ${ROUNDS}, ${subject.name}: ${figures.perSecond.toFixed(0)} events/s`);
+    }
   }
+  report(generator, rounds);
 }
 
-const [a, b] = [medians(found.get(peer) ?? []), medians(found.get(ours) ?? [])];
-const rows: [string, keyof Figures, number, number, string][] = [
-  ["durable events per second", "perSecond", 1, 0, before === undefined ? "≥ 3.0 × the recipe" : "≥ 0.95 × before"],
-  ["p50 at half load, ms", "p50Ms", 1, 2, ""],
-  ["p99 at half load, ms", "p99Ms", 1, 2, "≤ 15"],
-  ["server CPU per event, µs", "serverCpu", 1, 0, `≤ ${((250 / 31) * parse).toFixed(0)} here`],
-  ["PostgreSQL CPU per event, µs", "databaseCpu", 1, 0, ""],
-  ["stored bytes per event, indexes included", "bytesPerEvent", 1, 0, "≤ 3,072"],
-  ["resident memory, MB", "resident", 1e6, 0, "≤ 200"],
-];
-print("");
-print(
-  `${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}, events of ${bodyBytes} bytes, ${CONNECTIONS} connections,`,
-);
-print(
-  `${ROUNDS} rounds of ${SECONDS} s, medians; ratios are medians of each round's. JSON.parse of an event takes ${parse.toFixed(0)} µs here; the CPU goal, 250 µs where it takes 31, scales with it.`,
-);
-print("");
-print(`| figure | ${peer.name} | ours | ours ÷ ${peer.name} | goal |`);
-print("| --- | --- | --- | --- | --- |");
-for (const [what, name, unit, digits, goal] of rows) {
-  const [theirs, own] = [a[name] / unit, b[name] / unit];
-  print(`| ${what} | ${theirs.toFixed(digits)} | ${own.toFixed(digits)} | ${ratioOf(name).toFixed(2)} | ${goal} |`);
+function report(generator: Generator, rounds: Rounds): void {
+  const parse = parseCost("full");
+  const bodyBytes = JSON.stringify(GENERATORS[generator](1, new Date())).length;
+  const deflated = deflatedBytes(generator);
+  const [a, b] = [medians(rounds[0]), medians(rounds[1])];
+  const rows: [string, keyof Figures, number, number, string][] = [
+    ["durable events per second", "perSecond", 1, 0, before === undefined ? "≥ 3.0 × the recipe" : "≥ 0.95 × before"],
+    ["p50 at half load, ms", "p50Ms", 1, 2, ""],
+    ["p99 at half load, ms", "p99Ms", 1, 2, "≤ 15"],
+    ["server CPU per event, µs", "serverCpu", 1, 0, `≤ ${((250 / 31) * parse).toFixed(0)} here`],
+    ["PostgreSQL CPU per event, µs", "databaseCpu", 1, 0, ""],
+    ["stored bytes per event, indexes included", "bytesPerEvent", 1, 0, "≤ 3,072"],
+    ["stored bytes ÷ deflate with the catalog's names", "bytesPerEvent", deflated, 2, "≤ 1.0"],
+    ["resident memory, MB", "resident", 1e6, 0, "≤ 200"],
+  ];
+  print("");
+  print(
+    `Generator ${generator}: events of ${bodyBytes} bytes. JSON.parse of a full event takes ${parse.toFixed(0)} µs here; the CPU goal, 250 µs where it takes 31, scales with it.`,
+  );
+  print("");
+  print(`| figure | ${peer.name} | ours | ours ÷ ${peer.name} | goal |`);
+  print("| --- | --- | --- | --- | --- |");
+  for (const [what, name, unit, digits, goal] of rows) {
+    const [theirs, own] = [a[name] / unit, b[name] / unit];
+    const ratio = ratioOf(name, rounds).toFixed(2);
+    print(`| ${what} | ${theirs.toFixed(digits)} | ${own.toFixed(digits)} | ${ratio} | ${goal} |`);
+  }
+  print("");
 }
 
 for (const { child } of [peer, ours]) {

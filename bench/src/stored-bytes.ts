@@ -1,0 +1,96 @@
+/**
+ * `npm run bench:bytes`: what an event leaves in the database, by table and index, for each generator of events, and in
+ * comparison with deflate. Sizes do not depend on the load of the machine. `--events N` (default 4,000), `--server DIR`
+ * (the server of another checkout, where `npm ci` has run).
+ */
+import { execFile, spawn } from "node:child_process";
+import { join, resolve } from "node:path";
+import { parseArgs, promisify } from "node:util";
+import type pg from "pg";
+import { deflatedBytes, type Generator, GENERATORS } from "./generators.ts";
+import { load, migrate, openScene, print, printed, READY } from "./scene.ts";
+
+const run = promisify(execFile);
+const CONNECTIONS = 64;
+const RATE = 500;
+
+const { values: options } = parseArgs({
+  options: {
+    events: { type: "string", default: "4000" },
+    server: { type: "string", default: join(import.meta.dirname, "../..") },
+  },
+});
+const SECONDS = Number(options.events) / RATE;
+const drs = join(resolve(options.server), "packages/server/bin/drs.js");
+
+/** Sizes of all tables, their TOAST tables and their indexes; partitions together. */
+async function sizes(client: pg.Client): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await client.query<{ name: string; bytes: string }>(
+    `with one as (
+        select c.oid, case when c.relname ~ '^event_[0-9]' then 'event' else c.relname::text end as name, c.reltoastrelid
+        from pg_class c where c.relnamespace = 'drs'::regnamespace and c.relkind = 'r')
+      select name, sum(bytes) as bytes from (
+        select name, pg_relation_size(oid) + pg_relation_size(oid, 'fsm') + pg_relation_size(oid, 'vm') as bytes from one
+        union all select name || ', TOAST', pg_total_relation_size(reltoastrelid) from one where reltoastrelid <> 0
+        union all select name || ', index ' || array_to_string(array(select a.attname from pg_attribute a
+            where a.attrelid = i.indexrelid order by a.attnum), ', '), pg_relation_size(i.indexrelid)
+          from one join pg_index i on i.indrelid = one.oid) parts (name, bytes)
+      group by name`,
+  );
+  return new Map(rows.map(({ name, bytes }) => [name, Number(bytes)]));
+}
+
+const scene = await openScene();
+
+async function measure(generator: Generator): Promise<void> {
+  const client = await scene.createDatabase(`${generator}_events`);
+  const env = { ...process.env, ...scene.environmentOf(`${generator}_events`) };
+  await migrate(drs, env);
+  const issue = ["token", "issue", "--account", "bench", "--ttl", "24h", "--json"];
+  const { token } = JSON.parse((await run(process.execPath, [drs, ...issue], { env })).stdout) as { token: string };
+  const actionId = "act_1";
+  const register = ["action", "register", "--account", "bench", "--type", "payment", "--id", actionId, "--ttl", "24h"];
+  await run(process.execPath, [drs, ...register], { env });
+  const server = spawn(process.execPath, [drs, "serve"], { env, stdio: ["ignore", "pipe", "inherit"] });
+  const url = await printed(server, READY);
+  const send = (seconds: number): Promise<{ stored: number }> =>
+    load({ url, token, actionId, connections: CONNECTIONS, seconds, rate: RATE, generator });
+  // The first pages are the same for one event and for many.
+  await send(1);
+  const before = await sizes(client);
+  const { stored } = await send(SECONDS);
+  const after = await sizes(client);
+  server.removeAllListeners("exit");
+  const ended = new Promise((done) => server.once("exit", done));
+  server.kill("SIGTERM");
+  await ended;
+  const { rows } = await client.query<{ bytes: string }>(
+    "select avg(octet_length(payload)) as bytes from drs.event where payload is not null",
+  );
+  report(generator, stored, before, after, Number(rows[0]?.bytes));
+}
+
+function report(
+  generator: Generator,
+  stored: number,
+  before: ReadonlyMap<string, number>,
+  after: ReadonlyMap<string, number>,
+  payload: number,
+): void {
+  const grown = [...after]
+    .map(([name, bytes]) => [name, (bytes - (before.get(name) ?? 0)) / stored] as const)
+    .filter(([, bytes]) => bytes >= 1)
+    .toSorted(([, a], [, b]) => b - a);
+  const total = grown.reduce((sum, [, bytes]) => sum + bytes, 0);
+  const deflated = deflatedBytes(generator);
+  print(`\n${generator}: ${stored} events\n\n| part | bytes per event |\n| --- | --- |`);
+  for (const [name, bytes] of grown) print(`| ${name} | ${bytes.toFixed(0)} |`);
+  print(`| all | ${total.toFixed(0)} |`);
+  print(`| sealed payload alone | ${payload.toFixed(0)} |`);
+  print(`| deflate with the catalog's names | ${deflated.toFixed(0)} |`);
+  print(`| all ÷ deflate | ${(total / deflated).toFixed(3)} |`);
+}
+
+for (const generator of Object.keys(GENERATORS) as Generator[]) await measure(generator);
+await scene.close();
+process.exit(0);

@@ -1,33 +1,39 @@
 /**
- * `npm run generate:scanner`: compiles the scanner of request bodies to WebAssembly. The same source gives the same bytes
- * on every machine. `--check` compares the bytes with those of the repository, `--root DIR` names another copy of it.
+ * `npm run generate:scanner`: compiles what the server has in AssemblyScript to WebAssembly: the scanner of request
+ * bodies, and the encoder of names. The same source gives the same bytes on every machine. `--check` compares the bytes with
+ * those of the repository, `--root DIR` names another copy of it.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import asc from "assemblyscript/asc";
 
-const SOURCE = "packages/server/assembly/scanner.ts";
-const MODULE = "packages/server/src/scanner/scanner.wasm";
+interface Module {
+  readonly source: string;
+  readonly module: string;
+  /** Pages of 64 KiB: as many as the layout in the source needs. The memory can't grow. */
+  readonly pages: number;
+}
 
-/** Pages of 64 KiB: as many as the layout in the source needs. The memory can't grow. */
-const PAGES = "8";
+const MODULES: readonly Module[] = [
+  { source: "scanner.ts", module: "scanner/scanner.wasm", pages: 8 },
+  { source: "tokens.ts", module: "crypto/tokens.wasm", pages: 10 },
+];
 
-const OPTIONS = `--runtime stub --noAssert --enable simd --optimizeLevel 3 --shrinkLevel 0 --converge
-  --initialMemory ${PAGES} --maximumMemory ${PAGES}`.split(/\s+/);
-
-async function compile(source: string): Promise<Buffer> {
+async function compile({ source, pages }: Module, text: string): Promise<Buffer> {
+  const options = `--runtime stub --noAssert --enable simd --optimizeLevel 3 --shrinkLevel 0 --converge
+    --initialMemory ${pages} --maximumMemory ${pages}`.split(/\s+/);
   let compiled: Buffer | undefined;
   let messages = "";
-  const { error } = await asc.main(["scanner.ts", "--outFile", "scanner.wasm", ...OPTIONS], {
-    readFile: (name) => (name === "scanner.ts" ? source : null),
+  const { error } = await asc.main([source, "--outFile", "compiled.wasm", ...options], {
+    readFile: (name) => (name === source ? text : null),
     writeFile: (name, contents) => {
-      if (name === "scanner.wasm") compiled = Buffer.from(contents);
+      if (name === "compiled.wasm") compiled = Buffer.from(contents);
     },
     listFiles: () => [],
-    stderr: { write: (text) => void (messages += String(text)) },
+    stderr: { write: (message) => void (messages += String(message)) },
   });
-  if (error || !compiled) throw new Error(`the scanner does not compile: ${messages}`, { cause: error });
+  if (error || !compiled) throw new Error(`${source} does not compile: ${messages}`, { cause: error });
   return compiled;
 }
 
@@ -37,10 +43,13 @@ const { values } = parseArgs({
     root: { type: "string", default: join(import.meta.dirname, "../..") },
   },
 });
-const path = join(values.root, MODULE);
-const compiled = await compile(await readFile(join(values.root, SOURCE), "utf8"));
-if (!values.check) await writeFile(path, compiled);
-else if (!compiled.equals(await readFile(path))) {
-  process.stdout.write(`stale ${MODULE}: run \`npm run generate:scanner\`.\n`);
-  process.exitCode = 1;
+const server = join(values.root, "packages/server");
+for (const module of MODULES) {
+  const path = join(server, "src", module.module);
+  const compiled = await compile(module, await readFile(join(server, "assembly", module.source), "utf8"));
+  if (!values.check) await writeFile(path, compiled);
+  else if (!compiled.equals(await readFile(path))) {
+    process.stdout.write(`stale ${path}: run \`npm run generate:scanner\`.\n`);
+    process.exitCode = 1;
+  }
 }

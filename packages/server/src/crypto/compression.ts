@@ -1,15 +1,36 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { constants, createZstdCompress, type ZstdCompress, zstdDecompressSync } from "node:zlib";
+import { NameTokens } from "./name-tokens.ts";
+
+interface Dictionary {
+  /** What zstd's frames may refer to. */
+  readonly content: Buffer;
+  /** Absent for the first version, whose frames have the event's bytes as they are. */
+  readonly tokens?: NameTokens;
+}
+
+const read = (file: string): Buffer => readFileSync(join(import.meta.dirname, "dictionaries", file));
 
 /**
  * Dictionaries by version. A version is written into every payload, so none is ever changed or removed.
- * `dictionaries/README.md` describes how they are trained.
+ * `dictionaries/README.md` describes how they are made.
  */
-const DICTIONARIES: ReadonlyMap<number, Buffer> = new Map(
-  [1].map((version) => [version, readFileSync(join(import.meta.dirname, "dictionaries", `${version}.zdict`))]),
-);
-const CURRENT = 1;
+const DICTIONARIES: Readonly<Record<number, () => Dictionary>> = {
+  1: () => ({ content: read("1.zdict") }),
+  2: () => ({ content: read("2.zdict"), tokens: new NameTokens(read("2.names").toString().trimEnd().split("\n")) }),
+};
+const CURRENT = 2;
+
+const loaded = new Map<number, Dictionary>();
+
+/** @throws for a later version. */
+function dictionaryOf(version: number): Dictionary {
+  const known = loaded.get(version) ?? DICTIONARIES[version]?.();
+  if (!known) throw new Error(`dictionary ${version} is not known to this version`);
+  loaded.set(version, known);
+  return known;
+}
 
 /** The largest limit of a request body that can be configured. */
 const MAX_EVENT_BYTES = 16_777_216;
@@ -24,7 +45,7 @@ const LANES = 2;
 const OPTIONS = {
   flush: constants.ZSTD_e_end,
   chunkSize: 65_536,
-  params: { [constants.ZSTD_c_compressionLevel]: 3, [constants.ZSTD_c_dictIDFlag]: 0 },
+  params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_dictIDFlag]: 0 },
 };
 
 export interface Compressed {
@@ -35,20 +56,38 @@ export interface Compressed {
 
 /** Compresses events, each into a frame of its own, off the main thread. */
 export class Compressor {
-  readonly #lanes = Array.from({ length: LANES }, () => new Lane());
+  readonly #version: number;
+  readonly #tokens: NameTokens | undefined;
+  readonly #lanes: readonly Lane[];
   #next = 0;
+
+  /** @param version of the dictionary. */
+  constructor(version = CURRENT) {
+    const { content, tokens } = dictionaryOf(version);
+    this.#version = version;
+    this.#tokens = tokens;
+    this.#lanes = Array.from({ length: LANES }, () => new Lane(content));
+  }
 
   async compress(bytes: Uint8Array): Promise<Compressed> {
     const lane = this.#lanes[this.#next] as Lane;
     this.#next = (this.#next + 1) % LANES;
-    return { dictionary: CURRENT, bytes: await lane.compress(bytes) };
+    if (!this.#tokens) return { dictionary: this.#version, bytes: await lane.compress(bytes) };
+    const { text, numbers } = this.#tokens.encode(bytes);
+    return { dictionary: this.#version, bytes: joinNumbers(numbers, await lane.compress(text)) };
   }
 }
 
 /** One compression context. Writes are processed in order; the output between two callbacks is one frame. */
 class Lane {
-  #stream = this.#open();
+  readonly #dictionary: Buffer;
+  #stream: ZstdCompress;
   #output: Buffer[] = [];
+
+  constructor(dictionary: Buffer) {
+    this.#dictionary = dictionary;
+    this.#stream = this.#open();
+  }
 
   compress(bytes: Uint8Array): Promise<Buffer> {
     return new Promise((resolve, reject) => {
@@ -66,7 +105,7 @@ class Lane {
   }
 
   #open(): ZstdCompress {
-    const stream = createZstdCompress({ ...OPTIONS, dictionary: DICTIONARIES.get(CURRENT) });
+    const stream = createZstdCompress({ ...OPTIONS, dictionary: this.#dictionary });
     stream.on("data", (chunk: Buffer) => this.#output.push(chunk));
     // The call-back of the write reports the error to the caller; the next write uses a new stream.
     stream.on("error", () => {});
@@ -100,7 +139,23 @@ function sizeIn(frame: Buffer): number | undefined {
 
 /** @throws for bytes that `compress` did not make, or a dictionary of a later version. */
 export function decompress({ dictionary, bytes }: Compressed): Buffer {
-  const known = DICTIONARIES.get(dictionary);
-  if (!known) throw new Error(`dictionary ${dictionary} is not known to this version`);
-  return zstdDecompressSync(bytes, { dictionary: known, maxOutputLength: MAX_EVENT_BYTES });
+  const { content, tokens } = dictionaryOf(dictionary);
+  if (!tokens) return inflate(bytes, content);
+  const { numbers, frame } = splitNumbers(bytes);
+  return tokens.decode({ text: inflate(frame, content), numbers });
+}
+
+const inflate = (frame: Buffer, dictionary: Buffer): Buffer =>
+  zstdDecompressSync(frame, { dictionary, maxOutputLength: MAX_EVENT_BYTES + 1 });
+
+/** Puts the numbers of names before a frame: how many there are (2, little-endian), the numbers, the frame. */
+function joinNumbers(numbers: Buffer, frame: Buffer): Buffer {
+  const count = Buffer.alloc(2);
+  count.writeUInt16LE(numbers.length);
+  return Buffer.concat([count, numbers, frame]);
+}
+
+function splitNumbers(bytes: Buffer): { numbers: Buffer; frame: Buffer } {
+  const end = 2 + bytes.readUInt16LE(0);
+  return { numbers: bytes.subarray(2, end), frame: bytes.subarray(end) };
 }

@@ -38,6 +38,8 @@ interface Vectors {
   readonly exact: string;
   readonly sealed: string;
   readonly sealed_copy: string;
+  readonly exact_with_tokens: string;
+  readonly sealed_with_tokens: string;
   readonly request_mac: string;
   readonly idempotency_key: string;
   readonly tombstone_name: string;
@@ -127,6 +129,12 @@ test("the stored form of a sealed payload, and of the copy that a hold keeps, do
   expect(opened.toString()).toBe(exact);
   const copy = await sealer().open(event, { holdId: event.hold_id }, hex(sealed_copy));
   expect(copy.toString()).toBe(exact);
+});
+
+test("the stored form of names as tokens does not change", async () => {
+  const { event, exact_with_tokens, sealed_with_tokens } = vectors;
+  const opened = await sealer().open(event, { keyId: event.key_id }, hex(sealed_with_tokens));
+  expect(opened.toString()).toBe(exact_with_tokens);
 });
 
 test("the ledger's MAC of a request does not change", () => {

@@ -1,0 +1,156 @@
+/**
+ * Writes a token in place of each known name of a member of a JSON text: AssemblyScript, which
+ * `npm run generate:scanner` compiles to `src/crypto/tokens.wasm`. The names come from the caller (`define`).
+ * `src/crypto/name-tokens.ts` has the format, and turns tokens into text again.
+ *
+ * What is between tokens is copied as it is, so that the text need not be valid JSON. Memory is laid out by hand and never
+ * grows. 64 blanks follow the text: no token has one.
+ */
+
+/** The largest text. */
+const CAPACITY: u32 = 262_144;
+const SLACK: usize = 64;
+const MAX_NAMES: u32 = 512;
+const MAX_NAME_BYTES: usize = 32_768;
+const SLOT_COUNT: u32 = 4_096;
+
+// Where things are.
+const SLOTS: usize = 1_024;
+const ENTRIES: usize = SLOTS + SLOT_COUNT * 2;
+const NAMES: usize = ENTRIES + MAX_NAMES * 8;
+export const INPUT: usize = NAMES + MAX_NAME_BYTES;
+export const OUTPUT: usize = INPUT + CAPACITY + SLACK;
+export const NUMBERS: usize = OUTPUT + CAPACITY + SLACK;
+/** A token takes the place of four bytes or more. */
+export const MEMORY_END: usize = NUMBERS + CAPACITY / 4;
+
+const FIRST_TOKEN: i8 = 0x10;
+const TOKENS: i8 = 9;
+/** The first token of a name that does not follow the name before it; a name of a higher number has the next one. */
+const FIRST_NUMBERED: u32 = 0x13;
+
+// What follows a name, as a part of its token.
+const ANY_VALUE: u32 = 0;
+const TRUE: u32 = 1;
+const FALSE: u32 = 2;
+
+const QUOTE: i8 = 0x22;
+const COMMA: u32 = 0x2c;
+const COLON: u32 = 0x3a;
+
+/** The number of bytes at `NUMBERS`. */
+export let numbered: u32 = 0;
+
+let nameCount: u32 = 0;
+let nameBytes: usize = 0;
+
+/** Gives the next number to the name at `INPUT`. */
+export function define(length: u32): void {
+  if (nameCount == MAX_NAMES || nameBytes + length + 8 > MAX_NAME_BYTES) unreachable();
+  const name = NAMES + nameBytes;
+  memory.copy(name, INPUT, length);
+  nameBytes += length;
+  store<u32>(ENTRIES + nameCount * 8, name);
+  store<u32>(ENTRIES + nameCount * 8 + 4, length);
+  let slot = slotOf(name, length);
+  while (load<u16>(SLOTS + slot * 2)) slot = (slot + 1) & (SLOT_COUNT - 1);
+  store<u16>(SLOTS + slot * 2, ++nameCount);
+}
+
+/**
+ * Encodes the text at `INPUT`: what remains of it is at `OUTPUT`, the numbers of names at `NUMBERS`.
+ *
+ * @returns the number of bytes at `OUTPUT`, never more than those of the text; 0 for a text that can have no tokens.
+ */
+export function encode(length: u32): u32 {
+  if (length > CAPACITY || load<u8>(INPUT) == 0) return 0;
+  const end = INPUT + length;
+  memory.fill(end, 0x20, SLACK);
+  let out = OUTPUT;
+  let copied: usize = INPUT;
+  /** The quote before the present one. */
+  let opening: usize = 0;
+  let before: u32 = 0;
+  let numbers: usize = NUMBERS;
+  let reserved = i8x16.splat(0);
+  for (let from: usize = INPUT; from < end; from += 16) {
+    const chunk = v128.load(from);
+    reserved = v128.or(reserved, i8x16.lt_u(i8x16.sub(chunk, i8x16.splat(FIRST_TOKEN)), i8x16.splat(TOKENS)));
+    let quotes = i8x16.bitmask(i8x16.eq(chunk, i8x16.splat(QUOTE)));
+    while (quotes != 0) {
+      const at = from + ctz(quotes);
+      quotes &= quotes - 1;
+      if (load<u8>(at + 1) == COLON && opening >= copied) {
+        const number = find(opening + 1, u32(at - opening) - 1);
+        if (number) {
+          out = copy(out, copied, opening);
+          copied = at + 2;
+          let following = ANY_VALUE;
+          // `true,` and `false,`
+          if (load<u32>(copied) == 0x65757274 && load<u8>(copied + 4) == COMMA) {
+            following = TRUE;
+            copied += 5;
+          } else if (load<u32>(copied) == 0x736c6166 && load<u16>(copied + 4) == 0x2c65) {
+            following = FALSE;
+            copied += 6;
+          }
+          if (number == before + 1) store<u8>(out++, u32(FIRST_TOKEN) + following);
+          else {
+            store<u8>(out++, FIRST_NUMBERED + 2 * following + ((number - 1) >> 8));
+            store<u8>(numbers++, number - 1);
+          }
+          before = number;
+        }
+      }
+      opening = at;
+    }
+  }
+  // guard(false): a text that has the bytes of tokens gets none
+  // fails: packages/server/src/crypto/name-tokens.test.ts › return every text byte for byte
+  if (v128.any_true(reserved)) return 0;
+  numbered = u32(numbers - NUMBERS);
+  return u32(copy(out, copied, end) - OUTPUT);
+}
+
+/** Copies blocks; what it copies too much is overwritten, or part of the slack. @returns the end of the copy. */
+function copy(to: usize, from: usize, end: usize): usize {
+  const copiedEnd = to + (end - from);
+  while (from < end) {
+    v128.store(to, v128.load(from));
+    to += 16;
+    from += 16;
+  }
+  return copiedEnd;
+}
+
+const FACTOR: u64 = 0x9e3779b97f4a7c15;
+
+/** Hashes the length and up to 16 bytes of a name: the first eight, and the last eight. */
+function slotOf(name: usize, length: u32): u32 {
+  const first = load<u64>(name);
+  const hash =
+    length < 8 ? first << (64 - 8 * max<u32>(length, 1)) : rotl<u64>(first * FACTOR, 29) ^ load<u64>(name + length - 8);
+  const mixed = (hash ^ length) * FACTOR;
+  return u32(mixed >> 40) & (SLOT_COUNT - 1);
+}
+
+function isEqual(one: usize, other: usize, length: u32): bool {
+  if (length < 8) return length == 0 || (load<u64>(one) ^ load<u64>(other)) << (64 - 8 * length) == 0;
+  for (let at: u32 = 0; at < length; at += 8) {
+    const from = min<u32>(at, length - 8);
+    if (load<u64>(one + from) != load<u64>(other + from)) return false;
+  }
+  return true;
+}
+
+/** The number of a name, counted from 1, or 0. */
+function find(name: usize, length: u32): u32 {
+  let slot = slotOf(name, length);
+  while (true) {
+    const number: u32 = load<u16>(SLOTS + slot * 2);
+    if (number == 0) return 0;
+    const entry = ENTRIES + (number - 1) * 8;
+    if (load<u32>(entry + 4) == length && isEqual(load<u32>(entry), name, length)) return number;
+    slot = (slot + 1) & (SLOT_COUNT - 1);
+  }
+}

@@ -1,0 +1,83 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { unseenEvent } from "../../../../bench/src/unseen-event.ts";
+import { NameTokens } from "./name-tokens.ts";
+import { anyPayload } from "./payloads.fixture.ts";
+
+const NAMES = ["a", "isEmulator", "sensorCount", "é", "a name that is longer than sixteen bytes", "prefix", "prefixes"];
+/** So many names that some have the higher first byte. */
+const MORE = Array.from({ length: 400 }, (_, index) => `field${index}`);
+const tokens = new NameTokens([...NAMES, ...MORE]);
+
+const roundTrip = (text: Buffer): Buffer => tokens.decode(tokens.encode(text));
+const textOf = (text: string): string => tokens.encode(Buffer.from(text)).text.toString("latin1");
+const numbersOf = (text: string): number[] => [...tokens.encode(Buffer.from(text)).numbers];
+
+describe("tokens of names", () => {
+  it("take one byte for a name, its quotes, its colon, and its value if that is a flag with a comma", () => {
+    const text = '{"isEmulator":true,"a":false,"sensorCount":3,"é":{"field399":false,"field398":true}}';
+    expect(textOf(text)).toBe("{\x15\x17\x133,\x10{\x18\x14true}}");
+    const [high, higher] = [NAMES.length + 398 - 256, NAMES.length + 399 - 256];
+    expect(numbersOf(text), "of names that do not follow the name before them").toEqual([1, 0, 2, higher, high]);
+    expect([textOf('{"a":true,"isEmulator":false,"a":1'), numbersOf('{"a":true,"isEmulator":false,"a":1')]).toEqual([
+      "{\x11\x12\x131",
+      [0],
+    ]);
+  });
+
+  it("leave other names, other spellings and values as they are", () => {
+    for (const text of ['{"prefi":1}', '{"prefixe":1}', '{"a" :1}', '{"\\u0061":1}', '["a","isEmulator"]', '{"":1}'])
+      expect(textOf(text)).toBe(text);
+  });
+
+  it("return every text byte for byte: of events, of pieces of JSON in any order, and of noise", () => {
+    const pieces = [
+      "\x10",
+      "\x18",
+      '"',
+      ":",
+      ",",
+      "{",
+      "}",
+      "\\",
+      "true",
+      "false",
+      "true,",
+      "false,",
+      "é",
+      "\u0000",
+      " ",
+      ...NAMES,
+    ];
+    const anyText = fc.array(fc.constantFrom(...pieces), { maxLength: 60 }).map((all) => Buffer.from(all.join("")));
+    const isReturned = (text: Buffer): boolean => roundTrip(text).equals(text);
+    fc.assert(fc.property(anyText, isReturned), { numRuns: 2_000 });
+    fc.assert(fc.property(anyPayload, isReturned), { numRuns: 50 });
+    for (let seed = 0; seed < 50; seed++) {
+      const event = Buffer.from(JSON.stringify(unseenEvent(seed, new Date(seed))));
+      expect(roundTrip(event).equals(event)).toBe(true);
+    }
+  });
+
+  it("return texts of up to 256 KiB, and larger ones without tokens", () => {
+    for (const length of [262_143, 262_144, 262_145, 300_000]) {
+      const text = Buffer.from('"a":true,'.repeat(length / 9 + 1)).subarray(0, length);
+      const encoded = tokens.encode(text);
+      const count = Math.floor(length / 9);
+      expect(encoded.text.length).toBe(length <= 262_144 ? count + (length % 9) : length + 1);
+      expect(encoded.numbers.length).toBe(length <= 262_144 ? count - 1 : 0);
+      expect(tokens.decode(encoded).equals(text)).toBe(true);
+    }
+  });
+
+  it("reject what they did not make", () => {
+    const decode = (text: number[], numbers: number[]) => (): Buffer =>
+      tokens.decode({ text: Buffer.from(text), numbers: Buffer.from(numbers) });
+    expect(decode([0x7b, 0x14], [255]), "a number beyond the names").toThrow(/not known/);
+    expect(decode([0x7b, 0x14, 0x10], [NAMES.length + 399 - 256]), "after the last name").toThrow(/not known/);
+    expect(decode([0x7b, 0x13], []), "no number").toThrow(/not known/);
+    expect(decode([0x7b, 0x13], [1, 2]), "a number too many").toThrow(/no token/);
+    const many = { text: Buffer.alloc(20_000, 0x13), numbers: Buffer.alloc(20_000, 4) };
+    expect(() => tokens.decode(many)).toThrow(/too large/);
+  });
+});

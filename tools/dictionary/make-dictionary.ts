@@ -1,0 +1,90 @@
+/** A dictionary for stored events, from the catalog and synthetic events. It is the same on every machine. */
+import type { RawSignalEvent } from "@device-risk-signals/contract";
+import { CATALOG } from "@device-risk-signals/contract/catalog";
+import type { Field } from "@device-risk-signals/contract/catalog/declare";
+import { ENVELOPE } from "@device-risk-signals/contract/members";
+import { fullEvent } from "../../bench/src/full-event.ts";
+import { NameTokens } from "../../packages/server/src/crypto/name-tokens.ts";
+
+export interface Dictionary {
+  /** The names that have tokens, in the order of their numbers. */
+  readonly names: readonly string[];
+  /** A zstd dictionary of bare content: what compressed texts may refer to, the most probable at the end. */
+  readonly content: Buffer;
+}
+
+const SAMPLES = 300;
+/** Seeds that no bench uses. */
+const FIRST_SEED = 1_000_000;
+const COLLECTED_FROM = Date.UTC(2026, 0, 1);
+const APART_MS = 977_000;
+/** A member with this value, or this item of a list, is in at least a tenth of the synthetic events. */
+const FREQUENT = SAMPLES / 10;
+
+type Fields = Readonly<Record<string, Field>>;
+
+export function makeDictionary(): Dictionary {
+  // Without those of an outcome, a probe's first field comes after its id.
+  const names = [
+    ...new Set([...Object.keys(ENVELOPE.members), ...CATALOG.flatMap(({ id, fields }) => [id, ...namesOf(fields)])]),
+  ];
+  const tokens = new NameTokens(names);
+  const texts = [JSON.stringify(sample(SAMPLES)), frequentTexts().join(""), emptyEvent()];
+  return { names, content: Buffer.concat(texts.map((text) => tokens.encode(Buffer.from(text)).text)) };
+}
+
+function namesOf(fields: Fields): string[] {
+  return Object.entries(fields).flatMap(([name, { fields: below }]) => [name, ...(below ? namesOf(below) : [])]);
+}
+
+const sample = (index: number): RawSignalEvent =>
+  fullEvent(FIRST_SEED + index, new Date(COLLECTED_FROM + index * APART_MS));
+
+/** What many synthetic events have, the most frequent last. */
+function frequentTexts(): string[] {
+  const counts = new Map<string, number>();
+  for (let index = 0; index < SAMPLES; index++) {
+    for (const text of textsOf(sample(index).probes)) counts.set(text, (counts.get(text) ?? 0) + 1);
+  }
+  const frequent = [...counts].filter(([, count]) => count >= FREQUENT);
+  return frequent.toSorted(([, a], [, b]) => a - b).map(([text]) => text);
+}
+
+function* textsOf(object: object): Iterable<string> {
+  for (const [name, value] of Object.entries(object)) {
+    if (Array.isArray(value)) yield* value.map((item) => `${JSON.stringify(item)},`);
+    else if (typeof value === "object") yield* textsOf(value as object);
+    else if (typeof value !== "boolean") yield `"${name}":${JSON.stringify(value)},`;
+  }
+}
+
+/** An event with every field of the catalog, flags false and lists empty, and with each word of a closed vocabulary. */
+function emptyEvent(): string {
+  const head = `{"session_id":"","client_id":"","event_type":"device_intel_collection","schema_version":1,"collected_at":"2026-`;
+  const probes = CATALOG.map(({ id, fields }) => `"${id}":{"status":"success","data":{${membersOf(fields)}}},`);
+  return `${head}","probes":{${probes.join("")}`;
+}
+
+function membersOf(fields: Fields): string {
+  return Object.entries(fields)
+    .map(([name, field]) => memberOf(name, field))
+    .join("")
+    .slice(0, -1);
+}
+
+function memberOf(name: string, { type, values, fields = {} }: Field): string {
+  const words = [...new Set(Object.values(values ?? {}).flat())];
+  switch (type) {
+    case "boolean":
+      return `"${name}":false,`;
+    case "number":
+      return `"${name}":1,`;
+    case "string":
+      return words.length === 0 ? `"${name}":"",` : words.map((word) => `"${name}":"${word}",`).join("");
+    case "string[]":
+    case "number[]":
+      return `"${name}":${JSON.stringify(words)},`;
+    case "object":
+      return `"${name}":{${membersOf(fields)}},`;
+  }
+}

@@ -113,7 +113,7 @@ export const FOLDERS: readonly Folder[] = [
   },
   {
     name: "exports",
-    purpose: "exports of feature values for training, and their recalls",
+    purpose: "exports of feature values and of raw events, and their recalls",
     imports: [
       "errors",
       "ports",
@@ -122,6 +122,8 @@ export const FOLDERS: readonly Folder[] = [
       "postgres",
       "crypto",
       "accounts",
+      "cases",
+      "policy",
       "events",
       "audit",
       "features",

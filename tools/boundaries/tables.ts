@@ -189,7 +189,7 @@ export const TABLES: Readonly<Record<string, Table>> = {
   feature_run: { owner: "features" },
   feature_chunk: { owner: "features" },
   feature_tally: { owner: "features" },
-  feature_export: { owner: "exports" },
+  data_export: { owner: "exports" },
   export_subject: { owner: "exports" },
   acknowledged_recall: { owner: "exports" },
   attestation: { owner: "features" },

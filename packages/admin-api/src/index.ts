@@ -20,5 +20,16 @@ export {
   ROUTES,
 } from "./routes.ts";
 export type { AccountExport, ExportPart } from "./routes/accounts.ts";
+export {
+  type EventExportManifest,
+  EXPORT_CLOCKS,
+  type ExportManifest,
+  type ExportRecord,
+  FEATURE_FORMATS,
+  type FeatureExportManifest,
+  type FilePart,
+  MAX_EVENT_IDS,
+  MAX_LABELS_BYTES,
+} from "./routes/exports.ts";
 export type { Order } from "./routes/orders.ts";
 export { CATEGORIES, type Event, FIELD_TYPES, SENSITIVITIES } from "./schemas.ts";

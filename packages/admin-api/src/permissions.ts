@@ -123,6 +123,22 @@ export const PERMISSIONS = {
     meaning: "read where the value of a feature comes from",
     roles: { analyst: "full", investigator: "full", auditor: "without-values" },
   },
+  "exports.features": {
+    meaning: "export features for training, with an approval by privacy",
+    roles: { analyst: "full", investigator: "full", privacy: "full" },
+  },
+  "exports.events": {
+    meaning: "export exact bytes of many events, with a case and an approval by privacy",
+    roles: { investigator: "full" },
+  },
+  "exports.read": {
+    meaning: "read which exports were handed out, and which rows are recalled",
+    roles: { analyst: "full", investigator: "full", privacy: "full", auditor: "full" },
+  },
+  "exports.recall": {
+    meaning: "recall rows of exports, and acknowledge that they were deleted",
+    roles: { analyst: "full", privacy: "full" },
+  },
   "accounts.export": {
     meaning: "export what is stored about an account, for an open request of it",
     roles: { privacy: "full" },

@@ -9,6 +9,7 @@ import { CASE_ROUTES } from "./routes/cases.ts";
 import { COUNTER_ROUTES } from "./routes/counters.ts";
 import { DRIFT_ROUTES } from "./routes/drift.ts";
 import { EVENT_ROUTES } from "./routes/events.ts";
+import { EXPORT_ROUTES } from "./routes/exports.ts";
 import { FEATURE_LINEAGE_ROUTES } from "./routes/feature-lineage.ts";
 import { FEATURE_ROUTES } from "./routes/features.ts";
 import { ORDER_ROUTES } from "./routes/orders.ts";
@@ -41,6 +42,7 @@ export const ROUTES = {
   ...FEATURE_ROUTES,
   ...BACKFILL_ROUTES,
   ...FEATURE_LINEAGE_ROUTES,
+  ...EXPORT_ROUTES,
   ...COUNTER_ROUTES,
   ...HOLD_ROUTES,
   ...RESTRICTION_ROUTES,

@@ -23,6 +23,7 @@ const scene = useTestSystem();
 const listener = useAdminListener(() => scene.system);
 let past: Past;
 let event: PastEvent;
+let investigated: string;
 
 const OBSERVATIONS =
   '{"probes": {"network": {"status": "success", "data": {"isVpnActive": false, "wifiSsid": "home"}}}, "n": 1.0}';
@@ -30,6 +31,9 @@ const OBSERVATIONS =
 beforeAll(async () => {
   past = new Past(scene.system);
   event = await past.store(0, { account: "customer-1", sessionId: "session-1" }, OBSERVATIONS);
+  const investigator = await listener.client(["investigator"]);
+  const of = { account: "customer-1", category: "dispute", reason: "dispute 4711" } as const;
+  investigated = (await investigator.call("openCase", of)).case_id;
 });
 afterAll(() => past?.close());
 
@@ -120,6 +124,22 @@ const inputs = (): Readonly<Record<RouteId, Record<string, unknown>>> => ({
   listAttestations: {},
   verifyAttestations: {},
   compareFeatures: { before: "none@1", after: "none@2", purpose: "default" },
+  exportFeatures: {
+    labels: { format: "csv", text: "account,label_time,label\n" },
+    features: ["none@1"],
+    purpose: "default",
+    clock: "known",
+    format: "csv",
+    recipient: "x",
+    reason: "model 4711",
+    expires_on: "2999-01-31",
+  },
+  repeatExport: { export_id: NO_ID, labels: { format: "csv", text: "account\n" }, reason: "model 4711" },
+  exportEvents: { case_id: investigated, account: "customer-1", recipient: "x", expires_on: "2999-01-31" },
+  listExports: {},
+  readExport: { export_id: NO_ID },
+  readRecalls: { export_id: NO_ID },
+  acknowledgeRecalls: { export_id: NO_ID, reason: "a letter" },
   listOutcomes: {},
   listRejections: {},
   readTimeline: { account: "customer-1", idempotency_key: event.idempotencyKey },

@@ -1,195 +1,219 @@
-/** The work of `drs export`, on the database itself. */
+/** The work of `drs export`. */
 import { createReadStream } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
+import {
+  type Answer,
+  type ExportManifest,
+  type FilePart,
+  type Input,
+  MAX_LABELS_BYTES,
+} from "@device-risk-signals/admin-api";
 import type { Installation } from "../app/open-installation.ts";
-import { writeAudit } from "../audit/audit.ts";
 import { OperatorError } from "../errors/operator-error.ts";
 import type { LabelSource } from "../exports/check-labels.ts";
-import { hashOf, withNewFile } from "../exports/export-file.ts";
-import { type ExportManifest, listExports } from "../exports/export-table.ts";
-import { acknowledgeRecalls, findRecalls } from "../exports/recalls.ts";
-import { type ExportPorts, prepareExport, repeatExport, requireExport, runExport } from "../exports/run-export.ts";
-import { writeExclusively } from "../files/durable-file.ts";
+import { hashOf, manifestOf, writeExport } from "../exports/export-file.ts";
+import type { ExportPart } from "../exports/export-parts.ts";
+import {
+  type ExportPorts,
+  prepareExport,
+  repeatExport,
+  requireFeatureExport,
+  runExport,
+} from "../exports/run-export.ts";
 import { plural } from "../messages/plural.ts";
 import { findPurposeCode } from "../policy/policy-table.ts";
-import { inOwnerTransaction } from "../postgres/database.ts";
 import { withJournalApplied } from "./audit-read.ts";
-import { agentOf, type Context, print, printJson, printRows, withConnection, withInstallation } from "./context.ts";
-import type { AcknowledgeOptions, RepeatOptions, RunOptions, ShownOptions } from "./export.ts";
-
-const ALL = 2_147_483_647;
+import { type Call, call as callOne, withCalls } from "./call.ts";
+import { agentOf, type Context, print, printJson } from "./context.ts";
+import type { AcknowledgeOptions, RawOptions, RepeatOptions, RunOptions, ShownOptions } from "./export.ts";
+import { findLogin } from "./login.ts";
+import { type PageOptions, printList } from "./pages.ts";
 
 export async function run(context: Context, options: RunOptions): Promise<void> {
-  const { labels: labelFile, features, clock, format, recipient, reason, expires: expiresOn } = options;
+  const { features, purpose, clock, format, recipient, reason, expires: expiresOn } = options;
   const out = await unusedFile(context, options.out);
-  const source = await labelSource(context, labelFile);
-  const manifest = await withReplayed(context, async (installation) => {
-    const ports = portsOf(context, installation);
-    const purpose = await findPurposeCode(installation.pool, options.purpose);
-    if (purpose === undefined) {
-      throw new OperatorError("not-found", "There is no such purpose: see drs purpose list.");
-    }
-    const order = { purpose, features, clock, format, recipient, reason, expiresOn };
-    const labels = await prepareExport(ports, order, source);
-    const written = await withNewFile(out, (sink) => runExport(ports, order, source, labels, agentOf(context), sink));
-    await writeManifest(out, written);
-    return written;
-  });
+  const labels = await labelFile(context, options.labels);
+  const order = { features: [...features], purpose, clock, format, recipient, reason };
+  const manifest = findLogin(context)
+    ? await writeAnswer(context, out, async (call) =>
+        call("exportFeatures", { ...order, expires_on: expiresOn, labels: await textOf(labels) }),
+      )
+    : await withReplayed(context, async (installation) => {
+        const ports = portsOf(context, installation);
+        const code = await findPurposeCode(installation.pool, purpose);
+        if (code === undefined) {
+          throw new OperatorError("not-found", "There is no such purpose: see drs purpose list.");
+        }
+        const wanted = { ...order, purpose: code, expiresOn };
+        const checked = await prepareExport(ports, wanted, labels);
+        return writeExport(out, await runExport(ports, wanted, labels, checked, agentOf(context)));
+      });
   if (options.json) return printJson(context, manifest);
   const { export_id, file, empty_rows } = manifest;
   const empty = empty_rows === 0 ? "" : `, ${empty_rows} of them without values`;
   print(context, `Export ${export_id} is in ${out}: ${plural(file.rows, "row")}${empty}.`);
 }
 
-export async function repeat(context: Context, id: string, options: RepeatOptions): Promise<void> {
+export async function raw(context: Context, options: RawOptions): Promise<void> {
+  const { case: case_id, account, action, type, event, from, to, recipient, expires } = options;
   const out = await unusedFile(context, options.out);
-  const source = await labelSource(context, options.labels);
-  const result = await withReplayed(context, async (installation) => {
-    const ports = portsOf(context, installation);
-    const record = await requireExport(installation.pool, id);
-    const agent = { ...agentOf(context), reason: options.reason };
-    const { manifest, leftOut } = await withNewFile(out, (sink) => repeatExport(ports, record, source, agent, sink));
-    await writeManifest(out, manifest);
-    return {
-      export_id: id,
-      same: manifest.file.sha256 === record.manifest?.file.sha256,
-      sha256: manifest.file.sha256,
-      rows_left_out: [...leftOut],
-      empty_rows: manifest.empty_rows,
-      empty_rows_before: record.manifest?.empty_rows ?? null,
-    };
-  });
+  const asked = {
+    case_id,
+    recipient,
+    expires_on: expires,
+    ...(account !== undefined && { account }),
+    ...(action !== undefined && { action_id: action }),
+    ...(type !== undefined && { action_type: type }),
+    ...(event && { event_ids: [...event] }),
+    ...(from !== undefined && { from: new Date(from).toISOString() }),
+    ...(to !== undefined && { to: new Date(to).toISOString() }),
+  };
+  const manifest = await writeAnswer(context, out, (call) => call("exportEvents", asked));
+  if (options.json) return printJson(context, manifest);
+  const { export_id, file, unreadable } = manifest;
+  const without = unreadable === 0 ? "" : `, ${unreadable} of them unreadable`;
+  print(context, `Export ${export_id} is in ${out}: ${plural(file.rows, "event")}${without}.`);
+}
+
+export async function repeat(context: Context, id: string, options: RepeatOptions): Promise<void> {
+  const { reason } = options;
+  const out = await unusedFile(context, options.out);
+  const labels = await labelFile(context, options.labels);
+  let before: Answer<"readExport"> | undefined;
+  const manifest = findLogin(context)
+    ? await writeAnswer(context, out, async (call) => {
+        before = await call("readExport", { export_id: id });
+        return call("repeatExport", { export_id: id, reason, labels: await textOf(labels) });
+      })
+    : await withReplayed(context, async (installation) => {
+        const record = await requireFeatureExport(installation.pool, id);
+        const agent = { ...agentOf(context), reason };
+        return writeExport(out, await repeatExport(portsOf(context, installation), record, labels, agent));
+      });
+  before ??= await callOne(context, "readExport", { export_id: id });
+  const result = {
+    export_id: id,
+    same: manifest.file.sha256 === before.record.sha256,
+    sha256: manifest.file.sha256,
+    rows_left_out: before.erased,
+    empty_rows: manifest.empty_rows,
+    empty_rows_before: before.empty_rows,
+  };
   if (options.json) return printJson(context, result);
   if (result.same) return print(context, `The same bytes are in ${out}.`);
   print(context, `Other bytes are in ${out}.`);
   if (result.rows_left_out.length > 0)
     print(context, `Erased since, and left out: rows ${result.rows_left_out.join(", ")}.`);
-  const { empty_rows: now, empty_rows_before: before } = result;
-  if (before === null) print(context, "The export did not end: there is nothing to compare with.");
+  const { empty_rows: now, empty_rows_before: then } = result;
+  if (then === null) print(context, "The export did not end: there is nothing to compare with.");
   else
-    print(context, `Rows without values: ${now}; in the export: ${before}. Values expire, and restrictions hide them.`);
+    print(context, `Rows without values: ${now}; in the export: ${then}. Values expire, and restrictions hide them.`);
 }
 
-export function list(
-  context: Context,
-  { limit, json = false }: ShownOptions & { readonly limit: number },
-): Promise<void> {
-  return withConnection(context, "read", async ({ pool }) => {
-    const exports = await listExports(pool, limit === 0 ? ALL : limit);
-    const recalls = await findRecalls(pool, {});
-    const rows = exports.map(
-      ({ export_id, purpose, recipient, started_at, finished_at, expires_on, is_expired, ...rest }) => {
-        const open = recalls.filter((one) => one.export_id === export_id && one.acknowledged_at === null);
-        const shown = {
-          export_id,
-          started_at,
-          purpose,
-          recipient,
-          rows: rest.manifest?.file.rows ?? null,
-          expires_on,
-          // The recipient of an export that did not end may have a part of it.
-          state: is_expired ? "expired" : finished_at === null ? "not ended" : "handed out",
-          recalled_rows: new Set(open.flatMap((one) => one.rows)).size,
-        };
-        const { features, clock, format, reason, started_by, label_rows, manifest } = rest;
-        return json
-          ? { ...shown, features, clock, format, reason, started_by, label_rows, sha256: manifest?.file.sha256 ?? null }
-          : shown;
-      },
-    );
-    printRows(context, rows, json, "No exports.");
-  });
+export function list(context: Context, options: PageOptions): Promise<void> {
+  const shown = (row: Answer<"listExports">["exports"][number]): object => {
+    const { export_id, kind, started_at, purpose, recipient, rows, expires_on, state, recalled_rows, ...rest } = row;
+    const columns = { export_id, kind, started_at, purpose, recipient, rows, expires_on, state, recalled_rows };
+    return options.json ? { ...columns, ...rest } : columns;
+  };
+  const read = async (call: Call, page: Input<"listExports">) => {
+    const { exports, next } = await call("listExports", page);
+    return { rows: exports.map(shown), next };
+  };
+  return printList(context, read, options, "No exports.");
 }
 
 /** The manifest of the file names its export; the record in the database says what its bytes must be. */
 export async function verify(context: Context, file: string, { json = false }: ShownOptions): Promise<void> {
   const path = resolve(context.directory, file);
-  await withConnection(context, "read", async ({ pool }) => {
+  await withCalls(context, "read", async (call) => {
     const id = await exportOf(path);
     const { sha256, bytes } = await hashOf(createReadStream(path));
-    const record = await requireExport(pool, id);
-    const open = (await findRecalls(pool, { exportId: id })).filter(({ acknowledged_at }) => acknowledged_at === null);
-    const recalled_rows = [...new Set(open.flatMap(({ rows }) => rows))].toSorted((a, b) => a - b);
-    const same = record.manifest?.file.sha256 === sha256;
-    if (json) printJson(context, { export_id: id, same, sha256, bytes, is_expired: record.is_expired, recalled_rows });
+    const { record, is_expired, recalled } = await call("readExport", { export_id: id });
+    const same = record.sha256 === sha256;
+    if (json) printJson(context, { export_id: id, same, sha256, bytes, is_expired, recalled_rows: recalled });
     // guard(false): a file that differs from its export is an error
     // fails: packages/server/src/exports/run-export.test.ts › differs
     if (!same) throw new OperatorError("input-invalid", `${path} differs from export ${id}.`);
     if (json) return;
     print(context, `${path} is export ${id}, whole: ${plural(bytes, "byte")}, for ${record.recipient}.`);
-    if (record.is_expired) print(context, `It expired on ${record.expires_on}: delete it.`);
-    if (recalled_rows.length > 0) print(context, `Recalled, to be deleted: rows ${recalled_rows.join(", ")}.`);
+    if (is_expired) print(context, `It expired on ${record.expires_on}: delete it.`);
+    if (recalled.length > 0) print(context, `Recalled, to be deleted: rows ${recalled.join(", ")}.`);
   });
 }
 
-export function recall(context: Context, id: string, { json = false }: ShownOptions): Promise<void> {
-  return withInstallation(context, "read", async ({ pool, receipts }) => {
-    const { manifest, recipient } = await requireExport(pool, id);
-    const recalls = await findRecalls(pool, { exportId: id });
-    const signer = await receipts();
-    for (const { erasure_id, erased_at, rows, acknowledged_at } of recalls) {
-      const named = { export_id: id, recipient, sha256: manifest?.file.sha256 ?? null, erasure_id, erased_at, rows };
-      const signed = await signer.sign({ receipt: "recall", ...named });
-      if (json) printJson(context, { ...named, acknowledged_at, recall: signed });
-      else {
-        const state = acknowledged_at === null ? "open" : `acknowledged at ${acknowledged_at}`;
-        print(context, `Erasure ${erasure_id} (${state}): rows ${rows.join(", ")}`);
-        print(context, signed);
-      }
+export async function recall(context: Context, id: string, { json = false }: ShownOptions): Promise<void> {
+  const { recalls } = await callOne(context, "readRecalls", { export_id: id });
+  for (const { recall: signed, acknowledged_at, ...named } of recalls) {
+    if (json) {
+      printJson(context, { ...named, acknowledged_at, recall: signed });
+      continue;
     }
-    if (recalls.length === 0 && !json) print(context, "Nothing of this export was erased.");
-  });
+    const state = acknowledged_at === null ? "open" : `acknowledged at ${acknowledged_at}`;
+    print(context, `Erasure ${named.erasure_id} (${state}): rows ${named.rows.join(", ")}`);
+    print(context, signed);
+  }
+  if (recalls.length === 0 && !json) print(context, "Nothing of this export was erased.");
 }
 
-export function acknowledge(context: Context, id: string, { reason }: AcknowledgeOptions): Promise<void> {
-  return withReplayed(context, async ({ pool, administration, audit }) => {
-    await requireExport(pool, id);
-    const acknowledged = await inOwnerTransaction(administration, async (owner) => {
-      const recalls = await findRecalls(owner, { exportId: id });
-      const open = recalls.filter(({ acknowledged_at }) => acknowledged_at === null);
-      // guard(false): an acknowledgement is of something
-      // fails: packages/server/src/exports/run-export.test.ts › is acknowledged
-      if (open.length === 0) throw new OperatorError("state-conflict", `Export ${id} has no open recall.`);
-      const agent = agentOf(context);
-      await acknowledgeRecalls(
-        owner,
-        id,
-        open.map(({ sequence }) => sequence),
-        { actor: agent.actor, reason },
-      );
-      const references = { export_id: id };
-      await writeAudit(owner, audit, {
-        ...agent,
-        operation: "export.acknowledge",
-        outcome: "done",
-        reason,
-        references,
-      });
-      return open.length;
-    });
-    print(context, `Acknowledged: ${plural(acknowledged, "recall")}.`);
-  });
+export async function acknowledge(context: Context, id: string, { reason }: AcknowledgeOptions): Promise<void> {
+  const { acknowledged } = await callOne(context, "acknowledgeRecalls", { export_id: id, reason });
+  print(context, `Acknowledged: ${plural(acknowledged, "recall")}.`);
 }
 
 /** Values that were erased since a backup are not exported of a restored database. */
 const withReplayed = <T>(context: Context, work: (installation: Installation) => Promise<T>): Promise<T> =>
   withJournalApplied(context, work, "change");
 
+/** Writes the file that an operation answers. */
+const writeAnswer = <Manifest extends ExportManifest>(
+  context: Context,
+  out: string,
+  ask: (call: Call) => Promise<AsyncIterable<FilePart<Manifest>>>,
+): Promise<Manifest> => {
+  const report = (line: string): void => void (context.isTerminal && context.stderr.write(`\r${line}`));
+  return withCalls(context, "change", async (call) => writeExport(out, partsOf(await ask(call))), report);
+};
+
+async function* partsOf<Manifest extends ExportManifest>(
+  lines: AsyncIterable<FilePart<Manifest>>,
+): AsyncGenerator<ExportPart<Manifest>> {
+  for await (const line of lines) {
+    yield "manifest" in line ? line : { bytes: Buffer.from(line.base64, "base64") };
+  }
+}
+
 function portsOf({ stderr, isTerminal, clock }: Context, { pool, ...installation }: Installation): ExportPorts {
   const onProgress = (rows: number): void => void (isTerminal && stderr.write(`\r${plural(rows, "row")}`));
   return { ...installation, executor: pool, clock, onProgress };
 }
 
-async function labelSource({ directory }: Context, file: string): Promise<LabelSource> {
+interface LabelFile extends LabelSource {
+  readonly path: string;
+  readonly bytes: number;
+}
+
+async function labelFile({ directory }: Context, file: string): Promise<LabelFile> {
   const path = resolve(directory, file);
   const format = /\.(?:jsonl|ndjson)$/i.test(path) ? "jsonl" : "csv";
   const found = await stat(path).catch(() => undefined);
   if (!found?.isFile()) throw new OperatorError("input-invalid", `${path} can't be read`);
-  return { format, open: () => createReadStream(path) };
+  return { path, bytes: found.size, format, open: () => createReadStream(path) };
 }
 
-const manifestOf = (path: string): string => `${path}.manifest.json`;
+/** The labels for the admin API. @throws input-invalid */
+async function textOf({ path, bytes, format }: LabelFile): Promise<Input<"exportFeatures">["labels"]> {
+  if (bytes > MAX_LABELS_BYTES) {
+    const message = `${path} has more than ${MAX_LABELS_BYTES} bytes: the admin API takes no more, run the command on the database`;
+    throw new OperatorError("input-invalid", message);
+  }
+  try {
+    return { format, text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await readFile(path)) };
+  } catch (cause) {
+    throw new OperatorError("input-invalid", `${path} is not UTF-8`, { cause });
+  }
+}
 
 async function unusedFile({ directory }: Context, file: string): Promise<string> {
   const path = resolve(directory, file);
@@ -198,10 +222,6 @@ async function unusedFile({ directory }: Context, file: string): Promise<string>
     if (found) throw new OperatorError("output-failed", `${one} is already there: name another file`);
   }
   return path;
-}
-
-function writeManifest(out: string, manifest: ExportManifest): Promise<void> {
-  return writeExclusively(manifestOf(out), Buffer.from(`${JSON.stringify(manifest, undefined, 2)}\n`));
 }
 
 async function exportOf(path: string): Promise<string> {

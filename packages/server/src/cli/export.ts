@@ -1,9 +1,12 @@
-/** `drs export`: feature values for training, and what is recalled of them. */
+/** `drs export`: feature values for training, exact bytes for investigations, and what is recalled of them. */
 import { Command, InvalidArgumentError } from "commander";
-import { CLOCKS, type ExportClock, type ExportFormat, FORMATS } from "../exports/export-table.ts";
+import { EXPORT_CLOCKS, FEATURE_FORMATS, MAX_EVENT_IDS } from "@device-risk-signals/admin-api";
+import { LIMITS } from "@device-risk-signals/contract";
+import type { ExportClock, FeatureFormat } from "../exports/export-table.ts";
+import { breakGlassOption, type BreakGlassOptions, requireBreakGlass } from "./break-glass.ts";
 import type { Context } from "./context.ts";
 import { featureName } from "./feature-name.ts";
-import { count, example, futureDate, name, uuid, wordOf, written } from "./options.ts";
+import { account, count, example, futureDate, name, time, uuid, wordOf, written } from "./options.ts";
 import { reasonReader } from "./reason.ts";
 
 export interface RunOptions {
@@ -11,9 +14,23 @@ export interface RunOptions {
   readonly features: readonly string[];
   readonly purpose: string;
   readonly clock: ExportClock;
-  readonly format: ExportFormat;
+  readonly format: FeatureFormat;
   readonly recipient: string;
   readonly reason: string;
+  readonly expires: string;
+  readonly out: string;
+  readonly json?: boolean;
+}
+
+export interface RawOptions extends BreakGlassOptions {
+  readonly case: string;
+  readonly account?: string;
+  readonly action?: string;
+  readonly type?: string;
+  readonly event?: readonly string[];
+  readonly from?: number;
+  readonly to?: number;
+  readonly recipient: string;
   readonly expires: string;
   readonly out: string;
   readonly json?: boolean;
@@ -37,6 +54,12 @@ export interface AcknowledgeOptions {
 /** Other commands do not load what only these need. */
 const loadWork = () => import("./export-work.ts");
 
+function eventIds(text: string): readonly string[] {
+  const ids = text.split(",").map((one) => uuid(one.trim()));
+  if (ids.length > MAX_EVENT_IDS) throw new InvalidArgumentError(`It names more than ${MAX_EVENT_IDS} events.`);
+  return ids;
+}
+
 function featureNames(text: string): readonly string[] {
   const names = text.split(",").map((one) => featureName(one.trim()));
   if (new Set(names).size < names.length) throw new InvalidArgumentError("It names a version twice.");
@@ -46,7 +69,7 @@ function featureNames(text: string): readonly string[] {
 export function exportCommand(context: Context): Command {
   const reason = reasonReader(context);
   const command = new Command("export")
-    .description("Exports of feature values for training, and their recalls.")
+    .description("Exports of features for training and of raw events, and their recalls.")
     .addHelpText("after", example("drs export list", "drs export verify training.parquet"));
   command
     .command("run")
@@ -54,8 +77,8 @@ export function exportCommand(context: Context): Command {
     .requiredOption("--labels <file>", "CSV or JSON lines: account, action_id or event_id; label_time, label")
     .requiredOption("--features <list>", "versions, such as root_traces@2,vpn_active@1", featureNames)
     .requiredOption("--purpose <id>", "purpose whose events they were computed of", name("a purpose", 64))
-    .requiredOption("--clock <clock>", "received or known: see the docs", wordOf(CLOCKS))
-    .option("--format <format>", FORMATS.join(", "), wordOf(FORMATS), "parquet")
+    .requiredOption("--clock <clock>", "received or known: see the docs", wordOf(EXPORT_CLOCKS))
+    .option("--format <format>", FEATURE_FORMATS.join(", "), wordOf(FEATURE_FORMATS), "parquet")
     .requiredOption("--recipient <name>", "who gets the file", written("a recipient", 256))
     .requiredOption("--reason <text>", "why; recorded in the audit log", reason)
     .requiredOption("--expires <date>", "when the recipient deletes it: 2027-01-31", futureDate(context.clock))
@@ -69,6 +92,29 @@ export function exportCommand(context: Context): Command {
       ),
     )
     .action(async (options: RunOptions) => (await loadWork()).run(context, options));
+  command
+    .command("raw")
+    .description("Write the exact bytes of many events into a file, with a case. Audited, event by event.")
+    .requiredOption("--case <case-id>", "an open case of yours: drs case open", uuid)
+    .option("--account <account>", "only events of this account", account)
+    .option("--action <action-id>", "only events of this action", name("an action id", LIMITS.actionId))
+    .option("--type <action-type>", "only events of this action type", name("an action type", LIMITS.actionType))
+    .option("--event <list>", "these events alone, by their ids", eventIds)
+    .option("--from <time>", "received at this time or later: 2027-01-31 or 2027-01-31T08:00:00Z", time)
+    .option("--to <time>", "received before this time", time)
+    .requiredOption("--recipient <name>", "who gets the file", written("a recipient", 256))
+    .requiredOption("--expires <date>", "when the recipient deletes it: 2027-01-31", futureDate(context.clock))
+    .requiredOption("--out <file>", "a file that is not there yet")
+    .addOption(breakGlassOption())
+    .option("--json", "print the manifest as one JSON object")
+    .addHelpText(
+      "after",
+      example(
+        "drs export raw --case ID --account customer-1 --from 2027-01-01 --recipient police --expires 2027-03-31 \\",
+        "    --out events.ndjson",
+      ),
+    )
+    .action(async (options: RawOptions) => (await loadWork()).raw(requireBreakGlass(context, options), options));
   command
     .command("list")
     .description("List exports, newest first: to whom, until when, rows that are recalled.")

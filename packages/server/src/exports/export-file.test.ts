@@ -2,7 +2,8 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { useFolder } from "../../../../e2e/support/use-folder.ts";
-import { withNewFile } from "./export-file.ts";
+import { withNewFile, writeExport } from "./export-file.ts";
+import type { ExportPart } from "./export-parts.ts";
 
 const folder = useFolder();
 const names = async (): Promise<readonly string[]> => (await readdir(folder())).toSorted();
@@ -38,5 +39,17 @@ describe("the file of an export", () => {
     const writing = withNewFile(path, async () => {});
     await expect(writing).rejects.toThrow("left.partial is of an export that did not end");
     expect(await readFile(`${path}.partial`, "utf8")).toBe("a");
+  });
+
+  it("is deleted where it is not whole: it ends before its manifest, or differs from it", async () => {
+    const bytes = { bytes: Buffer.from("ab") };
+    const other = { manifest: { file: { sha256: "of other bytes" } } } as ExportPart;
+    for (const given of [[bytes], [bytes, other]]) {
+      const parts = (async function* (): AsyncGenerator<ExportPart> {
+        yield* given;
+      })();
+      await expect(writeExport(join(folder(), "cut"), parts)).rejects.toThrow("it is not whole");
+    }
+    expect((await names()).filter((name) => name.startsWith("cut"))).toEqual([]);
   });
 });

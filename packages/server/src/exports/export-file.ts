@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
+import type { ExportManifest } from "@device-risk-signals/admin-api";
 import { type FileHandle, link, open, rename, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import { OperatorError } from "../errors/operator-error.ts";
-import { syncFolder } from "../files/durable-file.ts";
+import { syncFolder, writeExclusively } from "../files/durable-file.ts";
+import type { ExportPart } from "./export-parts.ts";
 
 /** Where the bytes of an export go. */
 export interface ExportSink {
@@ -11,24 +13,38 @@ export interface ExportSink {
   finish(): Promise<void>;
 }
 
-export interface MeasuredSink extends ExportSink {
-  readonly measured: () => { readonly sha256: string; readonly bytes: number };
+export const manifestOf = (path: string): string => `${path}.manifest.json`;
+
+/**
+ * Writes the file of an export, and its manifest when the file is durable.
+ * @throws output-failed; dependency-unavailable where it is not whole.
+ */
+export async function writeExport<Manifest extends ExportManifest>(
+  path: string,
+  parts: AsyncIterable<ExportPart<Manifest>>,
+): Promise<Manifest> {
+  const written = await withNewFile(path, async (sink) => {
+    const sha256 = createHash("sha256");
+    for await (const part of parts) {
+      if ("bytes" in part) {
+        sha256.update(part.bytes);
+        await sink.append(part.bytes);
+        continue;
+      }
+      // guard(false): the file is the one that the manifest describes
+      // fails: packages/server/src/exports/export-file.test.ts › is not whole
+      if (part.manifest.file.sha256 !== sha256.digest("hex")) throw notWhole();
+      await sink.finish();
+      return part.manifest;
+    }
+    throw notWhole();
+  });
+  await writeExclusively(manifestOf(path), Buffer.from(`${JSON.stringify(written, undefined, 2)}\n`));
+  return written;
 }
 
-/** Measures what is appended to a sink. */
-export function measuring(sink: ExportSink): MeasuredSink {
-  const sha256 = createHash("sha256");
-  let bytes = 0;
-  return {
-    async append(chunk) {
-      sha256.update(chunk);
-      bytes += chunk.length;
-      await sink.append(chunk);
-    },
-    finish: () => sink.finish(),
-    measured: () => ({ sha256: sha256.copy().digest("hex"), bytes }),
-  };
-}
+const notWhole = (): OperatorError =>
+  new OperatorError("dependency-unavailable", "The export ended before its manifest, or was changed: it is not whole.");
 
 /** The name of a file while it is written. */
 const draftOf = (path: string): string => `${path}.partial`;

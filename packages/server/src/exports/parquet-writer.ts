@@ -2,7 +2,7 @@ import { ByteWriter, ParquetWriter } from "hyparquet-writer";
 import {
   type Append,
   type Cell,
-  type ExportRow,
+  type TableRow,
   stateNameOf,
   type TableColumn,
   type TableWriter,
@@ -36,7 +36,7 @@ interface Column {
   readonly name: string;
   readonly type: Type;
   readonly isOptional: boolean;
-  readonly valueOf: (row: ExportRow) => Cell["value"];
+  readonly valueOf: (row: TableRow) => Cell["value"];
 }
 
 /** Writes a row group as soon as it is full: memory does not grow with the number of rows. */
@@ -44,9 +44,9 @@ export function createParquetWriter(tableColumns: readonly TableColumn[], append
   const pending = new Pending();
   const columns = columnsOf(tableColumns);
   const writer = new ParquetWriter({ writer: pending, schema: schemaOf(columns), createdBy: "drs" });
-  let rows: ExportRow[] = [];
+  let rows: TableRow[] = [];
 
-  const writeGroup = async (group: readonly ExportRow[]): Promise<void> => {
+  const writeGroup = async (group: readonly TableRow[]): Promise<void> => {
     const columnData = columns.map(({ name, type, valueOf }) => ({
       name,
       data: group.map((row) => storedOf(type, valueOf(row))),

@@ -3,7 +3,7 @@ import type { Executor, OwnerTransaction } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";
 import { query, sql } from "../postgres/statement.ts";
 
-const RECALLED = `feature_export x join export_subject s on s.export_id = x.export_id
+const RECALLED = `data_export x join export_subject s on s.export_id = x.export_id
   join erasure e on e.subject_mac = s.subject_mac and e.sequence > x.erasures`;
 
 const FIND_RECALLED_ROWS = sql(
@@ -48,6 +48,12 @@ export async function findRecalls(executor: Executor, { exportId, erasureId }: R
 }
 
 export type Recall = Awaited<ReturnType<typeof findRecalls>>[number];
+
+export const isOpen = ({ acknowledged_at }: Recall): boolean => acknowledged_at === null;
+
+/** The numbers of the rows that recalls name. */
+export const rowsOf = (recalls: readonly Recall[]): readonly number[] =>
+  [...new Set(recalls.flatMap(({ rows }) => rows))].toSorted((a, b) => a - b);
 
 const ACKNOWLEDGE = sql(
   `insert into acknowledged_recall (export_id, sequence, acknowledged_by, reason)

@@ -4,6 +4,7 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { EventExportManifest, FeatureExportManifest, Role } from "@device-risk-signals/admin-api";
 import { bundleOf } from "../../../features/src/bundle.fixture.ts";
 import { objects, type Printed, runInProcess } from "../../../../e2e/support/command.ts";
 import { AWAITED_LOCKS } from "../../../../e2e/support/database.ts";
@@ -20,10 +21,14 @@ import { extractNext } from "../features/extraction-worker.ts";
 import { LayerRunners } from "../features/layer-runners.ts";
 import { inOwnerTransaction, inTransaction } from "../postgres/database.ts";
 import { verifyReceipt } from "../lifecycle/receipts/receipt-signer.ts";
-import type { ExportManifest } from "./export-table.ts";
+import { useAdminListener } from "../admin/admin-scene.fixture.ts";
+import { decideApproval } from "../approvals/approvals.ts";
+import { findOpenCase } from "../cases/cases.ts";
+import { runEventExport } from "./export-events.ts";
 
 const folder = useFolder();
 const opened = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: join(folder(), "journal") }));
+const listener = useAdminListener(() => opened.system);
 const runners = new LayerRunners({ graceMs: 100 });
 const DECIDER = { actor: "A. Analyst", via: "direct", reason: "a review" } as const;
 const EVIDENCE: Evidence = { days: 7, events: 0, is_limited: false, coverage: [], refused: [] };
@@ -108,16 +113,16 @@ const asked = ({ labels, out, features = "root@1", clock = "received" }: Asked):
   "--recipient",
   "fraud team",
   "--reason",
-  "model 7",
+  "model 4711",
   "--labels",
   labels,
   "--out",
   path(out),
 ];
 
-async function run(wanted: Asked): Promise<ExportManifest> {
+async function run(wanted: Asked): Promise<FeatureExportManifest> {
   const [manifest] = await done(...asked(wanted));
-  return manifest as unknown as ExportManifest;
+  return manifest as unknown as FeatureExportManifest;
 }
 
 async function read(name: string): Promise<Record<string, unknown>[]> {
@@ -235,7 +240,7 @@ describe("an export", () => {
       rows: 1,
     });
     const audit = await done("audit", "list", "--limit", "5");
-    expect(audit).toContainEqual(expect.objectContaining({ operation: "export.run", reason: "model 7" }));
+    expect(audit).toContainEqual(expect.objectContaining({ operation: "export.run", reason: "model 4711" }));
   });
 
   it("is repeated with the same bytes, although more values were stored since", async () => {
@@ -312,6 +317,211 @@ it("an export that is killed is absent or whole, and another one next to it is w
   expect(begun, "none was killed before it began to write").toBe(rounds(1, 100));
 });
 
+/** Commands of a person through the admin API; another one approves what they ask for. */
+async function through(person: string, ...roles: readonly Role[]) {
+  const remote = { DRS_ADMIN_URL: listener.url, DRS_ADMIN_TOKEN: await listener.token(roles, { person }) };
+  const ask = (...args: readonly string[]): Promise<Printed> => runInProcess(remote, ...args);
+  const approved = async (...args: readonly string[]): Promise<Record<string, unknown>> => {
+    const waiting = await ask(...args);
+    expect(waiting, waiting.stderr).toMatchObject({ code: 5, stdout: "" });
+    const approvalId = /Approval (\S+) by privacy/.exec(waiting.stderr)?.[1] ?? "";
+    const { pool, clock } = opened.system;
+    const decision = { approvalId, roles: ["privacy"], decision: "approved" } as const;
+    expect(await decideApproval(pool, clock, { ...decision, person })).toBe(false);
+    expect(await decideApproval(pool, clock, { ...decision, person: "petra" })).toBe(true);
+    const given = await ask(...args, "--json");
+    expect(given).toMatchObject({ code: 0, stderr: "" });
+    return objects(given.stdout)[0] ?? {};
+  };
+  return { ask, approved };
+}
+
+describe("an export through the admin API", () => {
+  it("is approved by a second person, and has the bytes that a command on the database writes", async () => {
+    await store("remote", true, 1);
+    await extract();
+    const labels = await labelFile("remote", `remote,,,${ago(0)},good`);
+    const { file, labels: checked } = await run({ labels, out: "direct.jsonl" });
+    const { ask, approved } = await through("anna", "analyst", "privacy");
+    const manifest = await approved(...asked({ labels, out: "remote.jsonl" }));
+    expect(manifest).toMatchObject({ kind: "features", file, labels: checked });
+    expect(await readFile(path("remote.jsonl"))).toEqual(await readFile(path("direct.jsonl")));
+    expect((await ask(...asked({ labels, out: "more.jsonl" }))).code, "an approval is used once").toBe(5);
+
+    const id = String(manifest["export_id"]);
+    const again = [
+      "export",
+      "repeat",
+      id,
+      "--labels",
+      labels,
+      "--reason",
+      "audit 4711",
+      "--out",
+      path("remote-again.jsonl"),
+    ];
+    expect(await approved(...again)).toMatchObject({ same: true, rows_left_out: [] });
+    for (const reading of [
+      ["list", "--limit", "2"],
+      ["verify", path("remote.jsonl")],
+      ["recall", id],
+    ]) {
+      const args = ["export", ...reading, "--json"];
+      expect(await ask(...args), args.join(" ")).toEqual(await drs(...args));
+    }
+    expect((await ask("export", "acknowledge", id, "--reason", "letter of 3 March")).stderr).toContain(
+      "no open recall",
+    );
+    const entries = await done("audit", "list", "--limit", "30");
+    expect(entries).toContainEqual(
+      expect.objectContaining({
+        operation: "export.run",
+        via: "api",
+        detail: expect.objectContaining({ export_id: id }) as object,
+      }),
+    );
+  });
+
+  it("names bad rows of labels, and writes nothing", async () => {
+    const { ask } = await through("anna", "analyst");
+    const labels = await labelFile("bad-remote", `good,,,2999-01-01,good`);
+    const wanted = asked({ labels, out: "bad-remote.jsonl" });
+    expect(await ask(...wanted)).toEqual(await drs(...wanted));
+    await expect(readFile(path("bad-remote.jsonl"))).rejects.toThrow("ENOENT");
+  });
+});
+
+describe("an export of raw events", () => {
+  const rawOf = (caseId: string, out: string, ...selected: readonly string[]): readonly string[] => [
+    ...words(`export raw --case ${caseId} --recipient police --expires 2999-01-31 --out ${path(out)}`),
+    ...selected,
+  ];
+  const openCase = async (...covers: readonly string[]): Promise<string> => {
+    const opening = ["case", "open", ...covers, "--category", "dispute", "--reason", "dispute 4711"];
+    return String((await done(...opening))[0]?.["case_id"]);
+  };
+  const ofAccount = ["--account", "raw"];
+
+  it("has the exact bytes, marks what is held, leaves out what is restricted, and is in the audit event by event", async () => {
+    const exact = `{"n": 1.0, "text": "\u00e4\\u0000", "probes": {}}\n`;
+    const events = [
+      await past.store(3, { account: "raw" }, exact),
+      await store("raw", true, 2, { actionType: "login" }),
+    ];
+    const [hold] = await done(
+      "hold",
+      "add",
+      "--event",
+      events[0]?.eventId ?? "",
+      ...words("--approver J --review 2999-01-31"),
+      "--reason",
+      "dispute 4711",
+    );
+    await store("hidden", true, 1);
+    await done(
+      "restriction",
+      "add",
+      "--account",
+      "hidden",
+      ...words("--article 18 --approver J"),
+      "--reason",
+      "disputed 17",
+    );
+    const of = await openCase(...ofAccount);
+    const [manifest] = await done(...rawOf(of, "raw.ndjson", ...ofAccount));
+    expect(manifest).toMatchObject({ kind: "events", case_id: of, file: { rows: 2 }, held: 1, unreadable: 0 });
+    const lines = await read("raw.ndjson");
+    expect(lines).toMatchObject([
+      { row: 1, event_id: events[1]?.eventId, purpose: "default", held: false },
+      { row: 2, event_id: events[0]?.eventId, held: true, bytes: Buffer.byteLength(exact) },
+    ]);
+    const bytes = lines.map((line) => Buffer.from(String(line["exact_base64"]), "base64").toString());
+    expect(bytes).toEqual([events[1]?.exact, events[0]?.exact]);
+    const { rows } = await opened.owner.query(
+      `select operation, case_id::text, event_ids::text[] from audit_entry
+        where operation in ('export.raw', 'event.export') order by at, entry_id`,
+    );
+    const ids = lines.map(({ event_id }) => event_id);
+    expect(rows).toEqual([
+      { operation: "export.raw", case_id: of, event_ids: null },
+      { operation: "event.export", case_id: of, event_ids: ids },
+    ]);
+    expect(await done("export", "verify", path("raw.ndjson"))).toMatchObject([{ same: true }]);
+    expect(await done("case", "list")).toContainEqual(expect.objectContaining({ case_id: of, events_opened: 2 }));
+
+    const one = await done(...rawOf(of, "one.ndjson", ...ofAccount, "--type", "login", "--from", "2020-01-31"));
+    expect(one).toMatchObject([{ file: { rows: 1 } }]);
+    expect(await done(...rawOf(of, "ids.ndjson", "--event", ids.join(",")))).toMatchObject([{ file: { rows: 2 } }]);
+    const hidden = await openCase("--account", "hidden");
+    expect((await drs(...rawOf(hidden, "no.ndjson", "--account", "hidden"))).stderr).toContain("No event is selected");
+    await done("hold", "lift", String(hold?.["hold_id"]), "--reason", "it was resolved", "--yes");
+  });
+
+  it("beyond its case needs an approval, which says how many events that are", async () => {
+    await store("raw-2", true, 1, { actionType: "transfer" });
+    const wanted = ["--type", "transfer"];
+    const direct = await drs(...rawOf(await openCase(...ofAccount), "beyond.ndjson", ...wanted));
+    expect(direct).toMatchObject({ code: 1, stderr: expect.stringContaining("does not cover 1 event") as string });
+    const { ask, approved } = await through("ines", "investigator");
+    const opening = ["case", "open", ...ofAccount, "--category", "dispute", "--reason", "dispute 4712", "--json"];
+    const of = String(objects((await ask(...opening)).stdout)[0]?.["case_id"]);
+    expect(await approved(...rawOf(of, "beyond.ndjson", ...wanted))).toMatchObject({ case_id: of, file: { rows: 1 } });
+    expect((await read("beyond.ndjson"))[0]).toMatchObject({ account: "raw-2", action_type: "transfer" });
+    const [approval] = await done("approval", "list", "--limit", "1");
+    expect(approval).toMatchObject({
+      operation: "export.raw",
+      plan: { events: 1, accounts: 1, beyond_case: 1 },
+      state: "used",
+    });
+    expect(JSON.stringify(approval)).not.toContain('"raw"');
+    expect((await ask(...rawOf(await openCase(...ofAccount), "x", ...wanted))).stderr, "the case of another").toContain(
+      "case",
+    );
+  });
+
+  it("ends with its case", async () => {
+    const { system } = opened;
+    const id = await openCase(...ofAccount);
+    const person = String((await done("case", "list", "--limit", "1"))[0]?.["opened_by"]);
+    const of = await findOpenCase(system.pool, system.clock, id, person);
+    if (!of) throw new Error("the case is open");
+    const order = {
+      recipient: "police",
+      expiresOn: "2999-01-31",
+      detail: {},
+      account: "raw",
+      agent: DECIDER,
+      case: of,
+    };
+    const selection = { filter: { account: "raw", to: Date.now() } };
+    const parts = await runEventExport({ ...system, onProgress: () => {} }, { ...order, selection }, async () => {});
+    await drs("case", "close", id);
+    await expect(Array.fromAsync(parts)).rejects.toMatchObject({ code: "state-conflict" });
+  });
+
+  it("is recalled when an account is erased, and is not repeated", async () => {
+    await store("raw-3", true, 1);
+    const [made] = await done(...rawOf(await openCase("--account", "raw-3"), "recalled.ndjson", "--account", "raw-3"));
+    const { export_id } = made as unknown as EventExportManifest;
+    const [erasure] = await done("erase", "run", "--account", "raw-3", "--reason", "request 17", "--yes");
+    expect(erasure).toMatchObject({ recalls: [{ export_id, recipient: "police", rows: 1 }] });
+    expect(await done("export", "recall", export_id)).toMatchObject([{ rows: [1], acknowledged_at: null }]);
+    const labels = await labelFile("raw", `good,,,${ago(0)},good`);
+    const again = await drs(
+      "export",
+      "repeat",
+      export_id,
+      "--labels",
+      labels,
+      "--reason",
+      "a check",
+      "--out",
+      path("y"),
+    );
+    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining("run drs export raw again") as string });
+  });
+});
+
 describe("an erasure after an export", () => {
   it("is recalled by row numbers until it is acknowledged, and a repetition lacks the rows", async () => {
     await store("erased", true, 1);
@@ -369,8 +579,9 @@ describe("an erasure after an export", () => {
 
   it("recalls the rows also where the event and its values have expired; a request stays open until its exports are recalled", async () => {
     await store("expired", true, 1);
+    const single = await store("single", true, 1);
     await extract();
-    const labels = await labelFile("expired", `expired,,,${ago(0)},fraud`);
+    const labels = await labelFile("expired", `expired,,,${ago(0)},fraud`, `single,,,${ago(0)},fraud`);
     const { export_id } = await run({ labels, out: "expired.jsonl" });
     // The second pass deletes the tombstone of the idempotency key.
     for (const days of [400, 40]) {
@@ -382,6 +593,9 @@ describe("an erasure after an export", () => {
     expect((await drs(...close)).stderr).toContain("1 export has values of the account");
     const erased = await drs("erase", "run", "--account", "expired", "--reason", "request 19", "--yes");
     expect(await drs(...close)).toMatchObject({ code: 0 });
-    expect(erased.stdout).toContain(`1 row of the export to fraud team to recall: drs export recall ${export_id}\n`);
+    const recalled = `1 row of the export to fraud team to recall: drs export recall ${export_id}\n`;
+    expect(erased.stdout).toContain(recalled);
+    const byEvent = await drs("erase", "run", "--event", single.eventId, "--reason", "request 20", "--yes");
+    expect(byEvent.stdout, "nothing else is left of it").toContain(recalled);
   });
 });

@@ -1,23 +1,24 @@
 /** Exports of feature values for training: one row for each label, in order. */
 import { randomUUID } from "node:crypto";
+import type { FeatureExportManifest } from "@device-risk-signals/admin-api";
 import type { AuditSigner } from "../audit/audit-signer.ts";
-import { type Agent, writeAudit } from "../audit/audit.ts";
+import { type Agent, type AuditEntry, writeAudit } from "../audit/audit.ts";
 import type { FeatureSealer } from "../crypto/feature-sealer.ts";
 import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
 import { OperatorError } from "../errors/operator-error.ts";
 import { excludeIngestion } from "../events/exclude-ingestion.ts";
-import { findBundles, type LayerRow, listLayers, nameOf } from "../features/decisions.ts";
+import { type FeatureName, findBundles, type LayerRow, listLayers, nameOf } from "../features/decisions.ts";
 import type { Clock } from "../ports.ts";
-import { inOwnerTransaction, type OwnerDatabase, withOwner } from "../postgres/database.ts";
-import type { Executor, OwnerConnection } from "../postgres/executor.ts";
+import { inOwnerTransaction, type OwnerDatabase, streamOwner } from "../postgres/database.ts";
+import type { Executor, OwnerConnection, OwnerTransaction } from "../postgres/executor.ts";
 import { type CheckedLabels, checkLabels, labelBatches, type LabelSource } from "./check-labels.ts";
-import { type ExportSink, measuring } from "./export-file.ts";
+import { type ExportPart, MeasuredBytes } from "./export-parts.ts";
+import { subjectsOf } from "./export-subjects.ts";
 import {
-  type ExportColumn,
-  type ExportedSubject,
-  type ExportManifest,
+  type ExportClock,
   type ExportOrder,
-  type ExportRecord,
+  type ExportRow,
+  type FeatureFormat,
   findExport,
   finishExport,
   insertExport,
@@ -26,7 +27,7 @@ import {
 import { findValues, type FoundValues, type ValueScope } from "./find-values.ts";
 import type { Label } from "./labels.ts";
 import { findRecalledRows } from "./recalls.ts";
-import { type Cell, createTableWriter, type ExportRow, type TableColumn } from "./table-writer.ts";
+import { type Cell, createTableWriter, type TableColumn, type TableRow } from "./table-writer.ts";
 
 export interface ExportPorts {
   readonly executor: Executor;
@@ -39,9 +40,12 @@ export interface ExportPorts {
   readonly onProgress: (rows: number) => void;
 }
 
+/** Who asks for an export, and the approval of it. */
+export type ExportAgent = Agent & Pick<AuditEntry, "approvalId">;
+
 /** What the values of an export are read from and how they are shown. */
 interface Plan {
-  readonly columns: readonly (TableColumn & Omit<ExportColumn, "states">)[];
+  readonly columns: readonly (TableColumn & Omit<FeatureExportManifest["columns"][number], "states">)[];
   readonly layers: readonly LayerRow[];
 }
 
@@ -93,21 +97,28 @@ async function planOf(executor: Executor, purpose: number, features: readonly st
   };
 }
 
-/** Writes an export that `prepareExport` has checked. Its record and its audit entry exist before the first byte. */
+/** Called in the transaction that records an export. */
+export type OnRecord = (owner: OwnerTransaction) => Promise<void>;
+
+/**
+ * Begins an export that `prepareExport` has checked: its record and its audit entry exist when the promise resolves.
+ * @returns the file.
+ */
 export async function runExport(
   ports: ExportPorts,
   order: ExportOrder,
   source: LabelSource,
   labels: CheckedLabels,
-  agent: Agent,
-  sink: ExportSink,
-): Promise<ExportManifest> {
+  agent: ExportAgent,
+  onRecord: OnRecord = async () => {},
+): Promise<AsyncIterable<ExportPart<FeatureExportManifest>>> {
   const exportId = randomUUID();
   await inOwnerTransaction(ports.administration, async (owner) => {
     // guard(drop): values that are being stored are not in the export, and so not in a repetition either
     // fails: packages/server/src/exports/run-export.test.ts › waits for values
     await excludeIngestion(owner);
-    await insertExport(owner, exportId, order, labels, agent.actor);
+    await onRecord(owner);
+    await insertExport(owner, exportId, { ...order, labels, actor: agent.actor });
     // guard(drop): the audit says what was handed out, to whom and why
     // fails: packages/server/src/exports/run-export.test.ts › in the audit
     await writeAudit(owner, ports.audit, {
@@ -119,88 +130,118 @@ export async function runExport(
       references: { export_id: exportId },
     });
   });
-  const record = await requireExport(ports.executor, exportId);
-  const manifest = await withOwner(ports.administration, (owner) =>
-    writeRows(ports, owner, record, source, sink, new Set()),
-  );
-  await inOwnerTransaction(ports.administration, (owner) => finishExport(owner, manifest));
-  return manifest;
+  const record = await requireFeatureExport(ports.executor, exportId);
+  return streamOwner(ports.administration, async function* (owner) {
+    for await (const part of partsOf(ports, owner, record, source, new Set())) {
+      if ("manifest" in part) await finishExport(owner, part.manifest);
+      yield part;
+    }
+  });
 }
 
 /** @throws not-found */
-export async function requireExport(executor: Executor, exportId: string): Promise<ExportRecord> {
+export async function requireExport(executor: Executor, exportId: string): Promise<ExportRow> {
   const record = await findExport(executor, exportId);
   if (!record) throw new OperatorError("not-found", `There is no export ${exportId}: see drs export list.`);
   return record;
 }
 
+/** The record of an export of features. */
+export type FeatureExport = Pick<
+  ExportRow,
+  "export_id" | "recipient" | "expires_on" | "watermark" | "is_expired" | "manifest"
+> & {
+  readonly purpose: string;
+  readonly purpose_code: number;
+  readonly features: readonly FeatureName[];
+  readonly clock: ExportClock;
+  readonly format: FeatureFormat;
+  readonly labels_sha256: string;
+};
+
+/** @throws not-found, state-conflict for an export of raw events. */
+export async function requireFeatureExport(executor: Executor, exportId: string): Promise<FeatureExport> {
+  const record = await requireExport(executor, exportId);
+  // guard(false): an export of raw events is asked for again, with a case
+  // fails: packages/server/src/exports/run-export.test.ts › is not repeated
+  if (record.kind !== "features") {
+    throw new OperatorError("state-conflict", `Export ${exportId} is of raw events: run drs export raw again.`);
+  }
+  // A constraint of the table.
+  return record as FeatureExport;
+}
+
 /**
- * Writes an export again, without the rows of what was erased since.
- * @returns the manifest of what was written, and the rows that it left out.
- * @throws input-invalid for other labels than those of the export.
+ * Begins to write an export again, without the rows of what was erased since.
+ * @returns the file. @throws input-invalid for other labels than those of the export.
  */
 export async function repeatExport(
   ports: ExportPorts,
-  record: ExportRecord,
+  record: FeatureExport,
   source: LabelSource,
-  { reason, ...agent }: Agent & { readonly reason: string },
-  sink: ExportSink,
-): Promise<{ readonly manifest: ExportManifest; readonly leftOut: readonly number[] }> {
-  const labels = await checkLabels(source, ports.clock.now(), undefined);
-  if (labels.sha256 !== record.labels_sha256) throw notTheLabels();
+  { reason, ...agent }: ExportAgent & { readonly reason: string },
+  onRecord: OnRecord = async () => {},
+): Promise<AsyncIterable<ExportPart<FeatureExportManifest>>> {
+  await requireLabelsOf(record, source, ports.clock.now());
   const leftOut = await findRecalledRows(ports.executor, record.export_id);
-  const references = { export_id: record.export_id };
-  await writeAudit(ports.executor, ports.audit, {
-    ...agent,
-    operation: "export.repeat",
-    outcome: "done",
-    reason,
-    references,
+  await inOwnerTransaction(ports.administration, async (owner) => {
+    await onRecord(owner);
+    const references = { export_id: record.export_id };
+    const entry = { ...agent, operation: "export.repeat", outcome: "done", reason, references };
+    await writeAudit(owner, ports.audit, entry);
   });
-  const manifest = await withOwner(ports.administration, (owner) =>
-    writeRows(ports, owner, record, source, sink, new Set(leftOut)),
-  );
-  return { manifest, leftOut };
+  return streamOwner(ports.administration, (owner) => partsOf(ports, owner, record, source, new Set(leftOut)));
+}
+
+/** @throws input-invalid */
+export async function requireLabelsOf(record: FeatureExport, source: LabelSource, now: number): Promise<CheckedLabels> {
+  const labels = await checkLabels(source, now, undefined);
+  if (labels.sha256 !== record.labels_sha256) throw notTheLabels();
+  return labels;
 }
 
 const notTheLabels = (): OperatorError =>
   new OperatorError("input-invalid", "The labels are not those of the export: their SHA-256 differs.");
 
-async function writeRows(
+async function* partsOf(
   ports: ExportPorts,
   owner: OwnerConnection,
-  record: ExportRecord,
+  record: FeatureExport,
   source: LabelSource,
-  sink: ExportSink,
   leftOut: ReadonlySet<number>,
-): Promise<ExportManifest> {
+): AsyncGenerator<ExportPart<FeatureExportManifest>> {
   const { executor, pseudonymizer, onProgress } = ports;
   const { export_id, purpose, purpose_code, format, watermark } = record;
   const { columns, layers } = await planOf(executor, purpose_code, record.features);
   const isKnown = record.clock === "known";
   const scope: ValueScope = { purpose: purpose_code, features: record.features, layers, isKnown, watermark };
-  const output = measuring(sink);
-  const table = await createTableWriter(format, columns, (bytes) => output.append(bytes));
+  const file = new MeasuredBytes();
+  const table = await createTableWriter(format, columns, async (bytes) => file.append(bytes));
   const counts = columns.map((): Record<string, number> => ({}));
   let [row, written, empty] = [0, 0, 0];
   const batches = foundBatches(ports, record, source, { scope, leftOut });
   for await (const { labels, found, size } of oneAhead(batches)) {
     row += size;
     const rows = labels.map((one, index) => rowOf(one, found[index], columns));
-    const subjects = labels.flatMap((one, index) => subjectsOf(pseudonymizer, purpose_code, one.row, found[index]));
+    const subjects = labels.flatMap((one, index) => {
+      const values = found[index];
+      return values ? subjectsOf(pseudonymizer, one.row, { ...values, purpose: purpose_code }) : [];
+    });
     // guard(drop): an erasure finds whose values were written
     // fails: packages/server/src/exports/run-export.test.ts › is recalled by row numbers
     await insertSubjects(owner, export_id, subjects);
     await table.write(rows);
+    yield* file.take();
     for (const { cells } of rows) count(counts, cells);
     written += rows.length;
     empty += found.filter((values) => values === undefined).length;
     onProgress(row);
   }
   await table.end();
-  await output.finish();
-  return {
+  yield* file.take();
+  const manifest: FeatureExportManifest = {
     manifest_version: 1,
+    kind: "features",
     export_id,
     purpose,
     clock: record.clock,
@@ -209,12 +250,13 @@ async function writeRows(
     expires_on: record.expires_on,
     watermark,
     labels: { sha256: record.labels_sha256, rows: row },
-    file: { ...output.measured(), rows: written },
+    file: { ...file.measured(), rows: written },
     empty_rows: empty,
     columns: columns.map(({ name, feature, hash, meaning }, index) => {
       return { name, feature, hash, meaning, states: counts[index] ?? {} };
     }),
   };
+  yield { manifest };
 }
 
 interface FoundBatch {
@@ -227,7 +269,7 @@ interface FoundBatch {
 /** @throws input-invalid where the labels changed meanwhile. */
 async function* foundBatches(
   { executor, featureSealer: sealer, clock }: ExportPorts,
-  record: ExportRecord,
+  record: FeatureExport,
   source: LabelSource,
   { scope, leftOut }: { readonly scope: ValueScope; readonly leftOut: ReadonlySet<number> },
 ): AsyncGenerator<FoundBatch> {
@@ -279,7 +321,7 @@ function numbered(batch: readonly Label[], first: number, leftOut: ReadonlySet<n
   return labels;
 }
 
-function rowOf({ row, label }: NumberedLabel, found: FoundValues | undefined, columns: Plan["columns"]): ExportRow {
+function rowOf({ row, label }: NumberedLabel, found: FoundValues | undefined, columns: Plan["columns"]): TableRow {
   const { labelTime, label: text } = label;
   return {
     row,
@@ -299,22 +341,4 @@ function count(counts: readonly Record<string, number>[], cells: readonly Cell[]
     const of = counts[index];
     if (of) of[state] = (of[state] ?? 0) + 1;
   }
-}
-
-/** What an erasure may name that the row has values of. */
-function subjectsOf(
-  pseudonymizer: Pseudonymizer,
-  purpose: number,
-  row: number,
-  found: FoundValues | undefined,
-): readonly ExportedSubject[] {
-  if (!found) return [];
-  const { account, actionId, eventId } = found;
-  const macs = [
-    pseudonymizer.subjectOf("account", account),
-    pseudonymizer.subjectOf("purpose", account, String(purpose)),
-    pseudonymizer.subjectOf("action", actionId),
-    pseudonymizer.subjectOf("event", eventId),
-  ];
-  return macs.map((mac) => ({ row, mac }));
 }

@@ -1,7 +1,7 @@
 import { parquetReadObjects } from "hyparquet";
 import { describe, expect, it } from "vitest";
-import type { ExportFormat } from "./export-table.ts";
-import { createTableWriter, csvCell, type ExportRow, type TableColumn } from "./table-writer.ts";
+import type { FeatureFormat } from "./export-table.ts";
+import { createTableWriter, csvCell, type TableRow, type TableColumn } from "./table-writer.ts";
 
 const COLUMNS: readonly TableColumn[] = [
   { name: "root__v1", type: "flag" },
@@ -15,13 +15,13 @@ const TIMES = {
   extractedAt: "2026-01-01T00:00:01.000Z",
 };
 const observed = (value: boolean | number | string) => ({ value, state: "observed" });
-const FULL: ExportRow = {
+const FULL: TableRow = {
   ...TIMES,
   row: 1,
   label: 'fraud, "1"',
   cells: [observed(false), observed(2), observed(-1.5), observed("x")],
 };
-const EMPTY: ExportRow = {
+const EMPTY: TableRow = {
   row: 2,
   labelTime: "2026-01-02",
   label: "-1",
@@ -30,7 +30,7 @@ const EMPTY: ExportRow = {
   cells: COLUMNS.map(() => ({ value: null, state: "no-row" })),
 };
 
-async function write(format: ExportFormat, ...batches: (readonly ExportRow[])[]): Promise<Buffer> {
+async function write(format: FeatureFormat, ...batches: (readonly TableRow[])[]): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   const writer = await createTableWriter(format, COLUMNS, async (bytes) => void chunks.push(bytes));
   for (const rows of batches) await writer.write(rows);

@@ -1,6 +1,6 @@
 /** The forms of an export: CSV, JSON lines and Parquet. The same rows give the same bytes. */
 import type { Output } from "@device-risk-signals/features";
-import type { ExportFormat } from "./export-table.ts";
+import type { FeatureFormat } from "./export-table.ts";
 import { isFormula } from "./labels.ts";
 
 export interface Cell {
@@ -9,7 +9,7 @@ export interface Cell {
   readonly state: string;
 }
 
-export interface ExportRow {
+export interface TableRow {
   /** The number of the label, from 1 on. */
   readonly row: number;
   readonly labelTime: string;
@@ -28,7 +28,7 @@ export interface TableColumn {
 
 export interface TableWriter {
   /** Appends the rows, and what they complete. */
-  write(rows: readonly ExportRow[]): Promise<void>;
+  write(rows: readonly TableRow[]): Promise<void>;
   end(): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ export type Append = (bytes: Uint8Array) => Promise<void>;
 export const stateNameOf = (name: string): string => `${name}__state`;
 
 export async function createTableWriter(
-  format: ExportFormat,
+  format: FeatureFormat,
   columns: readonly TableColumn[],
   append: Append,
 ): Promise<TableWriter> {
@@ -58,7 +58,7 @@ function csvHeader(columns: readonly TableColumn[]): string {
   return csvRow(["row", "label_time", "label", "received_at", "extracted_at", ...names]);
 }
 
-const csvLine = ({ row, labelTime, label, receivedAt, extractedAt, cells }: ExportRow): string =>
+const csvLine = ({ row, labelTime, label, receivedAt, extractedAt, cells }: TableRow): string =>
   csvRow([row, labelTime, label, receivedAt, extractedAt, ...cells.flatMap(({ value, state }) => [value, state])]);
 
 const csvRow = (values: readonly Cell["value"][]): string => `${values.map(csvCell).join(",")}\n`;
@@ -73,7 +73,7 @@ export function csvCell(value: Cell["value"]): string {
 }
 
 function jsonLine(
-  { row, labelTime, label, receivedAt, extractedAt, cells }: ExportRow,
+  { row, labelTime, label, receivedAt, extractedAt, cells }: TableRow,
   columns: readonly TableColumn[],
 ) {
   const members: Record<string, unknown> = {

@@ -225,14 +225,26 @@ export function inSnapshot<T>(database: DatabaseOptions, work: (snapshot: Transa
 }
 
 /** Yields what `read` reads in one snapshot, which ends with the iteration. */
-export async function* streamSnapshot<T>(
+export const streamSnapshot = <T>(
   database: DatabaseOptions,
   read: (snapshot: Transaction) => AsyncIterable<T>,
+): AsyncGenerator<T> => streamOn((work) => inSnapshot(database, work), read);
+
+/** Yields what `read` yields on a connection of the owner, which ends with the iteration. */
+export const streamOwner = <T>(
+  owner: OwnerDatabase,
+  read: (connection: OwnerConnection) => AsyncIterable<T>,
+): AsyncGenerator<T> => streamOn((work) => withOwner(owner, work), read);
+
+/** @param open runs `work`, and closes what it opened when `work` ends. */
+async function* streamOn<Opened, T>(
+  open: (work: (opened: Opened) => Promise<void>) => Promise<void>,
+  read: (opened: Opened) => AsyncIterable<T>,
 ): AsyncGenerator<T> {
-  const opened = Promise.withResolvers<Transaction>();
+  const opened = Promise.withResolvers<Opened>();
   const isRead = Promise.withResolvers<void>();
-  const done = inSnapshot(database, (snapshot) => {
-    opened.resolve(snapshot);
+  const done = open((one) => {
+    opened.resolve(one);
     return isRead.promise;
   });
   done.catch(opened.reject);

@@ -121,7 +121,7 @@ export const TABLE_GRANTS: Readonly<Record<string, Grants>> = {
   },
   feature_chunk: { drs_service: [...APPEND, "update", "delete"], drs_admin: APPEND },
   feature_tally: { drs_service: COUNTED, drs_admin: READ },
-  feature_export: shared(READ, "drs_service", "drs_admin"),
+  data_export: shared(READ, "drs_service", "drs_admin"),
   export_subject: shared(READ, "drs_service", "drs_admin"),
   acknowledged_recall: shared(READ, "drs_service", "drs_admin"),
   attestation: { drs_service: APPEND, drs_admin: READ },

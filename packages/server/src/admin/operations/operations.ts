@@ -24,6 +24,8 @@ import {
 } from "./features.ts";
 import { applyPolicy, listPurposes, readProcessingRecord } from "./purposes.ts";
 import { readConfiguration, readHealth } from "./health.ts";
+import { acknowledgeRecalls, exportFeatures, listExports, readExport, readRecalls, repeatExport } from "./exports.ts";
+import { exportEvents } from "./export-events.ts";
 import { addHold, liftHold, listHolds, reviewHold } from "./holds.ts";
 import { acceptJournalLoss, listErasures, planErasure, runErasure } from "./erasures.ts";
 import { acceptKeyLoss, destroyKey, listKeys, rotateKeys } from "./keys.ts";
@@ -100,6 +102,13 @@ export const OPERATIONS: Operations = {
   listAttestations,
   verifyAttestations,
   compareFeatures,
+  exportFeatures,
+  repeatExport,
+  exportEvents,
+  listExports,
+  readExport,
+  readRecalls,
+  acknowledgeRecalls,
   listOutcomes,
   listRejections,
   readTimeline,

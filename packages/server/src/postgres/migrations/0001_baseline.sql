@@ -991,19 +991,22 @@ create trigger attestation_is_immutable before update or delete on attestation
 create trigger drift_decision_is_immutable before update or delete on drift_decision
   for each row execute function refuse_change();
 
--- Exports of feature values: what was handed out, to whom, why and until when. The file itself is not kept.
-create table feature_export (
+-- Exports of feature values and of raw events: what was handed out, to whom, why and until when. The file is not kept.
+create table data_export (
   export_id uuid primary key,
-  purpose integer not null references purpose (code),
-  features text[] not null check (cardinality(features) > 0),
-  clock text not null check (clock in ('received', 'known')),
-  format text not null check (format in ('csv', 'jsonl', 'parquet')),
+  kind text not null check (kind in ('features', 'events')),
+  -- Null in the rows of raw events, whose case and audit entries say what was selected, and why.
+  purpose integer references purpose (code),
+  features text[] check (cardinality(features) > 0),
+  clock text check (clock in ('received', 'known')),
+  reason text,
+  labels_sha256 text,
+  label_rows bigint,
+  case_id uuid,
+  format text not null check (format in ('csv', 'jsonl', 'parquet', 'ndjson')),
   recipient text not null,
-  reason text not null,
   expires_on date not null,
-  labels_sha256 text not null,
-  label_rows bigint not null,
-  -- Values that were stored later are not in it.
+  -- Values that were stored later, and events that were received later, are not in it.
   watermark timestamptz not null,
   -- The latest erasure that had been applied when it began.
   erasures bigint not null,
@@ -1012,12 +1015,16 @@ create table feature_export (
   -- Null: it did not end, and its file is not whole.
   finished_at timestamptz,
   manifest jsonb,
-  check ((finished_at is null) = (manifest is null))
+  check ((finished_at is null) = (manifest is null)),
+  check (num_nulls(purpose, features, clock, reason, labels_sha256, label_rows)
+    = case kind when 'features' then 0 else 6 end),
+  check ((case_id is null) = (kind = 'features')),
+  check ((format = 'ndjson') = (kind = 'events'))
 );
-create index feature_export_started_at on feature_export (started_at);
--- Whose values are in which row of an export, by the keyed MAC that an erasure of the same subject has.
+create index data_export_started_at on data_export (started_at);
+-- Whose data is in which row of an export, by the keyed MAC that an erasure of the same subject has.
 create table export_subject (
-  export_id uuid not null references feature_export (export_id),
+  export_id uuid not null references data_export (export_id),
   row_number integer not null,
   subject_mac bytea not null,
   primary key (export_id, row_number, subject_mac)
@@ -1025,7 +1032,7 @@ create table export_subject (
 create index export_subject_mac on export_subject (subject_mac);
 -- Erasures whose rows the recipient of an export has deleted.
 create table acknowledged_recall (
-  export_id uuid not null references feature_export (export_id),
+  export_id uuid not null references data_export (export_id),
   sequence bigint not null references erasure (sequence),
   acknowledged_at timestamptz not null default transaction_time(),
   acknowledged_by text not null,
@@ -1043,7 +1050,7 @@ create trigger layer_is_final before update on layer for each row
     is distinct from (new.layer, new.purpose, new.members, new.active_from)) execute function refuse_change();
 create trigger feature_row_is_immutable before update on feature_row for each row execute function refuse_change();
 create trigger held_feature_is_immutable before update on held_feature for each row execute function refuse_change();
-create trigger feature_export_is_final before update on feature_export for each row
+create trigger data_export_is_final before update on data_export for each row
   when (old.finished_at is not null) execute function refuse_change();
 create trigger export_subject_is_immutable before update on export_subject for each row execute function refuse_change();
 create trigger acknowledged_recall_is_immutable before update on acknowledged_recall

@@ -1,0 +1,250 @@
+import { type Static, Type } from "typebox";
+import { featureName, purpose } from "../feature-schemas.ts";
+import type { Route } from "../route.ts";
+import {
+  account,
+  actionId,
+  actionType,
+  count,
+  date,
+  eventId,
+  next,
+  nullable,
+  object,
+  page,
+  reason,
+  shownText,
+  text,
+  time,
+  uuid,
+} from "../schemas.ts";
+
+const TAG = "Exports";
+
+/** Some hundred thousand labels. A command on the database reads a file of any size. */
+export const MAX_LABELS_BYTES = 16_777_216;
+
+export const EXPORT_CLOCKS = ["received", "known"] as const;
+export const FEATURE_FORMATS = ["csv", "jsonl", "parquet"] as const;
+/** Events that one export names by their ids. */
+export const MAX_EVENT_IDS = 1_000;
+
+const clock = Type.Enum([...EXPORT_CLOCKS], {
+  description:
+    "`received`: values of events received up to the time of the label; `known`: of those, values computed up to it.",
+});
+const format = Type.Enum([...FEATURE_FORMATS]);
+const labels = object({
+  format: Type.Enum(["csv", "jsonl"]),
+  text: Type.String({ minLength: 1, maxLength: MAX_LABELS_BYTES, description: "The content of the label file." }),
+});
+const recipient = text(256, "Who gets the file.");
+const expiresOn = date("When the recipient deletes the file; after today.");
+const exportId = uuid("Id of the export.");
+const sha256 = shownText("SHA-256 in hexadecimal.");
+
+const handedOut = {
+  manifest_version: Type.Literal(1),
+  export_id: shownText(),
+  recipient: shownText(),
+  expires_on: shownText(),
+  watermark: shownText("What was stored later is not in the file."),
+  file: object({ sha256, bytes: count(), rows: count() }),
+};
+const featureManifest = object({
+  ...handedOut,
+  kind: Type.Literal("features"),
+  purpose: shownText(),
+  clock,
+  format,
+  labels: object({ sha256, rows: count() }),
+  empty_rows: count("Rows for which no values were found."),
+  columns: Type.Array(
+    object({
+      name: shownText(),
+      feature: shownText("`id@version`."),
+      hash: shownText("SHA-256 of the identity of the feature version."),
+      meaning: shownText(),
+      states: Type.Record(Type.String(), count(), { description: "Number of rows by state." }),
+    }),
+  ),
+});
+export type FeatureExportManifest = Static<typeof featureManifest>;
+
+const eventManifest = object({
+  ...handedOut,
+  kind: Type.Literal("events"),
+  case_id: shownText(),
+  unreadable: count("Rows without bytes: the keys of the event are lost, or its row was damaged."),
+  held: count("Rows of events that a legal hold covers."),
+});
+export type EventExportManifest = Static<typeof eventManifest>;
+export type ExportManifest = FeatureExportManifest | EventExportManifest;
+
+const part = object({ base64: shownText("Appended to the file.") });
+
+/** What is appended to the file of an export, or its manifest at the end. */
+export type FilePart<Manifest extends ExportManifest = ExportManifest> =
+  { readonly base64: string } | { readonly manifest: Manifest };
+
+const WHOLE =
+  "Each line appends to the file, and the last one is the manifest: without it, the file is not whole. Needs an approval " +
+  "by the role `privacy`.";
+
+const exportRecord = object({
+  export_id: shownText(),
+  kind: Type.Enum(["features", "events"]),
+  started_at: shownText(),
+  purpose: nullable(shownText("Null for events.")),
+  recipient: shownText(),
+  rows: nullable(count("Null where the export did not end.")),
+  expires_on: shownText(),
+  state: Type.Enum(["handed out", "expired", "not ended"]),
+  recalled_rows: count("Rows whose recall is open."),
+  features: nullable(Type.Array(shownText())),
+  clock: nullable(clock),
+  format: shownText(),
+  reason: nullable(shownText("Null for events: the case has it.")),
+  case_id: nullable(shownText("Null for features.")),
+  started_by: shownText(),
+  label_rows: nullable(count()),
+  sha256: nullable(sha256),
+});
+export type ExportRecord = Static<typeof exportRecord>;
+
+const handingOut = {
+  method: "POST",
+  tag: TAG,
+  recentSignIn: true,
+  access: "change",
+  appliedBy: "worker",
+} as const;
+
+export const EXPORT_ROUTES = {
+  exportFeatures: {
+    ...handingOut,
+    path: "/exports/features",
+    summary: "Export the features as of the time of each label, for training",
+    description: WHOLE,
+    permission: "exports.features",
+    operation: "export.run",
+    maxBodyBytes: 2 * MAX_LABELS_BYTES,
+    body: object({
+      labels,
+      features: Type.Array(featureName, { minItems: 1, maxItems: 500, uniqueItems: true }),
+      purpose,
+      clock,
+      format,
+      recipient,
+      reason,
+      expires_on: expiresOn,
+    }),
+    answer: { lines: Type.Union([part, object({ manifest: featureManifest })]) },
+    problems: ["not-found", "state-conflict"],
+  },
+  repeatExport: {
+    ...handingOut,
+    path: "/exports/{export_id}/repeat",
+    summary: "Export features again: the same bytes, without what was erased since",
+    description: WHOLE,
+    permission: "exports.features",
+    operation: "export.repeat",
+    maxBodyBytes: 2 * MAX_LABELS_BYTES,
+    params: object({ export_id: exportId }),
+    body: object({ labels, reason }),
+    answer: { lines: Type.Union([part, object({ manifest: featureManifest })]) },
+    problems: ["not-found", "state-conflict"],
+  },
+  exportEvents: {
+    ...handingOut,
+    path: "/exports/events",
+    summary: "Export the exact bytes of raw events, with a case",
+    description:
+      `${WHOLE} Of events that the case does not cover, the approval says how many there are. Restricted events are left ` +
+      "out. The audit entry of each event is committed before its bytes are read.",
+    permission: "exports.events",
+    operation: "export.raw",
+    breakGlass: true,
+    body: object({
+      case_id: uuid("An open case of the caller."),
+      account: Type.Optional(account),
+      action_id: Type.Optional(actionId),
+      action_type: Type.Optional(actionType),
+      event_ids: Type.Optional(Type.Array(eventId, { minItems: 1, maxItems: MAX_EVENT_IDS })),
+      from: Type.Optional(time("Received at this time or later.")),
+      to: Type.Optional(time("Received before this time.")),
+      recipient,
+      expires_on: expiresOn,
+    }),
+    answer: { lines: Type.Union([part, object({ manifest: eventManifest })]) },
+    problems: ["not-found", "state-conflict", "case-invalid"],
+  },
+  listExports: {
+    method: "GET",
+    path: "/exports",
+    tag: TAG,
+    summary: "List exports, newest first: to whom, until when, rows that are recalled",
+    permission: "exports.read",
+    operation: "export.list",
+    access: "read",
+    query: object(page),
+    answer: object({ exports: Type.Array(exportRecord), next }),
+  },
+  readExport: {
+    method: "GET",
+    path: "/exports/{export_id}",
+    tag: TAG,
+    summary: "The record of an export, with the rows that are recalled",
+    permission: "exports.read",
+    operation: "export.read",
+    access: "read",
+    params: object({ export_id: exportId }),
+    answer: object({
+      record: exportRecord,
+      is_expired: Type.Boolean(),
+      empty_rows: nullable(count()),
+      recalled: Type.Array(count(), { description: "Numbers of the rows whose recall is open." }),
+      erased: Type.Array(count(), { description: "Numbers of all rows of what was erased since." }),
+    }),
+    problems: ["not-found"],
+  },
+  readRecalls: {
+    method: "GET",
+    path: "/exports/{export_id}/recalls",
+    tag: TAG,
+    summary: "Signed recalls: rows that the recipient of an export must delete",
+    permission: "exports.recall",
+    operation: "export.recall",
+    access: "read",
+    params: object({ export_id: exportId }),
+    answer: object({
+      recalls: Type.Array(
+        object({
+          export_id: shownText(),
+          recipient: shownText(),
+          sha256: nullable(sha256),
+          erasure_id: shownText(),
+          erased_at: shownText(),
+          rows: Type.Array(count()),
+          acknowledged_at: nullable(shownText()),
+          recall: shownText("The signed receipt."),
+        }),
+      ),
+    }),
+    problems: ["not-found"],
+  },
+  acknowledgeRecalls: {
+    method: "POST",
+    path: "/exports/{export_id}/acknowledge",
+    tag: TAG,
+    summary: "Record that the recipient has deleted the recalled rows of an export",
+    permission: "exports.recall",
+    operation: "export.acknowledge",
+    access: "change",
+    appliedBy: "worker",
+    params: object({ export_id: exportId }),
+    body: object({ reason }),
+    answer: object({ acknowledged: count("Recalls.") }),
+    problems: ["not-found", "state-conflict"],
+  },
+} as const satisfies Readonly<Record<string, Route>>;

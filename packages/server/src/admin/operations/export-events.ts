@@ -1,0 +1,131 @@
+import { type Input, routeOf } from "@device-risk-signals/admin-api";
+import { writeAudit } from "../../audit/audit.ts";
+import { type CaseRow, findOpenCase } from "../../cases/cases.ts";
+import { OperatorError } from "../../errors/operator-error.ts";
+import { countSelected, type EventSelection, runEventExport } from "../../exports/export-events.ts";
+import { agentOf } from "../../identity/caller.ts";
+import { plural } from "../../messages/plural.ts";
+import { type Approval, areApprovalsNeeded, requireApproval } from "./approvals.ts";
+import { auditNotFound } from "./audit-around.ts";
+import { linesOf } from "./exports.ts";
+import { invalid, requireFuture, writtenOf } from "./input.ts";
+import type { Operation, OperationCall } from "./operation.ts";
+import { type AdminPorts, requireReplayedJournal } from "./ports.ts";
+import { AdminError } from "./problem.ts";
+
+type Call = OperationCall<"exportEvents">;
+
+export const exportEvents: Operation<"exportEvents"> = async (call) => {
+  const { ports, caller, input } = call;
+  const recipient = writtenOf("body/recipient", input.recipient);
+  requireFuture("body/expires_on", input.expires_on, ports.clock);
+  const selection = selectionOf(input, ports.clock.now());
+  // The login of a worker reads the payloads of many events at once.
+  const { pool, audit, sealer, pseudonymizer } = await requireReplayedJournal(ports);
+  const of = await requireCase(call);
+  const counts = await countSelected(ports.pool, selection, of);
+  const detail = { ...selectedBy(input), ...counts };
+  const { account } = input;
+  if (counts.events === 0) {
+    await auditNotFound(call, "exportEvents", { detail, ...(account !== undefined && { account }) });
+    throw new OperatorError("not-found", "No event is selected that may be exported.");
+  }
+  const approval = await approvalOf(call, of, { recipient, counts, pseudonymizer });
+  const onProgress = (events: number): void => ports.report(plural(events, "event"));
+  const { administration, clock } = ports;
+  const parts = await runEventExport(
+    { pool, administration, audit, sealer, pseudonymizer, clock, onProgress },
+    {
+      selection,
+      detail,
+      account,
+      case: of,
+      recipient,
+      expiresOn: input.expires_on,
+      agent: { ...agentOf(caller), ...(approval && { approvalId: approval.id }) },
+    },
+    async (owner) => approval?.use(owner, counts.events),
+  );
+  return { answer: linesOf(parts) };
+};
+
+/** What arrives later is not selected. */
+function selectionOf(input: Input<"exportEvents">, now: number): EventSelection {
+  const { account, action_id: actionId, action_type: actionType, event_ids: ids, from, to } = input;
+  const isFiltered = [account, actionId, actionType, from].some((value) => value !== undefined);
+  if (ids === undefined ? !isFiltered : isFiltered || to !== undefined) {
+    throw invalid("body", "account, action_id, action_type and from, or event_ids alone, say what is exported");
+  }
+  if (ids) return { eventIds: ids.map((id) => id.toLowerCase()) };
+  return {
+    filter: {
+      ...(account !== undefined && { account }),
+      ...(actionId !== undefined && { actionId }),
+      ...(actionType !== undefined && { actionType }),
+      ...(from !== undefined && { from: Date.parse(from) }),
+      to: Math.min(now, to === undefined ? now : Date.parse(to)),
+    },
+  };
+}
+
+/** The selection as it was asked for, without the account. */
+const selectedBy = ({ action_id, action_type, event_ids, from, to }: Input<"exportEvents">) => ({
+  ...(action_id !== undefined && { action_id }),
+  ...(action_type !== undefined && { action_type }),
+  ...(event_ids && { event_ids }),
+  ...(from !== undefined && { from }),
+  ...(to !== undefined && { to }),
+});
+
+/** @throws AdminError case-invalid where the caller has no such open case. */
+async function requireCase({ ports, caller, input: { case_id } }: Call): Promise<CaseRow> {
+  const found = await findOpenCase(ports.pool, ports.clock, case_id, caller.person);
+  if (found) return found;
+  await auditDenied({ ports, caller }, case_id);
+  throw new AdminError("case-invalid");
+}
+
+async function auditDenied({ ports, caller }: Pick<Call, "ports" | "caller">, caseId: string): Promise<void> {
+  const { operation } = routeOf("exportEvents");
+  const { audit } = await ports.keys();
+  await writeAudit(ports.pool, audit, { ...agentOf(caller), operation, outcome: "denied", caseId });
+}
+
+interface Asked {
+  readonly recipient: string;
+  readonly counts: Awaited<ReturnType<typeof countSelected>>;
+  readonly pseudonymizer: Awaited<ReturnType<AdminPorts["installation"]>>["pseudonymizer"];
+}
+
+/**
+ * A second person, of the role privacy, sees how many events are exported, and how many beyond the case. The approval
+ * names account and action by their MACs: it outlives their erasure.
+ * @throws AdminError case-invalid where there is no approval for events beyond the case.
+ */
+async function approvalOf(
+  { ports, caller, input }: Call,
+  { case_id, reason }: CaseRow,
+  { recipient, counts, pseudonymizer }: Asked,
+): Promise<Approval | undefined> {
+  // guard(false): what the case does not cover needs an approval, also where others need none
+  // fails: packages/server/src/exports/run-export.test.ts › beyond its case
+  if (counts.beyond_case > 0 && !areApprovalsNeeded(ports, caller)) {
+    await auditDenied({ ports, caller }, case_id);
+    throw new AdminError("case-invalid", { detail: `The case does not cover ${plural(counts.beyond_case, "event")}.` });
+  }
+  const { account, expires_on } = input;
+  const { action_id, ...selected } = selectedBy(input);
+  const macOf = (kind: string, name: string): string => pseudonymizer.subjectOf(kind, name).toString("hex");
+  const parameters = {
+    ...selected,
+    ...(account !== undefined && { account_mac: macOf("account", account) }),
+    ...(action_id !== undefined && { action_mac: macOf("action", action_id) }),
+    case_id,
+    recipient,
+    expires_on,
+  };
+  const asked = { operation: "export.raw", parameters, plan: { ...counts }, events: counts.events } as const;
+  // guard(drop): raw bulk export was approved
+  // fails: packages/server/src/exports/run-export.test.ts › beyond its case
+  return requireApproval(ports, caller, { ...asked, needed: ["privacy"] }, reason);
+}

@@ -1,0 +1,180 @@
+/** Exports of features for training, and what is recalled of exports. */
+import type { Answer, ExportManifest, ExportRecord, Input } from "@device-risk-signals/admin-api";
+import type { Installation } from "../../app/open-installation.ts";
+import { OperatorError } from "../../errors/operator-error.ts";
+import type { LabelSource } from "../../exports/check-labels.ts";
+import { acknowledgeOpenRecalls } from "../../exports/acknowledge-recalls.ts";
+import type { ExportPart } from "../../exports/export-parts.ts";
+import { type ExportRow, listExports as queryExports } from "../../exports/export-table.ts";
+import { findRecalls, isOpen, type Recall, rowsOf } from "../../exports/recalls.ts";
+import {
+  type ExportPorts,
+  prepareExport,
+  repeatExport as repeat,
+  requireExport,
+  requireFeatureExport,
+  requireLabelsOf,
+  runExport,
+} from "../../exports/run-export.ts";
+import { agentOf, type Caller } from "../../identity/caller.ts";
+import { plural } from "../../messages/plural.ts";
+import { findPurposeCode } from "../../policy/policy-table.ts";
+import { type Approval, requireApproval } from "./approvals.ts";
+import { reasonOf, requireFuture, writtenOf } from "./input.ts";
+import { nextOf, pageOf } from "./list-page.ts";
+import type { Operation } from "./operation.ts";
+import { type AdminPorts, requireReplayedJournal } from "./ports.ts";
+
+export const exportFeatures: Operation<"exportFeatures"> = async ({ ports, caller, input }) => {
+  const { features, purpose: id, clock, format, expires_on: expiresOn } = input;
+  const reason = reasonOf(input.reason, ports.config);
+  const recipient = writtenOf("body/recipient", input.recipient);
+  requireFuture("body/expires_on", expiresOn, ports.clock);
+  const exporting = portsOf(ports, await requireReplayedJournal(ports));
+  const purpose = await findPurposeCode(ports.pool, id);
+  if (purpose === undefined) throw new OperatorError("not-found", "There is no such purpose: see drs purpose list.");
+  const order = { purpose, features, clock, format, recipient, reason, expiresOn };
+  const source = sourceOf(input.labels);
+  const labels = await prepareExport(exporting, order, source);
+  const { sha256, rows } = labels;
+  const parameters = { features, purpose: id, clock, format, recipient, expires_on: expiresOn, labels: sha256, reason };
+  const approval = await approvalOf(ports, caller, { operation: "export.run", parameters, rows, reason });
+  const parts = await runExport(exporting, order, source, labels, agentWith(caller, approval), async (owner) =>
+    approval?.use(owner, 0),
+  );
+  return { answer: linesOf(parts) };
+};
+
+export const repeatExport: Operation<"repeatExport"> = async ({ ports, caller, input }) => {
+  const { export_id } = input;
+  const reason = reasonOf(input.reason, ports.config);
+  const exporting = portsOf(ports, await requireReplayedJournal(ports));
+  const record = await requireFeatureExport(ports.pool, export_id);
+  const source = sourceOf(input.labels);
+  const { rows } = await requireLabelsOf(record, source, ports.clock.now());
+  const parameters = { export_id, reason };
+  const approval = await approvalOf(ports, caller, { operation: "export.repeat", parameters, rows, reason });
+  const agent = { ...agentWith(caller, approval), reason };
+  const parts = await repeat(exporting, record, source, agent, async (owner) => approval?.use(owner, 0));
+  return { answer: linesOf(parts) };
+};
+
+interface Asked {
+  readonly operation: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly rows: number;
+  readonly reason: string;
+}
+
+/** A second person, of the role privacy, sees who gets what. */
+function approvalOf(
+  ports: AdminPorts,
+  caller: Caller,
+  { operation, parameters, rows, reason }: Asked,
+): Promise<Approval | undefined> {
+  const asked = { operation, parameters, plan: { rows }, events: 0, needed: ["privacy"] } as const;
+  // guard(drop): what leaves the system was approved
+  // fails: packages/server/src/exports/run-export.test.ts › is approved by a second person
+  return requireApproval(ports, caller, asked, reason);
+}
+
+const agentWith = (caller: Caller, approval: Approval | undefined) => ({
+  ...agentOf(caller),
+  ...(approval && { approvalId: approval.id }),
+});
+
+/** The login of a worker reads the values of many events at once. */
+const portsOf = (ports: AdminPorts, { pool, audit, featureSealer, pseudonymizer }: Installation): ExportPorts => ({
+  executor: pool,
+  administration: ports.administration,
+  audit,
+  featureSealer,
+  pseudonymizer,
+  clock: ports.clock,
+  onProgress: (rows) => ports.report(plural(rows, "row")),
+});
+
+const sourceOf = ({ format, text }: Input<"exportFeatures">["labels"]): LabelSource => ({
+  format,
+  async *open() {
+    yield Buffer.from(text);
+  },
+});
+
+/** Parts as lines of an answer. */
+export async function* linesOf<Manifest extends ExportManifest>(
+  parts: AsyncIterable<ExportPart<Manifest>>,
+): AsyncGenerator<{ base64: string } | { manifest: Manifest }> {
+  for await (const part of parts) {
+    yield "bytes" in part ? { base64: Buffer.from(part.bytes).toString("base64") } : part;
+  }
+}
+
+export const listExports: Operation<"listExports"> = async ({ ports: { pool }, input }) => {
+  const page = pageOf(input);
+  const rows = await queryExports(pool, page);
+  const recalls = await findRecalls(pool, {});
+  const next = nextOf(rows, page, ({ started_at, export_id }) => [started_at, export_id]);
+  return {
+    answer: { exports: rows.map((row) => shown(row, recalls)), next },
+    audit: { detail: { count: rows.length } },
+  };
+};
+
+export const readExport: Operation<"readExport"> = async ({ ports: { pool }, input: { export_id } }) => {
+  const record = await requireExport(pool, export_id);
+  const recalls = await findRecalls(pool, { exportId: record.export_id });
+  const { is_expired, manifest } = record;
+  const empty_rows = manifest?.kind === "features" ? manifest.empty_rows : null;
+  return {
+    answer: {
+      record: shown(record, recalls),
+      is_expired,
+      empty_rows,
+      recalled: [...rowsOf(recalls.filter(isOpen))],
+      erased: [...rowsOf(recalls)],
+    },
+    audit: { detail: { export_id } },
+  };
+};
+
+function shown(row: ExportRow, recalls: readonly Recall[]): ExportRecord {
+  const { export_id, kind, started_at, purpose, recipient, expires_on, features, clock, format } = row;
+  const { reason, case_id, started_by, label_rows, is_expired, finished_at, manifest } = row;
+  const open = recalls.filter((recall) => recall.export_id === export_id && isOpen(recall));
+  const named = { export_id, kind, started_at, purpose, recipient, expires_on, features, clock, format };
+  return {
+    ...named,
+    reason,
+    case_id,
+    started_by,
+    label_rows,
+    rows: manifest?.file.rows ?? null,
+    // The recipient of an export that did not end may have a part of it.
+    state: is_expired ? "expired" : finished_at === null ? "not ended" : "handed out",
+    recalled_rows: rowsOf(open).length,
+    sha256: manifest?.file.sha256 ?? null,
+  };
+}
+
+export const readRecalls: Operation<"readRecalls"> = async ({ ports, input: { export_id } }) => {
+  const { manifest, recipient } = await requireExport(ports.pool, export_id);
+  const signer = await (await ports.keys()).receipts();
+  const sha256 = manifest?.file.sha256 ?? null;
+  const recalls: Answer<"readRecalls">["recalls"] = [];
+  for (const { erasure_id, erased_at, rows, acknowledged_at } of await findRecalls(ports.pool, {
+    exportId: export_id,
+  })) {
+    const named = { export_id, recipient, sha256, erasure_id, erased_at, rows };
+    recalls.push({ ...named, acknowledged_at, recall: await signer.sign({ receipt: "recall", ...named }) });
+  }
+  return { answer: { recalls }, audit: { detail: { export_id, count: recalls.length } } };
+};
+
+export const acknowledgeRecalls: Operation<"acknowledgeRecalls"> = async ({ ports, caller, input }) => {
+  const reason = reasonOf(input.reason, ports.config);
+  const { audit, administration } = await requireReplayedJournal(ports);
+  const { export_id } = await requireExport(ports.pool, input.export_id);
+  const agent = { ...agentOf(caller), reason };
+  return { answer: { acknowledged: await acknowledgeOpenRecalls({ administration, audit }, export_id, agent) } };
+};

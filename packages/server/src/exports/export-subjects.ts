@@ -1,0 +1,26 @@
+import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
+import type { ExportedSubject } from "./export-table.ts";
+
+/** Whose data a row has. */
+export interface ExportedEvent {
+  readonly account: string;
+  /** Code of the purpose. */
+  readonly purpose: number;
+  readonly actionId: string;
+  readonly eventId: string;
+}
+
+/** What an erasure may name that the row has data of. */
+export function subjectsOf(
+  pseudonymizer: Pseudonymizer,
+  row: number,
+  { account, purpose, actionId, eventId }: ExportedEvent,
+): readonly ExportedSubject[] {
+  const macs = [
+    pseudonymizer.subjectOf("account", account),
+    pseudonymizer.subjectOf("purpose", account, String(purpose)),
+    pseudonymizer.subjectOf("action", actionId),
+    pseudonymizer.subjectOf("event", eventId),
+  ];
+  return macs.map((mac) => ({ row, mac }));
+}

@@ -127,6 +127,7 @@ it("an approval of several uses continues for a day after the first one, for exa
   expect(await use(id, wanted)).toBe(true);
   expect([await inUse(), await inUse(23 * HOUR_MS)]).toEqual([[id], [id]]);
   expect(await inUse(25 * HOUR_MS)).toEqual([]);
+  expect(await findApprovalsInUse(scene.system.pool, clockAt(0), "another person", wanted)).toEqual([]);
 });
 
 it("an approval is given within a day and used within an hour", async () => {

@@ -203,10 +203,10 @@ export async function useApproval(
 const FIND_IN_USE = sql(
   `select approval_id from approval
     -- guard(true): an approval is for the person who asked for it
-    -- fails: packages/server/src/admin/cases.test.ts › of that person
+    -- fails: packages/server/src/approvals/approvals.test.ts › continues for a day
     where requested_by = $1
       -- guard(true): an approval of a case opens nothing in another case
-      -- fails: packages/server/src/admin/cases.test.ts › in that case
+      -- fails: packages/server/src/admin/cases.test.ts › in that case alone
       and digest = $2
       -- guard(true): an approval of several uses ends
       -- fails: packages/server/src/approvals/approvals.test.ts › continues for a day

@@ -75,7 +75,6 @@ const WITHOUT_TEXT: readonly string[] = [
   "migrate",
   "token revoke",
   "session revoke",
-  "admin-token issue",
   "admin-token revoke",
   "action revoke",
   "case close",

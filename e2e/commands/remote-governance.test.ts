@@ -185,6 +185,12 @@ describe("through the admin API", () => {
     expect(there).toMatchObject({ code: 1, stderr: "It is the current version: drs key rotate first.\n" });
     const unconfirmed = await runInProcess(remote, "key", "destroy", old);
     expect(unconfirmed).toMatchObject({ code: 2, stdout: "" });
+    const waiting = await runInProcess(remote, "key", "destroy", old, "--yes");
+    expect(waiting).toMatchObject({ code: 5, stdout: "" });
+    const approvalId = /Approval (\S+) by privacy/.exec(waiting.stderr)?.[1] ?? "";
+    const approve = (person: string): Promise<boolean> =>
+      decideApproval(system.pool, system.clock, { approvalId, person, roles: ["privacy"], decision: "approved" });
+    expect([await approve("p"), await approve("q")]).toEqual([false, true]);
     expect(await object("key", "destroy", old, "--yes")).toEqual({ version: old, dry_run: false });
     const [rows] = await twice("key", "list", "--json");
     expect(objects(rows.stdout)).toMatchObject([{ version, current: true }]);

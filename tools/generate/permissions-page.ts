@@ -2,6 +2,7 @@ import { type Permission, PERMISSIONS, ROLE_NAMES, ROLES, scopeOf } from "@devic
 
 const SCOPES = {
   full: "yes",
+  "with-approval": "with approval",
   pseudonyms: "pseudonyms",
   "low-and-medium": "low and medium sensitivity",
   "without-values": "without values",
@@ -30,8 +31,8 @@ ${roles.join("\n")}
 | --- | --- | ${ROLE_NAMES.map(() => "---").join(" | ")} |
 ${permissions.join("\n")}
 
-*pseudonyms*: accounts, actions, sessions and idempotency keys are shown as keyed MACs, and not searched for. *own*: only what the caller did. *without
-values*: everything but values of features. Fields of
+*pseudonyms*: accounts, actions, sessions and idempotency keys are shown as keyed MACs, and not searched for. *own*: only what the caller did. *With
+approval*: once another person with the role privacy has approved it. *Without values*: everything but values of features. Fields of
 high sensitivity, and fields that the catalog does not know, are left out where the table says *low and medium
 sensitivity*.
 `;

@@ -17,11 +17,12 @@ export type Role = keyof typeof ROLES;
 export const ROLE_NAMES = Object.keys(ROLES) as readonly Role[];
 
 /**
- * How far a permission reaches for a role. `full`: everything; `pseudonyms`: accounts and sessions as pseudonyms;
+ * How far a permission reaches for a role. `full`: everything; `with-approval`: what another person of the role privacy
+ * approves; `pseudonyms`: accounts and sessions as pseudonyms;
  * `low-and-medium`: fields of low and medium sensitivity; `without-values`: everything but values of features; `own`: what
  * the caller did.
  */
-export type Scope = "full" | "pseudonyms" | "low-and-medium" | "without-values" | "own";
+export type Scope = "full" | "with-approval" | "pseudonyms" | "low-and-medium" | "without-values" | "own";
 
 interface PermissionDefinition {
   /** A phrase that completes "may …". */
@@ -90,8 +91,13 @@ export const PERMISSIONS = {
   },
   "purposes.change": { meaning: "change purposes and their retention", roles: { privacy: "full" } },
   "governance.change": {
-    meaning: "change holds, restrictions, erasures and requests; destroy keys and accept losses",
+    meaning: "change holds, restrictions, erasures and requests; accept losses",
     roles: { privacy: "full" },
+  },
+  "holds.place": { meaning: "place holds", roles: { investigator: "with-approval", privacy: "full" } },
+  "keys.destroy": {
+    meaning: "destroy versions of the key-encryption key",
+    roles: { operator: "with-approval" },
   },
   "drift.review": {
     meaning: "accept, ignore and reject fields beyond the catalog",
@@ -156,6 +162,7 @@ export const PERMISSIONS = {
     meaning: "list admin tokens and sessions",
     roles: { operator: "full", privacy: "full", auditor: "full" },
   },
+  "admin-tokens.issue": { meaning: "issue admin tokens", roles: { operator: "with-approval" } },
   "admin-tokens.revoke": { meaning: "revoke admin tokens and sessions", roles: { operator: "full", privacy: "full" } },
 } as const satisfies Readonly<Record<string, PermissionDefinition>>;
 
@@ -167,7 +174,8 @@ const WIDTH: Readonly<Record<Scope, number>> = {
   pseudonyms: 1,
   "without-values": 2,
   "low-and-medium": 3,
-  full: 4,
+  "with-approval": 4,
+  full: 5,
 };
 
 /** The widest scope that one of the roles has; `undefined`: the permission is not granted. */

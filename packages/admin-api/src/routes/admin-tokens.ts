@@ -1,9 +1,12 @@
 import { Type } from "typebox";
 import { ROLE_NAMES } from "../permissions.ts";
-import type { Route } from "../route.ts";
+import { GOVERNANCE_CHANGE, type Route } from "../route.ts";
 import { next, nullable, object, page, shownText, uuid } from "../schemas.ts";
 
 const TAG = "Admin tokens";
+
+/** 90 days. */
+const MAX_TTL_MS = 7_776_000_000;
 
 export const ADMIN_TOKEN_ROUTES = {
   listAdminTokens: {
@@ -30,6 +33,38 @@ export const ADMIN_TOKEN_ROUTES = {
       ),
       next,
     }),
+  },
+  issueAdminToken: {
+    ...GOVERNANCE_CHANGE,
+    path: "/admin-tokens",
+    tag: TAG,
+    summary: "Issue an admin token with fixed roles",
+    description: "It needs an approval by privacy. The answer has the token, which is not kept.",
+    permission: "admin-tokens.issue",
+    operation: "admin-token.issue",
+    recentSignIn: true,
+    body: object({
+      person: Type.String({
+        minLength: 1,
+        maxLength: 128,
+        pattern: "^[^()\\u0000]+$",
+        description: "Who uses it, as the audit log names them.",
+      }),
+      roles: Type.Array(Type.Enum([...ROLE_NAMES]), { minItems: 1, maxItems: ROLE_NAMES.length, uniqueItems: true }),
+      ttl_ms: Type.Integer({
+        minimum: 1,
+        maximum: MAX_TTL_MS,
+        description: "How long it is valid, in milliseconds: at most 90 days.",
+      }),
+    }),
+    answer: object({
+      token: shownText(),
+      token_id: shownText(),
+      person: shownText(),
+      roles: Type.Array(Type.Enum([...ROLE_NAMES])),
+      expires_at: shownText(),
+    }),
+    problems: ["state-conflict"],
   },
   revokeAdminToken: {
     method: "POST",

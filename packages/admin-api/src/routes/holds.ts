@@ -57,8 +57,10 @@ export const HOLD_ROUTES = {
   addHold: {
     ...change,
     path: "/holds",
+    permission: "holds.place",
     summary: "Place a hold on an account, an action or one event",
-    description: "Exactly one of `account`, `action_id` and `event_id` says what is held.",
+    description:
+      "Exactly one of `account`, `action_id` and `event_id` says what is held. An investigator needs an approval by privacy.",
     operation: "hold.add",
     body: object({
       account: Type.Optional(account),

@@ -1,16 +1,8 @@
 import { Type } from "typebox";
-import type { Route } from "../route.ts";
+import { GOVERNANCE_CHANGE, type Route } from "../route.ts";
 import { count, dryRun, object, reason, shownText, text } from "../schemas.ts";
 
 const TAG = "Keys";
-
-const destruction = {
-  method: "POST",
-  tag: TAG,
-  permission: "governance.change",
-  access: "change",
-  appliedBy: "worker",
-} as const;
 
 export const KEY_ROUTES = {
   listKeys: {
@@ -50,10 +42,12 @@ export const KEY_ROUTES = {
     problems: ["state-conflict"],
   },
   destroyKey: {
-    ...destruction,
+    ...GOVERNANCE_CHANGE,
+    tag: TAG,
+    permission: "keys.destroy",
     path: "/keys/{version}/destroy",
     summary: "Destroy a version that wraps no secret; backups made under it can't be opened",
-    description: "Backups of the key store from its time open nothing.",
+    description: "Backups of the key store from its time open nothing. It needs an approval by privacy.",
     operation: "key.destroy",
     breakGlass: true,
     recentSignIn: true,
@@ -63,7 +57,8 @@ export const KEY_ROUTES = {
     problems: ["not-found", "state-conflict"],
   },
   acceptKeyLoss: {
-    ...destruction,
+    ...GOVERNANCE_CHANGE,
+    tag: TAG,
     path: "/keys/accept-loss",
     summary: "Accept that secrets which the key store lacks are permanently lost",
     operation: "key.accept-loss",

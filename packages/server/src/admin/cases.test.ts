@@ -1,12 +1,13 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { AdminClient, AdminRequestError } from "@device-risk-signals/admin-api";
+import { type AdminClient, type AdminRequestError, createAdminClient } from "@device-risk-signals/admin-api";
 import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { useFolder } from "../../../../e2e/support/use-folder.ts";
 import { erasurePorts } from "../app/system.ts";
 import { listAudit } from "../audit/audit.ts";
-import { decideApproval } from "../approvals/approvals.ts";
+import { decideApproval, findApproval } from "../approvals/approvals.ts";
+import { listHolds } from "../lifecycle/holds/holds.ts";
 import { runRetention } from "../lifecycle/retention-worker.ts";
 import { useAdminListener } from "./admin-scene.fixture.ts";
 
@@ -159,6 +160,70 @@ describe("a case", () => {
   });
 });
 
+/** Waits for an approval by privacy. @returns its id. */
+async function waiting(call: Promise<unknown>): Promise<string> {
+  const error = (await call.catch((thrown: unknown) => thrown)) as AdminRequestError;
+  expect(error).toMatchObject({ code: "state-conflict", problem: { code: "approval-needed" } });
+  return /Approval (\S+) by privacy/.exec(error.message)?.[1] ?? "";
+}
+
+const decide = (approvalId: string, person = "privacy-1"): Promise<boolean> =>
+  decideApproval(scene.system.pool, scene.system.clock, {
+    approvalId,
+    person,
+    roles: ["privacy"],
+    decision: "approved",
+  });
+
+describe("what a role may do with an approval", () => {
+  it("waits for privacy, once: a hold that an investigator proposes", async () => {
+    const { clock, pool } = scene.system;
+    const hold = {
+      event_id: event.eventId,
+      reason: "order 17 of the court",
+      approver: "J. Doe",
+      review_on: "2999-01-31",
+    };
+    const listed = async () => (await listHolds(pool)).filter(({ reason }) => reason === hold.reason);
+    const approvalId = await waiting(client.call("addHold", hold));
+    expect(await findApproval(pool, clock, approvalId)).toMatchObject({
+      operation: "hold.add",
+      plan: { events: 1 },
+      requested_by: "investigator-1",
+      parameters: { of: "event_id", approver: "J. Doe" },
+    });
+    expect(await listed()).toEqual([]);
+    expect(await decide(approvalId, "investigator-1")).toBe(false);
+    expect(await decide(approvalId)).toBe(true);
+    await waiting(client.call("addHold", { ...hold, review_on: "2999-02-28" }));
+    const { hold_id } = await client.call("addHold", hold);
+    expect(await listed()).toMatchObject([{ hold_id }]);
+    await waiting(client.call("addHold", hold));
+    await expect(client.call("liftHold", { hold_id, reason: hold.reason })).rejects.toMatchObject({
+      code: "permission-missing",
+    });
+    const privacy = await listener.client(["privacy"]);
+    await privacy.call("liftHold", { hold_id, reason: hold.reason });
+  });
+
+  it("waits for privacy: an admin token that an operator proposes, with these roles", async () => {
+    const operator = await listener.client(["operator"]);
+    const wanted = { person: "j.doe", roles: ["auditor" as const], ttl_ms: 60_000 };
+    const approvalId = await waiting(operator.call("issueAdminToken", wanted));
+    expect(await decide(approvalId, "person-operator")).toBe(false);
+    expect(await decide(approvalId)).toBe(true);
+    await waiting(operator.call("issueAdminToken", { ...wanted, roles: ["auditor", "privacy"] }));
+    const { token, ...issued } = await operator.call("issueAdminToken", wanted);
+    expect(issued).toMatchObject({ person: "j.doe", roles: ["auditor"] });
+    const session = await createAdminClient({ url: listener.url, token }).call("readSession", {});
+    expect(session).toMatchObject({ person: "j.doe", roles: ["auditor"] });
+    const { secrets } = scene.system;
+    const entries = await listAudit(scene.system.pool, () => secrets, { person: "person-operator", limit: 5 });
+    expect(entries[0]).toMatchObject({ operation: "admin-token.issue", approval_id: approvalId });
+    expect(JSON.stringify(entries)).not.toContain(token);
+  });
+});
+
 describe("a person who opens more events than the limit of a day", () => {
   const events: string[] = [];
   const [ACCOUNT, OTHER] = ["opened-1", "opened-2"];
@@ -173,19 +238,7 @@ describe("a person who opens more events than the limit of a day", () => {
     const { case_id } = await of.call("openCase", { account: ACCOUNT, ...WHY });
     const opens = (index: number, inCase = case_id): Promise<unknown> =>
       of.call("readExactEvent", { event_id: events[index] ?? "", case_id: inCase });
-    const waits = async (opening: Promise<unknown>): Promise<string> => {
-      const error = (await opening.catch((thrown: unknown) => thrown)) as AdminRequestError;
-      expect(error).toMatchObject({ code: "state-conflict", problem: { code: "approval-needed" } });
-      return /Approval (\S+) by privacy/.exec(error.message)?.[1] ?? "";
-    };
-    const decide = (approvalId: string, by = "privacy-1"): Promise<boolean> =>
-      decideApproval(scene.system.pool, scene.system.clock, {
-        approvalId,
-        person: by,
-        roles: ["privacy"],
-        decision: "approved",
-      });
-    return { of, case_id, opens, waits, decide };
+    return { of, case_id, opens };
   }
 
   const reads = async (person: string) =>
@@ -194,12 +247,12 @@ describe("a person who opens more events than the limit of a day", () => {
     );
 
   it("needs an approval by another person for more events than the limit, and not to read one again", async () => {
-    const { opens, waits, decide } = await openerOf("opener-1");
+    const { opens } = await openerOf("opener-1");
     for (const index of [0, 1, 2, 0]) await opens(index);
-    const approvalId = await waits(opens(3));
-    expect(await waits(opens(4)), "asked again").toBe(approvalId);
+    const approvalId = await waiting(opens(3));
+    expect(await waiting(opens(4)), "asked again").toBe(approvalId);
     expect(await decide(approvalId, "opener-1")).toBe(false);
-    await waits(opens(3));
+    await waiting(opens(3));
     expect(await decide(approvalId)).toBe(true);
     await opens(3);
     await opens(2);
@@ -207,18 +260,18 @@ describe("a person who opens more events than the limit of a day", () => {
     expect([again?.approval_id, further?.approval_id]).toEqual([null, approvalId]);
   });
 
-  it("opens so many further events with the approval, in that case, and of that person", async () => {
+  it("opens so many further events with the approval, and in that case alone", async () => {
     const [one, other] = [await openerOf("opener-2"), await openerOf("opener-3")];
     for (const index of [0, 1, 2]) await one.opens(index);
     for (const index of [0, 1, 2]) await other.opens(index);
-    const approvalId = await one.waits(one.opens(3));
-    await one.decide(approvalId);
+    const approvalId = await waiting(one.opens(3));
+    await decide(approvalId);
     for (const index of [3, 4]) await one.opens(index);
-    await other.waits(other.opens(3));
+    await waiting(other.opens(3));
     const { case_id: another } = await one.of.call("openCase", { account: OTHER, ...WHY });
-    expect(await one.waits(one.opens(7, another))).not.toBe(approvalId);
+    expect(await waiting(one.opens(7, another))).not.toBe(approvalId);
     await one.opens(5);
-    expect(await one.waits(one.opens(6))).not.toBe(approvalId);
+    expect(await waiting(one.opens(6))).not.toBe(approvalId);
   });
 
   it("does not pass the limit by reads at once, with several tokens, or by a comparison", async () => {
@@ -231,7 +284,7 @@ describe("a person who opens more events than the limit of a day", () => {
     const two = await openerOf("opener-5");
     for (const index of [0, 1]) await two.opens(index);
     const [event_id, other_event_id] = [events[2] ?? "", events[3] ?? ""];
-    await two.waits(two.of.call("compareEvents", { event_id, other_event_id, case_id: two.case_id }));
+    await waiting(two.of.call("compareEvents", { event_id, other_event_id, case_id: two.case_id }));
     await two.opens(2);
   });
 

@@ -174,7 +174,7 @@ describe("an order", () => {
     const { adminSessions, pool, clock } = scene.system;
     const signIn = async (minutesAgo: number): Promise<Caller> => {
       const authenticatedAt = new Date(clock.now() - minutesAgo * 60_000).toISOString();
-      const signedIn = { person: "of-session", identity: "i", roles: ["privacy"], authenticatedAt } as const;
+      const signedIn = { person: "of-session", identity: "i", roles: ["operator"], authenticatedAt } as const;
       const { sessionId: id } = await adminSessions.start(pool, clock, "login", signedIn);
       return { ...signedIn, via: "cli", actor: `of-session (login ${id})`, session: { id, authenticatedAt } };
     };

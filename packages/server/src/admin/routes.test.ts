@@ -90,6 +90,7 @@ const inputs = (): Readonly<Record<RouteId, Record<string, unknown>>> => ({
   openReview: { entry_id: NO_ID, reason: "review 4711" },
   closeReview: { review_id: NO_ID, reason: "review 4711" },
   listAdminTokens: {},
+  issueAdminToken: { person: "j.doe", roles: ["auditor"], ttl_ms: 1_000 },
   revokeAdminToken: { token_id: NO_ID },
   listTokens: {},
   issueToken: { account: "customer-1", ttl_ms: 1_000 },

@@ -1,10 +1,8 @@
 import { type Role, ROLE_NAMES } from "@device-risk-signals/admin-api";
 import { Command, InvalidArgumentError, Option } from "commander";
-import { openKeys } from "../app/open-keys.ts";
-import { writeAudit } from "../audit/audit.ts";
-import { issueAdminToken, MAX_TTL_MS } from "../identity/admin-tokens.ts";
+import { MAX_TTL_MS } from "../identity/admin-tokens.ts";
 import { call } from "./call.ts";
-import { type Context, inOwnersTransaction, agentOf, print, printJson, withConnection } from "./context.ts";
+import { type Context, print, printJson } from "./context.ts";
 import { count, example, name, ttl, uuid } from "./options.ts";
 import { type PageOptions, printList } from "./pages.ts";
 
@@ -33,17 +31,8 @@ export function adminTokenCommand(context: Context): Command {
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs admin-token issue --person j.doe --role analyst investigator --ttl 30d"))
     .action(async (options: IssueOptions) => {
-      const issued = await withConnection(context, "change", async (connection) => {
-        const { audit } = await openKeys(connection);
-        return inOwnersTransaction(connection, async (owner) => {
-          const wanted = { person: options.person, roles: options.role, ttlMs: options.ttl };
-          const token = await issueAdminToken(owner, audit.clock, wanted);
-          const { token_id, person: of, roles, expires_at } = token;
-          const entry = { ...agentOf(context), operation: "admin-token.issue", outcome: "done" };
-          await writeAudit(owner, audit, { ...entry, detail: { token_id, person: of, roles, expires_at } });
-          return token;
-        });
-      });
+      const { person: of, role: wanted, ttl: ttl_ms } = options;
+      const issued = await call(context, "issueAdminToken", { person: of, roles: [...wanted], ttl_ms });
       if (options.json) return printJson(context, issued);
       print(context, issued.token);
       const roles = issued.roles.join(", ");

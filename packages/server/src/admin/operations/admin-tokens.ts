@@ -1,8 +1,14 @@
 import { writeAudit } from "../../audit/audit.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
-import { listAdminTokens as queryTokens, revokeAdminToken as revoke } from "../../identity/admin-tokens.ts";
+import {
+  issueAdminToken as issue,
+  listAdminTokens as queryTokens,
+  revokeAdminToken as revoke,
+} from "../../identity/admin-tokens.ts";
 import { agentOf } from "../../identity/caller.ts";
-import { inTransaction } from "../../postgres/database.ts";
+import { inOwnerTransaction, inTransaction } from "../../postgres/database.ts";
+import { approveByPrivacy } from "./approvals.ts";
+import { writtenOf } from "./input.ts";
 import { nextOf, pageOf } from "./list-page.ts";
 import type { Operation } from "./operation.ts";
 
@@ -11,6 +17,27 @@ export const listAdminTokens: Operation<"listAdminTokens"> = async ({ ports, inp
   const tokens = await queryTokens(ports.pool, page);
   const next = nextOf(tokens, page, ({ issued_at, token_id }) => [issued_at, token_id]);
   return { answer: { tokens, next }, audit: { detail: { count: tokens.length } } };
+};
+
+export const issueAdminToken: Operation<"issueAdminToken"> = async (call) => {
+  const { ports, caller, input } = call;
+  const { ttl_ms } = input;
+  const person = writtenOf("body/person", input.person);
+  const roles = [...new Set(input.roles)];
+  const { audit } = await ports.keys();
+  const wanted = { person, roles, ttl_ms };
+  const asked = { operation: "admin-token.issue", parameters: wanted, plan: wanted, events: 0 };
+  const approval = await approveByPrivacy(call, asked, `a token for ${person}`);
+  const issued = await inOwnerTransaction(ports.administration, async (owner) => {
+    await approval?.use(owner, 0);
+    const token = await issue(owner, ports.clock, { person, roles, ttlMs: ttl_ms });
+    const { token_id, expires_at } = token;
+    const approved = approval && { approvalId: approval.id };
+    const entry = { ...agentOf(caller), operation: "admin-token.issue", outcome: "done", ...approved };
+    await writeAudit(owner, audit, { ...entry, detail: { token_id, person, roles, expires_at } });
+    return token;
+  });
+  return { answer: { ...issued, roles } };
 };
 
 export const revokeAdminToken: Operation<"revokeAdminToken"> = async ({ ports, caller, input }) => {

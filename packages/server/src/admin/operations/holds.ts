@@ -1,11 +1,14 @@
-import type { Input } from "@device-risk-signals/admin-api";
+import type { Answer, Input } from "@device-risk-signals/admin-api";
 import { writeAudit } from "../../audit/audit.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
 import { agentOf } from "../../identity/caller.ts";
-import { orderHold, orderLift, orderReview } from "../../lifecycle/holds/hold-orders.ts";
-import { type HoldSubject, listHolds as queryHolds } from "../../lifecycle/holds/holds.ts";
+import { type ErasureSubject, subjectMac } from "../../lifecycle/erasure/plan-erasure.ts";
+import { type HoldOrderPorts, orderHold, orderLift, orderReview } from "../../lifecycle/holds/hold-orders.ts";
+import { type HoldSubject, listHolds as queryHolds, type NewHold } from "../../lifecycle/holds/holds.ts";
+import type { OwnerTransaction } from "../../postgres/executor.ts";
+import { type Approval, approveByPrivacy } from "./approvals.ts";
 import { invalid, reasonOf, requireFuture, tried, writtenOf } from "./input.ts";
-import type { Operation } from "./operation.ts";
+import type { Operation, OperationCall } from "./operation.ts";
 import { inOrder } from "./orders.ts";
 
 export const listHolds: Operation<"listHolds"> = async ({ ports }) => {
@@ -13,34 +16,64 @@ export const listHolds: Operation<"listHolds"> = async ({ ports }) => {
   return { answer: { holds: [...holds] }, audit: { detail: { count: holds.length } } };
 };
 
-export const addHold: Operation<"addHold"> = async ({ ports, caller, input }) => {
+export const addHold: Operation<"addHold"> = async (call) => {
+  const { ports, input } = call;
   const { clock, config } = ports;
   const { review_on: reviewOn, dry_run: isTried = false } = input;
   const subject = subjectOf(input);
   const reason = reasonOf(input.reason, config);
   const approver = writtenOf("body/approver", input.approver);
   requireFuture("body/review_on", reviewOn, clock);
-  const agent = agentOf(caller);
-  const answer = await inOrder(
-    ports,
-    async (owner, audit, journal) => {
-      const hold = await orderHold(owner, isTried ? undefined : journal(), {
-        subject,
-        reason,
-        approver,
-        reviewOn,
-        actor: agent.actor,
-      });
-      if (!hold) throw new OperatorError("not-found", "Nothing is known of this subject: check the spelling.");
-      const entry = { ...agent, operation: "hold.add", outcome: "done", reason, ...auditSubject(subject) };
-      const detail = { ...hold, ...auditDetail(subject), approver, review_on: reviewOn };
-      await writeAudit(owner, audit, { ...entry, detail });
-      return hold;
-    },
-    isTried,
-  );
-  return { answer, ...(isTried && tried(auditSubject(subject))) };
+  const hold = { subject, reason, approver, reviewOn };
+  if (isTried) return { answer: await tryPlacing(call, hold), ...tried(auditSubject(subject)) };
+  return { answer: await place(call, hold, await approvalOf(call, hold)) };
 };
+
+type WantedHold = Omit<NewHold, "actor">;
+type Placed = Answer<"addHold">;
+
+const place = (call: OperationCall<"addHold">, hold: WantedHold, approval?: Approval): Promise<Placed> =>
+  inOrder(call.ports, async (owner, audit, journal) => {
+    // The journal has the order before the transaction ends.
+    await approval?.use(owner, 0);
+    const placed = await order(call, owner, journal(), hold);
+    const { subject, reason, approver, reviewOn } = hold;
+    const detail = { ...placed, ...auditDetail(subject), approver, review_on: reviewOn };
+    const entry = { ...agentOf(call.caller), operation: "hold.add", outcome: "done", reason, ...auditSubject(subject) };
+    await writeAudit(owner, audit, { ...entry, ...(approval && { approvalId: approval.id }), detail });
+    return placed;
+  });
+
+const tryPlacing = (call: OperationCall<"addHold">, hold: WantedHold): Promise<Placed> =>
+  inOrder(call.ports, (owner) => order(call, owner, undefined, hold), true);
+
+/** @throws not-found */
+async function order(
+  { caller }: OperationCall<"addHold">,
+  owner: OwnerTransaction,
+  journal: HoldOrderPorts | undefined,
+  hold: WantedHold,
+): Promise<Placed> {
+  const placed = await orderHold(owner, journal, { ...hold, actor: agentOf(caller).actor });
+  if (placed) return placed;
+  throw new OperatorError("not-found", "Nothing is known of this subject: check the spelling.");
+}
+
+/** The approval names the subject by its MAC: an erasure deletes no approval. */
+async function approvalOf(call: OperationCall<"addHold">, hold: WantedHold): Promise<Approval | undefined> {
+  if (call.scope !== "with-approval") return undefined;
+  const { subject, reason, approver, reviewOn } = hold;
+  const { pseudonymizer } = await call.ports.keys();
+  const subject_mac = subjectMac(pseudonymizer, erasureSubjectOf(subject)).toString("hex");
+  const parameters = { of: subject.of, subject_mac, reason, approver, review_on: reviewOn };
+  const { events } = await tryPlacing(call, hold);
+  return approveByPrivacy(call, { operation: "hold.add", parameters, plan: { events }, events: 0 }, reason);
+}
+
+function erasureSubjectOf({ of, value }: HoldSubject): ErasureSubject {
+  if (of === "account") return { kind: "account", account: value };
+  return of === "action_id" ? { kind: "action", actionId: value } : { kind: "event", eventId: value };
+}
 
 export const reviewHold: Operation<"reviewHold"> = async ({ ports, caller, input }) => {
   const { clock, config } = ports;

@@ -10,8 +10,9 @@ import { compareWithJournal } from "../../lifecycle/recovery/compare-with-journa
 import { destroyedSecrets } from "../../lifecycle/recovery/destroyed-secrets.ts";
 import { findLoss, type LossCounts } from "../../lifecycle/recovery/lost-secrets.ts";
 import { plural } from "../../messages/plural.ts";
-import { inOwnerTransaction } from "../../postgres/database.ts";
+import { inOwnerTransaction, inTransaction } from "../../postgres/database.ts";
 import { withMaintenanceLock } from "../../postgres/maintenance-lock.ts";
+import { approveByPrivacy } from "./approvals.ts";
 import { reasonOf, tried } from "./input.ts";
 import type { Operation } from "./operation.ts";
 
@@ -70,7 +71,8 @@ async function rotationOf(keys: Keys): Promise<Rotation> {
   return { before, unfinished, secrets: unfinished > 0 ? unfinished : all };
 }
 
-export const destroyKey: Operation<"destroyKey"> = async ({ ports, caller, input }) => {
+export const destroyKey: Operation<"destroyKey"> = async (call) => {
+  const { ports, caller, input } = call;
   const { version, dry_run: isTried = false } = input;
   const answer = { version };
   if (isTried) {
@@ -81,10 +83,17 @@ export const destroyKey: Operation<"destroyKey"> = async ({ ports, caller, input
   const installation = await ports.installation();
   const { audit, database } = installation;
   await requireRecovered(installation);
-  const entry = { ...agentOf(caller), operation: "key.destroy", detail: answer };
+  requireUnused(await versionsOf(installation), version);
+  const asked = { operation: "key.destroy", parameters: answer, plan: answer, events: 0 };
+  const approval = await approveByPrivacy(call, asked, `key version ${version} wraps nothing`);
+  const approved = approval && { approvalId: approval.id };
+  const entry = { ...agentOf(caller), operation: "key.destroy", detail: answer, ...approved };
   await withMaintenanceLock(database, async () => {
     requireUnused(await versionsOf(installation), version);
-    await writeAudit(pool, audit, { ...entry, outcome: "begun" });
+    await inTransaction(pool, async (transaction) => {
+      await approval?.use(transaction, 0);
+      await writeAudit(transaction, audit, { ...entry, outcome: "begun" });
+    });
     await installation.keyEncryption.destroy(version);
   });
   await writeAudit(pool, audit, { ...entry, outcome: "done" });

@@ -1,7 +1,7 @@
 import { listOrders, readOrder } from "./admin-orders.ts";
 import { exportAccount } from "./account-export.ts";
 import { listActions, registerAction, revokeAction } from "./actions.ts";
-import { listAdminTokens, revokeAdminToken } from "./admin-tokens.ts";
+import { issueAdminToken, listAdminTokens, revokeAdminToken } from "./admin-tokens.ts";
 import { approve, deny, listApprovals, readApproval } from "./approvals.ts";
 import { listAttestations, verifyAttestations } from "./attestations.ts";
 import { listAudit } from "./audit.ts";
@@ -68,6 +68,7 @@ export const OPERATIONS: Operations = {
   openReview,
   closeReview,
   listAdminTokens,
+  issueAdminToken,
   revokeAdminToken,
   listTokens,
   issueToken,

@@ -18,9 +18,11 @@ import { extractNext } from "../features/extraction-worker.ts";
 import { encodeFeatures } from "../features/feature-payload.ts";
 import { insertFeatureRows } from "../features/feature-rows.ts";
 import { LayerRunners } from "../features/layer-runners.ts";
+import { findOrder } from "../orders/admin-orders.ts";
 import { inTransaction } from "../postgres/database.ts";
 import { LOCKS } from "../postgres/locks.ts";
 import { useAdminListener } from "./admin-scene.fixture.ts";
+import { resultOf } from "./operations/admin-orders.ts";
 import { verifyAttestations } from "./operations/attestations.ts";
 import { portsOf } from "./operations/ports.ts";
 
@@ -203,6 +205,25 @@ it("a version that is not adopted is compared, with small numbers in a case of t
     const refused = await runInProcess(opened.environment, ...compare, "--case", wrong);
     expect(refused).toMatchObject({ code: 1, stdout: "" });
   }
+});
+
+it("the answer of a comparison in a case is sealed under the audit secret of its account", async () => {
+  const { system, owner } = opened;
+  const client = await listener.client(["analyst", "investigator"]);
+  const covers = { account: "customer-1", category: "debugging", reason: "review 4711" } as const;
+  const { case_id } = await client.call("openCase", covers);
+  const versions = { before: "found@1", after: "found@2", purpose: "default" };
+  expect(await client.call("compareFeatures", { ...versions, case_id })).toMatchObject({ events: 1 });
+  const { rows } = await owner.query("select order_id from admin_order where route = 'compareFeatures'");
+  const { order_id } = rows[0] as { readonly order_id: string };
+  const order = await findOrder(system.pool, system.clock, order_id);
+  if (!order?.result) throw new Error("the order has a result");
+  const { secret_id } = system.orders.open(order_id, "result", order.result) as { readonly secret_id: string };
+  const { rows: secrets } = await owner.query("select subject from audit_secret where secret_id = $1", [secret_id]);
+  expect(secrets).toEqual([{ subject: system.audit.subjectOf("customer-1") }]);
+  const destroyed = { findRecent: async () => undefined } as unknown as typeof system.secrets;
+  const ports = { ...portsOf(system, system), keys: async () => ({ ...system, secrets: destroyed }) };
+  expect(await resultOf(ports, order)).toMatchObject({ problem: { status: 410, code: "keys-destroyed" } });
 });
 
 it("versions are compared for events of a purpose that both definitions name", async () => {

@@ -22,7 +22,7 @@ import { tryLockSessionNamed } from "../postgres/advisory-locks.ts";
 import { inTransaction, inTransactionOn, withClient, withoutStatementTimeout } from "../postgres/database.ts";
 import type { Connection, Transaction } from "../postgres/executor.ts";
 import { LOCKS } from "../postgres/locks.ts";
-import { changed, expired, type OrderResult } from "./operations/admin-orders.ts";
+import { changed, expired, type OrderResult, sealResult } from "./operations/admin-orders.ts";
 import type { Operation } from "./operations/operation.ts";
 import { OPERATIONS } from "./operations/operations.ts";
 import { sendLines } from "./operations/order-lines.ts";
@@ -47,6 +47,8 @@ const END_TRIES = 5;
 interface Outcome {
   readonly state: EndState;
   readonly result: OrderResult;
+  /** The account whose data the result has. */
+  readonly account?: string | undefined;
   /** The code of the problem, for the audit. */
   readonly code?: string | undefined;
 }
@@ -166,11 +168,12 @@ export class OrderWorker {
     return this.#refuse("failed", error);
   }
 
-  async #end(session: Connection, order: TakenOrder, { state, result, code }: Outcome): Promise<void> {
-    const { orders, pool } = this.#system;
+  async #end(session: Connection, order: TakenOrder, outcome: Outcome): Promise<void> {
+    const { pool } = this.#system;
+    const { state, result, account, code } = outcome;
     // What was interrupted by the end of this process is started again by the next one.
     if (this.#isClosed && state === "failed" && isRepeatable(order, this.#inputOf(order).input)) return;
-    const end = { state, result: orders.seal(order.orderId, "result", result) };
+    const end = { state, result: await sealResult(this.#system, order.orderId, result, account) };
     const work = async (transaction: Transaction): Promise<void> => {
       const isEnded = await endOrder(transaction, this.#system.clock, order, end);
       if (isEnded && state !== "done") await this.#auditEnd(transaction, order, state, code);
@@ -200,7 +203,8 @@ export class OrderWorker {
     const refusal = order.check ? interrupted(order, sealed.input) : await this.#check(order);
     if (refusal) return this.#refuse(order.check ? "failed" : "refused", refusal);
     try {
-      return { state: "done", result: { answer: await this.#perform(order, sealed, limit) } };
+      const { answer, account } = await this.#perform(order, sealed, limit);
+      return { state: "done", result: { answer }, account };
     } catch (error) {
       const { shown, unexpected } = adminErrorOf(error);
       if (unexpected !== undefined && !this.#isClosed && !limit.isOver)
@@ -219,7 +223,7 @@ export class OrderWorker {
     order: TakenOrder,
     { input, reader_key: readerKey = "" }: OrderInput,
     limit: TimeLimit,
-  ): Promise<unknown> {
+  ): Promise<{ readonly answer: unknown; readonly account?: string | undefined }> {
     const id = order.route as RouteId;
     const { permission, operation, answer: schema } = routeOf(id);
     const caller = callerOf(order);
@@ -236,9 +240,9 @@ export class OrderWorker {
     });
     const entry = { ...agentOf(caller), operation, outcome: "done" };
     if (audit) await writeAudit(pool, signer, { ...entry, ...audit });
-    if (!parts) return answer;
+    if (!parts) return { answer, account: audit?.account };
     await sendLines(pool, { orderId: order.orderId, parts }, answer as AsyncIterable<unknown>);
-    return null;
+    return { answer: null };
   }
 
   /** Records lines of progress, at most one a second. Where the time of the order is over, a line ends the operation. */

@@ -3,6 +3,8 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Answer, isRouteId, type Order, type RouteId, routeOf, scopeOf } from "@device-risk-signals/admin-api";
 import { writeAudit } from "../../audit/audit.ts";
+import { auditSecretName, openDetail, sealDetail } from "../../audit/personal-detail.ts";
+import type { Keys } from "../../app/open-keys.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
 import { agentOf, type Caller } from "../../identity/caller.ts";
 import {
@@ -63,15 +65,49 @@ export const shownOrder = ({ route, person, ...row }: OrderRow): Order => ({
 /** What a worker answers for an order that has ended. */
 export type OrderResult = Partial<Pick<Answer<"readOrder">, "answer" | "problem">>;
 
+/** A result about one account: under the audit secret of the account, which an erasure ends. */
+interface SealedResult {
+  readonly secret_id: string;
+  /** Base64. */
+  readonly sealed: string;
+}
+
+/** @param account whose data the result has; without one it has no data of a person. @throws Unavailable */
+export async function sealResult(
+  { pool, orders, audit }: Pick<Keys, "orders" | "audit"> & Pick<AdminPorts, "pool">,
+  orderId: string,
+  result: OrderResult,
+  account?: string,
+): Promise<Buffer> {
+  if (account === undefined) return orders.seal(orderId, "result", result);
+  const owner = { entryId: orderId, subject: audit.subjectOf(account) };
+  const { secretId, sealed } = (await sealDetail(pool, audit.secrets, owner, { detail: result })) ?? {};
+  if (!secretId || !sealed) throw new TypeError("a result has a detail");
+  const stored: SealedResult = { secret_id: secretId, sealed: sealed.toString("base64") };
+  return orders.seal(orderId, "result", stored);
+}
+
 export async function resultOf(
   { keys }: AdminPorts,
   { order_id: id, state, result }: OrderWithResult,
 ): Promise<OrderResult> {
-  if (state === "expired") return { problem: adminErrorOf(expired()).shown.problem };
+  if (state === "expired") return problemOf(expired());
   if (!result) return {};
-  const opened = (await keys()).orders.open(id, "result", result);
-  return (opened as OrderResult | undefined) ?? { problem: adminErrorOf(changed()).shown.problem };
+  const { orders, secrets } = await keys();
+  const opened = orders.open(id, "result", result) as OrderResult | SealedResult | undefined;
+  if (!opened) return problemOf(changed());
+  if (!("sealed" in opened)) return opened;
+  const sealed = Buffer.from(opened.sealed, "base64");
+  const personal = await openDetail(secrets, { entryId: id, secretId: opened.secret_id, sealed });
+  return personal?.detail ?? problemOf(erased(opened.secret_id));
 }
+
+const problemOf = (error: OperatorError): OrderResult => ({ problem: adminErrorOf(error).shown.problem });
+
+const erased = (secretId: string): OperatorError =>
+  new OperatorError("keys-destroyed", "The answer is about an account that was erased, and can't be opened any more.", {
+    detail: { secrets: [auditSecretName(secretId)] },
+  });
 
 export const expired = (): OperatorError =>
   new OperatorError("order-refused", "No worker began the order within an hour. See that one runs, and give it again.");

@@ -1,13 +1,13 @@
 /** The log of the audit in the database: leaves, checkpoints, and entries that are in no leaf. */
 import type { Executor, Transaction } from "../postgres/executor.ts";
 import { query, queryRow, sql } from "../postgres/statement.ts";
-import { differingColumns } from "./entries.ts";
+import { COPIES, differingColumns } from "./entries.ts";
 import { FIRST_EPOCH } from "./log/epoch.ts";
 import { decodeRecord } from "./log/record.ts";
 import type { LogItem, StoredEntry } from "./log/verify.ts";
 
 /** Number of rows that one query reads. */
-const PAGE = 5_000;
+const PAGE = 2_000;
 
 export interface CheckpointRow {
   readonly epoch: number;
@@ -169,15 +169,22 @@ export async function findLeaf(
   return (await query(executor, FIND_LEAF, [entryId])).rows[0];
 }
 
-const COPIES = "to_jsonb(e) - 'record' - 'mac' - 'xid' - 'login'";
-
 const LIST_LEAVES = sql(
   `select l.leaf, l.hash, e.record, e.mac, ${COPIES} as copies
-    from audit_leaf l left join audit_entry e on e.entry_id = l.entry_id
-    where l.epoch = $1 and l.leaf >= $2 order by l.leaf limit ${PAGE}`,
+    from (select leaf, hash, entry_id from audit_leaf where epoch = $1 and leaf >= $2 order by leaf limit ${PAGE}) l
+      left join audit_entry e on e.entry_id = l.entry_id
+    order by l.leaf`,
   ["int4", "int8"],
-  { leaf: "int8", hash: "bytea", record: "bytea?", mac: "bytea?", copies: "jsonb?" },
+  { leaf: "int8", hash: "bytea", record: "bytea?", mac: "bytea?", copies: "text?" },
 );
+
+interface LeafRow {
+  readonly leaf: number;
+  readonly hash: Buffer;
+  readonly record: Buffer | null;
+  readonly mac: Buffer | null;
+  readonly copies: string | null;
+}
 
 const LIST_CHECKPOINTS = sql(
   `select size, note from audit_checkpoint where epoch = $1 and size > $2 and size <= $3 order by size`,
@@ -186,11 +193,12 @@ const LIST_CHECKPOINTS = sql(
 );
 
 const LIST_NEW = sql(
-  `select e.entry_id, e.record, e.mac, ${COPIES} as copies from audit_entry e
-    where not exists (select from audit_leaf l where l.entry_id = e.entry_id) and e.entry_id > $1
-    order by e.entry_id limit ${PAGE}`,
+  `select e.entry_id, e.record, e.mac, ${COPIES} as copies from (select * from audit_entry e
+      where not exists (select from audit_leaf l where l.entry_id = e.entry_id) and e.entry_id > $1
+      order by e.entry_id limit ${PAGE}) e
+    order by e.entry_id`,
   ["uuid"],
-  { entry_id: "uuid", record: "bytea", mac: "bytea", copies: "jsonb?" },
+  { entry_id: "uuid", record: "bytea", mac: "bytea", copies: "text?" },
 );
 
 const LIST_EPOCHS = sql(
@@ -250,11 +258,17 @@ export async function* readLog(snapshot: Transaction, start?: CheckpointRow): As
 }
 
 async function* readLeaves(snapshot: Transaction, epoch: number, from: number): AsyncGenerator<LogItem> {
-  for (let [next, checked] = [from, from]; ;) {
-    const { rows } = await query(snapshot, LIST_LEAVES, [epoch, next]);
+  const read = (next: number): Promise<readonly LeafRow[]> =>
+    query(snapshot, LIST_LEAVES, [epoch, next]).then((result) => result.rows);
+  let reading = read(from);
+  for (let checked = from; ;) {
+    const rows = await reading;
     const isLast = rows.length < PAGE;
     const end = isLast ? Number.MAX_SAFE_INTEGER : (rows.at(-1)?.leaf ?? 0) + 1;
     const checkpoints = (await query(snapshot, LIST_CHECKPOINTS, [epoch, checked, end])).rows;
+    // PostgreSQL reads the next page while the caller verifies this one.
+    if (!isLast) reading = read(end);
+    reading.catch(() => {});
     for (const { leaf, hash, record, mac, copies } of rows) {
       const entry = record && mac ? { entry: storedEntry(record, mac, copies) } : {};
       yield { kind: "leaf", ...(epoch > FIRST_EPOCH && { epoch }), index: leaf, hash, ...entry };
@@ -264,12 +278,12 @@ async function* readLeaves(snapshot: Transaction, epoch: number, from: number): 
     }
     for (const { note } of checkpoints) yield { kind: "checkpoint", note };
     if (isLast) return;
-    [next, checked] = [end, end];
+    checked = end;
   }
 }
 
-function storedEntry(bytes: Buffer, mac: Buffer, copies: unknown): StoredEntry {
+function storedEntry(bytes: Buffer, mac: Buffer, copies: string | null): StoredEntry {
   const record = decodeRecord(bytes);
-  const differing = record ? differingColumns(record, copies as Readonly<Record<string, unknown>>) : [];
-  return { bytes, mac, ...(differing.length > 0 && { differing }) };
+  const differing = record && copies !== null ? differingColumns(record, copies) : [];
+  return { bytes, mac, ...(record && { record }), ...(differing.length > 0 && { differing }) };
 }

@@ -48,6 +48,8 @@ export interface LogStart {
 }
 
 export interface StoredEntry extends SignedRecord {
+  /** What the bytes say, where the reader has decoded them. */
+  readonly record?: AuditRecord;
   /** Names of columns that differ from the record. */
   readonly differing?: readonly string[];
 }
@@ -318,8 +320,8 @@ class LogVerifier {
   }
 
   /** @returns the record, where it is readable. */
-  #checkEntry({ bytes, mac, differing }: StoredEntry, where: string): AuditRecord | undefined {
-    const record = decodeRecord(bytes);
+  #checkEntry(entry: StoredEntry, where: string): AuditRecord | undefined {
+    const { bytes, mac, differing, record = decodeRecord(bytes) } = entry;
     if (!record) {
       this.#find("invalid", `The bytes of ${where} are no entry.`);
       return undefined;

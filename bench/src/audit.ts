@@ -1,91 +1,166 @@
 /**
- * `npm run bench:audit`: verification of an export of the audit log. Prints seconds, CPU seconds and the peak of the
- * memory. `--entries N` (default 1,000,000).
+ * `npm run bench:audit`: `drs audit verify` of a database, `drs audit export`, and `drs audit verify` of the export, each
+ * as a process of its own. Prints one line for each figure as soon as it is measured. `--entries N` (default 1,000,000).
+ * The fill ends after `--fill-seconds N` (default 150), with fewer entries; the goal is that of as many entries.
+ * `--folder DIR` keeps the entries, and continues with those of an earlier run.
  */
-import { createReadStream } from "node:fs";
-import { mkdtemp, open, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { spawn } from "node:child_process";
+import { readdir, rm } from "node:fs/promises";
+import { cpus } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
-import { signCheckpoint } from "../../packages/server/src/audit/log/checkpoint.ts";
-import { formatItem, parseItem } from "../../packages/server/src/audit/log/export-file.ts";
-import { Lane } from "../../packages/server/src/audit/log/lane.ts";
-import {
-  INGEST,
-  ingested,
-  LOG_KEY,
-  ORIGIN,
-  PRIVATE_KEY,
-  STARTED,
-  SURFACE_KEYS,
-} from "../../packages/server/src/audit/log/log.fixture.ts";
-import { CompactRange, leafHash } from "../../packages/server/src/audit/log/merkle.ts";
-import { type LogItem, verifyLog } from "../../packages/server/src/audit/log/verify.ts";
+import { checkpointNow } from "../../packages/server/src/app/audit-log.ts";
+import { openSystem } from "../../packages/server/src/app/system.ts";
+import type { Lane } from "../../packages/server/src/audit/log/lane.ts";
+import { ACCEPTED, INGESTION } from "../../packages/server/src/audit/log/surfaces.ts";
+import { readConfig } from "../../packages/server/src/config/config.ts";
+import { uuidv7 } from "../../packages/server/src/identifiers/uuidv7.ts";
+import { byteaArray, timestamptzArray, uuidArray } from "../../packages/server/src/postgres/binary-array.ts";
+import { figureLine, openScene, print } from "./scene.ts";
+import { cpuOf, residentOf } from "./usage.ts";
 
-/** Entries that are in the log after ten seconds at 200 events per second, in batches of two. */
-const PER_CHECKPOINT = 1_000;
+const DRS = join(import.meta.dirname, "../../packages/server/bin/drs.js");
+const PER_STATEMENT = 5_000;
+/** Entries between two passes of the sequencer. */
+const PER_PASS = 25_000;
 const LANES = 4;
 const MEBIBYTE = 1_048_576;
+const EVERY_MS = 100;
+/** Goals: seconds for a million entries; memory at the end ÷ memory after the first quarter. */
+const [SECONDS, GROWTH] = [30, 1.1];
+const MILLION = 1_000_000;
 
-const { values: options } = parseArgs({ options: { entries: { type: "string", default: "1000000" } } });
+const { values: options } = parseArgs({
+  options: {
+    entries: { type: "string", default: "1000000" },
+    "fill-seconds": { type: "string", default: "150" },
+    folder: { type: "string" },
+  },
+});
 const ENTRIES = Number(options.entries);
 
-/** @returns the last checkpoint. */
-async function writeExport(path: string): Promise<string> {
-  const file = await open(path, "wx");
-  const lanes = Array.from({ length: LANES }, () => new Lane(INGEST));
-  const tree = new CompactRange();
-  let [lines, note] = ["", ""];
-  for (let index = 0; index < ENTRIES; index++) {
-    const lane = lanes[index % LANES] as Lane;
-    const { eventIds = [], subjects = [], ...entry } = ingested(index);
-    const two = { eventIds: [...eventIds, ...eventIds], subjects: [...subjects, ...subjects] };
-    const [signed] = lane.sign([{ ...entry, ...two, occurrences: 2 }]);
+const scene = await openScene(options.folder);
+const owner = await scene.createDatabase("bench", "-c search_path=drs -c timezone=UTC");
+const environment = { ...scene.environmentOf("bench"), DRS_ERASURE_JOURNAL: join(scene.folder, "journal") };
+
+const INSERT = `insert into audit_entry (entry_id, at, actor, via, operation, outcome, occurrences, subjects, event_ids,
+    record, mac, lane, lane_number)
+  select e.id, e.at, '${INGESTION.actor}', '${INGESTION.via}', '${INGESTION.operation}', '${ACCEPTED}', 2,
+    array[e.subject, e.subject], array[e.event, e.event], e.record, e.mac, e.lane, e.number
+  from unnest($1::uuid[], $2::timestamptz[], $3::bytea[], $4::uuid[], $5::bytea[], $6::bytea[], $7::uuid[], $8::int8[])
+    as e (id, at, subject, event, record, mac, lane, number)`;
+
+async function insert(lanes: readonly Lane[], count: number): Promise<void> {
+  const at = Date.now();
+  const entries = lanes.flatMap((lane) => {
+    const signed = lane.sign(
+      Array.from({ length: count / lanes.length }, (_, index) => {
+        const [subject, event] = [Buffer.alloc(16, index), uuidv7(at)];
+        const both = { subjects: [subject, subject], eventIds: [event, event] };
+        return { ...INGESTION, ...both, entryId: uuidv7(at), at, outcome: ACCEPTED, occurrences: 2 };
+      }),
+    );
     lane.acknowledge();
-    if (!signed) throw new Error("a lane signs each entry");
-    const hash = leafHash(signed.bytes, signed.mac);
-    tree.append(hash);
-    lines += formatItem({ kind: "leaf", index, hash, entry: signed });
-    if (tree.size % PER_CHECKPOINT === 0 || tree.size === ENTRIES) {
-      note = signCheckpoint({ origin: ORIGIN, size: tree.size, root: tree.root() }, PRIVATE_KEY);
-      await file.write(lines + formatItem({ kind: "checkpoint", note }));
-      lines = "";
+    return signed;
+  });
+  const records = entries.map(({ record }) => record);
+  await owner.query(INSERT, [
+    uuidArray(records.map(({ entryId }) => entryId)),
+    timestamptzArray(records.map(() => ({ epochMs: at }))),
+    byteaArray(records.map(({ subjects }) => subjects?.[0] ?? Buffer.alloc(16))),
+    uuidArray(records.map(({ eventIds }) => eventIds?.[0] ?? "")),
+    byteaArray(entries.map(({ bytes }) => bytes)),
+    byteaArray(entries.map(({ mac }) => mac)),
+    uuidArray(records.map(({ place }) => place?.lane ?? "")),
+    records.map(({ place }) => place?.number ?? 0),
+  ]);
+}
+
+const countLeaves = async (): Promise<number> =>
+  Number((await owner.query<{ count: string }>("select count(*) from audit_leaf")).rows[0]?.count);
+
+/** @returns number of entries of the log. */
+async function fill(): Promise<number> {
+  const config = readConfig(environment, scene.folder);
+  if (!config.ok) throw new Error(config.problems.join("\n"));
+  const ports = { clock: Date, asServer: false, environment: process.env, onError: (): void => {} };
+  const system = await openSystem(config.config, ports);
+  await owner.query("set synchronous_commit = off");
+  const lanes = Array.from({ length: LANES }, () => system.audit.lane());
+  const until = Date.now() + Number(options["fill-seconds"]) * 1_000;
+  let filled = await countLeaves();
+  while (filled < ENTRIES && Date.now() < until) {
+    const next = Math.min(PER_PASS, ENTRIES - filled);
+    for (let inserted = 0; inserted < next; inserted += PER_STATEMENT) {
+      await insert(lanes, Math.min(PER_STATEMENT, next - inserted));
     }
+    await checkpointNow(system);
+    filled = await countLeaves();
   }
-  await file.close();
-  return note;
+  await owner.query("analyze");
+  await system.close();
+  return filled;
 }
 
-async function* itemsOf(path: string, onItem: () => void): AsyncGenerator<LogItem> {
-  for await (const line of createInterface({ input: createReadStream(path) })) {
-    const item = parseItem(line);
-    if (!item) throw new Error("the export has a line that is no item");
-    onItem();
-    yield item;
-  }
+interface Run {
+  readonly seconds: number;
+  readonly cpuSeconds: number;
+  /** Resident memory at each sample, bytes. */
+  readonly memory: readonly number[];
 }
 
-const folder = await mkdtemp(join(tmpdir(), "drs-bench-audit-"));
-try {
-  const path = join(folder, "audit.ndjson");
-  const last = await writeExport(path);
-  globalThis.gc?.();
-  let [peak, seen] = [0, 0];
-  const watch = (): void => {
-    if (++seen % 10_000 === 0) peak = Math.max(peak, process.memoryUsage().rss);
-  };
+/** Runs a command to its end. @throws where it fails. */
+async function run(...args: readonly string[]): Promise<Run> {
   const started = performance.now();
-  const before = process.cpuUsage();
-  const given = { key: LOG_KEY, outside: [last], surfaces: SURFACE_KEYS, now: STARTED };
-  const { verdict, size } = await verifyLog(itemsOf(path, watch), given);
-  const { user, system } = process.cpuUsage(before);
-  if (verdict !== 0 || size !== ENTRIES) throw new Error(`the verdict is ${verdict}, of ${size} entries`);
-  const seconds = ((performance.now() - started) / 1_000).toFixed(1);
-  const cpu = ((user + system) / 1e6).toFixed(1);
-  process.stdout.write(
-    `${size} entries: ${seconds} s, ${cpu} s of CPU, ${Math.round(peak / MEBIBYTE)} MiB at the peak\n`,
-  );
+  const env = { ...process.env, ...environment };
+  const child = spawn(process.execPath, [DRS, "audit", ...args], { env, stdio: ["ignore", "ignore", "inherit"] });
+  const pid = child.pid ?? 0;
+  const memory: number[] = [];
+  let cpu = 0;
+  const timer = setInterval(() => {
+    try {
+      memory.push(residentOf(pid));
+      cpu = cpuOf(pid);
+    } catch {
+      clearInterval(timer);
+    }
+  }, EVERY_MS);
+  const code = await new Promise((resolve) => child.once("close", resolve));
+  clearInterval(timer);
+  if (code !== 0) throw new Error(`drs audit ${args.join(" ")}: exit ${String(code)}`);
+  return { seconds: (performance.now() - started) / 1_000, cpuSeconds: cpu / 1e6, memory };
+}
+
+const peakOf = (samples: readonly number[]): number => Math.max(...samples) / MEBIBYTE;
+
+function report(what: string, entries: number, { seconds, cpuSeconds, memory }: Run): void {
+  const quarter = Math.ceil(memory.length / 4);
+  const [early, late] = [peakOf(memory.slice(0, quarter)), peakOf(memory.slice(-quarter))];
+  const goal = Math.max(1, Math.round((SECONDS * entries) / MILLION));
+  print(figureLine(`${what}, ${entries} entries (${cpuSeconds.toFixed(1)} s of CPU)`, seconds, "s", goal));
+  const peaks = `${early.toFixed(0)} and ${late.toFixed(0)} MiB`;
+  print(figureLine(`${what}, memory at the end ÷ at the start (${peaks})`, late / early, "×", GROWTH));
+}
+
+/** The checkpoint that the journal keeps. */
+async function checkpointFile(): Promise<string> {
+  const folder = join(scene.folder, "journal", "audit-checkpoints");
+  return join(folder, (await readdir(folder)).toSorted().at(-1) ?? "");
+}
+
+try {
+  const started = performance.now();
+  const entries = await fill();
+  print(`filled ${entries} of ${ENTRIES} entries, in ${((performance.now() - started) / 1_000).toFixed(0)} s`);
+  print(`\n${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}\n`);
+  print("| figure | value | goal | verdict |\n| --- | --- | --- | --- |");
+  report("verification of the database", entries, await run("verify", "--json"));
+  const file = join(scene.folder, "audit.ndjson");
+  await rm(file, { force: true });
+  const { seconds } = await run("export", "--out", file);
+  report("verification of an export", entries, await run("verify", file, "--checkpoint", await checkpointFile()));
+  print(`\nThe export took ${seconds.toFixed(1)} s.`);
 } finally {
-  await rm(folder, { recursive: true });
+  await owner.end();
+  await scene.close();
 }

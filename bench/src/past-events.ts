@@ -31,21 +31,41 @@ async function makeSecrets({ owner, secrets }: Target): Promise<void> {
   await Promise.all(Array.from({ length: CONNECTIONS }, work));
 }
 
-/** Fills ten days of partitions, by account, action and type; one account has 10,000. */
-export async function fill(target: Target, events: number): Promise<void> {
+/**
+ * Fills ten days of partitions, by account, action and type; one account has 10,000. What an earlier run has filled
+ * remains.
+ * @param until no further day begins after this time, in milliseconds since the Unix epoch. @returns number of events.
+ */
+export async function fill(target: Target, events: number, until = Number.POSITIVE_INFINITY): Promise<number> {
   const { owner } = target;
-  await owner.query("insert into account_identity (account) select 'account-' || i from generate_series(0, 9999) i");
   await owner.query(
-    "insert into account_key (key_id, account, purpose) select gen_random_uuid(), 'account-' || i, 1 from generate_series(0, 9999) i",
+    "insert into account_identity (account) select 'account-' || i from generate_series(0, 9999) i on conflict do nothing",
   );
-  for (let day = 0; day < DAYS; day++) {
-    const name = `bench_${day}`;
-    const from = new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS - (OLDEST - day) * DAY_MS);
-    const [lower, upper] = [from.toISOString(), new Date(from.getTime() + DAY_MS).toISOString()];
-    await owner.query(`create table ${name} (like event including defaults including constraints including storage)`);
-    await owner.query(`alter table ${name} set (toast_tuple_target = 8160)`);
-    await owner.query(
-      `insert into ${name} (account, purpose, received_at, event_id, collected_at, schema_version, idempotency_key, action_id,
+  await owner.query(
+    `insert into account_key (key_id, account, purpose) select gen_random_uuid(), 'account-' || i, 1
+      from generate_series(0, 9999) i where not exists (select from account_key where account = 'account-0')`,
+  );
+  const { rows } = await owner.query("select from event_partition where table_name like 'bench_%'");
+  let days = rows.length;
+  for (; days < DAYS && Date.now() < until; days++) {
+    await owner.query("begin");
+    await fillDay(owner, days, events / DAYS);
+    await owner.query("commit");
+    await owner.query(`analyze bench_${days}`);
+  }
+  await owner.query("analyze idempotency_key");
+  await makeSecrets(target);
+  return (days * events) / DAYS;
+}
+
+async function fillDay(owner: pg.Client, day: number, events: number): Promise<void> {
+  const name = `bench_${day}`;
+  const from = new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS - (OLDEST - day) * DAY_MS);
+  const [lower, upper] = [from.toISOString(), new Date(from.getTime() + DAY_MS).toISOString()];
+  await owner.query(`create table ${name} (like event including defaults including constraints including storage)`);
+  await owner.query(`alter table ${name} set (toast_tuple_target = 8160)`);
+  await owner.query(
+    `insert into ${name} (account, purpose, received_at, event_id, collected_at, schema_version, idempotency_key, action_id,
           action_type, session_id, event_type, sdk_version, platform, app_version, payload, key_id)
         select k.account, 1, at, (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '70008' ||
             lpad(to_hex(i), 15, '0'))::uuid, at, 1, 'key-' || i, 'action-' || (i + 99) % 100 * (i % 100000 / 100 + 1), 'type-' || i % 50, 'session',
@@ -53,18 +73,14 @@ export async function fill(target: Target, events: number): Promise<void> {
         from (select i, date_trunc('milliseconds', $1::timestamptz + (i % $3) * interval '86400 seconds' / $3) as at,
             'account-' || case when i % ($3 * ${DAYS} / ${ERASED}) = 0 then 0 else 1 + i % 9999 end as account
           from generate_series($2::int, $2::int + $3::int - 1) i) g join account_key k on k.account = g.account`,
-      [lower, day * (events / DAYS), events / DAYS],
-    );
-    await owner.query(
-      `insert into idempotency_key (account, key, event_id, purpose, received_at, request_mac, key_id)
+    [lower, day * events, events],
+  );
+  await owner.query(
+    `insert into idempotency_key (account, key, event_id, purpose, received_at, request_mac, key_id)
         select account, idempotency_key, event_id, purpose, received_at, decode(md5(idempotency_key), 'hex'), key_id from ${name}`,
-    );
-    await owner.query(`alter table event attach partition ${name} for values from (1, '${lower}') to (1, '${upper}')`);
-    await owner.query(
-      `insert into event_partition (purpose, lower_bound, upper_bound, table_name) values (1, '${lower}', '${upper}', '${name}')`,
-    );
-    await owner.query(`analyze ${name}`);
-  }
-  await owner.query("analyze idempotency_key");
-  await makeSecrets(target);
+  );
+  await owner.query(`alter table event attach partition ${name} for values from (1, '${lower}') to (1, '${upper}')`);
+  await owner.query(
+    `insert into event_partition (purpose, lower_bound, upper_bound, table_name) values (1, '${lower}', '${upper}', '${name}')`,
+  );
 }

@@ -1,9 +1,9 @@
 /** What every bench with a server needs: one PostgreSQL of one configuration (fsync on), databases in it, and load. */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import pg from "pg";
 import { EmbeddedPostgres } from "../../packages/server/src/embedded-postgres/embedded-postgres.ts";
@@ -14,7 +14,7 @@ export interface Scene {
   /** Process id of PostgreSQL. */
   readonly postmaster: number;
   readonly url: (database: string) => string;
-  /** A new database, and a connection to it. */
+  /** A database, made unless it exists, and a connection to it. */
   readonly createDatabase: (name: string, options?: string) => Promise<pg.Client>;
   /** The environment of a server on the database of the events, without a limit for an account. */
   readonly environmentOf: (database: string) => Record<string, string>;
@@ -28,9 +28,19 @@ export async function migrate(drs: string, env: NodeJS.ProcessEnv): Promise<void
   });
 }
 
-export async function openScene(): Promise<Scene> {
-  const folder = await mkdtemp(join(tmpdir(), "drs-bench-"));
+/** The key-encryption key of a folder, which a later run needs, too. */
+async function keyOf(folder: string): Promise<string> {
+  const path = join(folder, "key-encryption-key");
+  await writeFile(path, randomBytes(32).toString("base64"), { flag: "wx", mode: 0o600 }).catch(() => {});
+  return readFile(path, "utf8");
+}
+
+/** @param kept a folder that is not deleted at the end, and from which a later run continues. */
+export async function openScene(kept?: string): Promise<Scene> {
+  const folder = kept === undefined ? await mkdtemp(join(tmpdir(), "drs-bench-")) : resolve(kept);
+  await mkdir(folder, { recursive: true });
   const dataDir = join(folder, "data");
+  const key = await keyOf(folder);
   const embedded = await EmbeddedPostgres.open({ dataDir, asServer: false, onError: () => {} });
   const url = (database: string): string =>
     `postgresql://postgres@localhost/${database}?host=${encodeURIComponent(embedded.owner.host ?? "")}`;
@@ -41,7 +51,8 @@ export async function openScene(): Promise<Scene> {
     async createDatabase(name, options) {
       const admin = new pg.Client({ connectionString: url("postgres") });
       await admin.connect();
-      await admin.query(`create database ${name}`);
+      const { rowCount } = await admin.query("select from pg_database where datname = $1", [name]);
+      if (rowCount === 0) await admin.query(`create database ${name}`);
       await admin.end();
       const client = new pg.Client({ connectionString: url(name), ...(options !== undefined && { options }) });
       client.on("error", () => {});
@@ -51,14 +62,14 @@ export async function openScene(): Promise<Scene> {
     environmentOf: (database) => ({
       DRS_DATABASE_URL: url(database),
       DRS_KEY_DIR: join(folder, `${database}-keys`),
-      DRS_KEY_ENCRYPTION_KEY: randomBytes(32).toString("base64"),
+      DRS_KEY_ENCRYPTION_KEY: key,
       DRS_THROTTLE_RATE: "0",
       DRS_PORT: "0",
       DRS_ADMIN_PORT: "0",
     }),
     async close() {
       await embedded.close();
-      await rm(folder, { recursive: true, force: true });
+      if (kept === undefined) await rm(folder, { recursive: true, force: true });
     },
   };
 }
@@ -95,6 +106,12 @@ export async function hostileLoad(settings: Omit<LoadOptions, "run">): Promise<L
     stdio: ["ignore", "pipe", "inherit"],
   });
   return JSON.parse(await printed(child, /^(\{.*\})\n/)) as LoadResult;
+}
+
+/** A line of a figure, its goal and the verdict. @param goal the maximum. */
+export function figureLine(what: string, value: number, unit: string, goal: number): string {
+  const rounded = value >= 100 ? value.toFixed(0) : value.toFixed(1);
+  return `| ${what} | ${rounded} ${unit} | ≤ ${goal} ${unit} | ${value <= goal ? "reached" : "not reached"} |`;
 }
 
 export const print = (line: string): void => void process.stdout.write(`${line}\n`);

@@ -1,9 +1,10 @@
 /** The audit as a log: `drs audit checkpoint`, `verify`, `export`, `proof` and `key`. */
-import { mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { objects, runInProcess, type Printed } from "./support/command.ts";
+import { makeAuthority, serveAuthority } from "../packages/server/src/audit/log/time-stamp-authority.fixture.ts";
 import { connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
 
 let database: TestDatabase;
@@ -164,6 +165,28 @@ test("an erasure makes reasons and details unreadable, and the log still holds",
   expect(await listed()).toMatchObject([{ operation: "token.issue", detail: null, unreadable: true }]);
   await drs("audit", "checkpoint");
   expect(await verified("--checkpoint", kept)).toMatchObject({ code: 0, findings: [] });
+});
+
+test("a time stamp of each hour confirms the log, and one that was exchanged is reported", async () => {
+  const authority = await makeAuthority(await mkdtemp(join(folder, "authority-")));
+  const served = await serveAuthority(authority.reply);
+  const directory = join(folder, "stamps");
+  const before = environment;
+  environment = {
+    ...environment,
+    DRS_AUDIT_TIME_STAMP_URL: served.url,
+    DRS_AUDIT_TIME_STAMP_DIR: directory,
+    DRS_AUDIT_TIME_STAMP_CA_FILE: authority.caFile,
+  };
+  expect(await drs("audit", "checkpoint")).toMatchObject({ code: 0 });
+  await served.close();
+  expect((await drs("audit", "verify")).stdout).toMatch(/^An authority saw a checkpoint of \d+ entries on 2/m);
+  expect(await verified()).toMatchObject({ code: 0, stamped: { epoch: 1, size: expect.any(Number) as number } });
+  const [note = ""] = await readdir(directory);
+  await writeFile(join(directory, note), await readFile(kept, "utf8"));
+  const what = expect.stringMatching(/^The time stamp \S+ is refused: it is of another message\.$/) as string;
+  expect(await verified()).toMatchObject({ code: 6, findings: [{ kind: "invalid", what }] });
+  environment = before;
 });
 
 test("drs audit prune needs a retention period, and deletes nothing that is younger", async () => {

@@ -6,6 +6,7 @@ import { type Pruned, pruneLog } from "../audit/prune.ts";
 import { OperatorError } from "../errors/operator-error.ts";
 import type { CheckpointSink } from "../audit/checkpoint-sink.ts";
 import { formatLogKey, type LogKey, parseLogKey } from "../audit/log/checkpoint.ts";
+import { lastCheckpoint } from "../audit/log-table.ts";
 import type { ReviewOrder } from "../audit/reviews.ts";
 import { extendLog, type SequencerPorts, startEpoch, type StartedEpoch } from "../audit/sequencer.ts";
 import { ed25519Key } from "../crypto/ed25519-key.ts";
@@ -38,10 +39,21 @@ async function sequencerPorts(installation: Installation): Promise<SequencerPort
 /** Extends the log, after another server or command that does. @returns errors of sinks. @throws audit-log-broken */
 export async function checkpointNow(installation: Installation): Promise<readonly unknown[]> {
   const ports = await sequencerPorts(installation);
-  return withClient(installation.database, async (client) => {
+  const errors = await withClient(installation.database, async (client) => {
     await lockSession(client, LOCKS.auditLog);
     return extendLog(client, ports);
   });
+  return [...errors, ...(await stampLatest(installation))];
+}
+
+/** Gets a time stamp for the latest checkpoint, without the lock of the log. @returns the error of the authority. */
+async function stampLatest({ pool, clock, timeStamps }: Installation): Promise<readonly unknown[]> {
+  const note = timeStamps && (await lastCheckpoint(pool))?.note;
+  if (!timeStamps || note === undefined) return [];
+  return timeStamps.stamp(note, new Date(clock.now())).then(
+    () => [],
+    (error: unknown) => [error],
+  );
 }
 
 /** Starts the next epoch of a log whose database was restored. @throws as `startEpoch` */
@@ -105,10 +117,11 @@ export class AuditSequencer {
   }
 
   async #extend(): Promise<readonly unknown[]> {
-    return withClient(this.#installation.database, async (client) => {
+    const errors = await withClient(this.#installation.database, async (client) => {
       if (!(await tryLockSession(client, LOCKS.auditLog))) return [];
       const ports = await sequencerPorts(this.#installation);
       return extendLog(client, { ...ports, sinks: [...ports.sinks, this.#log] });
     });
+    return [...errors, ...(await stampLatest(this.#installation))];
   }
 }

@@ -1,6 +1,8 @@
 /** Places outside the database that keep checkpoints of the audit log. */
 import { checkpointDirectory } from "../audit/checkpoint-directory.ts";
 import type { CheckpointSink } from "../audit/checkpoint-sink.ts";
+import { TimeStamps } from "../audit/time-stamps.ts";
+import type { Config } from "../config/config.ts";
 import type { Dependency } from "../dependencies/dependencies.ts";
 import { boundedBy } from "../dependencies/file-calls.ts";
 import type { ErasureJournal } from "../journal/journal.ts";
@@ -31,6 +33,13 @@ export function checkpointSinks(
           ),
         ]),
   ];
+}
+
+/** @throws time-stamps-unusable */
+export async function openTimeStamps({ audit, dependencyTimeoutMs }: Config): Promise<TimeStamps | undefined> {
+  const { url, caFile, directory } = audit.timeStamps;
+  if (url === undefined || caFile === undefined || directory === undefined) return undefined;
+  return TimeStamps.open({ url, caFile, directory, timeoutMs: dependencyTimeoutMs });
 }
 
 /** A directory that hangs must not keep the lock of the log: other servers and commands wait for it. */

@@ -7,7 +7,8 @@ import { postgresJournal } from "../journal/postgres-journal.ts";
 import { attestedEntry } from "../lifecycle/receipts/attested-entry.ts";
 import type { DatabaseOptions } from "../postgres/database.ts";
 import type { CheckpointSink } from "../audit/checkpoint-sink.ts";
-import { checkpointSinks } from "./checkpoint-sinks.ts";
+import type { TimeStamps } from "../audit/time-stamps.ts";
+import { checkpointSinks, openTimeStamps } from "./checkpoint-sinks.ts";
 import { databaseAt, type OpenConnection } from "./connect.ts";
 import { type Keys, openKeys } from "./open-keys.ts";
 
@@ -18,6 +19,8 @@ export interface Installation extends OpenConnection, Keys {
   readonly journalDatabase: DatabaseOptions | undefined;
   /** Where checkpoints of the audit log are kept outside the database. */
   readonly checkpointSinks: readonly CheckpointSink[];
+  /** The authority that signs the time of checkpoints, where one is configured. */
+  readonly timeStamps: TimeStamps | undefined;
   /** An entry that the configured receipt shows the journal to have. */
   readonly attested: KnownEntry | undefined;
 }
@@ -31,7 +34,8 @@ export async function openInstallation(connection: OpenConnection): Promise<Inst
   if (journal) opened.add("erasure journal", () => journal.close());
   const attested = await attestedEntry(config.journal.receiptFile, keys.receipts, keys.codec.installation);
   const sinks = checkpointSinks(connection, journal);
-  return { ...connection, ...keys, journal, journalDatabase, checkpointSinks: sinks, attested };
+  const timeStamps = await openTimeStamps(config);
+  return { ...connection, ...keys, journal, journalDatabase, checkpointSinks: sinks, timeStamps, attested };
 }
 
 /** @throws Unavailable */

@@ -1,7 +1,7 @@
 import type { CheckpointSink } from "./checkpoint-sink.ts";
 
 /** `2027-01-31T08`. */
-const hourOf = (at: Date): string => at.toISOString().slice(0, 13);
+export const hourOf = (at: Date): string => at.toISOString().slice(0, 13);
 
 /** Reports the first checkpoint of each hour, to a log that is kept elsewhere. Nothing is read from there. */
 export function checkpointLog(report: (note: string) => void): CheckpointSink {

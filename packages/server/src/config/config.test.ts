@@ -29,6 +29,11 @@ const SIGN_IN = {
   DRS_OIDC_CLIENT_ID: "drs",
   DRS_OIDC_ROLE_FILE: "roles.yaml",
 };
+const TIME_STAMPS = {
+  DRS_AUDIT_TIME_STAMP_URL: "http://stamps.example",
+  DRS_AUDIT_TIME_STAMP_CA_FILE: "authority.pem",
+  DRS_AUDIT_TIME_STAMP_DIR: "stamps",
+};
 const COMMAND = { DRS_KEY_ENCRYPTION_KEY_COMMAND: '["pass","show","drs"]' };
 const KEY_SOURCES = "DRS_KEY_ENCRYPTION_KEY, DRS_KEY_ENCRYPTION_KEY_FILE, DRS_KEY_ENCRYPTION_KEY_COMMAND";
 const twoKeySources = new RegExp(`^${KEY_SOURCES} and DRS_VAULT_URL exclude each other$`);
@@ -75,7 +80,8 @@ describe("the configuration", () => {
     (name) => {
       const ADMIN_TLS = { DRS_ADMIN_TLS_CERT_FILE: "c.pem", DRS_ADMIN_TLS_KEY_FILE: "k.pem" };
       const SIGNING = name.startsWith("DRS_OIDC") && SIGN_IN;
-      const environment = { ...TLS, ...ADMIN_TLS, ...SIGNING, ...(name.startsWith("DRS_VAULT") && VAULT) };
+      const STAMPS = name.startsWith("DRS_AUDIT_TIME") && TIME_STAMPS;
+      const environment = { ...TLS, ...ADMIN_TLS, ...SIGNING, ...STAMPS, ...(name.startsWith("DRS_VAULT") && VAULT) };
       expect(described(configOf({ ...environment, [name]: "there" }))[name]).toBe("/srv/drs/there");
     },
   );
@@ -196,6 +202,7 @@ describe("rules between variables", () => {
       { ...SIGN_IN, DRS_ADMIN_PUBLIC_URL: undefined },
       /^DRS_ADMIN_PUBLIC_URL is required with/,
     ],
+    ["time stamps in no directory", { ...TIME_STAMPS, DRS_AUDIT_TIME_STAMP_DIR: undefined }, /_DIR is required with/],
     ["a secret for no issuer", { DRS_OIDC_CLIENT_SECRET: "s" }, /^DRS_OIDC_CLIENT_SECRET has no meaning without/],
     [
       "an issuer over plain HTTP",

@@ -119,6 +119,14 @@ export interface Settings {
   readonly audit?: {
     /** Directory that keeps the checkpoints of the audit log, in addition to the erasure journal: on another system, that administrators of the database can't write. Must be a path. Variable: `DRS_AUDIT_CHECKPOINTS`. */
     readonly checkpointDirectory?: string;
+    readonly timeStamps?: {
+      /** Authority that signs time stamps (RFC 3161): a worker gets one for the first checkpoint of the audit log of each hour. Must be a URL that starts with https: or http:. Variable: `DRS_AUDIT_TIME_STAMP_URL`. */
+      readonly url: string;
+      /** Certificates in PEM that must have signed the certificate of the authority. Must be a path. Variable: `DRS_AUDIT_TIME_STAMP_CA_FILE`. */
+      readonly caFile: string;
+      /** Directory that keeps each of these checkpoints and its time stamp. Must be a path. Variable: `DRS_AUDIT_TIME_STAMP_DIR`. */
+      readonly directory: string;
+    };
     /** File of the MAC keys of audit entries: lines of a surface (`ingest`, `admin`, `worker`, `direct`) and 32 bytes in base64. Each process gets the lines of its own surface, a worker and commands all. Without it, each process derives all keys from the installation secret. Must be a path. Variable: `DRS_AUDIT_KEY_FILE`. */
     readonly keyFile?: string;
     /** How long audit entries are kept: `drs audit prune` deletes older ones. Without it, they are kept without a limit. Must be a whole number of milliseconds from 2592000000 to 3153600000000 (36500d). Variable: `DRS_AUDIT_RETENTION`. */

@@ -24,6 +24,8 @@ const VAULT = [
   "keys.vault.namespace",
 ] as const satisfies readonly Path[];
 
+const TIME_STAMPS = ["audit.timeStamps.caFile", "audit.timeStamps.directory"] as const satisfies readonly Path[];
+
 const SIGN_IN_REQUIRED = [
   "service.admin.oidc.clientId",
   "service.admin.oidc.roleFile",
@@ -81,6 +83,7 @@ export function conflicts({ isSet, values, nameOf: n, directory }: Choices): str
   );
   for (const [lead, needed, all] of [
     ["keys.vault.url", VAULT_REQUIRED, VAULT],
+    ["audit.timeStamps.url", TIME_STAMPS, TIME_STAMPS],
     ["service.admin.oidc.issuer", SIGN_IN_REQUIRED, SIGN_IN],
   ] as const) {
     for (const path of all) problemWhen(has(path) && !has(lead), `${n(path)} has no meaning without ${n(lead)}`);

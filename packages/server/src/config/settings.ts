@@ -22,6 +22,7 @@ import {
   vaultName,
   vaultPath,
   webOrigin,
+  signedUrl,
   webUrl,
 } from "./values.ts";
 
@@ -336,6 +337,21 @@ export const SETTINGS = {
     "DRS_AUDIT_CHECKPOINTS",
     path,
     "Directory that keeps the checkpoints of the audit log, in addition to the erasure journal: on another system, that administrators of the database can't write.",
+  ),
+  "audit.timeStamps.url": required(
+    "DRS_AUDIT_TIME_STAMP_URL",
+    signedUrl,
+    "Authority that signs time stamps (RFC 3161): a worker gets one for the first checkpoint of the audit log of each hour.",
+  ),
+  "audit.timeStamps.caFile": required(
+    "DRS_AUDIT_TIME_STAMP_CA_FILE",
+    path,
+    "Certificates in PEM that must have signed the certificate of the authority.",
+  ),
+  "audit.timeStamps.directory": required(
+    "DRS_AUDIT_TIME_STAMP_DIR",
+    path,
+    "Directory that keeps each of these checkpoints and its time stamp.",
   ),
   "audit.keyFile": optional(
     "DRS_AUDIT_KEY_FILE",

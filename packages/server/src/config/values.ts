@@ -146,10 +146,18 @@ export const postgresUrl = withCheck(url("postgres:", "postgresql:"), (raw) =>
   new URL(raw).searchParams.has("options") ? "must not hold options=" : undefined,
 );
 
-/** A URL to fetch from. What is in it is printed and logged, and `fetch` takes no credentials there. */
-export const webUrl = withCheck(url("https:", "http:"), (raw) => {
-  const { username, password, protocol, hostname } = new URL(raw);
-  if (username !== "" || password !== "") return "must not hold credentials";
+/**
+ * A URL of a service whose answers are signed, so that they need no TLS. What is in it is printed and logged, and `fetch`
+ * takes no credentials there.
+ */
+export const signedUrl = withCheck(url("https:", "http:"), (raw) => {
+  const { username, password } = new URL(raw);
+  return username === "" && password === "" ? undefined : "must not hold credentials";
+});
+
+/** A URL to fetch from. */
+export const webUrl = withCheck(signedUrl, (raw) => {
+  const { protocol, hostname } = new URL(raw);
   const local = ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
   return protocol === "https:" || local ? undefined : "must start with https: beyond loopback";
 });

@@ -36,7 +36,7 @@ const FALSE: u32 = 2;
 
 const QUOTE: i8 = 0x22;
 const COMMA: u32 = 0x2c;
-const COLON: u32 = 0x3a;
+const COLON: i8 = 0x3a;
 
 /** The number of bytes at `NUMBERS`. */
 export let numbered: u32 = 0;
@@ -68,19 +68,23 @@ export function encode(length: u32): u32 {
   memory.fill(end, 0x20, SLACK);
   let out = OUTPUT;
   let copied: usize = INPUT;
-  /** The quote before the present one. */
-  let opening: usize = 0;
-  let before: u32 = 0;
+  let lastQuote: usize = 0;
+  let lastName: u32 = 0;
   let numbers: usize = NUMBERS;
   let reserved = i8x16.splat(0);
   for (let from: usize = INPUT; from < end; from += 16) {
     const chunk = v128.load(from);
     reserved = v128.or(reserved, i8x16.lt_u(i8x16.sub(chunk, i8x16.splat(FIRST_TOKEN)), i8x16.splat(TOKENS)));
-    let quotes = i8x16.bitmask(i8x16.eq(chunk, i8x16.splat(QUOTE)));
-    while (quotes != 0) {
-      const at = from + ctz(quotes);
-      quotes &= quotes - 1;
-      if (load<u8>(at + 1) == COLON && opening >= copied) {
+    const isQuote = i8x16.eq(chunk, i8x16.splat(QUOTE));
+    const quotes = i8x16.bitmask(isQuote);
+    let closings = i8x16.bitmask(v128.and(isQuote, i8x16.eq(v128.load(from + 1), i8x16.splat(COLON))));
+    while (closings != 0) {
+      const place = ctz(closings);
+      const at = from + place;
+      closings &= closings - 1;
+      const before = quotes & ((1 << place) - 1);
+      const opening = before ? from + 31 - clz(before) : lastQuote;
+      if (opening >= copied) {
         const number = find(opening + 1, u32(at - opening) - 1);
         if (number) {
           out = copy(out, copied, opening);
@@ -94,16 +98,16 @@ export function encode(length: u32): u32 {
             following = FALSE;
             copied += 6;
           }
-          if (number == before + 1) store<u8>(out++, u32(FIRST_TOKEN) + following);
+          if (number == lastName + 1) store<u8>(out++, u32(FIRST_TOKEN) + following);
           else {
             store<u8>(out++, FIRST_NUMBERED + 2 * following + ((number - 1) >> 8));
             store<u8>(numbers++, number - 1);
           }
-          before = number;
+          lastName = number;
         }
       }
-      opening = at;
     }
+    if (quotes) lastQuote = from + 31 - clz(quotes);
   }
   // guard(false): a text that has the bytes of tokens gets none
   // fails: packages/server/src/crypto/name-tokens.test.ts › return every text byte for byte

@@ -28,9 +28,9 @@ export function makeDictionary(): Dictionary {
   const names = [
     ...new Set([...Object.keys(ENVELOPE.members), ...CATALOG.flatMap(({ id, fields }) => [id, ...namesOf(fields)])]),
   ];
-  const tokens = new NameTokens(names);
+  const encoder = new NameTokens(names).openEncoder();
   const texts = [JSON.stringify(sample(SAMPLES)), frequentTexts().join(""), emptyEvent()];
-  return { names, content: Buffer.concat(texts.map((text) => tokens.encode(Buffer.from(text)).text)) };
+  return { names, content: Buffer.concat(texts.map((text) => Buffer.from(encoder.encode(Buffer.from(text)).text))) };
 }
 
 function namesOf(fields: Fields): string[] {

@@ -96,7 +96,7 @@ describe("the compressor, when a lane fails,", () => {
    */
   const misfit = "é".repeat(500) as unknown as Uint8Array;
 
-  it("rejects the calls that wait, never returns a frame of another call, and recovers", async () => {
+  it("rejects that call alone, and never returns a frame of another call", async () => {
     const own = new Compressor(1);
     const all = crowd(60);
     const outcomes = await Promise.allSettled(
@@ -104,14 +104,10 @@ describe("the compressor, when a lane fails,", () => {
         index === 20 ? [own.compress(misfit), own.compress(bytes)] : [own.compress(bytes)],
       ),
     );
-    expect(outcomes[20]?.status).toBe("rejected");
-    const others = outcomes.toSpliced(20, 1);
-    for (const [index, outcome] of others.entries()) {
+    expect(outcomes.flatMap(({ status }, index) => (status === "rejected" ? [index] : []))).toEqual([20]);
+    for (const [index, outcome] of outcomes.toSpliced(20, 1).entries()) {
       if (outcome.status === "fulfilled") expect(decompress(outcome.value).equals(all[index] as Buffer)).toBe(true);
     }
-    expect(others.filter(({ status }) => status === "fulfilled").length, "the other lane continues").toBeGreaterThan(
-      25,
-    );
     for (const bytes of all) expect(decompress(await own.compress(bytes)).equals(bytes)).toBe(true);
   });
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { constants, createZstdCompress, type ZstdCompress, zstdDecompressSync } from "node:zlib";
-import { NameTokens } from "./name-tokens.ts";
+import { NameTokens, type TokenEncoder } from "./name-tokens.ts";
 
 interface Dictionary {
   /** What zstd's frames may refer to. */
@@ -57,63 +57,79 @@ export interface Compressed {
 /** Compresses events, each into a frame of its own, off the main thread. */
 export class Compressor {
   readonly #version: number;
-  readonly #tokens: NameTokens | undefined;
   readonly #lanes: readonly Lane[];
   #next = 0;
 
   /** @param version of the dictionary. */
   constructor(version = CURRENT) {
-    const { content, tokens } = dictionaryOf(version);
+    const dictionary = dictionaryOf(version);
     this.#version = version;
-    this.#tokens = tokens;
-    this.#lanes = Array.from({ length: LANES }, () => new Lane(content));
+    this.#lanes = Array.from({ length: LANES }, () => new Lane(dictionary));
   }
 
   async compress(bytes: Uint8Array): Promise<Compressed> {
     const lane = this.#lanes[this.#next] as Lane;
     this.#next = (this.#next + 1) % LANES;
-    if (!this.#tokens) return { dictionary: this.#version, bytes: await lane.compress(bytes) };
-    const { text, numbers } = this.#tokens.encode(bytes);
-    return { dictionary: this.#version, bytes: joinNumbers(numbers, await lane.compress(text)) };
+    return { dictionary: this.#version, bytes: await lane.compress(bytes) };
   }
 }
 
-/** One compression context. Writes are processed in order; the output between two callbacks is one frame. */
+/** One compression context, and one encoder of names: their memory is that of one event at a time. */
 class Lane {
+  readonly #encoder: TokenEncoder | undefined;
   readonly #dictionary: Buffer;
-  #stream: ZstdCompress;
+  #context: Context;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor({ content, tokens }: Dictionary) {
+    this.#encoder = tokens?.openEncoder();
+    this.#dictionary = content;
+    this.#context = new Context(content);
+  }
+
+  compress(bytes: Uint8Array): Promise<Buffer> {
+    const result = this.#last.then(() => this.#compressNext(bytes));
+    this.#last = result.catch(() => {
+      this.#context.destroy();
+      this.#context = new Context(this.#dictionary);
+    });
+    return result;
+  }
+
+  async #compressNext(bytes: Uint8Array): Promise<Buffer> {
+    if (!this.#encoder) return await this.#context.compress(bytes);
+    const { text, numbers } = this.#encoder.encode(bytes);
+    return joinNumbers(numbers, await this.#context.compress(text));
+  }
+}
+
+/** The output between two calls is one frame. */
+class Context {
+  readonly #stream: ZstdCompress;
   #output: Buffer[] = [];
 
   constructor(dictionary: Buffer) {
-    this.#dictionary = dictionary;
-    this.#stream = this.#open();
+    this.#stream = createZstdCompress({ ...OPTIONS, dictionary });
+    this.#stream.on("data", (chunk: Buffer) => this.#output.push(chunk));
+    // The call-back of the write reports the error to the caller.
+    this.#stream.on("error", () => {});
   }
 
   compress(bytes: Uint8Array): Promise<Buffer> {
     return new Promise((resolve, reject) => {
-      const stream = this.#stream;
-      stream.write(bytes, (error) => {
+      this.#stream.write(bytes, (error) => {
         if (error) return reject(error);
         const [first, ...rest] = this.#output;
         const frame = first !== undefined && rest.length === 0 ? first : Buffer.concat(this.#output);
         this.#output = [];
         if (sizeIn(frame) === bytes.length) return resolve(frame);
-        stream.destroy();
         return reject(new Error("the compressor's output does not belong to its input"));
       });
     });
   }
 
-  #open(): ZstdCompress {
-    const stream = createZstdCompress({ ...OPTIONS, dictionary: this.#dictionary });
-    stream.on("data", (chunk: Buffer) => this.#output.push(chunk));
-    // The call-back of the write reports the error to the caller; the next write uses a new stream.
-    stream.on("error", () => {});
-    stream.on("close", () => {
-      this.#output = [];
-      this.#stream = this.#open();
-    });
-    return stream;
+  destroy(): void {
+    this.#stream.destroy();
   }
 }
 

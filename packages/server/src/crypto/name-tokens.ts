@@ -15,11 +15,15 @@ const CAPACITY = 262_144;
 /** Used by one call at a time. */
 const scratch = new Uint8Array(CAPACITY);
 
-/** A text with tokens. */
+/** A text with tokens, until its encoder is called again. */
 export interface Encoded {
   readonly text: Buffer;
   /** The numbers of names, modulo 256, of which a token does not say it. */
   readonly numbers: Buffer;
+}
+
+export interface TokenEncoder {
+  encode(text: Uint8Array): Encoded;
 }
 
 /** The exports of `assembly/tokens.ts`. */
@@ -56,23 +60,28 @@ export class NameTokens {
   /** The texts of each kind of token, by the names' numbers, and where each ends: that is where the next one starts. */
   readonly #texts: Uint8Array;
   readonly #ends: Uint32Array;
-  readonly #encoder: Encoder | undefined;
+  readonly #names: readonly string[];
 
   /** @param names up to 512, in the order of their numbers. */
   constructor(names: readonly string[]) {
     const texts = FOLLOWING.flatMap((following) => names.map((name) => `"${name}":${following}`));
     let end = 0;
+    this.#names = names;
     this.#count = names.length;
     this.#ends = Uint32Array.of(0, ...texts.map((text) => (end += Buffer.byteLength(text))));
     this.#texts = new Uint8Array(Buffer.from(texts.join("")));
-    this.#encoder = openEncoder(names);
   }
 
-  encode(text: Uint8Array): Encoded {
-    return this.#encoder?.encode(text) ?? { text: Buffer.concat([NO_TOKENS, text]), numbers: Buffer.alloc(0) };
+  /** Without WebAssembly with SIMD, names stay as they are. */
+  openEncoder(): TokenEncoder {
+    try {
+      return new WasmEncoder(this.#names);
+    } catch {
+      return { encode: withoutTokens };
+    }
   }
 
-  /** @throws for what `encode` did not make with these names. */
+  /** @throws for what no encoder made with these names. */
   decode({ text, numbers }: Encoded): Buffer {
     if (text[0] === 0) return text.subarray(1);
     const [texts, ends, count, decoded] = [this.#texts, this.#ends, this.#count, scratch];
@@ -103,38 +112,43 @@ export class NameTokens {
   }
 }
 
-class Encoder {
+const withoutTokens = (text: Uint8Array): Encoded => ({
+  text: Buffer.concat([NO_TOKENS, text]),
+  numbers: Buffer.alloc(0),
+});
+
+/** Returns parts of its memory: a buffer for each event would be garbage of several KB. */
+class WasmEncoder implements TokenEncoder {
   readonly #exports: Exports;
   readonly #memory: Buffer;
 
-  constructor(exports: Exports, names: readonly string[]) {
-    this.#exports = exports;
-    this.#memory = Buffer.from(exports.memory.buffer);
-    for (const name of names) exports.define(this.#memory.write(name, exports.INPUT.value));
+  /** @throws where the runtime has no WebAssembly with SIMD. */
+  constructor(names: readonly string[]) {
+    const { Instance } = api();
+    this.#exports = new Instance(compiled()).exports as Exports;
+    this.#memory = Buffer.from(this.#exports.memory.buffer);
+    for (const name of names) this.#exports.define(this.#memory.write(name, this.#exports.INPUT.value));
   }
 
-  /** @returns `undefined` for a text that can have no tokens. */
-  encode(text: Uint8Array): Encoded | undefined {
+  encode(text: Uint8Array): Encoded {
     const { INPUT, OUTPUT, NUMBERS, numbered } = this.#exports;
-    if (text.length > CAPACITY) return undefined;
+    if (text.length > CAPACITY) return withoutTokens(text);
     this.#memory.set(text, INPUT.value);
     const length = this.#exports.encode(text.length);
-    if (length === 0) return undefined;
-    return { text: this.#copy(OUTPUT.value, length), numbers: this.#copy(NUMBERS.value, numbered.value) };
-  }
-
-  #copy(at: number, length: number): Buffer {
-    return Buffer.from(this.#memory.subarray(at, at + length));
+    if (length === 0) return withoutTokens(text);
+    return {
+      text: this.#memory.subarray(OUTPUT.value, OUTPUT.value + length),
+      numbers: this.#memory.subarray(NUMBERS.value, NUMBERS.value + numbered.value),
+    };
   }
 }
 
-/** None where the runtime has no WebAssembly with SIMD: names then stay as they are. */
-function openEncoder(names: readonly string[]): Encoder | undefined {
-  try {
-    const { Module, Instance } = (globalThis as unknown as { WebAssembly: WebAssemblyApi }).WebAssembly;
-    const { exports } = new Instance(new Module(readFileSync(join(import.meta.dirname, "tokens.wasm"))));
-    return new Encoder(exports as Exports, names);
-  } catch {
-    return undefined;
-  }
+const api = (): WebAssemblyApi => (globalThis as unknown as { WebAssembly: WebAssemblyApi }).WebAssembly;
+
+let loaded: object | undefined;
+
+/** The module that `npm run generate:scanner` compiled. */
+function compiled(): object {
+  loaded ??= new (api().Module)(readFileSync(join(import.meta.dirname, "tokens.wasm")));
+  return loaded;
 }

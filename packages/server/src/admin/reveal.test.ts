@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => past?.close());
 
 const REFUSED = /no committed audit entry/;
-const entryOf = (executor: Executor, operation = "event.read_raw", at = Date.now()) =>
+const entryOf = (executor: Executor, operation = "event.read_raw", at = Date.now(), outcome = "done") =>
   writeAudit(
     executor,
     new AuditSigner(Buffer.alloc(32), scene.system.pseudonymizer, scene.system.secrets, { now: () => at }),
@@ -33,7 +33,7 @@ const entryOf = (executor: Executor, operation = "event.read_raw", at = Date.now
       actor: "a",
       via: "api",
       operation,
-      outcome: "done",
+      outcome,
       eventIds: [event.eventId],
     },
   );
@@ -63,6 +63,11 @@ describe("reveal_event", () => {
       return [inSavepoint, rolledBack];
     });
     for (const entry of entries) await expect(reveal(entry)).rejects.toThrow(REFUSED);
+  });
+
+  it("gives nothing to an entry about a denial, which no review counts", async () => {
+    const entry = await entryOf(scene.system.pool, "event.read_raw", Date.now(), "denied");
+    await expect(reveal(entry)).rejects.toThrow(REFUSED);
   });
 
   it("gives nothing to an entry of another operation, or to no entry", async () => {

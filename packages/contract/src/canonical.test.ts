@@ -7,7 +7,7 @@ import { validRequest } from "./wire/request.fixture.ts";
 const canonicalText = (json: string): string => canonicalize(JSON.parse(json));
 
 describe("the canonical form of RFC 8785", () => {
-  it("of the example in §3.2.2 is the one that the RFC gives", () => {
+  it("of the example in §3.2.2 equals the text in the RFC", () => {
     expect(
       canonicalText(String.raw`{
         "numbers": [333333333.33333329, 1E30, 4.50, 2e-3, 0.000000000000000000000000001],
@@ -110,7 +110,7 @@ describe("the canonical form of RFC 8785", () => {
     expect(() => canonicalize({ a: [value] })).toThrow(TypeError);
   });
 
-  it("has no form for a member name with half a surrogate pair", () => {
+  it("does not exist for a member name with half a surrogate pair", () => {
     expect(() => canonicalText(String.raw`{"\ude00":1}`)).toThrow(TypeError);
   });
 });
@@ -142,8 +142,8 @@ describe("the canonical form of any JSON values", () => {
     fc.assert(fc.property(json, (value) => canonicalize(reversed(value)) === canonicalize(value)));
   });
 
-  it("is equal exactly for equal values", () => {
-    /** So few values that equal pairs are common. */
+  it("is the same for two values exactly if the values are equal", () => {
+    /** There are so few values that equal pairs are common. */
     const { small } = fc.letrec((tie) => ({
       small: fc.oneof(
         { maxDepth: 2 },
@@ -164,12 +164,12 @@ describe("the canonical form of any JSON values", () => {
 describe("the canonical form of a transport request", () => {
   const { app_version: _, ...without } = validRequest();
 
-  it("without app_version equals one with an empty app_version only", () => {
+  it("without app_version equals that with an empty app_version, and no other", () => {
     expect(canonicalRequest(without)).toBe(canonicalRequest({ ...without, app_version: "" }));
     expect(canonicalRequest(without)).not.toBe(canonicalRequest({ ...without, app_version: "1" }));
   });
 
-  it("differs if any member differs, the whole event included", () => {
+  it("differs if any member differs, including members of the event", () => {
     const changed = { ...without, observations: { ...without.observations, client_id: "other" } };
     expect(canonicalRequest(changed)).not.toBe(canonicalRequest(without));
     expect(canonicalRequest({ ...without, action_id: "other" })).not.toBe(canonicalRequest(without));

@@ -38,7 +38,7 @@ export function canonicalRequest(request: TransportRequest): string {
 }
 
 /**
- * The canonical payload hash. The digest is a parameter, because no hash function exists in every runtime.
+ * The canonical payload hash. The hash function is a parameter, because no hash function exists in every runtime.
  *
  * @param sha256 takes the UTF-8 encoding of the text.
  */

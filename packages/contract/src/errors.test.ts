@@ -31,7 +31,7 @@ describe("a problem document", () => {
     ]);
   });
 
-  it("has one string as its detail, however many entries there are", () => {
+  it("has one string as its detail, for any number of entries", () => {
     const detail = (count: number): string => problemOf({ code: "request-invalid", errors: entries(count) }).detail;
     expect(detail(0)).toBe(PROBLEMS["request-invalid"].when);
     expect(detail(1)).toBe("violation 0");

@@ -215,12 +215,12 @@ const MAX_ERRORS = 100;
  */
 const MAX_ERROR_CHARACTERS = 65_536;
 
-/** The last entry of a list that was cut. The search ended there, so the number of the others is not known. */
+/** The last entry of a shortened list. The search ended there, so the number of further violations is not known. */
 const MORE_ERRORS: ErrorItem = { pointer: "", code: "more-errors", detail: "There are more; only these are listed." };
 
 /**
- * Collects the entries of a rejection. It holds 100; the next one makes it full and is replaced by an entry that says
- * that there are more. A search that fills it can end, so that a request can't cost more the more is wrong with it.
+ * Collects up to 100 entries of a rejection. If there is one more, an entry that says so takes its place, and the
+ * collection is full. A search can then end, so that a request with many violations does not cost more.
  */
 export class ErrorList {
   readonly #entries: ErrorItem[] = [];
@@ -238,7 +238,7 @@ export class ErrorList {
   }
 }
 
-/** Cuts the entries where they exceed the length that one answer may have. */
+/** Shortens the list of entries if it exceeds the length that one answer may have. */
 function listed(errors: readonly ErrorItem[]): readonly ErrorItem[] {
   let characters = 0;
   const end = errors.findIndex((entry) => (characters += JSON.stringify(entry).length) > MAX_ERROR_CHARACTERS);

@@ -1,4 +1,4 @@
-/** Separate, so that a bundle can contain this limit alone. */
+/** This limit is a separate export, so that a bundle can contain it without the others. */
 export const MAX_SESSION_ID_LENGTH = 128;
 
 /** The numbers of the contract. Lengths count Unicode code points. */

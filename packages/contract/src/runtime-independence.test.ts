@@ -4,12 +4,15 @@ import { expect, it } from "vitest";
 
 const IMPORT = /\b(?:from|import)\s*(["'])(?<named>[^"']+)\1|\b(?:import|require)\s*\(\s*(?<called>[^)]*)\)/g;
 
-/** What a source file imports, as written; of a call its whole argument, so that a computed name is seen too. */
+/**
+ * The imports of a source file, as written. For a call of `import()` it is the whole argument, so that a computed name
+ * is found, too.
+ */
 function importsOf(source: string): string[] {
   return [...source.matchAll(IMPORT)].map(({ groups }) => String(groups?.["named"] ?? groups?.["called"]));
 }
 
-/** The package runs in Hermes, in browsers and in Node: so it may import its own files only. */
+/** The package runs in Hermes, in browsers and in Node, so it may import only its own files. */
 it("source files import only files of this package", () => {
   const root = import.meta.dirname;
   const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter(

@@ -2,7 +2,10 @@ import { describe, expect, it } from "vitest";
 import { adoptFields, checkAdopted, NOTHING_ADOPTED } from "./adopted.ts";
 import type { FieldPath } from "./check.ts";
 
-/** Departures, as `<path> <kind>`, of a `device_identity` with this data (a JSON text), where these paths are adopted. */
+/**
+ * Returns the departures, as `<path> <kind>`, of a `device_identity` with this data (a JSON text) if these paths are
+ * adopted.
+ */
 function departuresOf(data: string, ...paths: readonly FieldPath[]): string[] {
   const adoption = adoptFields(paths);
   if (!adoption.ok) throw new Error("an unknown path");
@@ -54,7 +57,7 @@ describe("an adopted field", () => {
     expect(departuresOf(data, SDK_INT)).toHaveLength(1);
   });
 
-  it("does not make an unknown member a departure: unknown members are kept", () => {
+  it("does not make an unknown member a departure, because unknown members are kept", () => {
     expect(departuresOf(`{"androidBuild":{"serial":"x"}}`, BUILD)).toEqual([]);
   });
 

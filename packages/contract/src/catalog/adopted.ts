@@ -1,5 +1,5 @@
 /**
- * The fields that feature definitions read, and the one place where a departure from the catalog is a reason to reject.
+ * The fields that feature definitions read. Only here is a departure from the catalog a reason to reject an event.
  */
 import { CATALOG } from "./catalog.ts";
 import { type Departure, type FieldPath, fits, jsonType } from "./check.ts";
@@ -59,8 +59,9 @@ function adopt(adopted: Map<string, AdoptedField>, fields: Fields, [name = "", .
 }
 
 /**
- * Holds the adopted fields of successful outcomes against the catalog. Its work depends on what is adopted, not on what
- * an event holds. A member that the catalog does not list is never a departure: the contract keeps unknown members.
+ * Compares the adopted fields of successful outcomes with the catalog. The time depends on the number of adopted
+ * fields, not on the size of the event. A member that the catalog does not list is never a departure: the contract
+ * keeps unknown members.
  *
  * @param probes the `probes` of an event that passed `validateTransportRequest`.
  */
@@ -89,7 +90,7 @@ function checkMembers(
   }
 }
 
-/** Whether a departure from the catalog is one of an adopted field. */
+/** Whether a departure from the catalog is in an adopted field. */
 export function departsFromAdopted({ kind, path: [probe = "", ...names] }: Departure, adopted: AdoptedFields): boolean {
   if (kind === "unknown-probe" || kind === "unknown-field") return false;
   let fields = adopted.probes.get(probe);

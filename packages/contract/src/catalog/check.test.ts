@@ -2,7 +2,10 @@ import { describe, expect, it } from "vitest";
 import { CATALOG } from "./catalog.ts";
 import { checkAgainstCatalog, type Departure } from "./check.ts";
 
-/** Departures of an event whose `probes` have this text; parsed, because only a parser makes members such as `__proto__`. */
+/**
+ * Returns the departures of an event whose `probes` have this text. The text is parsed, because only a parser creates
+ * members such as `__proto__`.
+ */
 function departuresOf(probes: string): readonly Departure[] {
   return checkAgainstCatalog(JSON.parse(probes) as Record<string, unknown>);
 }

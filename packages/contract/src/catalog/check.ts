@@ -7,11 +7,14 @@ import type { Field } from "./declare.ts";
  */
 export type FieldPath = readonly string[];
 
-/** How a value departs from the catalog. Data for drift and for adopted fields; by itself never a reason to reject. */
+/**
+ * How a value departs from the catalog. Drift and adopted fields use departures. A departure alone is never a reason to
+ * reject an event.
+ */
 export interface Departure {
   readonly kind: "unknown-probe" | "unknown-field" | "wrong-type" | "missing-field";
   readonly path: FieldPath;
-  /** JSON type of what was found. */
+  /** JSON type of the value that was found. */
   readonly found: "string" | "number" | "boolean" | "null" | "array" | "object" | "absent";
 }
 
@@ -80,7 +83,7 @@ function checkFields(
   }
 }
 
-/** Whether a value has the type of a field; of an object field, its members aside. */
+/** Whether a value has the type of a field. The members of an object field are not compared. */
 export function fits(value: unknown, field: Pick<Field, "type">): boolean {
   switch (field.type) {
     case "string[]":

@@ -62,8 +62,9 @@ export interface Systems {
 }
 
 /**
- * What can fill a field: for a text its closed vocabulary, its form, or the platform's own words; for a number its range.
- * It documents values and checks what fills them. It is never a reason to reject an event, or to call it drift.
+ * The values that a field can have. For a text: a closed vocabulary, a form, or the platform's own words. For a number:
+ * a range. It documents values, and tests check the values of the SDK with it. A value outside of it is neither a
+ * reason to reject an event nor drift.
  */
 export interface Vocabulary {
   /** All values, in one spelling (snake_case) for what both platforms know. */
@@ -78,7 +79,7 @@ export interface Vocabulary {
 
 export interface Field extends Vocabulary {
   readonly type: FieldType;
-  /** One line: what the value says, and what it does not say where that is easily mistaken. */
+  /** One line: what the value says and, if readers may misunderstand it, what it does not say. */
   readonly meaning: string;
   readonly unit?: Unit;
   /** The platforms on which the SDK fills the field. Empty: kept for the contract, never filled. */
@@ -87,7 +88,7 @@ export interface Field extends Vocabulary {
   readonly required: boolean;
   readonly sensitivity: Sensitivity;
   readonly permission?: Permission;
-  /** Platforms on which the value is a constant that observes nothing; readers treat it as omitted there. */
+  /** Platforms on which the value is a constant and no observation. Readers treat it as omitted there. */
   readonly constantOn?: readonly Platform[];
   /** Members of an `object`; such an object takes no others. */
   readonly fields?: Readonly<Record<string, Field>>;
@@ -103,8 +104,8 @@ export interface Probe {
   /** What a host that sends the probe's data declares to the stores. */
   readonly disclosure: Disclosure;
   /**
-   * The required field that is `false` if the probe did not do its work; the others then observe nothing, except the
-   * `reason` for it.
+   * The required field that is `false` if the probe did not do its work. The other fields are then no observations,
+   * except the field `reason`.
    */
   readonly performed?: { readonly field: string; readonly reason?: string };
   readonly fields: Readonly<Record<string, Field>>;

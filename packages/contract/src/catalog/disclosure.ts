@@ -1,4 +1,6 @@
-/** What an app collects, in the terms of the stores; a probe belongs to the most sensitive kind that one of its fields has. */
+/**
+ * The data that an app collects, in the terms of the stores. A probe belongs to the most sensitive kind of its fields.
+ */
 
 export interface Disclosure {
   /** Google Play, Data safety: category and data type. */

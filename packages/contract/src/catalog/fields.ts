@@ -14,7 +14,7 @@ export interface FieldFacts {
   readonly type: FieldType;
   readonly platforms: readonly Platform[];
   readonly required: boolean;
-  /** The value is a constant on iOS, which observes nothing; readers treat it as omitted there. */
+  /** The value is a constant on iOS and no observation. Readers treat it as omitted there. */
   readonly constantOnIos: boolean;
   /** Members of an object; it takes no others. */
   readonly fields?: ReadonlyMap<string, FieldFacts>;
@@ -68,7 +68,7 @@ function read(index: string): ReadonlyMap<string, FieldFacts> {
 
 const facts = new Map<ProbeId, ProbeFacts>();
 
-/** The index is built at the first question, not at import. */
+/** The index is built at the first look-up, not at import. */
 export function factsOf(probe: ProbeId): ProbeFacts {
   const known = facts.get(probe);
   if (known) return known;

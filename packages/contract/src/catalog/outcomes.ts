@@ -2,7 +2,7 @@ import { OUTCOME_STATUSES } from "../limits.ts";
 import { OUTCOME_ERRORS, SKIPPED_REASONS } from "../wire/outcome-words.ts";
 import { CATALOG } from "./catalog.ts";
 
-/** What counters need of the outcomes of an event. */
+/** The part of the outcomes of an event that counters need. */
 export interface ProbeOutcomes {
   /** A code for each probe of the catalog, in its order; 0 where the event does not have the probe. */
   readonly known: Uint8Array;
@@ -18,7 +18,7 @@ interface Outcome {
   readonly error?: unknown;
 }
 
-/** In place of a reason or an error that is no word of the SDK, or where there is none. */
+/** The code for a reason or an error that is no word of the SDK, or that is absent. */
 const NO_WORD = 15;
 
 const STATUSES: readonly string[] = OUTCOME_STATUSES;

@@ -36,7 +36,7 @@ test.each([
   expect(placeOf(pointer)).toBe(place);
 });
 
-test("a place holds no name that is in neither, wherever a pointer has it", () => {
+test("a place holds only names of the contract and the catalog, wherever a pointer has another name", () => {
   const fields = CATALOG.flatMap((probe) =>
     Object.values(probe.fields).flatMap(({ fields: inner }) => Object.keys(inner ?? {})),
   );

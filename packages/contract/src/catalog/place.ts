@@ -2,10 +2,10 @@ import { ENVELOPE, OUTCOMES, TRANSPORT } from "../wire/members.ts";
 import { CATALOG } from "./catalog.ts";
 import type { Field } from "./declare.ts";
 
-/** What the contract and the catalog name at a place of a request. */
+/** The names that the contract and the catalog have at a place of a request. */
 interface Names {
   readonly known: ReadonlyMap<string, Names>;
-  /** What is below every other name; absent where nothing is known of it. */
+  /** The names below every other name; absent if none are known. */
   readonly unknown?: Names;
 }
 
@@ -33,8 +33,8 @@ const PROBES: Names = {
 const REQUEST = namesOf(TRANSPORT.members, { observations: namesOf(ENVELOPE.members, { probes: PROBES }) });
 
 /**
- * Reduces a JSON Pointer into a request to names of the contract and the catalog. Every other name and every index is
- * `*`, and the place ends where nothing is known of what is below it: there are finitely many places.
+ * Reduces a JSON Pointer into a request to names of the contract and the catalog. Every other name and every index
+ * becomes `*`, and the place ends if no name below it is known. Therefore the number of places is finite.
  */
 export function placeOf(pointer: string): string {
   let place = "";

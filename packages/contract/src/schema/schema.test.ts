@@ -14,7 +14,7 @@ import { openApiDocument, schemaDocuments } from "./schema.ts";
 const DOCUMENTS = schemaDocuments();
 const CODES = Object.keys(PROBLEMS) as ProblemCode[];
 
-/** Strict, so that a misspelt keyword is a violation; `x-` keywords are annotations of ours. */
+/** The strict mode makes a misspelt keyword an error. Keywords with `x-` are annotations of this project. */
 const ajv = new Ajv2020({
   strictTypes: false,
   keywords: [
@@ -40,7 +40,10 @@ function accepts(file: string, value: unknown): boolean {
   return validate(value) === true;
 }
 
-/** What the published schema must say of a body, by the code: the wire rules, and the catalog for what it lists. */
+/**
+ * The verdict about a body that the published schema must give, computed by the code: by the wire rules, and by the
+ * catalog for the fields that it lists.
+ */
 function conforms(body: unknown): boolean {
   const result = validateTransportRequest(body);
   if (!result.ok) return false;

@@ -9,7 +9,7 @@ export type Member =
       readonly kind: "string";
       readonly minLength: number;
       readonly maxLength?: number;
-      /** Is stored as a column as well, so U+0000 is rejected. */
+      /** The member is also a column, so U+0000 is rejected. */
       readonly promoted: boolean;
     }
   | { readonly kind: "enum"; readonly values: readonly string[] }

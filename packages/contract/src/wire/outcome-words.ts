@@ -1,9 +1,9 @@
 /**
- * The words of the SDK for why a probe has no data. The contract takes any text from other senders: code that counts or
- * compares reasons knows these, and takes every other text as one.
+ * The words of the SDK for why a probe has no data. The contract accepts any text from other senders. Code that counts
+ * or compares reasons distinguishes these words, and treats all other texts as one.
  */
 
-/** Why a probe was not run; the first that applies, in this order. */
+/** Why a probe was not run. If several apply, the first one in this order. */
 export const SKIPPED_REASONS = ["disabled", "platform", "consent", "unsupported", "permission"] as const;
 export type SkippedReason = (typeof SKIPPED_REASONS)[number];
 

@@ -305,7 +305,7 @@ describe("a request with thousands of violations", () => {
 });
 
 describe("a member name", () => {
-  /** Parsed, because only a parser makes a member of its own that is named `__proto__`. */
+  /** The body is parsed, because only a parser creates an own member with the name `__proto__`. */
   function bodyNaming(name: string, path: string, value: unknown): unknown {
     const text = JSON.stringify(bodyWith(path.replace("*", "PLACEHOLDER"), value));
     return JSON.parse(text.replace(`"PLACEHOLDER"`, JSON.stringify(name)));
@@ -328,7 +328,7 @@ describe("a member name", () => {
       ]);
     });
 
-    it("is no outcome without its status and no status", () => {
+    it("is not accepted as an outcome without a status, or as a status", () => {
       expect(violationsOf(bodyNaming(name, "observations.probes.*", {}))).toEqual([
         `/observations/probes/${name}/status member-missing`,
       ]);

@@ -10,9 +10,9 @@ export type Validation =
   | { readonly ok: false; readonly errors: readonly ErrorItem[] };
 
 /**
- * Checks a parsed body against the wire rules, the ones that reject: the transport object, the event envelope and the
- * shape of each outcome. What a successful probe observed is not checked (see `checkAgainstCatalog`).
- * One pass finds every violation; it ends after the first 100, and the last entry then says that there are more.
+ * Checks a parsed body against the wire rules: the transport object, the event envelope and the shape of each outcome.
+ * The values that a successful probe observed are not checked (see `checkAgainstCatalog`). One pass finds every
+ * violation. It ends after the first 100, and the last entry then says that there are more.
  *
  * @param body a value as `JSON.parse` returns it, from a text without duplicate member names.
  */

@@ -18,7 +18,7 @@ export async function attempt(
     const token = await obtainToken(settings, refresh);
     if (typeof token !== "string") return token;
     if (bounds.isOver()) return later("aborted");
-    // Checks the freshness once more: a token may take long, above all one that is refreshed.
+    // Checks the freshness again, because the function `token` may take long, above all if it refreshes the token.
     if (isExpired(request)) return EXPIRED;
     return post(settings, request, token, bounds.signal);
   };
@@ -58,7 +58,7 @@ async function post(
     const retryAfterMs = readRetryAfter(headers.get("Retry-After"), headers.get("Date"), Date.now());
     return readAnswer({ status, text: await response.text(), retryAfterMs });
   } catch {
-    // The error is not kept as a cause: some platforms quote the headers, and so the token, in their messages.
+    // The error is not kept as a cause, because some platforms quote the headers, and so the token, in their messages.
     return later("network");
   }
 }

@@ -10,7 +10,7 @@ it("the pause doubles up to the longest pause", () => {
   ]);
 });
 
-it("the pause is random between none and all of that, so that devices spread out", () => {
+it("the pause is random between zero and its upper bound, so that devices spread out", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 5_000 }), fc.double({ min: 0, max: 1, noNaN: true }), (attempt, random) => {
       const most = backOffMs(attempt, 1, bounds);

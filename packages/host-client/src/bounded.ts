@@ -3,13 +3,14 @@ import { host, type HostAbortSignal } from "./host-globals.ts";
 export interface Bounds {
   /** The signal for `fetch`; `undefined` where the platform has no `AbortController`. */
   readonly signal: unknown;
-  /** Whether the caller has stopped waiting: then the work must start no further step. */
+  /** Whether the caller has stopped waiting. The work must then not start another step. */
   isOver(): boolean;
 }
 
 /**
- * Waits for `work` until `ms` have passed or the caller's signal is aborted, whichever is first. The work is
- * signalled, and its end is not awaited: a `fetch` that ignores its signal can't block the caller.
+ * Waits for `work` until `ms` have passed or the caller's signal is aborted, whichever is first. The function aborts
+ * the signal of the work, but does not wait for its end. Therefore a `fetch` that ignores its signal can't block the
+ * caller.
  */
 export function bounded<Value>(
   work: (bounds: Bounds) => Promise<Value>,

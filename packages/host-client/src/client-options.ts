@@ -3,9 +3,9 @@ import { platformRandomBytes, type RandomBytes } from "./idempotency-key.ts";
 import { functionProblems, problemsOfWholeNumbers, throwMisuse, textProblem, withDefaults } from "./misuse.ts";
 
 /**
- * Returns the application session token, from memory if it can. `refresh` is true when the server has just rejected the
- * one returned before: then get a new one. `null`, `undefined` or `""` means that no user is signed in. A rejected
- * promise means that no token is available at the moment.
+ * Returns the application session token, from memory if it can. `refresh` is true if the server has just rejected the
+ * token that was returned before. In this case get a new token. `null`, `undefined` or `""` means that no user is
+ * signed in. A rejected promise means that no token is available at the moment.
  */
 export type TokenFunction = (options: { readonly refresh: boolean }) => Promise<string | null | undefined>;
 

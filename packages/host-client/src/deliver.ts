@@ -32,7 +32,7 @@ export async function deliver(
     const { retryAfterMs = 0 } = result as { retryAfterMs?: number };
     const isLast = round >= settings.maxAttempts || retryAfterMs > settings.maxDelayMs;
     if (isLast || !isWorthAnother(result)) return { ...result, attempts };
-    // The random number spreads many devices in time; it need not be hard to guess.
+    // The random number distributes the retries of many devices over time. It need not be hard to guess.
     const waitMs = retryAfterMs + backOffMs(round, Math.random(), settings);
     await pause(waitMs, signal);
   }

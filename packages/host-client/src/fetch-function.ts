@@ -5,7 +5,7 @@ export interface FetchInit {
   readonly method: "POST";
   readonly headers: Record<string, string>;
   readonly body: string;
-  /** A redirect would carry the event to another place: it is not followed where `fetch` leaves the choice. */
+  /** A redirect would send the event to another address. The client follows no redirect if `fetch` has that option. */
   readonly redirect: "manual";
   /** `undefined` where the platform has no `AbortController`. */
   readonly signal?: PlatformSignal;

@@ -5,7 +5,7 @@ export type RandomBytes = (length: number) => ArrayLike<number>;
 
 const LENGTH = 16;
 
-/** The platform's random bytes, where it has them. There is no falling back on `Math.random`. */
+/** The platform's random bytes, where it has them. The client never uses `Math.random` instead. */
 export function platformRandomBytes(): RandomBytes | undefined {
   const { crypto } = host;
   return (
@@ -14,15 +14,15 @@ export function platformRandomBytes(): RandomBytes | undefined {
 }
 
 /**
- * A key of 128 random bits, as 32 hexadecimal digits. It has to be unique among the events of an account, on all of its
- * devices; it is no secret: without the account's session it is of no use.
+ * A key of 128 random bits, as 32 hexadecimal digits. It must be unique among the events of an account, on all of its
+ * devices. It is not a secret, because it is useless without the account's session.
  *
  * @throws TypeError where `randomBytes` returns other than 16 bytes, or the same byte 16 times.
  */
 export function makeIdempotencyKey(randomBytes: RandomBytes): string {
   const given = randomBytes(LENGTH);
   const bytes = Uint8Array.from(given);
-  // Texts, fractions and large numbers would become other bytes, and fewer of them random.
+  // Texts, fractions and large numbers would become other bytes, and fewer of these would be random.
   const isOther = bytes.some((byte, index) => byte !== given[index]);
   if (isOther || bytes.length !== LENGTH || new Set(bytes).size === 1) {
     throw new TypeError("randomBytes must return random bytes");

@@ -6,7 +6,7 @@ beforeEach(() => vi.useFakeTimers({ now: START }));
 afterEach(() => vi.useRealTimers());
 
 describe("clear of the outbox", () => {
-  it("removes every item of this name, the one moved aside included", async () => {
+  it("removes every item of this name, including the one that was moved aside", async () => {
     const items: Items = new Map([
       ["other", "stays"],
       ["device-risk-signals.7", "junk"],
@@ -46,7 +46,7 @@ describe("clear of the outbox", () => {
     expect([app.requests.length, items.size]).toEqual([1, 0]);
   });
 
-  it("leaves no listener behind, nor does a send", async () => {
+  it("leaves no listener behind, and neither does a send", async () => {
     const { signal } = new AbortController();
     const [add, remove] = [vi.spyOn(signal, "addEventListener"), vi.spyOn(signal, "removeEventListener")];
     const app = start(new Map(), [stored]);
@@ -56,7 +56,7 @@ describe("clear of the outbox", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("while an event is in progress leaves no item behind and keeps events that come later", async () => {
+  it("during a send leaves no item behind and keeps events that come later", async () => {
     const items: Items = new Map();
     const { answer, open } = gate();
     const app = start(items, [answer, failure]);

@@ -6,7 +6,7 @@ beforeEach(() => vi.useFakeTimers({ now: START }));
 afterEach(() => vi.useRealTimers());
 
 describe("flush of the outbox", () => {
-  it("sends kept events, the oldest first after a start, and stops at one that has to wait", async () => {
+  it("sends kept events, the oldest first after a start, and stops at an event that has to wait", async () => {
     const items: Items = new Map();
     const before = start(items, [failure]);
     for (const hour of [3, 1, 2]) await before.send(event(new Date(START - hour * 3_600_000).toISOString()));
@@ -17,7 +17,7 @@ describe("flush of the outbox", () => {
     expect(await app.outbox.flush()).toEqual(report);
     expect(keysOf(app.requests)).toEqual([third, second]);
     expect(await app.outbox.flush()).toMatchObject({ stored: 2, left: 0 });
-    // The one that had to wait comes last: it can't keep the others waiting.
+    // The event that had to wait moves to the end, so that it does not delay the others.
     expect(keysOf(app.requests)).toEqual([third, second, first, second]);
   });
 
@@ -50,7 +50,7 @@ describe("flush of the outbox", () => {
     expect(app.requests).toHaveLength(2);
   });
 
-  it("delays no new event while the one that it sends expires", async () => {
+  it("does not delay a new event while the event that it sends expires", async () => {
     const items: Items = new Map();
     const { answer, open } = gate();
     const app = start(items, [failure, answer, stored]);

@@ -34,7 +34,9 @@ export function openShelf({ storage, name, maxEvents, maxBytes, onCorrupt }: She
   const exclusively = oneAtATime();
   let isRead = false;
 
-  /** Rejects when the storage can't be read: then no item may be written, since it could replace an unread one. */
+  /**
+   * Rejects if the storage can't be read. In this case no item may be written, because it could replace an unread item.
+   */
   async function read(): Promise<void> {
     if (isRead) return;
     const items = await Promise.all(places.map(async (place) => [place, await storage.getItem(place)] as const));
@@ -53,7 +55,7 @@ export function openShelf({ storage, name, maxEvents, maxBytes, onCorrupt }: She
     isRead = true;
   }
 
-  /** If that fails the item stays, and its place is not written to. */
+  /** If this fails, the item remains, and the outbox does not write to its place. */
   async function setAside(place: string, text: string): Promise<void> {
     try {
       await storage.setItem(aside, text);
@@ -83,7 +85,7 @@ export function openShelf({ storage, name, maxEvents, maxBytes, onCorrupt }: She
     return undefined;
   }
 
-  /** Replaces or removes an entry. One that was cleared meanwhile is not written again. */
+  /** Replaces or removes an entry. An entry that was cleared meanwhile is not written again. */
   async function replace({ request, place }: ShelvedEntry, next?: ShelvedEntry): Promise<void> {
     if (entries.get(request.key)?.place !== place) return;
     entries.delete(request.key);

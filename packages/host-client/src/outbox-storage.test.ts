@@ -8,7 +8,7 @@ beforeEach(() => vi.useFakeTimers({ now: START }));
 afterEach(() => vi.useRealTimers());
 
 describe("the limit of the outbox", () => {
-  it("leaves out the newest event, which is sent all the same with queued: false", async () => {
+  it("omits the newest event, which is sent nevertheless, with queued: false", async () => {
     const items: Items = new Map();
     const app = start(items, [failure, failure, failure, stored], { maxEvents: 2 });
     await app.send();

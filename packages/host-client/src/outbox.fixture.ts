@@ -1,4 +1,4 @@
-/** An outbox as an app has it, for tests. */
+/** An outbox for tests, with the storage and the client of an app. */
 import { createOutbox, type Dropped, type OutboxOptions, type OutboxStorage } from "./index.ts";
 import { ACTION, type Answering, clientWith, event, type Reply, response, stored } from "./sending.fixture.ts";
 

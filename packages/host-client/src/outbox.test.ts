@@ -144,7 +144,7 @@ describe("an onDropped that fails", () => {
 });
 
 describe("misuse of the outbox", () => {
-  it("is reported, all of it at once", () => {
+  it("is reported with all problems at once", () => {
     const wrong = { client: {}, storage: { getItem: 7 }, name: "", maxEvents: 101, maxBytes: 0 };
     expect(() => createOutbox(wrong as unknown as OutboxOptions)).toThrow(
       /prepare.*deliver.*getItem.*setItem.*removeItem.*onDropped.*name.*maxEvents.*maxBytes/,

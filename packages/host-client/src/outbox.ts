@@ -9,12 +9,12 @@ import type { LaterReason, RefusedReason, RequestError, SendResult } from "./sen
 import type { Sending, SignalClient } from "./signal-client.ts";
 import { type Action, isExpired, type SignalRequest } from "./signal-request.ts";
 
-/** Reasons that are not the server's: such a round is not counted. */
+/** Reasons that do not come from the server. A round with such a reason is not counted. */
 const UNCOUNTED = /^(aborted|signed-out|no-token)$/;
 
 export type DroppedReason =
   | RefusedReason
-  /** The event was tried too often, and by the device's clock its freshness never ended. */
+  /** The outbox tried the event too often, and the event never expired by the device's clock. */
   | "exhausted"
   /** The storage returned something that is no entry. It was moved to the item `<name>.aside`. */
   | "corrupt";
@@ -33,7 +33,7 @@ export interface Dropped {
 export interface OutboxOptions {
   readonly client: SignalClient;
   readonly storage: OutboxStorage;
-  /** Called for each event that the outbox gives up, so that none is lost in silence. */
+  /** Called for each event that the outbox gives up, so that no event is lost silently. */
   readonly onDropped: (dropped: Dropped) => void;
   /** Prefix of the item names. Use one for each account: events are sent with the session of the signed-in user. */
   readonly name?: string | undefined;
@@ -61,7 +61,7 @@ export interface FlushReport {
 export interface Outbox {
   /**
    * Writes the event into the storage, then sends it as the client's `send` does. An event with the outcome `later`
-   * stays in the outbox. When the outbox is full or the storage fails, the event is sent all the same and not kept.
+   * stays in the outbox. If the outbox is full or the storage fails, the event is sent nevertheless, but not kept.
    */
   send(sending: Sending): Promise<OutboxResult>;
   /**
@@ -99,7 +99,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   let flushing: Promise<FlushReport> | undefined;
   let drops = 0;
 
-  /** Ignores what the host's function throws or rejects with: an event must not be lost because another one was. */
+  /** Ignores errors of the host's function, so that the loss of one event does not cause the loss of another. */
   function drop(dropped: Dropped): void {
     drops++;
     (async () => onDropped(dropped))().catch(() => undefined);
@@ -135,7 +135,8 @@ export function createOutbox(options: OutboxOptions): Outbox {
   async function keep(request: SignalRequest, bounds: Bounds): Promise<ShelvedEntry | undefined> {
     await shelf.read();
     for (const entry of shelf.entries.values()) {
-      // Frees places. For an expired event the client sends no request; one that is in progress is not waited for.
+      // Frees the places of expired events. The client sends no request for them. The outbox does not wait for an event
+      // whose send is in progress.
       if (isExpired(entry.request) && !inProgress.has(entry.request.key)) await deliverOnce(entry);
     }
     return bounds.isOver() ? undefined : shelf.add(request);

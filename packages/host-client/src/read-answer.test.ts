@@ -12,7 +12,7 @@ describe("the client's reading of an answer of the endpoint", () => {
     expect(read(status, { event_id: "e", created: false })).toEqual({ outcome: "replayed", eventId: "e" });
   });
 
-  /** What becomes of each code of the registry; a new one has to be decided here. */
+  /** The outcome for each code of the registry. A new code must be added here. */
   const meaning: Record<ProblemCode, string> = {
     "method-not-allowed": "rejected",
     "credentials-missing": "signed-out",
@@ -50,7 +50,7 @@ describe("the client's reading of an answer of the endpoint", () => {
     expect(read(problem.status, problem)).toMatchObject({ reason: meaning[code], status: problem.status, code });
   });
 
-  it("finds the pointers, and not the texts, of a rejection", () => {
+  it("returns the pointers, but not the texts, of a rejection", () => {
     const errors = [
       { pointer: "/observations/probes", code: "type-wrong", detail: "text" },
       { pointer: "/platform", code: "value-not-allowed", detail: "text" },

@@ -15,9 +15,10 @@ const MAX_POINTER_LENGTH = 1_024;
 const RETRYABLE = /^(407|408|425|429|5\d\d)$/;
 
 /**
- * What an answer means. Only a 200 or 201 that holds `event_id` and `created` says that the event is stored, and only a
- * problem document of the server that it is rejected; a page, as captive portals send with any status, says neither.
- * Only short identifiers are taken over: a hostile answer may quote the token, and results are logged.
+ * What an answer means. The event is stored only if the answer is a 200 or 201 with `event_id` and `created`. It is
+ * rejected only if the answer is a problem document of the server. A page, as captive portals send with any status, is
+ * neither. The result takes only short identifiers from the answer, because a hostile answer may quote the token, and
+ * results are logged.
  */
 export function readAnswer({ status, text, retryAfterMs }: Answer): AttemptResult {
   const { event_id, created, type, errors } = readObject(text);

@@ -23,7 +23,10 @@ it("source files import only files of this package and types of the contract", (
   ).toEqual([]);
 });
 
-/** A process that has lost what Hermes lacks, and more; its `fetch` never answers, then does. */
+/**
+ * Runs in a process without the globals that Hermes lacks, and without some others. Its `fetch` first never answers,
+ * and then answers.
+ */
 const SCRIPT = `
   const { createOutbox, createSignalClient } = await import(INDEX);
   const kept = ["setTimeout", "clearTimeout", "console"];

@@ -44,7 +44,10 @@ export type Answering = (init: FetchInit, url: string) => Promise<FetchResponse>
 export const failure: Answering = () => Promise.reject(new TypeError(`fetch failed, Bearer ${TOKEN}`));
 export const silence: Answering = () => new Promise(() => {});
 
-/** A client whose `fetch` follows a list, the last of it for ever, and the requests it got. */
+/**
+ * A client whose `fetch` gives the answers of a list, and then repeats the last one, with the requests that it
+ * received.
+ */
 export function clientWith(
   answers: readonly (Reply | Answering)[],
   options: Partial<ClientOptions> = {},

@@ -194,7 +194,7 @@ describe("send, as time passes,", () => {
     expect(longer.result).toMatchObject({ outcome: "stored" });
   });
 
-  it("does not go on for ever when the clock stops or runs back", async () => {
+  it("makes a limited number of attempts if the clock stops or runs back", async () => {
     const { result } = await send([
       (init) => {
         vi.setSystemTime(START - Math.random() * 1e9);
@@ -293,7 +293,7 @@ describe("the caller's signal", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("prevents every request when it is aborted before", async () => {
+  it("prevents every request if it was aborted before the call", async () => {
     const { client, requests } = clientWith([stored]);
     const result = await client.send({ action: ACTION, event: event(), signal: AbortSignal.abort() });
     expect(result).toMatchObject({ outcome: "later", reason: "aborted" });

@@ -21,7 +21,7 @@ export interface SignalRequest {
   readonly body: string;
 }
 
-/** Whether its freshness is over by the device's clock. */
+/** Whether the request has expired by the device's clock. */
 export const isExpired = ({ expiresAt }: SignalRequest): boolean => Date.now() >= expiresAt;
 
 /** Requests by event object. All clients share them, so a second client does not store an event twice. */
@@ -73,12 +73,12 @@ function write({ sdkVersion, platform, appVersion }: ClientSettings, action: Act
   let body: string | undefined;
   try {
     body = JSON.stringify(transport, (_, value: unknown) => {
-      // JSON.stringify would write null, which is another observation.
+      // JSON.stringify would write null for such a value, which is another observation.
       if (typeof value === "number" && !Number.isFinite(value)) throw new TypeError();
       return value;
     });
   } catch {
-    // Such a number, a cycle or a BigInt. The platform's message may quote the event.
+    // The event has such a number, a cycle or a BigInt. The platform's message may quote the event, so it is dropped.
   }
   throwMisuse("send", [!body && "event can't be written as JSON"]);
   return body as string;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { canonicalize } from "@device-risk-signals/contract";
 import type { Bundle, Manifest, Output } from "./manifest.ts";
 
-/** Which values an output can have; its bins say only how they are grouped. */
+/** The values that an output can have. The bins only group these values. */
 function typeOf(output: Output): unknown {
   switch (output.type) {
     case "number":
@@ -26,7 +26,7 @@ export function identityHash(text: string, { inputs, output }: Pick<Manifest, "i
   return createHash("sha256").update(identity).digest("hex");
 }
 
-/** Whether a bundle is what its hash says, and its manifest is the one of that hash. */
+/** Whether program and manifest of a bundle match its hash. */
 export function isIntact({ id, version, hash, text, manifest }: Bundle): boolean {
   return (
     manifest.id === id &&

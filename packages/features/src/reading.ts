@@ -1,16 +1,16 @@
 /** JSON type of a stored value. */
 export type JsonType = "string" | "number" | "boolean" | "null" | "array" | "object";
 
-/** What an event says about one field, if it says no value. The first four are states of the contract. */
+/** The state of one field of an event without a value. The first four are states of the contract. */
 export type Unobserved =
   /** The event has no outcome of the probe, or its outcome has no such field. */
   | { readonly state: "omitted"; readonly why: "probe-absent" | "field-absent" }
   | { readonly state: "skipped"; readonly reason: string }
   | { readonly state: "timeout" }
   | { readonly state: "error" }
-  /** The event holds it, and its purpose does not cover it. */
+  /** The event holds the field, but its purpose does not cover the field. */
   | { readonly state: "masked" }
-  /** The event holds a value that observes nothing, as the catalog says. */
+  /** The event holds a value which, as the catalog says, is not an observation. */
   | { readonly state: "not-observed" }
   /** The stored JSON value is not of the published type. It is never converted. */
   | { readonly state: "departed"; readonly type: JsonType };

@@ -32,7 +32,7 @@ export type ResultState = (typeof RESULT_STATES)[number];
 
 /**
  * The state of one input as text, with what tells its kinds apart: `omitted:probe-absent`, `skipped:consent`,
- * `departed:string`. A reason that is none of the contract's is left out, because the client chose it.
+ * `departed:string`. A reason that the contract does not know is omitted, because the client chose its text.
  */
 export type InputState = string;
 

@@ -7,7 +7,7 @@ const expecting = (observed: boolean) => ({
   cases: [{ name: "found", inputs: { su: { observed: true } }, result: { observed } }],
 });
 
-it("archived fixtures are computed on two engines, with what follows from them", async () => {
+it("archived fixtures, and the cases that are derived from them, are computed on two engines", async () => {
   const { cases, problems } = await checkArchived(BUNDLE, expecting(true));
   expect(problems).toEqual([]);
   expect(cases).toBeGreaterThan(1);

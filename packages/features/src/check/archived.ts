@@ -1,4 +1,4 @@
-/** What an archive of bundles does with the fixtures that were proposed with them. */
+/** Checks and computes the fixtures that were proposed with archived bundles. */
 import type { Bundle, Manifest } from "../manifest.ts";
 import { casesOf } from "./cases.ts";
 import { checkCases } from "./check-cases.ts";
@@ -17,13 +17,13 @@ export function fixtureProblems(manifest: Manifest, fixtures: unknown): readonly
 }
 
 export interface ArchivedCheck {
-  /** Results that were computed on each engine. */
+  /** Number of results that each engine computed. */
   readonly cases: number;
   /** Empty if both engines give what the fixtures expect. */
   readonly problems: readonly string[];
 }
 
-/** Computes the archived fixtures of an archived bundle, and what follows from them, on two engines. */
+/** Computes the archived fixtures of an archived bundle, and the cases that are derived from them, on two engines. */
 export async function checkArchived(bundle: Bundle, fixtures: unknown): Promise<ArchivedCheck> {
   const parsed = parseFixtures(fixtures, bundle.manifest);
   if (!parsed.ok) return { cases: 0, problems: parsed.problems };

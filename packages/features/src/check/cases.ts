@@ -9,13 +9,13 @@ const STATES = [...new Map([...UNOBSERVED.values()].map((reading) => [reading.st
 
 /** A case of one feature. */
 export interface Case extends Omit<FixtureCase, "expected"> {
-  /** Where it is absent, any result but `failed` is right: both engines must agree on it. */
+  /** If it is absent, any result except `failed` is correct, but both engines must give the same one. */
   readonly expected?: Expected;
 }
 
 /**
- * The fixtures of a feature, and what follows from them: with all inputs in one state the result is that state, and
- * with one input in any state the definition still answers.
+ * The fixtures of a feature, and two kinds of derived cases. If all inputs have one state, the result must have that
+ * state. If one input of a fixture gets any other state, the definition must still return a result.
  */
 export function casesOf({ manifest: { inputs } }: Bundle, fixtures: readonly FixtureCase[]): Case[] {
   const shared = [...UNOBSERVED].map(([name, reading]) => ({
@@ -34,7 +34,7 @@ export function casesOf({ manifest: { inputs } }: Bundle, fixtures: readonly Fix
   return [...fixtures, ...shared, ...varied];
 }
 
-/** What the fixtures of a feature do not show. */
+/** The values and states that the fixtures of a feature do not cover. */
 export function gapsOf({ manifest: { inputs, output } }: Bundle, fixtures: readonly FixtureCase[]): string[] {
   const observed = new Set(
     fixtures.map(({ expected }) => (typeof expected === "object" ? expected.observed : undefined)),

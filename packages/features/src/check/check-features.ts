@@ -10,14 +10,17 @@ import { readFixtures } from "./fixtures.ts";
 
 export interface CheckReport {
   readonly features: number;
-  /** Results that were computed on each engine. */
+  /** Number of results that each engine computed. */
   readonly cases: number;
   /** Empty if the definitions may be proposed. */
   readonly problems: readonly string[];
 }
 
 export interface CheckOptions {
-  /** The path of the lock file that the folder's own follows. */
+  /**
+   * The path of an earlier lock file, such as that of the branch to merge into. The lock file of the folder must
+   * contain its entries.
+   */
   readonly base?: string;
 }
 
@@ -56,7 +59,7 @@ function typesProblems(folder: string, wanted: string, isNeeded: boolean): strin
   try {
     found = readFileSync(join(folder, OVERLAY_TYPES), "utf8");
   } catch {
-    // A missing file differs from what is wanted, too.
+    // A missing file also counts as different.
   }
   return found === wanted ? [] : [`${OVERLAY_TYPES} is not of the overlay: run \`drs feature lock\``];
 }

@@ -18,7 +18,7 @@ export interface BuiltFeature {
 export interface BuiltFeatures {
   /** Features in the order of their ids and versions. */
   readonly features: readonly BuiltFeature[];
-  /** What is wrong, each with its file and, where one is known, its line. */
+  /** The problems, each with its file and, if known, its line. */
   readonly problems: readonly string[];
 }
 

@@ -48,8 +48,8 @@ export function manifestProblems(manifest: Manifest, overlay: Overlay = NO_OVERL
 const CLASSES: readonly Sensitivity[] = ["low", "medium", "high"];
 
 /**
- * What has changed since a manifest was archived: fields that are no longer accepted so, or whose sensitivity is higher
- * now. A lower sensitivity is no problem.
+ * The inputs that changed since a manifest was archived: fields that are no longer accepted with this declaration, or
+ * whose sensitivity is higher now. A lower sensitivity is no problem.
  */
 export function outdatedInputs({ inputs }: Pick<Manifest, "inputs">, overlay: Overlay): string[] {
   return inputs.flatMap(({ name, path, type, unit, sensitivity }) => {

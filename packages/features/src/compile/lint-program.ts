@@ -1,13 +1,13 @@
 /**
- * Reports what the specification of ECMAScript does not fix exactly, what keeps state between events, and what merges
- * states of readings. It reads the program, so that it sees what a definition imports, too.
+ * Reports code whose result ECMAScript does not specify exactly, code that keeps state between events, and code that
+ * merges states of readings. The lint reads the bundled program, so that it also checks the imports of a definition.
  */
 import type { Origin, Program } from "./bundle-program.ts";
 import { childrenOf, isNode, nameOf, parse, type SyntaxNode } from "./syntax.ts";
 
 export interface Finding {
   readonly origin: Origin | undefined;
-  /** What is used, and what to use instead. */
+  /** The banned name, and the replacement for it. */
   readonly message: string;
 }
 

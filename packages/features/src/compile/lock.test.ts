@@ -14,7 +14,7 @@ describe("a lock file", () => {
     ]);
   });
 
-  it("rejects a version that it does not have, and one that it has twice", () => {
+  it("rejects a version that it lacks, and a version that it has twice", () => {
     expect(lockProblems([], [entry(1, "a")])[0]).toContain("traces@1 is not in features.lock.json");
     expect(lockProblems([entry(1, "a"), entry(1, "b")], [])).toEqual(["features.lock.json has traces@1 twice"]);
   });
@@ -36,7 +36,7 @@ describe("a lock file", () => {
     expect(lockProblems(features, [entry(2, "b")], base), "the version has the new program").toHaveLength(1);
   });
 
-  it("is written with every version, in order, and never with another hash of one", () => {
+  it("is written with every version in order, and never changes the hash of a version", () => {
     const text = lockText(
       withNewVersions([entry(10, "x"), entry(2, "b"), entry(1, "a", "z")], [entry(11, "c"), entry(2, "changed")]),
     );

@@ -26,7 +26,7 @@ export function readLockFile(file: string): ReadLock {
     const { features } = JSON.parse(readFileSync(file, "utf8")) as { readonly features?: unknown };
     if (Array.isArray(features)) return { ok: true, locked: features as LockedFeature[] };
   } catch {
-    // A text that is no JSON has no array either.
+    // A text that is not JSON is treated like a text without the array.
   }
   return { ok: false, problem: `${name} has no array \`features\`` };
 }

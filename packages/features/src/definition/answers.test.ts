@@ -6,7 +6,7 @@ const observed = <T>(value: T): Reading<T> => ({ state: "observed", value });
 const absent: Reading<never> = { state: "omitted", why: "field-absent" };
 
 describe("an answer from readings", () => {
-  it("countTrue counts what was observed, and answers nothing where nothing was", () => {
+  it("countTrue counts the inputs that were observed true, and returns null if none was observed", () => {
     expect(countTrue({ a: observed(true), b: observed(false), c: absent })).toBe(1);
     expect(countTrue({ a: observed(false), b: absent })).toBe(0);
     expect(countTrue({ a: absent })).toBeNull();
@@ -18,7 +18,7 @@ describe("an answer from readings", () => {
     expect(anyTrue({ a: observed(false), b: observed(false) })).toBe(false);
   });
 
-  it("whenObserved computes from values, and answers nothing if one is missing", () => {
+  it("whenObserved computes from values, and returns null if one is missing", () => {
     const first: Reading<number> = observed(2);
     const second: Reading<string> = observed("x");
     expect(whenObserved([first, second], (times, text) => text.repeat(times))).toBe("xx");

@@ -1,4 +1,7 @@
-/** What definitions call to answer from readings. An answer is a value, or `null` where the readings give none. */
+/**
+ * Helpers with which definitions compute an answer from readings. An answer is a value, or `null` if the readings give
+ * none.
+ */
 import type { Reading } from "../reading.ts";
 
 type Readings<T> = Readonly<Record<string, Reading<T>>>;

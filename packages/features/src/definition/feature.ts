@@ -13,7 +13,7 @@ export type ReadingsOf<Of extends Inputs> = {
 export interface Definition<Of extends Inputs = Inputs, Out extends Output = Output> {
   /** Lower case, with `_`. It never gets another meaning. */
   readonly id: string;
-  /** Counts up from 1 with each change of what `compute` gives. */
+  /** Starts at 1. Increases with each change of the values that `compute` gives. */
   readonly version: number;
   /** The team that answers questions about it. */
   readonly owner: string;
@@ -25,7 +25,10 @@ export interface Definition<Of extends Inputs = Inputs, Out extends Output = Out
   readonly purposes: readonly string[];
   readonly inputs: Of;
   readonly output: Out;
-  /** @returns the value; `null` where the readings give none: the state then follows from the inputs. */
+  /**
+   * @returns the value, or `null` if the readings give none. The states of the inputs then determine the state of the
+   * result.
+   */
   readonly compute: (inputs: ReadingsOf<Of>) => ValueOf<Out> | null;
   /** A JSON file next to the definition, with an expected result for each state. */
   readonly fixtures: string;

@@ -12,8 +12,8 @@ export interface LockReport {
 }
 
 /**
- * Writes the lock file of a folder of definitions, and the types of its overlay. It adds new versions, and changes no
- * entry: a definition whose code changed under one version is a problem.
+ * Writes the lock file of a folder of definitions, and the types of its overlay. New versions are added, and entries
+ * are never changed. If the code of a definition changed and its version did not, the function reports a problem.
  */
 export async function lockFeatures(folder: string): Promise<LockReport> {
   const read = readOverlay(folder);

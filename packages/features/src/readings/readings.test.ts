@@ -34,20 +34,20 @@ describe("readEvent", () => {
     expect(readEvent(from)(found)).toEqual(reading);
   });
 
-  it("finds an array with an item of another type departed", () => {
+  it("returns departed for an array with an item of another type", () => {
     const list = input("p.list", { type: "string[]" });
     expect(readEvent(success('{"list":["a",1]}'))(list)).toEqual({ state: "departed", type: "array" });
     expect(readEvent(success('{"list":["a"]}'))(list)).toEqual({ state: "observed", value: ["a"] });
   });
 
-  it("reads a member of an object, and finds it departed where the object is none", () => {
+  it("reads a member of an object, and returns departed if the value is not an object", () => {
     const member = input("p.build.sdk", { type: "number" });
     expect(readEvent(success('{"build":{"sdk":35}}'))(member)).toEqual({ state: "observed", value: 35 });
     expect(readEvent(success('{"build":{}}'))(member)).toEqual({ state: "omitted", why: "field-absent" });
     expect(readEvent(success('{"build":"35"}'))(member)).toEqual({ state: "departed", type: "string" });
   });
 
-  it("masks what the purpose does not cover, and only what the event holds", () => {
+  it("masks fields that the purpose does not cover, if the event holds them", () => {
     const nothing = (): boolean => false;
     expect(readEvent(success('{"found":true}'), nothing)(found)).toEqual({ state: "masked" });
     expect(readEvent(event('{"p":{"status":"timeout"}}'), nothing)(found)).toEqual({ state: "masked" });
@@ -62,13 +62,13 @@ describe("readEvent", () => {
     expect(readEvent(event(probes, "android"))(constant)).toEqual({ state: "observed", value: false });
   });
 
-  it("finds nothing observed where the probe did not do its work", () => {
+  it("returns not-observed for the fields of a probe that did not do its work", () => {
     const scanned = { ...found, performedBy: "scanPerformed" };
     expect(readEvent(success('{"scanPerformed":false,"found":false}'))(scanned)).toEqual({ state: "not-observed" });
     expect(readEvent(success('{"scanPerformed":true,"found":false}'))(scanned)).toMatchObject({ value: false });
   });
 
-  it("takes no member from a prototype", () => {
+  it("does not read members of a prototype", () => {
     const names = ["__proto__", "constructor", "toString", "hasOwnProperty"];
     const absent = { state: "omitted", why: "field-absent" };
     for (const name of names) {

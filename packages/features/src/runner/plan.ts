@@ -3,7 +3,7 @@ import type { Reading } from "../reading.ts";
 import type { ReadInput } from "../readings/readings.ts";
 import { type Failure, type FeatureValue, type InputState, inputStateOf, type Result, sharedState } from "../result.ts";
 
-/** What the harness gives for one feature of one event. */
+/** The result of the harness for one feature of one event. */
 export type Cell = readonly [FeatureValue] | null | Failure | "not-computed";
 
 export interface PlannedBundle {

@@ -31,7 +31,7 @@ describe("a runner", () => {
     expect(paused).toEqual([]);
   });
 
-  it("fails what is no value of the output, and computes the other features", async () => {
+  it("fails a feature whose value is not one of its output, and computes the other features", async () => {
     const cases: readonly (readonly [compute: string, failure: string, output?: Output])[] = [
       ["() => { throw new Error('x') }", "threw"],
       ["() => NaN", "not-a-value", number],
@@ -57,7 +57,7 @@ describe("a runner", () => {
     expect(results.at(-1)).toMatchObject({ value: true });
   });
 
-  it("gives a definition nothing of the process, and no function whose result may change", async () => {
+  it("gives a definition no access to the process, and no function whose result may change", async () => {
     const names = [
       "process",
       "require",
@@ -80,7 +80,7 @@ describe("a runner", () => {
     expect(events[0]).toMatchObject([{ value: 0 }, { value: 0 }, { value: 0 }]);
   });
 
-  it("lets no definition change what another one sees", async () => {
+  it("does not let a definition change what another definition sees", async () => {
     const inputs = [
       { name: "paths", path: ["os_integrity", "suspiciousFilePaths"], type: "string[]", sensitivity: "low" },
     ] as const;
@@ -137,7 +137,7 @@ describe("a runner", () => {
     await expect(openRunner([bundleOf("1 +")])).rejects.toThrow("the program of example@1 can't be loaded");
   });
 
-  it("computes no batch after it was closed", async () => {
+  it("rejects a batch after it was closed", async () => {
     const runner = await open([bundleOf(VALUE)]);
     await runner.close();
     await expect(runner.run([EVENT])).rejects.toThrow("the runner is closed");

@@ -11,7 +11,7 @@ export type { ReadInput } from "../readings/readings.ts";
 export interface RunnerOptions {
   /** Milliseconds that one feature may take for one event. Default: 1. */
   readonly budgetMs?: number;
-  /** Milliseconds beyond the budgets after which a process that does not answer is killed. Default: 1000. */
+  /** A process that does not answer is killed this number of milliseconds after its budgets. Default: 1000. */
   readonly graceMs?: number;
 }
 
@@ -23,7 +23,10 @@ export interface PausedFeature {
 export interface BatchResults {
   /** For each event of the batch, one result for each bundle, in the order of both. */
   readonly events: readonly (readonly Result[])[];
-  /** Features that exceeded their budget in this batch. The runner computes them no more: results are `failed`. */
+  /**
+   * Features that exceeded their budget in this batch. The runner does not compute them again, and their results are
+   * `failed`.
+   */
   readonly paused: readonly PausedFeature[];
 }
 

@@ -22,7 +22,10 @@
     return true;
   }
 
-  /** Reads the clock once for all features; what fits into the budget of one feature fits into that of each. */
+  /**
+   * Reads the clock once for all features. If all of them together fit into the budget of one feature, each fits into
+   * its own.
+   */
   function slowFeatures(event, wanted) {
     const start = performance.now();
     for (const feature of wanted) harness.compute(feature, event);

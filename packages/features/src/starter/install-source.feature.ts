@@ -30,7 +30,7 @@ export const installSource = feature({
   },
   output: category(["play", "maker", "by-hand", "other"]),
   compute: ({ installer, recorded }) => {
-    // Before API 30 only the installer of record exists.
+    // Before API 30, Android has only the installer of record.
     const reading = installer.state === "omitted" && installer.why === "field-absent" ? recorded : installer;
     return reading.state === "observed" ? (KINDS.get(reading.value) ?? "other") : null;
   },

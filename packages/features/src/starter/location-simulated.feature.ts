@@ -13,7 +13,7 @@ export const locationSimulated = feature({
   },
   output: flag(),
   compute: ({ mock, software }) => {
-    // Each platform has one of the two.
+    // Each platform fills one of the two fields.
     const reading = mock.state === "omitted" && mock.why === "field-absent" ? software : mock;
     return reading.state === "observed" ? reading.value : null;
   },

@@ -39,7 +39,7 @@ function clientOf(...answers: readonly (readonly [status: number, body: object])
 
 const running = { ...ORDER, state: "running", progress: "7 events", answer: null, problem: null } as const;
 
-it("a call whose order takes long shows its states, and gives the answer of its end", async () => {
+it("a call whose order takes long reports the states of the order, and returns its final answer", async () => {
   const done = { ...running, state: "done", answer: { rows: 7 } };
   const { client, requests, seen } = clientOf([202, ORDER], [200, running], [200, done]);
   expect(await client.call("runRetention", {})).toEqual({ rows: 7 });
@@ -48,7 +48,7 @@ it("a call whose order takes long shows its states, and gives the answer of its 
   expect(requests).toEqual(["https://admin.example/admin/v1/retention/runs", order, order]);
 });
 
-it("a call whose order fails later throws its problem, as a call that fails at once", async () => {
+it("a call whose order fails later throws the problem of the order, like a call that fails at once", async () => {
   const problem = { ...adminProblem("state-conflict", "A pass is under way."), code: "pass-running" };
   const failed = { ...running, state: "failed", problem };
   const { client } = clientOf([202, ORDER], [200, failed]);
@@ -58,7 +58,7 @@ it("a call whose order fails later throws its problem, as a call that fails at o
   await expect(atOnce.call("runRetention", {})).rejects.toMatchObject(expected);
 });
 
-it("a call that waits for an order endures a server or network that is away, up to a limit", async () => {
+it("a call that waits for an order tolerates an outage of the server or the network, up to a limit", async () => {
   vi.useFakeTimers();
   const done = { ...running, state: "done", answer: { rows: 7 } };
   const unavailable = [503, adminProblem("unavailable")] as const;
@@ -73,7 +73,7 @@ it("a call that waits for an order endures a server or network that is away, up 
   expect(requests).toHaveLength(13);
 });
 
-it("a call that waits for an order ends where the server refuses its request", async () => {
+it("a call that waits for an order ends if the server refuses a request", async () => {
   const { client, requests } = clientOf([202, ORDER], [401, {}]);
   await expect(client.call("runRetention", {})).rejects.toMatchObject({ status: 401 });
   expect(requests).toHaveLength(2);

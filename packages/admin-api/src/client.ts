@@ -10,14 +10,14 @@ export interface AdminClientOptions {
   readonly token: string;
   /** By default the platform's. */
   readonly fetch?: typeof fetch;
-  /** Time limit of a request, in milliseconds. A call whose order a worker applies sends requests until it has ended. */
+  /** Time limit of a request, in milliseconds. A call that is an order sends requests until the order has ended. */
   readonly timeoutMs?: number;
-  /** Called with each state of an order that a worker applies, its end included, where that takes longer than a request. */
+  /** If an order takes longer than a request: called with each state of the order, including the final one. */
   readonly onOrder?: (order: Order) => void;
 }
 
 export interface AdminClient {
-  /** Calls a route. @throws AdminRequestError where the server answers a problem; what `fetch` throws. */
+  /** Calls a route. @throws AdminRequestError if the server answers a problem; errors of `fetch`. */
   call<Id extends RouteId>(id: Id, input: Input<Id>): Promise<Answer<Id>>;
 }
 
@@ -29,14 +29,14 @@ const PLACED = 202;
 const RETRIED: ReadonlySet<number> = new Set([429, 502, 503]);
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 8_000;
-/** Requests in a row that fail; their pauses take about a minute. */
+/** Number of requests in a row that may fail. The pauses between them take about a minute. */
 const MAX_FAILURES = 12;
 
 /** An answer that is not a success. */
 export class AdminRequestError extends Error {
   override readonly name = "AdminRequestError";
   readonly status: number;
-  /** Absent where the answer is no problem document of the admin API, as one of a proxy. */
+  /** Absent if the answer is not a problem document of the admin API, such as an answer of a proxy. */
   readonly code: AdminProblemCode | undefined;
   readonly problem: AdminProblem | undefined;
 
@@ -82,7 +82,7 @@ async function send(
   return response;
 }
 
-/** Waits for the end of an order. @throws AdminRequestError where it is not done. */
+/** Waits for the end of an order. @throws AdminRequestError if the order did not succeed. */
 async function follow(options: AdminClientOptions, placed: Order): Promise<unknown> {
   options.onOrder?.(placed);
   const input = { order_id: placed.order_id, wait_ms: WAIT_MS };
@@ -95,7 +95,7 @@ async function follow(options: AdminClientOptions, placed: Order): Promise<unkno
   }
 }
 
-/** Reads an order, also where the server or the network is away for a while. */
+/** Reads an order. Repeats the request if the server or the network is down for a while. */
 async function readOrder(options: AdminClientOptions, input: Input<"readOrder">): Promise<Answer<"readOrder">> {
   for (let failures = 1, pauseMs = FIRST_PAUSE_MS; ; failures++, pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
     try {
@@ -113,7 +113,7 @@ async function answerOf({ answer }: Route, response: Response): Promise<unknown>
   return isBytes(answer) ? new Uint8Array(await response.arrayBuffer()) : response.json();
 }
 
-/** @throws Error where the last line is cut. */
+/** @throws Error if the last line is incomplete. */
 async function* linesOf(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let rest = "";

@@ -133,5 +133,5 @@ function problems(route: Route): Json {
   );
 }
 
-/** Without the library's own members. */
+/** The schema without the library's own members. */
 const plain = (schema: unknown): unknown => JSON.parse(JSON.stringify(schema));

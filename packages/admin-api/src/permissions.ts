@@ -1,6 +1,6 @@
 /**
- * Who may do what. The table of `docs/access.md`, the checks of the server and the tests of every route × role derive from
- * these two tables.
+ * The permissions of each role. The table of `docs/access.md`, the checks of the server and the tests of every route ×
+ * role derive from these two tables.
  */
 
 /** Roles of people and of admin tokens. A caller may have several. No role has every permission. */

@@ -112,7 +112,7 @@ export interface AdminProblem {
   readonly status: number;
   readonly detail: string;
   readonly errors?: readonly AdminViolation[];
-  /** Code of an error for operators (`docs/errors.md`), where the operation failed with one. */
+  /** Code of an error for operators (`docs/errors.md`), if the operation failed with such an error. */
   readonly code?: string;
 }
 
@@ -128,7 +128,7 @@ export function adminProblem(
   return { type: `${PREFIX}${code}`, title, status, detail, ...(errors && { errors }) };
 }
 
-/** The code of a problem document; `undefined` for one of another origin. */
+/** The code of a problem document; `undefined` if the document has another origin than the admin API. */
 export function adminProblemCode(problem: { readonly type?: unknown }): AdminProblemCode | undefined {
   const code = String(problem.type).slice(PREFIX.length);
   return code in ADMIN_PROBLEMS && problem.type === `${PREFIX}${code}` ? (code as AdminProblemCode) : undefined;

@@ -30,30 +30,33 @@ export interface Route {
   /** Whether a person's sign-in must be recent; an admin token, which can't step up, is accepted. */
   readonly recentSignIn?: true;
   /**
-   * What the operation needs of the database: `read` writes nothing but, through the API, its audit entry;
-   * `audited-read` always writes that entry; `change`.
+   * The access to the database that the operation needs. `read` writes nothing, except the audit entry of a call
+   * through the API. `audited-read` always writes this entry. `change` changes data.
    */
   readonly access: "read" | "audited-read" | "change";
   /**
-   * The operation reads payloads or destroys data: a command on an external database needs `--break-glass` for it.
-   * `by-plan`: it does where its dry run says so.
+   * The operation reads payloads or destroys data, so a command on an external database needs `--break-glass`.
+   * `by-plan`: only if the dry run of the operation says so.
    */
   readonly breakGlass?: true | "by-plan";
-  /** The operation needs a login of a worker: to change what the owner's login changes, or to read every payload. */
+  /**
+   * The operation needs a login that only a worker has: to change data that only the owner may change, or to read every
+   * payload.
+   */
   readonly appliedBy?: "worker";
-  /** To repeat the operation does no more than to do it once: an order of it that was interrupted begins again. */
+  /** The operation is idempotent, so an interrupted order of it begins again. */
   readonly isRepeatable?: true;
   readonly params?: TObject;
   readonly query?: TObject;
   readonly body?: TObject;
-  /** Maximum size of the body, where it is not that of every route. */
+  /** Maximum size of the body, if it differs from the default of all routes. */
   readonly maxBodyBytes?: number;
   readonly answer: TSchema | BytesAnswer | LinesAnswer;
   /** Problems in addition to those of every route. */
   readonly problems?: readonly AdminProblemCode[];
 }
 
-/** An order about personal data, by a privacy person, that the worker's login applies. */
+/** An order about personal data, by a person with the role privacy, which the login of a worker applies. */
 export const GOVERNANCE_CHANGE = {
   method: "POST",
   permission: "governance.change",
@@ -78,7 +81,7 @@ export type AnswerOf<R extends Route> = R["answer"] extends BytesAnswer
 
 export const isLines = (answer: Route["answer"]): answer is LinesAnswer => "lines" in answer;
 
-/** Whether a call is an order, which a worker applies: its answer may come later. */
+/** Whether a call is an order. A worker applies it, so the answer may come later. */
 export const isOrder = ({ appliedBy, answer }: Route): boolean => appliedBy === "worker" && !isLines(answer);
 
 export const isBytes = (answer: Route["answer"]): answer is BytesAnswer => "bytes" in answer;

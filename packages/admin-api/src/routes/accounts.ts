@@ -16,7 +16,7 @@ const manifest = object({
 });
 export type AccountExport = Static<typeof manifest>;
 
-/** What is appended to a file of an export: text, or exact bytes; or, at the end, the manifest. */
+/** A part of a file of an export (text or exact bytes), or, at the end, the manifest. */
 const exportPart = Type.Union([
   object({ file, text: shownText("Lines of JSON.") }),
   object({ file, base64: shownText("The exact bytes of an event.") }),

@@ -37,7 +37,7 @@ const filter = {
   to: Type.Optional(time("Received before this time.")),
 };
 
-/** The case that a read of observations belongs to, or what a case of this one event is opened with. */
+/** The case that a read of observations belongs to, or the reason and category of a new case for this event. */
 const justification = {
   case_id: Type.Optional(uuid("An open case of the caller that covers the event.")),
   reason: Type.Optional(reason),

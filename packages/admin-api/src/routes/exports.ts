@@ -21,7 +21,7 @@ import {
 
 const TAG = "Exports";
 
-/** Some hundred thousand labels. A command on the database reads a file of any size. */
+/** Enough for some hundred thousand labels. A command on the database reads a file of any size. */
 export const MAX_LABELS_BYTES = 16_777_216;
 
 export const EXPORT_CLOCKS = ["received", "known"] as const;
@@ -83,7 +83,7 @@ export type ExportManifest = FeatureExportManifest | EventExportManifest;
 
 const part = object({ base64: shownText("Appended to the file.") });
 
-/** What is appended to the file of an export, or its manifest at the end. */
+/** A part of the file of an export, or, at the end, its manifest. */
 export type FilePart<Manifest extends ExportManifest = ExportManifest> =
   { readonly base64: string } | { readonly manifest: Manifest };
 

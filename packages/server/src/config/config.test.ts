@@ -14,7 +14,7 @@ const DATABASE = "postgresql://app:hidden@db/events";
 const KEY_DATABASE = "postgresql://app:hidden@keys/keys";
 const SECRET = "a secret of thirty-two characters";
 
-/** The least that an external database requires. */
+/** The settings that an external database requires. */
 const EXTERNAL = { DRS_DATABASE_URL: DATABASE, DRS_KEY_DIR: "keys", DRS_KEY_ENCRYPTION_KEY: KEY };
 const JWT = { DRS_JWT_ISSUER: "issuer", DRS_JWT_AUDIENCE: "audience" };
 const VAULT = {
@@ -102,7 +102,7 @@ describe("the configuration", () => {
     }
   });
 
-  test("has every problem reported at once: unknown names, unreadable values and conflicts", () => {
+  test("reports all problems at once: unknown names, unreadable values and conflicts", () => {
     const problems = problemsOf({
       DRS_PROT: "8080",
       DRS_PORT: "eighty",
@@ -122,7 +122,7 @@ describe("the configuration", () => {
     ]);
   });
 
-  test("counts a variable that can't be read as set: it breaks no rule a second time", () => {
+  test("counts a variable that can't be read as set, so that no rule reports it again", () => {
     const environment = { ...EXTERNAL, DRS_DATABASE_URL: "db", DRS_MIGRATION_DATABASE_URL: DATABASE };
     expect(problemsOf(environment)).toEqual(["DRS_DATABASE_URL must be a URL"]);
     expect(problemsOf({ ...EXTERNAL, DRS_KEY_ENCRYPTION_KEY: "short" })).toHaveLength(1);
@@ -323,7 +323,7 @@ describe("rules between variables", () => {
     expect(problemsOf(environment)).toEqual([]);
   });
 
-  test("report all that is missing for Vault: a key, its wrapped keys and a token", () => {
+  test("report each setting that is missing for Vault: a key, its wrapped keys and a token", () => {
     expect(problemsOf({ DRS_VAULT_URL: VAULT.DRS_VAULT_URL })).toEqual(
       ["DRS_VAULT_KEY", "DRS_VAULT_WRAPPED_KEY_FILE", "DRS_VAULT_TOKEN_FILE"].map(
         (name) => `${name} is required with DRS_VAULT_URL`,
@@ -340,13 +340,13 @@ describe("rules between variables", () => {
     },
   );
 
-  test("keep the arguments of a command: empty ones, and what a shell would replace", () => {
+  test("keep empty arguments of a command, and arguments with characters that a shell would replace", () => {
     const command = ["print", "", "$HOME", "a b", "`id`"];
     const config = configOf({ DRS_KEY_ENCRYPTION_KEY_COMMAND: JSON.stringify(command) });
     expect(config.keys.encryptionKeyCommand).toEqual(command);
   });
 
-  test("count as loopback what only this machine can reach", () => {
+  test("count addresses as loopback if only this machine can reach them", () => {
     for (const host of ["127.0.0.1", "127.8.8.8", "localhost", "::1"]) expect(isLoopback(host), host).toBe(true);
     const others = ["0.0.0.0", "::", "10.0.0.1", "128.0.0.1", "127.0.0.1.example", "127.0.0", "localhost.example", ""];
     for (const host of others) expect(isLoopback(host), host).toBe(false);
@@ -357,7 +357,7 @@ describe("secrets among the variables", () => {
   const MARK = "s3cr3t-m4rk";
   const secret = variables.filter(([, variable]) => variable.secret).map(([name]) => name);
 
-  /** A good value of each secret that holds the mark, or for a key: is known. */
+  /** A valid value of each secret, which contains the mark or, for a key, is known. */
   const good: Readonly<Record<string, string>> = {
     DRS_DATABASE_URL: `postgresql://app:${MARK}@db/events`,
     DRS_ADMIN_DATABASE_URL: `postgresql://admin:${MARK}@db/events`,
@@ -410,7 +410,7 @@ describe("secrets among the variables", () => {
     expect(problems.join("\n")).not.toContain(MARK);
   });
 
-  test("are not quoted in any message, like all other values", () => {
+  test("are, like all other values, not quoted in any message", () => {
     const environment = Object.fromEntries(variables.map(([name]) => [name, `${MARK}\u0000 value`]));
     expect(problemsOf(environment).join("\n")).not.toContain(MARK);
   });

@@ -5,16 +5,19 @@ import { OPTION_PATHS, type Path, PATHS, settingOf, type Values } from "./settin
 import { attempt, describeName, type OwnMembers, membersOf } from "./members.ts";
 import { path as pathKind, type Result } from "./values.ts";
 
-/** Members by path, such as `"throttle.burst"`, as nested objects. */
+/** Nested objects with the members of this type, whose names are paths such as `"throttle.burst"`. */
 type Nested<Flat> = {
   readonly [P in keyof Flat as P extends `${infer Head}.${string}` ? Head : P]: P extends `${infer Head}.${string}`
     ? Nested<{ [Q in keyof Flat as Q extends `${Head}.${infer Rest}` ? Rest : never]: Flat[Q] }>
     : Flat[P];
 };
 
-/** The effective configuration, immutable: every value typed, every rule between values held, folders absolute. */
+/**
+ * The effective configuration. It is immutable, its values are typed and respect all rules, and its folders are
+ * absolute.
+ */
 export interface Config extends Nested<Values> {
-  /** Whether the embedded PostgreSQL serves. */
+  /** Whether the database is the embedded PostgreSQL. */
   readonly embedded: boolean;
 }
 
@@ -34,7 +37,7 @@ interface Read {
 /** Whether a variable belongs to this server, known or not. */
 export const isOwnVariable = (name: string): boolean => name.startsWith("DRS_");
 
-/** Reads the `DRS_` variables of an environment. Pure; reports every problem at once; values of secrets stay out of it. */
+/** Reads the `DRS_` variables of an environment. Pure. Reports all problems at once, without values of secrets. */
 export function readConfig(environment: Environment, directory: string): ConfigResult {
   const { choices, problems } = readVariables(environment);
   return resolveConfig(choices, problems, variableOf, directory);
@@ -56,7 +59,7 @@ export function readSettings(environment: Environment, directory: string): Setti
 }
 
 /**
- * Checks options; a member that is no option is a problem, and so is one that is `undefined`. Pure.
+ * Checks options. An unknown member and a member that is `undefined` are problems. Pure.
  * @param fromVariables options that were made of variables: a problem with one of their values names its variable.
  */
 export function checkSettings(
@@ -95,7 +98,7 @@ function readMembers(members: ReadonlyMap<string, Result<unknown>>): Read {
 const checkMember = (path: Path, member: Result<unknown>): Result<unknown> =>
   "problem" in member ? member : attempt(() => settingOf(path).kind.check(member.value));
 
-/** The members by path; a group is there only with the problem that it has. */
+/** The members by path. A group is listed only if it has a problem. */
 function flatten(members: OwnMembers, prefix = ""): ReadonlyMap<string, Result<unknown>> {
   const all = [...members].flatMap(([name, member]): (readonly [string, Result<unknown>])[] => {
     const path = prefix + describeName(name);
@@ -178,7 +181,10 @@ function freeze<T>(value: T): T {
   return Object.freeze(value);
 }
 
-/** One setting of an environment whose other variables may have problems; its own gives the default then. */
+/**
+ * Reads one setting of an environment whose other variables may have problems. If the setting itself has a problem, the
+ * result is the default.
+ */
 export function readSetting<P extends Path>(path: P, environment: Environment): Values[P] {
   const { variable, kind } = settingOf(path);
   const text = environment[variable];
@@ -186,11 +192,11 @@ export function readSetting<P extends Path>(path: P, environment: Environment): 
   return ("value" in result ? result : (defaultOf(path) as { value: unknown })).value as Values[P];
 }
 
-/** A setting for a person. */
+/** A setting as a person sees it. */
 export interface DescribedSetting {
   /** Name of the variable. */
   readonly name: string;
-  /** The value; `(set)` where it is a secret. */
+  /** The value; `(set)` for a secret. */
   readonly value: unknown;
   /** The value as written in the environment or the default: a duration with its unit. */
   readonly text: string;

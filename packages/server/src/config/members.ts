@@ -1,7 +1,7 @@
 /** Objects of a host: their getters, proxies and iterators may throw, and their names may hold anything. */
 import type { Result } from "./values.ts";
 
-/** What `read` returns, or a problem where the value of a host throws. */
+/** The result of `read`, or a problem if the value of the host throws. */
 export function attempt<T>(read: () => Result<T>): Result<T> {
   try {
     return read();

@@ -56,7 +56,7 @@ const JWT_ALGORITHMS: Readonly<Record<"jwks" | "secret", readonly string[]>> = {
 export interface Choices {
   /** A setting whose value has a problem is set, too. */
   readonly isSet: (path: Path) => boolean;
-  /** The valid values, and the defaults of what is not set. */
+  /** The valid values, and the defaults of settings that are not set. */
   readonly values: Partial<Values>;
   /** The name of a setting in messages: its option or its variable. */
   readonly nameOf: (path: Path) => string;
@@ -64,7 +64,7 @@ export interface Choices {
   readonly directory: string;
 }
 
-/** A value with a problem was reported already, and no rule checks it. */
+/** No rule checks a value with a problem, because the problem is already reported. */
 export function conflicts({ isSet, values, nameOf: n, directory }: Choices): string[] {
   const problems: string[] = [];
   const problemWhen = (condition: boolean, problem: string): void => {
@@ -132,7 +132,8 @@ export function conflicts({ isSet, values, nameOf: n, directory }: Choices): str
     has("sessions.jwt.jwksUrl", "sessions.jwt.secret") && !(has("sessions.jwt.issuer") && has("sessions.jwt.audience")),
     `${n("sessions.jwt.issuer")} and ${n("sessions.jwt.audience")} are required with JWT verification`,
   );
-  // A host that sets one of these means to verify sessions by it; variables of a method that is not used have no effect.
+  // If a host sets one of these, it wants to verify sessions by this method. Variables of an unused method have no
+  // effect.
   const isOptionOf = (group: string): boolean =>
     PATHS.some((path) => path.startsWith(group) && isSet(path) && n(path) === path);
   problemWhen(

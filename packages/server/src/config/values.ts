@@ -13,7 +13,7 @@ export interface Kind<T> {
   readonly type: string;
 }
 
-/** A text that is written in an option as in a variable. */
+/** A text that is written in the same way in an option and in a variable. */
 function textKind<T extends string>(read: Read<T>, wanted: string, type = "string"): Kind<T> {
   return { read, check: (value) => (typeof value === "string" ? read(value) : { problem: `must be ${wanted}` }), type };
 }
@@ -141,7 +141,7 @@ export function url(...protocols: readonly string[]): Kind<string> {
   return textKind(read, `a URL that starts with ${starts}`);
 }
 
-/** A PostgreSQL URL. Session settings in it would take the place of the server's own, its role among them. */
+/** A PostgreSQL URL. Session settings in the URL would replace those of the server, such as its role. */
 export const postgresUrl = withCheck(url("postgres:", "postgresql:"), (raw) =>
   new URL(raw).searchParams.has("options") ? "must not hold options=" : undefined,
 );

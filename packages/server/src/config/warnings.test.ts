@@ -62,7 +62,7 @@ test("an admin listener beyond loopback is warned about: it has no TLS", () => {
   expect(warnings({ ...key, DRS_ADMIN_HOST: "::1" })).toEqual([]);
 });
 
-test("a key-encryption key next to its keys is advice: development begins with that", () => {
+test("a key-encryption key next to its keys is advice, because development begins with it", () => {
   expect(warnings({})).toEqual([expect.stringMatching(/^advice: the key-encryption key is stored next to/)]);
 });
 

@@ -3,9 +3,9 @@ import { type Config, valueAt } from "./config.ts";
 import { isLoopback, KEY_SOURCES } from "./rules.ts";
 import { type Path, settingOf } from "./settings.ts";
 
-/** A setting that works and should be changed. */
+/** A setting that works but should be changed. */
 export interface Warning {
-  /** `advice` is fine for development; a `warning` is not for production. */
+  /** A setting with `advice` is fine for development. A setting with a `warning` is unfit for production. */
   readonly severity: "advice" | "warning";
   /** The warning, in one line for messages; it quotes no value of a variable. */
   readonly detail: string;
@@ -64,7 +64,8 @@ function isUnencrypted(connectionString: string): boolean {
     const { host, ssl } = new pg.Client({ connectionString });
     return !ssl && !host.startsWith("/") && !isLoopback(host.replace(/^\[(.*)\]$/, "$1"));
   } catch {
-    // It names a certificate that can't be read: that is TLS, and connecting says what is wrong.
+    // The URL names a certificate that can't be read. Therefore it asks for TLS, and the connection will report the
+    // error.
     return false;
   }
 }

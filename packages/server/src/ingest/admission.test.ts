@@ -70,7 +70,7 @@ describe("bytes of concurrent requests", () => {
     expect(rejectionOf(enter(admission, 1))).toEqual(OVERLOADED);
   });
 
-  it("never keep out the only request", () => {
+  it("never exclude the only request", () => {
     const admission = new Admission(100, 10);
     const permit = permitOf(enter(admission, 900));
     expect(rejectionOf(enter(admission, 1))).toEqual(OVERLOADED);
@@ -84,7 +84,7 @@ describe("one account in admission control", () => {
   const of = (admission: Admission, account: string, bytes = 1): Permit | RejectedRequest =>
     enter(admission, bytes, "identity", account, MEGABYTE);
 
-  it("may hold a quarter of the permits, and leaves the others theirs", () => {
+  it("may hold a quarter of the permits, and leaves the rest to other accounts", () => {
     const admission = new Admission(200, 1_000 * MEGABYTE);
     const permits = Array.from({ length: 50 }, () => permitOf(of(admission, "greedy")));
     expect(rejectionOf(of(admission, "greedy"))).toEqual(TOO_MANY);

@@ -6,8 +6,8 @@ export interface Permit {
 }
 
 /**
- * One account may hold this share of each limit, or the fixed amount if that is more: a hostile phone that sends slowly
- * must not block other accounts.
+ * One account may hold this share of each limit, or the fixed amount if that is more, so that a hostile phone that
+ * sends slowly does not block other accounts.
  */
 const SHARE_PER_ACCOUNT = 1 / 4;
 const REQUESTS_PER_ACCOUNT = 32;
@@ -30,7 +30,10 @@ export class Admission {
   readonly #max: Held;
   readonly #maxPerAccount: Held;
 
-  /** @param processes each process of a server has an equal part of the limits: connections are balanced over them. */
+  /**
+   * @param processes the number of processes of the server. Each has an equal part of the limits, because connections
+   * are balanced over the processes.
+   */
   constructor(requests: number, bytes: number, processes = 1) {
     const part = (limit: number): number => Math.ceil(limit / processes);
     this.#max = { requests: part(requests), bytes: part(bytes) };

@@ -35,7 +35,7 @@ export async function append(
   let assigned = first;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const { code: purpose, policyVersion } = assigned.purpose;
-    // Sealing creates a key id and a secret for an unknown account: a retry of an erased event must not.
+    // Sealing creates a key id and a secret for an unknown account. A retry of an erased event must not do so.
     const isKnown = await accounts.isKnown(event.account, purpose);
     const taken = isKnown ? undefined : await store.findKey(event.account, event.idempotencyKey);
     // guard(drop): a retry gives an erased account no key

@@ -14,8 +14,8 @@ const CHALLENGE_NONE = { "WWW-Authenticate": "Bearer" };
 const CHALLENGE_INVALID = { "WWW-Authenticate": 'Bearer error="invalid_token"' };
 
 /**
- * Derives the account from the `Authorization` header, before any byte of the body is parsed. Failures are throttled
- * by source address; a request with valid credentials passes all the same.
+ * Derives the account from the `Authorization` header, before any byte of the body is parsed. Failures are throttled by
+ * source address. A request with valid credentials passes nevertheless.
  */
 export async function authenticate(
   request: IngestRequest,
@@ -25,7 +25,7 @@ export async function authenticate(
   const values = request.headers.all("authorization");
   const token = tokenOf(values);
   const session = token === undefined ? undefined : await verifier.verify(token, sourceOf(request.peer));
-  // A host's own verifier may say anything; what can't be an account is no session.
+  // A host's own verifier may return anything. If the result can't be an account, the request has no session.
   if (session && accountOf(session.account) !== undefined) return session;
   const wait = failures.take(request.peer);
   if (wait > 0) return rejectRequest("too-many-failures", { "Retry-After": String(wait) });

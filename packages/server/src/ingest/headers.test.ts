@@ -4,7 +4,10 @@ import { headersOf } from "./headers.fixture.ts";
 import { readHeaders } from "./headers.ts";
 import { RejectedRequest } from "./request.ts";
 
-/** The values of these headers, or the code of the rejection; with a valid idempotency key unless they hold one. */
+/**
+ * Returns the values of these headers, or the code of the rejection. Adds a valid idempotency key if the headers have
+ * none.
+ */
 function read(headers: Record<string, string | readonly string[]>): unknown {
   const result = readHeaders(headersOf({ "idempotency-key": "key-1", ...headers }));
   return result instanceof RejectedRequest ? result.rejection.code : result;

@@ -97,13 +97,13 @@ export function createIngest(ports: IngestPorts, options: IngestOptions): Ingest
 
 const RETRY_SOON: AnswerHeaders = { "Retry-After": "1" };
 
-/** What is known of a request even if a later stage rejects it. */
+/** Facts about a request that are known even if a later stage rejects it. */
 interface Progress {
   /** The account for the audit; absent before authentication, and for a retry of an erased event. */
   account?: string;
-  /** The id of the event that holds the idempotency key; absent as `account` is. */
+  /** The id of the event that holds the idempotency key. Absent in the same cases as `account`. */
   keyHolder?: string;
-  /** The SDK version that the request says, valid or not; absent where its text was not read. */
+  /** The SDK version in the request, valid or not. Absent if the text of the body was not read. */
   sdkVersion?: string;
   headers: AnswerHeaders;
 }
@@ -207,7 +207,7 @@ async function run(
   }
 }
 
-/** Reads a body that the scanner did not accept, and says why where it is invalid. */
+/** Reads a body that the scanner did not accept, and returns the reason if the body is invalid. */
 async function readSlowly(
   body: Buffer,
   text: TextScan,
@@ -221,7 +221,7 @@ async function readSlowly(
   return validate(parsed, body, adopted);
 }
 
-/** Debits what a request costs beyond the 1 that was taken before it was read. */
+/** Debits the cost of a request beyond the 1 that was taken before the request was read. */
 function charge(
   account: string,
   more: number,

@@ -5,7 +5,7 @@ import { locateObservations } from "./locate-observations.ts";
 
 const space = fc.constantFrom("", "", " ", "\n", "\t", "\r\n  ");
 
-/** What strings of other members may hold to lead a search astray. */
+/** Contents of strings of other members that could mislead the search. */
 const bait = fc.constantFrom(
   '"',
   "\\",
@@ -64,7 +64,7 @@ describe("the bytes of `observations`", () => {
         const observations = `${key}${gap()}:${gap()}${event}${gap()}`;
         const members = others.toSpliced(at % (others.length + 1), 0, observations);
         const body = Buffer.from(`${gap()}{${members.map((one) => gap() + one).join(",")}}${gap()}`);
-        // The text must be what the endpoint lets through.
+        // The endpoint must accept the text.
         expect(() => JSON.parse(body.toString()) as unknown).not.toThrow();
         expect(locateObservations(body).equals(Buffer.from(event))).toBe(true);
       }),

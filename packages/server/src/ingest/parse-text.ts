@@ -6,8 +6,8 @@ import { RejectedRequest } from "./request.ts";
 import { scanText, type TextScan } from "./scan-text.ts";
 
 /**
- * Bytes to value, rejecting what is not UTF-8, not JSON (RFC 8259) or not I-JSON (RFC 7493), as far as `JSON.parse`
- * would hide it: duplicate names, lone surrogates, numbers beyond a double, deep nesting.
+ * Parses bytes, and rejects bytes that are not UTF-8, not JSON (RFC 8259) or not I-JSON (RFC 7493). `JSON.parse` does
+ * not report violations of I-JSON: duplicate names, lone surrogates, numbers beyond a double, deep nesting.
  *
  * A text with as many colons outside its strings as its value has members holds no name twice, and one without a
  * Unicode escape no lone surrogate. For nearly every request these counts suffice; only the others, and those with an
@@ -40,7 +40,7 @@ export async function parseTextInTurns(bytes: Buffer, scan: TextScan = scanText(
     await nextTurn();
     if (!done) continue;
     if (!(value instanceof TextError)) return value;
-    // A text that is no JSON is reported first, wherever its error is.
+    // A syntax error is reported first, wherever it is.
     const parsed = parseSyntax(text);
     return parsed instanceof RejectedRequest ? parsed : invalid(value.code, value.detail, value.pointer);
   }
@@ -67,7 +67,9 @@ function invalid(code: ViolationCode, detail: string, pointer = ""): RejectedReq
   return new RejectedRequest({ code: "text-invalid", errors: [{ pointer, code, detail }] });
 }
 
-/** The position where the parser stopped. Only the number of its message is used: the rest quotes the text. */
+/**
+ * The position at which the parser stopped. Only the number in its message is used, because the rest quotes the text.
+ */
 function placeOf(error: unknown, text: string): string {
   const position = /at position (\d{1,9})/.exec((error as Error).message)?.[1];
   return position === undefined ? `, or ends too early (${text.length} characters)` : ` (at character ${position})`;

@@ -5,7 +5,7 @@ import type { ByteStream } from "./request.ts";
 
 const LIMIT = 4_000;
 
-/** A body that comes in chunks, and how many of them were taken. */
+/** A body that comes in chunks, and the number of chunks that were read. */
 function streamOf(chunks: readonly Uint8Array[], end: "end" | "broken" = "end"): ByteStream & { taken: number } {
   return {
     taken: 0,
@@ -43,7 +43,7 @@ it("a chunk that is part of a larger memory is copied, and does not keep that me
   expect((body as Buffer).buffer.byteLength).toBeLessThanOrEqual(1_024);
 });
 
-it("a source may fill the memory of a chunk again", async () => {
+it("a body is read correctly if its source reuses the memory of a chunk", async () => {
   const chunk = Buffer.from(new ArrayBuffer(14_000)).fill("x");
   const body = await readBody(streamOf([chunk]), "identity", 20_000);
   chunk.fill("y");
@@ -77,7 +77,7 @@ describe("a gzip body of several members (RFC 1952)", () => {
   const halves = [text.slice(0, LIMIT / 2), text.slice(LIMIT / 2)];
   const members = (...texts: readonly string[]): Buffer => Buffer.concat(texts.map((one) => gzipSync(one)));
 
-  it("is what the members hold, one after another", async () => {
+  it("is the concatenation of its members", async () => {
     expect(await readBody(streamOf([members(...halves)]), "gzip", LIMIT)).toEqual(Buffer.from(text));
     expect(await readBody(streamOf([members("", text, "")]), "gzip", LIMIT)).toEqual(Buffer.from(text));
   });
@@ -86,7 +86,7 @@ describe("a gzip body of several members (RFC 1952)", () => {
     expect(await readBody(streamOf([members(...halves, "a")]), "gzip", LIMIT)).toMatchObject(code("body-too-large"));
   });
 
-  it("is corrupt where a later member is cut short", async () => {
+  it("is corrupt if a later member is incomplete", async () => {
     const cut = members(...halves).subarray(0, -10);
     expect(await readBody(streamOf([cut]), "gzip", LIMIT)).toMatchObject(code("body-corrupt"));
   });

@@ -27,8 +27,8 @@ export async function readBody(body: ByteStream, encoding: Encoding, limit: numb
 }
 
 /**
- * Collects bytes in one buffer. Chunks are copied: each may be part of a far larger memory, as those of HTTP/2 are, and
- * the source of an embedding host may fill the same memory again.
+ * Collects bytes in one buffer. Chunks are copied, because a chunk may be part of a far larger buffer, as with HTTP/2,
+ * and because the source of an embedding host may reuse the memory of a chunk.
  */
 class GrowingBuffer {
   length = 0;

@@ -44,7 +44,7 @@ const { json } = fc.letrec<{ json: Json; list: Json[]; object: Record<string, Js
     tie("object"),
   ),
   list: fc.array(tie("json"), { maxLength: 4 }),
-  // Objects are made of entries, so that "__proto__" is a member like any other.
+  // Objects are created from entries, so that "__proto__" is a member like any other.
   object: fc
     .uniqueArray(fc.tuple(text, tie("json")), { maxLength: 5, selector: ([name]) => name })
     .map((entries) => Object.fromEntries(entries)),
@@ -99,7 +99,7 @@ function print(
 const spelling = fc.infiniteStream(fc.nat(1_000)).map((stream) => () => stream.next().value as number);
 const asIs = (_: Path, plain: () => string): string => plain();
 
-/** The error that both find: the reader of the text, and the parser of its bytes. */
+/** The error that both the reader of the text and the parser of its bytes find. */
 function errorIn(body: string): { pointer: string; code: string } | undefined {
   const read = readJson(body);
   const parsed = parseText(Buffer.from(body));
@@ -269,7 +269,7 @@ describe("bytes that are no UTF-8 text", () => {
     expect(JSON.stringify(errors)).not.toContain("telling");
   });
 
-  it("do not include a U+FFFD that the client sent", () => {
+  it("are not reported if the client sent a U+FFFD itself", () => {
     expect(parseText(Buffer.from('"\ufffd"'))).toBe("\ufffd");
   });
 });

@@ -9,9 +9,9 @@ import type { Scan } from "../scanner/scanner.ts";
 const SLOTS = new Map(CAPTURED.map((name, index) => [name, 2 * index]));
 
 /**
- * What a scan says of a body.
+ * Converts the result of a scan of a body.
  *
- * @returns `undefined` where only the slow path can decide about it.
+ * @returns `undefined` if only the slow path can decide about the body.
  */
 export function readScan(scan: Scan, body: Buffer, adopted: AdoptedFields): ValidRequest | undefined {
   const text = (name: Captured): string => {
@@ -47,6 +47,6 @@ export function readScan(scan: Scan, body: Buffer, adopted: AdoptedFields): Vali
   };
 }
 
-/** @param escapes whether a name may have one, which `JSON.parse` can read wrongly. */
+/** @param escapes whether a name may have an escape, which `JSON.parse` can read wrongly. */
 const parse = (text: string, escapes: boolean): TransportRequest =>
   (escapes ? readJson(text) : JSON.parse(text)) as TransportRequest;

@@ -17,7 +17,7 @@ export interface IngestRequest {
 }
 
 export interface RequestHeaders {
-  /** Every value of the header, in order, one per header line; empty where it did not come. */
+  /** Every value of the header, in order, one per header line. Empty if the request has no such header. */
   all(name: LowercaseHeader): readonly string[];
 }
 
@@ -33,8 +33,8 @@ export type LowercaseHeader =
 
 export interface ByteStream {
   /**
-   * Hands over each chunk until `take` returns false or the body ends. May be called once.
-   * @returns `"end"` when the whole body arrived, `"stopped"` after `take` returned false, `"broken"` when the client left.
+   * Passes each chunk to `take`, until `take` returns false or the body ends. May be called once. @returns `"end"` if
+   * the whole body arrived, `"stopped"` after `take` returned false, `"broken"` if the client disconnected.
    */
   forEach(take: (chunk: Uint8Array) => boolean): Promise<"end" | "stopped" | "broken">;
 }

@@ -5,7 +5,7 @@ import { RejectedRequest } from "./request.ts";
 import { resolveDuplicate, type ResolvePorts } from "./resolve-duplicate.ts";
 import { accountThrottle } from "./throttle.ts";
 
-it("retries of one account with other bytes are compared up to its limit, and those of another account go on", async () => {
+it("retries with other bytes are compared up to the limit of their account, and retries of another account are still compared", async () => {
   const read: string[] = [];
   const ports = {
     sealer: { requestMac: () => Buffer.from("other") },

@@ -26,7 +26,10 @@ export interface ResolvePorts {
   readonly store: EventStore;
   readonly sealer: Sealer;
   readonly audit: AuditLog;
-  /** Comparisons by account. All accounts share the payloads that the database gives to replays in an hour. */
+  /**
+   * The limit of comparisons of each account. All accounts share the number of payloads that the database returns for
+   * replays in an hour.
+   */
   readonly comparisons: RateThrottle;
 }
 
@@ -46,7 +49,7 @@ export async function resolveDuplicate(
     if (tooCostly) return tooCostly;
     const { isAllowed, retryAfterSeconds } = ports.comparisons.take(retry.account);
     // guard(false): one account does not use up what all accounts share
-    // fails: packages/server/src/ingest/resolve-duplicate.test.ts › of one account
+    // fails: packages/server/src/ingest/resolve-duplicate.test.ts › of their account
     if (!isAllowed) return rejectRequest("too-many-requests", { "Retry-After": String(retryAfterSeconds) });
     // guard(true): equal in canonical form is equal
     // fails: e2e/exactly-once.test.ts › is the same payload
@@ -54,7 +57,7 @@ export async function resolveDuplicate(
     // fails: e2e/exactly-once.test.ts › changed is a conflict
     if (!(await equalInCanonicalForm(retry, ports))) return rejectRequest("idempotency-conflict");
   }
-  // A retry of an erased event is counted without account and event id.
+  // The audit counts a retry of an erased event without account and event id.
   const names = entry.location ? { account: retry.account, eventId: entry.eventId } : {};
   ports.audit.record({ operation: "event.create", outcome: "replayed", ...names });
   return {

@@ -93,7 +93,7 @@ describe("the throttle by account", () => {
     expect(throttle.take("a").isAllowed).toBe(true);
   });
 
-  it("keeps accounts apart", () => {
+  it("has a separate limit for each account", () => {
     const { clock } = clockAt();
     const throttle = accountThrottle(1, 1, clock);
     expect(throttle.take("a").isAllowed).toBe(true);
@@ -101,7 +101,7 @@ describe("the throttle by account", () => {
     expect(throttle.take("a").isAllowed).toBe(false);
   });
 
-  it("charges more after a request was read: the headers show it, and the account waits until the debt is paid", () => {
+  it("charges more after a request was read, shows this in the headers, and rejects the account until the debt is paid", () => {
     const { time, clock } = clockAt();
     const throttle = accountThrottle(10, 50, clock);
     expect(throttle.take("a").headers["RateLimit"]).toBe('"account";r=49;t=1');
@@ -127,7 +127,7 @@ describe("the throttle by account", () => {
     expect(charged[9]?.retryAfterSeconds).toBe(1);
   });
 
-  it("is off at rate 0, and sets no headers", () => {
+  it("admits every request at rate 0, and sends no headers", () => {
     const throttle = accountThrottle(0, 1, clockAt().clock);
     for (let count = 0; count < 1_000; count++) {
       expect(throttle.take("a")).toEqual({ isAllowed: true, retryAfterSeconds: 0, headers: {} });
@@ -135,7 +135,7 @@ describe("the throttle by account", () => {
     }
   });
 
-  it("forgets the account that was unused for longest when there are too many, and never one in use", () => {
+  it("forgets the account that was unused for longest if there are too many, but never an account in use", () => {
     const { clock } = clockAt();
     const throttle = accountThrottle(1, 2, clock);
     throttle.take("first");
@@ -185,7 +185,7 @@ describe("the throttle by source address", () => {
     expect(throttle.take("2001:db8:1:3::1")).toBe(0);
   });
 
-  it("counts a source as one in every spelling of a proxy", () => {
+  it("counts an address as one source, in every spelling that proxies use", () => {
     const throttle = failureThrottle(1, 2, clockAt().clock);
     expect(throttle.take("192.0.2.1:50001")).toBe(0);
     expect(throttle.take("192.0.2.1:50002")).toBe(0);

@@ -25,11 +25,11 @@ export interface RateThrottle {
 }
 
 export interface FailureThrottle {
-  /** @returns 0 where the failure may be answered as such, or the seconds to wait. */
+  /** @returns 0 if the answer may be the failure itself, or else the seconds to wait. */
   take(peer: string): number;
 }
 
-/** A limit that is taken before the outcome is known. */
+/** A limit from which an attempt takes before its outcome is known. */
 export interface AttemptThrottle extends FailureThrottle {
   /** Gives back what was taken for an attempt that did not fail. */
   giveBack(peer: string): void;
@@ -86,7 +86,7 @@ interface Level {
 }
 
 interface Bucket {
-  /** Requests in the bucket; what exceeds a burst is debt. */
+  /** Number of requests in the bucket. The part beyond a burst is debt. */
   level: number;
   /** The time at which the bucket had that level. */
   at: number;
@@ -96,8 +96,9 @@ interface Bucket {
 const TINY = 1e-6;
 
 /**
- * A leaky bucket for each name: its level falls at the rate. What other processes took is added when they report it, so
- * that no decision waits for them: a bucket may overflow by what they took meanwhile, and is in debt then.
+ * A leaky bucket for each name, whose level falls at the rate. Requests that other processes admitted are added when
+ * these processes report them, so that no decision waits for a report. Therefore a bucket may overflow by the requests
+ * that were admitted meanwhile, and is then in debt.
  */
 class LeakyBuckets {
   readonly #buckets = new LimitedMap<Bucket>(MAX_NAMES);

@@ -29,12 +29,12 @@ async function listening(options: Partial<AdminOptions> = {}): Promise<string> {
 const ask = async (path: string, options: Partial<AdminOptions> = {}, method = "GET") =>
   send({ url: await listening(options), path, method });
 
-it("the admin listener answers /livez with 200 even when all else fails", async () => {
+it("the admin listener answers /livez with 200 even if everything else fails", async () => {
   const readiness = () => Promise.reject(new Error("broken"));
   expect(await ask("/livez", { readiness })).toMatchObject({ status: 200, text: "ok\n" });
 });
 
-it("the admin listener answers /readyz with ok, or with a line for each thing that is wrong", async () => {
+it("the admin listener answers /readyz with ok, or with a line for each problem", async () => {
   expect(await ask("/readyz")).toMatchObject({ status: 200, text: "ok\n" });
   const readiness = async () => ({ ready: false, lines: ["database: can't be reached", "disk: full"] });
   expect(await ask("/readyz?verbose", { readiness })).toMatchObject({

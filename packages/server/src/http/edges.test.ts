@@ -53,7 +53,7 @@ async function fastifyWith(ingest: Ingest, proxyHops: number): Promise<Edge> {
 
 describeEdge("the Fastify plugin", fastifyWith, { keepsLines: true, knowsPeer: true });
 
-/** A request of `node:http` as one of the Fetch standard, the way hosts of that standard do it on Node. */
+/** Converts a request of `node:http` to a request of the Fetch standard, as hosts of that standard do on Node. */
 function webServer(handle: (request: Request) => Promise<Response>): Promise<Edge> {
   return serve((incoming, outgoing) => {
     void (async () => {
@@ -133,7 +133,7 @@ describe("a Fastify host with the plugin", () => {
     await host.close();
   });
 
-  it("may mount the endpoint twice, under two prefixes", async () => {
+  it("serves the endpoint under two prefixes if it is mounted twice", async () => {
     const host = createFastify({ forceCloseConnections: true });
     await host.register(deviceRiskSignals, { ingest: rejecting, prefix: "/a" });
     await host.register(deviceRiskSignals, { ingest: rejecting, prefix: "/b" });
@@ -149,7 +149,7 @@ describe("a Fastify host with the plugin", () => {
 });
 
 describe("the Web-standard handler", () => {
-  it("gets the source address from its host", async () => {
+  it("takes the source address from its host", async () => {
     const peers: string[] = [];
     const note: Ingest = async ({ peer }) => {
       peers.push(peer);

@@ -36,12 +36,12 @@ function route(fastify: FastifyInstance, path: string, respond: Respond): void {
     return reply.code(answer.status).headers(answer.headers).send(bytesOf(answer));
   };
   const errorHandler = (cause: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
-    // Fastify rejects a malformed media type before it looks for a parser; that answer comes from here, too.
+    // Fastify rejects a malformed media type before it looks for a parser. The plugin gives this answer, too.
     if (cause.code !== "FST_ERR_CTP_INVALID_MEDIA_TYPE") throw cause;
     handler(request, reply).catch((failure: unknown) => reply.send(failure));
   };
   fastify.all(path, { errorHandler }, handler);
 }
 
-/** Fastify adds a charset to the media type of a text that is JSON; bytes leave unchanged. */
+/** If the answer is a JSON text, Fastify adds a charset to its media type. It does not do so for bytes. */
 const bytesOf = ({ body }: Answer): Buffer => Buffer.from(body);

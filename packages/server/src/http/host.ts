@@ -5,7 +5,7 @@ import { isIP } from "node:net";
 /** Whether the request names its host once; HTTP/1.0 may leave it out. */
 export function hasOneHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   let lines = 0;
-  // `headers` keeps the first line only, Node would build `headersDistinct` for this check only.
+  // `headers` has only the first `Host` line, and Node would build `headersDistinct` only for this check.
   for (let index = 0; index < rawHeaders.length; index += 2) {
     if (rawHeaders[index]?.length === 4 && rawHeaders[index]?.toLowerCase() === "host") lines++;
   }
@@ -19,7 +19,7 @@ export function hasOneHost({ rawHeaders, httpVersion }: IncomingMessage): boolea
  * @param names host names in addition to IP addresses and loopback names, in lower case.
  */
 export function isForListener(request: IncomingMessage, names: readonly string[]): boolean {
-  // The target's authority outweighs the header.
+  // The authority of the target takes precedence over the header.
   const [, authority = request.headers.host] = /^https?:\/\/([^/?#]*)/i.exec(request.url ?? "") ?? [];
   if (authority === undefined) return true;
   const host = hostOf(authority);

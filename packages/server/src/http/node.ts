@@ -55,7 +55,10 @@ function bodyOf(request: IncomingMessage, invite: (() => void) | undefined): Byt
   };
 }
 
-/** The address that the nearest trusted proxy saw; of an `X-Forwarded-For` only the entries that proxies of ours wrote count. */
+/**
+ * The client's address as the outermost trusted proxy saw it. Only the entries of `X-Forwarded-For` that trusted
+ * proxies appended count.
+ */
 function sourceAddress(request: IncomingMessage, proxyHops: number): string {
   const direct = request.socket.remoteAddress ?? "unknown";
   if (proxyHops === 0) return direct;

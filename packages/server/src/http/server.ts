@@ -35,7 +35,10 @@ export interface EndpointServerOptions {
 }
 
 const MAX_HEADER_BYTES = 16_384;
-/** Bytes of a body that are buffered before it is read: in chunks of one byte each byte costs a hundred. */
+/**
+ * Number of bytes of a body that are buffered before the body is read. In chunks of one byte, each byte costs a hundred
+ * bytes of memory.
+ */
 const MAX_WAITING_BYTES = 16_384;
 const IDLE_MS = 70_000;
 
@@ -122,7 +125,7 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   writeProblem(socket, CLIENT_ERRORS[error.code ?? ""] ?? "http-malformed");
 }
 
-/** Writes a problem document to a socket, where there is no response to write it to. */
+/** Writes a problem document to a socket, if there is no response object to write to. */
 function writeProblem(socket: Socket, code: ProblemCode, ...headers: readonly string[]): void {
   const { status, body } = answerRejection(new RejectedRequest(reject(code)));
   const head = [
@@ -133,7 +136,7 @@ function writeProblem(socket: Socket, code: ProblemCode, ...headers: readonly st
     "Connection: close",
   ];
   socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);
-  // A client that neither reads nor leaves must not keep its connection, nor what its request holds.
+  // A client that neither reads nor disconnects must not keep its connection, or the memory of its request.
   setTimeout(() => socket.destroy(), READ_PROBLEM_TIMEOUT_MS).unref();
 }
 

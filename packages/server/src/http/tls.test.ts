@@ -135,7 +135,7 @@ describe("a running TLS server", () => {
     });
   }
 
-  /** Reads the files again, and waits for what comes of it. */
+  /** Reads the files again, and waits for the report. */
   async function reload(): Promise<string | undefined> {
     const before = reports.length;
     followed.reload();
@@ -157,7 +157,7 @@ describe("a running TLS server", () => {
     expect(reports).toContain("reloaded");
   });
 
-  it("keeps the old pair while only one half of the new one is written", async () => {
+  it("keeps the old pair while only one file of the new pair is written", async () => {
     await put({ cert: second.cert });
     expect(await reload()).toMatch(/no certificate and its key/);
     expect(await shown()).toBe("first");

@@ -10,7 +10,7 @@ const LOOK_EVERY_MS = 2_000;
 export interface TlsPaths {
   readonly cert: string;
   readonly key: string;
-  /** The settings that name them, for messages. */
+  /** The settings that name the files, for messages. */
   readonly variables: { readonly cert: string; readonly key: string };
 }
 
@@ -45,8 +45,8 @@ export interface FollowedTls {
 }
 
 /**
- * Follows the files: a renewed certificate serves new connections without a restart. A pair that does not fit (one file
- * is written before the other) is passed over until it does.
+ * Follows the files: a renewed certificate serves new connections without a restart. While a certificate and a key do
+ * not belong together (one file is written before the other), the previous pair stays in use.
  */
 export function followTlsFiles(server: Server, paths: TlsPaths, report: (error?: unknown) => void): FollowedTls {
   const reload = (): void => {

@@ -7,7 +7,7 @@ export interface WebOptions {
   readonly peerOf?: (request: Request) => string;
 }
 
-/** No address is longer, but a host may take longer text from a header. */
+/** No address is longer than this, but a host may take a longer text from a header. */
 const MAX_ADDRESS_LENGTH = 64;
 
 /** Maximum number of bytes that are read and discarded of a body that was not read to its end. */

@@ -38,7 +38,7 @@ export interface Member {
   readonly capture?: number;
   readonly least?: number;
   readonly most?: number;
-  /** Whether it may hold no escape. */
+  /** Whether the text must not have an escape. */
   readonly plain?: boolean;
   readonly mask?: number;
 }
@@ -46,11 +46,11 @@ export interface Member {
 /** Defines a context after all contexts below it, and returns its number. */
 export type DefineContext = (isOpen: boolean, members: readonly Member[]) => number;
 
-/** What the numbers of a scan mean. */
+/** The meaning of the numbers in the result of a scan. */
 export interface CatalogIndex {
   readonly root: number;
   readonly outcome: number;
-  /** Paths of the entries, by their numbers; absent for what is no part of the catalog. */
+  /** Paths of the entries by number. Absent for an entry that the catalog does not have. */
   readonly paths: readonly (FieldPath | undefined)[];
   /** Paths of contexts of fields. */
   readonly places: ReadonlyMap<number, FieldPath>;

@@ -75,7 +75,7 @@ function compareValues(fast: ValidRequest, slow: ValidRequest): void {
 
 const ascending = (one: number, other: number): number => one - other;
 
-/** Sorted: V8 lists names that look like numbers first. */
+/** The names are sorted, because V8 lists names that look like numbers first. */
 function departuresOf({ probes }: ValidRequest): readonly string[] {
   return probes
     .departures()

@@ -24,7 +24,7 @@ export function createScanBody({ meter, onError }: ScanBodyPorts, open: () => Bo
       meter.scanned(scan ? "accepted" : "unsure");
       return scan;
     } catch (error) {
-      // A runtime without SIMD has none later.
+      // A runtime without SIMD will not have it later.
       failures = scanner ? failures + 1 : MAX_FAILURES;
       scanner = undefined;
       meter.scanned("failed");

@@ -11,7 +11,7 @@ const WORDS = 5;
 const NONE: readonly Departure[] = [];
 const SYSTEM_VERSION = CAPTURED.indexOf("systemVersion");
 
-/** What a scan noted of the probes. */
+/** The result of a scan about the probes. */
 export class ScannedProbes implements EventProbes {
   readonly #scan: Scan;
   readonly #body: Buffer;
@@ -78,7 +78,7 @@ function pathOf(kind: (typeof KINDS)[number], place: number, name: string, index
 
 const uncovered = new WeakMap<Covers, readonly number[]>();
 
-/** Numbers of the probes and fields that are not covered; computed once for each rule. */
+/** Numbers of the probes and fields that a rule does not cover. They are computed once for each rule. */
 function uncoveredOf(covers: Covers, { paths }: CatalogIndex): readonly number[] {
   const known = uncovered.get(covers);
   if (known) return known;

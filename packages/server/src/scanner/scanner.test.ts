@@ -56,7 +56,7 @@ describe("the scanner", () => {
     compareAll(repeated(fullRounds(4_000, 10_000_000), () => maker.mutated()));
   });
 
-  it("accepts valid bodies in any spelling, of a hundred all but one at most", () => {
+  it("accepts at least 99 of 100 valid bodies in any spelling", () => {
     const maker = new BodyMaker(1);
     const count = 1_000;
     const { accepted, unsure, rejected } = compareAll(repeated(count, () => [maker.valid()]));
@@ -102,7 +102,7 @@ describe("the scanner", () => {
     expect(scanner.scan(requestOf(eventOf({ fonts: { status: "success", data } })))).toBeUndefined();
   });
 
-  it("finds the results of an earlier body unchanged after a later one", () => {
+  it("does not change the results of an earlier body when it scans a later one", () => {
     const first = scanner.scan(requestOf(fullEvent(1, new Date(0))));
     const copy = structuredClone(first);
     scanner.scan(requestOf(eventOf({ novel: { status: "timeout" } })));
@@ -125,7 +125,7 @@ describe("an error of the scanner", () => {
     return { results, errors, run: () => scanBody(body) };
   }
 
-  it("leaves the body to the slow path, is counted and reported, and a new instance takes the next one", () => {
+  it("leaves the body to the slow path, is counted and reported, and makes a new instance scan the next body", () => {
     let opened = 0;
     const trap = new Error("unreachable");
     const { results, errors, run } = scanBodyWith(() => {
@@ -143,7 +143,7 @@ describe("an error of the scanner", () => {
     expect(opened).toBe(2);
   });
 
-  it("ends scanning when it happens again and again, at once where the runtime can't scan", () => {
+  it("ends scanning after several errors, or at once if the runtime can't scan", () => {
     const failing = scanBodyWith(() => ({
       scan: () => {
         throw new Error("unreachable");

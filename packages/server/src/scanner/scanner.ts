@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { CAPTURED, type CatalogIndex, defineCatalog, type Member } from "./catalog-index.ts";
 
-/** A body that is valid for certain: what the scanner noted of it. Positions are those of bytes in the body. */
+/** The result for a body that is certainly valid. Positions count bytes of the body. */
 export interface Scan {
   readonly index: CatalogIndex;
   /** Members at all depths. */
@@ -12,7 +12,10 @@ export interface Scan {
   /** The bytes of `observations`. */
   readonly start: number;
   readonly end: number;
-  /** Start and length of each captured text, in the order of `CAPTURED`; of a field's value with its quotes. */
+  /**
+   * Start and length of each captured text, in the order of `CAPTURED`. The text of a field's value includes its
+   * quotes.
+   */
   readonly captures: Uint32Array;
   /** Codes of the outcomes of the catalog's probes, in its order. */
   readonly outcomes: Uint8Array;
@@ -31,7 +34,7 @@ export interface BodyScanner {
   scan(body: Uint8Array): Scan | undefined;
 }
 
-/** What is used of the JavaScript API of WebAssembly, for which Node has no types. */
+/** The part of the JavaScript API of WebAssembly that is used here. Node has no types for it. */
 interface WebAssemblyApi {
   readonly Module: new (bytes: Uint8Array) => CompiledModule;
   readonly Instance: new (module: CompiledModule) => { readonly exports: Readonly<Record<string, unknown>> };
@@ -66,7 +69,10 @@ const DEPARTURE_WORDS = 5;
 const NO_DEPARTURES = new Uint32Array(0);
 const NO_OUTCOMES = new Uint8Array(0);
 
-/** One instance of the compiled scanner. Its memory has a fixed size, and holds nothing of a body that a later one needs. */
+/**
+ * One instance of the compiled scanner. Its memory has a fixed size, and no scan depends on the body of an earlier
+ * scan.
+ */
 export class WasmScanner implements BodyScanner {
   readonly #exports: Exports;
   readonly #at: Addresses;

@@ -33,7 +33,7 @@ beforeEach(() => {
 const register = (action: Partial<NewAction> = {}): ReturnType<typeof registerAction> =>
   registerAction(system.pool, clock, { account, actionType: "payment", ttlMs: HOUR_MS, ...action });
 
-/** A registry, and how often it has asked the database. */
+/** A registry, and the number of its queries. */
 function registry() {
   let queries = 0;
   const executor: Executor = {

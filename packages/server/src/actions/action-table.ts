@@ -13,7 +13,7 @@ import { query, sql } from "../postgres/statement.ts";
 export interface NewAction {
   readonly account: string;
   readonly actionType: string;
-  /** The action's id; if it is absent, the server makes one. */
+  /** The id of the action. If it is absent, the server generates one. */
   readonly actionId?: string;
   readonly sessionId?: string;
   readonly ttlMs: number;
@@ -155,7 +155,10 @@ const FIND_ACTIONS = sql(
   { account: "text", action_id: "text", action_type: "text", session_id: "text?", expires_ms: "float8" },
 );
 
-/** The registry over the table. Actions that were found are remembered for some seconds; absent ones are not. */
+/**
+ * The registry over the table. The registry remembers actions that it found for some seconds. It does not remember that
+ * an action was absent.
+ */
 export function actionTable(executor: Executor, clock: Clock): ActionRegistry {
   const remembered = new LimitedMap<{ readonly action: RegisteredAction; readonly until: number }>(MAX_REMEMBERED);
   const lookUps = new MicroBatcher<ActionName, RegisteredAction | undefined>({
@@ -199,7 +202,7 @@ interface ActionName {
   readonly actionId: string;
 }
 
-/** Neither part can hold U+0000. */
+/** Neither part can contain U+0000, so the joined text is unambiguous. */
 function cacheKeyOf({ account, actionId }: ActionName): string {
   return `${account}\0${actionId}`;
 }

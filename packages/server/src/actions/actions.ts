@@ -4,7 +4,10 @@ import type { Executor } from "../postgres/executor.ts";
 import { actionTable } from "./action-table.ts";
 import { signedActions } from "./signed-actions.ts";
 
-/** The registry that the configuration asks for: the table, and before it signed ids where there is a secret. */
+/**
+ * The registry of the configuration: the table. If a signing secret is configured, signed ids are checked before the
+ * table.
+ */
 export function openActions(config: Config, executor: Executor, clock: Clock): ActionRegistry {
   const table = actionTable(executor, clock);
   const { signingSecret: secret } = config.actions;

@@ -14,7 +14,7 @@ const ACTION: SignedAction = {
   nonce: "n-1_",
 };
 
-/** A registry behind the signed ones that says what it was asked. */
+/** A registry behind that of signed ids, which records its requests. */
 function tableOf(): { table: ActionRegistry; asked: string[] } {
   const asked: string[] = [];
   const table: ActionRegistry = {
@@ -50,7 +50,7 @@ describe("a signed action id", () => {
     });
   });
 
-  it("shows another session as different, without naming the one it was issued with", async () => {
+  it("shows that another session is different, without naming the session that it was issued with", async () => {
     const found = await find(signActionId(SECRET, ACTION), "customer-1", "session-2");
     expect(found).toMatchObject({ actionType: "payment" });
     expect(found?.sessionId).not.toBe("session-2");
@@ -155,7 +155,7 @@ describe("an action id of another form", () => {
     expect(asked).toEqual(["a act_1 s", "a v1 s", "a v2.a.b s", "a V1.x s", "a  v1.x s", "a  s"]);
   });
 
-  it("is looked up only if it is no forged signed id", async () => {
+  it("is not looked up if it is a forged signed id", async () => {
     const { table, asked } = tableOf();
     const registry = signedActions(SECRET, table, { now: () => NOW });
     expect(await registry.find("a", "v1.cGF5bWVudA.zzzzzz..n.AAAAAAAAAAAAAAAAAAAAAAAA", "s")).toBeUndefined();

@@ -24,7 +24,8 @@ export interface SignedAction {
  * An action id that proves itself: it carries type, expiry, a digest of the session and a nonce under an HMAC-SHA-256
  * that covers the account too. A host that shares the secret issues actions without telling this server.
  *
- * @throws TypeError where it would be longer than the 128 characters of the contract (a type of more than some 30).
+ * @throws TypeError if the id would be longer than the 128 characters of the contract (a type of more than about 30
+ * characters).
  */
 export function signActionId(secret: string, action: SignedAction): string {
   const type = Buffer.from(action.actionType).toString("base64url");
@@ -38,10 +39,13 @@ export function signActionId(secret: string, action: SignedAction): string {
   return id;
 }
 
-/** Whether an id is taken for a signed one: with a signing secret, the table is not asked for it. */
+/**
+ * Whether an id has the form of a signed id. If a signing secret is configured, such an id is not looked up in the
+ * table.
+ */
 export const looksSigned = (actionId: string): boolean => actionId.startsWith(PREFIX);
 
-/** Verifies signed ids without a look-up; hands ids of any other form to `otherwise`. */
+/** Verifies signed ids without a look-up, and passes ids of any other form to `otherwise`. */
 export function signedActions(secret: string, otherwise: ActionRegistry, clock: Clock): ActionRegistry {
   return {
     async find(account, actionId, sessionId) {
@@ -66,7 +70,8 @@ function verify(
   if (expiresAt <= clock.now()) return undefined;
   const action = { actionType: Buffer.from(type, "base64url").toString(), expiresAt };
   if (session === "") return action;
-  // The id holds a digest of the session only: a session that has it is the one, any other is shown as different.
+  // The id has only a digest of the session. A session with this digest is the session of the action. Any other session
+  // is reported as different.
   const same = timingSafeEqual(Buffer.from(sessionDigest(sessionId)), Buffer.from(session));
   return { ...action, sessionId: same ? sessionId : `${session} (digest)` };
 }

@@ -1,4 +1,4 @@
-/** A real HTTP server on loopback that answers as a test says, and remembers what it was asked. */
+/** A real HTTP server on loopback that answers as a test specifies, and records its requests. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 

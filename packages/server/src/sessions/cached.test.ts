@@ -48,7 +48,7 @@ describe("a valid session token in the cache", () => {
     expect(asked).toHaveLength(2);
   });
 
-  it("is forgotten, the oldest first, when there are too many", async () => {
+  it("is forgotten if there are too many, the oldest first", async () => {
     const { asked, verifier } = scene((token) => ({ account: token }));
     for (let index = 0; index <= MAX_SESSIONS; index++) await verifier.verify(String(index));
     asked.length = 0;
@@ -94,7 +94,7 @@ describe("tokens that wait to be verified", () => {
     return { verifier, held, release };
   }
 
-  /** @returns how many of the bad tokens of a source may wait. */
+  /** @returns the number of bad tokens of a source that may wait. */
   async function flood(verifier: SessionVerifier, source: string, held: readonly unknown[]): Promise<number> {
     const before = held.length;
     const refused: Promise<unknown>[] = [];
@@ -116,7 +116,7 @@ describe("tokens that wait to be verified", () => {
     expect(await good).toEqual({ account: "good" });
   });
 
-  it("have a share of the places, and all of it again when they have their answers", async () => {
+  it("have a share of the places, and get all of the share back when they have their answers", async () => {
     const { verifier, held, release } = slowScene();
     const waits = await flood(verifier, "one", held);
     expect(waits).toBe(56);

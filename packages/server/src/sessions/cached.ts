@@ -5,8 +5,8 @@ import { type Clock, type Session, type SessionVerifier, Unavailable } from "../
 const MAX_SESSIONS = 50_000;
 const MAX_CONCURRENT_CALLS = 500;
 /**
- * The share of one source for a verifier that calls another system: slow bad tokens of some dozens of sources can't
- * block good ones.
+ * The share of one source if the verifier calls another system. With this share, slow bad tokens of some dozens of
+ * sources can't block good tokens.
  */
 export const FAIR_SHARE = 1 / 8;
 
@@ -25,8 +25,8 @@ export function cachedVerifier(
   const waiting = new Map<string, number>();
 
   /**
-   * Makes one call for each token at a time, and a limited number in all: a flood of bad tokens does not reach the
-   * verifier.
+   * Makes one call for each token at a time, and a limited number of calls in total, so that a flood of bad tokens does
+   * not reach the verifier.
    */
   function ask(name: string, token: string, source: string): Promise<Session | undefined> {
     const pending = asked.get(name);

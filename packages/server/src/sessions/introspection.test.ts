@@ -34,7 +34,7 @@ function verifierOf(options: Partial<IntrospectionOptions> = {}) {
   return introspectionVerifier({ url: server.url, dependency, accountClaim: "sub", ...options }, { now: () => NOW });
 }
 
-/** Returns what the verifier makes of this answer of the authorization server. */
+/** Returns the result of the verifier for this answer of the authorization server. */
 async function verdictOn(answer: unknown, options: Partial<IntrospectionOptions> = {}) {
   server.answer(json(answer));
   return verifierOf(options).verify("token-1");
@@ -99,7 +99,7 @@ describe("the introspection answer", () => {
     expect(await verdictOn(answer)).toBeUndefined();
   });
 
-  it("is read without members of the object's prototype", async () => {
+  it("is read without members of the prototype of the object", async () => {
     for (const accountClaim of ["constructor", "toString", "__proto__"]) {
       expect(await verdictOn({ active: true }, { accountClaim })).toBeUndefined();
     }

@@ -16,7 +16,10 @@ export function introspectionVerifier(options: IntrospectionOptions, clock: Cloc
   const { fetch: send = fetch } = options;
   const authorization = basicCredentials(options);
 
-  /** @returns what is known of an active token; `undefined` of any other. @throws Unavailable for what is no answer at all */
+  /**
+   * @returns the facts about an active token; `undefined` for any other token. @throws Unavailable if the answer is not
+   * one of RFC 7662.
+   */
   function ask(token: string): Promise<Readonly<Record<string, unknown>> | undefined> {
     const call = async (signal: AbortSignal): Promise<Readonly<Record<string, unknown>> | undefined> => {
       const response = await send(options.url, {

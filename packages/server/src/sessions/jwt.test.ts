@@ -28,7 +28,7 @@ const secretBytes = (secret: string): Uint8Array => new TextEncoder().encode(sec
 
 const CLAIMS: JWTPayload = { iss: ISSUER, aud: AUDIENCE, sub: "customer-1", iat: NOW_S - 60, exp: NOW_S + 600 };
 
-/** A token with these claims instead of the usual ones; `undefined` takes a claim away. */
+/** A token with these claims instead of the usual ones. `undefined` removes a claim. */
 function tokenOf(
   claims: Record<string, unknown>,
   key: Parameters<SignJWT["sign"]>[0] = secretBytes(SECRET),
@@ -259,7 +259,7 @@ describe("the JWT verifier with keys at a URL", () => {
     const token = await tokenOf({ sub: "customer-9" }, next.privateKey, { alg: "ES256", kid: "next" });
     const realNow = Date.now;
     try {
-      // jose keeps its own time.
+      // jose reads the clock itself.
       Date.now = () => realNow() + 31_000;
       expect(await verifier.verify(token)).toMatchObject({ account: "customer-9" });
       const old = await tokenOf({}, es.privateKey, { alg: "ES256", kid: "es" });

@@ -61,7 +61,7 @@ function keyResolver({ keys, fetch: send = fetch }: JwtOptions): JWTVerifyGetKey
   }
   const { jwksUrl, dependency } = keys;
   return createRemoteJWKSet(new URL(jwksUrl), {
-    // The time limit of `jose` is longer than the deadline of `dependency`, which ends the call first.
+    // The deadline of `dependency` ends the call first, because the time limit of `jose` is longer.
     timeoutDuration: 2 * dependency.timeoutMs,
     [customFetch]: (url, options) =>
       dependency.call(async (signal) => {

@@ -80,7 +80,7 @@ describe("the verification of a token", () => {
     expect(await verify(token)).toBeUndefined();
   });
 
-  it("rejects a revoked token, and accepts its neighbours", async () => {
+  it("rejects a revoked token, and accepts another token of its account", async () => {
     const revoked = await issueToken(system.pool, clock, "revoking", HOUR_MS);
     const active = await issueToken(system.pool, clock, "revoking", HOUR_MS);
     expect(await revokeToken(system.pool, clock, revoked.token_id)).toBe("revoking");
@@ -105,7 +105,7 @@ describe("the verification of a token", () => {
     expect(await verify(token.slice(0, -2) + (token.endsWith("AA") ? "BB" : "AA"))).toBeUndefined();
   });
 
-  it("looks many tokens up in a few queries, one at a time, each to its own account", async () => {
+  it("looks up many tokens in a few queries, one query at a time, and returns the account of each", async () => {
     const accounts = Array.from({ length: 120 }, (_, index) => `crowd-${index}`);
     const tokens = await Promise.all(
       accounts.map(async (account) => (await issueToken(system.pool, clock, account, HOUR_MS)).token),
@@ -131,7 +131,7 @@ describe("the verification of a token", () => {
   });
 });
 
-it("the list of tokens has those of one account or of all, newest first, without the tokens themselves", async () => {
+it("the list of tokens has the rows of one account or of all accounts, newest first, without the tokens themselves", async () => {
   const first = await issueToken(system.pool, clock, "listed", HOUR_MS);
   now += 1_000;
   const second = await issueToken(system.pool, clock, "listed", HOUR_MS);

@@ -50,7 +50,7 @@ const REVOKE_TOKEN = sql(
   { account: "text" },
 );
 
-/** @returns the account of the token, or `undefined` where there is no such token that still lives. */
+/** @returns the account of the token, or `undefined` if no such token is valid. */
 export async function revokeToken(executor: Executor, clock: Clock, tokenId: string): Promise<string | undefined> {
   const { rows } = await query(executor, REVOKE_TOKEN, [tokenId, new Date(clock.now()).toISOString()]);
   return rows[0]?.account;
@@ -110,8 +110,8 @@ const OPAQUE_TOKEN_VERIFIER = sql(
 );
 
 /**
- * Verifies tokens that this system issued. Look-ups that come together are one query, and one query is under way at a
- * time: a flood of bad tokens can't crowd the database.
+ * Verifies tokens that this system issued. Look-ups that arrive together share one query, and only one query runs at a
+ * time, so that a flood of bad tokens can't overload the database.
  */
 export function opaqueTokenVerifier(executor: Executor, clock: Clock): SessionVerifier {
   const lookUps = new MicroBatcher<Buffer, Session | undefined>({ work: findAll, maxItems: 256, lanes: 1 });

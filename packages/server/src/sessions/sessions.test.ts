@@ -58,7 +58,7 @@ describe("the session verifier asks", () => {
     expect(server.asked.map(({ body }) => new URLSearchParams(body).get("token"))).toEqual(["other"]);
   });
 
-  it("the authorization server, although invalid tokens of another source keep it waiting", async () => {
+  it("the authorization server, even if invalid tokens of another source are waiting for it", async () => {
     server.answer((response, asked) => {
       if (new URLSearchParams(asked.body).get("token") === "good") json({ active: true, sub: "good" })(response, asked);
     });

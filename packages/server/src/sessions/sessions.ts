@@ -7,11 +7,14 @@ import { introspectionVerifier } from "./introspection.ts";
 import { DEFAULT_ALGORITHMS, jwtVerifier } from "./jwt.ts";
 import { isOpaqueToken, opaqueTokenVerifier } from "./opaque-tokens.ts";
 
-/** The revocation of an own token, or of one of an authorization server, takes effect within this time. */
+/** The revocation of a token of this server, or of an authorization server, takes effect within this time. */
 const OPAQUE_MS = 5_000;
 const INTROSPECTED_MS = 10_000;
 
-/** The verifiers that the configuration asks for: tokens of our own form are looked up here, all others go there. */
+/**
+ * The verifiers of the configuration. Tokens of this server's form are looked up in the table, and all other tokens go
+ * to the configured verifier.
+ */
 export function openSessions(
   config: Config,
   executor: Executor,

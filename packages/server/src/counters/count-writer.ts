@@ -3,7 +3,7 @@ import type { OnError } from "../ports.ts";
 const LOOK_EVERY_MS = 1_000;
 
 export interface CountWriterOptions<Counts> {
-  /** Removes and returns what was counted; `undefined` where nothing was. */
+  /** Removes and returns the counts; `undefined` if there are none. */
   readonly take: () => Counts | undefined;
   readonly write: (counts: Counts) => Promise<void>;
   /** Adds counts that could not be written to the newer ones. */
@@ -11,11 +11,11 @@ export interface CountWriterOptions<Counts> {
   /** Minimum number of milliseconds between two writes; after a quiet time the first counts are written within a second. */
   readonly everyMs: number;
   readonly onError: OnError;
-  /** What failed when a write fails. */
+  /** The name of the operation in the error of a failed write. */
   readonly operation: string;
 }
 
-/** Writes counts at intervals, one write at a time. Counts that can't be written are kept for the next time. */
+/** Writes counts at intervals, one write at a time. If counts can't be written, they are kept for the next write. */
 export class CountWriter<Counts> {
   readonly #options: CountWriterOptions<Counts>;
   readonly #timer: NodeJS.Timeout;

@@ -1,9 +1,12 @@
-/** What of a client's texts is counted as it is: texts of a form that holds no words of the client. */
+/** Texts of clients that are counted unchanged. Their form can contain no words of the client. */
 
-/** In place of every text that is not counted as it is. No version is this word. */
+/** Replaces every text that is not counted unchanged. No version is this word. */
 export const OTHER = "other";
 
-/** An event of a request with more members, at all depths, is not walked: that takes longer than to store it. */
+/**
+ * Maximum number of members, at all depths, of a request whose event is walked. To walk a larger one takes longer than
+ * to store it.
+ */
 export const WIDEST = 2_048;
 
 const VERSION = /^\d{1,4}(?:\.\d{1,8}){1,2}(?:-(?:alpha|beta|canary|dev|next|rc|snapshot)(?:\.\d{1,8}){0,2})?$/;

@@ -136,7 +136,7 @@ describe("outcomes of probes", () => {
     expect(await outcomes()).toEqual([]);
   });
 
-  it("are omitted where the event lacks a probe of its platform, which is a state of its own", async () => {
+  it("are omitted, which is a separate state, if the event lacks a probe of its platform", async () => {
     const { observe, flush } = outcomeLog();
     for (const platform of ["android", "ios"]) observe({ runtime: { status: "timeout" } }, { platform });
     await flush();
@@ -178,7 +178,7 @@ describe("outcomes of probes", () => {
     expect(brief(await outcomes())).toEqual(["fonts timeout null 1"]);
   });
 
-  it("hold no text of an event, also of a hostile one", async () => {
+  it("contain no text of an event, even of a hostile event", async () => {
     const { observe, flush, errors } = outcomeLog();
     const text = fc.oneof(
       fc.string({ unit: "binary" }).map((said) => `SECRET${said}`),
@@ -219,7 +219,7 @@ const violations = (...entries: readonly (readonly [ViolationCode, readonly (str
 });
 
 describe("rejections", () => {
-  it("are counted by hour, problem, violation, place and SDK version, a request once in each row", async () => {
+  it("are counted by hour, problem, violation, place and SDK version, each request once in each of its rows", async () => {
     const { log } = rejectionLog();
     const probe = ["observations", "probes", "SECRET", "status"];
     const wrong = violations(
@@ -349,7 +349,7 @@ describe("what clients can fill", () => {
 });
 
 describe("listing", () => {
-  it("gives pages behind each other, the newest hour first, each row once", async () => {
+  it("returns consecutive pages, the newest hour first, with each row once", async () => {
     const { observe, flush } = outcomeLog();
     const { log } = rejectionLog();
     const from = now;

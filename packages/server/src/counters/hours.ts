@@ -8,5 +8,5 @@ export interface WrittenRow {
   readonly hour: string;
 }
 
-/** The hours of rows: as a parameter they lead a statement to the index, also in a large table. */
+/** The hours of rows. As a parameter they let a statement use the index, even in a large table. */
 export const hoursOf = (rows: readonly WrittenRow[]): string[] => [...new Set(rows.map(({ hour }) => hour))];

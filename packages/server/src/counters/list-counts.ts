@@ -1,4 +1,7 @@
-/** Pages of counts: the newest hour first, in an hour by name. Null: not known, or there is none. */
+/**
+ * Pages of counts, with the newest hour first and the rows of an hour by name. `null` means that the value is unknown
+ * or absent.
+ */
 import type { Executor } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";
 import { composed, narrowed, queryComposed } from "../postgres/statement.ts";
@@ -6,7 +9,7 @@ import type { OutcomeState } from "./outcomes.ts";
 
 /** Milliseconds since the Unix epoch. */
 export interface TimeRange {
-  /** The first hour is the one that this time is in. */
+  /** The first hour is the hour of this time. */
   readonly from?: number;
   /** Hours that begin before this time. */
   readonly to?: number;
@@ -54,7 +57,7 @@ interface Listed<Row> {
   /** Columns of the primary key behind the hour; empty texts are shown as null. */
   readonly names: readonly (keyof Row & string)[];
   readonly range: TimeRange;
-  /** Values that rows must have, by column; any value where it is `undefined`. */
+  /** Values that rows must have, by column. `undefined` allows any value. */
   readonly equal: Readonly<Partial<Record<keyof Row, string | undefined>>>;
   readonly page: PageOf<Row>;
 }
@@ -87,7 +90,7 @@ function composePage<Row extends { readonly hour: string }>({
   }
   const where = conditions.length === 0 ? "" : `where ${conditions.join(" and ")}`;
   const columns = names.map((name) => `nullif(${name}, '') as ${name}`).join(", ");
-  // The column, not its text: hours are in the order of the primary key.
+  // Orders by the column and not by its text, so that hours are in the order of the primary key.
   const text = `select ${instant("c.hour", "hour")}, ${columns}, occurrences from ${table} c ${where}
     order by c.hour desc, ${names.map((name) => `c.${name}`).join(", ")} limit ${bind(page.limit)}`;
   return { text, values };

@@ -11,7 +11,7 @@ import { hourOf, hoursOf, type WrittenRow } from "./hours.ts";
 const WRITE_EVERY_MS = 10_000;
 /** Maximum number of groups (platform, SDK version, OS version) of an hour; further ones are counted under `other`. */
 const MAX_GROUPS = 200;
-/** Maximum number of groups in memory, of all hours: the database may be away for hours. */
+/** Maximum number of groups in memory, over all hours, because the database may be down for hours. */
 const MAX_GROUPS_IN_MEMORY = 1_000;
 
 /** The states of a probe, never merged; a probe that is absent is `omitted`. */
@@ -25,7 +25,7 @@ interface Slot {
 
 const slots = (state: OutcomeState, reasons: readonly string[]): Slot[] => reasons.map((reason) => ({ state, reason }));
 
-/** What can be counted of one probe. */
+/** The outcomes of one probe that can be counted. */
 const SLOTS: readonly Slot[] = [
   ...slots("success", [""]),
   ...slots("timeout", [""]),
@@ -62,7 +62,7 @@ interface Group {
 const nameOf = ({ hour, platform, sdkVersion, osMajor }: Omit<Group, "counts">): string =>
   `${hour} ${platform} ${sdkVersion} ${osMajor}`;
 
-/** The cap holds over all servers and restarts; servers that write at the same moment may pass it by a little. */
+/** The cap applies over all servers and restarts. Servers that write at the same moment may exceed it slightly. */
 const WRITE = sql(
   `
   with reported as (

@@ -10,7 +10,7 @@ import { hourOf, hoursOf } from "./hours.ts";
 const WRITE_EVERY_MS = 10_000;
 /** Maximum number of rows of an hour; further ones are counted by problem alone. */
 const MAX_ROWS = 1_000;
-/** Maximum number of rows in memory, of all hours: the database may be away for hours. */
+/** Maximum number of rows in memory, over all hours, because the database may be down for hours. */
 const MAX_ROWS_IN_MEMORY = 5_000;
 const ANY_PLACE = "*";
 
@@ -30,7 +30,7 @@ interface Count {
 const nameOf = ({ hour, problem, violation, place, sdkVersion }: Count): string =>
   `${hour} ${problem} ${violation} ${place} ${sdkVersion}`;
 
-/** The cap holds over all servers and restarts; servers that write at the same moment may pass it by a little. */
+/** The cap applies over all servers and restarts. Servers that write at the same moment may exceed it slightly. */
 const WRITE = sql(
   `
   with reported as (
@@ -122,5 +122,5 @@ export class BufferedRejectionLog implements RejectionLog {
   }
 }
 
-/** A problem with a single place has its own code there. */
+/** An entry of a problem with a single place has the code of the problem, which is not that of a violation. */
 const violationOf = ({ code }: ErrorItem): string => (Object.hasOwn(VIOLATIONS, code) ? code : "");

@@ -35,7 +35,7 @@ const stateOf = (
 ): unknown[] => reviewDrift(rows, decisions, overlay, NOW).map(({ review }) => review);
 
 describe("the review of a path", () => {
-  it("is open until a decision, and is the newest one then; a classification is none about the path", () => {
+  it("is open until a decision, and then shows the newest decision; a classification does not count as a decision about the path", () => {
     const at = "fonts.novel";
     expect(stateOf([row(at)], [])).toEqual(["open"]);
     expect(stateOf([row(at)], [decision("fonts.novel2", "ignored")])).toEqual(["open"]);
@@ -58,7 +58,7 @@ describe("the review of a path", () => {
     expect(until("2026-03-01")).toEqual(["open"]);
   });
 
-  it("is accepted for a probe of which a field was accepted, and for no other path that starts with its name", () => {
+  it("is accepted for a probe if one of its fields was accepted, and for no other path that starts with the name of the probe", () => {
     const field = { path: "new_probe.found", type: "boolean", unit: null, sensitivity: "high" } as const;
     const overlay = [{ ...field, is_classified: false }];
     expect(stateOf([row("new_probe", "object"), row("new_prob", "object")], [], overlay)).toEqual(["accepted", "open"]);

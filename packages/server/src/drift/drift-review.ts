@@ -109,15 +109,16 @@ export interface ReviewedRow extends DriftRow {
   readonly review: ReviewState;
 }
 
-/** Whether one path is the other one, or above it. */
+/** Whether a path equals another path or is above it. */
 const isWithin = (path: string, above: string): boolean => path === above || path.startsWith(`${above}.`);
 
-/** What was seen at a path, above it and below it. */
+/** The rows at a path, above it and below it. */
 export const relatedTo = <Row extends { readonly path: string }>(rows: readonly Row[], path: string): readonly Row[] =>
   rows.filter((row) => isWithin(row.path, path) || isWithin(path, row.path));
 
 /**
- * Says of each row how its path was decided. A type that had not been seen at the decision opens the path again.
+ * Adds to each row the decision about its path. If a JSON type had not been seen at the time of the decision, the path
+ * is open again.
  *
  * @param decisions newest first. @param now in milliseconds since the Unix epoch.
  */

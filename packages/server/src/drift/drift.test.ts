@@ -86,7 +86,7 @@ describe("a departure from the catalog", () => {
     );
   });
 
-  it("is not counted where the event is as published, or an outcome is no success", async () => {
+  it("is not counted if the event is as published, or if the outcome is not a success", async () => {
     const { log } = openLog();
     log.observe("2.0.0", {
       ...fonts({ fontsDigest: "a" }),
@@ -172,9 +172,9 @@ describe("a name that a client sent", () => {
     ]);
   });
 
-  it("is no name if it consists of many names, and does not delay the request", async () => {
+  it("is counted under * if it is very long, and does not delay the request", async () => {
     const { log, errors } = openLog();
-    // Longer than an index entry can be, and not compressible.
+    // The name is longer than an index entry can be, and not compressible.
     const endless = Array.from({ length: 100 }, () => randomBytes(32).toString("hex")).join(".");
     log.observe("3.0.2", fonts({ [endless]: 1, novel: 1 }));
     await log.flush();
@@ -222,7 +222,7 @@ describe("the drift that a client can cause", () => {
     expect(total(rows)).toBe(2 * (MAX_PATHS + 300));
   });
 
-  it("is bounded for one event: an event much wider than the catalog is not walked, and counted as such", async () => {
+  it("is bounded for one event: an event with many more members than the catalog is not walked, and is counted as not-walked", async () => {
     const { log } = openLog();
     const wide = new Proxy(novelties(1, "wide"), {
       ownKeys: () => {
@@ -278,7 +278,7 @@ describe("the drift that a client can cause", () => {
 });
 
 describe("two servers that write drift", () => {
-  it("count right in the same rows at the same time", async () => {
+  it("count correctly in the same rows at the same time", async () => {
     const writers = [openLog(), openLog(), openLog()];
     for (let round = 0; round < 20; round++) {
       for (const [index, { log }] of writers.entries()) {

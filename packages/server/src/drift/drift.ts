@@ -18,7 +18,7 @@ const NOT_WALKED = "not-walked";
 const NAME = /^[A-Za-z0-9_]{1,64}$/;
 const VERSION = /^[A-Za-z0-9_.+-]{1,32}$/;
 
-/** The caps hold over all servers and restarts; servers that write at the same moment may pass them by a little. */
+/** The caps apply over all servers and restarts. Servers that write at the same moment may exceed them slightly. */
 const WRITE = sql(
   `
   with reported as (
@@ -50,7 +50,7 @@ const WRITE = sql(
   ["jsonb", "timestamptz"],
 );
 
-/** What a request says about the SDK that made it. */
+/** The facts in a request about the SDK that made it. */
 type Sender = Parameters<DriftLog["observe"]>[0];
 
 interface Count {
@@ -62,8 +62,8 @@ interface Count {
 }
 
 /**
- * Counts departures from the catalog: path, JSON type, platform, SDK version, never a value. Names come from clients: it
- * keeps a limited number of well-formed ones and counts all others under `*`.
+ * Counts departures from the catalog: path, JSON type, platform, SDK version, never a value. Because names come from
+ * clients, it keeps a limited number of well-formed names and counts all others under `*`.
  */
 export class BufferedDriftLog implements DriftLog {
   readonly #executor: Executor;
@@ -150,7 +150,7 @@ export class BufferedDriftLog implements DriftLog {
   }
 }
 
-/** The stored form of a path: no kept name holds a `.`, so each text means one path. */
+/** The stored form of a path. No kept name contains a `.`, so each text means exactly one path. */
 function textOf(path: FieldPath): string {
   return path.map((name) => (NAME.test(name) ? name : "*")).join(".");
 }

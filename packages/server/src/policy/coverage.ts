@@ -3,7 +3,10 @@ import { pointerOf } from "@device-risk-signals/contract";
 import type { Covers, EventProbes } from "../ports.ts";
 import { SENSITIVITIES, type Sensitivity } from "./policy.ts";
 
-/** Finds what of an event's probes a purpose does not cover, as JSON Pointers into the request, one at a time. */
+/**
+ * Finds the probes and fields of an event that a purpose does not cover, one at a time, as JSON Pointers into the
+ * request.
+ */
 export type Coverage = (probes: EventProbes) => Iterable<string>;
 
 const catalog = new Map(CATALOG.map((probe) => [probe.id, probe]));

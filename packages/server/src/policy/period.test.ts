@@ -106,7 +106,7 @@ describe("PostgreSQL's interval", () => {
     await database?.close();
   });
 
-  it("adds a period as this code does, and reads the same texts", async () => {
+  it("gives the same dates as this code, and accepts the same texts", async () => {
     const part = (letter: string): fc.Arbitrary<string> => fc.nat({ max: 40 }).map((count) => `${count}${letter}`);
     const texts = fc
       .tuple(part("Y"), part("M"), part("D"), part("H"), part("M"), part("S"))

@@ -9,9 +9,9 @@ export interface Period {
 const FORM = /^P(?=[\dT])(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/;
 const DAY_SECONDS = 86_400;
 const MONTH_DAYS = 365.25 / 12;
-/** The longest period, a hundred years: nothing about a person is kept for longer than a life. */
+/** The longest period, a hundred years, because data about a person should not be kept for longer than a life. */
 const MAX_PERIOD: Period = { months: 1_200, days: 0, seconds: 0 };
-/** A longer period is not compared on the calendar, which may have no such date. */
+/** Longer periods are not compared on the calendar, because it may have no such date. */
 const MAX_DAYS = 100 * 366;
 
 /**
@@ -33,7 +33,10 @@ export function parsePeriod(text: string): Period | undefined {
   return about > 0 && about <= MAX_DAYS && endsNoLater(period, MAX_PERIOD) ? period : undefined;
 }
 
-/** @param epochMs milliseconds since the Unix epoch, as is the result. A day that the month lacks is its last. */
+/**
+ * @param epochMs milliseconds since the Unix epoch, as is the result. If the month lacks the day, the result is its
+ * last day.
+ */
 export function addPeriod(epochMs: number, { months, days, seconds }: Period): number {
   const start = new Date(epochMs);
   const month = start.getUTCMonth() + months;

@@ -34,7 +34,7 @@ const PURPOSE_COLUMNS = `code, id, title, legal_basis, owner, ${given("raw_reten
 
 /** The active policy. */
 export interface CurrentPolicy {
-  /** 0 before a policy was applied. */
+  /** 0 if no policy was applied yet. */
   readonly version: number;
   readonly purposes: readonly PurposeRow[];
   /** Action type to code. */
@@ -124,8 +124,8 @@ export type Change =
       readonly change: "added" | "changed" | "retired" | "removed";
       readonly members: readonly string[];
       /**
-       * Events that it holds; of them, the events whose raw event or derived values expire earlier by a new period; and
-       * the events that it makes expire at once and no hold keeps.
+       * The number of events under the purpose; of these, the number of events whose raw event or derived values expire
+       * earlier because of a new period; and the number of events that expire at once and that no hold keeps.
        */
       readonly events: number;
       readonly expire_earlier: number;
@@ -146,7 +146,7 @@ export interface Applied {
 export interface ApplyOptions {
   readonly builtIn: number;
   readonly agent: Agent;
-  /** Called with what the policy changes, before it does; throws to refuse it. */
+  /** Called with the changes before the policy is applied. Throws to refuse the policy. */
   readonly confirm?: (changes: readonly Change[]) => Promise<void>;
   readonly approvalId?: string | undefined;
 }
@@ -169,8 +169,8 @@ export async function comparePolicy(transaction: Transaction, policy: Policy, bu
 }
 
 /**
- * Applies a policy. It waits for running commit batches before it is written: later batches choose the purpose by
- * this policy. Stored events keep the purpose that they came under; a changed period holds for them, too. A policy
+ * Applies a policy. The transaction waits for running commit batches before it writes the policy. Later batches choose
+ * the purpose by this policy. Stored events keep their purpose, and a changed period also applies to them. A policy
  * that changes nothing gets no version.
  *
  * @throws policy-incomplete where it leaves out a purpose that holds events.
@@ -185,7 +185,7 @@ export async function applyPolicy(
   if (changes.length === 0 && current.version > 0) return { version: current.version, changes };
   await confirm?.(changes);
 
-  // No batch commits from here on under the policy that is replaced.
+  // From here on, no batch commits under the replaced policy.
   await excludeIngestion(executor);
   await requireUnused(executor, omittedBy(policy, current), audit.clock.now() - RECENT_MS);
   const version = current.version + 1;
@@ -269,7 +269,7 @@ const FIND_EVENTS = eventSearch({ view: "kept_event", select: "event_id", where:
   event_id: "uuid",
 });
 
-/** A purpose that held no event when it was counted may have one now. @throws policy-incomplete */
+/** A purpose that had no event when the events were counted may have one now. @throws policy-incomplete */
 async function requireUnused(executor: Transaction, omitted: readonly PurposeRow[], since: number): Promise<void> {
   for (const { code, id, retired_at } of omitted) {
     if (retired_at !== null) continue;
@@ -407,7 +407,7 @@ async function writePurposes(
       at,
     ]);
   }
-  // An omitted purpose holds no event; its empty partitions are dropped once it has a period.
+  // An omitted purpose has no events. Its empty partitions are dropped after it has a period.
   await query(executor, RETIRE_OMITTED, [[...codes.values()], at]);
   return codes;
 }

@@ -10,10 +10,10 @@ export interface PurposeDefinition {
   readonly raw_retention: string;
   readonly derived_retention: string;
   readonly owner: string;
-  /** Probes that it covers; all where absent. */
+  /** The probes that the purpose covers; all if absent. */
   readonly probes?: readonly string[];
   readonly highest_sensitivity?: Sensitivity;
-  /** The treatment of an event that holds more. */
+  /** The treatment of an event with data beyond the purpose. */
   readonly beyond: "record" | "refuse";
   /** Whether the purpose is retired: it takes no new events, and stored events expire by its period. */
   readonly retired: boolean;

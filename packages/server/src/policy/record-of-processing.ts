@@ -59,5 +59,5 @@ function section(purpose: PurposeDefinition, actionTypes: readonly string[], tak
   return `## ${cell(purpose.id)}\n\n| | |\n| --- | --- |\n${rows.map(([what, text]) => `| ${what} | ${text} |`).join("\n")}\n`;
 }
 
-/** Text of the policy's author in a table of Markdown. */
+/** Escapes a text of the policy's author for a table of Markdown. */
 const cell = (text: string): string => text.replaceAll("\\", "\\\\").replaceAll("|", "\\|").replaceAll(/\s+/g, " ");

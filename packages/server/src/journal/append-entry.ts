@@ -24,7 +24,7 @@ export interface Appended<Entry extends JournalEntry> {
 
 /**
  * Appends the next entry to the journal, in a transaction that holds the journal's lock and applies the entry. The key
- * store then records it as the latest entry, so that a journal that is cut short later is noticed.
+ * store then records it as the latest entry, so that a journal that is shortened later is detected.
  * @throws journal-entry-exists, Unavailable
  */
 export async function appendEntry<Entry extends JournalEntry>(

@@ -1,7 +1,7 @@
 import { hasCode, OperatorError } from "../errors/operator-error.ts";
 import type { ErasureJournal } from "./journal.ts";
 
-/** Notices what is appended to a journal while a transaction is under way, which may fail after that. */
+/** Records which entries a transaction appends to the journal, because the transaction may still fail afterwards. */
 export class AppendWatch {
   #tried: number | undefined;
   #isAppended = false;

@@ -20,7 +20,7 @@ const FIND_APPLIED = sql(
   { sequence: "int8", digest: "text" },
 );
 
-/** An entry, where the database has applied it. */
+/** Reads an entry, if the database has applied it. */
 export async function findApplied(executor: Executor, sequence: number): Promise<EntryReference | undefined> {
   const { rows } = await query(executor, FIND_APPLIED, [sequence]);
   return rows[0];
@@ -43,7 +43,7 @@ export async function recordApplied(
 /** An operator's statement that the journal has permanently lost an entry. */
 export interface AcceptedLossRecord {
   readonly sequence: number;
-  /** RFC 3339: the time of the statement, also where a restored database learns of it later. */
+  /** RFC 3339. The time of the statement, even if a restored database reads the statement later. */
   readonly at: string;
   readonly actor: string;
   readonly reason: string;
@@ -55,7 +55,7 @@ const RECORD_ACCEPTED_LOSS = sql(
   ["int8", "timestamptz", "text", "text"],
 );
 
-/** Does nothing where the database has not applied the entry. */
+/** Does nothing if the database has not applied the entry. */
 export async function recordAcceptedLoss(
   executor: Executor,
   { sequence, at, actor, reason }: AcceptedLossRecord,

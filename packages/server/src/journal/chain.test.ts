@@ -77,13 +77,13 @@ const damageOf = (written: Written): Promise<number | undefined> =>
     () => undefined,
     (error: unknown) => {
       if (hasCode(error, "journal-damaged")) return error.detail.sequence;
-      // A changed installation reads as another one's.
+      // A text with a changed installation is read as that of another installation.
       if (isOfArea(error, "journal")) return Number(/entry (\d+) /.exec(error.message)?.[1]);
       throw error;
     },
   );
 
-/** Each does something to the entry at a place, and says which entry is damaged first. */
+/** Each function damages the entry at a place, and returns the first entry that is then damaged. */
 const DAMAGES: Readonly<Record<string, (entries: Map<number, string>, at: number, other: number) => number>> = {
   removed: (entries, at) => {
     entries.delete(at);
@@ -124,7 +124,7 @@ const DAMAGES: Readonly<Record<string, (entries: Map<number, string>, at: number
 };
 
 describe("the chain of the journal", () => {
-  test("gives every entry, and the entries behind a verified one", async () => {
+  test("returns every entry, or the entries after a verified one", async () => {
     const { journal, entries, head } = journalOf(7);
     const links = await readChain(journal, codec, [head]);
     expect(links.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5, 6, 7]);
@@ -150,13 +150,13 @@ describe("the chain of the journal", () => {
     );
   });
 
-  test("does not contain a duplicate behind its end", async () => {
+  test("does not contain a duplicate after its end", async () => {
     const written = journalOf(3);
     written.entries.set(4, written.entries.get(3) ?? "");
     expect(await damageOf(written)).toBe(4);
   });
 
-  test("names an entry that another key signed as damaged, and one of another installation as such", async () => {
+  test("reports an entry that another key signed as damaged, and an entry of another installation as foreign", async () => {
     const { journal, entries } = journalOf(2);
     const forged = new EntryCodec(createSecretKey(randomBytes(32)), INSTALLATION);
     entries.set(2, forged.encode(orderOf(2, digestOf(entries.get(1) ?? ""))));
@@ -175,7 +175,7 @@ describe("the chain of the journal", () => {
 });
 
 describe("an accepted loss of an entry", () => {
-  test("counts in place of the entry, with the digest that the next one refers to", async () => {
+  test("counts instead of the entry, with the digest that the next entry contains", async () => {
     const written = journalOf(5);
     const digest = digestOf(written.entries.get(3) ?? "");
     written.entries.delete(3);
@@ -185,7 +185,7 @@ describe("an accepted loss of an entry", () => {
     expect(links[2]?.digest).toBe(digest);
   });
 
-  test("may be one of several, also of the last entries, where no digest is known", async () => {
+  test("may be one of several, also of the last entries, whose digests are unknown", async () => {
     const written = journalOf(6);
     for (const sequence of [2, 3, 6]) {
       written.entries.delete(sequence);
@@ -195,7 +195,7 @@ describe("an accepted loss of an entry", () => {
     expect(await readChain(written.journal, codec, [head])).toHaveLength(6);
   });
 
-  test("lets no other entry count in place of the next one", async () => {
+  test("does not allow another entry in place of the next one", async () => {
     const written = journalOf(4);
     written.entries.delete(3);
     acceptLoss(written, 3, null);

@@ -20,7 +20,7 @@ export interface LostLink extends EntryReference {
   readonly entry?: undefined;
   /** RFC 3339. */
   readonly acceptedAt: string;
-  /** Without it the digest is the statement's. */
+  /** Without the entry, the digest is that of the statement. */
   readonly isDigestKnown: boolean;
 }
 

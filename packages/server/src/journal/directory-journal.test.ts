@@ -22,7 +22,7 @@ journalContract("a journal in a directory", async () => {
   return { open: async () => directoryJournal(path) };
 });
 
-test("the next entry removes what a killed writer left; files of others stay and are not read", async () => {
+test("the next append removes files that a killed writer left, and neither removes nor reads files of other programs", async () => {
   const path = newPath();
   const journal = directoryJournal(path);
   await journal.append(999, "last of the folder");

@@ -23,8 +23,8 @@ const folderOf = (sequence: number): string => String(Math.floor(sequence / PER_
 const fileOf = (sequence: number): string => `${String(sequence).padStart(9, "0")}.json`;
 
 /**
- * A file per entry, a thousand to a folder, and a file per accepted loss in the folder `losses`; each is written whole or
- * not at all, and never again. Files with other names are not read.
+ * A file per entry, a thousand to a folder, and a file per accepted loss in the folder `losses`; each file is written
+ * completely or not at all, and is never changed. Files with other names are not read.
  */
 export function directoryJournal(directory: string): ErasureJournal {
   const pathOf = (sequence: number): string => join(directory, folderOf(sequence), fileOf(sequence));
@@ -81,7 +81,7 @@ async function* readFolder(folder: string, from: number): AsyncGenerator<StoredT
   }
 }
 
-/** Nothing is there before the first entry. @throws Unavailable */
+/** The directory does not exist before the first entry. @throws Unavailable */
 async function list(folder: string): Promise<readonly string[]> {
   return readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return [];

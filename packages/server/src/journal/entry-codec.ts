@@ -34,14 +34,14 @@ export class EntryCodec {
     return `${signed},"mac":"${this.#mac(signed)}"}\n`;
   }
 
-  /** @throws journal-damaged, or journal-foreign where the text is another installation's. */
+  /** @throws journal-damaged, or journal-foreign if the text belongs to another installation. */
   decode(stored: StoredText): JournalEntry {
     const entry = this.#open(stored);
     if (!isEntry(entry) || entry.sequence !== stored.sequence) throw damaged(stored.sequence, "is not in a known form");
     return entry;
   }
 
-  /** @throws journal-loss-invalid where the text is no statement of this installation about this entry. */
+  /** @throws journal-loss-invalid if the text is not a statement of this installation about this entry. */
   decodeLoss(stored: StoredText): AcceptedLoss {
     try {
       const loss = this.#open(stored) as Partial<AcceptedLoss>;

@@ -2,7 +2,7 @@ import type { Dependency } from "../dependencies/dependencies.ts";
 import { boundedBy, eachBounded } from "../dependencies/file-calls.ts";
 import type { ErasureJournal } from "./journal.ts";
 
-/** A journal in files: each of its calls has the deadline of the dependency, also where a call needs many files. */
+/** A journal in files whose calls have the deadline of the dependency, also if a call reads many files. */
 export function journalWithDeadline(journal: ErasureJournal, dependency: Dependency): ErasureJournal {
   const bounded = boundedBy(dependency);
   return {

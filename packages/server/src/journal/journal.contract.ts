@@ -7,7 +7,7 @@ export function journalContract(name: string, make: () => Promise<{ open: () => 
   const readLosses = (journal: ErasureJournal): Promise<StoredText[]> => Array.fromAsync(journal.readLosses());
 
   describe(name, () => {
-    it("the journal gives every text, ascending, from a sequence on and across gaps, to another instance too", async () => {
+    it("the journal returns every text from a sequence on, ascending and across gaps, also in another instance", async () => {
       const { open } = await make();
       const journal = await open();
       expect([await read(journal), await readLosses(journal)]).toEqual([[], []]);

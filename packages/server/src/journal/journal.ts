@@ -28,7 +28,10 @@ export interface EntryBase {
  * without the installation's keys.
  */
 export interface ErasedSubjects {
-  /** Keyed MAC in hexadecimal of what was to be erased: finds it again for a caller who can name it. */
+  /**
+   * Keyed MAC in hexadecimal of the subject. A caller who knows the name of the subject can find the erasure by this
+   * MAC.
+   */
   readonly subject: string | null;
   /** Ids of account keys whose secrets are destroyed. */
   readonly keys: readonly string[];
@@ -136,8 +139,8 @@ export interface StoredText {
 }
 
 /**
- * The erasure journal: append-only, and kept apart from the database and the key store. Either of them learns from it, when
- * it was restored from a backup, what it must delete and what it must hold.
+ * The erasure journal. It is append-only, and separate from the database and the key store. If one of them was restored
+ * from a backup, the journal says what that store must delete and what it must hold.
  */
 export interface ErasureJournal {
   /** Yields every entry from a sequence on, ascending, also those after a gap. @throws Unavailable */
@@ -157,7 +160,7 @@ export interface ErasureJournal {
   close(): Promise<void>;
 }
 
-/** An entry that is missing, unreadable or not the one that another store knows. */
+/** The error for an entry that is missing, unreadable, or not the entry that another store knows. */
 export function createJournalDamagedError(sequence: number, what: string): OperatorError<"journal-damaged"> {
   const advice =
     "restore the journal from its latest copy; if that entry is permanently lost, see " +

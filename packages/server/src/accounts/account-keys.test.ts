@@ -19,9 +19,9 @@ let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let system: System;
 let owner: OwnerClient;
 let statements: string[];
-/** What a statement that is sent now waits for before its answer is passed on. */
+/** The promise for which a statement waits before its answer is passed on. */
 let answered: Promise<void>;
-/** How many statements the database has answered. */
+/** The number of statements that the database has answered. */
 let answers: number;
 
 beforeAll(async () => {
@@ -102,7 +102,7 @@ test("an account that another server has stored since gets no second key", async
   expect((await keys.current("elsewhere", 1)).keyId).toBe(keyId);
 });
 
-test("an erasure between both looks is noticed", async () => {
+test("an erasure between the two look-ups is detected", async () => {
   const { keyId } = await system.accountKeys.current("erased", 1);
   const keys = openAccountKeys();
   await keys.refresh();
@@ -116,7 +116,7 @@ test("an erasure between both looks is noticed", async () => {
   expect((await keys.current("erased", 1)).keyId).not.toBe(keyId);
 });
 
-test("what was found while an erasure was noticed is not remembered", async () => {
+test("a key that was found during an erasure is not remembered", async () => {
   await system.accountKeys.current("late", 1);
   const keys = openAccountKeys();
   await keys.refresh();
@@ -133,7 +133,7 @@ test("what was found while an erasure was noticed is not remembered", async () =
   expect(await keys.isKnown("late", 1)).toBe(false);
 });
 
-test("a look that began before a failover is not shared after it", async () => {
+test("a look-up that began before a failover is not shared after the failover", async () => {
   const before = await system.accountKeys.current("moved", 1);
   const keys = openAccountKeys();
   const answer = Promise.withResolvers<void>();

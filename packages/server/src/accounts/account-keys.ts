@@ -80,8 +80,8 @@ export class PostgresAccountKeys implements AccountKeys {
   }
 
   /**
-   * Reads all erasures and accepted losses again: in a database that lost some and had them replayed, their numbers say
-   * nothing about what it knows. @throws Unavailable
+   * Reads all erasures and accepted losses again. If a database lost some and they were replayed, their numbers do not
+   * show which of them the server knows. @throws Unavailable
    */
   async refreshAll(): Promise<void> {
     while (this.#refreshing) await this.#refreshing.catch(() => {});
@@ -113,7 +113,7 @@ export class PostgresAccountKeys implements AccountKeys {
     return this.#find(name, account, purpose).then(({ keyId }) => keyId !== undefined);
   }
 
-  /** Whether events of the account are refused since it was erased. */
+  /** Whether later events of the erased account are refused. */
   isRefused(account: string): boolean {
     return (
       this.#refused.size > 0 && this.#refused.has(this.#pseudonymizer.subjectOf("account", account).toString("hex"))
@@ -173,7 +173,10 @@ export class PostgresAccountKeys implements AccountKeys {
     return { keyId, epoch };
   }
 
-  /** The secret is durable before the database has its id: an id without a secret means that the secret was lost. */
+  /**
+   * The secret is durable before the database has its id. Therefore an id without a secret means that the secret was
+   * lost.
+   */
   async #create(account: string, purpose: number): Promise<string> {
     const mine = randomUUID();
     await this.#secrets.findOrCreate(accountSecretName(mine));

@@ -35,7 +35,7 @@ const FIND_KEY_IDS = sql(
   { key_id: "uuid" },
 );
 
-/** Ids of the keys that events of an account are sealed under: of one purpose, or of all. */
+/** Ids of the keys under which events of an account are sealed, for one purpose or for all. */
 export async function findKeyIds(executor: Executor, account: string, purpose?: number): Promise<string[]> {
   const { rows } = await query(executor, FIND_KEY_IDS, [account, purpose ?? null]);
   return rows.map(({ key_id }) => key_id);
@@ -78,7 +78,7 @@ const FIND_KNOWN = sql(
   { account: "text" },
 );
 
-/** Those of the accounts that events or features are kept of. */
+/** Returns those of the accounts that have stored events or features. */
 export async function findKnownAccounts(executor: Executor, accounts: readonly string[]): Promise<ReadonlySet<string>> {
   if (accounts.length === 0) return new Set();
   return new Set((await query(executor, FIND_KNOWN, [accounts])).rows.map(({ account }) => account));

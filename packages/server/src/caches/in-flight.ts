@@ -1,4 +1,7 @@
-/** Calls under way, by name: a call whose name is under way already is not made, and gets the other's result. */
+/**
+ * Running calls by name. If a call of the name already runs, the new call is not made, and gets the result of the
+ * running one.
+ */
 export class InFlight<Value> {
   readonly #calls = new Map<string, Promise<Value>>();
 

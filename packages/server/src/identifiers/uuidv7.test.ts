@@ -16,7 +16,7 @@ describe("a UUID of version 7 (RFC 9562 §5.7)", () => {
     );
   });
 
-  it("never comes twice, across the end of the random pool too", () => {
+  it("is never generated twice, even across the end of the random pool", () => {
     const ids = Array.from({ length: 50_000 }, () => uuidv7(NOW));
     expect(new Set(ids).size).toBe(50_000);
     expect(new Set(ids.map((id) => id.slice(-12))).size, "nor do the last 48 bits").toBeGreaterThan(49_990);
@@ -49,7 +49,7 @@ describe("a UUID of version 7 (RFC 9562 §5.7)", () => {
   });
 });
 
-it("a UUID is recognised in either case, and with nothing around it", () => {
+it("a UUID is recognised in upper and lower case, but not with other text around it", () => {
   const id = uuidv7(NOW);
   expect([id, id.toUpperCase()].map(isUuid)).toEqual([true, true]);
   for (const other of [

@@ -18,7 +18,7 @@ export interface FollowOptions {
   readonly onLook: (paths: number, valid: boolean) => void;
 }
 
-/** A slower read is reported; network file systems may be slow. */
+/** A slower read is reported. Network file systems may be slow. */
 const READ_WITHIN_MS = 1_000;
 
 type Reader = () => Promise<ReadAdoptedFields>;
@@ -82,7 +82,7 @@ export class AdoptedFieldsFile implements AdoptedFieldSet {
     if (this.#closed) return;
     const look = (): void => {
       void this.#look(options)
-        // A callback of the host that throws is no reason to stop reading the file.
+        // If a callback of the host throws, the file is still read again.
         .catch(() => {})
         .finally(() => this.#schedule(options));
     };

@@ -60,7 +60,7 @@ describe("a dependency of the server", () => {
     expect(dependencies.canStore).toBe(true);
   });
 
-  it("that is required keeps events from being stored, also while calls succeed, until its monitor confirms it", async () => {
+  it("that is required prevents the storage of events until its monitor confirms it, even if calls succeed", async () => {
     const dependencies = new Dependencies(10);
     const dependency = dependencies.get("key_store");
     dependency.monitored();
@@ -71,14 +71,14 @@ describe("a dependency of the server", () => {
     expect(dependencies.canStore).toBe(true);
   });
 
-  it("is up when it answers with an error of its own", async () => {
+  it("is up if it answers with an error of its own", async () => {
     const dependency = new Dependencies(10).get("database");
     const failing = dependency.call(() => Promise.reject(new TypeError("denied")), { isAway: () => false });
     await expect(failing).rejects.toThrow("denied");
     expect(dependency.isUp).toBe(true);
   });
 
-  it("that answers its monitor with an error is reported with the reason, even if it was away before", () => {
+  it("that answers its monitor with an error is reported with the reason, even if it was down before", () => {
     const dependency = new Dependencies(10).get("key_store");
     dependency.reportUnreachable(new Unavailable("no answer", { code: "dependency-silent" }));
     const problem = "can't be used: its login lacks a privilege";

@@ -38,7 +38,7 @@ export function withDeadline<T>(
       });
   };
   const wait = (): void => {
-    // An answer that came while this process was busy is read first.
+    // An answer that arrived while this process was busy is read first.
     timer = setTimeout(() => setImmediate(expire), ms);
   };
   void promise

@@ -15,10 +15,10 @@ export const DEPENDENCIES = {
 
 export type DependencyName = keyof typeof DEPENDENCIES;
 
-/** A dependency that takes longer for an empty call is away. */
+/** A dependency that takes longer for an empty call counts as down. */
 const PROBE_MS = 2_000;
 
-/** The reason why a dependency can't be used; each kind is reported and withdrawn by one observer. */
+/** The reason why a dependency can't be used. One observer reports and withdraws each kind of reason. */
 type Trouble = "away" | "stalled" | "behind" | "lacking";
 
 export interface Health {
@@ -33,10 +33,10 @@ export interface Health {
 }
 
 export interface CallOptions {
-  /** Whether an error says that the dependency is away, rather than that it answered. */
+  /** Whether an error means that the dependency is down, and did not answer. */
   readonly isAway?: (error: unknown) => boolean;
   readonly isProgressing?: () => Promise<boolean>;
-  /** Whether a monitor calls: its calls are made even when others are rejected. */
+  /** Whether a monitor makes the call. Its calls are made even if other calls are rejected. */
   readonly isProbe?: boolean;
 }
 
@@ -46,7 +46,7 @@ export class Dependency {
   readonly timeoutMs: number;
   readonly #registry: Dependencies;
   readonly #troubles = new Map<Trouble, string>();
-  /** A monitor confirms that the dependency is back; without one, the next call that succeeds does. */
+  /** A monitor confirms that the dependency is back. Without a monitor, the next successful call confirms it. */
   #isMonitored = false;
   #since: number | undefined;
 
@@ -103,7 +103,7 @@ export class Dependency {
     return this.#troubles.has(trouble);
   }
 
-  /** The first reason remains until the dependency answers again: it says more than later ones. */
+  /** The first reason remains until the dependency answers again, because it says more than later reasons. */
   reportUnreachable(error?: unknown): void {
     if (this.#registry.stopping.aborted) return;
     if (hasCode(error, "dependency-unusable")) return this.report("away", error.detail.problem);

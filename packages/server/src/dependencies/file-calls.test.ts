@@ -1,4 +1,7 @@
-/** A directory whose files hang one by one: a named pipe is opened when it has a writer. */
+/**
+ * Tests with a directory in which single files hang. A hanging file is a named pipe, which can be opened only when it
+ * has a writer.
+ */
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { mkdir, open, writeFile } from "node:fs/promises";
@@ -26,7 +29,7 @@ beforeAll(async () => {
 
 afterAll(() => folder.remove());
 
-/** Entry 1 is a file, entry 2 hangs; in both folders. */
+/** In both folders, entry 1 is a file, and entry 2 hangs. */
 async function hangingJournal(): Promise<{
   readonly path: string;
   readonly release: (index: number) => Promise<void>;
@@ -43,7 +46,7 @@ async function hangingJournal(): Promise<{
   return { path, release };
 }
 
-test("each file of a journal has the deadline, not all of them together", async () => {
+test("each single file of a journal has the deadline, and not all files together", async () => {
   const { path, release } = await hangingJournal();
   const journal = journalWithDeadline(directoryJournal(path), new Dependencies(400).get("erasure_journal"));
   for (const [index, read] of [() => journal.read(1), () => journal.readLosses()].entries()) {
@@ -97,7 +100,7 @@ test("a directory that hangs blocks two threads at most, and is used again when 
   expect(await answered).toBe("mark");
 });
 
-test("calls wait for each other, and each gets its own answer", async () => {
+test("calls run one after another, and each gets its own answer", async () => {
   const inner = { ...memoryKeyStore().store, readWatermark: async (name: string) => name };
   const store = boundedKeyStore(inner as never, boundedBy(new Dependencies(1_000).get("key_store")));
   const names = Array.from({ length: 50 }, (_, index) => String(index));

@@ -1,6 +1,6 @@
 /**
- * Calls that can't be cancelled, such as those to a directory of a network file system: past the deadline no caller waits
- * for them.
+ * Calls that can't be cancelled, such as calls to a directory of a network file system. After the deadline no caller
+ * waits for such a call.
  */
 import { hasCode } from "../errors/operator-error.ts";
 import { Unavailable } from "../ports.ts";
@@ -12,8 +12,9 @@ export type Bounded = <T>(call: () => Promise<T>) => Promise<T>;
 const MAX_RUNNING = 2;
 
 /**
- * Bounds calls that can't be cancelled: one that expired continues in a thread. While it hangs, no other begins, and
- * before it expires, at most one runs next to it. Waiting for a place counts towards the deadline.
+ * Bounds calls that can't be cancelled. An expired call continues in a thread, and while it hangs, no other call
+ * begins. Before a call expires, at most one other call runs at the same time. Waiting for a place counts towards the
+ * deadline.
  * @param bounded gives up a call with dependency-silent.
  * @param hanging the error of a call that does not begin.
  */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Dependency } from "./dependencies.ts";
 
-/** How long a monitor waits after an answer, and while the dependency is away. */
+/** The pauses of a monitor after an answer, and while the dependency is down. */
 export interface Pace {
   readonly everyMs: number;
   readonly retryMs: number;
@@ -17,7 +17,9 @@ export interface Probe {
   close(): Promise<void>;
 }
 
-/** Asks a dependency regularly, and more often while it is away; only the monitor says that it is back. */
+/**
+ * Asks a dependency regularly, and more often while it is down. Only the monitor reports that the dependency is back.
+ */
 export class Monitor {
   readonly #dependency: Dependency;
   readonly #probe: Probe;

@@ -4,7 +4,7 @@ import { withDeadline } from "./deadline.ts";
 import type { Dependencies, Health } from "./dependencies.ts";
 import { limitHanging } from "./file-calls.ts";
 
-/** The embedded cluster's disk counts as full below this. */
+/** The disk of the embedded cluster counts as full if it has less free space than this. */
 const MIN_FREE_BYTES = 256 * 1024 * 1024;
 
 export interface Readiness {

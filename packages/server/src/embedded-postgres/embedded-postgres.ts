@@ -39,7 +39,7 @@ const IS_CREATED = new Set<string | undefined>([
 const FIND_DATABASE = sql("select from pg_database where datname = $1", ["name"]);
 const MAX_LOG_BYTES = 10 * 1024 * 1024;
 
-/** Errors must not contain values: the log of a stolen disk would then contain keys of rows. */
+/** Errors must not contain values. Otherwise the log on a stolen disk would contain keys of rows. */
 const SETTINGS = [
   "listen_addresses=",
   "unix_socket_permissions=0700",
@@ -58,9 +58,9 @@ const SETTINGS = [
 export interface EmbeddedOptions {
   /** The absolute path of the data directory. */
   readonly dataDir: string;
-  /** Whether this user is the server; a data directory has one server at a time. */
+  /** Whether this user is the server. A data directory has at most one server at a time. */
   readonly asServer: boolean;
-  /** Whether a database is created where the data directory has none. Default: yes. */
+  /** Whether a database is created if the data directory has none. Default: yes. */
   readonly creates?: boolean;
   /** Called when PostgreSQL has ended and is being started again, and when that failed. */
   readonly onError: OnError;
@@ -145,13 +145,16 @@ export class EmbeddedPostgres {
     }
   }
 
-  /** Gives back its locks. @returns whether it is the last user, which keeps others out until PostgreSQL has stopped. */
+  /**
+   * Releases the locks of this user. @returns whether it is the last user, which excludes other users until PostgreSQL
+   * has stopped.
+   */
   async #leave(user: pg.Client): Promise<boolean> {
     await unlockSession(user);
     try {
       return await tryLockSession(user, LOCKS.embeddedUsers);
     } catch (error) {
-      // Two users leave at the same time: the other one was the last, and stops PostgreSQL under this one.
+      // Two users leave at the same time. The other user was the last, and stops PostgreSQL while this one disconnects.
       if (isTransient(error)) return false;
       throw error;
     }
@@ -203,8 +206,8 @@ export class EmbeddedPostgres {
           });
         }
         const absent = ["ENOENT", "ECONNREFUSED"].includes((error as NodeJS.ErrnoException).code ?? "");
-        // PostgreSQL ended right after its start: another one uses the directory, or processes of a killed one still
-        // do.
+        // PostgreSQL ended right after its start, because another PostgreSQL, or processes of a killed one, still use
+        // the directory.
         const failed = child !== undefined && child.exitCode !== null;
         if (absent && (child === undefined || failed)) {
           if (failed) await sleep(250);
@@ -268,7 +271,7 @@ export class EmbeddedPostgres {
     const socketDir = `"${this.#socketDir.replaceAll('"', '""')}"`;
     const args = ["-D", this.#cluster, "-k", socketDir, ...settings];
     const [command, wrapped] = this.#launcher.wrap(this.#binaries.postgres, args);
-    // A session of its own, so that Ctrl-C at a terminal does not take it before the drain.
+    // PostgreSQL gets a separate session, so that Ctrl-C at a terminal does not end it before the drain.
     const child = spawn(command, wrapped, {
       ...this.#launcher.options,
       cwd: this.#cluster,
@@ -306,7 +309,7 @@ export class EmbeddedPostgres {
     await create(`create database ${DATABASE}`);
   }
 
-  /** A start that was killed may have made the cluster and not the database. */
+  /** A killed start may have created the cluster but not the database. */
   async #requireDatabase(): Promise<void> {
     const found = this.#user && (await query(this.#user, FIND_DATABASE, [DATABASE]));
     if (found?.rowCount === 0) throw noDatabase(this.#options.dataDir);
@@ -319,7 +322,7 @@ export class EmbeddedPostgres {
     process.kill(running.pid, "SIGINT");
     const deadline = Date.now() + STOP_WITHIN_MS;
     while (Date.now() < deadline) {
-      // Another user may start the next PostgreSQL at once, and its file must stay.
+      // Another user may start PostgreSQL again at once, and the file of that PostgreSQL must remain.
       if ((await this.#readPidFile())?.instance !== running.instance) return;
       await sleep(POLL_MS);
     }
@@ -357,7 +360,7 @@ async function requireCluster(dataDir: string): Promise<void> {
   if (!isThere) throw noDatabase(dataDir);
 }
 
-/** A wrong variable must not make a folder with other content private to PostgreSQL. */
+/** If the variable names a wrong folder with other content, this content must not become private to PostgreSQL. */
 async function rejectForeignFolder(folder: string): Promise<void> {
   const names = await readdir(folder).catch((): string[] => []);
   if (names.includes("postgres") || names.every((name) => OWN_NAMES.test(name))) return;

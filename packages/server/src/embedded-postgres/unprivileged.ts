@@ -3,7 +3,9 @@ import { chown, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { OperatorError } from "../errors/operator-error.ts";
 
-/** Uid and gid of `nobody`: PostgreSQL looks its own name up, so it must be one that every system knows. */
+/**
+ * Uid and gid of `nobody`. PostgreSQL looks up the name of its user, so this must be a user that every system knows.
+ */
 const NOBODY = 65_534;
 
 /** Starts a child process as a user other than root, because PostgreSQL refuses to run as root. */

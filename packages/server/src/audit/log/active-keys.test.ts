@@ -1,4 +1,4 @@
-/** A log whose surfaces got MAC keys of their own: derived keys are refused from then on. */
+/** Tests of logs whose surfaces got MAC keys of their own. From then on, derived keys are refused. */
 import { createSecretKey, type KeyObject } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { KEYS_OPERATION, keyReferences } from "./active-keys.ts";
@@ -82,16 +82,16 @@ describe("a log whose keys were changed", () => {
     expect(await verify(later)).toMatchObject(refused(found));
   });
 
-  it("is changed by a derived key never: each process has it", async () => {
+  it("is never accepted with a derived key, because each process has that key", async () => {
     expect(await verify([...all(derived), change(derived, derived, own)])).toMatchObject(refused(/derived key itself/));
   });
 
-  it("is changed by only a command or a worker", async () => {
+  it("is accepted only from a command or a worker", async () => {
     expect(await verify([...all(own), change(own, derived, own, "worker")])).toMatchObject(HOLDS);
     expect(await verify([...all(own), change(own, derived, own, "admin")])).toMatchObject(refused(/^admin changes no/));
   });
 
-  it("has no keys that the verifier lacks", async () => {
+  it("is not verified if the verifier lacks one of its keys", async () => {
     const rings = { surfaces: own, replaced: bySurface((surface) => [derived[surface]]) };
     const entries = [...all(own), change(own, own, next)];
     expect(await verify(entries, 0, rings)).toMatchObject(refused(/a key of ingest that is not known here/));

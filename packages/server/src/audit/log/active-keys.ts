@@ -6,7 +6,7 @@ import { type KeyRing, surfaceKeyId, type Surfaces } from "./surfaces.ts";
 /** Activates the present MAC keys. The references name, by surface, the id of the key and of the one before. */
 export const KEYS_OPERATION = "audit.keys";
 
-/** A command or a worker changes keys, never a process of ingestion or of the admin API. */
+/** Only a command or a worker may change keys, never a process of ingestion or of the admin API. */
 export const mayChangeKeys = (surface: Surface): boolean => surface === "direct" || surface === "worker";
 
 const replacedName = (surface: Surface): string => `replaced_${surface}`;
@@ -39,7 +39,7 @@ export type MacState = "valid" | "replaced" | "invalid";
 /** The keys that entries may have, at one place of a log. */
 export class ActiveKeys {
   readonly #rings = new Map<Surface, Ring>();
-  /** Whether all entries before are known, and with them the change before. */
+  /** Whether all earlier entries, and therefore the previous change, are known. */
   #isWhole = true;
 
   constructor(current: Surfaces = {}, replaced: KeyRing = {}) {
@@ -51,7 +51,7 @@ export class ActiveKeys {
     }
   }
 
-  /** The log is read from a later place on: which keys are active there is known from the next change only. */
+  /** The log is read from a later place on. Only the next change says which keys are active there. */
   startLater(): void {
     this.#isWhole = false;
   }
@@ -68,7 +68,7 @@ export class ActiveKeys {
 
   /**
    * @param surface of the entry of the change, `signed`, whose MAC is valid. @param references of the entry.
-   * @returns what is wrong with the change, or before it.
+   * @returns the problem of the change, or of an entry before it.
    */
   change(surface: Surface, signed: SignedRecord, references: Readonly<Record<string, string>>): string | undefined {
     const own = this.#rings.get(surface);

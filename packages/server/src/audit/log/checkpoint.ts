@@ -38,7 +38,7 @@ export function formatLogKey(origin: string, key: KeyObject): string {
   return `${origin}+${keyHash(origin, raw).toString("hex")}+${Buffer.concat([ED25519, raw]).toString("base64")}`;
 }
 
-/** @returns `undefined` for a text that is no such key. */
+/** @returns `undefined` if the text is not such a key. */
 export function parseLogKey(line: string): LogKey | undefined {
   const [, origin = "", hash = "", base64 = ""] = /^([^+\s]+)\+([\da-f]{8})\+([\w+/]+={0,2})$/.exec(line.trim()) ?? [];
   const decoded = Buffer.from(base64, "base64");

@@ -1,4 +1,4 @@
-/** Epochs of a log: a restored database continues in a tree of its own, and the verifier reports it. */
+/** Tests of the epochs of a log. A restored database continues in a separate tree, and the verifier reports this. */
 import { describe, expect, it } from "vitest";
 import { signCheckpoint } from "./checkpoint.ts";
 import { epochReferences, openEpochCheckpoint, originOfEpoch } from "./epoch.ts";
@@ -81,13 +81,13 @@ describe("a log that continues after a restore", () => {
     });
   });
 
-  it("lost no more than the entry admits: a larger checkpoint of the epoch before is a finding", async () => {
+  it("may have lost only as many entries as its first entry says: a larger checkpoint of the epoch before is a finding", async () => {
     const admits = epochReferences(2, restored.notes[0] ?? "", continued);
     const { items, note } = continuedBy([begun(admits), review("closed")]);
     expect(await verify(items, note, kept)).toMatchObject({ verdict: 6, findings: [{ kind: "truncated" }] });
   });
 
-  it("was itself rolled back where it lacks an epoch that was kept outside", async () => {
+  it("was itself rolled back if it lacks an epoch of a checkpoint that was kept outside", async () => {
     const { note } = continuedBy([begun()]);
     expect(await verify(restored.items, note)).toMatchObject({
       verdict: 6,
@@ -110,7 +110,7 @@ describe("a log that continues after a restore", () => {
     expect((await verify(items, note)).findings[0]).toMatchObject({ kind: "invalid" });
   });
 
-  it("has checkpoints of its own epoch only", async () => {
+  it("accepts only checkpoints of its own epoch", async () => {
     const { items, note } = continuedBy([begun(), review("closed")]);
     const misplaced = [...items, { kind: "checkpoint", note: continued } as const];
     expect(await verify(misplaced, note)).toMatchObject({ verdict: 6, findings: [{ kind: "invalid" }] });

@@ -1,4 +1,4 @@
-/** Epochs of a log: a database that was restored to an earlier state continues in a tree of its own. */
+/** Epochs of a log. A database that was restored to an earlier state continues in a separate tree. */
 import { type Checkpoint, type LogKey, openCheckpoint } from "./checkpoint.ts";
 import type { AuditRecord } from "./record.ts";
 
@@ -9,11 +9,11 @@ export interface EpochCheckpoint extends Checkpoint {
   readonly epoch: number;
 }
 
-/** What the first entry of an epoch says about the end of the one before. */
+/** The facts in the first entry of an epoch about the end of the previous epoch. */
 export interface EpochStart {
   /** The latest checkpoint that was kept outside. */
   readonly kept: EpochCheckpoint;
-  /** The latest checkpoint that the database had; absent where it had none. */
+  /** The latest checkpoint that the database had; absent if it had none. */
   readonly continued: EpochCheckpoint | undefined;
 }
 
@@ -49,7 +49,7 @@ export const epochReferences = (epoch: number, kept: string, continued?: string)
   ...(continued !== undefined && { continued }),
 });
 
-/** @returns `undefined` where the record is not the first entry of this epoch. */
+/** @returns `undefined` if the record is not the first entry of this epoch. */
 export function readEpochStart(record: AuditRecord | undefined, epoch: number, key: LogKey): EpochStart | undefined {
   if (record?.operation !== EPOCH_OPERATION) return undefined;
   const references = referencesOf(record);
@@ -60,7 +60,7 @@ export function readEpochStart(record: AuditRecord | undefined, epoch: number, k
   return note !== undefined && !continued ? undefined : { kept, continued };
 }
 
-/** The members of an entry's detail in the clear, as far as they are texts. */
+/** The members of the clear detail of an entry that are texts. */
 export function referencesOf({ detail = "{}" }: Pick<AuditRecord, "detail">): Readonly<Record<string, string>> {
   try {
     const entries = Object.entries(JSON.parse(detail) as object).filter(([, value]) => typeof value === "string");

@@ -52,7 +52,7 @@ interface Line {
   readonly differing?: unknown;
 }
 
-/** @returns `undefined` for a line that no export starts with. */
+/** @returns `undefined` if the line is not the first line of an export. */
 export function parseHeader(line: string): ExportHeader | undefined {
   const { format, key, exported_at } = parse(line);
   return format === FORMAT && typeof key === "string" && typeof exported_at === "string"
@@ -60,7 +60,7 @@ export function parseHeader(line: string): ExportHeader | undefined {
     : undefined;
 }
 
-/** @returns `undefined` for a line that is no item. */
+/** @returns `undefined` if the line is not an item. */
 export function parseItem(line: string): LogItem | undefined {
   const { checkpoint, epoch, leaf, hash, record, mac, differing, ...rest } = parse(line);
   if (rest.start !== undefined) return startOf({ ...rest, epoch });
@@ -90,7 +90,7 @@ function startOf({ start: size, epoch, roots, note }: Line): LogItem | undefined
   if (!Number.isSafeInteger(size) || !Number.isSafeInteger(epoch) || typeof note !== "string") return undefined;
   if (!Array.isArray(roots) || !roots.every((root) => typeof root === "string")) return undefined;
   const decoded = roots.map((root) => Buffer.from(root, "base64"));
-  // An export has the whole log: what it lacks must be pruned.
+  // An export has the whole log, so the leaves that it lacks must be pruned.
   return { kind: "start", pruned: true, epoch: epoch as number, size: size as number, roots: decoded, note };
 }
 

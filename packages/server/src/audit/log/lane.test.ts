@@ -7,7 +7,7 @@ const lane = new Lane(INGEST);
 const recordOf = (signed: SignedRecord | undefined): ReturnType<typeof decodeRecord> =>
   signed && decodeRecord(signed.bytes);
 
-it("numbers follow each other, and each entry names the one before it by its MAC", () => {
+it("numbers are consecutive, and each entry has the MAC of the previous entry", () => {
   const [one, two] = lane.sign([ingested(1), ingested(2)]);
   lane.acknowledge();
   const [three] = lane.sign([ingested(3)]);

@@ -1,7 +1,7 @@
 import { type KeyObject, randomUUID } from "node:crypto";
 import { type AuditRecord, type Head, signRecord, type SignedRecord, type Surface } from "./record.ts";
 
-/** What the writer of an entry knows; the lane adds its place. */
+/** The members of an entry that its writer gives. The lane adds the place. */
 export type LaneEntry = Omit<AuditRecord, "surface" | "place" | "previous">;
 
 export interface SignedEntry extends SignedRecord {
@@ -15,8 +15,8 @@ export interface SurfaceKey {
 }
 
 /**
- * A chain of entries whose transactions follow each other: each entry names the one before it by its MAC. The head is
- * moved when a commit was acknowledged, so that no writer waits for another.
+ * A chain of entries of consecutive transactions. Each entry has the MAC of the previous entry. The head moves after a
+ * commit was acknowledged, so that no writer waits for another.
  */
 export class Lane {
   readonly #signer: SurfaceKey;
@@ -49,7 +49,7 @@ export class Lane {
     this.#head = this.#written;
   }
 
-  /** It is unknown whether the transaction is committed: a new lane continues from the last known head. */
+  /** Called if it is unknown whether the transaction is committed. A new lane continues from the last known head. */
   renew(): void {
     this.#id = randomUUID();
   }

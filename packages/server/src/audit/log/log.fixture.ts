@@ -51,7 +51,7 @@ export const read = (number: number): LaneEntry => ({
   detail: '{"bytes":12}',
 });
 
-/** What the database has of an entry. */
+/** The row of an entry in the database. */
 export const storedOf = ({ bytes, mac }: SignedRecord): SignedRecord => ({ bytes, mac });
 
 /** Entries of two lanes of ingestion, one of which continues the other, with reads in no lane between them. */

@@ -39,14 +39,14 @@ async function* streamed(hashes: readonly Buffer[]): AsyncGenerator<Buffer> {
 const rootOf = (size: number): Buffer => treeOf(leaves(size)).root();
 
 describe("the root of a tree", () => {
-  it("is that of RFC 6962", () => {
+  it("equals that of the reference implementation of RFC 6962", () => {
     const hashes = LEAVES.map((leaf) => leafHash(Buffer.from(leaf, "hex")));
     for (const [size, root] of ROOTS.entries()) {
       expect(treeOf(hashes.slice(0, size)).root().toString("hex"), `of ${size} leaves`).toBe(root);
     }
   });
 
-  it("grows from the roots of its perfect subtrees as from all leaves", () => {
+  it("is the same if the tree grows from the roots of its perfect subtrees or from all leaves", () => {
     for (let size = 0; size <= 40; size++) {
       const before = treeOf(leaves(size));
       const tree = new CompactRange(size, before.roots);
@@ -58,7 +58,7 @@ describe("the root of a tree", () => {
 });
 
 describe("an inclusion proof", () => {
-  it("is accepted for its leaf, index and tree only", async () => {
+  it("is accepted only for its leaf, index and tree", async () => {
     for (let size = 1; size <= 20; size++) {
       const hashes = leaves(size);
       for (const [index, leaf] of hashes.entries()) {
@@ -114,7 +114,7 @@ describe("a consistency proof", () => {
     }
   });
 
-  it("never joins a smaller tree to a larger one, nor a history to another", async () => {
+  it("is never accepted for a smaller tree after a larger one, or for trees of different histories", async () => {
     const proof = await prove(7, 12);
     expect(verifyConsistency({ size: 12, root: rootOf(12) }, { size: 7, root: rootOf(7) }, proof)).toBe(false);
     await fc.assert(

@@ -111,7 +111,10 @@ export async function hashRanges(
   return hashes.map((range) => range.root());
 }
 
-/** What of a subtree is before the leaves that are read: each of the roots is within it or outside of it. */
+/**
+ * The part of a subtree before the leaves that are read. Each of the roots is completely inside or outside of the
+ * subtree.
+ */
 function rangeBefore({ start, end }: Range, { size, roots }: Before): CompactRange {
   const within: Buffer[] = [];
   let at = 0;
@@ -172,7 +175,7 @@ export function verifyConsistency(
   return last === 0 && of1.equals(first.root) && of2.equals(second.root);
 }
 
-/** A last node without a sibling is a node of the levels above, too. */
+/** A last node without a sibling is also a node of the levels above. */
 function skipRightEdge(node: number, last: number): [number, number] {
   let [at, end] = [node, last];
   while (at % 2 === 0 && at !== 0) [at, end] = [at / 2, Math.floor(end / 2)];

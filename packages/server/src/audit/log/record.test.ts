@@ -45,14 +45,14 @@ describe("the bytes of a record", () => {
     );
   });
 
-  it("differ for different records: a text can't move from one field into the next", () => {
+  it("differ for different records, because a text can't move from one field into the next", () => {
     const one = encodeRecord({ ...ingested(1), surface: "ingest", actor: "ab", via: "c" });
     expect(encodeRecord({ ...ingested(1), surface: "ingest", actor: "a", via: "bc" })).not.toEqual(one);
     const absent = encodeRecord({ ...read(1), surface: "direct", roles: undefined });
     expect(encodeRecord({ ...read(1), surface: "direct", roles: [] })).not.toEqual(absent);
   });
 
-  it("have one spelling: every other text is no record", () => {
+  it("are the only bytes of the record: every other spelling is rejected", () => {
     fc.assert(
       fc.property(record, fc.nat(), fc.integer({ min: 1, max: 255 }), (one, where, change) => {
         const encoded = encodeRecord(one);

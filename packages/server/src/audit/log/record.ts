@@ -22,7 +22,7 @@ export interface AuditRecord {
   /** A UUID. */
   readonly entryId: string;
   readonly surface: Surface;
-  /** Absent for an entry in no lane. */
+  /** Absent if the entry is in no lane. */
   readonly place?: Place | undefined;
   /** The entry before it: of the same lane, or the last known one of the lane that this one continues. */
   readonly previous?: Head | undefined;
@@ -133,7 +133,7 @@ const several = <Value>(one: Codec<Value>, size: number): Codec<readonly Value[]
 
 type Fields = { readonly [Name in keyof AuditRecord]-?: Codec<NonNullable<AuditRecord[Name]>> };
 
-/** The order is the format. */
+/** The order of the fields is part of the format. */
 const FIELDS: Fields = {
   entryId: uuid,
   surface: text as Codec<Surface>,
@@ -186,7 +186,7 @@ export function encodeRecord(record: AuditRecord): Buffer {
   return Buffer.concat(parts);
 }
 
-/** @returns `undefined` for bytes that `encodeRecord` gives for no record. */
+/** @returns `undefined` for bytes that `encodeRecord` can't produce. */
 export function decodeRecord(encoded: Buffer): AuditRecord | undefined {
   const fields = splitFields(encoded);
   if (!fields) return undefined;
@@ -196,7 +196,7 @@ export function decodeRecord(encoded: Buffer): AuditRecord | undefined {
   });
   const record = Object.fromEntries(values.filter(([, value]) => value !== undefined)) as unknown as AuditRecord;
   if (REQUIRED.some((name) => record[name] === undefined) || !SURFACES.includes(record.surface)) return undefined;
-  // One record has one spelling.
+  // Each record has exactly one spelling.
   return encodeRecord(record).equals(encoded) ? record : undefined;
 }
 

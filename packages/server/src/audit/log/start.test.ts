@@ -1,4 +1,4 @@
-/** A log that is read from a checkpoint on. */
+/** Tests of logs that are read from a checkpoint on. */
 import { describe, expect, it } from "vitest";
 import { formatItem, parseItem } from "./export-file.ts";
 import { signAlone } from "./lane.ts";
@@ -28,7 +28,7 @@ const verify = (items: readonly LogItem[], ...outside: string[]): Promise<Verifi
   verifyLog(streamed(items), { key: LOG_KEY, outside, surfaces: SURFACE_KEYS, now: STARTED });
 
 describe("a log that is read from a checkpoint on", () => {
-  it("holds, and says where it starts", async () => {
+  it("is intact, and says where it starts", async () => {
     const expected = { verdict: 0, findings: [], size: COUNT, from: FROM, confirmed: COUNT };
     expect(await verify([start, ...rest], last)).toMatchObject(expected);
     expect(await verify([start, ...rest], early, middle, last)).toMatchObject(expected);
@@ -36,7 +36,7 @@ describe("a log that is read from a checkpoint on", () => {
     expect(await verify([start], middle)).toMatchObject({ verdict: 0, size: FROM });
   });
 
-  it("holds in a later epoch, too", async () => {
+  it("is intact in a later epoch, too", async () => {
     const second = inEpoch(2, [signAlone(DIRECT, read(1)), signAlone(DIRECT, read(2))]);
     const { bytes, mac } = signAlone(DIRECT, read(1));
     const one = inEpoch(2, [{ bytes, mac }]);
@@ -66,7 +66,7 @@ describe("a log that is read from a checkpoint on", () => {
     expect((await verify([{ ...start, ...change }, ...rest])).findings[0]).toMatchObject({ kind: "invalid" });
   });
 
-  it("does not hide what was changed afterwards", async () => {
+  it("does not hide later changes", async () => {
     const forged = rest.map((item) =>
       item.kind === "leaf" && item.index === 30 ? { ...item, entry: signAlone(DIRECT, read(900)) } : item,
     );
@@ -75,7 +75,7 @@ describe("a log that is read from a checkpoint on", () => {
     expect(await verify([start, ...without], last)).toMatchObject({ verdict: 6 });
   });
 
-  it("may be pruned, but not where no entry says that the leaves before were pruned", async () => {
+  it("may be pruned, but only if an entry says that the leaves before were pruned", async () => {
     const pruned = { ...start, pruned: true };
     const prune = (size: number): LogItem => {
       const entry = signAlone(DIRECT, {

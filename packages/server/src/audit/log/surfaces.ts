@@ -2,7 +2,7 @@ import { createHash, type KeyObject } from "node:crypto";
 import { deriveKey } from "../../crypto/derive-key.ts";
 import { type AuditRecord, type Surface, SURFACES } from "./record.ts";
 
-/** The MAC key of each surface; one that is not known is absent. */
+/** The MAC key of each surface. An unknown key is absent. */
 export type Surfaces = { readonly [Name in Surface]?: KeyObject };
 
 /** MAC keys of surfaces, oldest first. */
@@ -13,7 +13,7 @@ export const surfaceKeyId = (key: KeyObject): string =>
   createHash("sha256").update("drs audit key id\0").update(key.export()).digest("hex").slice(0, 16);
 
 /**
- * The keys of an installation without keys of its own: each process that has the installation secret can derive all.
+ * The keys of an installation without a key file. Each process that has the installation secret can derive all of them.
  * @param installation the installation secret.
  */
 export const surfaceKeys = (installation: Buffer): Required<Surfaces> =>
@@ -21,7 +21,7 @@ export const surfaceKeys = (installation: Buffer): Required<Surfaces> =>
     Record<Surface, KeyObject>
   >;
 
-/** What is the same in every entry of ingestion. */
+/** The members that are the same in every entry of ingestion. */
 export const INGESTION = { actor: "endpoint", via: "server", operation: "event.create" } as const;
 
 /** The outcome of a commit batch. */

@@ -37,7 +37,7 @@ const verify = (items: readonly LogItem[], options: Given = {}): Promise<Verific
 
 const kindsOf = ({ findings }: Verification): string[] => [...new Set(findings.map(({ kind }) => kind))];
 
-/** The log as an attacker without keys leaves it, who recomputes hashes of leaves and keeps the checkpoints. */
+/** The log after an attack without keys. The attacker recomputes the hashes of leaves and keeps the checkpoints. */
 function rehashed(changed: readonly SignedRecord[]): LogItem[] {
   return logOf(changed, SIZES).items.map((item) =>
     item.kind === "checkpoint" ? { kind: "checkpoint", note: log.notes[SIZES.indexOf(sizeOf(item.note))] ?? "" } : item,
@@ -46,7 +46,7 @@ function rehashed(changed: readonly SignedRecord[]): LogItem[] {
 
 const sizeOf = (note: string): number => Number(note.split("\n")[1]);
 
-/** The same log, of which an attacker with the signing key made all checkpoints again. */
+/** The same log after an attacker with the signing key has signed all checkpoints again. */
 const resigned = (changed: readonly SignedRecord[], sizes = SIZES): readonly LogItem[] => logOf(changed, sizes).items;
 
 function changed(index: number): SignedRecord[] {
@@ -54,7 +54,7 @@ function changed(index: number): SignedRecord[] {
 }
 
 describe("a log that is whole", () => {
-  it("holds; a checkpoint kept outside confirms the entries that it has", async () => {
+  it("is intact, and a checkpoint kept outside confirms the entries that it covers", async () => {
     expect(await verify(log.items, { outside: [last] })).toEqual({
       verdict: 0,
       findings: [],
@@ -68,7 +68,7 @@ describe("a log that is whole", () => {
     expect(await verify(log.items)).toMatchObject({ verdict: 3, confirmed: 0, findings: [] });
   });
 
-  it("holds without the keys of the surfaces", async () => {
+  it("is intact without the keys of the surfaces", async () => {
     expect(await verify(log.items, { outside: [last], surfaces: {} })).toMatchObject({ verdict: 0 });
   });
 
@@ -123,13 +123,13 @@ describe("a log that was changed by an attacker without keys", () => {
     });
   });
 
-  it("names the leaves between two checkpoints where the hash was changed, too", async () => {
+  it("names the leaves between two checkpoints if the hash of a leaf was changed, too", async () => {
     const found = await verify(rehashed(changed(12)), { surfaces: {} });
     expect(found.verdict).toBe(6);
     expect(found.findings.map(({ what }) => what)).toContain("Leaves 10 to 36 are not those of its checkpoint.");
   });
 
-  it("names an entry that was removed, with its leaf or without", async () => {
+  it("names an entry that was removed with or without its leaf", async () => {
     const without = log.items.map((item) => {
       if (item.kind !== "leaf" || item.index !== 20) return item;
       const { entry: _, ...rest } = item;
@@ -162,7 +162,7 @@ describe("a log that was changed by an attacker without keys", () => {
     expect(kindsOf(await verify(logOf(twice, [2]).items))).toEqual(["forked"]);
   });
 
-  it("names what was truncated, also where the checkpoints were rolled back with the entries", async () => {
+  it("names the truncated leaves, also if the checkpoints were rolled back with the entries", async () => {
     const checkpointed = await verify(log.items.filter((item) => item.kind !== "leaf" || item.index < 50));
     expect(checkpointed.findings.at(-1)).toMatchObject({ kind: "truncated" });
     const rolledBack = log.items.slice(0, 39);
@@ -189,7 +189,7 @@ describe("a log that was changed by an attacker without keys", () => {
 });
 
 describe("an attacker with keys", () => {
-  it("who has all of them is found by a checkpoint kept outside, up to that checkpoint", async () => {
+  it("who has all keys is detected up to the latest checkpoint kept outside", async () => {
     const forged = resigned(changed(14));
     expect(await verify(forged)).toMatchObject({ verdict: 3, findings: [] });
     expect(await verify(forged, { outside: [last] })).toMatchObject({

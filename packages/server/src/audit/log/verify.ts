@@ -27,14 +27,14 @@ export type LogItem =
       readonly index: number;
       /** The hash that the log has for the leaf. */
       readonly hash: Buffer;
-      /** Absent where the log has a leaf and no entry. */
+      /** Absent if the log has a leaf without an entry. */
       readonly entry?: StoredEntry;
     }
   | { readonly kind: "checkpoint"; readonly note: string }
   /** An entry that is in no leaf yet. */
   | { readonly kind: "new"; readonly entry: StoredEntry };
 
-/** Where a verification begins that does not begin with the first leaf. */
+/** The start of a verification that does not begin with the first leaf. */
 export interface LogStart {
   readonly kind: "start";
   readonly epoch: number;
@@ -43,7 +43,7 @@ export interface LogStart {
   /** The roots of the perfect subtrees over these leaves, which the checkpoint signs. */
   readonly roots: readonly Buffer[];
   readonly note: string;
-  /** Whether the leaves before it are said to be pruned; otherwise the caller asked for a part of the log. */
+  /** Whether the leaves before the start were pruned. Otherwise the caller asked for a part of the log. */
   readonly pruned: boolean;
 }
 
@@ -75,7 +75,7 @@ export interface VerifyOptions {
   readonly now: number;
 }
 
-/** 0: holds. 3: holds, and nothing outside confirms the last entries. 6: broken. 1: can't be checked. */
+/** 0: intact. 3: intact, but no checkpoint kept outside confirms the last entries. 6: broken. 1: can't be checked. */
 export type Verdict = 0 | 1 | 3 | 6;
 
 export interface Verification {
@@ -92,9 +92,9 @@ export interface Verification {
   readonly overdue: number;
 }
 
-/** Maximum number of findings; a log with more is as broken. */
+/** Maximum number of findings. Further findings would not change the verdict. */
 const MAX_FINDINGS = 100;
-/** An entry is in the tree within seconds; afterwards something keeps it out. */
+/** An entry is in the tree within seconds. If it takes longer than this, something prevents it. */
 const SEQUENCED_WITHIN_MS = 60_000;
 
 interface Signed extends EpochCheckpoint {
@@ -132,13 +132,13 @@ class LogVerifier {
   readonly #reviewed = new Set<string>();
   readonly #heads = new Map<string, Head>();
   readonly #findings: Finding[] = [];
-  /** Checkpoints kept outside, oldest first, that are larger than the tree or of a later epoch. */
+  /** Checkpoints kept outside that are larger than the tree or of a later epoch, oldest first. */
   readonly #expected: Signed[] = [];
   #unreadable = 0;
   #checkpoints = 0;
   /** The largest tree whose root a checkpoint confirmed. */
   #good = 0;
-  /** Every later root differs, too. */
+  /** After one root differs, every later root differs, too. */
   #differs = false;
   #confirmed = 0;
   #waiting = 0;
@@ -198,7 +198,7 @@ class LogVerifier {
     return confirmed < size || this.#overdue > 0 ? 3 : 0;
   }
 
-  /** The hashes of the leaves before must be those of a signed checkpoint. */
+  /** The hashes of the leaves before the start must lead to the root of a signed checkpoint. */
   #start(start: LogStart): void {
     const { epoch, size, roots, note, pruned } = start;
     if (pruned) this.#unexplained = start;
@@ -249,7 +249,7 @@ class LogVerifier {
     while (this.#expected[0] && this.#expected[0].epoch < epoch) {
       const lost = this.#expected.shift() as Signed;
       // guard(false): the entry of an epoch admits all that was lost
-      // fails: packages/server/src/audit/log/epoch.test.ts › more than the entry admits
+      // fails: packages/server/src/audit/log/epoch.test.ts › only as many entries
       if (!start || isAfter(lost, start.kept)) this.#truncated(lost);
     }
     this.#earlier += this.#tree.size;
@@ -302,7 +302,7 @@ class LogVerifier {
   }
 
   #compare({ size, root, isOutside }: Signed): void {
-    // The roots of earlier trees are not kept: a checkpoint comes after its last leaf.
+    // The roots of earlier trees are not kept, because a checkpoint comes directly after its last leaf.
     if (size !== this.#tree.size) return this.#find("reordered", `A checkpoint of ${size} entries is out of order.`);
     if (this.#tree.root().equals(root)) {
       this.#good = size;
@@ -319,7 +319,7 @@ class LogVerifier {
     this.#find("changed", `Leaves ${this.#good} to ${size - 1} are not those of ${where}.`);
   }
 
-  /** @returns the record, where it is readable. */
+  /** @returns the record, if it is readable. */
   #checkEntry(entry: StoredEntry, where: string): AuditRecord | undefined {
     const { bytes, mac, differing, record = decodeRecord(bytes) } = entry;
     if (!record) {
@@ -380,7 +380,7 @@ class LogVerifier {
     if (!place) return;
     const head = { ...place, mac };
     const last = this.#heads.get(head.lane);
-    // What a lane had before the start is not known.
+    // The entries of a lane before the start are unknown.
     if (!last && this.#isPartial) return void this.#heads.set(head.lane, head);
     const expected = (last?.number ?? 0) + 1;
     const lane = `lane ${head.lane}`;
@@ -400,7 +400,8 @@ class LogVerifier {
     if (!previous || !before || before.number < previous.number) {
       return this.#find("removed", `The entry before ${name} is missing.`);
     }
-    // A lane may have entries after the one that another lane continues: the outcome of a commit was unknown.
+    // A lane may have entries after the entry from which another lane continues, because the outcome of a commit was
+    // unknown.
     const isNext = before.lane === previous.lane && before.number === previous.number;
     if (last ? !isNext || !before.mac.equals(previous.mac) : isNext && !before.mac.equals(previous.mac)) {
       this.#find("changed", `The entry before ${name} is not the one that it names.`);

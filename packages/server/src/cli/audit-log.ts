@@ -114,7 +114,7 @@ function verifyDatabase(
 ): Promise<Verified> {
   return withConnection(context, "read", async (connection) => {
     const keys = await openKeys(connection).catch((error: unknown) => {
-      // Hashes and checkpoints are verified without the key store, too.
+      // Without the key store, hashes and checkpoints are still verified.
       if (keyText === undefined || !(error instanceof OperatorError)) throw error;
       return undefined;
     });
@@ -125,7 +125,7 @@ function verifyDatabase(
       databaseAt(connection.config.journal.databaseUrl, connection.dependencies, "erasure_journal"),
     );
     if (journal) connection.opened.add("erasure journal", () => journal.close());
-    // Before the database: a checkpoint that is signed meanwhile is in the database first.
+    // The sinks are read before the database, because a checkpoint that is signed meanwhile is in the database first.
     const asked = await Promise.all(checkpointSinks(connection, journal).map(askSink));
     const stamped = (await (await openTimeStamps(connection.config))?.read()) ?? [];
     return inSnapshot(connection.database, async (snapshot) => {

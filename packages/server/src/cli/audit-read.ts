@@ -31,7 +31,10 @@ export async function auditRead(
   await writeAudit(pool, audit, entry);
 }
 
-/** A restored database would show events that were erased since: it is compared with the journal first. */
+/**
+ * The database is compared with the journal first, because a restored database would show events that were erased
+ * since.
+ */
 export function withJournalApplied<T>(
   context: Context,
   work: (installation: Installation) => Promise<T>,

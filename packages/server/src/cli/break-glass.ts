@@ -34,7 +34,7 @@ export function requireBreakGlass(context: Context, { breakGlass = false }: Brea
   return { ...context, isBreakGlass: true };
 }
 
-/** Whether the route data says that the call may read payloads or destroy data. */
+/** Whether the call may read payloads or destroy data, by the data of its route. */
 export const mayBreakGlass = (id: RouteId, { dry_run }: { readonly dry_run?: unknown }): boolean =>
   routeOf(id).breakGlass !== undefined && dry_run !== true;
 
@@ -46,7 +46,10 @@ export function requireBroken({ isBreakGlass = false, ...context }: Context, id:
   if (isDenied && !loadConfig(context).embedded) throw needsBreakGlass();
 }
 
-/** Signs a checkpoint of the entries that break-glass has written. A sink or a log that refuses does not stop the command. */
+/**
+ * Signs a checkpoint of the entries that break-glass has written. If a sink or the log refuses the checkpoint, the
+ * command continues.
+ */
 export async function checkpointBreakGlass(
   { isBreakGlass = false, stderr }: Context,
   findInstallation: () => Promise<Installation>,

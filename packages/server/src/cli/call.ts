@@ -36,7 +36,7 @@ export async function call<Id extends RouteId>(context: Context, id: Id, input: 
 }
 
 /**
- * Calls several operations, on one connection where they work on the database.
+ * Calls several operations. If they work on the database, they share one connection.
  * @param access the widest that they need.
  * @param report shows progress of work on the database, and of an order that takes long.
  */
@@ -51,7 +51,7 @@ export async function withCalls<T>(
   return withConnection(context, access, (connection) => work(onDatabase(context, portsOn(connection, report))));
 }
 
-/** A dry run reads, and works on a standby. */
+/** A dry run only reads, so it works on a standby. */
 const accessOf = (id: RouteId, input: { readonly dry_run?: unknown }): Access =>
   input.dry_run === true ? "read" : routeOf(id).access;
 
@@ -64,7 +64,8 @@ function onDatabase(context: Context, ports: AdminPorts): Call {
     let isRefused = false;
     try {
       const { answer, audit } = await operation({ ports, caller, scope: "full", input }).catch((error: unknown) => {
-        // Nothing is done on a database that lacks entries of the journal, whose log would get no checkpoint.
+        // If the database lacks entries of the journal, the command does nothing, because its entries would get no
+        // checkpoint.
         isRefused = hasCode(error, "replay-needed");
         return asOperatorError(error);
       });
@@ -75,7 +76,7 @@ function onDatabase(context: Context, ports: AdminPorts): Call {
       }
       return answer;
     } finally {
-      // What failed may have left entries, too.
+      // A failed operation may also have written entries.
       if (mayBreakGlass(id, input as object) && !isRefused) await checkpointBreakGlass(context, ports.installation);
     }
   };
@@ -88,7 +89,7 @@ function asOperatorError(error: unknown): never {
   throw ofStatus(status, [error.message, ...places].join("\n"), error);
 }
 
-/** A worker applies an order also when the command that waits for it is ended. */
+/** A worker applies an order even if the command that waits for it has ended. */
 function remotely({ onInterrupt, stderr }: Context, login: Login, report: (line: string) => void): Call {
   const { url } = login;
   const follower = new OrderFollower(report);
@@ -148,7 +149,7 @@ function answered(error: AdminRequestError): OperatorError {
   return ofStatus(status, message, error);
 }
 
-/** A command checks its options before it calls: what the operation still refuses is wrong usage. */
+/** A command checks its options before the call. If the operation still refuses the input, the usage is wrong. */
 function ofStatus(status: number, message: string, error: unknown): OperatorError {
   if (status === 401 || status === 403) return new OperatorError("access-denied", message, { cause: error });
   if (status === 400) return new OperatorError("wrong-usage", message, { cause: error });

@@ -20,7 +20,7 @@ export function configCommand(context: Context): Command {
     });
 }
 
-/** Without an admin API, those of this process: it needs no database. */
+/** Without an admin API the command shows the settings of this process, and needs no database. */
 async function settingsOf(context: Context): Promise<Answer<"readConfiguration">["settings"]> {
   if (findLogin(context)) return (await call(context, "readConfiguration", {})).settings;
   return [...describeConfig(loadConfig(context), context.environment)];

@@ -23,7 +23,7 @@ export interface Context {
   readonly cores: number;
   readonly stdout: Writable;
   readonly stderr: Writable;
-  /** Whether a person reads standard output. */
+  /** Whether standard output is a terminal. */
   readonly isTerminal: boolean;
   /** The folder of this user's settings for `drs`; absent where the user has none. */
   readonly configDirectory?: string;
@@ -31,13 +31,13 @@ export interface Context {
   readonly isBreakGlass?: boolean;
   /** Opens a page in the user's browser, if there is one. */
   readonly openBrowser?: (url: string) => void;
-  /** Asks a person; absent where there is none at a terminal. */
+  /** Asks the person at the terminal; absent if standard input is not a terminal. */
   readonly ask?: (question: string) => Promise<string>;
   /** Ends the process at once, also where a thread hangs in it. */
   readonly kill: () => void;
   /** Calls the listener before a signal ends the process. */
   readonly onInterrupt: (listener: () => void) => void;
-  /** From then on, these signals do no more than call the listener. */
+  /** From then on, these signals only call the listener. */
   readonly onSignal: (signals: readonly NodeJS.Signals[], listener: (signal: NodeJS.Signals) => void) => void;
 }
 
@@ -61,12 +61,15 @@ export async function withConnection<T>(
     // guard(drop): only the owner's login breaks the glass
     // fails: e2e/break-glass.test.ts › the owner's login
     if (isBreakGlass) await requireOwner(connection.administration);
-    // The checkpoint afterwards is a change.
+    // The checkpoint at the end is a change.
     return work(isBreakGlass ? { ...connection, access: "change" } : connection);
   });
 }
 
-/** A signal that ends the command ends its calls to dependencies, too: a command that prints keys would go on. */
+/**
+ * If a signal ends the command, its calls to dependencies must end, too. Otherwise a command that prints keys would
+ * continue.
+ */
 export async function openConnection(
   { environment, clock, onInterrupt }: Context,
   config: Config,
@@ -106,7 +109,7 @@ export function withInstallation<T>(
 
 /**
  * Runs `work`, a change that only the owner of the tables may make (purposes, holds, requests), in one transaction.
- * @param isTried everything is done, and rolled back.
+ * @param isTried whether the transaction is rolled back at its end, as in a dry run.
  */
 export function inOwnersTransaction<T>(
   { administration }: OpenConnection,
@@ -132,7 +135,7 @@ export function printText({ stdout }: Context, text: string): void {
   stdout.write(`${escapeInLines(text)}\n`);
 }
 
-/** One line; the escapes leave the values as they are. */
+/** One line of JSON. The escapes do not change the values. */
 export function printJson(context: Context, value: object): void {
   print(context, JSON.stringify(value));
 }
@@ -158,7 +161,7 @@ export function printRows(context: Context, rows: readonly object[], json: boole
   }
 }
 
-/** The escapes of a cell count for the width of its column. */
+/** The width of a column includes the escapes of its cells. */
 function cell(value: unknown): string {
   if (value === null || value === undefined) return "-";
   return escapeControls(typeof value === "string" ? value : JSON.stringify(value));

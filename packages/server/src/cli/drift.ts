@@ -77,7 +77,7 @@ interface AcceptOptions extends DecideOptions {
   readonly sensitivity: (typeof SENSITIVITIES)[number];
 }
 
-/** A subcommand with what all decisions take. */
+/** A subcommand with the options that all decisions have. */
 function decision(command: Command, context: Context, name: string): Command {
   return command
     .command(name)
@@ -144,7 +144,7 @@ function addPathDecisions(command: Command, context: Context): void {
     });
 }
 
-/** Writes the overlay file where one is named, and prints the decision. */
+/** Writes the overlay file if the command names one, and prints the decision. */
 async function finish(
   context: Context,
   answer: Answer<"rejectDrift">,

@@ -103,7 +103,7 @@ function runCommand(context: Context): Command {
     });
 }
 
-/** Begins an erasure only where its user has confirmed it, and always completes one that was started. */
+/** Begins an erasure only after the user has confirmed it, and always completes an erasure that was started. */
 async function run(context: Context, caller: Call, options: RunOptions): Promise<void> {
   const { reason, refuseLater = false, receipt: file, yes, json } = options;
   const input = { ...subjectOf(options), reason, ...(refuseLater && { refuse_later: true }) };

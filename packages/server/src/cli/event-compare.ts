@@ -45,7 +45,7 @@ export function compareCommand(context: Context): Command {
 
 type Side = Answer<"compareEvents">["differences"][number]["left"];
 
-/** A value is shown as JSON: the text "omitted" has quotes, the state has none. */
+/** Values are printed as JSON. Therefore the text "omitted" has quotes, and the state has none. */
 function textOf(side: Side): string {
   if (side.state === "observed") return JSON.stringify(side.value);
   if (side.state === "skipped") return `skipped: ${JSON.stringify(side.reason)}`;

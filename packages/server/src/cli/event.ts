@@ -95,7 +95,7 @@ export function eventCommand(context: Context): Command {
   return command;
 }
 
-/** A restriction allows few reads (GDPR, article 18 (2)): the audit has the reason of each. */
+/** A restriction allows only few reads (GDPR, article 18 (2)), so the audit has the reason of each read. */
 function requireReason({ includeRestricted, reason }: Reading, self: Command): void {
   // guard(false): a read of restricted events has a reason
   // fails: e2e/restrictions.test.ts › wrong usage

@@ -50,14 +50,14 @@ export function getOnDatabase(context: Context, eventId: string, options: Readin
   });
 }
 
-/** The same answer for an event that is restricted and for one that does not exist. */
+/** The answer for a restricted event is the same as for an event that does not exist. */
 const noEvent = (eventId: string, includeRestricted: boolean): OperatorError =>
   new OperatorError(
     "not-found",
     `There is no event ${eventId}${includeRestricted ? "." : ", or it is restricted: see --include-restricted."}`,
   );
 
-/** @param audit durable before the first byte leaves. */
+/** @param audit writes the audit entry, which is durable before the first byte is written. */
 async function writeRaw(
   context: Context,
   installation: Installation,

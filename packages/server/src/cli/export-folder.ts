@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { AccountExport, ExportPart } from "@device-risk-signals/admin-api";
 import { OperatorError } from "../errors/operator-error.ts";
 
-/** A server names the files. */
+/** The names of the files come from a server, so they are checked. */
 const NAME = /^(?:events\/[0-9a-f-]{36}\.json|[a-z-]+\.ndjson)$/;
 
 /** @throws export-folder-used where the folder has files. */
@@ -22,7 +22,7 @@ export async function requireUnused(folder: string): Promise<void> {
 
 /**
  * Writes an export into an unused folder that only its owner can read. `manifest.json` comes last.
- * @throws dependency-unavailable where the export ends without its manifest.
+ * @throws dependency-unavailable if the export ends without its manifest.
  */
 export async function writeExport(folder: string, parts: AsyncIterable<ExportPart>): Promise<AccountExport> {
   await mkdir(folder, { recursive: true, mode: 0o700 });

@@ -124,7 +124,10 @@ export function list(context: Context, options: PageOptions): Promise<void> {
   return printList(context, read, options, "No exports.");
 }
 
-/** The manifest of the file names its export; the record in the database says what its bytes must be. */
+/**
+ * The manifest of the file names its export. The record of the export in the database says which bytes the file must
+ * have.
+ */
 export async function verify(context: Context, file: string, { json = false }: ShownOptions): Promise<void> {
   const path = resolve(context.directory, file);
   await withCalls(context, "read", async (call) => {
@@ -166,7 +169,7 @@ export async function acknowledge(context: Context, id: string, { reason }: Ackn
 const withReplayed = <T>(context: Context, work: (installation: Installation) => Promise<T>): Promise<T> =>
   withJournalApplied(context, work, "change");
 
-/** Writes the file that an operation answers. */
+/** Writes the file that an operation returns. */
 const writeAnswer = <Manifest extends ExportManifest>(
   context: Context,
   out: string,

@@ -1,4 +1,4 @@
-/** `drs export`: feature values for training, exact bytes for investigations, and what is recalled of them. */
+/** `drs export`: feature values for training, exact bytes for investigations, and recalls of their rows. */
 import { Command, InvalidArgumentError } from "commander";
 import { EXPORT_CLOCKS, FEATURE_FORMATS, MAX_EVENT_IDS } from "@device-risk-signals/admin-api";
 import { LIMITS } from "@device-risk-signals/contract";

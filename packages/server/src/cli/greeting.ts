@@ -25,7 +25,8 @@ export interface Urls {
 /**
  * Prints a message when the server is ready: its address, and only on the embedded database on loopback an admin token,
  * a development token, an action, and a request to paste.
- * @param isTerminal whether a person reads the message. A log must hold no admin token: then a file does.
+ * @param isTerminal whether a person reads the message. A log must contain no admin token. If standard output is not a
+ * terminal, a file gets the token.
  */
 export async function greet(system: System, { url, adminUrl }: Urls, isTerminal: boolean): Promise<string[]> {
   const { config, pool, audit, clock } = system;

@@ -1,4 +1,4 @@
-/** Which admin API commands go through, and the login that `drs login` has stored. */
+/** The admin API that commands use, and the login that `drs login` has stored. */
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { readSetting } from "../config/config.ts";
@@ -18,7 +18,7 @@ export interface StoredLogin extends Login {
 }
 
 const FILE = "login.json";
-/** Permissions of anyone but the owner of the file. */
+/** Permission bits of other users than the owner of the file. */
 const OTHERS = 0o077;
 
 /**

@@ -75,7 +75,7 @@ export const pastDay =
 
 function dateOf(text: string): Date {
   const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? new Date(`${text}T00:00:00Z`) : new Date(Number.NaN);
-  // A day that a month does not have comes out as one of the next month.
+  // `Date` reads a day that a month does not have as a day of the next month.
   if (Number.isNaN(at.getTime()) || at.toISOString().slice(0, 10) !== text) {
     throw new InvalidArgumentError("It must be a date of the form 2027-01-31.");
   }

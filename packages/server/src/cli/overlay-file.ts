@@ -7,7 +7,7 @@ import { type Context, print } from "./context.ts";
 
 type Fields = Answer<"readOverlay">["overlay"];
 
-/** Writes every accepted field, and no other: what was accepted decides, not what the file had. @throws input-invalid */
+/** Writes exactly the accepted fields. Other fields in the existing file are dropped. @throws input-invalid */
 export async function writeOverlay(context: Context, name: string, fields: Fields, silent = false): Promise<void> {
   const file = resolve(context.directory, name);
   const listed = fields.map(({ path, type, unit, sensitivity }) => ({

@@ -90,7 +90,7 @@ export function createProgram(context: Context): Command {
   return program;
 }
 
-/** Commander copies settings to commands that it makes itself only. */
+/** Commander copies settings only to commands that it creates itself. */
 function adopt(parent: Command, child: Command): void {
   const inherit = (command: Command): void => {
     command.copyInheritedSettings(parent);

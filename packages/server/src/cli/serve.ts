@@ -19,7 +19,7 @@ import { asOperatorError } from "./run-program.ts";
  */
 const CLOSE_WITHIN_MS = 12_000;
 
-/** With so many cores, PostgreSQL and one process use them all. */
+/** Up to this number of cores, PostgreSQL and one process use all of them. */
 const MAX_CORES_OF_ONE = 3;
 
 export function serveCommand(context: Context): Command {

@@ -12,10 +12,10 @@ import { type Context, print } from "./context.ts";
 import { deleteLogin, readLogin, storeLogin } from "./login.ts";
 import { example } from "./options.ts";
 
-/** How long a person may take. */
+/** The time that a person has for the sign-in. */
 const SIGN_IN_MS = 600_000;
 const EXCHANGE_MS = 30_000;
-/** The greatest age of a proof that the admin API takes for recent. */
+/** The maximum age of a sign-in that the admin API accepts as recent. */
 const FRESH_SECONDS = 300;
 
 export function loginCommand(context: Context): Command {

@@ -217,7 +217,7 @@ function printEvidence(
   }
 }
 
-/** Evidence is computed of stored events: a decision reads payloads. */
+/** A decision reads payloads, because its evidence is computed from stored events. */
 const deciding = (context: Context, options: BreakGlassOptions & { readonly dryRun?: boolean }): Context =>
   options.dryRun ? context : requireBreakGlass(context, options);
 

@@ -1,4 +1,4 @@
-/** Options that say why events are opened: with a case, or with what a new one is opened with. */
+/** Options that say why events are opened: a case, or the reason, category and ticket of a new case. */
 import type { CATEGORIES, Input } from "@device-risk-signals/admin-api";
 
 export interface WhyOptions {

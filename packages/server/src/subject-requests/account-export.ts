@@ -73,7 +73,7 @@ async function* partsOf(
 ): AsyncGenerator<ExportPart, AccountExport["files"][number]> {
   const hash = createHash("sha256");
   let [rows, bytes] = [0, 0];
-  // A file without rows exists, too.
+  // The export also contains files without rows.
   yield { file, text: "" };
   for await (const { row, exact } of source) {
     if (exact) yield { file: exact.file, base64: exact.bytes.toString("base64") };
@@ -122,7 +122,7 @@ async function* exportEvents(
   }
 }
 
-/** The features of the account with their meaning, also of events that have expired. */
+/** The features of the account with their meaning, also for events that have expired. */
 async function* exportFeatures(
   transaction: Transaction,
   sealer: FeatureSealer,
@@ -226,7 +226,7 @@ async function* rowsOf<Row>(transaction: Transaction, composed: ComposedQuery<Ro
   await transaction.query("close exported");
 }
 
-/** A limit that no account reaches. */
+/** A limit that is higher than the number of rows of any account. */
 const ALL = 2_147_483_647;
 
 /**

@@ -7,7 +7,7 @@ import { narrowed, query, queryRow, sql } from "../postgres/statement.ts";
 export const REQUEST_KINDS = ["access", "rectification", "erasure", "restriction", "portability", "objection"] as const;
 export type RequestKind = (typeof REQUEST_KINDS)[number];
 
-/** `partly`: a hold keeps a part of what was to be erased. */
+/** `partly`: a hold keeps some of the data that the request asked to erase. */
 export const REQUEST_OUTCOMES = ["done", "partly", "refused"] as const;
 export type RequestOutcome = (typeof REQUEST_OUTCOMES)[number];
 
@@ -36,16 +36,19 @@ export interface RequestRow {
   readonly outcome: RequestOutcome | null;
   /** When a request that was closed in part was completed; `null` otherwise. */
   readonly completed_at: string | null;
-  /** Events that a hold still keeps of the erasure that it led to. */
+  /** The number of erased events that a hold still keeps. The erasure is the one that the request led to. */
   readonly still_held: number;
-  /** Closed in part, and nothing of its erasure is left: it can be closed as done. */
+  /**
+   * Whether the request was closed in part and no hold keeps data of its erasure any more, so that it can be closed as
+   * done.
+   */
   readonly completable: boolean;
   readonly ground: string | null;
   readonly erasure_id: string | null;
   readonly export_id: string | null;
-  /** The restriction that it led to. */
+  /** The restriction that was placed for the request. */
   readonly restriction_id: string | null;
-  /** Whether that is active: the person must be informed before it is lifted. */
+  /** Whether the restriction is active. The person must be informed before it is lifted. */
   readonly restriction_active: boolean;
 }
 
@@ -110,7 +113,7 @@ const LIST_REQUESTS = sql(
   REQUEST_TYPES,
 );
 
-/** Open ones first, by when they are due, then the ones that can be completed. */
+/** Open requests come first, by due date, and then the requests that can be completed. */
 export async function listRequests(executor: Executor, subjectMac?: Buffer): Promise<readonly RequestRow[]> {
   return (await query(executor, LIST_REQUESTS, [subjectMac ?? null])).rows;
 }
@@ -202,7 +205,7 @@ export async function completeRequest(executor: Executor, id: string): Promise<R
 export interface DataRequestCounts {
   readonly requests_open: number;
   readonly requests_overdue: number;
-  /** Closed in part, and can be closed as done. */
+  /** The condition for requests that were closed in part and can be closed as done. */
   readonly requests_completable: number;
 }
 

@@ -6,13 +6,13 @@ import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
 import type { Executor } from "../postgres/executor.ts";
 
 /**
- * The knowledge about an account: it has data or had until an erasure (`held`), it is named by requests alone
- * (`requested`), or by nothing (`unknown`).
+ * What the database knows about an account: `held` if it has data, or had data until an erasure; `requested` if only
+ * requests name it; `unknown` otherwise.
  */
 export type AccountKnowledge = "held" | "requested" | "unknown";
 
 /**
- * A name that was mistyped is unknown, or named by a request alone. Tokens, actions and events come with a row of
+ * A misspelt name is unknown, or only a request names it. Tokens, actions and events come with a row of
  * `account_identity`, which only an erasure deletes.
  */
 export async function findAccountKnowledge(

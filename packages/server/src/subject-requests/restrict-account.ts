@@ -1,4 +1,4 @@
-/** Placing and lifting a restriction for a person: what is checked before, and the audit entry. */
+/** Places and lifts restrictions for a person, with the checks before and the audit entry. */
 import { type Agent, writeAudit } from "../audit/audit.ts";
 import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
 import { OperatorError } from "../errors/operator-error.ts";

@@ -22,7 +22,7 @@ const SETTINGS = { DRS_THROTTLE_RATE: "0", DRS_DEPENDENCY_TIMEOUT: "2s", DRS_RET
 
 const ERASE_FORMER = ["erase", "run", "--account", "former", "--reason", "asked for it", "--yes"] as const;
 
-test("while the key database lacks its last seconds nothing is acknowledged, and doctor lists what was lost", async () => {
+test("while the key database lacks its last seconds, the server acknowledges no event, and doctor lists the lost secrets", async () => {
   const { DRS_KEY_DIR: _, ...events } = await shared.database.environment();
   const keyUrl = (await shared.database.environment())["DRS_DATABASE_URL"] ?? "";
   const environment = { ...events, ...SETTINGS, DRS_KEY_DATABASE_URL: keyUrl };

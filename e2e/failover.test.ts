@@ -44,7 +44,7 @@ async function storedAndRead(): Promise<{ readonly sent: string; readonly read: 
   return { sent: JSON.stringify(body.observations), read: stdout };
 }
 
-/** Acts as a promoted standby that had not received these statements: connections to the former primary end. */
+/** Simulates a promoted standby that had not received these statements. Connections to the former primary end. */
 async function lose(...statements: readonly string[]): Promise<void> {
   await owner.query(["begin", "alter table event disable trigger all", ...statements, "commit"].join(";"));
   await owner.query("alter table event enable trigger all");

@@ -1,4 +1,7 @@
-/** Backups of an external database by pg_dump: the journal says what they must not hold after a restore. */
+/**
+ * Tests of backups of an external database by pg_dump. After a restore, the journal says which events the database must
+ * not contain any more.
+ */
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { chmod, mkdtemp, readdir, rm } from "node:fs/promises";

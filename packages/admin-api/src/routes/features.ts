@@ -13,6 +13,7 @@ import {
   reason,
   shownText,
   text,
+  uuid,
 } from "../schemas.ts";
 
 const TAG = "Features";
@@ -216,7 +217,9 @@ export const FEATURE_ROUTES = {
     path: "/features",
     tag: TAG,
     summary: "Features of an event, an action or an account, newest event first",
-    description: "One of `event_id`, `action_id` and `account` says which. Restricted events are left out.",
+    description:
+      "One of `event_id`, `action_id` and `account` says which. Restricted events, and values that only a hold keeps, are " +
+      "left out unless `include_restricted` is true: that needs the role `privacy`, too, and a case that covers them.",
     permission: "features.read",
     operation: "feature.read",
     access: "audited-read",
@@ -232,9 +235,11 @@ export const FEATURE_ROUTES = {
           description: "How long it waits for pending features.",
         }),
       ),
+      include_restricted: Type.Optional(Type.Boolean({ default: false })),
+      case_id: Type.Optional(uuid("An open case of the caller that covers the events.")),
       limit,
     }),
     answer: object({ events: Type.Array(featuresOfEvent) }),
-    problems: ["not-found"],
+    problems: ["not-found", "case-invalid"],
   },
 } as const satisfies Readonly<Record<string, Route>>;

@@ -502,3 +502,36 @@ describe("an analyst who compares a program of their own with the archived one",
     });
   });
 });
+
+it("values of a restricted account are shown to a person with a case and the role privacy", async () => {
+  await opened.owner.query("update account_key set restricted = true where account = 'customer-1'");
+  const [analyst, both] = [
+    await listener.client(["analyst"], { person: "emma" }),
+    await listener.client(["analyst", "privacy"], { person: "frida" }),
+  ];
+  const why = { category: "legal-order", reason: "request 4714" } as const;
+  const caseOf = async (account: string): Promise<string> => (await both.call("openCase", { account, ...why })).case_id;
+  const query = { account: "customer-1", include_restricted: true };
+  const case_id = await caseOf("customer-1");
+  await expect(both.call("readFeatures", { account: "customer-1" })).rejects.toMatchObject({ code: "not-found" });
+  const shown = await both.call("readFeatures", { ...query, case_id });
+  expect(shown.events).toMatchObject([{ event_id: event.eventId, features: [{ feature: "found@1", value: true }] }]);
+  const own = (await analyst.call("openCase", { account: "customer-1", ...why })).case_id;
+  const refused = analyst.call("readFeatures", { ...query, case_id: own });
+  await expect(refused).rejects.toMatchObject({ code: "permission-missing" });
+  const elsewhere = await caseOf("customer-3");
+  for (const wrong of [elsewhere, own]) {
+    await expect(both.call("readFeatures", { ...query, case_id: wrong })).rejects.toMatchObject({
+      code: "case-invalid",
+    });
+  }
+  const direct = ["feature", "get", "--account", "customer-1", "--include-restricted"];
+  expect((await runInProcess(opened.environment, ...direct)).code).toBe(2);
+  const { case_id: of } = await drs("case", "open", "--account", "customer-1", "--category", "dispute", ...REASON);
+  expect(await drs(...direct, "--case", String(of))).toEqual(shown.events[0]);
+  const { rows } = await opened.owner.query(
+    "select case_id from audit_entry where operation = 'feature.read' and outcome = 'done' and case_id is not null order by at",
+  );
+  expect(rows).toEqual([{ case_id }, { case_id: of }]);
+  await opened.owner.query("update account_key set restricted = false where account = 'customer-1'");
+});

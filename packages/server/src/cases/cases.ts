@@ -238,6 +238,12 @@ export interface CoveredEvent {
   readonly eventId: string;
 }
 
+/** Whether the case covers an event. */
+export function isCovered({ scope, subject, account }: CaseRow, event: CoveredEvent): boolean {
+  if (scope === "event") return subject === event.eventId;
+  return account === event.account && (scope === "account" || subject === event.actionId);
+}
+
 const USE = sql(
   `update access_case set events_opened = events_opened + 1 where case_id = $1
       -- guard(true): a case is used by the person who opened it

@@ -150,6 +150,8 @@ interface GetOptions {
   readonly account?: string;
   readonly wait: number;
   readonly limit: number;
+  readonly includeRestricted?: boolean;
+  readonly case?: string;
   readonly json?: boolean;
 }
 
@@ -175,15 +177,22 @@ function addReads(command: Command, context: Context): void {
     .option("--account <name>", "the events of an account", account)
     .option("--wait <duration>", "how long to wait for pending features, up to 5s", ttl, 0)
     .option("--limit <number>", "maximum number of events, up to 1000", limit, 50)
+    .option("--include-restricted", "also of events that are excluded from analysis; with --case")
+    .option("--case <case-id>", "an open case of yours that covers the events", uuid)
     .option("--json", "print one JSON object per event")
     .addHelpText("after", example("drs feature get --event ID", "drs feature get --action act_1 --wait 1s --json"))
-    .action(async ({ event, action, account: of, wait, limit: rowLimit, json = false }: GetOptions) => {
+    .action(async ({ event, action, account: of, wait, limit: rowLimit, json = false, ...options }: GetOptions) => {
+      const { includeRestricted = false, case: caseId } = options;
+      if (includeRestricted !== (caseId !== undefined)) {
+        throw new OperatorError("wrong-usage", "--include-restricted needs --case, which is for it alone.");
+      }
       const input: Input<"readFeatures"> = {
         ...(event !== undefined && { event_id: event }),
         ...(action !== undefined && { action_id: action }),
         ...(of !== undefined && { account: of }),
         wait_ms: Math.min(wait, 5_000),
         limit: rowLimit,
+        ...(caseId !== undefined && { include_restricted: true, case_id: caseId }),
       };
       if ([event, action, of].filter((value) => value !== undefined).length !== 1) {
         throw new OperatorError("wrong-usage", "One of --event, --action and --account says which.");

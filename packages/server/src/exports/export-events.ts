@@ -4,7 +4,7 @@ import type { EventExportManifest } from "@device-risk-signals/admin-api";
 import type pg from "pg";
 import type { AuditSigner } from "../audit/audit-signer.ts";
 import { writeAudit } from "../audit/audit.ts";
-import { type CaseRow, countOpenedEvents, findOpenCase } from "../cases/cases.ts";
+import { type CaseRow, countOpenedEvents, findOpenCase, isCovered } from "../cases/cases.ts";
 import { openIfReadable } from "../crypto/open-if-readable.ts";
 import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
 import { OperatorError } from "../errors/operator-error.ts";
@@ -57,15 +57,11 @@ export async function countSelected(
       counts.events++;
       if (accounts.see(event.account, 1) === undefined) counts.accounts++;
       if (event.held) counts.held++;
-      if (!isCovered(of, event)) counts.beyond_case++;
+      const { account, action_id: actionId, event_id: eventId } = event;
+      if (!isCovered(of, { account, actionId, eventId })) counts.beyond_case++;
     }
   }
   return counts;
-}
-
-function isCovered({ scope, subject, account }: CaseRow, event: ListedEvent): boolean {
-  if (scope === "event") return subject === event.event_id;
-  return account === event.account && (scope === "account" || subject === event.action_id);
 }
 
 async function* pagesOf(

@@ -1,6 +1,7 @@
 /** The table of feature values. */
 import type { Executor, Transaction } from "../postgres/executor.ts";
 import { compareText } from "../events/compare-text.ts";
+import type { ReadOptions } from "../events/read-events.ts";
 import { type Partition, partitionQuery, queryPartitions } from "../events/partition-slices.ts";
 import { byteaArray, int4Array, textArray, timestamptzArray, uuidArray } from "../postgres/binary-array.ts";
 import { instant } from "../postgres/instant.ts";
@@ -164,7 +165,7 @@ export async function findFeatureRows(
   executor: Executor,
   subject: FeatureSubject,
   limit: number,
-  { includeRestricted = false } = {},
+  { includeRestricted = false }: ReadOptions = {},
 ): Promise<readonly FeatureRow[]> {
   // guard(true): only a read that asks for restricted values gets them
   // fails: packages/server/src/features/feature-store.test.ts › hides the values of a restricted account

@@ -1,6 +1,6 @@
 /** The features of events as a person or a program reads them: computed, pending or excluded. */
 import type { FeatureSealer } from "../crypto/feature-sealer.ts";
-import { findAttributes, type ListedEvent, listEvents, receivedAtOf } from "../events/read-events.ts";
+import { findAttributes, type ListedEvent, listEvents, type ReadOptions, receivedAtOf } from "../events/read-events.ts";
 import { readPurposeIds } from "../policy/policy-table.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { type FeatureName, type LayerRow, listLayers } from "./decisions.ts";
@@ -45,20 +45,21 @@ export interface ReadPorts {
 type Attributes = Pick<ListedEvent, "event_id" | "received_at" | "account" | "action_id" | "purpose">;
 
 /**
- * Finds the features of events, newest event first. Restricted events are left out; an event that has expired has the
- * features that were computed of it.
+ * Finds the features of events, newest event first. Restricted events are left out, unless the options ask for them; an
+ * event that has expired has the features that were computed of it.
  */
 export async function findFeatures(
   { executor, sealer }: ReadPorts,
   subject: ReadSubject,
   limit: number,
+  options: ReadOptions = {},
 ): Promise<readonly FeaturesOfEvent[]> {
   const layers = await listLayers(executor);
   const purposes = await readPurposeIds(executor);
   // In this order: an event that is not due any more has its rows when these are read.
-  const events = await eventsOf(executor, subject, limit);
+  const events = await eventsOf(executor, subject, limit, options);
   const due = await findDue(executor, idsOf(events));
-  const rows = await findFeatureRows(executor, rowsOf(subject), limit * Math.max(1, layers.length));
+  const rows = await findFeatureRows(executor, rowsOf(subject), limit * Math.max(1, layers.length), options);
   const found = new Map<string, { attributes: Attributes; isStored: boolean; rows: FeatureRow[] }>();
   for (const event of events) found.set(event.event_id, { attributes: event, isStored: true, rows: [] });
   for (const row of rows) {
@@ -110,9 +111,14 @@ const isMissing = (layer: LayerRow, event: Attributes, stored: ReadonlySet<Featu
 const rowsOf = (subject: ReadSubject) =>
   "eventId" in subject ? { ...subject, receivedAt: receivedAtOf(subject.eventId) } : subject;
 
-async function eventsOf(executor: Executor, subject: ReadSubject, limit: number): Promise<readonly ListedEvent[]> {
-  if (!("eventId" in subject)) return listEvents(executor, subject, limit);
-  const event = await findAttributes(executor, subject.eventId);
+async function eventsOf(
+  executor: Executor,
+  subject: ReadSubject,
+  limit: number,
+  options: ReadOptions,
+): Promise<readonly ListedEvent[]> {
+  if (!("eventId" in subject)) return listEvents(executor, { ...subject, ...options }, limit);
+  const event = await findAttributes(executor, subject.eventId, options);
   return event ? [event] : [];
 }
 

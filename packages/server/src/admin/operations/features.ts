@@ -3,6 +3,7 @@ import type { Answer, RouteId } from "@device-risk-signals/admin-api";
 import type { Bundle } from "@device-risk-signals/features";
 import type { ProposedBundle } from "@device-risk-signals/features/archived";
 import { requireRecovered } from "../../app/recover.ts";
+import { type CaseRow, countOpenedEvents, findOpenCase, isCovered } from "../../cases/cases.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
 import {
   type Adoption,
@@ -19,7 +20,7 @@ import {
 import { requireEquivalent } from "../../features/equivalence.ts";
 import { type Evidence, gatherEvidence, inputsOf } from "../../features/evidence.ts";
 import { readDueState } from "../../features/extraction-due.ts";
-import { findFeatures, isPending } from "../../features/read-features.ts";
+import { type FeaturesOfEvent, findFeatures, isPending } from "../../features/read-features.ts";
 import { requirePublishedInputs } from "../../features/accepted-inputs.ts";
 import { requireRunnable } from "../../features/require-runnable.ts";
 import { agentOf, type Caller } from "../../identity/caller.ts";
@@ -30,6 +31,8 @@ import { auditBegun, auditNotFound } from "./audit-around.ts";
 import { invalid, reasonOf, tried } from "./input.ts";
 import type { Operation, OperationCall } from "./operation.ts";
 import { type AdminPorts, requireReplayedJournal } from "./ports.ts";
+import { AdminError } from "./problem.ts";
+import { seesRestricted } from "./reveal.ts";
 
 const LIMIT = 50;
 const LOOK_EVERY_MS = 50;
@@ -195,9 +198,11 @@ export const readFeatures: Operation<"readFeatures"> = async (call) => {
   const { featureSealer } = await requireReplayedJournal(ports);
   const subject = subjectOf(input);
   const limit = input.limit ?? LIMIT;
+  const of = input.include_restricted ? await requireCase(call) : undefined;
   const until = ports.monotonic.now() + (input.wait_ms ?? 0);
   for (;;) {
-    const events = await findFeatures({ executor: ports.pool, sealer: featureSealer }, subject, limit);
+    const options = { includeRestricted: of !== undefined };
+    const events = await findFeatures({ executor: ports.pool, sealer: featureSealer }, subject, limit, options);
     if (events.some(isPending) && ports.monotonic.now() < until) {
       await sleep(LOOK_EVERY_MS);
       continue;
@@ -211,6 +216,7 @@ export const readFeatures: Operation<"readFeatures"> = async (call) => {
       });
       throw new OperatorError("not-found", "No event that may be analysed is known of this subject.");
     }
+    if (of) await requireCovered(ports, of, events);
     return {
       answer: {
         events: events.map((event) => ({
@@ -221,10 +227,44 @@ export const readFeatures: Operation<"readFeatures"> = async (call) => {
       audit: {
         ...(input.account !== undefined && { account: input.account }),
         eventIds: events.map(({ event_id }) => event_id),
+        ...(of && whyOf(of)),
       },
     };
   }
 };
+
+/** The open case of a caller who sees what is restricted. @throws AdminError permission-missing, case-invalid */
+async function requireCase({ ports, caller, input }: OperationCall<"readFeatures">): Promise<CaseRow> {
+  // guard(false): a role that does not see restricted events does not see their values
+  // fails: packages/server/src/admin/lineage.test.ts › with a case and the role privacy
+  if (caller.via !== "direct" && !seesRestricted(caller)) {
+    throw new AdminError("permission-missing", { detail: "Values of restricted events need the role privacy, too." });
+  }
+  const { case_id } = input;
+  if (case_id === undefined) throw invalid("query", "include_restricted needs case_id");
+  const found = await findOpenCase(ports.pool, ports.clock, case_id, caller.person);
+  if (!found) throw new AdminError("case-invalid");
+  return found;
+}
+
+/** @throws AdminError case-invalid */
+async function requireCovered({ pool }: AdminPorts, of: CaseRow, events: readonly FeaturesOfEvent[]): Promise<void> {
+  const isWithin = events.every(({ account, action_id: actionId, event_id: eventId }) =>
+    isCovered(of, { account, actionId, eventId }),
+  );
+  // guard(false): a case shows values of what it covers
+  // fails: packages/server/src/admin/lineage.test.ts › with a case and the role privacy
+  if (!isWithin) throw new AdminError("case-invalid");
+  await countOpenedEvents(pool, of.case_id, events.length);
+}
+
+const whyOf = ({ case_id, category, reason, ticket }: CaseRow) => ({
+  caseId: case_id,
+  category,
+  reason,
+  ...(ticket !== null && { ticket }),
+  detail: { include_restricted: true },
+});
 
 function subjectOf({ event_id, action_id, account }: OperationCall<"readFeatures">["input"]) {
   const named = [event_id, action_id, account].filter((value) => value !== undefined);

@@ -155,6 +155,28 @@ describe("a server of three processes", () => {
     expect(server.stderr()).toContain('"end":"SIGKILL"');
   });
 
+  test("stores the events of a bench, marked as such", async () => {
+    const registered = ["--type", "bench", "--session", "drs-bench", "--json"];
+    const { stdout } = await runInProcess(environment, "action", "register", "--account", "other", ...registered);
+    const [action] = objects<{ action_id: string }>(stdout);
+    const target = ["--url", server.url, "--token", other.token, "--action", action?.action_id ?? ""];
+    const refused = await runInProcess({}, "bench", ...target, "--events", "10");
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      expect.stringContaining("10 events of about 12 KB will be stored"),
+    ]);
+
+    const done = await runInProcess({}, "bench", ...target, "--events", "10", "--yes", "--json");
+    expect(done.code, done.stderr).toBe(0);
+    expect(objects(done.stdout)).toMatchObject([{ events: 10, stored: 10, errors: 0, answers: { "201": 10 } }]);
+    const listed = await runInProcess(environment, "event", "list", "--account", "other", "--limit", "10", "--json");
+    const marks = { action_type: "bench", session_id: "drs-bench", app_version: "drs-bench" };
+    expect(objects(listed.stdout)).toEqual(Array.from({ length: 10 }, () => expect.objectContaining(marks)));
+
+    const foreign = await runInProcess({}, "bench", ...target, "--type", "payment", "--events", "1", "--yes");
+    expect([foreign.code, foreign.stderr]).toEqual([1, "Not all events were stored. Answers: 403: 1\n"]);
+  });
+
   test("ends with its supervisor, and another takes its place", async () => {
     const processes = [...pids().values()];
     await server.kill();

@@ -169,10 +169,11 @@ export function leafCommands(): readonly string[] {
   return names.filter((name) => name !== "" && !names.some((other) => other.startsWith(`${name} `)));
 }
 
-/** Commands on a folder of files, which use no configuration and no database. */
-export const LOCAL: ReadonlySet<string> = new Set(
-  ["init", "test", "lock", "list", "show"].map((name) => `feature ${name}`),
-);
+/** Commands on a folder of files or on an endpoint, which use no configuration and no database. */
+export const LOCAL: ReadonlySet<string> = new Set([
+  "bench",
+  ...["init", "test", "lock", "list", "show"].map((name) => `feature ${name}`),
+]);
 
 /** Commands that are no groups, and use an installation. */
 export const commandsOfInstallation = (): readonly string[] => leafCommands().filter((name) => !LOCAL.has(name));

@@ -5,6 +5,7 @@ import { adminTokenCommand } from "./admin-token.ts";
 import { approvalCommand } from "./approval.ts";
 import { auditCommand } from "./audit.ts";
 import { reviewCommand } from "./review.ts";
+import { benchCommand } from "./bench.ts";
 import { caseCommand } from "./case.ts";
 import { configCommand } from "./config.ts";
 import { type Context, escapeInLines } from "./context.ts";
@@ -59,6 +60,7 @@ export function createProgram(context: Context): Command {
     migrateCommand,
     configCommand,
     doctorCommand,
+    benchCommand,
     tokenCommand,
     loginCommand,
     logoutCommand,

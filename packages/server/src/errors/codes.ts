@@ -54,6 +54,10 @@ export const OPERATOR_ERRORS = {
     ...FAILED,
     when: "A definition took longer than its time for one event. For a minute, events get no row of its layer, and a backfill computes them. Retire the feature, or make its definition faster.",
   },
+  "bench-failed": {
+    ...FAILED,
+    when: "The installation did not store all events of `drs bench`; the message counts its answers.",
+  },
   "features-differ": {
     exitCode: 3,
     retryable: false,

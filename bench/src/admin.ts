@@ -4,7 +4,7 @@
  * 200), `--reads N` requests of each kind (default 200). The fill ends after `--fill-seconds N` (default 180), with fewer
  * events. `--folder DIR` keeps the events, and continues with those of an earlier run.
  */
-import { execFile, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { createServer } from "node:net";
 import { cpus } from "node:os";
 import { join } from "node:path";
@@ -22,8 +22,9 @@ const PAGE = 50;
 const EVERY_MS = 25;
 /** Maximum time for one figure: on a slow machine it has fewer reads. */
 const WITHIN_MS = 10_000;
-/** A folder of an earlier run has the action of that run. */
-const ACTION = `act_${Date.now()}`;
+/** A folder of an earlier run has the events of the account of that run. */
+const ACCOUNT = `bench-${Date.now()}`;
+const ACTION = "act_1";
 const WHY = { category: "fraud-investigation", ticket: "BENCH-1", reason: "measured by the bench" } as const;
 const DRS = join(import.meta.dirname, "../../packages/server/bin/drs.js");
 
@@ -93,57 +94,68 @@ function row(what: string, sorted: readonly number[], goal: number): void {
   print(figureLine(`${what}, p95 (p50 ${percentile(0.5).toFixed(1)} ms)`, percentile(0.95), "ms", goal));
 }
 
-await migrate(DRS, env);
-const filled = await fillPast();
-print(`filled ${filled} of ${EVENTS} events`);
-const { token } = await drs<{ token: string }>("token", "issue", "--account", "bench", "--ttl", "24h");
-await drs("action", "register", "--account", "bench", "--type", "payment", "--id", ACTION, "--ttl", "24h");
-const person = ["--person", "bench", "--role", "analyst", "investigator"];
-const admin = await drs<{ token: string }>("admin-token", "issue", ...person, "--ttl", "1d");
-const server = spawn(process.execPath, [DRS, "serve"], {
-  env,
-  stdio: ["ignore", "pipe", "ignore"],
-});
-const url = await printed(server, READY);
-const client = createAdminClient({ url: `http://127.0.0.1:${adminPort}`, token: admin.token });
-const ingest = (seconds: number, rate: number): ReturnType<typeof load> =>
-  load({ url, token, actionId: ACTION, connections: CONNECTIONS, seconds, rate });
-await ingest(5, RATE);
-
-const { rows: middles } = await owner.query<{ received_at: Date }>(
-  `select received_at from bench_${Math.floor((filled / EVENTS) * (DAYS / 2))} order by received_at limit 1`,
-);
-const to = middles[0]?.received_at.toISOString() ?? "";
-const patterns: Readonly<Record<string, (index: number) => object>> = {
-  everything: () => ({}),
-  "an account": (index) => ({ account: `account-${index % 9_999}` }),
-  "an action": (index) => ({ action_id: `action-${(index % 100) + 1}` }),
-  "an action type": (index) => ({ action_type: `type-${index % 50}` }),
-  "an SDK version": (index) => ({ sdk_version: `1.0.${index % 60}` }),
-};
-const seconds = Math.ceil((Object.keys(patterns).length * 2 * READS + READS) * (EVERY_MS / 1000) + 10);
-print(`\n${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}, ${filled} events, ${READS} reads of each\n`);
-print("| figure | value | goal | verdict |\n| --- | --- | --- | --- |");
-const busy = ingest(seconds, RATE);
-for (const [what, filter] of Object.entries(patterns)) {
-  for (const [where, span] of [
-    ["first", {}],
-    ["middle", { to }],
-  ] as const) {
-    const list = (index: number): Promise<unknown> =>
-      client.call("listEvents", { ...filter(index), ...span, limit: PAGE });
-    row(`${PAGE} of ${what}, ${where} page`, await latencies(READS, list), 25);
-  }
+async function stop(server: ChildProcess | undefined): Promise<void> {
+  if (!server || server.exitCode !== null) return;
+  server.kill("SIGTERM");
+  await new Promise((resolve) => server.once("exit", resolve));
 }
-const { case_id } = await client.call("openCase", { ...WHY, account: "bench" });
-const { events } = await client.call("listEvents", { account: "bench", limit: READS });
-const open = (index: number): Promise<unknown> =>
-  client.call("readExactEvent", { event_id: events[index % events.length]?.event_id ?? "", case_id });
-row("an opened event with its audit entry", await latencies(READS, open), 40);
-const during = await busy;
-server.kill("SIGTERM");
-await new Promise((resolve) => server.once("exit", resolve));
 
-print(`\n${RATE} requests/s of ingestion at the same time, whose p99 is ${during.p99Ms.toFixed(1)} ms`);
-await owner.end();
-await scene.close();
+let server: ChildProcess | undefined;
+try {
+  await migrate(DRS, env);
+  const filled = await fillPast();
+  print(`filled ${filled} of ${EVENTS} events`);
+  const { token } = await drs<{ token: string }>("token", "issue", "--account", ACCOUNT, "--ttl", "24h");
+  await drs("action", "register", "--account", ACCOUNT, "--type", "payment", "--id", ACTION, "--ttl", "24h");
+  const person = ["--person", "bench", "--role", "analyst", "investigator"];
+  const admin = await drs<{ token: string }>("admin-token", "issue", ...person, "--ttl", "1d");
+  server = spawn(process.execPath, [DRS, "serve"], {
+    env,
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const url = await printed(server, READY);
+  const client = createAdminClient({ url: `http://127.0.0.1:${adminPort}`, token: admin.token });
+  const ingest = (seconds: number, rate: number): ReturnType<typeof load> =>
+    load({ url, token, actionId: ACTION, connections: CONNECTIONS, seconds, rate });
+  await ingest(5, RATE);
+
+  const { rows: middles } = await owner.query<{ received_at: Date }>(
+    `select received_at from bench_${Math.floor((filled / EVENTS) * (DAYS / 2))} order by received_at limit 1`,
+  );
+  const to = middles[0]?.received_at.toISOString() ?? "";
+  const patterns: Readonly<Record<string, (index: number) => object>> = {
+    everything: () => ({}),
+    "an account": (index) => ({ account: `account-${index % 9_999}` }),
+    "an action": (index) => ({ action_id: `action-${(index % 100) + 1}` }),
+    "an action type": (index) => ({ action_type: `type-${index % 50}` }),
+    "an SDK version": (index) => ({ sdk_version: `1.0.${index % 60}` }),
+  };
+  const seconds = Math.ceil((Object.keys(patterns).length * 2 * READS + READS) * (EVERY_MS / 1000) + 10);
+  print(
+    `\n${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}, ${filled} events, ${READS} reads of each\n`,
+  );
+  print("| figure | value | goal | verdict |\n| --- | --- | --- | --- |");
+  const busy = ingest(seconds, RATE);
+  for (const [what, filter] of Object.entries(patterns)) {
+    for (const [where, span] of [
+      ["first", {}],
+      ["middle", { to }],
+    ] as const) {
+      const list = (index: number): Promise<unknown> =>
+        client.call("listEvents", { ...filter(index), ...span, limit: PAGE });
+      row(`${PAGE} of ${what}, ${where} page`, await latencies(READS, list), 25);
+    }
+  }
+  const { case_id } = await client.call("openCase", { ...WHY, account: ACCOUNT });
+  const { events } = await client.call("listEvents", { account: ACCOUNT, limit: READS });
+  const open = (index: number): Promise<unknown> =>
+    client.call("readExactEvent", { event_id: events[index % events.length]?.event_id ?? "", case_id });
+  row("an opened event with its audit entry", await latencies(READS, open), 40);
+  const during = await busy;
+
+  print(`\n${RATE} requests/s of ingestion at the same time, whose p99 is ${during.p99Ms.toFixed(1)} ms`);
+} finally {
+  await stop(server);
+  await owner.end();
+  await scene.close();
+}

@@ -247,8 +247,11 @@ describe("an order", () => {
     expect((await runErasure(direct)).answer.erasure?.erasure_id).not.toBe(id);
     await makeCredentials(scene.system, input.account);
     expect(await ended(id)).toMatchObject({ state: "done", answer: { is_needed: true, erasure: { erasure_id: id } } });
-    // A command on the database that erases nothing.
-    expect((await runErasure(direct)).answer).toMatchObject({ is_needed: false, erasure: { erasure_id: id } });
+    // A command on the database that erases nothing neither waits for a retention pass nor excludes one.
+    await withClient(scene.system.database, async (session) => {
+      await session.query(`select pg_advisory_lock(${LOCKS.maintenance})`);
+      expect((await runErasure(direct)).answer).toMatchObject({ is_needed: false, erasure: { erasure_id: id } });
+    });
     const entries = await listAudit(scene.system.pool, () => scene.system.secrets, { limit: 1 });
     expect(entries).toMatchObject([
       { via: "direct", operation: "erase.run", outcome: "done", detail: { only_read: true } },

@@ -51,9 +51,12 @@ export async function runRetention(options: RetentionOptions): Promise<Pass | un
   });
 }
 
-/** Finishes the erasures that were started. */
-export function finishErasuresNow(options: Omit<RetentionOptions, "actor">): Promise<void> {
-  return withMaintenanceLock(options.database, (client) => finish(client, options));
+/** Finishes the erasures that were started. Where there are none, a retention pass that begins now is not refused. */
+export async function finishErasuresNow(options: Omit<RetentionOptions, "actor">): Promise<void> {
+  // guard(drop): an erasure that finds nothing to finish excludes no retention pass
+  // fails: packages/server/src/admin/order-worker.test.ts › what another erasure since the order did not
+  if (!(await hasUnfinishedErasures(options.attest.executor))) return;
+  await withMaintenanceLock(options.database, (client) => finish(client, options));
 }
 
 async function finish(

@@ -18,7 +18,7 @@ const read = (file: string): Buffer => readFileSync(join(import.meta.dirname, "d
  */
 const DICTIONARIES: Readonly<Record<number, () => Dictionary>> = {
   1: () => ({ content: read("1.zdict") }),
-  2: () => ({ content: read("2.zdict"), tokens: new NameTokens(read("2.names").toString().trimEnd().split("\n")) }),
+  2: () => ({ content: read("2.zdict"), tokens: new NameTokens(read("2.names").toString().trim().split(/\s+/)) }),
 };
 const CURRENT = 2;
 

@@ -2,21 +2,45 @@
 import { defineConfig } from "vitest/config";
 
 const SUITES = ["crash", "exactly-once", "exact-bytes", "retention", "holds", "erasure"];
+/** These run on servers of three processes, too. */
+const WITH_PROCESSES = ["crash", "exactly-once", "rejections", "operations", "stopping"];
+
+const filesOf = (suites: readonly string[]): string[] =>
+  suites.flatMap((name) => [`e2e/${name}*.test.ts`, `e2e/${name}/*.test.ts`]);
+
+const globalSetup = "e2e/support/shared-postgres.ts";
+const SOAK = process.env["SOAK"] ?? "1";
 
 export default defineConfig({
   test: {
-    name: "soak",
-    include: [
-      ...SUITES.flatMap((name) => [`e2e/${name}*.test.ts`, `e2e/${name}/*.test.ts`]),
-      "packages/server/src/events/many-partitions.test.ts",
-      "packages/server/src/admin/fuzz.test.ts",
-      "packages/server/src/exports/run-export.test.ts",
-      "packages/server/src/scanner/scanner.test.ts",
-    ],
-    globalSetup: "e2e/support/shared-postgres.ts",
-    env: { SOAK: process.env["SOAK"] ?? "1" },
     testTimeout: 600_000,
     hookTimeout: 120_000,
     maxWorkers: 2,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "soak",
+          include: [
+            ...filesOf(SUITES),
+            "packages/server/src/events/many-partitions.test.ts",
+            "packages/server/src/admin/fuzz.test.ts",
+            "packages/server/src/exports/run-export.test.ts",
+            "packages/server/src/scanner/scanner.test.ts",
+          ],
+          globalSetup,
+          env: { SOAK },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "three processes",
+          include: filesOf(WITH_PROCESSES),
+          globalSetup,
+          env: { SOAK, TEST_PROCESSES: "3" },
+        },
+      },
+    ],
   },
 });

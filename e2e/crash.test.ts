@@ -10,7 +10,7 @@ import { findEvent } from "../packages/server/src/events/read-events.ts";
 import { authorized, freshKey, send, transport } from "./support/client.ts";
 import { temporaryFolder } from "./support/database.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
-import { type Credentials, type ServerProcess, startServer } from "./support/server.ts";
+import { type Credentials, PROCESSES, type ServerProcess, startServer } from "./support/server.ts";
 import { rounds } from "./support/soak.ts";
 
 const KILLS = rounds(3, 20);
@@ -166,6 +166,23 @@ describe("every answered event survives", () => {
     await load.stop();
     await check(load);
   }, 300_000);
+
+  if (PROCESSES > 1) {
+    test(`${KILLS} kills of one process of the server`, async () => {
+      const load = new Load();
+      for (let kill = 0; kill < KILLS; kill++) {
+        const before = load.stored;
+        await until(() => load.stored > before + 20);
+        const started = [...server.stderr().matchAll(/"pid":(\d+),"msg":"process started"/g)];
+        process.kill(Number(started.at(-1)?.[1]), "SIGKILL");
+        await until(() => server.stderr().match(/"msg":"process started"/g)?.length === started.length + 1);
+      }
+      const before = load.stored;
+      await until(() => load.stored > before + 20);
+      await load.stop();
+      await check(load);
+    }, 300_000);
+  }
 
   test(`${KILLS} kills of PostgreSQL`, async () => {
     const load = new Load();

@@ -189,8 +189,9 @@ describe("a server of three processes", () => {
     const slow = [new SlowRequest(server, who), new SlowRequest(server, other)];
     await until(async () => (await inFlight(server)) === slow.length);
     const ended = server.stop();
-    await until(async () => (await get(server.adminUrl, "/readyz")).text.includes("process 3: draining"));
-    for (let n = 0; n < PROCESSES; n++) expect((await post(server, who)).status).toBe(503);
+    await until(async () => (await get(server.adminUrl, "/readyz")).text.startsWith("draining"));
+    const refused = await flood(other, 2 * PROCESSES, 200);
+    expect(withStatus(refused, 503)).toBe(refused.length);
     for (const request of slow) expect((await request.finish()).status).toBe(201);
     expect(await ended).toBe(0);
     expect([...pids().values()].some(isAlive)).toBe(false);

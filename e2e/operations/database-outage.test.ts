@@ -4,6 +4,7 @@ import { EmbeddedPostgres } from "../../packages/server/src/embedded-postgres/em
 import { freshKey, send } from "../support/client.ts";
 import { runInProcess } from "../support/command.ts";
 import { childrenOf, type Home, makeHome, until } from "../support/embedded.ts";
+import { PROCESSES } from "../support/server.ts";
 import { expectRetryLater, get, post, ServerScene, type Stage } from "../support/server-scene.ts";
 
 const { stageOn } = new ServerScene();
@@ -71,6 +72,7 @@ describe("while the database is away", () => {
 
     await start();
     await until(async () => (await post(server, who, key)).status < 300);
+    if (PROCESSES > 1) await until(async () => (await get(server.adminUrl, "/readyz")).status === 200);
     expect(await get(server.adminUrl, "/readyz")).toMatchObject({ status: 200 });
     expect((await post(server, other, key)).status).toBe(201);
     expect(await server.stop()).toBe(0);

@@ -6,7 +6,7 @@ import { authorized, freshKey, PATH, send, sendRaw, transport } from "../support
 import { runInProcess } from "../support/command.ts";
 import { until } from "../support/embedded.ts";
 import { type Credentials, credentials, type ServerProcess } from "../support/server.ts";
-import { expectRetryLater, inFlight, post, ServerScene } from "../support/server-scene.ts";
+import { expectRetryLater, inFlight, post, ServerScene, untilInFlight } from "../support/server-scene.ts";
 import { SlowRequest } from "../support/slow-request.ts";
 
 const { stage } = new ServerScene();
@@ -21,7 +21,7 @@ describe("an overloaded server", () => {
   test("answers 503 to too many requests before their bodies are read, and accepts requests again when they are done", async () => {
     const { server, who } = await stage({ DRS_MAX_REQUESTS: "2" });
     const slow = [new SlowRequest(server, who), new SlowRequest(server, who)];
-    await until(async () => (await inFlight(server)) === 2);
+    await untilInFlight(server, 2);
 
     expectRetryLater(await sendRaw(server.url, head(server, who, "Content-Length: 5000")), 503, "overloaded");
     const invited = await sendRaw(server.url, head(server, who, "Content-Length: 5000", "Expect: 100-continue"));
@@ -32,6 +32,7 @@ describe("an overloaded server", () => {
     expect((await send({ url: server.url })).status).toBe(401);
 
     for (const request of slow) expect((await request.finish()).status).toBe(201);
+    await untilInFlight(server, 0);
     expect((await post(server, who, key)).status).toBe(201);
     expect(await inFlight(server)).toBe(0);
   });
@@ -41,14 +42,14 @@ describe("an overloaded server", () => {
     const body = JSON.stringify(transport(who));
     const large = `${body}${" ".repeat(262_144 - body.length)}`;
     const slow = Array.from({ length: 4 }, () => new SlowRequest(server, who, { body: large }));
-    await until(async () => (await inFlight(server)) === 4);
+    await untilInFlight(server, 4);
     expectRetryLater(await post(server, who), 503, "overloaded");
     slow[0]?.hangUp();
-    await until(async () => (await inFlight(server)) === 3);
+    await untilInFlight(server, 3);
 
     // The budget allows one at the limit, or small ones; not a small one more without an announced length.
     const small = new SlowRequest(server, who);
-    await until(async () => (await inFlight(server)) === 4);
+    await untilInFlight(server, 4);
     for (const unknown of ["Transfer-Encoding: chunked", "Content-Length: 500\r\nContent-Encoding: gzip"]) {
       expectRetryLater(await sendRaw(server.url, head(server, who, unknown)), 503, "overloaded");
     }
@@ -75,10 +76,11 @@ describe("an overloaded server", () => {
   test("gives one account a part of the permits only, and serves the others", async () => {
     const { server, who, other } = await stage({ DRS_MAX_REQUESTS: "40", DRS_THROTTLE_RATE: "0" });
     const slow = Array.from({ length: 32 }, () => new SlowRequest(server, who));
-    await until(async () => (await inFlight(server)) === 32);
+    await untilInFlight(server, 32);
     expectRetryLater(await post(server, who), 429, "too-many-requests");
     expect((await post(server, other)).status).toBe(201);
     for (const { status } of await Promise.all(slow.map((request) => request.finish()))) expect(status).toBe(201);
+    await untilInFlight(server, 0);
     expect((await post(server, who)).status).toBe(201);
   });
 

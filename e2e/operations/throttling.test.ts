@@ -3,6 +3,7 @@ import { Agent, request as httpRequest } from "node:http";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { authorized, freshKey, PATH, type Reply, send, transport } from "../support/client.ts";
+import { PROCESSES } from "../support/server.ts";
 import { expectRetryLater, post, ServerScene } from "../support/server-scene.ts";
 
 const { stage } = new ServerScene();
@@ -10,7 +11,12 @@ const { stage } = new ServerScene();
 describe("the throttle", () => {
   test("answers 429 to an account past its rate with the time of the next try, and no other account notices", async () => {
     const { server, who, other } = await stage({ DRS_THROTTLE_RATE: "1", DRS_THROTTLE_BURST: "4" });
-    const replies = await Promise.all(Array.from({ length: 4 }, () => post(server, who)));
+    // A process knows at once what its own connections took.
+    const agent = new Agent({ keepAlive: true, maxSockets: PROCESSES > 1 ? 1 : 4 });
+    const body = JSON.stringify(transport(who));
+    const onConnection = (key = freshKey()): Promise<Reply> =>
+      send({ url: server.url, headers: authorized(who, key), body, agent });
+    const replies = await Promise.all(Array.from({ length: 4 }, () => onConnection()));
     expect(replies.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
     for (const { headers } of replies) expect(headers["ratelimit-policy"]).toBe('"account";q=4;w=4');
     expect(new Set(replies.map(({ headers }) => headers["ratelimit"]))).toEqual(
@@ -18,8 +24,8 @@ describe("the throttle", () => {
     );
 
     const key = freshKey();
-    let refused = await post(server, who, key);
-    while (refused.status === 201) refused = await post(server, who);
+    let refused = await onConnection(key);
+    while (refused.status === 201) refused = await onConnection();
     expectRetryLater(refused, 429, "too-many-requests");
     expect(refused.headers["ratelimit"]).toMatch(/^"account";r=0;t=\d+$/);
     expect(refused.headers["ratelimit-policy"]).toBe('"account";q=4;w=4');
@@ -33,7 +39,8 @@ describe("the throttle", () => {
 
     await new Promise((resolve) => setTimeout(resolve, Number(refused.headers["retry-after"]) * 1_000));
     const retried = freshKey();
-    expect((await post(server, who, retried)).status).toBe(201);
+    expect((await onConnection(retried)).status).toBe(201);
+    agent.destroy();
     const anonymous = await send({ url: server.url });
     expect(anonymous.status).toBe(401);
     for (const name of ["ratelimit", "ratelimit-policy"]) expect(anonymous.headers).not.toHaveProperty(name);
@@ -90,7 +97,7 @@ describe("the throttle", () => {
     const replies = await Promise.all(Array.from({ length: 12 }, () => post(server, who, freshKey(), body)));
     const stored = replies.filter(({ status }) => status === 201);
     expect(stored.length).toBeGreaterThanOrEqual(1);
-    expect(stored.length, "13 each").toBeLessThanOrEqual(2);
+    expect(stored.length, "13 each, in each process").toBeLessThanOrEqual(2 * PROCESSES);
     for (const reply of replies) if (reply.status !== 201) expectRetryLater(reply, 429, "too-many-requests");
   });
 

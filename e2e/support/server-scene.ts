@@ -2,8 +2,8 @@
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { authorized, freshKey, type Reply, send, transport } from "./client.ts";
 import { sharedDatabase, type TestDatabase } from "./database.ts";
-import { type Home, makeHome } from "./embedded.ts";
-import { type Credentials, credentials, type ServerProcess, startServer } from "./server.ts";
+import { type Home, makeHome, until } from "./embedded.ts";
+import { type Credentials, credentials, PROCESSES, type ServerProcess, startServer } from "./server.ts";
 
 const PROBLEM = "urn:problem:device-risk-signals:";
 const WHOLE_SECONDS = /^[1-9]\d*$/;
@@ -75,6 +75,15 @@ export function expectRetryLater(reply: Reply, status: number, problem: string):
   const found = String(reply.json["type"]).replace(PROBLEM, "");
   expect([reply.status, found], reply.text).toEqual([status, problem]);
   expect(reply.headers["retry-after"]).toMatch(WHOLE_SECONDS);
+}
+
+/** Time after which each process of a server knows what the others hold. */
+const REPORTED_AFTER_MS = PROCESSES > 1 ? 200 : 0;
+
+/** Waits until the server is answering this number of requests, and all of its processes know. */
+export async function untilInFlight(server: ServerProcess, count: number): Promise<void> {
+  await until(async () => (await inFlight(server)) === count);
+  await new Promise((resolve) => setTimeout(resolve, REPORTED_AFTER_MS));
 }
 
 /** Number of requests that the server is answering. */

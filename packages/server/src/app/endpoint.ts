@@ -17,6 +17,7 @@ import { BufferedRejectionLog } from "../counters/rejections.ts";
 import { BufferedDriftLog } from "../drift/drift.ts";
 import { PostgresEventStore } from "../events/event-store.ts";
 import { countReplayedPayloads } from "../events/read-events.ts";
+import type { AdmissionExchange } from "./admission-exchange.ts";
 import { forgetErasedKeys, startMonitors, startWork, type WorkReports } from "./background.ts";
 import { CloseStack } from "./close-stack.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
@@ -50,8 +51,7 @@ export interface EndpointPorts extends WorkReports {
 }
 
 export interface SharedProcesses {
-  /** Their number, this one included. */
-  readonly processes: number;
+  readonly admission: AdmissionExchange;
   readonly throttles: ThrottleExchange;
 }
 
@@ -76,7 +76,7 @@ export async function assembleEndpoint(system: System, ports: EndpointPorts): Pr
   const adopted = ports.adopted ?? (await openAdoptedFields(config.adoptedFieldsFile));
   const fields = await FieldsOfFeatures.open(pool, adopted, onError);
   opened.add("adopted features", () => fields.close());
-  const admission = new Admission(config.limits.maxRequests, config.limits.maxBufferBytes, shared?.processes);
+  const admission = new Admission(config.limits.maxRequests, config.limits.maxBufferBytes, shared?.admission);
   const shareOf = (name: ThrottleName): SharedRate | undefined => shared?.throttles.of(name);
   const { ratePerSecond, burst } = config.throttle;
   const metrics = createMetrics(() => admission.requests, dependencies);

@@ -9,7 +9,7 @@ export type Taken = readonly (readonly [throttle: ThrottleName, name: string, re
 /** How long a process collects before it reports: the messages cost little, and each process still decides in time. */
 const REPORT_AFTER_MS = 50;
 
-const soon = (work: () => void): void => void setTimeout(work, REPORT_AFTER_MS).unref();
+export const soon = (work: () => void): void => void setTimeout(work, REPORT_AFTER_MS).unref();
 
 /** Reports what this process took to the others, and adds what they took. */
 export class ThrottleExchange {

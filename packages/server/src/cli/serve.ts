@@ -140,7 +140,7 @@ async function serveAsProcess(context: Context, { only }: ServeOptions, supervis
     });
     try {
       const { runIngestProcess } = await import("../service/ingest-process.ts");
-      await runIngestProcess({ system, logger, supervisor, processes, kill });
+      await runIngestProcess({ system, logger, supervisor, kill });
     } finally {
       await system.close();
     }

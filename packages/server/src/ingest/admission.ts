@@ -13,9 +13,18 @@ const SHARE_PER_ACCOUNT = 1 / 4;
 const REQUESTS_PER_ACCOUNT = 32;
 const BYTES_PER_ACCOUNT = 8 * 1024 * 1024;
 
-interface Held {
-  requests: number;
-  bytes: number;
+export interface Held {
+  readonly requests: number;
+  readonly bytes: number;
+}
+
+/** Other processes under the same limits. */
+export interface SharedAdmission {
+  /** What they hold, as far as they have reported it. */
+  readonly all: Held;
+  of(account: string): Held;
+  /** Reports what this process holds for an account. */
+  changed(account: string, held: Held): void;
 }
 
 /**
@@ -23,24 +32,21 @@ interface Held {
  * that an overloaded server rejects early instead of answering late.
  */
 export class Admission {
-  readonly #all: Held = { requests: 0, bytes: 0 };
+  #all: Held = { requests: 0, bytes: 0 };
   readonly #byAccount = new Map<string, Held>();
   #draining = false;
   readonly #drained = Promise.withResolvers<void>();
   readonly #max: Held;
   readonly #maxPerAccount: Held;
+  readonly #shared: SharedAdmission | undefined;
 
-  /**
-   * @param processes the number of processes of the server. Each has an equal part of the limits, because connections
-   * are balanced over the processes.
-   */
-  constructor(requests: number, bytes: number, processes = 1) {
-    const part = (limit: number): number => Math.ceil(limit / processes);
-    this.#max = { requests: part(requests), bytes: part(bytes) };
+  constructor(requests: number, bytes: number, shared?: SharedAdmission) {
+    this.#max = { requests, bytes };
     this.#maxPerAccount = {
-      requests: part(Math.max(REQUESTS_PER_ACCOUNT, requests * SHARE_PER_ACCOUNT)),
-      bytes: part(Math.max(BYTES_PER_ACCOUNT, bytes * SHARE_PER_ACCOUNT)),
+      requests: Math.max(REQUESTS_PER_ACCOUNT, requests * SHARE_PER_ACCOUNT),
+      bytes: Math.max(BYTES_PER_ACCOUNT, bytes * SHARE_PER_ACCOUNT),
     };
+    this.#shared = shared;
   }
 
   get requests(): number {
@@ -55,24 +61,27 @@ export class Admission {
     if (this.#draining) return rejectRequest("draining", { "Retry-After": "2" });
     const announced = Number(headers.all("content-length")[0] ?? Number.NaN);
     const bytes = encoding === "identity" && announced <= maxBodyBytes ? announced : maxBodyBytes;
-    if (exceeds(this.#all, bytes, this.#max)) return rejectRequest("overloaded", { "Retry-After": "1" });
-    const own = this.#byAccount.get(account) ?? { requests: 0, bytes: 0 };
-    if (exceeds(own, bytes, this.#maxPerAccount)) return rejectRequest("too-many-requests", { "Retry-After": "1" });
-
-    this.#byAccount.set(account, own);
-    for (const held of [this.#all, own]) {
-      held.requests++;
-      held.bytes += bytes;
+    if (exceeds(plus(this.#all, this.#shared?.all), bytes, this.#max)) {
+      return rejectRequest("overloaded", { "Retry-After": "1" });
     }
-    return { release: () => this.#leave(account, own, bytes) };
+    const own = this.#byAccount.get(account) ?? NOTHING;
+    if (exceeds(plus(own, this.#shared?.of(account)), bytes, this.#maxPerAccount)) {
+      return rejectRequest("too-many-requests", { "Retry-After": "1" });
+    }
+    this.#add(account, { requests: 1, bytes });
+    return { release: () => this.#leave(account, bytes) };
   }
 
-  #leave(account: string, own: Held, bytes: number): void {
-    for (const held of [this.#all, own]) {
-      held.requests--;
-      held.bytes -= bytes;
-    }
+  #add(account: string, more: Held): void {
+    this.#all = plus(this.#all, more);
+    const own = plus(this.#byAccount.get(account) ?? NOTHING, more);
     if (own.requests === 0) this.#byAccount.delete(account);
+    else this.#byAccount.set(account, own);
+    this.#shared?.changed(account, own);
+  }
+
+  #leave(account: string, bytes: number): void {
+    this.#add(account, { requests: -1, bytes: -bytes });
     if (this.#draining && this.#all.requests === 0) this.#drained.resolve();
   }
 
@@ -83,6 +92,13 @@ export class Admission {
     return this.#drained.promise;
   }
 }
+
+const NOTHING: Held = { requests: 0, bytes: 0 };
+
+const plus = (held: Held, more: Held = NOTHING): Held => ({
+  requests: held.requests + more.requests,
+  bytes: held.bytes + more.bytes,
+});
 
 /** The first request always fits, however large its body and however small the limits. */
 function exceeds(held: Held, bytes: number, max: Held): boolean {

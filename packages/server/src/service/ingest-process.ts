@@ -1,5 +1,6 @@
 /** One of the processes that take events under a supervisor. */
 import type { Logger } from "pino";
+import { AdmissionExchange } from "../app/admission-exchange.ts";
 import { CloseStack } from "../app/close-stack.ts";
 import { endAfter } from "../app/end-after.ts";
 import { assembleEndpoint, type Endpoint } from "../app/endpoint.ts";
@@ -18,15 +19,13 @@ export interface IngestProcessOptions {
   readonly system: System;
   readonly logger: Logger;
   readonly supervisor: Supervisor;
-  /** The number of processes of the server. */
-  readonly processes: number;
   /** Ends this process at once. */
   readonly kill: () => void;
 }
 
 /** Serves until the supervisor says to stop. */
 export async function runIngestProcess(options: IngestProcessOptions): Promise<void> {
-  const { system, logger, supervisor, processes, kill } = options;
+  const { system, logger, supervisor, kill } = options;
   const { config } = system;
   const onError = createErrorLog(logger);
   const reloads = { logger, onError };
@@ -34,8 +33,9 @@ export async function runIngestProcess(options: IngestProcessOptions): Promise<v
   const stopped = Promise.withResolvers<void>();
   await using opened = new CloseStack(onError, system.closing);
   const throttles = new ThrottleExchange((taken) => void supervisor.send({ kind: "taken", taken }));
+  const admission = new AdmissionExchange((held) => void supervisor.send({ kind: "held", held }));
   const tls = await openTls(config.service.tls, "service.tls");
-  const endpoint = await assembleEndpoint(system, { onError, shared: { processes, throttles } });
+  const endpoint = await assembleEndpoint(system, { onError, shared: { admission, throttles } });
   opened.add("endpoint", () => endpoint.close());
   let isDrained = false;
   const drain = async (): Promise<true> => {
@@ -60,6 +60,10 @@ export async function runIngestProcess(options: IngestProcessOptions): Promise<v
         return;
       case "taken":
         return throttles.receive(instruction.taken);
+      case "held":
+        return admission.receive(instruction.process, instruction.held);
+      case "ended":
+        return admission.forget(instruction.process);
       case "reload":
         followed.reload();
         return reloadKeyEncryption(system, reloads);

@@ -97,7 +97,9 @@ describe("a supervisor", () => {
       ready: false,
       lines: ["process 2: database: can't be reached"],
     });
-    expect(await processes.readiness({ ready: false, lines: ["own"] })).toMatchObject({ ready: false });
+    const own = { ready: false, lines: ["database: can't be reached (since 2027-01-31T08:00:00.000Z)"] };
+    second.answers = { readiness: { ...own, lines: ["database: can't be reached (since 2027-01-31T08:00:01.000Z)"] } };
+    expect(await processes.readiness(own)).toEqual(own);
   });
 
   it("is not ready while a process gives no answer, or none serves", async () => {
@@ -146,11 +148,15 @@ describe("a supervisor", () => {
     );
   });
 
-  it("passes on what a process took to the others", async () => {
+  it("passes on what a process took and holds to the others, and that it ended", async () => {
     const { forked } = await serving(3);
     forked[1]?.report({ kind: "taken", taken: [["account", "a", 3]] });
     const received = forked.map((process) => process.received.some(({ kind }) => kind === "taken"));
     expect(received).toEqual([true, false, true]);
+    forked[1]?.report({ kind: "held", held: [["a", 1, 100]] });
+    expect(forked[0]?.received.at(-1)).toEqual({ kind: "held", process: 2, held: [["a", 1, 100]] });
+    forked[1]?.end("SIGKILL");
+    expect(forked[0]?.received.at(-1)).toEqual({ kind: "ended", process: 2 });
   });
 
   it("replaces a process, and drains and stops all", async () => {

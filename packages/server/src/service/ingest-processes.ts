@@ -5,7 +5,7 @@ import { Counter, Gauge, type Registry } from "prom-client";
 import type { Readiness } from "../dependencies/readiness.ts";
 import { OperatorError } from "../errors/operator-error.ts";
 import { mergeMetrics, type MetricSnapshot, snapshotOf, totalsOf } from "./merge-metrics.ts";
-import type { Answers, Forked, Question, Report } from "./process-messages.ts";
+import type { Answers, Forked, Instruction, Question, Report } from "./process-messages.ts";
 import { RestartPolicy } from "./restart-policy.ts";
 
 /** A process whose main thread does not answer for this long counts as not ready. */
@@ -89,14 +89,20 @@ export class IngestProcesses {
   }
 
   /**
-   * Whether the server can store events. A process that is being replaced gets no connection and does not change that, as
+   * Whether the server can store events, and what is wrong: what the supervisor sees itself is said once. A process that is being replaced gets no connection and does not change that, as
    * long as another serves.
    */
   async readiness(own: Readiness): Promise<Readiness> {
     const found = await Promise.all(this.#slots.map((slot) => slot.readiness()));
+    const known = new Set(own.lines.map(withoutTime));
+    const others = this.#slots.flatMap(({ number }, index) =>
+      (found[index]?.lines ?? [])
+        .filter((line) => !known.has(withoutTime(line)))
+        .map((line) => `process ${number}: ${line}`),
+    );
     return {
       ready: own.ready && found.every(({ ready }) => ready) && this.#slots.some(({ process }) => process?.isServing),
-      lines: [...own.lines, ...found.flatMap(({ lines }) => lines)],
+      lines: [...own.lines, ...others],
     };
   }
 
@@ -154,14 +160,21 @@ export class IngestProcesses {
       case "answer":
         return process.answered(report.id, report.answer);
       case "taken":
-        for (const other of this.#running()) if (other !== process) other.forked.send(report);
+        return this.#tellOthers(process, report);
+      case "held":
+        return this.#tellOthers(process, { ...report, process: slot.number });
     }
+  }
+
+  #tellOthers(process: Process, instruction: Instruction): void {
+    for (const other of this.#running()) if (other !== process) other.forked.send(instruction);
   }
 
   #replace(slot: Slot, process: Process, how: string): void {
     slot.process = undefined;
     this.#ended = totalsOf([this.#ended, process.metrics]);
     process.ended.resolve(undefined);
+    this.#tellOthers(process, { kind: "ended", process: slot.number });
     if (this.#isStopping) return;
     const { number, policy } = slot;
     this.#ends++;
@@ -180,6 +193,9 @@ export class IngestProcesses {
   }
 }
 
+/** Processes notice one outage at different times. */
+const withoutTime = (line: string): string => line.replace(/ \(since [^)]*\)$/, "");
+
 /** The place of a process and of its replacements. */
 class Slot {
   readonly number: number;
@@ -196,11 +212,9 @@ class Slot {
   }
 
   async readiness(): Promise<Readiness> {
-    const line = (text: string): string => `process ${this.number}: ${text}`;
-    if (!this.process?.isServing) return { ready: true, lines: [line("is being started")] };
+    if (!this.process?.isServing) return { ready: true, lines: ["is being started"] };
     const found = await this.process.ask("readiness", ANSWER_WITHIN_MS);
-    if (!found) return { ready: false, lines: [line(`gave no answer within ${ANSWER_WITHIN_MS} ms`)] };
-    return { ready: found.ready, lines: found.lines.map(line) };
+    return found ?? { ready: false, lines: [`gave no answer within ${ANSWER_WITHIN_MS} ms`] };
   }
 }
 

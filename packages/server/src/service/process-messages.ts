@@ -1,6 +1,7 @@
 /** What a supervisor and the processes that take events say to each other. */
 import type { Readiness } from "../dependencies/readiness.ts";
 import type { OperatorErrorCode } from "../errors/codes.ts";
+import type { HeldReport } from "../app/admission-exchange.ts";
 import type { Taken } from "../app/throttle-exchange.ts";
 import type { MetricSnapshot } from "./merge-metrics.ts";
 
@@ -24,6 +25,8 @@ export type Instruction =
   | { readonly kind: "begin"; readonly place: Place }
   | { readonly kind: "ask"; readonly id: number; readonly question: Question }
   | { readonly kind: "taken"; readonly taken: Taken }
+  | { readonly kind: "held"; readonly process: number; readonly held: HeldReport }
+  | { readonly kind: "ended"; readonly process: number }
   | { readonly kind: "reload" | "stop" };
 
 /** `loaded` asks for the place. */
@@ -32,7 +35,8 @@ export type Report =
   | { readonly kind: "serving"; readonly url: string }
   | { readonly kind: "failed"; readonly code: OperatorErrorCode; readonly message: string }
   | { readonly kind: "answer"; readonly id: number; readonly answer: Answers[Question] }
-  | { readonly kind: "taken"; readonly taken: Taken };
+  | { readonly kind: "taken"; readonly taken: Taken }
+  | { readonly kind: "held"; readonly held: HeldReport };
 
 /** A process as its supervisor sees it. */
 export interface Forked {

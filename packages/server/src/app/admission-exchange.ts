@@ -1,0 +1,81 @@
+/** What the requests of the processes of one server hold, by messages between them. */
+import type { Held, SharedAdmission } from "../ingest/admission.ts";
+import { soon } from "./throttle-exchange.ts";
+
+/** What a process holds for the accounts for which that has changed since its last report. */
+export type HeldReport = readonly (readonly [account: string, requests: number, bytes: number])[];
+
+const NOTHING: Held = { requests: 0, bytes: 0 };
+
+/** Reports what this process holds to the others, and knows what they hold. */
+export class AdmissionExchange implements SharedAdmission {
+  readonly #send: (report: HeldReport) => void;
+  readonly #later: (work: () => void) => void;
+  readonly #changed = new Map<string, Held>();
+  readonly #reported = new Map<string, Held>();
+  readonly #processes = new Map<number, Map<string, Held>>();
+  readonly #byAccount = new Map<string, Held>();
+  #all = NOTHING;
+
+  /** @param later runs the work after a moment. */
+  constructor(send: (report: HeldReport) => void, later = soon) {
+    this.#send = send;
+    this.#later = later;
+  }
+
+  get all(): Held {
+    return this.#all;
+  }
+
+  of(account: string): Held {
+    return this.#byAccount.get(account) ?? NOTHING;
+  }
+
+  changed(account: string, held: Held): void {
+    if (this.#changed.size === 0) this.#later(() => this.#report());
+    this.#changed.set(account, held);
+  }
+
+  /** @param process the number of the other process. */
+  receive(process: number, report: HeldReport): void {
+    const known = this.#processes.get(process) ?? new Map<string, Held>();
+    this.#processes.set(process, known);
+    for (const [account, requests, bytes] of report) {
+      const before = known.get(account) ?? NOTHING;
+      const more = { requests: requests - before.requests, bytes: bytes - before.bytes };
+      this.#all = sum(this.#all, more);
+      setOrDelete(this.#byAccount, account, sum(this.of(account), more));
+      setOrDelete(known, account, { requests, bytes });
+    }
+  }
+
+  /** Called when a process has ended. */
+  forget(process: number): void {
+    const accounts = [...(this.#processes.get(process)?.keys() ?? [])];
+    this.receive(
+      process,
+      accounts.map((account) => [account, 0, 0]),
+    );
+  }
+
+  /** Most requests have come and gone since the last report: nothing is said of them. */
+  #report(): void {
+    const report = [...this.#changed].flatMap(([account, { requests, bytes }]) => {
+      const before = this.#reported.get(account) ?? NOTHING;
+      return requests === before.requests && bytes === before.bytes ? [] : [[account, requests, bytes] as const];
+    });
+    this.#changed.clear();
+    for (const [account, requests, bytes] of report) setOrDelete(this.#reported, account, { requests, bytes });
+    if (report.length > 0) this.#send(report);
+  }
+}
+
+const sum = (one: Held, other: Held): Held => ({
+  requests: one.requests + other.requests,
+  bytes: one.bytes + other.bytes,
+});
+
+function setOrDelete(held: Map<string, Held>, account: string, value: Held): void {
+  if (value.requests === 0) held.delete(account);
+  else held.set(account, value);
+}

@@ -128,13 +128,27 @@ describe("a server of three processes", () => {
   });
 
   test("replaces a process that was killed under load, and has each answered event once", async () => {
-    const before = await countRows();
     const answered = await countOf('drs_requests_total{status="201"');
     const killed = pids().get(2) ?? 0;
     const slow = Array.from({ length: PROCESSES }, () => new SlowRequest(server, who));
     await until(async () => (await inFlight(server)) === PROCESSES);
+    // A connection that the stopped process was given, and does not take.
+    process.kill(killed, "SIGSTOP");
+    const statuses: unknown[] = [];
+    const given = Array.from({ length: PROCESSES }, () =>
+      post(server, other)
+        .then(
+          ({ status }) => status,
+          () => "reset",
+        )
+        .then((status) => statuses.push(status)),
+    );
+    await until(() => statuses.length === PROCESSES - 1);
+    const before = await countRows();
     const load = Promise.all([flood(who, 4, 1_000), flood(other, 4, 1_000)]);
     process.kill(killed, "SIGKILL");
+    await Promise.all(given);
+    expect(statuses.at(-1)).toBe("reset");
     const finished = slow.map((request) =>
       request.finish().then(
         ({ status }) => status,

@@ -67,7 +67,7 @@ describe("admission by two processes", () => {
     expect(exchanges[1]?.all).toEqual({ requests: 0, bytes: 0 });
   });
 
-  it("says nothing of requests that have come and gone", () => {
+  it("reports no request that ended meanwhile", () => {
     const { admissions, deliver } = makeProcesses(2, 2);
     enter(admissions[0], "a").release();
     expect(deliver()).toBe(0);

@@ -58,7 +58,7 @@ export class AdmissionExchange implements SharedAdmission {
     );
   }
 
-  /** Most requests have come and gone since the last report: nothing is said of them. */
+  /** Most requests began and ended since the last report, which does not name them. */
   #report(): void {
     const report = [...this.#changed].flatMap(([account, { requests, bytes }]) => {
       const before = this.#reported.get(account) ?? NOTHING;

@@ -46,8 +46,7 @@ function closeGiven(worker: Worker): void {
 export function findSupervisor(kill: () => void): Supervisor | undefined {
   const { worker } = cluster;
   if (!worker) return undefined;
-  // guard(drop): processes end with their supervisor
-  // fails: e2e/processes.test.ts › ends with its supervisor
+  // Node would end this process by `process.exit`, which waits for threads that hang.
   process.prependListener("disconnect", kill);
   const send = (report: Report): Promise<void> =>
     new Promise((resolve) => void process.send?.(report, undefined, {}, () => resolve()));

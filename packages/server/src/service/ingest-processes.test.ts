@@ -12,6 +12,7 @@ const READY: Readiness = { ready: true, lines: [] };
 class FakeProcess implements Forked {
   readonly pid = 1;
   readonly received: Instruction[] = [];
+  isKilled = false;
   answers: Partial<Answers> = { readiness: READY };
   #report: (report: Report) => void = () => {};
   #end: (how: string) => void = () => {};
@@ -33,6 +34,7 @@ class FakeProcess implements Forked {
   }
 
   kill(): void {
+    this.isKilled = true;
     this.end("SIGKILL");
   }
 
@@ -50,7 +52,7 @@ class FakeProcess implements Forked {
   }
 }
 
-function supervise(count: number, canServe = true) {
+function supervise(count: number, watchEveryMs = 60_000) {
   const forked: FakeProcess[] = [];
   const fork = (): Forked => {
     const process = new FakeProcess();
@@ -58,7 +60,7 @@ function supervise(count: number, canServe = true) {
     return process;
   };
   const logger = pino({ level: "silent" });
-  return { forked, processes: new IngestProcesses({ count, fork, logger, canServe: () => canServe }) };
+  return { forked, processes: new IngestProcesses({ count, fork, logger, canServe: () => true, watchEveryMs }) };
 }
 
 async function serving(count: number) {
@@ -172,6 +174,32 @@ describe("a supervisor", () => {
     await processes.stop();
     expect(forked).toHaveLength(3);
     expect(forked[1]?.received.at(-1)).toEqual({ kind: "stop" });
+  });
+
+  it("replaces a process whose main thread hangs", async () => {
+    const { forked, processes } = supervise(2, 5);
+    const started = processes.start();
+    for (const process of forked) process.serve();
+    await started;
+    const [first, second] = forked as [FakeProcess, FakeProcess];
+    first.answers = {};
+    await expect.poll(() => forked.length).toBe(3);
+    expect(first.received.length).toBeGreaterThan(6);
+    expect(second.received.some(({ kind }) => kind === "ended")).toBe(true);
+    await processes.stop();
+  });
+
+  it("starts no process while it stops", async () => {
+    const { forked, processes } = supervise(2);
+    const started = processes.start();
+    started.catch(() => {});
+    forked[0]?.serve();
+    forked[0]?.end("SIGKILL");
+    const drained = processes.drain();
+    await drained;
+    await processes.stop();
+    expect(forked).toHaveLength(2);
+    expect(forked[1]?.isKilled).toBe(true);
   });
 
   it("fails as the first start of a process does", async () => {

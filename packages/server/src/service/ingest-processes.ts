@@ -10,6 +10,9 @@ import { RestartPolicy } from "./restart-policy.ts";
 
 /** A process whose main thread does not answer for this long counts as not ready. */
 const ANSWER_WITHIN_MS = 1_000;
+/** A process that gives no answer to so many questions in a row is ended: after half a minute. */
+const MAX_UNANSWERED = 6;
+const WATCH_EVERY_MS = 5_000;
 /** Longer than the time limit of a process for its own end. */
 const STOP_WITHIN_MS = 10_000;
 
@@ -19,6 +22,8 @@ export interface IngestProcessesOptions {
   readonly logger: Logger;
   /** Whether all dependencies can be used: otherwise a process can't start, which is no error of it. */
   readonly canServe: () => boolean;
+  /** How often each process must answer. */
+  readonly watchEveryMs?: number;
 }
 
 export class IngestProcesses {
@@ -29,6 +34,7 @@ export class IngestProcesses {
   #ended: readonly MetricSnapshot[] = [];
   #ends = 0;
   #isStopping = false;
+  #watching: NodeJS.Timeout | undefined;
 
   constructor(options: IngestProcessesOptions) {
     this.#options = options;
@@ -44,6 +50,8 @@ export class IngestProcesses {
   /** @returns the URL of the endpoint, when all processes serve. @throws what the start of a process failed with */
   async start(): Promise<string> {
     for (const slot of this.#slots) this.#fork(slot);
+    this.#watching = setInterval(() => void this.#watch(), this.#options.watchEveryMs ?? WATCH_EVERY_MS);
+    this.#watching.unref();
     const urls = Promise.all(this.#slots.map(({ served }) => served.promise));
     const [url = ""] = await Promise.race([urls, this.failed]);
     return url;
@@ -112,22 +120,39 @@ export class IngestProcesses {
 
   /** Resolves when all processes have answered all accepted requests. */
   async drain(): Promise<void> {
-    this.#isStopping = true;
+    this.#startNoMore();
     await Promise.all(this.#running().map((process) => process.ask("drain")));
   }
 
   /** Resolves when all processes have ended. */
   async stop(): Promise<void> {
-    this.#isStopping = true;
-    for (const { timer } of this.#slots) clearTimeout(timer);
-    for (const { forked, isServing } of this.#running()) {
-      if (isServing) forked.send({ kind: "stop" });
-      else forked.kill();
-    }
+    this.#startNoMore();
+    for (const { forked } of this.#running()) forked.send({ kind: "stop" });
     const ended = Promise.all(this.#running().map((process) => process.ended.promise));
     await Promise.race([ended, sleep(STOP_WITHIN_MS, undefined, { ref: false })]);
     for (const { forked } of this.#running()) forked.kill();
     await ended;
+  }
+
+  #startNoMore(): void {
+    this.#isStopping = true;
+    clearInterval(this.#watching);
+    for (const { timer } of this.#slots) clearTimeout(timer);
+    for (const { forked, isServing } of this.#running()) if (!isServing) forked.kill();
+  }
+
+  /** Ends processes whose main thread hangs: health is answered by the supervisor, which does not hang with them. */
+  async #watch(): Promise<void> {
+    const { logger, watchEveryMs = WATCH_EVERY_MS } = this.#options;
+    const watch = async ({ number, process }: Slot): Promise<void> => {
+      if (!process?.isServing) return;
+      const isAnswered = (await process.ask("readiness", watchEveryMs)) !== undefined;
+      process.unanswered = isAnswered ? 0 : process.unanswered + 1;
+      if (process.unanswered < MAX_UNANSWERED) return;
+      logger.error({ process: number, pid: process.forked.pid }, "process gives no answer");
+      process.forked.kill();
+    };
+    await Promise.all(this.#slots.map(watch));
   }
 
   #running(): readonly Process[] {
@@ -227,6 +252,8 @@ class Process {
   /** What its start failed with. */
   error: OperatorError | undefined;
   metrics: readonly MetricSnapshot[] = [];
+  /** The number of questions in a row without an answer. */
+  unanswered = 0;
   readonly #questions = new Map<number, (answer: never) => void>();
   #lastId = 0;
 

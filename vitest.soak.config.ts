@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 
 const SUITES = ["crash", "exactly-once", "exact-bytes", "retention", "holds", "erasure"];
 /** These run on servers of three processes, too. */
-const WITH_PROCESSES = ["crash", "exactly-once", "rejections", "operations", "stopping"];
+const WITH_PROCESSES = ["crash", "exactly-once", "rejections", "operations"];
 
 const filesOf = (suites: readonly string[]): string[] =>
   suites.flatMap((name) => [`e2e/${name}*.test.ts`, `e2e/${name}/*.test.ts`]);

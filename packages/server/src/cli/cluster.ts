@@ -63,7 +63,8 @@ export function findSupervisor(kill: () => void): Supervisor | undefined {
     onInstruction,
     leave() {
       process.off("disconnect", kill);
-      process.disconnect?.();
+      // Without `process.exit`, which Node calls at any other end of the connection.
+      worker.disconnect();
     },
   };
 }

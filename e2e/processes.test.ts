@@ -183,10 +183,11 @@ describe("a server of three processes", () => {
   });
 
   test("stores the events of a bench, marked as such", async () => {
+    const { token } = await credentials(environment, "bench");
     const registered = ["--type", "bench", "--session", "drs-bench", "--json"];
-    const { stdout } = await runInProcess(environment, "action", "register", "--account", "other", ...registered);
+    const { stdout } = await runInProcess(environment, "action", "register", "--account", "bench", ...registered);
     const [action] = objects<{ action_id: string }>(stdout);
-    const target = ["--url", server.url, "--token", other.token, "--action", action?.action_id ?? ""];
+    const target = ["--url", server.url, "--token", token, "--action", action?.action_id ?? ""];
     const refused = await runInProcess({}, "bench", ...target, "--events", "10");
     expect([refused.code, refused.stderr]).toEqual([
       2,
@@ -196,7 +197,7 @@ describe("a server of three processes", () => {
     const done = await runInProcess({}, "bench", ...target, "--events", "10", "--yes", "--json");
     expect(done.code, done.stderr).toBe(0);
     expect(objects(done.stdout)).toMatchObject([{ events: 10, stored: 10, errors: 0, answers: { "201": 10 } }]);
-    const listed = await runInProcess(environment, "event", "list", "--account", "other", "--limit", "10", "--json");
+    const listed = await runInProcess(environment, "event", "list", "--account", "bench", "--limit", "10", "--json");
     const marks = { action_type: "bench", session_id: "drs-bench", app_version: "drs-bench" };
     expect(objects(listed.stdout)).toEqual(Array.from({ length: 10 }, () => expect.objectContaining(marks)));
 

@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { holdSecretName } from "../packages/server/src/crypto/sealer.ts";
+import { accountSecretName, holdSecretName } from "../packages/server/src/crypto/sealer.ts";
 import { partitionSecretName } from "../packages/server/src/crypto/partition-secrets.ts";
 import { runInProcess, objects, PRIVACY } from "./support/command.ts";
 import { connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { secretExists, secretFile } from "./support/key-directory.ts";
 import { openTestSystem } from "./support/parties.ts";
-import { Past, type PastEvent } from "./support/past-event.ts";
+import { type EventIn, Past, type PastEvent } from "./support/past-event.ts";
 import { applyPeriod } from "./support/policy.ts";
 
 type Environment = Record<string, string>;
@@ -36,16 +36,19 @@ async function installation(period: string): Promise<Environment> {
   return environment;
 }
 
+let backups = 0;
+
 /** @returns what puts the database, and the keys where asked for, back to this moment. */
 async function backUp(environment: Environment, what: "database" | "database and keys"): Promise<() => Promise<void>> {
   const name = new URL(environment["DRS_DATABASE_URL"] ?? "").pathname.slice(1);
   const keys = environment["DRS_KEY_DIR"] ?? "";
   const copy = `${keys}.backup`;
-  await asSuperuser(`create database ${name}_backup template ${name}`);
+  const backup = `${name}_${backups++}`;
+  await asSuperuser(`create database ${backup} template ${name}`);
   if (what === "database and keys") await cp(keys, copy, { recursive: true });
   return async () => {
     await asSuperuser(`drop database ${name} with (force)`);
-    await asSuperuser(`create database ${name} template ${name}_backup`);
+    await asSuperuser(`create database ${name} template ${backup}`);
     if (what === "database") return;
     await rm(keys, { recursive: true });
     await rename(copy, keys);
@@ -64,15 +67,22 @@ async function asSuperuser(text: string): Promise<void> {
 
 const start = async (environment: Environment): Promise<void> => (await openTestSystem(environment)).close();
 
-async function store(environment: Environment, account: string, hoursAgo = 1): Promise<PastEvent> {
+async function storeAll(environment: Environment, hoursAgo: number, ...events: EventIn[]): Promise<PastEvent[]> {
   const system = await openTestSystem(environment);
   const past = new Past(system);
+  const stored: PastEvent[] = [];
   try {
-    return await past.store(hoursAgo, { account });
+    for (const event of events) stored.push(await past.store(hoursAgo, event));
+    return stored;
   } finally {
     await past.close();
     await system.close();
   }
+}
+
+async function store(environment: Environment, account: string, hoursAgo = 1): Promise<PastEvent> {
+  const [event] = await storeAll(environment, hoursAgo, { account });
+  return event as PastEvent;
 }
 
 /** Runs a command that must end with this code; @returns the first object that it printed. */
@@ -110,6 +120,15 @@ async function expectNoSecrets(environment: Environment, holdId: string): Promis
     expect(exists, "a secret of the ended hold").toBe(false);
   }
   return rows.length;
+}
+
+/** Ids of the keys of accounts. */
+async function keysOf(environment: Environment, ...accounts: readonly string[]): Promise<readonly string[]> {
+  const owner = await connectAsOwner(environment);
+  const text = "select key_id as id from account_key where account = any ($1)";
+  const { rows } = await owner.query<{ id: string }>(text, [accounts]);
+  await owner.end();
+  return rows.map(({ id }) => id);
 }
 
 const entryFile = (environment: Environment, sequence: number, within = "000000"): string =>
@@ -309,6 +328,30 @@ test("an entry that is found after its loss was accepted counts at the next rest
   await restore();
   await run(environment, 0, "erase", "replay");
   expect(await read(environment, event)).toBeUndefined();
+});
+
+test("an erasure is applied to a backup of another history, which knows its subject under other ids", async () => {
+  const environment = await installation("P1Y");
+  const restoreEmpty = await backUp(environment, "database");
+  const subjects = [
+    ["--account", "alice"],
+    ["--account", "bob"],
+    ["--account", "carol", "--purpose", "default"],
+  ];
+  const ofAction = { account: "erin", actionId: "act_1" };
+  const accounts = ["alice", "bob", "carol"].map((account) => ({ account }));
+  const [stays] = await storeAll(environment, 1, { account: "erin" }, ofAction, ...accounts);
+  const keys = await keysOf(environment, "alice", "bob", "carol");
+  const restoreFull = await backUp(environment, "database");
+
+  await restoreEmpty();
+  await storeAll(environment, 1, { account: "alice" }, { account: "carol" });
+  for (const subject of [...subjects, ["--action", "act_1"]]) await erase(environment, 0, ...subject);
+  await restoreFull();
+  await run(environment, 0, "erase", "replay");
+  const listed = await runInProcess(environment, "event", "list", ...PRIVACY, "--json");
+  expect(objects(listed.stdout).map(({ event_id }) => event_id)).toEqual([stays?.eventId]);
+  for (const key of keys) expect(await secretExists(environment, accountSecretName(key))).toBe(false);
 });
 
 test("accept-loss says that there is nothing to accept, without a question", async () => {

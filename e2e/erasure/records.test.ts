@@ -8,7 +8,7 @@ import { objects } from "../support/command.ts";
 import { ErasureScene } from "../support/erasure-scene.ts";
 
 const scene = new ErasureScene();
-const { drs, party, store, erase, read, purposeOf, receiptOf } = scene;
+const { drs, party, store, erase, read, purposeOf, receiptOf, entries } = scene;
 
 const BASE64URL = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
@@ -55,9 +55,19 @@ describe("drs erase", () => {
     expect((await drs("doctor")).code).toBe(0);
   });
 
-  test("rejects an unknown subject, and requires --yes without a terminal", async () => {
-    const unknown = await drs("erase", "run", "--account", "unknown-account", "--reason", "r", "--yes");
-    expect(unknown).toMatchObject({ code: 1, stdout: "" });
+  test("says that a subject is unknown and erases it from backups, and requires --yes without a terminal", async () => {
+    const unknown = (...args: readonly string[]): ReturnType<typeof drs> =>
+      drs("erase", "run", "--account", "unknown-account", "--reason", "r", ...args);
+    const isUnknown = expect.stringMatching(/^Nothing is known of this subject here: check the spelling\. .*backup/);
+    const journalled = await entries();
+    expect(await unknown()).toMatchObject({ code: 2, stdout: "", stderr: isUnknown });
+    expect(await unknown("--dry-run")).toMatchObject({ code: 0, stdout: isUnknown });
+    expect(await unknown("--yes")).toMatchObject({ code: 0, stdout: isUnknown, stderr: "" });
+    expect(await unknown("--yes"), "the second time").toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^Nothing is left\./),
+    });
+    expect(await entries()).toBe(journalled + 1);
     const who = await party();
     const stored = await store(who);
     const asked = await drs("erase", "run", "--account", who.account, "--reason", "r");

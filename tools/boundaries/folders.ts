@@ -149,6 +149,7 @@ export const FOLDERS: readonly Folder[] = [
     purpose: "plans, begins, applies and finishes erasures",
     imports: [
       "postgres",
+      "policy",
       "crypto",
       "accounts",
       "sessions",

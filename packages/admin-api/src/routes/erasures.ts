@@ -105,7 +105,13 @@ export const ERASURE_ROUTES = {
     }),
     answer: object({
       plan,
-      is_needed: Type.Boolean({ description: "Whether there was something to erase or to refuse." }),
+      is_known: Type.Boolean({
+        description:
+          "Whether anything is stored of the subject, or it was erased before. The erasure of an unknown subject applies to backups.",
+      }),
+      is_needed: Type.Boolean({
+        description: "Whether there was something to erase or to refuse, here or in a backup.",
+      }),
       erasure: nullable(erasure),
       receipt: nullable(shownText("Its signed receipt; null while it is not finished.")),
       still_held: count("Events of the subject that a hold keeps now."),

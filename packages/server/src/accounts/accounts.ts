@@ -9,12 +9,26 @@ export async function ensureAccountId(executor: Executor, account: string): Prom
   await query(executor, ENSURE_ACCOUNT_ID, [account]);
 }
 
-const FIND_ACCOUNT_ID = sql("select account_id from account_identity where account = $1", ["text"], {
-  account_id: "uuid",
-});
+const ENSURE_FORMER_ACCOUNT_ID = sql(
+  "insert into account_identity (account, created_at) values ($1, $2) on conflict do nothing",
+  ["text", "timestamptz"],
+);
 
-export async function findAccountId(executor: Executor, account: string): Promise<string | undefined> {
-  return (await query(executor, FIND_ACCOUNT_ID, [account])).rows[0]?.account_id;
+/** Gives an account that is known to have existed at a time, RFC 3339, a random id of that time, if it has none. */
+export async function ensureFormerAccountId(executor: OwnerTransaction, account: string, at: string): Promise<void> {
+  await query(executor, ENSURE_FORMER_ACCOUNT_ID, [account, at]);
+}
+
+const FIND_ACCOUNT_ID = sql(
+  `select account_id from account_identity
+    where account = $1 and ($2::timestamptz is null or created_at <= $2)`,
+  ["text", "timestamptz?"],
+  { account_id: "uuid" },
+);
+
+/** @param until RFC 3339: finds no id that was created later. */
+export async function findAccountId(executor: Executor, account: string, until?: string): Promise<string | undefined> {
+  return (await query(executor, FIND_ACCOUNT_ID, [account, until ?? null])).rows[0]?.account_id;
 }
 
 // guard(no-rows): the name of the account is deleted
@@ -30,14 +44,23 @@ export async function deleteAccountId(executor: OwnerTransaction, accountId: str
 
 const FIND_KEY_IDS = sql(
   `select key_id from account_key
-    where account = $1 and ($2::integer is null or purpose = $2) and erased_by is null`,
-  ["text", "int4?"],
+    where account = $1 and ($2::integer is null or purpose = $2) and erased_by is null
+      and ($3::timestamptz is null or created_at <= $3)`,
+  ["text", "int4?", "timestamptz?"],
   { key_id: "uuid" },
 );
 
-/** Ids of the keys under which events of an account are sealed, for one purpose or for all. */
-export async function findKeyIds(executor: Executor, account: string, purpose?: number): Promise<string[]> {
-  const { rows } = await query(executor, FIND_KEY_IDS, [account, purpose ?? null]);
+/**
+ * Ids of the keys under which events of an account are sealed, for one purpose or for all.
+ * @param until RFC 3339: finds no key that was created later.
+ */
+export async function findKeyIds(
+  executor: Executor,
+  account: string,
+  purpose?: number,
+  until?: string,
+): Promise<string[]> {
+  const { rows } = await query(executor, FIND_KEY_IDS, [account, purpose ?? null, until ?? null]);
   return rows.map(({ key_id }) => key_id);
 }
 

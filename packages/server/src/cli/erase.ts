@@ -94,23 +94,29 @@ function runCommand(context: Context): Command {
         return withCalls(erasing, "change", (caller) => run(erasing, caller, options));
       }
       const input = { ...subjectOf(options), reason: options.reason, dry_run: true };
-      const { plan } = await call(context, "runErasure", input);
-      if (options.json) printJson(context, { ...plan, dry_run: true });
+      const { plan, is_known } = await call(context, "runErasure", input);
+      if (options.json) printJson(context, { ...plan, is_known, dry_run: true });
       else {
-        print(context, `${sentence(plan)} Nothing was changed.`);
+        print(context, `${is_known ? sentence(plan) : UNKNOWN} Nothing was changed.`);
         for (const line of recallLines(plan.exports)) print(context, line);
       }
     });
 }
 
+/** A subject of which the database has nothing, and of which no erasure is recorded. */
+const UNKNOWN =
+  "Nothing is known of this subject here: check the spelling. " +
+  "Its erasure is written into the journal, so that the restore of a backup that has the subject erases it.";
+
 /** Begins an erasure only after the user has confirmed it, and always completes an erasure that was started. */
 async function run(context: Context, caller: Call, options: RunOptions): Promise<void> {
   const { reason, refuseLater = false, receipt: file, yes, json } = options;
   const input = { ...subjectOf(options), reason, ...(refuseLater && { refuse_later: true }) };
-  const { plan, is_needed: isNeeded } = await caller("runErasure", { ...input, dry_run: true });
+  const { plan, is_known: isKnown, is_needed: isNeeded } = await caller("runErasure", { ...input, dry_run: true });
   const path = file === undefined ? undefined : resolve(context.directory, file);
   if (isNeeded) {
-    await confirm(context, { what: [sentence(plan), ...recallLines(plan.exports)].join("\n"), yes });
+    const what = isKnown ? [sentence(plan), ...recallLines(plan.exports)] : [UNKNOWN];
+    await confirm(context, { what: what.join("\n"), yes });
     // guard(drop): a receipt that can't be written stops an erasure first
     // fails: e2e/erasure/records.test.ts › stops before anything is erased if the receipt can't be written
     if (path !== undefined) await requireWritable(path);
@@ -124,8 +130,9 @@ async function run(context: Context, caller: Call, options: RunOptions): Promise
   }
   if (path !== undefined) await writeReceipt(path, erasure.erasure_id, erased.receipt);
   const { recalls } = erased;
-  if (json) printJson(context, { ...erasure, recalls, dry_run: false });
+  if (json) printJson(context, { ...erasure, recalls, is_known: isKnown, dry_run: false });
   else {
+    if (!isKnown) print(context, UNKNOWN);
     print(context, `${erased.is_needed ? "" : "Nothing is left. "}${summaryOf(erasure)}`);
     for (const line of recallLines(recalls)) print(context, line);
   }

@@ -1,13 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { escapeLiteral } from "pg";
-import { ensureAccountId, findAccountId, findKeyIds } from "../../accounts/accounts.ts";
-import type { ErasedIds, OnUnreadable } from "../holds/copy-held-events.ts";
-import { findCopiesOfAccount } from "../holds/erased-copies.ts";
+import { ensureAccountId } from "../../accounts/accounts.ts";
+import type { OnUnreadable } from "../holds/copy-held-events.ts";
 import type { CopySealers } from "../holds/move-copies.ts";
 import { resolveHolds } from "../holds/resolve-holds.ts";
 import { findEndingRestrictions } from "../restrictions/restrictions.ts";
 import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
-import type { Executor, OwnerTransaction, Transaction } from "../../postgres/executor.ts";
+import type { OwnerTransaction, Transaction } from "../../postgres/executor.ts";
 import {
   branchesOf,
   findPartitions,
@@ -16,10 +15,9 @@ import {
   releasingLocks,
   SAMPLE_PARTITION,
 } from "../../events/partition-slices.ts";
-import { NOT_ERASED, searchSubject, subjectSearch } from "../../events/search-events.ts";
-import { findEventsWithFeatures } from "../../features/erase-features.ts";
 import { appendEntry, type AppendEntryPorts } from "../../journal/append-entry.ts";
 import { applyErasure, copyHeldOf } from "./apply-erasure.ts";
+import { findErased } from "./find-erased.ts";
 import { composed, queryComposed } from "../../postgres/statement.ts";
 import { excludeIngestion } from "../../events/exclude-ingestion.ts";
 import type { ErasureEntry } from "../../journal/journal.ts";
@@ -40,6 +38,8 @@ export interface ErasureOrder {
   readonly reason: string;
   /** Whether later events of the account are refused. */
   readonly refuseLater: boolean;
+  /** Whether a subject of which nothing is known is erased, too: a backup may have it. */
+  readonly isUnknown?: boolean;
   /** Called with what the erasure finds, in its transaction: events may arrive until then. Throws to refuse it. */
   readonly onPlan?: (plan: ErasurePlan) => Promise<void>;
 }
@@ -58,7 +58,7 @@ export async function beginErasure(
   ports: ErasePorts,
   order: ErasureOrder,
 ): Promise<number | undefined> {
-  const { erasureId = randomUUID(), subject, actor, reason, refuseLater } = order;
+  const { erasureId = randomUUID(), subject, actor, reason, refuseLater, isUnknown = false } = order;
   // guard(drop): an erasure waits for holds
   // fails: e2e/erasure/concurrency.test.ts › begins when what has
   await lockHolds(executor);
@@ -72,7 +72,7 @@ export async function beginErasure(
   // guard(drop): where nothing is left there is no entry
   // fails: e2e/erasure/concurrency.test.ts › waits for other erasures
   const plan = await planErasure(releasingLocks(executor), ports.pseudonymizer, subject);
-  if (!refuseLater && isNothing(plan)) return undefined;
+  if (!refuseLater && !isUnknown && isNothing(plan)) return undefined;
   await order.onPlan?.(plan);
   if (subject.kind === "account") {
     await ensureAccountId(executor, subject.account);
@@ -109,38 +109,6 @@ export async function beginErasure(
   });
   await applyErasure(executor, ports.pseudonymizer, entry, digest, { actor, reason, unreadable: unreadable.size });
   return entry.sequence;
-}
-
-async function findErased(executor: Executor, subject: ErasureSubject): Promise<ErasedIds & { accounts: string[] }> {
-  if (subject.kind === "event") return { keys: [], accounts: [], events: [subject.eventId] };
-  if (subject.kind === "action") {
-    // guard(drop): values of an action are erased although its events have expired
-    // fails: packages/server/src/features/feature-store.test.ts › of one event and of an action
-    const withFeatures = await findEventsWithFeatures(executor, subject.actionId);
-    const events = new Set([...(await findEventsOf(executor, subject)), ...withFeatures]);
-    return { keys: [], accounts: [], events: [...events] };
-  }
-  const purpose = subject.kind === "purpose" ? subject.purpose : undefined;
-  const keys = await findKeyIds(executor, subject.account, purpose);
-  const events = await findCopiesOfAccount(executor, subject.account, purpose);
-  const accountId = purpose === undefined ? await findAccountId(executor, subject.account) : undefined;
-  return { keys, accounts: accountId === undefined ? [] : [accountId], events };
-}
-
-const FIND_EVENTS = subjectSearch(
-  {
-    view: "kept_event",
-    select: "event_id as id",
-    where: `erased_by is null and ${NOT_ERASED}`,
-  },
-  { id: "uuid" },
-);
-
-async function findEventsOf(executor: Executor, subject: ErasureSubject): Promise<string[]> {
-  const found = searchSubject(executor, FIND_EVENTS, subject);
-  const ids: string[] = [];
-  for await (const { id } of found) ids.push(id);
-  return ids;
 }
 
 /** The statement has literals: PostgreSQL plans a prepared statement by its text alone. */

@@ -160,6 +160,22 @@ export async function findErasures(executor: Executor, filter: ErasureFilter = {
   return rows;
 }
 
+const FIND_ERASED_SECRETS = sql(
+  `select case kind when 'hold' then 'hold/' else 'account/' end || unnest(keys) as name from erasure
+    where (sequence > $1 and sequence <= $2) or ($3 and finished_at is null)`,
+  ["int8", "int8", "bool"],
+  { name: "text" },
+);
+
+/** Names of the secrets of erasures that the database has recorded: of unfinished ones, or of a part of the journal. */
+export async function findErasedSecrets(
+  executor: Executor,
+  which: { readonly unfinished: true } | { readonly after: number; readonly until: number },
+): Promise<readonly string[]> {
+  const values = "unfinished" in which ? ([0, 0, true] as const) : ([which.after, which.until, false] as const);
+  return (await query(executor, FIND_ERASED_SECRETS, values)).rows.map(({ name }) => name);
+}
+
 const HAS_UNFINISHED_ERASURES = sql(
   `select exists (select from erasure e where finished_at is null or (held > 0 and completed_at is null
         and not exists (select from held_event c where c.erased_by = e.sequence))) as unfinished`,

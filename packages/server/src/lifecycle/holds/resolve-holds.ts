@@ -1,14 +1,8 @@
 import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
 import type { Executor, OwnerExecutor } from "../../postgres/executor.ts";
-import { findPartitions } from "../../events/partition-slices.ts";
-import { eventSearch, searchEvents } from "../../events/search-events.ts";
+import { namesOf, type SubjectKind } from "./known-names.ts";
 import type { SearchBackoff } from "./search-backoff.ts";
 import { narrowed, query, sql, type Statement } from "../../postgres/statement.ts";
-
-/** Number of names that are compared at once. */
-const PAGE = 10_000;
-
-type SubjectKind = "account" | "action_id";
 
 interface UnresolvedHold {
   readonly hold_id: string;
@@ -104,38 +98,4 @@ const NAME_SUBJECT = { account: nameSubject("account"), action_id: nameSubject("
 
 async function nameSubjects(owner: OwnerExecutor, found: readonly ResolvedHold[]): Promise<void> {
   for (const { hold_id, subject_kind, name } of found) await query(owner, NAME_SUBJECT[subject_kind], [hold_id, name]);
-}
-
-type NamesPage = Statement<readonly [string], { name: string }>;
-
-const namesIn = (table: string, column: SubjectKind): NamesPage =>
-  sql(
-    `select distinct ${column} as name from ${table} where ${column} > $1 order by ${column} limit ${PAGE}`,
-    ["text"],
-    { name: "text" },
-  );
-/** Tables that name subjects; of an account that is erased only holds and their copies do. */
-const NAMES: Readonly<Record<SubjectKind, readonly NamesPage[]>> = {
-  account: ["account_identity", "session_token", "action", "idempotency_key", "held_event", "legal_hold"].map((table) =>
-    namesIn(table, "account"),
-  ),
-  action_id: ["action", "legal_hold"].map((table) => namesIn(table, "action_id")),
-};
-const SEARCH_ACTIONS = eventSearch({ view: "kept_event", select: "distinct action_id as name", where: "true" }, [], {
-  name: "text",
-});
-
-/** Every name of a kind that the database knows; some come more than once. */
-async function* namesOf(reading: Executor, kind: SubjectKind): AsyncGenerator<string> {
-  for (const page of NAMES[kind]) yield* namesOn(reading, page);
-  if (kind === "account") return;
-  for await (const { name } of searchEvents(reading, SEARCH_ACTIONS, await findPartitions(reading), [])) yield name;
-}
-
-async function* namesOn(reading: Executor, page: NamesPage): AsyncGenerator<string> {
-  for (let last: string | undefined = ""; last !== undefined;) {
-    const { rows }: { rows: { name: string }[] } = await query(reading, page, [last]);
-    for (const { name } of rows) yield name;
-    last = rows.length === PAGE ? rows.at(-1)?.name : undefined;
-  }
 }

@@ -24,7 +24,8 @@ export interface AttestPorts {
 
 /** A receipt for an erasure that is finished, or completed, at a time of RFC 3339. @returns a JWS. */
 export async function attestErasure(ports: AttestPorts, erasure: ErasureRow, at: string): Promise<string> {
-  const { kind, held, still_held, released, copies } = erasure;
+  const { held, still_held, released, copies, destroyed_keys, lost_keys } = erasure;
+  const hasKeys = destroyed_keys.length + lost_keys.length > 0;
   return ports.signer.sign({
     receipt: "erasure",
     ...(await receiptHeader(ports)),
@@ -33,8 +34,9 @@ export async function attestErasure(ports: AttestPorts, erasure: ErasureRow, at:
     recalls: await recallsOf(ports.executor, erasure.erasure_id),
     completed_at: held > 0 && still_held + released === 0 ? at : null,
     backups: horizon(ports, Date.parse(at), {
-      keys: kind !== "action" && kind !== "event",
-      rows: kind === "action" || kind === "event" || held + copies > 0,
+      keys: hasKeys,
+      // Without a key that was known here, only the end of the backups shows that none has the subject.
+      rows: !hasKeys || held + copies > 0,
       waits: still_held + released > 0,
     }),
   });

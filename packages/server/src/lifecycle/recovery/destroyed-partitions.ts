@@ -29,7 +29,15 @@ export async function findUndestroyed(
   which: "latest" | "all",
 ): Promise<readonly string[]> {
   const { rows } = await query(executor, LIST_DESTROYED_SECRETS, [which === "latest" ? LATEST : null]);
-  const names = rows.map(({ id }) => partitionSecretName(id));
+  return undestroyedOf(
+    secrets,
+    rows.map(({ id }) => partitionSecretName(id)),
+  );
+}
+
+/** @returns those of the names whose secret the key store has, or has no destruction record of. @throws Unavailable */
+export async function undestroyedOf(secrets: Secrets, names: readonly string[]): Promise<readonly string[]> {
+  if (names.length === 0) return [];
   const missing = new Set(await secrets.findMissing(names));
   const recorded = new Set(await secrets.findDestroyed(names));
   return names.filter((name) => !missing.has(name) || !recorded.has(name));

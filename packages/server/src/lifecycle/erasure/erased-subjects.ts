@@ -1,0 +1,79 @@
+import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
+import { searchSubject, subjectSearch } from "../../events/search-events.ts";
+import type { ErasureEntry } from "../../journal/journal.ts";
+import { readPurposeIds } from "../../policy/policy-table.ts";
+import type { Executor } from "../../postgres/executor.ts";
+import { accountsToErase, namesOf } from "../holds/known-names.ts";
+import { type ErasureSubject, subjectMac } from "./plan-erasure.ts";
+
+/** Number of erased events that are read for the name of their action, before all names are compared. */
+const EVENTS_READ = 5;
+
+/**
+ * Finds the subjects of erasures in a database that is restored: the journal has keyed MACs of names. A backup from
+ * another history, as one that was made before the restore of an older one, has keys and events of a subject under ids
+ * that the journal doesn't know.
+ */
+export class ErasedSubjects {
+  readonly #pseudonymizer: Pseudonymizer;
+  readonly #wanted: ReadonlyMap<string, ErasureEntry["kind"]>;
+  readonly #searched = new Map<ErasureEntry["kind"], Promise<ReadonlyMap<string, ErasureSubject>>>();
+
+  /** @param entries whose subjects may be asked for: one search finds them all. */
+  constructor(pseudonymizer: Pseudonymizer, entries: readonly ErasureEntry[]) {
+    this.#pseudonymizer = pseudonymizer;
+    this.#wanted = new Map(entries.flatMap(({ kind, subject }) => (subject === null ? [] : [[subject, kind]])));
+  }
+
+  /** @returns `undefined` where the database does not know the subject. An event is known by its id. */
+  async find(reading: Executor, entry: ErasureEntry): Promise<ErasureSubject | undefined> {
+    const { kind, subject, events } = entry;
+    if (subject === null || kind === "event" || kind === "hold") return undefined;
+    if (kind === "action") {
+      for await (const found of actionsOf(reading, events.slice(0, EVENTS_READ))) {
+        if (this.#macOf(found) === subject) return found;
+      }
+    }
+    let searched = this.#searched.get(kind);
+    if (!searched) this.#searched.set(kind, (searched = this.#search(reading, kind)));
+    return (await searched).get(subject);
+  }
+
+  async #search(reading: Executor, kind: "account" | "purpose" | "action"): Promise<Map<string, ErasureSubject>> {
+    const found = new Map<string, ErasureSubject>();
+    for await (const subject of SUBJECTS[kind](reading)) {
+      const mac = this.#macOf(subject);
+      if (this.#wanted.get(mac) === kind) found.set(mac, subject);
+    }
+    return found;
+  }
+
+  #macOf(subject: ErasureSubject): string {
+    return subjectMac(this.#pseudonymizer, subject).toString("hex");
+  }
+}
+
+const SUBJECTS = {
+  async *account(reading: Executor): AsyncGenerator<ErasureSubject> {
+    for await (const account of accountsToErase(reading)) yield { kind: "account", account };
+  },
+  async *purpose(reading: Executor): AsyncGenerator<ErasureSubject> {
+    const purposes = [...(await readPurposeIds(reading)).keys()];
+    for await (const account of accountsToErase(reading)) {
+      for (const purpose of purposes) yield { kind: "purpose", account, purpose };
+    }
+  },
+  async *action(reading: Executor): AsyncGenerator<ErasureSubject> {
+    for await (const actionId of namesOf(reading, "action_id")) yield { kind: "action", actionId };
+  },
+};
+
+const ACTION_OF = subjectSearch({ view: "kept_event", select: "action_id" }, { action_id: "text" });
+
+/** The actions of events of an erasure, where the database has one of them. */
+async function* actionsOf(reading: Executor, events: readonly string[]): AsyncGenerator<ErasureSubject> {
+  for (const eventId of events) {
+    const found = searchSubject(reading, ACTION_OF, { kind: "event", eventId });
+    for await (const { action_id: actionId } of found) yield { kind: "action", actionId };
+  }
+}

@@ -354,6 +354,21 @@ test("an erasure is applied to a backup of another history, which knows its subj
   for (const key of keys) expect(await secretExists(environment, accountSecretName(key))).toBe(false);
 });
 
+test("an older key store destroys again what the database knows of it, where the journal has lost the entry", async () => {
+  const environment = await installation("P1Y");
+  const keys = environment["DRS_KEY_DIR"] ?? "";
+  await store(environment, "alice");
+  const [key = ""] = await keysOf(environment, "alice");
+  await cp(keys, `${keys}.older`, { recursive: true });
+  await erase(environment, 0, "--account", "alice");
+  await rm(entryFile(environment, 1));
+  await rm(keys, { recursive: true });
+  await rename(`${keys}.older`, keys);
+  await acceptLoss(environment, 1);
+  await run(environment, 0, "erase", "replay");
+  expect(await secretExists(environment, accountSecretName(key))).toBe(false);
+});
+
 test("accept-loss says that there is nothing to accept, without a question", async () => {
   const environment = await installation("P1Y");
   await store(environment, "a1");

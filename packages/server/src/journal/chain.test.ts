@@ -132,6 +132,26 @@ describe("the chain of the journal", () => {
     expect((await readChain(journal, codec, [head], after)).map(({ sequence }) => sequence)).toEqual([6, 7]);
   });
 
+  test("continues after an entry only if the journal has it, or its loss was accepted", async () => {
+    const { journal, entries, losses, head } = journalOf(5);
+    const text = entries.get(3) ?? "";
+    const after = { sequence: 3, digest: digestOf(text) };
+    const readAfter = (): ReturnType<typeof readChain> => readChain(journal, codec, [], after);
+    entries.set(3, codec.encode(orderOf(3, digestOf("another history"))));
+    await expect(readAfter()).rejects.toMatchObject({ code: "journal-mismatch" });
+    entries.set(3, text.replace("version", "versiom"));
+    await expect(readAfter()).rejects.toThrow("entry 3 of the erasure journal was changed");
+    entries.set(3, codec.encode({ ...orderOf(3, NO_ENTRY), installation: randomUUID() }));
+    await expect(readAfter()).rejects.toMatchObject({ code: "journal-foreign" });
+    entries.delete(3);
+    await expect(readAfter()).rejects.toThrow(/entry 3 .* is missing/);
+    acceptLoss({ journal, entries, losses }, 3, after.digest);
+    expect(await readChain(journal, codec, [head], after)).toHaveLength(2);
+    losses.clear();
+    entries.clear();
+    await expect(readAfter()).rejects.toThrow(/entry 3 .* is missing/);
+  });
+
   test.each(Object.keys(DAMAGES))("names an entry that is %s", async (name) => {
     const damage = DAMAGES[name];
     const places = fc.integer({ min: 2, max: 12 }).chain((length) =>

@@ -39,7 +39,8 @@ export interface KnownEntry {
  * Reads the chain after an entry and verifies it: no number is missing, each entry is this installation's, unchanged,
  * and follows from the previous one, and the chain reaches every entry that another store knows.
  *
- * @param after an entry that was verified before; the whole journal by default.
+ * @param after an entry that the database has applied, and that the journal must still have; the whole journal by
+ * default.
  * @returns what follows `after`, ascending.
  * @throws journal-damaged that names the first entry that is missing or wrong, another journal-… code, Unavailable
  */
@@ -58,6 +59,9 @@ export async function readChain(
       lost = losses.get(last().sequence + 1);
     }
   };
+  // guard(true): a journal that lacks the verified entry is another one, or was cut
+  // fails: packages/server/src/journal/chain.test.ts › continues after an entry only if
+  if (after.sequence > 0) await requireEntry(journal, codec, after, losses);
   for await (const stored of journal.read(after.sequence + 1)) {
     linkLossesBefore(stored.sequence);
     const { sequence, digest } = last();
@@ -82,6 +86,24 @@ export async function readChain(
     requireKnown(journal, [after, ...links], head, isDigestKnown);
   }
   return links;
+}
+
+/** Requires that the journal has an entry that the database has applied, or that its loss was accepted. */
+async function requireEntry(
+  journal: ErasureJournal,
+  codec: EntryCodec,
+  { sequence, digest }: EntryReference,
+  losses: ReadonlyMap<number, LostLink>,
+): Promise<void> {
+  const lost = losses.get(sequence);
+  if (lost && (!lost.isDigestKnown || lost.digest === digest)) return;
+  for await (const stored of journal.read(sequence)) {
+    if (stored.sequence !== sequence) break;
+    codec.decode(stored);
+    if (digestOf(stored.text) === digest) return;
+    throw createMismatchError(sequence, "the database");
+  }
+  throw missing(journal, sequence);
 }
 
 /** Whether an entry whose loss was accepted is in the journal again: then the entry counts, and not its loss. */
@@ -127,10 +149,13 @@ function requireKnown(
   }
   const link = sequence === 0 || sequence < first ? undefined : chain[sequence - first];
   if (isDigestKnown && digest !== undefined && link !== undefined && link.digest !== digest) {
-    throw new OperatorError(
-      "journal-mismatch",
-      `entry ${sequence} of the erasure journal is not the one that ${knownBy} knows, and it is whole: ` +
-        "they are of different histories. Restore the journal that belongs to it",
-    );
+    throw createMismatchError(sequence, knownBy);
   }
 }
+
+const createMismatchError = (sequence: number, knownBy: string): OperatorError =>
+  new OperatorError(
+    "journal-mismatch",
+    `entry ${sequence} of the erasure journal is not the one that ${knownBy} knows, and it is whole: ` +
+      "they are of different histories. Restore the journal that belongs to it",
+  );

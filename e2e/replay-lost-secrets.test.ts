@@ -139,7 +139,7 @@ test("the acceptance of the loss lets the replay go on: the hold keeps the attri
   }
 });
 
-test("secrets that the key store has destroyed for the erasure itself stop no replay, and are not lost", async () => {
+test("secrets that the key store has destroyed for the erasure itself stop no replay, and the hold keeps the attributes", async () => {
   const { environment, drs, use, start, events, read } = await restored(40, 0);
   await use("of now");
   expect(await drs("key", "accept-loss", ...WHY, "--yes")).toMatchObject({
@@ -148,7 +148,9 @@ test("secrets that the key store has destroyed for the erasure itself stop no re
   });
   await start();
   const owner = await connectAsOwner(environment);
-  expect((await owner.query("select unreadable::int from erasure")).rows).toEqual([{ unreadable: 1 }]);
+  expect((await owner.query("select unreadable::int from erasure")).rows).toEqual([{ unreadable: 0 }]);
   await owner.end();
+  const listed = objects((await drs("event", "list", "--account", "held", ...PRIVACY, "--json")).stdout);
+  expect(listed.map(({ event_id }) => event_id).toSorted()).toEqual(events.map(({ eventId }) => eventId).toSorted());
   expect((await Promise.all(events.map(read))).map(({ stdout }) => stdout)).toEqual([events[0]?.exact, ""]);
 });

@@ -305,8 +305,11 @@ test("a restored database lacks no secret of a partition that was dropped since,
 
 test("an erasure is replayed although it covers a held event whose partition was dropped since", async () => {
   const environment = await installation("P3D");
-  const event = await store(environment, "a1", 40);
-  await hold(environment, "--account", "a1");
+  const [event, held] = (await storeAll(environment, 40, { account: "a1" }, { account: "a2" })) as [
+    PastEvent,
+    PastEvent,
+  ];
+  for (const account of ["a1", "a2"]) await hold(environment, "--account", account);
   const restore = await backUp(environment, "database");
   await applyPeriod(environment, folder, "PT35H");
   await run(environment, 0, "retention", "run");
@@ -314,6 +317,11 @@ test("an erasure is replayed although it covers a held event whose partition was
   await restore();
   await run(environment, 0, "erase", "replay");
   expect(await read(environment, event)).toBeUndefined();
+
+  await applyPeriod(environment, folder, "PT35H");
+  await run(environment, 0, "retention", "run");
+  const listed = await run(environment, 0, "event", "list", "--account", "a2", ...PRIVACY);
+  expect(listed, "the hold keeps the attributes").toMatchObject({ event_id: held.eventId });
 });
 
 test("an entry that is found after its loss was accepted counts at the next restore", async () => {

@@ -34,13 +34,13 @@ describe("an erasure during other work", () => {
 
   /** An erasure up to its commit; what is done before that is done under its locks. */
   async function begin(subject: ErasureSubject, meanwhile?: () => Promise<void>): Promise<void> {
-    const { administration, clock, sealer, featureSealer, pseudonymizer, journal, codec, keyStore } = scene.system;
+    const { administration, journal } = scene.system;
     if (!journal) throw new Error("there is no journal");
     const order = { subject, actor: "a test", reason: "r", refuseLater: false };
     await inOwnerTransaction(administration, async (transaction) => {
       await beginErasure(
         transaction,
-        { clock, sealer, featureSealer, pseudonymizer, journal, codec, keyStore, onUnreadable: () => {} },
+        { ...scene.system, journal, onUnreadable: () => {} },
         order,
       );
       await meanwhile?.();

@@ -194,9 +194,9 @@ describe("an order among many partitions takes few locks", () => {
     const subject = subjectOf();
     const plan = await planErasure(system.pool, system.pseudonymizer, subject);
     expect(plan.events).toBe(subject.kind === "account" ? 2 : 1);
-    const { codec, sealer, featureSealer, pseudonymizer, clock } = system;
+    const { pseudonymizer } = system;
     const stores = { journal: memoryJournal().journal, keyStore: memoryKeyStore().store };
-    const ports = { ...stores, codec, sealer, featureSealer, pseudonymizer, clock, onUnreadable: () => {} };
+    const ports = { ...system, ...stores, onUnreadable: () => {} };
     const actor = "test";
     const order = { subject, actor, reason: "request", refuseLater: false };
     const hold = { reason: "dispute", approver: "J. Doe", reviewOn: "2999-01-31", actor };

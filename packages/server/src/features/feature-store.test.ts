@@ -1,5 +1,5 @@
 /** What erasures, restrictions and retention do with stored feature values. */
-import { rm } from "node:fs/promises";
+import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { objects, runInProcess } from "../../../../e2e/support/command.ts";
@@ -270,6 +270,14 @@ describe("retention", () => {
     const scope = { purpose: 1, layers: [1], isKnown: false, watermark: "infinity" };
     expect((await findRowsAsOf(opened.system.pool, [label], scope)).size, "exports have none").toBe(0);
     await advanceClock(opened.environment, 32 * DAY_MS);
+    const { rows: of } = await opened.owner.query<{ id: string }>(
+      "select partition_id as id from feature_partition where dropped_at is null order by lower_bound limit 1",
+    );
+    const file = secretFile(opened.environment, partitionSecretName(of[0]?.id ?? ""));
+    await rename(file, join(folder(), "secret"));
+    expect((await runInProcess(opened.environment, "retention", "run")).code).toBe(1);
+    expect(await rowsOf("held"), "values that another copy of the key store opens are kept").toBe(1);
+    await rename(join(folder(), "secret"), file);
     await retention();
     expect(await rowsOf("held")).toBe(0);
     expect(await read({ account: "held" })).toEqual([held.eventId]);

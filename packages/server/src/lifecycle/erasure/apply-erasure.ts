@@ -113,7 +113,7 @@ export interface CopyOptions {
  */
 export async function copyHeldOf(
   executor: OwnerTransaction,
-  { sealer, featureSealer }: CopySealers,
+  sealers: CopySealers,
   entry: ErasedIds,
   { onlyRecent = false, onUnreadable }: CopyOptions,
 ): Promise<readonly string[]> {
@@ -121,12 +121,12 @@ export async function copyHeldOf(
   const held = findHeldOfErasure(executor, entry, onlyRecent);
   // guard(drop): what a hold covers is copied first
   // fails: e2e/erasure/holds.test.ts › is kept with exit code 3 until the hold ends, then deleted
-  await copyHeldEvents(executor, sealer, held, async (eventId, reason) => {
+  await copyHeldEvents(executor, sealers, held, async (eventId, reason) => {
     await onUnreadable(eventId, reason);
     unreadable.push(eventId);
   });
   // guard(drop): values of what a hold covers are copied, too
   // fails: packages/server/src/features/feature-store.test.ts › keeps values of its events
-  await copyFeaturesOfErasure(executor, featureSealer, entry);
+  await copyFeaturesOfErasure(executor, sealers, entry, onUnreadable);
   return unreadable;
 }

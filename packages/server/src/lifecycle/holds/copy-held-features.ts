@@ -1,14 +1,17 @@
 /** Copies of the feature values of held events. They belong to the copy of their event, and are deleted with it. */
 import type { FeatureSealer } from "../../crypto/feature-sealer.ts";
+import { isUnreadable } from "../../crypto/open-if-readable.ts";
+import type { Secrets } from "../../crypto/secrets.ts";
 import { BEFORE_ALL, type FullKey } from "../../events/event-row.ts";
 import { type Partition, releasingLocks } from "../../events/partition-slices.ts";
 import { receivedAtOf } from "../../events/read-events.ts";
 import { type FeatureRow, findStoredRows, ROW_COLUMNS, ROW_TYPES } from "../../features/feature-rows.ts";
-import { openRow } from "../../features/open-row.ts";
+import { areKeysDestroyed } from "../../ports.ts";
 import type { Executor, Transaction } from "../../postgres/executor.ts";
 import { instant } from "../../postgres/instant.ts";
 import { query, type RowOf, sql } from "../../postgres/statement.ts";
-import type { ErasedIds } from "./copy-held-events.ts";
+import type { ErasedIds, OnUnreadable } from "./copy-held-events.ts";
+import { arePermanentlyLost, LOST } from "./permanently-lost.ts";
 
 /** Copies of events whose values are in memory at once. */
 const PAGE = 200;
@@ -60,39 +63,49 @@ const OF_EVENTS = sql(
 
 type NextPage = (after: FullKey) => Promise<{ readonly rows: readonly CopyOfEvent[] }>;
 
-/** Copies the values of held events in a partition that is about to be dropped. */
+export interface FeatureCopyPorts {
+  readonly featureSealer: FeatureSealer;
+  readonly secrets: Pick<Secrets, "findDestroyed">;
+}
+
+/** Copies the values of held events in a partition that is about to be dropped. @throws keys-destroyed */
 export async function copyFeaturesOfPartition(
   executor: Transaction,
-  sealer: FeatureSealer,
+  ports: FeatureCopyPorts,
   { purpose, lower_ms, upper_ms }: Partition,
 ): Promise<void> {
   const [from, to] = [new Date(lower_ms).toISOString(), new Date(upper_ms).toISOString()];
-  await copyAll(executor, sealer, (after) => query(executor, OF_PARTITION, [purpose, from, to, ...after]));
+  await copyAll(executor, ports, (after) => query(executor, OF_PARTITION, [purpose, from, to, ...after]));
 }
 
-/** Copies the values of held events that an erasure is about to delete. The events have copies. */
+/**
+ * Copies the values of held events that an erasure is about to delete. The events have copies.
+ * @param onUnreadable throws where values must not be erased without a copy.
+ */
 export async function copyFeaturesOfErasure(
   executor: Transaction,
-  sealer: FeatureSealer,
+  copyPorts: FeatureCopyPorts,
   { keys, events }: ErasedIds,
+  onUnreadable: OnUnreadable,
 ): Promise<void> {
+  const ports = { ...copyPorts, onUnreadable };
   const times = events.map((id) => receivedAtOf(id).toISOString());
   if (keys.length > 0) {
     const erased = new Set(keys);
     await copyAll(
       executor,
-      sealer,
+      ports,
       (after) => query(executor, OF_KEYS, [keys, ...after]),
       (row) => erased.has(row.key_id),
     );
   }
   if (events.length > 0)
-    await copyAll(executor, sealer, (after) => query(executor, OF_EVENTS, [events, times, ...after]));
+    await copyAll(executor, ports, (after) => query(executor, OF_EVENTS, [events, times, ...after]));
 }
 
 async function copyAll(
   executor: Transaction,
-  sealer: FeatureSealer,
+  ports: CopyRowPorts,
   nextPage: NextPage,
   isWanted: (row: FeatureRow) => boolean = () => true,
 ): Promise<void> {
@@ -101,7 +114,7 @@ async function copyAll(
     const holds = new Map(page.map(({ event_id, hold_id }) => [event_id, hold_id]));
     for (const row of await findStoredRows(releasingLocks(executor), page)) {
       const holdId = holds.get(row.event_id);
-      if (holdId !== undefined && isWanted(row)) await copyRow(executor, sealer, row, holdId);
+      if (holdId !== undefined && isWanted(row)) await copyRow(executor, ports, row, holdId);
     }
     const last = page.at(-1);
     if (!last || page.length < PAGE) return;
@@ -115,15 +128,39 @@ const INSERT = sql(
   ["text", "int4", "timestamptz", "uuid", "int4", "timestamptz", "uuid", "bytea"],
 );
 
-/** The payload of values that can't be opened: the attributes are all that a hold can keep. */
-const LOST = Buffer.alloc(0);
+interface CopyRowPorts extends FeatureCopyPorts {
+  readonly onUnreadable?: OnUnreadable;
+}
 
-async function copyRow(executor: Executor, sealer: FeatureSealer, row: FeatureRow, holdId: string): Promise<void> {
-  const opened = await openRow(sealer, row);
+async function copyRow(executor: Executor, ports: CopyRowPorts, row: FeatureRow, holdId: string): Promise<void> {
   const { account, purpose, received_at, event_id, layer, extracted_at, key_id } = row;
-  const identity = { account, purpose, receivedAt: Date.parse(received_at), eventId: event_id, layer };
-  const payload = opened ? await sealer.sealCopy(identity, holdId, opened) : LOST;
+  const payload = await sealCopyOf(executor, ports, row, holdId);
   await query(executor, INSERT, [account, purpose, received_at, event_id, layer, extracted_at, key_id, payload]);
+}
+
+/** @returns the payload of the copy; an empty one of damaged values and of values whose secrets are permanently lost. */
+async function sealCopyOf(
+  executor: Executor,
+  { featureSealer, secrets, onUnreadable }: CopyRowPorts,
+  { account, purpose, received_at, event_id, layer, key_id, hold_id, payload }: FeatureRow,
+  holdId: string,
+): Promise<Buffer> {
+  const identity = { account, purpose, receivedAt: Date.parse(received_at), eventId: event_id, layer };
+  try {
+    const opened =
+      hold_id === null
+        ? await featureSealer.open(identity, key_id, payload)
+        : await featureSealer.openCopy(identity, hold_id, payload);
+    return await featureSealer.sealCopy(identity, holdId, opened);
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+    // guard(true): values that another copy of the key store opens are not replaced by an empty copy
+    // fails: packages/server/src/features/feature-store.test.ts › keeps values of its events for a hold
+    if (!areKeysDestroyed(error) || (await arePermanentlyLost(executor, secrets, error.detail.secrets))) return LOST;
+    if (!onUnreadable) throw error;
+    await onUnreadable(event_id, error);
+    return LOST;
+  }
 }
 
 const OF_COPY = sql(
@@ -139,11 +176,11 @@ const OF_COPY = sql(
  */
 export async function moveFeatures(
   executor: Executor,
-  sealer: FeatureSealer,
+  ports: FeatureCopyPorts,
   key: FullKey,
 ): Promise<(holdId: string) => Promise<void>> {
   const { rows } = await query(executor, OF_COPY, [...key]);
   return async (holdId) => {
-    for (const row of rows) await copyRow(executor, sealer, row, holdId);
+    for (const row of rows) await copyRow(executor, ports, row, holdId);
   };
 }

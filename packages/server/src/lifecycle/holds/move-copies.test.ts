@@ -49,7 +49,7 @@ async function copyUnder(holdId: string, events: readonly PastEvent[]): Promise<
       yield { account, purpose, received_at: new Date(receivedAt).toISOString(), event_id: eventId, hold_id: holdId };
     }
   }
-  await inTransactionOn(opened.owner, (transaction) => copyHeldEvents(transaction, opened.system.sealer, held));
+  await inTransactionOn(opened.owner, (transaction) => copyHeldEvents(transaction, opened.system, held));
 }
 
 /** Replays the entry that says that the hold has ended and its secret is destroyed. */

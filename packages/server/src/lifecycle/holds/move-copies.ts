@@ -8,6 +8,7 @@ import {
   storedEvent,
 } from "../../events/event-row.ts";
 import type { FeatureSealer } from "../../crypto/feature-sealer.ts";
+import type { Secrets } from "../../crypto/secrets.ts";
 import type { Sealer } from "../../ports.ts";
 import type { OwnerTransaction } from "../../postgres/executor.ts";
 import { query, sql } from "../../postgres/statement.ts";
@@ -16,10 +17,11 @@ import { moveFeatures } from "./copy-held-features.ts";
 /** Number of copies whose payloads are in memory at once. */
 const PAGE = 50;
 
-/** The sealers of events and of feature values. */
+/** The sealers of events and of feature values, and the key store that knows which secrets were destroyed. */
 export interface CopySealers {
   readonly sealer: Sealer;
   readonly featureSealer: FeatureSealer;
+  readonly secrets: Pick<Secrets, "findDestroyed">;
 }
 
 type Copy = SealedRow & { readonly other: string };
@@ -28,11 +30,8 @@ type Copy = SealedRow & { readonly other: string };
  * Seals copies of a hold that ends again, under another active hold that covers them. The transaction has the lock of all
  * holds. A copy that can't be opened stays as it is: while another hold covers it, it is not deleted.
  */
-export async function moveCopies(
-  owner: OwnerTransaction,
-  { sealer, featureSealer }: CopySealers,
-  holdId: string,
-): Promise<void> {
+export async function moveCopies(owner: OwnerTransaction, ports: CopySealers, holdId: string): Promise<void> {
+  const { sealer } = ports;
   for await (const { other, ...row } of coveredCopies(owner, holdId)) {
     const event = storedEvent(row);
     const exact = await openIfReadable(sealer, event);
@@ -40,7 +39,7 @@ export async function moveCopies(
     const payload = await sealer.sealCopy(event, other, exact);
     const key: FullKey = [event.account, event.purpose, row.received_at, event.eventId];
     // Values are deleted with the copy of their event, and stored again with the new one.
-    const storeFeatures = await moveFeatures(owner, featureSealer, key);
+    const storeFeatures = await moveFeatures(owner, ports, key);
     await query(owner, MOVE, [...key, other, payload]);
     await storeFeatures(other);
   }

@@ -35,7 +35,7 @@ const copyUnder = (holdId: string, eventId: string): Promise<number> =>
   inOwnerTransaction(async (transaction) => {
     const text = "select account, purpose, received_at, event_id, $2::uuid as hold_id from event where event_id = $1";
     const { rows } = await opened.owner.query<HeldEvent>(text, [eventId, holdId]);
-    return copyHeldEvents(transaction, opened.system.sealer, async function* () {
+    return copyHeldEvents(transaction, opened.system, async function* () {
       yield* rows;
     });
   });

@@ -214,7 +214,7 @@ async function replayErasure(
     reading: releasingLocks(owner),
     asOwner: (work) => work(owner),
   });
-  const sealers = { sealer, featureSealer };
+  const sealers = { sealer, featureSealer, secrets };
   const unreadable = new Set(await copyHeldOf(owner, sealers, entry, { onUnreadable }));
   // guard(right): the order of an erasure that was killed is found again
   // fails: e2e/erasure/killed.test.ts › is finished by the next process, once

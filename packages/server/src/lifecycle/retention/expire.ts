@@ -133,13 +133,20 @@ const LIST_EXPIRED_PARTITIONS = sql(
   PARTITION_TYPES,
 );
 
-/** @throws keys-destroyed, payload-damaged of a held event that can't be opened, or an AggregateError of several. */
 async function dropPartitions(connection: Connection, options: ExpiryOptions): Promise<void> {
-  const unreadable: OperatorError[] = [];
   const { rows } = await query(connection, LIST_EXPIRED_PARTITIONS);
-  for (const partition of rows) {
+  await dropEach(rows, (partition) => drop(connection, partition, options));
+}
+
+/** @throws keys-destroyed, payload-damaged of a held event that can't be opened, or an AggregateError of several. */
+async function dropEach(
+  partitions: readonly Partition[],
+  drop: (partition: Partition) => Promise<void>,
+): Promise<void> {
+  const unreadable: OperatorError[] = [];
+  for (const partition of partitions) {
     try {
-      await drop(connection, partition, options);
+      await drop(partition);
     } catch (error) {
       // guard(true): an event that can't be opened stops nothing else
       // fails: e2e/holds/expiry.test.ts › can't be opened keeps its partition
@@ -159,7 +166,7 @@ async function drop(connection: Connection, partition: Partition, options: Expir
   const work = async (transaction: Transaction): Promise<boolean> => {
     const held = await unlessLocked(async () => {
       await lockHolds(transaction);
-      return copyHeldEvents(transaction, options.sealer, findHeldOfPartition(transaction, partition));
+      return copyHeldEvents(transaction, options, findHeldOfPartition(transaction, partition));
     });
     return held !== undefined && (await dropWhenUnlocked(transaction, partition.partition_id, options.signal));
   };
@@ -263,18 +270,18 @@ const LIST_EXPIRED_FEATURE_PARTITIONS = sql(
 const DROP_EXPIRED_FEATURE_PARTITION = sql("select from drop_expired_feature_partition($1)", ["uuid"]);
 
 /** Copies what is held, and drops partitions whose derived period is over. Where a lock is not available, the next run tries again. */
-async function dropFeaturePartitions(connection: Connection, { featureSealer, signal }: ExpiryOptions): Promise<void> {
+async function dropFeaturePartitions(connection: Connection, options: ExpiryOptions): Promise<void> {
   const { rows } = await query(connection, LIST_EXPIRED_FEATURE_PARTITIONS);
-  for (const partition of rows) {
-    if (signal?.aborted) return;
+  await dropEach(rows, async (partition) => {
+    if (options.signal?.aborted) return;
     const drop = async (transaction: Transaction): Promise<boolean> => {
       await lockHolds(transaction);
-      await copyFeaturesOfPartition(transaction, featureSealer, partition);
+      await copyFeaturesOfPartition(transaction, options, partition);
       return (await query(transaction, DROP_EXPIRED_FEATURE_PARTITION, [partition.partition_id])).rowCount === 1;
     };
     // Reads would show values twice where the copies stay and the partition, too.
     await unlessLocked(() => inTransactionOn(connection, drop, (isDropped) => (isDropped ? "commit" : "rollback")));
-  }
+  });
 }
 
 const LIST_DROPPED_FEATURE_PARTITIONS = sql(

@@ -1,0 +1,22 @@
+import { isAcceptedLoss } from "../../accounts/secret-losses.ts";
+import type { Secrets } from "../../crypto/secrets.ts";
+import type { Executor } from "../../postgres/executor.ts";
+
+/** The payload of a copy whose secrets were lost before it was made: the attributes are all that a hold can keep. */
+export const LOST = Buffer.alloc(0);
+
+/**
+ * Whether no copy of the key store is expected to have these secrets: each was destroyed on purpose, or its loss was
+ * accepted.
+ */
+export async function arePermanentlyLost(
+  executor: Executor,
+  secrets: Pick<Secrets, "findDestroyed">,
+  names: readonly string[],
+): Promise<boolean> {
+  const destroyed = new Set(await secrets.findDestroyed(names));
+  return isAcceptedLoss(
+    executor,
+    names.filter((name) => !destroyed.has(name)),
+  );
+}

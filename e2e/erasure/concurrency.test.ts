@@ -38,11 +38,7 @@ describe("an erasure during other work", () => {
     if (!journal) throw new Error("there is no journal");
     const order = { subject, actor: "a test", reason: "r", refuseLater: false };
     await inOwnerTransaction(administration, async (transaction) => {
-      await beginErasure(
-        transaction,
-        { ...scene.system, journal, onUnreadable: () => {} },
-        order,
-      );
+      await beginErasure(transaction, { ...scene.system, journal, onUnreadable: () => {} }, order);
       await meanwhile?.();
     });
   }

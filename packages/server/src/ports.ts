@@ -191,6 +191,8 @@ export interface Sealer {
   requestMac(eventId: string, bytes: Uint8Array): Buffer;
   /** @throws Unavailable where the key store can't be reached. */
   seal(identity: EventIdentity, bytes: Uint8Array): Promise<Sealed>;
+  /** Seals under the key that the account has. @returns `undefined` if it has none. @throws Unavailable */
+  sealUnderExistingKey(identity: EventIdentity, bytes: Uint8Array): Promise<Sealed | undefined>;
   /** Seals a copy that a hold keeps. @throws Unavailable */
   sealCopy(identity: EventIdentity, holdId: string, bytes: Uint8Array): Promise<Buffer>;
   /** @throws keys-destroyed, or payload-damaged where the bytes are not what was sealed for this identity. */

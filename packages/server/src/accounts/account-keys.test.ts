@@ -10,6 +10,8 @@ import {
 import { openTestSystem } from "../../../../e2e/support/parties.ts";
 import { erasurePorts, type System } from "../app/system.ts";
 import { beginErasure } from "../lifecycle/erasure/begin-erasure.ts";
+import { accountSecretName } from "../crypto/sealer.ts";
+import { newEvent } from "../events/new-event.fixture.ts";
 import { inTransactionOn } from "../postgres/database.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { PostgresAccountKeys } from "./account-keys.ts";
@@ -114,6 +116,20 @@ test("an erasure between the two look-ups is detected", async () => {
   expect(keys.epoch).not.toEqual(epoch);
   expect(await keys.isKnown("erased", 1)).toBe(false);
   expect((await keys.current("erased", 1)).keyId).not.toBe(keyId);
+});
+
+test("an account whose erasure was not noticed yet gets no key by sealing under the existing one", async () => {
+  const { keyId } = await system.accountKeys.current("unnoticed", 1);
+  await erase("unnoticed");
+  await system.secrets.destroy(accountSecretName(keyId));
+  expect(await system.accountKeys.isKnown("unnoticed", 1), "as far as the server knows").toBe(true);
+  const event = newEvent({ account: "unnoticed" });
+  expect(await system.sealer.sealUnderExistingKey(event, Buffer.from("{}"))).toBeUndefined();
+  const { rows } = await owner.query(
+    `select from account_key where account = 'unnoticed' and erased_by is null
+      union all select from account_identity where account = 'unnoticed'`,
+  );
+  expect(rows).toEqual([]);
 });
 
 test("a key that was found during an erasure is not remembered", async () => {

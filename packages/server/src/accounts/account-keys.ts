@@ -106,6 +106,15 @@ export class PostgresAccountKeys implements AccountKeys {
     return this.#creating.join(name, () => this.#findOrCreate(name, account, purpose));
   }
 
+  existing(account: string, purpose: number): CurrentKey | undefined | Promise<CurrentKey | undefined> {
+    const name = cacheKeyOf(account, purpose);
+    const keyId = this.#known.get(name);
+    if (keyId !== undefined) return { keyId, epoch: this.epoch };
+    return this.#find(name, account, purpose).then(({ keyId: found, epoch }) =>
+      found === undefined ? undefined : { keyId: found, epoch },
+    );
+  }
+
   /** Whether the account has a key under the purpose. @throws Unavailable */
   isKnown(account: string, purpose: number): boolean | Promise<boolean> {
     const name = cacheKeyOf(account, purpose);

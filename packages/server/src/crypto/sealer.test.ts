@@ -55,6 +55,7 @@ function accountKeys(secrets: Secrets, partitions: TestPartitions): AccountKeys 
       await secrets.findOrCreate(accountSecretName(keyIdOf(account, purpose)));
       return { keyId: keyIdOf(account, purpose), epoch: { erasure: 0, loss: 0 } };
     },
+    existing: () => undefined,
     onErased: () => {},
     refresh: async () => {},
     epoch: { erasure: 0, loss: 0 },

@@ -1,5 +1,5 @@
 import { createCipheriv, type KeyObject } from "node:crypto";
-import { type Epoch, type EventIdentity, isSameEpoch, type Sealer, Unavailable } from "../ports.ts";
+import { type Epoch, type EventIdentity, isSameEpoch, type Sealed, type Sealer, Unavailable } from "../ports.ts";
 import { decrypt, encrypt, NONCE_BYTES } from "./authenticated-encryption.ts";
 import { type Compressed, Compressor, decompress } from "./compression.ts";
 import { DataKeys } from "./data-keys.ts";
@@ -33,6 +33,8 @@ export interface CachingSealer extends Sealer {
 export interface AccountKeys {
   /** The present key, without a promise if it is known. @throws Unavailable */
   current(account: string, purpose: number): CurrentKey | Promise<CurrentKey>;
+  /** The present key, which it does not create. @throws Unavailable */
+  existing(account: string, purpose: number): CurrentKey | undefined | Promise<CurrentKey | undefined>;
   /** Reads erasures and accepted losses after the current epoch. @throws Unavailable */
   refresh(): Promise<void>;
   /** The last erasure and the last accepted loss that the keys are known to have. */
@@ -46,6 +48,8 @@ export interface CurrentKey {
   readonly keyId: string;
   readonly epoch: Epoch;
 }
+
+type FindKey<Found> = (identity: EventIdentity) => Found | Promise<Found>;
 
 export const accountSecretName = (keyId: string): string => `account/${keyId}`;
 /** @param secretId the id of the hold, unless its first secret was lost. */
@@ -86,12 +90,16 @@ export function createSealer(
     return dataKeys;
   }
 
-  async function keyForWriting(
+  /** @returns `undefined` where `find` finds no key of the account. */
+  async function keyForWriting<Found extends CurrentKey | undefined>(
+    find: FindKey<Found>,
     identity: EventIdentity,
     partition: PartitionSecrets,
     generation: number,
-  ): Promise<CurrentKey & { key: KeyObject }> {
-    const { keyId, epoch } = await accountKeys.current(identity.account, identity.purpose);
+  ): Promise<(CurrentKey & { key: KeyObject }) | Extract<Found, undefined>> {
+    const present = await find(identity);
+    if (!present) return present as Extract<Found, undefined>;
+    const { keyId, epoch } = present;
     // The record of the secret may be missing after a failover: then the secret may be another one than before.
     const known = partition.wasCreated && presentDataKeys().find(partition.secret, keyId);
     if (known) return { keyId, epoch, key: known };
@@ -105,8 +113,8 @@ export function createSealer(
     }
     // The key was erased a moment ago, or its loss was accepted: then another key exists by now.
     await accountKeys.refresh();
-    const next = await accountKeys.current(identity.account, identity.purpose);
-    if (next.keyId !== keyId) return keyForWriting(identity, partition, generation);
+    const next = await find(identity);
+    if (next?.keyId !== keyId) return keyForWriting(find, identity, partition, generation);
     throw new Unavailable(`the key store lacks the secret ${accountSecretName(keyId)}: is it an older one?`);
   }
 
@@ -129,6 +137,26 @@ export function createSealer(
     return openWithOne(secrets, names, (one) => openWith(holdKey(one), identity, payload));
   }
 
+  const currentKey: FindKey<CurrentKey> = ({ account, purpose }) => accountKeys.current(account, purpose);
+  const existingKey: FindKey<CurrentKey | undefined> = ({ account, purpose }) => accountKeys.existing(account, purpose);
+
+  async function sealUnder<Found extends CurrentKey | undefined>(
+    find: FindKey<Found>,
+    identity: EventIdentity,
+    bytes: Uint8Array,
+  ): Promise<Sealed | Extract<Found, undefined>> {
+    // The generation is read before all else: what is found later is of this generation or a later one.
+    const { generation } = accountKeys;
+    const partition = await partitions.find(identity.purpose, identity.receivedAt);
+    const [found, compressed] = await Promise.all([
+      keyForWriting(find, identity, partition, generation),
+      compressor.compress(bytes),
+    ]);
+    if (!found) return found;
+    const { keyId, epoch, key } = found;
+    return { payload: sealWith(key, identity, compressed), keyId, epoch, generation };
+  }
+
   return {
     requestMac(eventId, bytes) {
       const gmac = createCipheriv("aes-256-gcm", requestMacKey, nonceOf(eventId)).setAAD(bytes);
@@ -136,16 +164,9 @@ export function createSealer(
       return gmac.getAuthTag();
     },
 
-    async seal(identity, bytes) {
-      // The generation is read before all else: what is found later is of this generation or a later one.
-      const { generation } = accountKeys;
-      const partition = await partitions.find(identity.purpose, identity.receivedAt);
-      const [{ keyId, epoch, key }, compressed] = await Promise.all([
-        keyForWriting(identity, partition, generation),
-        compressor.compress(bytes),
-      ]);
-      return { payload: sealWith(key, identity, compressed), keyId, epoch, generation };
-    },
+    seal: (identity, bytes) => sealUnder(currentKey, identity, bytes),
+
+    sealUnderExistingKey: (identity, bytes) => sealUnder(existingKey, identity, bytes),
 
     async sealCopy(identity, holdId, bytes) {
       const name = holdSecretName((await findHoldSecrets(holdId)).at(-1) ?? holdId);

@@ -97,6 +97,7 @@ function sealer(): ReturnType<typeof createSealer> {
     refresh: async () => {},
     epoch: { erasure: 0, loss: 0 },
     generation: 0,
+    existing: () => undefined,
     onErased: () => {},
   };
   const partition = { secret: partition_id, wasCreated: true, lostSecrets: [], end: Number.POSITIVE_INFINITY };

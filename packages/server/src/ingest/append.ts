@@ -41,8 +41,12 @@ export async function append(
     // guard(drop): a retry gives an erased account no key
     // fails: e2e/erasure/account.test.ts › events, ledger, tokens, actions, its keys
     if (taken) return taken;
-    const sealed = await sealer.seal({ ...event, purpose }, exact);
-    const outcome = await store.append({ ...event, purpose, policyVersion, sealed });
+    // guard(false): only an attempt that has asked the ledger creates a key
+    // fails: packages/server/src/ingest/append.test.ts › is answered by the ledger
+    const sealed = isKnown
+      ? await sealer.sealUnderExistingKey({ ...event, purpose }, exact)
+      : await sealer.seal({ ...event, purpose }, exact);
+    const outcome = sealed ? await store.append({ ...event, purpose, policyVersion, sealed }) : "stale";
     if (outcome === "stored") return { stored: assigned };
     if (outcome !== "stale") return outcome;
     const next = accounts.isRefused(event.account) ? rejectRequest("account-erased") : assign();

@@ -1,4 +1,8 @@
-/** Brings a key store up to date that was restored from an older copy: partitions were dropped since. */
+/**
+ * Brings a key store up to date that was restored from an older copy: partitions were dropped since, and audit secrets of
+ * erased accounts were destroyed.
+ */
+import { auditSecretName } from "../../audit/personal-detail.ts";
 import { partitionSecretName } from "../../crypto/partition-secrets.ts";
 import type { Secrets } from "../../crypto/secrets.ts";
 import type { Executor } from "../../postgres/executor.ts";
@@ -8,13 +12,15 @@ import { query, sql } from "../../postgres/statement.ts";
 const LATEST = 20;
 
 const LIST_DESTROYED_SECRETS = sql(
-  `select id from (
-      select unnest(partition_id || later_secrets) as id, secret_destroyed_at from event_partition
+  `select id, "isAudit" from (
+      select unnest(partition_id || later_secrets) as id, false as "isAudit", secret_destroyed_at as at from event_partition
       union all
-      select unnest(partition_id || later_secrets), secret_destroyed_at from feature_partition) every
-    where secret_destroyed_at is not null order by secret_destroyed_at desc limit $1`,
+      select unnest(partition_id || later_secrets), false, secret_destroyed_at from feature_partition
+      union all
+      select secret_id, true, destroyed_at from audit_secret) every
+    where at is not null order by at desc limit $1`,
   ["int8?"],
-  { id: "uuid" },
+  { id: "uuid", isAudit: "bool" },
 );
 
 /**
@@ -31,7 +37,7 @@ export async function findUndestroyed(
   const { rows } = await query(executor, LIST_DESTROYED_SECRETS, [which === "latest" ? LATEST : null]);
   return undestroyedOf(
     secrets,
-    rows.map(({ id }) => partitionSecretName(id)),
+    rows.map(({ id, isAudit }) => (isAudit ? auditSecretName(id) : partitionSecretName(id))),
   );
 }
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { useTestSystem } from "../../../../../e2e/support/test-system.ts";
 import { openTestSystem } from "../../../../../e2e/support/parties.ts";
 import { Past } from "../../../../../e2e/support/past-event.ts";
+import { auditSecretName } from "../../audit/personal-detail.ts";
 import { holdSecretName } from "../../crypto/sealer.ts";
 import { partitionSecretName } from "../../crypto/partition-secrets.ts";
 import { inTransactionOn } from "../../postgres/database.ts";
@@ -99,6 +100,19 @@ test("the secret of a dropped partition, which a restored key store has, is dest
   await system.secrets.findOrCreate(name);
   await (await openTestSystem(environment)).close();
   expect(await system.secrets.findMissing([name])).toEqual([name]);
+});
+
+test("the audit secret of an erased account, which a restored key store has, is destroyed again", async () => {
+  const { system, owner } = opened;
+  const id = randomUUID();
+  await owner.query(
+    `insert into audit_secret (secret_id, subject, created_at, ended_at, destroyed_at)
+      values ($1, '\\x00', transaction_time(), transaction_time(), transaction_time())`,
+    [id],
+  );
+  await system.secrets.findOrCreate(auditSecretName(id));
+  await system.replay();
+  expect(await system.secrets.findMissing([auditSecretName(id)])).toHaveLength(1);
 });
 
 test("a running server records again what a restored key store does not know to be destroyed", async () => {

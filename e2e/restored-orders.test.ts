@@ -197,6 +197,24 @@ test.each(["after", "before"])(
   },
 );
 
+test("the replayed end of a hold leaves the tombstones of its copies, and its receipt counts them", async () => {
+  const environment = await installation("PT1H");
+  await store(environment, "dora", 40);
+  const ended = await hold(environment, "--account", "dora");
+  await run(environment, 0, "retention", "run");
+  const restore = await backUp(environment, "database");
+  await lift(environment, ended);
+  await run(environment, 0, "retention", "run");
+  await restore();
+  await run(environment, 0, "erase", "replay");
+  await run(environment, 0, "retention", "run");
+  const listed = objects((await runInProcess(environment, "erase", "list", "--json")).stdout);
+  expect(listed.find(({ sequence }) => sequence === 3)).toMatchObject({ copies: 1, destroyed_keys: [ended] });
+  const owner = await connectAsOwner(environment);
+  expect((await owner.query("select from tombstone")).rowCount).toBe(1);
+  await owner.end();
+});
+
 test("a hold whose end the journal has lost ends again, although its secret is destroyed", async () => {
   const environment = await installation("P1Y");
   const event = await store(environment, "carol");

@@ -78,6 +78,7 @@ export const TABLES: Readonly<Record<string, Table>> = {
     readers: {
       "features/feature-rows.ts": "no values of an erased event are stored",
       "lifecycle/erasure/finish-erasures.ts": "the ledger rows of erased keys",
+      "lifecycle/holds/erased-copies.ts": "the ledger rows of copies that the end of a hold deletes",
       "lifecycle/erasure/plan-erasure.ts": "counts them",
       "lifecycle/holds/copy-held-events.ts": "the full keys of the events that an erasure deletes",
       "subject-requests/account-export.ts": "the export reads all of an account through one cursor",

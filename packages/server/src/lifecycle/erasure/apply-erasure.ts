@@ -60,7 +60,10 @@ export async function applyErasure(
     await endAuditSecrets(executor, Buffer.from(entry.subject, "hex"), entry.at);
   }
   for (const mac of entry.refused) await refuseAccount(executor, Buffer.from(mac, "hex"), sequence);
-  for (const id of entry.holds) await endHold(executor, id, { actor, reason, destroyed: entry.holds });
+  for (const id of entry.holds) {
+    const copies = await endHold(executor, pseudonymizer, id, { actor, reason, destroyed: entry.holds });
+    await addToErasure(executor, sequence, { copies });
+  }
 }
 
 /** Deletes the account's tokens, actions and cases; its keys are in the entry. */

@@ -71,7 +71,7 @@ export async function insertErasure(
     entry.at,
     actor,
     reason,
-    entry.keys,
+    entry.kind === "hold" ? entry.holds : entry.keys,
     unreadable,
   ]);
 }

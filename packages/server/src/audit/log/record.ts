@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { createHmac, type KeyObject } from "node:crypto";
 
 /** A part of the system that writes entries with a MAC key of its own. */
@@ -66,18 +67,27 @@ const PLACE_BYTES = UUID_BYTES + NUMBER_BYTES;
 export const MAC_BYTES = 32;
 const SUBJECT_BYTES = 16;
 const WORD = 2 ** 32;
+/** Numbers are below 2^53. */
+const MAX_HIGH_WORD = 2 ** 21;
 
 interface Codec<Value> {
   readonly encode: (value: Value) => Buffer;
-  /** Decodes bytes that `encode` made. Other bytes give any value, which `encode` turns into other bytes. */
+  /** Whether `encode` makes these bytes. */
+  readonly isEncoded: (bytes: Buffer) => boolean;
+  /** Decodes bytes that `encode` made. */
   readonly decode: (bytes: Buffer) => Value;
 }
 
-const text: Codec<string> = { encode: (value) => Buffer.from(value), decode: (bytes) => bytes.toString() };
+const text: Codec<string> = {
+  encode: (value) => Buffer.from(value),
+  isEncoded: isUtf8,
+  decode: (value) => value.toString(),
+};
 
-const bytes: Codec<Buffer> = { encode: (value) => value, decode: (value) => value };
+const bytes: Codec<Buffer> = { encode: (value) => value, isEncoded: () => true, decode: (value) => value };
 
 const uuid: Codec<string> = {
+  isEncoded: ({ length }) => length === UUID_BYTES,
   encode: (value) => Buffer.from(value.replaceAll("-", ""), "hex"),
   decode: (value) => {
     const hex = value.toString("hex", 0, UUID_BYTES);
@@ -92,12 +102,13 @@ const whole: Codec<number> = {
     encoded.writeUInt32BE(value % WORD, NUMBER_BYTES / 2);
     return encoded;
   },
-  decode: (value) =>
-    value.length === NUMBER_BYTES ? value.readUInt32BE(0) * WORD + value.readUInt32BE(NUMBER_BYTES / 2) : 0,
+  isEncoded: (value) => value.length === NUMBER_BYTES && value.readUInt32BE(0) < MAX_HIGH_WORD,
+  decode: (value) => value.readUInt32BE(0) * WORD + value.readUInt32BE(NUMBER_BYTES / 2),
 };
 
 const place: Codec<Place> = {
   encode: ({ lane, number }) => Buffer.concat([uuid.encode(lane), whole.encode(number)]),
+  isEncoded: (value) => value.length === PLACE_BYTES && whole.isEncoded(value.subarray(UUID_BYTES)),
   decode: (value) => ({
     lane: uuid.decode(value.subarray(0, UUID_BYTES)),
     number: whole.decode(value.subarray(UUID_BYTES, PLACE_BYTES)),
@@ -106,25 +117,34 @@ const place: Codec<Place> = {
 
 const head: Codec<Head> = {
   encode: ({ mac, ...at }) => Buffer.concat([place.encode(at), mac]),
+  isEncoded: (value) => place.isEncoded(value.subarray(0, PLACE_BYTES)),
   decode: (value) => ({ ...place.decode(value), mac: value.subarray(PLACE_BYTES) }),
 };
 
+/** @returns `undefined` for bytes that are no texts with their lengths. */
+function splitTexts(value: Buffer): string[] | undefined {
+  const found: string[] = [];
+  for (let at = 0; at < value.length;) {
+    if (at + LENGTH_BYTES > value.length) return undefined;
+    const end = at + LENGTH_BYTES + value.readUInt32BE(at);
+    const part = value.subarray(at + LENGTH_BYTES, end);
+    if (end > value.length || !text.isEncoded(part)) return undefined;
+    found.push(text.decode(part));
+    at = end;
+  }
+  return found;
+}
+
 const texts: Codec<readonly string[]> = {
   encode: (values) => Buffer.concat(values.flatMap((value) => prefixed(text.encode(value)))),
-  decode: (value) => {
-    const found: string[] = [];
-    for (let at = 0; at + LENGTH_BYTES <= value.length;) {
-      const end = at + LENGTH_BYTES + value.readUInt32BE(at);
-      found.push(text.decode(value.subarray(at + LENGTH_BYTES, end)));
-      at = end;
-    }
-    return found;
-  },
+  isEncoded: (value) => splitTexts(value) !== undefined,
+  decode: (value) => splitTexts(value) ?? [],
 };
 
 /** Values of one size, one after the other. */
 const several = <Value>(one: Codec<Value>, size: number): Codec<readonly Value[]> => ({
   encode: (values) => Buffer.concat(values.map((value) => one.encode(value))),
+  isEncoded: ({ length }) => length % size === 0,
   decode: (value) =>
     Array.from({ length: Math.floor(value.length / size) }, (_, index) =>
       one.decode(value.subarray(index * size, (index + 1) * size)),
@@ -186,18 +206,19 @@ export function encodeRecord(record: AuditRecord): Buffer {
   return Buffer.concat(parts);
 }
 
-/** @returns `undefined` for bytes that `encodeRecord` can't produce. */
+/** @returns `undefined` for bytes that `encodeRecord` gives for no record: one record has one spelling. */
 export function decodeRecord(encoded: Buffer): AuditRecord | undefined {
   const fields = splitFields(encoded);
   if (!fields) return undefined;
-  const values = CODECS.map(([name, { decode }], index) => {
+  const values: Partial<Record<keyof AuditRecord, unknown>> = {};
+  for (const [index, [name, codec]] of CODECS.entries()) {
     const field = fields[index];
-    return [name, field === undefined ? undefined : decode(field)] as const;
-  });
-  const record = Object.fromEntries(values.filter(([, value]) => value !== undefined)) as unknown as AuditRecord;
-  if (REQUIRED.some((name) => record[name] === undefined) || !SURFACES.includes(record.surface)) return undefined;
-  // Each record has exactly one spelling.
-  return encodeRecord(record).equals(encoded) ? record : undefined;
+    if (field === undefined) continue;
+    if (!codec.isEncoded(field)) return undefined;
+    values[name] = codec.decode(field);
+  }
+  const record = values as unknown as AuditRecord;
+  return REQUIRED.some((name) => record[name] === undefined) || !SURFACES.includes(record.surface) ? undefined : record;
 }
 
 function splitFields(encoded: Buffer): (Buffer | undefined)[] | undefined {

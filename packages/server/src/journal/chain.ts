@@ -59,7 +59,7 @@ export async function readChain(
       lost = losses.get(last().sequence + 1);
     }
   };
-  // guard(true): a journal that lacks the verified entry is another one, or was cut
+  // guard(false): a journal that lacks the verified entry is another one, or was cut
   // fails: packages/server/src/journal/chain.test.ts › continues after an entry only if
   if (after.sequence > 0) await requireEntry(journal, codec, after, losses);
   for await (const stored of journal.read(after.sequence + 1)) {

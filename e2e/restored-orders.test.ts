@@ -372,7 +372,7 @@ test("an erasure is applied to a backup of another history, which knows its subj
 
   await restoreEmpty();
   await storeAll(environment, 1, { account: "alice" }, { account: "carol" });
-  for (const subject of [...subjects, ["--action", "act_1"]]) await erase(environment, 0, ...subject);
+  for (const subject of [...subjects, ["--action", "act_1"]]) await erase(environment, 0, ...subject, "--unknown");
   await restoreFull();
   await run(environment, 0, "erase", "replay");
   const listed = await runInProcess(environment, "event", "list", ...PRIVACY, "--json");

@@ -58,11 +58,14 @@ describe("drs erase", () => {
   test("says that a subject is unknown and erases it from backups, and requires --yes without a terminal", async () => {
     const unknown = (...args: readonly string[]): ReturnType<typeof drs> =>
       drs("erase", "run", "--account", "unknown-account", "--reason", "r", ...args);
-    const isUnknown = expect.stringMatching(/^Nothing is known of this subject here: check the spelling\. .*backup/);
+    const isUnknown = expect.stringMatching(/Nothing is known of this subject here: check the spelling\. .*backup/);
+    const inBackups = expect.stringMatching(/^Nothing is known of this subject here\. .*backup/);
     const journalled = await entries();
-    expect(await unknown()).toMatchObject({ code: 2, stdout: "", stderr: isUnknown });
     expect(await unknown("--dry-run")).toMatchObject({ code: 0, stdout: isUnknown });
-    expect(await unknown("--yes")).toMatchObject({ code: 0, stdout: isUnknown, stderr: "" });
+    expect(await unknown("--yes")).toMatchObject({ code: 1, stdout: "", stderr: isUnknown });
+    expect(await entries()).toBe(journalled);
+    expect(await unknown("--unknown")).toMatchObject({ code: 2, stdout: "", stderr: inBackups });
+    expect(await unknown("--unknown", "--yes")).toMatchObject({ code: 0, stdout: inBackups, stderr: "" });
     expect(await unknown("--yes"), "the second time").toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^Nothing is left\./),

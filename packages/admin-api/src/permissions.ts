@@ -1,5 +1,5 @@
 /**
- * The permissions of each role. The table of `docs/access.md`, the checks of the server and the tests of every route ×
+ * The permissions of each role. The table of `docs/permissions.md`, the checks of the server and the tests of every route ×
  * role derive from these two tables.
  */
 

@@ -26,7 +26,7 @@ export const ADMIN_PROBLEMS = {
   "permission-missing": {
     status: 403,
     title: "Permission missing",
-    when: "None of the caller's roles has the permission of the route; `docs/access.md` lists them.",
+    when: "None of the caller's roles has the permission of the route; `docs/permissions.md` lists them.",
   },
   "cross-site": {
     status: 403,

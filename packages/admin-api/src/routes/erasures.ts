@@ -98,6 +98,12 @@ export const ERASURE_ROUTES = {
       ...subject,
       reason,
       refuse_later: Type.Optional(Type.Boolean({ description: "Refuses later events of the account, too." })),
+      unknown: Type.Optional(
+        Type.Boolean({
+          description:
+            "Erases a subject of which nothing is known here, too, because a backup may have it. Without it the answer is 404.",
+        }),
+      ),
       only_finish: Type.Optional(
         Type.Boolean({ description: "Completes and answers with an erasure that was started, and starts none." }),
       ),

@@ -30,6 +30,7 @@ interface RunOptions extends PlanOptions, BreakGlassOptions {
   readonly reason: string;
   readonly receipt?: string;
   readonly refuseLater?: boolean;
+  readonly unknown?: boolean;
   readonly dryRun?: boolean;
   readonly yes?: boolean;
 }
@@ -76,6 +77,7 @@ function runCommand(context: Context): Command {
     .requiredOption("--reason <text>", "why", reasonReader(context))
     .option("--receipt <file>", "write the signed receipt to this file")
     .option("--refuse-later", "with --account: refuse its later events, too")
+    .option("--unknown", "erase a subject of which nothing is known here, because a backup may have it")
     .option("--dry-run", "print what would be deleted, and change nothing")
     .option("--yes", "do not ask")
     .addOption(breakGlassOption())
@@ -105,17 +107,26 @@ function runCommand(context: Context): Command {
 
 /** A subject of which the database has nothing, and of which no erasure is recorded. */
 const UNKNOWN =
-  "Nothing is known of this subject here: check the spelling. " +
-  "Its erasure is written into the journal, so that the restore of a backup that has the subject erases it.";
+  "Nothing is known of this subject here: check the spelling. If a backup may have the subject, --unknown writes the " +
+  "erasure into the journal, so that a restore of the backup erases the subject.";
+
+const ONLY_IN_BACKUPS =
+  "Nothing is known of this subject here. The journal has its erasure, and a restore of a backup erases the subject.";
 
 /** Begins an erasure only after the user has confirmed it, and always completes an erasure that was started. */
 async function run(context: Context, caller: Call, options: RunOptions): Promise<void> {
   const { reason, refuseLater = false, receipt: file, yes, json } = options;
-  const input = { ...subjectOf(options), reason, ...(refuseLater && { refuse_later: true }) };
+  const input = {
+    ...subjectOf(options),
+    reason,
+    ...(refuseLater && { refuse_later: true }),
+    ...(options.unknown && { unknown: true }),
+  };
   const { plan, is_known: isKnown, is_needed: isNeeded } = await caller("runErasure", { ...input, dry_run: true });
+  if (!isNeeded && !isKnown) throw new OperatorError("not-found", UNKNOWN);
   const path = file === undefined ? undefined : resolve(context.directory, file);
   if (isNeeded) {
-    const what = isKnown ? [sentence(plan), ...recallLines(plan.exports)] : [UNKNOWN];
+    const what = isKnown ? [sentence(plan), ...recallLines(plan.exports)] : [ONLY_IN_BACKUPS];
     await confirm(context, { what: what.join("\n"), yes });
     // guard(drop): a receipt that can't be written stops an erasure first
     // fails: e2e/erasure/records.test.ts › stops before anything is erased if the receipt can't be written
@@ -132,7 +143,7 @@ async function run(context: Context, caller: Call, options: RunOptions): Promise
   const { recalls } = erased;
   if (json) printJson(context, { ...erasure, recalls, is_known: isKnown, dry_run: false });
   else {
-    if (!isKnown) print(context, UNKNOWN);
+    if (!isKnown) print(context, ONLY_IN_BACKUPS);
     print(context, `${erased.is_needed ? "" : "Nothing is left. "}${summaryOf(erasure)}`);
     for (const line of recallLines(recalls)) print(context, line);
   }

@@ -161,6 +161,11 @@ describe("an order", () => {
     }
   });
 
+  it("that the admin API signed without roles, as if it needed no approval, is refused", async () => {
+    const id = await place({ ...(await callerOf("of-no-role", ["operator"])), roles: [] });
+    expect(await ended(id)).toMatchObject({ state: "refused", problem: { code: "order-refused" } });
+  });
+
   it("that the admin API signed in the name of another caller is refused", async () => {
     const caller = await callerOf("of-name", ["operator"]);
     for (const wrong of [{ via: "direct" }, { actor: "other (admin token 1)" }] as const) {

@@ -75,6 +75,9 @@ export function openTimeStamp(reply: Buffer, options: TimeStampOptions): TimeSta
   return problem === undefined ? { at } : { problem };
 }
 
+/** A chain has two or three. Each costs verifications of signatures on the main thread. */
+const MAX_CERTIFICATES = 8;
+
 interface Signed {
   /** The bytes of the time-stamp information. */
   readonly info: Buffer;
@@ -100,7 +103,7 @@ function readSigned(token: Der | undefined): Signed | undefined {
   if (signers.length !== 1 || attributes?.tag !== TAGS.context0 || signature?.tag !== TAGS.octets) return undefined;
   return {
     info: info.value,
-    certificates: membersOf(rest[0], TAGS.context0).flatMap(certificateOf),
+    certificates: membersOf(rest[0], TAGS.context0).slice(0, MAX_CERTIFICATES).flatMap(certificateOf),
     digest: oidOf(membersOf(digest, TAGS.sequence)[0]),
     algorithm: oidOf(membersOf(algorithm, TAGS.sequence)[0]),
     attributes: encode(TAGS.set, attributes.value),
@@ -203,6 +206,11 @@ function isTrusted(one: X509Certificate, chain: Chain, seen = new Set<string>())
   seen.add(one.fingerprint256);
   if (trusted.some(({ raw }) => raw.equals(one.raw))) return true;
   return [...trusted, ...certificates].some(
-    (issuer) => issuer.ca && one.checkIssued(issuer) && one.verify(issuer.publicKey) && isTrusted(issuer, chain, seen),
+    (issuer) =>
+      issuer.ca &&
+      !seen.has(issuer.fingerprint256) &&
+      one.checkIssued(issuer) &&
+      one.verify(issuer.publicKey) &&
+      isTrusted(issuer, chain, seen),
   );
 }

@@ -451,7 +451,7 @@ export const SETTINGS = {
   "service.processes": optional(
     "DRS_PROCESSES",
     integer(1, 64),
-    "Number of processes that take events. Default: 1 on up to three processors, one less than there are on more.",
+    "Number of processes that take events. Default: 1 on up to three processors; on more, one less than there are, at most 8.",
   ),
   "service.drainTimeoutMs": setting(
     "DRS_DRAIN_TIMEOUT",

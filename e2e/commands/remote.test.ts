@@ -103,7 +103,7 @@ describe("a command through the admin API", () => {
   });
 
   test.each([["config"], ["config", "--json"]])("prints the configuration of the server: %s %s", async (...args) => {
-    const served = { ...environment, DRS_PORT: "0", DRS_ADMIN_PORT: "0" };
+    const served = { ...environment, DRS_PROCESSES: "1", DRS_PORT: "0", DRS_ADMIN_PORT: "0" };
     expect(await runInProcess(remote, ...args)).toEqual(await runInProcess(served, ...args));
   });
 

@@ -7,11 +7,11 @@ import { usePalette } from "./theme";
 export const CHECKLIST = [
   "Android 7, 10, 13, 15; a phone, a tablet, a Chromebook, an emulator of Android Studio",
   "iOS 15, 17, 18; an iPhone, an iPad, the simulator, the iPad app on a Mac",
-  "each probe is `success` where the dictionary says that the platform has it, with plausible values",
+  "each probe that the dictionary lists for the platform is `success`, with plausible values",
   "nothing is found on a stock phone: no root, hook, emulator or jailbreak marker",
   "no prompt appears, and nothing is written to the app's storage",
   "aborting and withdrawing consent end a running benchmark",
-  "a rooted and a jailbroken phone show what they should",
+  "a rooted and a jailbroken phone show the expected traces",
 ] as const;
 
 /** A checklist for tests on phones. Kept in memory only: one of the items is that nothing is written. */

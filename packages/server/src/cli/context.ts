@@ -9,8 +9,6 @@ import { createErrorLog } from "../app/error-log.ts";
 import { type Installation, openInstallation } from "../app/open-installation.ts";
 import type { Agent } from "../audit/audit.ts";
 import type { Clock, OnError } from "../ports.ts";
-import { inOwnerTransaction } from "../postgres/database.ts";
-import type { OwnerTransaction } from "../postgres/executor.ts";
 import { describeOperator, readSystemIdentity } from "./operator.ts";
 
 /** The environment that the process gives to a command. */
@@ -105,18 +103,6 @@ export function withInstallation<T>(
   work: (installation: Installation) => Promise<T>,
 ): Promise<T> {
   return withConnection(context, access, async (connection) => work(await openInstallation(connection)));
-}
-
-/**
- * Runs `work`, a change that only the owner of the tables may make (purposes, holds, requests), in one transaction.
- * @param isTried whether the transaction is rolled back at its end, as in a dry run.
- */
-export function inOwnersTransaction<T>(
-  { administration }: OpenConnection,
-  work: (owner: OwnerTransaction) => Promise<T>,
-  isTried = false,
-): Promise<T> {
-  return inOwnerTransaction(administration, work, () => (isTried ? "rollback" : "commit"));
 }
 
 /** The user who runs a command on the database itself, for the audit. */

@@ -470,6 +470,7 @@ describe("an export of raw events", () => {
     const [approval] = await done("approval", "list", "--limit", "1");
     expect(approval).toMatchObject({
       operation: "export.raw",
+      parameters: { beyond_case: 1 },
       plan: { events: 1, accounts: 1, beyond_case: 1 },
       state: "used",
     });

@@ -280,9 +280,9 @@ export class OrderWorker {
     // fails: packages/server/src/admin/order-worker.test.ts › in the name of another caller
     if (holder.via !== order.via || holder.actor !== order.actor) return refused("Its caller has another name.");
     const { permission, recentSignIn } = routeOf(route);
+    const granted = holder.roles.filter((one) => roles.some((role) => role === one));
     // guard(false): an order needs the permission of its route
     // fails: packages/server/src/admin/order-worker.test.ts › without its permission
-    const granted = holder.roles.filter((one) => roles.some((role) => role === one));
     if (granted.length < roles.length || !scopeOf(permission, granted)) {
       return refused(`No role of its caller has the permission ${permission}.`);
     }

@@ -128,8 +128,8 @@ async function approvalOf(
     expires_on,
   };
   const asked = { operation: "export.raw", parameters, plan: { ...counts }, events: counts.events } as const;
+  // The reason stays in the case, which ends with the account: an approval is kept, and more roles read it.
   // guard(drop): raw bulk export was approved
   // fails: packages/server/src/exports/run-export.test.ts › beyond its case
-  // The reason stays in the case, which ends with the account: an approval is kept, and more roles read it.
   return requireApproval(ports, caller, { ...asked, needed: ["privacy"] }, `the reason of case ${case_id}`);
 }

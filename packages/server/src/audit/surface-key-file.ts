@@ -7,7 +7,7 @@ import type { KeyRing } from "./log/surfaces.ts";
 
 /**
  * Reads lines of a surface and a key of 32 bytes in base64; of several keys of a surface, the last one signs. A process
- * gets the lines of its own surface.
+ * is given a file with the lines of its own surface.
  * @throws key-file-unusable
  */
 export async function readSurfaceKeys(path: string): Promise<KeyRing> {

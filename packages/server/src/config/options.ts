@@ -127,7 +127,7 @@ export interface Settings {
       /** Directory that keeps each of these checkpoints and its time stamp. Must be a path. Variable: `DRS_AUDIT_TIME_STAMP_DIR`. */
       readonly directory: string;
     };
-    /** File of the MAC keys of audit entries: lines of a surface (`ingest`, `admin`, `worker`, `direct`) and 32 bytes in base64. Each process gets the lines of its own surface, a worker and commands all. Without it, each process derives all keys from the installation secret. Must be a path. Variable: `DRS_AUDIT_KEY_FILE`. */
+    /** File of the MAC keys of audit entries: lines of a surface (`ingest`, `admin`, `worker`, `direct`) and 32 bytes in base64. Give each process the lines of its own surface, and a worker and commands all lines. Without it, each process derives all keys from the installation secret. Must be a path. Variable: `DRS_AUDIT_KEY_FILE`. */
     readonly keyFile?: string;
     /** How long audit entries are kept: `drs audit prune` deletes older ones. Without it, they are kept without a limit. Must be a whole number of milliseconds from 2592000000 to 3153600000000 (36500d). Variable: `DRS_AUDIT_RETENTION`. */
     readonly retentionMs?: number;

@@ -356,7 +356,7 @@ export const SETTINGS = {
   "audit.keyFile": optional(
     "DRS_AUDIT_KEY_FILE",
     path,
-    "File of the MAC keys of audit entries: lines of a surface (`ingest`, `admin`, `worker`, `direct`) and 32 bytes in base64. Each process gets the lines of its own surface, a worker and commands all. Without it, each process derives all keys from the installation secret.",
+    "File of the MAC keys of audit entries: lines of a surface (`ingest`, `admin`, `worker`, `direct`) and 32 bytes in base64. Give each process the lines of its own surface, and a worker and commands all lines. Without it, each process derives all keys from the installation secret.",
   ),
   "audit.retentionMs": optional(
     "DRS_AUDIT_RETENTION",

@@ -84,6 +84,8 @@ export class NameTokens {
   /** @throws for what no encoder made with these names. */
   decode({ text, numbers }: Encoded): Buffer {
     if (text[0] === 0) return text.subarray(1);
+    // Tokens only shorten a text.
+    if (text.length > CAPACITY) throw new RangeError(TOO_LARGE);
     const [texts, ends, count, decoded] = [this.#texts, this.#ends, this.#count, scratch];
     let name = -1;
     let used = 0;
@@ -106,11 +108,13 @@ export class NameTokens {
       const textEnd = ends[token + 1] as number;
       for (let from = ends[token] as number; from < textEnd; from++) decoded[end++] = texts[from] as number;
     }
-    if (end > decoded.length) throw new RangeError("a text with tokens is too large");
+    if (end > decoded.length) throw new RangeError(TOO_LARGE);
     if (used !== numbers.length) throw new Error("a name has no token");
     return Buffer.from(decoded.subarray(0, end));
   }
 }
+
+const TOO_LARGE = "a text with tokens is too large";
 
 const withoutTokens = (text: Uint8Array): Encoded => ({
   text: Buffer.concat([NO_TOKENS, text]),

@@ -52,15 +52,21 @@ class FakeProcess implements Forked {
   }
 }
 
-function supervise(count: number, watchEveryMs = 60_000) {
+function supervise(
+  count: number,
+  watchEveryMs = 60_000,
+  startWithinMs = 60_000,
+  onReplacement: (process: FakeProcess) => void = () => {},
+) {
   const forked: FakeProcess[] = [];
   const fork = (): Forked => {
     const process = new FakeProcess();
-    forked.push(process);
+    if (forked.push(process) > count) onReplacement(process);
     return process;
   };
   const logger = pino({ level: "silent" });
-  return { forked, processes: new IngestProcesses({ count, fork, logger, canServe: () => true, watchEveryMs }) };
+  const options = { count, fork, logger, canServe: () => true, watchEveryMs, startWithinMs };
+  return { forked, processes: new IngestProcesses(options) };
 }
 
 async function serving(count: number) {
@@ -158,7 +164,27 @@ describe("a supervisor", () => {
     forked[1]?.report({ kind: "held", held: [["a", 1, 100]] });
     expect(forked[0]?.received.at(-1)).toEqual({ kind: "held", process: 2, held: [["a", 1, 100]] });
     forked[1]?.end("SIGKILL");
+    forked[1]?.report({ kind: "held", held: [["a", 2, 200]] });
     expect(forked[0]?.received.at(-1)).toEqual({ kind: "ended", process: 2 });
+  });
+
+  it("reloads a process that is being started when it serves", async () => {
+    const { forked, processes } = supervise(2);
+    const started = processes.start();
+    forked[0]?.serve();
+    processes.reload();
+    expect(forked[0]?.received.at(-1)).toEqual({ kind: "reload" });
+    expect(forked[1]?.received).toEqual([]);
+    forked[1]?.serve();
+    await started;
+    expect(forked[1]?.received.at(-1)).toEqual({ kind: "reload" });
+  });
+
+  it("replaces a process that hangs in its start", async () => {
+    const { forked, processes } = supervise(1, 5, 20, (process) => setImmediate(() => process.serve()));
+    expect(await processes.start()).toBe("http://127.0.0.1:8080");
+    expect(forked.map(({ isKilled }) => isKilled)).toEqual([true, false]);
+    await processes.stop();
   });
 
   it("replaces a process, and drains and stops all", async () => {

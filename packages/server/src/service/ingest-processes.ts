@@ -13,6 +13,8 @@ const ANSWER_WITHIN_MS = 1_000;
 /** A process that gives no answer to so many questions in a row is ended: after half a minute. */
 const MAX_UNANSWERED = 6;
 const WATCH_EVERY_MS = 5_000;
+/** A process that does not serve after this long hangs in its start, unless a dependency is away. */
+const START_WITHIN_MS = 60_000;
 /** Longer than the time limit of a process for its own end. */
 const STOP_WITHIN_MS = 10_000;
 
@@ -24,6 +26,8 @@ export interface IngestProcessesOptions {
   readonly canServe: () => boolean;
   /** How often each process must answer. */
   readonly watchEveryMs?: number;
+  /** Maximum time until a process serves. */
+  readonly startWithinMs?: number;
 }
 
 export class IngestProcesses {
@@ -97,8 +101,8 @@ export class IngestProcesses {
   }
 
   /**
-   * Whether the server can store events, and what is wrong: what the supervisor sees itself is said once. A process that is being replaced gets no connection and does not change that, as
-   * long as another serves.
+   * Whether the server can store events, and what is wrong. A line that the supervisor has itself is not repeated for
+   * each process. A process that is being replaced gets no connection, so the server is ready if another one serves.
    */
   async readiness(own: Readiness): Promise<Readiness> {
     const found = await Promise.all(this.#slots.map((slot) => slot.readiness()));
@@ -115,7 +119,12 @@ export class IngestProcesses {
   }
 
   reload(): void {
-    for (const { forked } of this.#running()) forked.send({ kind: "reload" });
+    for (const process of this.#running()) {
+      // guard(true): a process that is being started reads again what it has read before the reload
+      // fails: packages/server/src/service/ingest-processes.test.ts › reloads a process that is being started
+      if (process.isServing) process.forked.send({ kind: "reload" });
+      else process.isReloadDue = true;
+    }
   }
 
   /** Resolves when all processes have answered all accepted requests. */
@@ -143,9 +152,14 @@ export class IngestProcesses {
 
   /** Ends processes whose main thread hangs: health is answered by the supervisor, which does not hang with them. */
   async #watch(): Promise<void> {
-    const { logger, watchEveryMs = WATCH_EVERY_MS } = this.#options;
+    const { logger, canServe, watchEveryMs = WATCH_EVERY_MS, startWithinMs = START_WITHIN_MS } = this.#options;
     const watch = async ({ number, process }: Slot): Promise<void> => {
-      if (!process?.isServing) return;
+      if (!process) return;
+      if (!process.isServing) {
+        if (performance.now() - process.forkedAt < startWithinMs || !canServe()) return;
+        logger.error({ process: number, pid: process.forked.pid }, "process does not begin to serve");
+        return process.forked.kill();
+      }
       const isAnswered = (await process.ask("readiness", watchEveryMs)) !== undefined;
       process.unanswered = isAnswered ? 0 : process.unanswered + 1;
       if (process.unanswered < MAX_UNANSWERED) return;
@@ -171,6 +185,9 @@ export class IngestProcesses {
   }
 
   #receive(slot: Slot, process: Process, report: Report): void {
+    // guard(false): a report that arrives after the end of its process leaves nothing with the others
+    // fails: packages/server/src/service/ingest-processes.test.ts › passes on what a process took
+    if (slot.process !== process) return;
     switch (report.kind) {
       case "loaded": {
         const place = { number: slot.number, processes: this.#slots.length };
@@ -178,6 +195,7 @@ export class IngestProcesses {
       }
       case "serving":
         process.servingSince = performance.now();
+        if (process.isReloadDue) process.forked.send({ kind: "reload" });
         return slot.served.resolve(report.url);
       case "failed":
         process.error = new OperatorError(report.code, report.message);
@@ -247,6 +265,10 @@ class Slot {
 class Process {
   readonly forked: Forked;
   readonly ended = Promise.withResolvers<undefined>();
+  /** When it was started, by `performance.now`. */
+  readonly forkedAt = performance.now();
+  /** Whether a reload was asked for before it served. */
+  isReloadDue = false;
   /** When it began to serve, by `performance.now`. */
   servingSince: number | undefined;
   /** What its start failed with. */

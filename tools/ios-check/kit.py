@@ -87,6 +87,7 @@ def react_flags() -> list[str]:
 
 
 FRAMEWORKS = "Foundation UIKit CoreTelephony CoreLocation LocalAuthentication AVFAudio Metal CFNetwork Network".split()
+CORE_PRELUDE = ("algorithm", "chrono", "functional", "memory", "mutex", "optional", "string", "vector")
 PRELUDE = "".join(f"#import <{name}/{name}.h>\n" for name in FRAMEWORKS) + "".join(
     f"#include <{name}>\n"
     for name in ("sys/sysctl.h", "unistd.h", "stdlib.h", "mach-o/dyld.h", "memory", "optional", "string", "vector")
@@ -96,9 +97,25 @@ PRELUDE = "".join(f"#import <{name}/{name}.h>\n" for name in FRAMEWORKS) + "".jo
 @cache
 def precompiled() -> list[str]:
     """Flags that put every framework before a file, read once. Not for compiling: a forgotten import must show."""
-    header, out = BUILD / "prelude.h", BUILD / "prelude.pch"
-    header.write_text(PRELUDE, encoding="utf8")
-    done = run([CLANG, *ios_flags("objective-c++-header"), "-w", header, "-o", out])
+    return precompile("prelude", PRELUDE, "objective-c++-header")
+
+
+@cache
+def precompiled_core() -> list[str]:
+    """The same for C++: what most files of ios/core and ios/darwin include."""
+    return precompile("core-prelude", "".join(f"#include <{name}>\n" for name in CORE_PRELUDE), "c++-header")
+
+
+@cache
+def precompiled_values() -> list[str]:
+    """What `Values.h` includes, for the compilation of files that import it themselves."""
+    return precompile("values", f'#import "{IOS}/probes/Values.h"\n', "objective-c++-header")
+
+
+def precompile(name: str, text: str, language: str) -> list[str]:
+    header, out = BUILD / f"{name}.h", BUILD / f"{name}.pch"
+    header.write_text(text, encoding="utf8")
+    done = run([CLANG, *ios_flags(language), "-w", header, "-o", out])
     if done.returncode != 0:
         raise RuntimeError(done.stderr)
     return ["-include-pch", str(out)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from kit import (
     ios_flags,
     object_of,
     precompiled,
+    precompiled_core,
+    precompiled_values,
     problem_of,
     run,
     sources,
@@ -33,6 +36,7 @@ def flags(source: Path) -> list[str]:
 def check() -> list[Case]:
     shutil.rmtree(OBJECTS, ignore_errors=True)
     OBJECTS.mkdir(parents=True)
+    precompiled_values()
     cases = in_parallel(compile_own, sources(".mm", ".cpp"))
     generated = generated_source()
     done = run([CLANG, *flags(generated), "-c", generated, "-o", object_of(generated)])
@@ -42,8 +46,15 @@ def check() -> list[Case]:
 
 def compile_own(source: Path) -> Case:
     warnings = WARNINGS if source.suffix == ".mm" else [flag for flag in WARNINGS if "objc" not in flag]
-    done = run([CLANG, *flags(source), *warnings, "-c", source, "-o", object_of(source)])
+    before = precompiled_values() if imports_values(source) else []
+    done = run([CLANG, *flags(source), *before, *warnings, "-c", source, "-o", object_of(source)])
     return Case(str(source.relative_to(IOS)), problem_of(done))
+
+
+def imports_values(source: Path) -> bool:
+    """A file that imports its own header first is compiled without: that header must include what it needs."""
+    imports = re.findall(r'^#import ["<]([^">]+)', source.read_text(encoding="utf8"), re.M)
+    return "Values.h" in imports and imports[0] != f"{source.stem}.h"
 
 
 def objective_c() -> str | None:
@@ -54,6 +65,7 @@ def objective_c() -> str | None:
 
 def analyze() -> list[Case]:
     precompiled()
+    precompiled_core()
     wrong = BUILD / "self-test-analyzer.mm"
     wrong.write_text("int read() {\n  int *nowhere = nullptr;\n  return *nowhere;\n}\n", encoding="utf8")
     found = analysis(wrong)
@@ -63,7 +75,7 @@ def analyze() -> list[Case]:
 
 
 def analysis(source: Path) -> str | None:
-    before = precompiled() if source.suffix == ".mm" else []
+    before = precompiled() if source.suffix == ".mm" else precompiled_core()
     analyzer = ["--analyze", "-Xanalyzer", "-analyzer-output=text", "-Xclang", "-analyzer-werror"]
     done = run([CLANG, *flags(source), *before, *analyzer, "-Xclang", f"-analyzer-checker={CHECKERS}", source])
     return problem_of(done)

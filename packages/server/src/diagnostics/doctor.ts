@@ -1,4 +1,4 @@
-import { hasCode } from "../errors/operator-error.ts";
+import { hasCode, OperatorError } from "../errors/operator-error.ts";
 import { readAdoptedFieldsFile } from "../adopted-fields/adopted-fields-file.ts";
 import { plural } from "../messages/plural.ts";
 import { requireReplayed } from "../lifecycle/recovery/compare-with-journal.ts";
@@ -54,7 +54,7 @@ const FIND_SEPARATED = sql(
 
 /**
  * Examines an installation. Opening it has checked most already (it would have failed); this reports what it found.
- * @throws an error with a journal-… code, Unavailable
+ * @throws Unavailable
  */
 export async function examine(installation: Installation): Promise<readonly Finding[]> {
   const { config, pool, clock } = installation;
@@ -261,8 +261,8 @@ async function erasureFinding(installation: Installation, isStandby: boolean): P
   try {
     await requireReplayed({ ...installation, executor: pool }, "start");
   } catch (error) {
-    if (!hasCode(error, "replay-needed")) throw error;
-    if (!isStandby) return { what: "erasures", ok: false, detail: error.message };
+    if (!(error instanceof OperatorError)) throw error;
+    if (!isStandby || !hasCode(error, "replay-needed")) return { what: "erasures", ok: false, detail: error.message };
     return { what: "erasures", ok: true, severity: "advice", detail: "the standby is behind the erasure journal" };
   }
   const losses = await listAcceptedEntryLosses(pool);

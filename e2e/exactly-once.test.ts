@@ -175,19 +175,23 @@ describe("the server stores one event for each idempotency key", () => {
     }
   });
 
-  // The last one: what follows would be a day later.
-  test("a replay gets its answer although it is stale and its action is revoked", async () => {
+  // The last one: what follows would be two days later.
+  test.for([
+    { state: "revoked", ttl: "2d" },
+    { state: "expired", ttl: "24h" },
+  ])("a replay gets its answer although it is stale and its action is $state", async ({ state, ttl }) => {
     const [server] = servers as [ServerProcess];
-    const late = await credentials(environment, "late", "2d");
+    const late = await credentials(environment, `late-${state}`, "4d", ttl);
     const key = freshKey();
-    const body = JSON.stringify(transport(late));
+    const body = JSON.stringify(transport(late, new Date(clockOf(environment).now())));
     const created = await post(server, late, key, body);
     expect(created.status).toBe(201);
-    await runInProcess(environment, "action", "revoke", late.actionId, "--account", late.account);
+    if (state === "revoked")
+      await runInProcess(environment, "action", "revoke", late.actionId, "--account", late.account);
     await advanceClock(environment, 25 * 3_600_000);
     expect((await post(server, late, freshKey(), body)).status, "stale").toBe(400);
     const fresh = JSON.stringify(transport(late, new Date(clockOf(environment).now())));
-    expect((await post(server, late, freshKey(), fresh)).status, "revoked").toBe(403);
+    expect((await post(server, late, freshKey(), fresh)).status, state).toBe(403);
     const replay = await post(server, late, key, body);
     expect(replay.status).toBe(200);
     expect(replay.json["event_id"]).toBe(created.json["event_id"]);

@@ -140,10 +140,21 @@ export async function credentials(
   environment: Readonly<Record<string, string>>,
   account = "customer-1",
   ttl = "1h",
+  actionTtl = ttl,
 ): Promise<Credentials> {
   const [actionType, sessionId] = ["payment", `session-of-${account}`];
   const { token } = await printed(environment, "token", "issue", "--account", account, "--ttl", ttl);
-  const registered = ["register", "--account", account, "--type", actionType, "--session", sessionId, "--ttl", ttl];
+  const registered = [
+    "register",
+    "--account",
+    account,
+    "--type",
+    actionType,
+    "--session",
+    sessionId,
+    "--ttl",
+    actionTtl,
+  ];
   const { action_id } = await printed(environment, "action", ...registered);
   return { account, token: String(token), actionId: String(action_id), actionType, sessionId };
 }

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { send } from "./support/client.ts";
 import { sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { until } from "./support/embedded.ts";
-import { startServer } from "./support/server.ts";
+import { startServer, V8_OPTIONS } from "./support/server.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 
@@ -19,15 +19,13 @@ beforeAll(async () => {
 
 afterAll(() => database?.close());
 
-const HEAP = ["--max-semi-space-size=4", "--initial-old-space-size=64"];
-
 async function commandOfChild(parent: number): Promise<readonly string[]> {
   const [child = ""] = (await readFile(`/proc/${parent}/task/${parent}/children`, "utf8")).split(" ");
   return (await readFile(`/proc/${child}/cmdline`, "utf8")).split("\0");
 }
 
 test.skipIf(process.platform === "win32")(
-  "SIGTERM to npm start, which runs with the heap sizes of a server, stops it as SIGTERM to the server itself does",
+  "SIGTERM to npm start, which runs with the V8 options of a server, stops it as SIGTERM to the server itself does",
   async () => {
     const environment = { ...process.env, ...(await database.environment()), DRS_PORT: "0", DRS_ADMIN_PORT: "0" };
     const npm = spawn("npm", ["start"], { cwd: ROOT, env: environment, stdio: ["ignore", "pipe", "pipe"] });
@@ -35,11 +33,11 @@ test.skipIf(process.platform === "win32")(
     for (const stream of [npm.stdout, npm.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
     const closed = once(npm, "close");
     await until(() => output.includes("is ready: "), 20_000);
-    const command = process.platform === "linux" ? await commandOfChild(npm.pid as number) : HEAP;
+    const command = process.platform === "linux" ? await commandOfChild(npm.pid as number) : V8_OPTIONS;
     npm.kill("SIGTERM");
     expect((await closed)[0], output).toBe(0);
     expect(output).toContain('"stopped"');
-    expect(command).toEqual(expect.arrayContaining([...HEAP]));
+    expect(command).toEqual(expect.arrayContaining([...V8_OPTIONS]));
   },
 );
 

@@ -39,8 +39,8 @@ function cleanEnvironment(environment: Readonly<Record<string, string>>): Record
   return { ...Object.fromEntries(inherited), XDG_CONFIG_HOME: "/nonexistent", ...environment };
 }
 
-/** The heap sizes that the server sets itself: with them it need not replace its process, which takes time. */
-const HEAP = ["--max-semi-space-size=4", "--initial-old-space-size=64"];
+/** The options of V8 that the server sets itself: with them it need not replace its process, which takes time. */
+export const V8_OPTIONS = ["--max-semi-space-size=4", "--initial-old-space-size=64", "--v8-pool-size=1"];
 
 const drs = (root: string): string => (root === ROOT ? drsOfRun() : join(root, "packages/server/bin/drs.js"));
 
@@ -56,7 +56,7 @@ export async function startServer(
   environment: Readonly<Record<string, string>>,
   { cwd = ROOT, root = ROOT }: StartOptions = {},
 ): Promise<ServerProcess> {
-  const child = spawn(process.execPath, [...clockOptions(environment), ...HEAP, drs(root), "serve"], {
+  const child = spawn(process.execPath, [...clockOptions(environment), ...V8_OPTIONS, drs(root), "serve"], {
     cwd,
     env: cleanEnvironment({ DRS_PORT: "0", DRS_ADMIN_PORT: "0", DRS_PROCESSES: String(PROCESSES), ...environment }),
     stdio: ["ignore", "pipe", "pipe"],

@@ -11,13 +11,13 @@ if (major < 24 || (major === 24 && minor < 6)) {
   );
   process.exit(1);
 }
-// The server replaces its process once: V8 reads the sizes of its heap only at the start, and Node refuses the second one
-// in NODE_OPTIONS. Sizes that the operator sets stay. Windows can't replace a process, the permission model forbids it,
-// and the new one would lose the channel to a parent.
-const HEAP = { "--max-semi-space-size": 4, "--initial-old-space-size": 64 };
+// The server replaces its process once: V8 reads the sizes of its heap (in MB) and the number of its threads only at the
+// start, and Node refuses the second one in NODE_OPTIONS. Values that the operator sets stay. Windows can't replace a
+// process, the permission model forbids it, and the new one would lose the channel to a parent.
+const V8_OPTIONS = { "--max-semi-space-size": 4, "--initial-old-space-size": 64, "--v8-pool-size": 1 };
 const given = `${process.execArgv.join(" ")} ${process.env.NODE_OPTIONS ?? ""}`.replaceAll("_", "-");
-const missing = Object.entries(HEAP).flatMap(([flag, megabytes]) =>
-  given.includes(flag) ? [] : [`${flag}=${megabytes}`],
+const missing = Object.entries(V8_OPTIONS).flatMap(([flag, value]) =>
+  given.includes(flag) ? [] : [`${flag}=${value}`],
 );
 const isReplaceable = process.platform !== "win32" && !process.permission && !process.channel;
 if (process.argv[2] === "serve" && missing.length > 0 && isReplaceable) {

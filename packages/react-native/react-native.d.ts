@@ -1,5 +1,5 @@
 /**
- * What this package uses of React Native, so that its sources compile where React Native is not installed. `npm run
+ * The part of React Native that this package uses. With this file the sources compile without React Native. `npm run
  * check:native-spec` compiles them against React Native's own types.
  */
 declare module "react-native" {

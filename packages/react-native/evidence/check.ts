@@ -7,7 +7,7 @@ import { answer, type EvidenceCase } from "./load.ts";
 export type JudgedProbe =
   "os_integrity" | "network" | "media_bluetooth_apps" | "transaction_safety" | "numeric_consistency";
 
-/** The probes of a case whose evidence is judged on its platform. */
+/** The probes of a case for which the case's platform has judgements. */
 export function judgedProbes(
   { platform, answers }: EvidenceCase,
   judgements: JudgementsByPlatform = JUDGEMENTS,
@@ -16,7 +16,7 @@ export function judgedProbes(
   return probes.filter(([probe]) => answers[probe]?.evidence !== undefined);
 }
 
-/** What is concluded from a probe's evidence, with every field that was left out as `undefined`. */
+/** What the judgements conclude from a probe's evidence. A field that they leave out is `undefined`. */
 export function conclude(
   subject: EvidenceCase,
   probe: string,
@@ -27,7 +27,7 @@ export function conclude(
   return Object.fromEntries(Object.entries(judgements).map(([name, judgement]) => [name, judgement.judge(evidence)]));
 }
 
-/** Every judged field that differs from the case: a wrong value, a wrong absence, or no expectation. */
+/** Every judged field that differs from the case: its value is wrong, it is absent, or the case does not expect it. */
 export function departures(subject: EvidenceCase, judgements?: JudgementsByPlatform): readonly string[] {
   return judgedProbes(subject, judgements).flatMap(([probe, own]) => {
     const concluded = conclude(subject, probe, own);

@@ -1,6 +1,6 @@
 /**
- * Expands the corpus's short form (README.md in this folder). Pure, and without any API of Node.js: tests read the
- * files of this folder, an app's mock may import some of them.
+ * Expands the corpus's short form (see README.md in this folder). The code is pure and uses no API of Node.js, because
+ * an app's mock imports it, too.
  */
 import type { NativeAnswer, NativeRequest, Presence } from "../src/native/native-interface.ts";
 
@@ -14,14 +14,14 @@ export interface CaseAnswer {
   readonly evidence?: Values;
 }
 
-/** A file of this folder. */
+/** The content of a JSON file of this folder. */
 export interface CaseFile {
   readonly name: string;
   readonly about: string;
   readonly platform?: CasePlatform;
   /** The case that this one extends and overrides. */
   readonly like?: string;
-  /** The known false alarm that must stay silent here. */
+  /** The known false alarm that the judgements must not report for this case. */
   readonly falseAlarm?: string;
   readonly sources: readonly string[];
   readonly answers?: ByProbe<CaseAnswer>;
@@ -29,10 +29,10 @@ export interface CaseFile {
   readonly absent?: ByProbe<readonly string[]>;
 }
 
-/** A case without references to others. */
+/** A case after all references to other cases were resolved. */
 export type EvidenceCase = Required<Omit<CaseFile, "like" | "falseAlarm">> & Pick<CaseFile, "falseAlarm">;
 
-/** Every case by its name. Throws a `TypeError` where one is like another that is not there. */
+/** Every case by its name. Throws a `TypeError` if a case extends a case that does not exist. */
 export function loadCases(files: readonly CaseFile[]): ReadonlyMap<string, EvidenceCase> {
   const byName = new Map(files.map((file) => [file.name, file]));
   return new Map(files.map((file) => [file.name, resolve(file, byName)]));
@@ -69,7 +69,10 @@ function merge<Content>(
   return merged;
 }
 
-/** What a case expects of a field replaces what its model said of it, be it a value or its absence. */
+/**
+ * Removes the fields that a case names from its model's expectations: the case's own expectation replaces them, whether
+ * it is a value or an absence.
+ */
 function without<Content extends Values | readonly string[]>(
   base: ByProbe<Content>,
   own: ByProbe<Values | readonly string[]>,
@@ -92,7 +95,10 @@ function mergeAnswer(base: CaseAnswer, own: CaseAnswer): CaseAnswer {
   };
 }
 
-/** `null` removes a member, `{ "add": [...] }` adds to a list, objects are merged; any other value replaces. */
+/**
+ * `null` removes a member, and `{ "add": [...] }` adds to a list. Objects are merged; any other value replaces the old
+ * one.
+ */
 function mergeValues(base: Values, own: Values): Values {
   const merged: Record<string, unknown> = { ...base };
   for (const [name, value] of Object.entries(own)) {
@@ -112,7 +118,7 @@ function isValues(value: unknown): value is Values {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** What the phone of a case answers to a request: no more than it was asked for. */
+/** What the phone of a case answers to a request. The answer holds only what the request names. */
 export function answer(
   { answers }: EvidenceCase,
   probe: string,
@@ -136,7 +142,7 @@ function spellOut(source: string, kept: unknown, argument: unknown): unknown {
   return Array.isArray(argument) ? spellOutPresence(source, kept as Short, argument as string[]) : kept;
 }
 
-/** A list, or an object with the list and what else there is to say. */
+/** A list, or an object that holds the list and additional members. */
 type Short =
   | readonly string[]
   | { readonly lines?: readonly string[]; readonly truncated?: boolean }
@@ -148,7 +154,7 @@ function spellOutText(kept: Short): { text: string; truncated: boolean } {
   return { text: lines.map((line) => `${line}\n`).join(""), truncated };
 }
 
-/** Every requested artefact that is not present is absent, except artefacts that could not be examined. */
+/** Every requested artefact that is not present is absent, except the artefacts that could not be examined. */
 function spellOutPresence(source: string, kept: Short, asked: readonly string[]): Presence {
   const { present = [], unknown = [] } = ("length" in kept ? { present: kept } : kept) as {
     present?: readonly string[];
@@ -159,12 +165,15 @@ function spellOutPresence(source: string, kept: Short, asked: readonly string[])
   return { present: there, absent };
 }
 
-/** Executables are asked for by name, and answered by path. */
+/** A request names executables without a folder; the answer has their full paths. */
 function isThere(present: readonly string[], name: string): boolean {
   return present.some((found) => found === name || found.endsWith(`/${name}`));
 }
 
-/** A property that is not set is `""`; a denied one is `"?"` in the short form, and is left out. */
+/**
+ * A property that is not set has the value `""`. A property that this app may not read has `"?"` in the short form, and
+ * is left out here.
+ */
 function spellOutProperties(
   kept: Readonly<Record<string, string>>,
   asked: readonly string[],

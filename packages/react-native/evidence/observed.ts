@@ -1,14 +1,14 @@
-/** Texts of real devices, from public threads. For tests: what is quoted, and how it becomes evidence. */
+/** Texts of real devices, quoted from public threads, and their conversion into evidence for tests. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CasePlatform, EvidenceCase } from "./load.ts";
 
 export interface ObservedText {
   readonly name: string;
-  /** The device, as far as its owner describes it. */
+  /** The device, as its owner describes it. */
   readonly of: string;
   readonly platform: CasePlatform;
-  /** The thread or file that the text is from. */
+  /** The thread or file that contains the text. */
   readonly source: string;
   /** The findings that the judgements must report; none by default. */
   readonly shows?: readonly string[];
@@ -21,7 +21,7 @@ export interface ObservedText {
   readonly cpuInfo?: readonly string[];
   /** Output of `mount`: `source on point type type (options)`. */
   readonly mounts?: readonly string[];
-  /** Files that code was mapped from, where the text has no whole lines of a memory map. */
+  /** Files that code was mapped from, for a text that has no complete lines of a memory map. */
   readonly code?: readonly string[];
 }
 
@@ -29,7 +29,7 @@ export function readObserved(which: "stock" | "compromised"): readonly ObservedT
   return JSON.parse(readFileSync(join(import.meta.dirname, `observed/${which}.json`), "utf8")) as ObservedText[];
 }
 
-/** The text as the only evidence: what it does not mention is unknown. */
+/** Makes a case whose only evidence is the text. What the text does not mention is unknown. */
 export function caseOf({ name, of, source, platform, mounts, code, ...text }: ObservedText): EvidenceCase {
   const { properties, build, images, stack, maps, mountInfo, cpuInfo } = text;
   const evidence = {
@@ -49,7 +49,10 @@ function mapping(path: string): string {
   return `00010000-00020000 r-xp 00000000 00:00 0 ${path}`;
 }
 
-/** A line of `mount` has no root and no device: the kernel's table gets `/` and `0:0`. */
+/**
+ * A line of the output of `mount` names no root and no device number, so the line for the kernel's table gets `/` and
+ * `0:0`.
+ */
 function mountLine(line: string): string {
   const [, source = "", point = "", type = "", options = ""] = /^(\S+) on (.+) type (\S+) \((.*)\)$/.exec(line) ?? [];
   return `1 1 0:0 / ${point} ${options} - ${type} ${source} ${options}`;

@@ -1,4 +1,4 @@
-/** The corpus, read from this folder. For tests and tools: an app's mock imports single files instead. */
+/** Reads the whole corpus from this folder, for tests and tools. An app's mock imports single files instead. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type CaseFile, type EvidenceCase, loadCases } from "./load.ts";

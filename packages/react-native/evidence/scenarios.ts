@@ -1,4 +1,7 @@
-/** The cases that an app's tests can play through the mock: few, imported one by one, so that no file system is needed. */
+/**
+ * The cases that an app's tests can play through the mock. They are imported one by one, so that the mock needs no file
+ * system.
+ */
 import cleanAndroid from "./clean-android.json" with { type: "json" };
 import cleanIos from "./clean-ios.json" with { type: "json" };
 import emulatorAndroid from "./emulator-android.json" with { type: "json" };
@@ -24,7 +27,7 @@ const FILES = [
   fullIos,
 ] as unknown as readonly CaseFile[];
 
-/** The cases that the others inherit from. */
+/** The cases that the other cases extend. */
 const MODELS = [pixel, iphone] as unknown as readonly CaseFile[];
 
 const cases = loadCases([...FILES, ...MODELS]);

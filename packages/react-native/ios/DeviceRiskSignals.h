@@ -6,7 +6,10 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-/** The native half on iOS: reads what one call requests, concludes and keeps nothing. See docs/native-interface.md. */
+/**
+ * The native half on iOS. It reads what one call requests, concludes nothing and keeps nothing. See
+ * docs/native-interface.md.
+ */
 @interface DeviceRiskSignals : NSObject <NativeDeviceRiskSignalsSpec, RCTInvalidating>
 @end
 

@@ -8,7 +8,7 @@
 
 namespace {
 
-/** Maximum number of calls at the same time; one waits for another only when the system holds up all of them. */
+/** Maximum number of calls at the same time. A call waits for another only if the system blocks all of them. */
 constexpr NSInteger kWidth = 16;
 
 NSString *const kCancelled = @"cancelled";
@@ -69,7 +69,9 @@ RCT_EXPORT_MODULE(DeviceRiskSignals)
   _calls->cancel(drs::bytesOf(call));
 }
 
-/** No field of iOS speaks of a window of time: none runs, and each field is read when it is asked for. */
+/**
+ * No field of iOS depends on an observation window, so no observation runs. Each field is read when it is requested.
+ */
 - (void)startObservation:(RCTPromiseResolveBlock)resolve reject:(RCTPromiseRejectBlock)reject {
   resolve(@NO);
 }
@@ -90,8 +92,10 @@ RCT_EXPORT_MODULE(DeviceRiskSignals)
   return std::make_shared<facebook::react::NativeDeviceRiskSignalsSpecJSI>(params);
 }
 
-/** What needs the main thread is read there in one asynchronous hop, the rest on the queue: no thread waits for
- * another. */
+/**
+ * Reads on the main thread, in one asynchronous hop, what must be read there, and the rest on the queue. No thread
+ * waits for another.
+ */
 - (void)run:(drs::Probe)probe reading:(DRSReading *)reading done:(dispatch_block_t)done {
   NSOperationQueue *queue = _queue;
   if (probe.onQueue == nullptr) [reading unavailable:DRSUnavailableUnsupported];

@@ -1,6 +1,6 @@
 /**
- * `@device-risk-signals/react-native/catalog`: what each probe and field means and how sensitive it is, for a consent
- * screen. An entry of its own: an app that does not import it has none of these texts in its bundle.
+ * `@device-risk-signals/react-native/catalog`: the meaning and the sensitivity of each probe and field, for a consent
+ * screen. It is a separate entry, so that the bundle of an app that does not import it contains none of these texts.
  */
 import { CATALOG as PROBES } from "@device-risk-signals/contract/catalog";
 import type { ProbeId } from "@device-risk-signals/contract/catalog/fields";
@@ -11,7 +11,7 @@ export type Sensitivity = CatalogField["sensitivity"];
 
 export interface CatalogProbe extends Probe {
   readonly id: ProbeId;
-  /** The highest of its fields. */
+  /** The highest sensitivity of the probe's fields. */
   readonly sensitivity: Sensitivity;
 }
 

@@ -5,8 +5,8 @@ import { consentFor } from "./consent.ts";
 import { fakeHost, NEVER } from "./host.fixture.ts";
 import { ALL, HARDWARE, intelOn, session, settledWith } from "./intel.fixture.ts";
 
-describe("time limits", () => {
-  it("a probe that does not answer times out, is cancelled, and affects no other probe", async () => {
+describe("a time limit", () => {
+  it("of a probe ends and cancels it with a timeout, and affects no other probe", async () => {
     const host = fakeHost((probe) => (probe === "hardware" ? NEVER : { fields: { language: "en" } }));
     const { probes } = await intelOn(host, {
       consent: consentFor("hardware", "locale"),
@@ -17,8 +17,8 @@ describe("time limits", () => {
     expect(host.cancelled).toHaveLength(1);
   });
 
-  it("the deadline of the collection holds for every probe, also for probes that have not started", async () => {
-    // A timer may end a millisecond early: then a probe would begin for the last one.
+  it("of the collection ends every probe, including probes that have not started", async () => {
+    // A timer may end a millisecond early, and then a probe would start in the last millisecond.
     const late = (work: () => void, ms: number): unknown => setTimeout(work, ms + 3);
     const host = Object.assign(
       fakeHost(() => NEVER),
@@ -34,7 +34,7 @@ describe("time limits", () => {
     expect(host.collected.map(({ probe }) => probe)).not.toContain("gpu_benchmark");
   });
 
-  it("probes that measure never run at the same time as those of another collection", async () => {
+  it("probes that measure time never run at the same time as those of another collection", async () => {
     let together = 0;
     let most = 0;
     const host = fakeHost(async () => {
@@ -50,7 +50,7 @@ describe("time limits", () => {
     expect(most).toBe(1);
   });
 
-  it("probes that measure run after all other probes, one after the other", async () => {
+  it("probes that measure time run after all other probes, one after the other", async () => {
     const running = new Set<string>();
     const together: string[][] = [];
     const host = fakeHost(async (probe) => {
@@ -88,7 +88,7 @@ describe("an aborted collection", () => {
     expect(host.collected).toEqual([]);
   });
 
-  it("reads nothing when it is aborted in the turn in which it began", async () => {
+  it("reads nothing when it is aborted in the same turn of the event loop in which it began", async () => {
     const host = fakeHost();
     const controller = new AbortController();
     const collecting = intelOn(host).collect({ ...session, signal: controller.signal });

@@ -19,7 +19,7 @@ import { quietly } from "./quietly.ts";
 import { type Selection, select } from "./selection.ts";
 import { Waiting } from "./waiting.ts";
 
-/** An event as the SDK makes it: every probe of the release has an outcome. */
+/** An event that the SDK makes: it has an outcome for every probe of the release. */
 export type CollectedEvent = RawSignalEvent & {
   readonly probes: { readonly [Probe in ProbeId]: ProbeOutcome<ProbeDataById[Probe]> };
 };
@@ -28,13 +28,16 @@ export interface CollectionRequest {
   readonly sessionId: string;
   readonly clientId: string | undefined;
   readonly settings: ResolvedConfiguration;
-  /** The active consent when it is called: it may change while the collection runs. */
+  /** Returns the active consent. The consent may change while the collection runs. */
   readonly consent: () => Consent | ConsentFunction;
-  /** The consent for this collection. A probe needs it in addition to the active consent. */
+  /** The consent for this collection only. A probe needs both this consent and the active one. */
   readonly collectionConsent: Consent | ConsentFunction;
 }
 
-/** They measure time, so any parallel work would distort them: they run one after the other, after all other probes. */
+/**
+ * Probes that measure time. Parallel work would distort their results, so they run one after the other, after all other
+ * probes.
+ */
 const EXCLUSIVE: ReadonlySet<ProbeId> = new Set([
   "gpu_benchmark",
   "audio_latency",
@@ -43,7 +46,7 @@ const EXCLUSIVE: ReadonlySet<ProbeId> = new Set([
 ]);
 
 let calls = 0;
-/** Resolves when the measurement that started last, in any collection, is done. */
+/** Resolves when the measurement that started last has ended, in whichever collection it runs. */
 let measuring: Promise<unknown> = Promise.resolve();
 
 interface Done {
@@ -51,7 +54,7 @@ interface Done {
   readonly durationMs: number;
 }
 
-/** One collection, from the first reading of the clock to the event. */
+/** One collection: it begins with the first reading of the clock, and ends with the event. */
 export class Collection {
   readonly #request: CollectionRequest;
   readonly #host: Host;
@@ -69,7 +72,7 @@ export class Collection {
     this.#deadline = host.monotonic() + request.settings.deadlineMs;
   }
 
-  /** @throws AbortError after `stop`; no other error, also where a probe fails. */
+  /** @throws AbortError after `stop`. It throws no other error, even if a probe fails. */
   run(): Promise<CollectedEvent> {
     return new Promise((resolve, reject) => {
       this.#abort = reject;
@@ -77,7 +80,7 @@ export class Collection {
     });
   }
 
-  /** Cancels native work; `run` rejects at once. */
+  /** Cancels native work. `run` rejects at once. */
   stop(): void {
     this.#stopped = true;
     for (const call of this.#calls.keys()) this.#cancel(call);
@@ -85,7 +88,7 @@ export class Collection {
     this.#abort(new AbortError());
   }
 
-  /** Ends native work for probes that the consent no longer holds; the event contains no value of theirs. */
+  /** Ends native work for probes that the new consent does not include. The event contains no value of these probes. */
   withdraw(consent: Consent | ConsentFunction): void {
     const withdraw = (probe: ProbeId): void => {
       this.#withdrawn.add(probe);
@@ -112,7 +115,7 @@ export class Collection {
     await Promise.all(PROBE_IDS.filter((probe) => !EXCLUSIVE.has(probe)).map(timed));
     for (const probe of PROBE_IDS) if (EXCLUSIVE.has(probe)) await this.#exclusively(() => timed(probe));
     const consent = this.#request.consent();
-    // A probe whose consent was withdrawn meanwhile counts as never run.
+    // A probe whose consent was withdrawn in the meantime counts as never run.
     const ran = PROBE_IDS.filter((probe) => done[probe]?.outcome.status !== "skipped");
     const checkAgain = async (probe: ProbeId): Promise<void> => {
       if (!(await this.#agrees(consent, probe, Math.max(this.#left(), SECOND_CHECK_MS)))) this.#withdrawn.add(probe);
@@ -120,7 +123,7 @@ export class Collection {
     await Promise.all(ran.map(checkAgain));
     this.#assertRunning();
 
-    // The contract's order, not the order in which the probes ended.
+    // The event lists probes in the contract's order, and not in the order in which they ended.
     const probes: Record<string, ProbeOutcome> = {};
     for (const probe of PROBE_IDS) {
       const { outcome, durationMs } = done[probe] as Done;
@@ -139,7 +142,7 @@ export class Collection {
     };
   }
 
-  /** Waits for the measurements of other collections, too. */
+  /** Runs the work when no other measurement runs, in this or another collection. */
   async #exclusively(work: () => Promise<void>): Promise<void> {
     const before = measuring;
     const mine = this.#waiting.within(this.#left(), () => before).then(work);
@@ -173,7 +176,7 @@ export class Collection {
     return (await agrees(consent)) && agrees(this.#request.collectionConsent);
   }
 
-  /** `undefined` when the time is up or the consent was withdrawn; a late answer is dropped. */
+  /** Resolves to `undefined` when the time is up or the consent was withdrawn. A later answer is dropped. */
   async #withinTime(probe: ProbeId, selection: Selection, milliseconds: number): Promise<Observed | undefined> {
     const call = `${++calls}`;
     this.#calls.set(call, probe);
@@ -189,20 +192,20 @@ export class Collection {
 
   #cancel(call: string): void {
     this.#calls.delete(call);
-    // Native work that can't be cancelled ends at its own timeout.
+    // Native work that can't be cancelled ends at its own time limit.
     quietly(() => this.#host.native?.cancel(call));
   }
 
   /**
-   * Whether an answer still counts: a consent that replaced the one that was checked must hold the probe itself, because
-   * a function can't be called within the same turn.
+   * Whether an answer still counts. If the consent that was checked was replaced, the new consent must include the
+   * probe as a fixed set, because a function can't be called within the same turn of the event loop.
    */
   #isInForce(checked: Consent | ConsentFunction, probe: ProbeId): boolean {
     const now = this.#request.consent();
     return !this.#withdrawn.has(probe) && (now === checked || (now instanceof Consent && now.probes.has(probe)));
   }
 
-  /** Milliseconds that are left until the deadline. */
+  /** Milliseconds until the deadline. */
   #left(): number {
     return this.#deadline - this.#host.monotonic();
   }
@@ -212,9 +215,9 @@ export class Collection {
   }
 }
 
-/** The resolution of timers: a probe does not start with less time left. */
+/** The resolution of timers. A probe does not start if less time is left. */
 const MIN_REMAINING_MS = 1;
-/** The second check of the consent has this long even when the deadline has passed. */
+/** The time limit of the second check of the consent. It applies even if the deadline has passed. */
 const SECOND_CHECK_MS = 250;
 
 function outcomeOf(probe: ProbeId, selection: Selection, observed: Observed): ProbeOutcome {
@@ -229,7 +232,7 @@ function outcomeOf(probe: ProbeId, selection: Selection, observed: Observed): Pr
   }
 }
 
-/** RFC 3339 covers the years 0 to 9999: any other time of the clock becomes the nearest valid one. */
+/** RFC 3339 covers the years 0 to 9999. A time outside these years becomes the nearest valid time. */
 function timestampOf(now: Date): string {
   const [earliest, latest] = [-62_167_219_200_000, 253_402_300_799_999];
   return new Date(Math.min(Math.max(now.getTime() || 0, earliest), latest)).toISOString();

@@ -4,35 +4,35 @@ import { type Members, membersOf } from "./members.ts";
 import { type Problem } from "./misuse.ts";
 
 export interface FieldSelection {
-  /** The only fields that are collected, in addition to the required ones. */
+  /** If it is given, the SDK collects only these fields and the required ones. */
   readonly include?: readonly string[];
-  /** Fields that are not collected. A required field can't be left out: disable the probe instead. */
+  /** Fields that the SDK does not collect. A required field can't be excluded: disable the probe instead. */
   readonly exclude?: readonly string[];
 }
 
 export interface ProbeConfiguration {
-  /** Whether the probe runs. Default: as the catalog says (`docs/data-dictionary.md`). */
+  /** Whether the probe runs. Default: the value in the catalog (`docs/data-dictionary.md`). */
   readonly enabled?: boolean;
   /** Time limit of the probe in milliseconds, up to 60,000. */
   readonly timeoutMs?: number;
   readonly fields?: FieldSelection;
 }
 
-/** The result of one probe, for the host's own telemetry. It holds no observed value. */
+/** The result of one probe, for the host app's own telemetry. It contains no observed value. */
 export interface ProbeReport {
   readonly probe: ProbeId;
   readonly status: "success" | "skipped" | "timeout" | "error";
   readonly durationMs: number;
 }
 
-/** A plain object from any source: it is checked as a whole, and every problem is reported at once. */
+/** A plain object from any source. The SDK checks the whole object, and reports every problem at once. */
 export interface Configuration {
-  /** The consent. Default: none, and every probe is skipped. */
+  /** The consent. Without it every probe is skipped. */
   readonly consent?: Consent | ConsentFunction;
   readonly probes?: Readonly<Partial<Record<ProbeId, ProbeConfiguration>>>;
   /** Time limit of a whole collection in milliseconds, up to 120,000. Default 10,000. */
   readonly deadlineMs?: number;
-  /** Called after each probe. Its exceptions are ignored. */
+  /** Called after each probe. The SDK ignores its exceptions. */
   readonly onProbe?: (report: ProbeReport) => void;
 }
 
@@ -40,11 +40,11 @@ export interface Configuration {
 export interface ProbeSettings {
   readonly enabled: boolean;
   readonly timeoutMs: number;
-  /** Catalog names of both platforms; what a platform lacks is left out later. */
+  /** Catalog names of the fields on both platforms. A later step drops the fields that the platform lacks. */
   readonly fields: ReadonlySet<string>;
 }
 
-/** A configuration with defaults in place of what was left out. */
+/** A configuration in which every missing member has its default. */
 export interface ResolvedConfiguration {
   readonly consent: Consent | ConsentFunction | undefined;
   readonly probes: ReadonlyMap<ProbeId, ProbeSettings>;
@@ -56,7 +56,7 @@ const DEADLINE_MS = 10_000;
 const MAX_DEADLINE_MS = 120_000;
 const TIMEOUT_MS = 2_000;
 const MAX_TIMEOUT_MS = 60_000;
-/** Probes that measure need longer. */
+/** Probes that measure time have a longer time limit. */
 const TIMEOUTS_MS: Readonly<Partial<Record<ProbeId, number>>> = {
   os_integrity: 3_000,
   gpu_benchmark: 5_000,
@@ -64,7 +64,10 @@ const TIMEOUTS_MS: Readonly<Partial<Record<ProbeId, number>>> = {
   runtime_timing: 3_000,
 };
 
-/** Reads a configuration of unknown origin; what is wrong with it is added to `problems`, and then it must not be used. */
+/**
+ * Reads a configuration of unknown origin, and adds what is wrong with it to `problems`. If there are problems, the
+ * caller must not use the result.
+ */
 export function readConfiguration(configuration: unknown, problems: Problem[]): ResolvedConfiguration {
   const members = readMembers(configuration ?? {}, "", ["consent", "probes", "deadlineMs", "onProbe"], problems);
   const { consent, probes, deadlineMs, onProbe } = members;
@@ -82,12 +85,12 @@ export function readConfiguration(configuration: unknown, problems: Problem[]): 
 
 export const NO_CONSENT: Problem = { path: "consent", message: "must come from consentFor(...), or be a function" };
 
-/** `undefined` is no problem: the consent is left out then. */
+/** Adds no problem for `undefined`, which means that no consent is given. */
 export function checkConsent(consent: unknown, problems: Problem[]): void {
   if (consent !== undefined && !isConsent(consent)) problems.push(NO_CONSENT);
 }
 
-/** @param before what applies where a probe, or a member of it, is left out. */
+/** @param before the settings that apply to a probe, or to a member of its settings, that is left out. */
 export function readProbes(
   value: unknown,
   before: (probe: ProbeId) => ProbeSettings,
@@ -155,7 +158,7 @@ function readDuration(value: unknown, fallback: number, max: number, path: strin
   return fallback;
 }
 
-/** Members of a plain object, own ones only; each that is not known is a problem. */
+/** The own members of a plain object. Each unknown member is a problem. */
 export function readMembers(value: unknown, path: string, known: readonly string[], problems: Problem[]): Members {
   const given = membersOf(value);
   if (!given) problems.push({ path, message: "must be an object" });

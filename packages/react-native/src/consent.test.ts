@@ -8,20 +8,20 @@ import { ALL, HARDWARE, intelOn, session, settledWith } from "./intel.fixture.ts
 import { MisuseError } from "./misuse.ts";
 
 describe("consent", () => {
-  it("to no probe is the default", async () => {
+  it("is given to no probe by default", async () => {
     const host = fakeHost();
     const { probes } = await intelOn(host, {}).collect(session);
     expect(Object.values(probes).every(({ status }) => status === "skipped")).toBe(true);
     expect(host.collected).toEqual([]);
   });
 
-  it("to some probes lets only those run, and enables none that is off", async () => {
+  it("to some probes allows only these to run, and enables no probe that is disabled", async () => {
     const host = fakeHost();
     await intelOn(host, { consent: consentFor("hardware", "telephony") }).collect(session);
     expect(host.collected.map(({ probe }) => probe)).toEqual(["hardware"]);
   });
 
-  it("as a function is called for each enabled probe of the platform, before native work", async () => {
+  it("as a function is called for each enabled probe of the platform, before native work starts", async () => {
     const asked: ProbeId[] = [];
     const host = fakeHost(() => {
       expect(asked).toContain("hardware");
@@ -58,7 +58,7 @@ describe("consent", () => {
     expect(host.collected).toEqual([]);
   });
 
-  it("that is withdrawn meanwhile stops native work, and its values do not enter the event", async () => {
+  it("that is withdrawn during native work stops the work, and keeps its values out of the event", async () => {
     const host = fakeHost((probe) => (probe === "hardware" ? NEVER : { fields: { language: "en" } }));
     const intel = intelOn(host, { consent: consentFor("hardware", "locale"), deadlineMs: 400 });
     const collecting = intel.collect(session);
@@ -71,7 +71,7 @@ describe("consent", () => {
     expect(probes.locale).toEqual({ status: "skipped", reason: "consent" });
   });
 
-  it("that is withdrawn before native work starts prevents it", async () => {
+  it("that is withdrawn before native work starts prevents the work", async () => {
     const host = fakeHost();
     const intel = intelOn(host, { consent: ALL });
     const collecting = intel.collect(session);
@@ -100,7 +100,7 @@ describe("consent", () => {
     }
   });
 
-  it("that replaces itself at each call ends all the same, as no consent", async () => {
+  it("that replaces itself at each call still ends, and counts as no consent", async () => {
     const host = fakeHost();
     const intel: DeviceIntelOnHost = intelOn(host, { consent: () => replaced() });
     const replaced = (): boolean => {
@@ -112,7 +112,7 @@ describe("consent", () => {
     expect(host.collected).toEqual([]);
   });
 
-  it("that is withdrawn in any turn before the event is made keeps the probe out of it", async () => {
+  it("that is withdrawn in any turn before the event is made keeps the probe's values out of it", async () => {
     for (let turns = 0; turns < 25; turns++) {
       let looks = 0;
       let first: "withdrawn" | "made" | undefined;
@@ -135,7 +135,7 @@ describe("consent", () => {
     }
   });
 
-  it("that is replaced by one that also holds the probe keeps the probe's values", async () => {
+  it("that is replaced by one that includes the probe keeps the probe's values", async () => {
     const host = fakeHost(() => ({ fields: { language: "de" } }));
     const intel = intelOn(host, { consent: ALL });
     const collecting = intel.collect(session);
@@ -153,7 +153,7 @@ describe("consent", () => {
     expect((await collecting).probes.locale).toEqual({ status: "skipped", reason: "consent" });
   });
 
-  it("that is replaced by a function that says no stops native work", async () => {
+  it("that is replaced by a function that answers false stops native work", async () => {
     const host = fakeHost((probe) => (probe === "hardware" ? NEVER : {}));
     const intel = intelOn(host, { consent: HARDWARE, deadlineMs: 300 });
     const collecting = intel.collect(session);
@@ -169,7 +169,7 @@ describe("consent", () => {
     expect(host.collected).toEqual([]);
   });
 
-  it("that a function no longer gives is noticed at the second check", async () => {
+  it("that a function no longer gives is detected at the second check", async () => {
     let agreed = true;
     const host = fakeHost(() => {
       agreed = false;

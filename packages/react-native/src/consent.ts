@@ -1,6 +1,6 @@
 import { isProbeId, type ProbeId } from "@device-risk-signals/contract/catalog/fields";
 
-/** A fixed set of probes, as `consentFor` makes it. */
+/** A fixed set of probes. `consentFor` makes it. */
 export class Consent {
   readonly probes: ReadonlySet<ProbeId>;
 
@@ -10,14 +10,14 @@ export class Consent {
 }
 
 /**
- * Called once per probe and collection before any source is read, and once more before the event is built. A rejection,
- * an error, a late answer and any answer but `true` mean no.
+ * Called once per probe and collection before any source is read, and once more before the event is built. Only the
+ * answer `true` gives consent; a rejection, an error or a late answer does not.
  */
 export type ConsentFunction = (probe: ProbeId) => boolean | Promise<boolean>;
 
 /**
- * Consent to these probes and no others; without arguments to none. Consent only restricts: a probe that is not
- * enabled stays off.
+ * Gives consent to these probes only; without arguments, to no probe. Consent only restricts: a disabled probe stays
+ * disabled.
  * @throws TypeError that names every argument that is no probe.
  */
 export function consentFor(...probes: readonly ProbeId[]): Consent {
@@ -34,10 +34,10 @@ export function isConsent(value: unknown): value is Consent | ConsentFunction {
   return value instanceof Consent || typeof value === "function";
 }
 
-/** Waits no longer than it may: `undefined` when the time is up. */
+/** Waits for the result no longer than a limit that the caller has set. Resolves to `undefined` when the time is up. */
 export type Bounded = <T>(begin: () => Promise<T>) => Promise<T | undefined>;
 
-/** Whether there is consent to a probe now; never rejects. */
+/** Whether there is consent to a probe now. The promise never rejects. */
 export async function consents(consent: Consent | ConsentFunction, probe: ProbeId, bounded: Bounded): Promise<boolean> {
   if (consent instanceof Consent) return consent.probes.has(probe);
   try {

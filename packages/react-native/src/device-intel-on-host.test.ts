@@ -19,7 +19,7 @@ describe("an event", () => {
     expect(Object.keys(event.probes)).toEqual(PROBE_IDS);
   });
 
-  it("carries the client id from when it is set until it is cleared", async () => {
+  it("carries the client id after it is set and until it is cleared", async () => {
     const intel = intelOn();
     intel.setClientId("account-7");
     expect((await intel.collect(session)).client_id).toBe("account-7");
@@ -36,7 +36,7 @@ describe("an event", () => {
     expect((await intelOn(host).collect(session)).collected_at).toBe(expected);
   });
 
-  it("has no failed probe for native values that throw, are forged or have holes", async () => {
+  it("has no failed probe if native values throw, are forged or have holes", async () => {
     const trap = Object.defineProperty({}, "board", {
       enumerable: true,
       get: () => {
@@ -56,14 +56,14 @@ describe("an event", () => {
     expect(probes.locale).toEqual({ status: "success", data: { language: "de" } });
   });
 
-  it("has the time of the device's clock, while deadlines use the monotonic clock", async () => {
+  it("has the time of the device's clock, although deadlines use the monotonic clock", async () => {
     const host = fakeHost(undefined, { now: () => new Date(0) });
     expect((await intelOn(host).collect(session)).collected_at).toBe("1970-01-01T00:00:00.000Z");
   });
 });
 
 describe("a probe is skipped", () => {
-  it("when it is disabled, of another platform or without consent, with the first of these reasons", async () => {
+  it("if it is disabled, of another platform or without consent, and the reason is the first of these", async () => {
     const host = fakeHost();
     const { probes } = await intelOn(host, {
       consent: consentFor(),
@@ -76,12 +76,12 @@ describe("a probe is skipped", () => {
     expect(host.collected).toEqual([]);
   });
 
-  it.each(["unsupported", "permission"])("when native code reports %s", async (unavailable) => {
+  it.each(["unsupported", "permission"])("if native code reports %s", async (unavailable) => {
     const { probes } = await intelOn(fakeHost(() => ({ unavailable }))).collect(session);
     expect(probes.hardware).toEqual({ status: "skipped", reason: unavailable });
   });
 
-  it("in a web bundle, where no probe exists", async () => {
+  it("in a web bundle, because no probe exists there", async () => {
     const { probes } = await intelOn(fakeHost(undefined, { platform: "web", native: undefined })).collect(session);
     expect(new Set(Object.values(probes).map((outcome) => JSON.stringify(outcome)))).toEqual(
       new Set(['{"status":"skipped","reason":"platform"}', '{"status":"skipped","reason":"disabled"}']),
@@ -90,7 +90,7 @@ describe("a probe is skipped", () => {
 });
 
 describe("an option of one collection", () => {
-  it("consent restricts the active consent, and adds no probe to it", async () => {
+  it("restricts the active consent by a second consent, and adds no probe to it", async () => {
     for (const consent of [consentFor("locale", "network"), (probe: ProbeId) => probe !== "hardware"]) {
       const host = fakeHost();
       const intel = intelOn(host, { consent: consentFor("hardware", "locale") });
@@ -103,7 +103,7 @@ describe("an option of one collection", () => {
     }
   });
 
-  it("consent that a function no longer gives is noticed at the second check", async () => {
+  it("can be a consent function, whose changed answer is detected at the second check", async () => {
     let agreed = true;
     const host = fakeHost(() => {
       agreed = false;
@@ -113,7 +113,7 @@ describe("an option of one collection", () => {
     expect(probes.hardware).toEqual({ status: "skipped", reason: "consent" });
   });
 
-  it("probes replace members of the configuration, for this collection only", async () => {
+  it("replaces members of the configuration, for this collection only", async () => {
     const host = fakeHost(() => ({ fields: { processorCount: 8, screenDpi: 420, phoneType: "gsm" } }));
     const intel = intelOn(host, { consent: ALL, probes: { hardware: { fields: { include: ["processorCount"] } } } });
     const own = { telephony: { enabled: true }, network: { enabled: false }, hardware: { timeoutMs: 500 } };
@@ -127,7 +127,7 @@ describe("an option of one collection", () => {
     expect(other.telephony).toEqual({ status: "skipped", reason: "disabled" });
   });
 
-  it("clientId is in the event of this collection only", async () => {
+  it("sets the client id in the event of this collection only", async () => {
     const intel = intelOn();
     intel.setClientId("account-7");
     expect((await intel.collect({ ...session, clientId: "account-8" })).client_id).toBe("account-8");
@@ -136,7 +136,7 @@ describe("an option of one collection", () => {
 });
 
 describe("setConfig", () => {
-  it("replaces the configuration for later collections, and keeps the consent where it names none", async () => {
+  it("replaces the configuration for later collections, and keeps the consent if the new configuration has none", async () => {
     const host = fakeHost((probe) => (probe === "hardware" ? settledWith({ fields: { processorCount: 8 } }) : {}));
     const intel = intelOn(host, { consent: HARDWARE, probes: { locale: { enabled: false } } });
     const before = intel.collect(session);
@@ -147,7 +147,7 @@ describe("setConfig", () => {
     expect(probes.locale).toEqual({ status: "skipped", reason: "consent" });
   });
 
-  it("with a consent withdraws at once, as setConsent does", async () => {
+  it("withdraws consent at once, as setConsent does, if the new configuration has a consent", async () => {
     const host = fakeHost((probe) => (probe === "hardware" ? NEVER : {}));
     const intel = intelOn(host, { consent: HARDWARE });
     const collecting = intel.collect(session);
@@ -157,7 +157,7 @@ describe("setConfig", () => {
     expect(host.cancelled).toHaveLength(1);
   });
 
-  it("rejects what the constructor's rules reject, and the previous configuration stays active", async () => {
+  it("rejects what the constructor rejects, and the previous configuration stays active", async () => {
     const intel = intelOn(fakeHost(), { consent: ALL, probes: { hardware: { enabled: false } } });
     const wrong = { deadlineMs: 0, consent: consentFor(), probes: { hardwear: {} } };
     expect(() => intel.setConfig(wrong as never)).toThrow(/probes.hardwear is not known; deadlineMs must be/);
@@ -166,14 +166,14 @@ describe("setConfig", () => {
     expect(probes.locale.status).toBe("success");
   });
 
-  it("can correct a wrong configuration of the constructor", async () => {
+  it("can correct a wrong configuration that the constructor received", async () => {
     const intel = intelOn(fakeHost(), { deadlineMs: 0 });
     await expect(intel.collect(session)).rejects.toThrow(MisuseError);
     intel.setConfig({ consent: ALL });
     expect((await intel.collect(session)).probes.locale.status).toBe("success");
   });
 
-  it("that turns transaction_safety off ends the observation", async () => {
+  it("ends the observation if it disables transaction_safety", async () => {
     const host = fakeHost();
     const intel = intelOn(host, { consent: ALL, probes: { transaction_safety: { enabled: true } } });
     intel.observeTransaction();
@@ -183,7 +183,7 @@ describe("setConfig", () => {
   });
 });
 
-describe("the host's telemetry", () => {
+describe("the host app's telemetry callback", () => {
   it("may reject, and native code may fail to stop, without an effect on the event", async () => {
     const unhandled: unknown[] = [];
     const note = (fault: unknown): void => void unhandled.push(fault);

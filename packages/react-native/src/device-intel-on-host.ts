@@ -26,23 +26,26 @@ export interface StopSignal {
 }
 
 export interface CollectOptions {
-  /** The server-issued action's session value, 1 to 128 characters: it becomes `session_id`. */
+  /** The session value of the action that the server issued, 1 to 128 characters. It becomes `session_id`. */
   readonly sessionId: string;
-  /** Consent for this collection, in addition to the active consent. A probe needs both, so this can only withhold. */
+  /**
+   * Consent for this collection, in addition to the active consent. A probe needs both, so this option can only
+   * withhold consent.
+   */
   readonly consent?: Consent | ConsentFunction;
   /**
-   * Settings for this collection, which replace the configured ones. A probe or member that is left out stays as
-   * configured.
+   * Settings for this collection, which replace the configured ones. A probe or member that is left out keeps its
+   * configured settings.
    */
   readonly probes?: NonNullable<Configuration["probes"]>;
   /** Client id for this collection, instead of the one from `setClientId`. */
   readonly clientId?: string;
-  /** Ends the collection, native work included; `collect` rejects with an `AbortError`. */
+  /** Aborts the collection and its native work; `collect` rejects with an `AbortError`. */
   readonly signal?: StopSignal;
 }
 
 export interface ObservationWindow {
-  /** Ends the window; further calls have no effect. */
+  /** Ends the window. Further calls have no effect. */
   stop(): void;
 }
 
@@ -51,7 +54,7 @@ const OBSERVED: ProbeId = "transaction_safety";
 const START_MS = 1_000;
 const MAX_CLIENT_ID_LENGTH = 1_024;
 
-/** `DeviceIntel` on any host: React Native's, the Jest mock's, a test's. */
+/** `DeviceIntel` on any host: on React Native, in the Jest mock, or in a test. */
 export class DeviceIntelOnHost {
   #settings: ResolvedConfiguration;
   #problems: Problem[] = [];
@@ -62,8 +65,8 @@ export class DeviceIntelOnHost {
   #clientId: string | undefined;
 
   /**
-   * Reads nothing from the device. `collect` reports every problem of a wrong configuration.
-   * @param host called at the first use.
+   * The constructor reads nothing from the device. `collect` reports every problem of a wrong configuration.
+   * @param host returns the host; it is called at the first use.
    */
   constructor(configuration: Configuration, host: () => Host) {
     this.#settings = readConfiguration(configuration, this.#problems);
@@ -72,9 +75,9 @@ export class DeviceIntelOnHost {
   }
 
   /**
-   * The account, to be set only after authentication; `undefined` clears it. It is no proof of identity: the endpoint derives
-   * the account from the request's credentials.
-   * @throws MisuseError for one that is empty, longer than 1,024 characters, or no well-formed text.
+   * Sets the account; call it only after authentication. `undefined` clears the account. The client id is no proof of
+   * identity: the endpoint derives the account from the request's credentials.
+   * @throws MisuseError if the id is empty, longer than 1,024 characters, or no well-formed text.
    */
   setClientId(clientId: string | undefined): void {
     const problems: Problem[] = [];
@@ -84,9 +87,10 @@ export class DeviceIntelOnHost {
   }
 
   /**
-   * Replaces the configuration, for later collections; without `consent` the active one stays. A consent that it holds
-   * is set as by `setConsent`, and a transaction is observed no longer when the probe is not enabled.
-   * @throws MisuseError naming every problem; the configuration before it then stays active.
+   * Replaces the configuration for later collections. If the new configuration has a `consent`, it is set as
+   * `setConsent` sets it; otherwise the active consent stays. If it disables `transaction_safety`, a running
+   * observation ends.
+   * @throws MisuseError that names every problem; the previous configuration then stays active.
    */
   setConfig(configuration: Configuration): void {
     const problems: Problem[] = [];
@@ -99,8 +103,8 @@ export class DeviceIntelOnHost {
   }
 
   /**
-   * Replaces the consent, for running collections too. Probes whose consent is withdrawn are stopped.
-   * @throws MisuseError for a value that is neither a result of `consentFor` nor a function; the previous consent then
+   * Replaces the consent, for running collections, too. Probes whose consent is withdrawn are stopped.
+   * @throws MisuseError if the value is neither a result of `consentFor` nor a function; the previous consent then
    * stays active.
    */
   setConsent(consent: Consent | ConsentFunction): void {
@@ -114,9 +118,9 @@ export class DeviceIntelOnHost {
   }
 
   /**
-   * One event, with an outcome for every probe. What a probe does never makes it reject.
-   * @throws MisuseError naming every problem of the configuration and of this call.
-   * @throws AbortError when the signal ends it.
+   * Collects one event, with an outcome for every probe. A failing probe never makes the promise reject.
+   * @throws MisuseError that names every problem of the configuration and of this call.
+   * @throws AbortError when the signal ends the collection.
    */
   async collect(options: CollectOptions): Promise<CollectedEvent> {
     const { sessionId, clientId, consent, probes, signal } = this.#readOptions(options);
@@ -141,8 +145,8 @@ export class DeviceIntelOnHost {
   }
 
   /**
-   * Begins the window of time that `transaction_safety` observes: screenshots, recordings, obscured touches. It does not
-   * begin without consent or while the probe is not enabled, and ends when the consent is withdrawn.
+   * Begins the window in which `transaction_safety` observes screenshots, recordings and obscured touches. The window
+   * does not begin without consent or while the probe is disabled, and it ends when the consent is withdrawn.
    */
   observeTransaction(): ObservationWindow {
     const host = this.#host();
@@ -196,12 +200,12 @@ function isStopSignal(value: unknown): value is StopSignal {
   return typeof addEventListener === "function" && typeof removeEventListener === "function";
 }
 
-/** `undefined` is no problem: the client id is left out then. */
+/** Adds no problem for `undefined`, which means that no client id is set. */
 function checkClientId(clientId: unknown, problems: Problem[]): void {
   if (clientId !== undefined) checkText(clientId, MAX_CLIENT_ID_LENGTH, "clientId", problems);
 }
 
-/** Rejects a text for which the endpoint would reject the event. Lengths count code points. */
+/** Rejects a text that would make the endpoint reject the event. Lengths are counted in code points. */
 function checkText(value: unknown, maxLength: number, path: string, problems: Problem[]): void {
   const fits =
     typeof value === "string" &&

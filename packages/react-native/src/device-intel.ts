@@ -7,7 +7,7 @@ import { reactNativeHost } from "./native/react-native-host.ts";
  * conclusion about trust.
  */
 export class DeviceIntel extends DeviceIntelOnHost {
-  /** Reads nothing from the device. `collect` reports every problem of a wrong configuration. */
+  /** The constructor reads nothing from the device. `collect` reports every problem of a wrong configuration. */
   constructor(configuration: Configuration = {}) {
     super(configuration, reactNativeHost);
   }

@@ -1,6 +1,7 @@
 /**
- * The entries of a list of unknown origin, if all of them are valid: a list without its wrong entries would be one that
- * was never observed. A copy, read index by index: a hole is a wrong entry, and a checked entry can't change afterwards.
+ * A copy of a list of unknown origin, or `undefined` if one entry is invalid: a list without its invalid entries would
+ * be one that was never observed. The copy is made index by index, so that a hole counts as an invalid entry and a
+ * checked entry can't change afterwards.
  */
 export function entriesOf<Entry>(
   value: unknown,

@@ -1,7 +1,7 @@
 import type { Host } from "./host.ts";
 import type { Native, NativeRequest } from "./native/native-interface.ts";
 
-/** Answers of a test's native half: it answers, throws, or never ends. */
+/** What the native half of a test does for a probe: it answers, throws, or never ends. */
 export type Answers = (probe: string, request: NativeRequest, call: string) => unknown;
 
 export interface FakeHost extends Host {
@@ -10,7 +10,10 @@ export interface FakeHost extends Host {
   readonly observation: ("started" | "stopped")[];
 }
 
-/** Answers without fields: every optional field is left out, every required one is missing. */
+/**
+ * A host whose native half answers without fields by default, so that every optional field is left out and every
+ * required one is missing.
+ */
 export function fakeHost(answers: Answers = () => ({ fields: {} }), overrides: Partial<Host> = {}): FakeHost {
   const collected: FakeHost["collected"] = [];
   const cancelled: string[] = [];

@@ -1,7 +1,7 @@
 import { factsOf, type Platform, type ProbeId } from "@device-risk-signals/contract/catalog/fields";
 import type { Native } from "./native/native-interface.ts";
 
-/** Facts about the engine and React Native that need no native code. A value of another type is unknown. */
+/** Facts about the engine and React Native that need no native code. A value of the wrong type counts as unknown. */
 export interface JavaScriptRuntime {
   readonly jsEngine?: unknown;
   readonly hermesVersion?: unknown;
@@ -14,26 +14,26 @@ export interface JavaScriptRuntime {
 }
 
 /**
- * The platform that a collection runs on. React Native's is `react-native-host.ts`; tests and the Jest mock bring their
- * own.
+ * The platform that a collection runs on. `react-native-host.ts` implements it for React Native; tests and the Jest
+ * mock have implementations of their own.
  */
 export interface Host {
-  /** `Platform.OS`; a collection elsewhere than on `android` and `ios` skips every probe. */
+  /** `Platform.OS`. On a platform other than `android` and `ios` a collection skips every probe. */
   readonly platform: string;
-  /** `undefined` where the app was built without the native half. */
+  /** `undefined` if the app was built without the native half. */
   readonly native: Native | undefined;
   readonly runtime: JavaScriptRuntime;
-  /** Milliseconds that never go back, independent of the device's clock. */
+  /** Milliseconds of a monotonic clock, which does not depend on the device's clock. */
   monotonic(): number;
-  /** The name of the clock of `monotonic`, for `runtime_timing`. */
+  /** The name of the clock that `monotonic` reads, for `runtime_timing`. */
   readonly clockSource: string;
-  /** The device's claim of the time, as it is. */
+  /** The time that the device's clock shows, unchanged. */
   now(): Date;
   setTimer(work: () => void, milliseconds: number): unknown;
   clearTimer(timer: unknown): void;
 }
 
-/** The host's platform, where the probe exists on it. */
+/** The host's platform, or `undefined` if the probe does not exist on it. */
 export function platformOf(host: Host, probe: ProbeId): Platform | undefined {
   return factsOf(probe).platforms.find((platform) => platform === host.platform);
 }

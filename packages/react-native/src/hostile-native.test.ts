@@ -25,7 +25,7 @@ function collect(answers: Answers, platform: Platform): Promise<CollectedEvent> 
   return new DeviceIntelOnHost(everything, () => native).collect({ sessionId: "session-1" });
 }
 
-/** The event as it is sent, judged by the published schema, the server's own validator and the catalog. */
+/** Checks the event in its sent form by the published schema, the server's own validator and the catalog. */
 function expectValid(event: CollectedEvent, platform: Platform): void {
   const text = JSON.stringify(event);
   const sent: unknown = JSON.parse(text);
@@ -88,7 +88,7 @@ const hostileEvidence = fc.oneof(
 const SILENT = Symbol("never answers");
 const REJECTING = Symbol("rejects");
 
-/** Fields under their right names, with right and wrong values. */
+/** Fields with catalog names, and with right and wrong values. */
 const fieldsOf = (probe: (typeof PROBE_IDS)[number]) =>
   fc.record(Object.fromEntries([...factsOf(probe).fields.keys()].map((name) => [name, hostileValue])), {
     requiredKeys: [],
@@ -122,7 +122,7 @@ describe("the event is valid after any answer of native code", () => {
     );
   });
 
-  it.each(["android", "ios"] as const)("on %s, when every field is as large as it may be", async (platform) => {
+  it.each(["android", "ios"] as const)("on %s, if every field is as large as its bounds allow", async (platform) => {
     const largest = { string: "€".repeat(1_024), boolean: true, number: -1.7976931348623157e308, object: {} };
     const values = {
       ...largest,
@@ -136,7 +136,7 @@ describe("the event is valid after any answer of native code", () => {
     expectValid(event, platform);
   });
 
-  it("even if the answer is a host object that throws at every access", async () => {
+  it("if the answer is a host object that throws at every access", async () => {
     const trap = new Proxy(
       {},
       {
@@ -154,7 +154,7 @@ describe("the event is valid after any answer of native code", () => {
   });
 });
 
-it("a native half that throws instead of rejecting, and rejects with no Error, is an error of its probe", async () => {
+it("a native half that throws, or rejects with a value that is no Error, gives its probe the outcome error", async () => {
   const event = await collect((probe) => {
     if (probe === "locale") return Promise.reject("a text"); // eslint-disable-line prefer-promise-reject-errors
     throw "another text"; // eslint-disable-line no-throw-literal

@@ -1,4 +1,4 @@
-/** The SDK on a fake host, as tests configure it. */
+/** Configures the SDK on a fake host, for tests. */
 import { PROBE_IDS } from "@device-risk-signals/contract/catalog/fields";
 import type { Configuration } from "./configuration.ts";
 import { consentFor } from "./consent.ts";

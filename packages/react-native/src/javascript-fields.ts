@@ -7,11 +7,11 @@ const namesOf = (probe: ProbeId): readonly string[] => [...factsOf(probe).fields
 /** Fields that JavaScript observes without native code, on both platforms. */
 export const JAVASCRIPT_FIELDS: Readonly<Partial<Record<ProbeId, readonly string[]>>> = {
   runtime: namesOf("runtime"),
-  // The others are the native half's.
+  // Native code reads the other fields of this probe.
   runtime_timing: namesOf("runtime_timing").filter((name) => !name.startsWith("native")),
 };
 
-/** @param stopped whether the caller has stopped waiting. */
+/** @param stopped returns whether the caller has stopped waiting. */
 export async function observeInJavaScript(
   probe: ProbeId,
   wanted: ReadonlySet<string>,
@@ -24,7 +24,8 @@ export async function observeInJavaScript(
       return { platformOs: host.platform, ...host.runtime };
     case "runtime_timing":
       return await observeRuntimeTiming(wanted, host, stopped);
-    // Required by the contract and readable by no public API of iOS: a constant, marked so in the catalog.
+    // The contract requires this field, but no public API of iOS provides it. Its value is a constant, which the
+    // catalog marks as such.
     case "os_integrity":
       return { developerModeEnabled: false };
     default:

@@ -4,7 +4,7 @@ import { intelOn, session } from "./intel.fixture.ts";
 import { MisuseError } from "./misuse.ts";
 
 describe("misuse", () => {
-  it("of collect with an unknown option is rejected, and no probe runs", async () => {
+  it("of collect by an unknown option is rejected, and no probe runs", async () => {
     const host = fakeHost();
     const options = { ...session, concent: () => false, deadlineMs: 5 };
     const fault: unknown = await intelOn(host)
@@ -18,7 +18,7 @@ describe("misuse", () => {
     expect(host.collected).toEqual([]);
   });
 
-  it("of every option of collect is rejected, and so are options that are no object", async () => {
+  it("of an option of collect is rejected, as are options that are no object", async () => {
     const options = { ...session, consent: true, probes: { hardwear: {}, hardware: { enabled: 1 } }, clientId: "" };
     const fault: unknown = await intelOn()
       .collect(options as never)
@@ -32,7 +32,7 @@ describe("misuse", () => {
     await expect(intelOn().collect("session-1" as never)).rejects.toThrow(/the argument must be an object/);
   });
 
-  it("is reported with every problem and its path, and never with a value", async () => {
+  it("is reported with every problem and its path, and without any value", async () => {
     const configuration = {
       consent: true,
       deadlineMs: 0,
@@ -75,12 +75,12 @@ describe("misuse", () => {
     await expect(intelOn().collect({ sessionId } as never)).rejects.toThrow(/sessionId/);
   });
 
-  it("does not include a session id of 128 characters of any plane", async () => {
+  it("does not include a session id of 128 characters outside the basic plane", async () => {
     const sessionId = "😀".repeat(128);
     expect((await intelOn().collect({ sessionId })).session_id).toBe(sessionId);
   });
 
-  it("includes a configuration that is null, a list or has inherited names", async () => {
+  it("includes a configuration that is null, a list or has inherited members", async () => {
     await expect(intelOn(fakeHost(), [] as never).collect(session)).rejects.toThrow(/must be an object/);
     await expect(intelOn(fakeHost(), JSON.parse('{"probes":{"__proto__":{}}}')).collect(session)).rejects.toThrow(
       /probes.__proto__ is not known/,

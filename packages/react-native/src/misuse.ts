@@ -1,10 +1,13 @@
 export interface Problem {
-  /** Where, such as `probes.hardware.timeoutMs`; `""` is the argument itself. */
+  /** The path of the wrong member, such as `probes.hardware.timeoutMs`; `""` is the argument itself. */
   readonly path: string;
   readonly message: string;
 }
 
-/** The SDK was called wrongly. Names every problem at once; never a value of the caller. */
+/**
+ * The app called the SDK with wrong arguments. The message names every problem at once, and contains no value of the
+ * caller.
+ */
 export class MisuseError extends TypeError {
   override readonly name = "MisuseError";
   readonly problems: readonly Problem[];
@@ -15,7 +18,7 @@ export class MisuseError extends TypeError {
   }
 }
 
-/** An aborted call, named as the platform names it (DOM): `error.name === "AbortError"`. */
+/** An aborted call. It has the name that the platform uses (DOM): `error.name === "AbortError"`. */
 export class AbortError extends Error {
   override readonly name = "AbortError";
 

@@ -7,7 +7,7 @@ describe("the window of transaction_safety", () => {
   const enabled = { probes: { transaction_safety: { enabled: true } } };
   const nextTask = () => new Promise((resolve) => setTimeout(resolve, 0));
 
-  it("runs from start to stop, as one native observation for several windows", async () => {
+  it("lasts from start to stop, with one native observation for several windows", async () => {
     const host = fakeHost();
     const intel = intelOn(host, { consent: ALL, ...enabled });
     const one = intel.observeTransaction();
@@ -32,7 +32,7 @@ describe("the window of transaction_safety", () => {
     expect(host.observation).toEqual(["started", "stopped"]);
   });
 
-  it("ends with the last window that runs, even if others still wait for consent", async () => {
+  it("ends with the last running window, even if others still wait for consent", async () => {
     const host = fakeHost();
     const intel = intelOn(host, { consent: ALL, ...enabled });
     const running = intel.observeTransaction();
@@ -45,7 +45,7 @@ describe("the window of transaction_safety", () => {
     expect(host.observation).toEqual(["started", "stopped"]);
   });
 
-  it("ends when consent is replaced by a function that says no", async () => {
+  it("ends when consent is replaced by a function that answers false", async () => {
     const host = fakeHost();
     const intel = intelOn(host, { consent: ALL, ...enabled });
     intel.observeTransaction();

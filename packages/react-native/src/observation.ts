@@ -2,7 +2,10 @@ import type { ObservationWindow } from "./device-intel-on-host.ts";
 import type { Native } from "./native/native-interface.ts";
 import { quietly } from "./quietly.ts";
 
-/** Native code has one observation for all callers: it begins with the first window and ends with the last. */
+/**
+ * Native code has one observation for all callers. The observation begins with the first window and ends with the last
+ * one.
+ */
 const running = new WeakMap<Native, Set<ObservationWindow>>();
 
 export function beginObservation(native: Native, window: ObservationWindow): void {

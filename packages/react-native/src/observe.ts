@@ -5,9 +5,9 @@ import type { NativeAnswer } from "./native/native-interface.ts";
 import { readAnswer } from "./native/read-answer.ts";
 import type { Selection } from "./selection.ts";
 
-/** One probe's work. */
+/** The work of one probe. */
 export interface Task {
-  /** The name by which native code can be cancelled. */
+  /** The name of the native call, which `cancel` takes. */
   readonly call: string;
   readonly probe: ProbeId;
   readonly selection: Selection;
@@ -20,7 +20,7 @@ export type Observed =
   | { readonly unavailable: "unsupported" | "permission" }
   | { readonly error: "native-missing" | "native-failed" };
 
-/** Runs a probe. Never rejects: each result of native code or of a judgement is an outcome. */
+/** Runs a probe. The promise never rejects: each result of native code or of a judgement becomes an outcome. */
 export async function observe(task: Task, host: Host): Promise<Observed> {
   const { selection } = task;
   const asksNative = selection.native.length > 0 || selection.judged.size > 0;
@@ -41,7 +41,7 @@ async function ask({ call, probe, selection, timeoutMs }: Task, host: Host): Pro
   return readAnswer(await host.native?.collect(call, probe, { fields, sources, timeoutMs }));
 }
 
-/** A judged field comes only from evidence: a field of that name from native code is ignored. */
+/** Only evidence decides a judged field. If native code answers a field of that name, the answer is ignored. */
 function judge({ judged }: Selection, { evidence = {} }: NativeAnswer): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   for (const [name, judgement] of judged) values[name] = judgement.judge(evidence);

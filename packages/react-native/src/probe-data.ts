@@ -1,19 +1,22 @@
 /**
- * Checks the values of an event: they have the catalog's types, are within bounds, and survive JSON and I-JSON. Every
- * other value is left out, as if it had not been observed.
+ * Checks the values of an event: each value must have the catalog's type, be within bounds, and survive JSON and
+ * I-JSON. Every other value is left out, as if it had not been observed.
  */
 import type { JsonValue } from "@device-risk-signals/contract";
 import { type FieldFacts, factsOf, type ProbeId } from "@device-risk-signals/contract/catalog/fields";
 import { entriesOf } from "./entries.ts";
 import { type Members, membersOf } from "./members.ts";
 
-/** Maximum length of a text in UTF-16 units. */
+/** Maximum length of a text in UTF-16 code units. */
 const MAX_STRING_LENGTH = 1_024;
 const MAX_LIST_LENGTH = 256;
-/** Maximum size of the values of one probe as JSON: 19 probes stay below the endpoint's limit of 262,144 bytes. */
+/**
+ * Maximum size of the values of one probe as JSON. With this limit 19 probes together stay below the endpoint's limit
+ * of 262,144 bytes.
+ */
 const MAX_PROBE_BYTES = 12_500;
 
-/** With the flag `u` a pair is one character, which the class does not hold. */
+/** With the flag `u` a surrogate pair is one character, which this class does not match. */
 export const LONE_SURROGATE = /[\uD800-\uDFFF]/u;
 
 /** The reason why the answer of a probe counts as an error. */
@@ -23,7 +26,7 @@ export type ProbeData = Readonly<Record<string, JsonValue>>;
 
 /**
  * The selected fields that have valid values, in the catalog's order. Values beyond the size limit are left out one by
- * one: an attacker who fills one list must not hide the other observations.
+ * one, so that an attacker who fills one list can't hide the other observations.
  */
 export function probeData(probe: ProbeId, values: Members, selected: ReadonlySet<string>): ProbeData | DataError {
   const data: Record<string, JsonValue> = {};

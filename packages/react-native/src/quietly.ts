@@ -1,8 +1,8 @@
-/** Calls a function of the host: an error or a rejection in it is no reason to lose an event. */
+/** Calls a function of the host app and ignores its error or rejection, which must not prevent an event. */
 export function quietly(work: () => unknown): void {
   try {
     Promise.resolve(work()).catch(() => {});
   } catch {
-    // Ignored: see above.
+    // The error is ignored, for the reason given above.
   }
 }

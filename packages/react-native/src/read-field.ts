@@ -1,7 +1,7 @@
 import type { ProbeDataById, ProbeOutcome, RawSignalEvent } from "@device-risk-signals/contract";
 import { factsOf, isProbeId } from "@device-risk-signals/contract/catalog/fields";
 
-/** The five states of a field; no two of them mean the same. An observed `false` is `observed`. */
+/** The five states of a field. No two of them mean the same: an observed `false` is `observed`. */
 export type FieldState<Value> =
   | { readonly state: "observed"; readonly value: Value }
   | { readonly state: "omitted" }
@@ -10,9 +10,9 @@ export type FieldState<Value> =
   | { readonly state: "error"; readonly error: string };
 
 /**
- * What an event says of one field.
- * @param platform of the event, such as `Platform.OS`: a value that is a constant there is no observation and is read as
- *   omitted.
+ * Reads the state of one field from an event.
+ * @param platform the platform of the event, such as `Platform.OS`. On a platform where the field is a constant, its
+ * value is no observation and is read as omitted.
  */
 export function readField<Probe extends keyof ProbeDataById, Field extends keyof ProbeDataById[Probe] & string>(
   event: Pick<RawSignalEvent, "probes">,

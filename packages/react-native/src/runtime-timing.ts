@@ -4,7 +4,7 @@ const CLOCK_SAMPLES = 256;
 const LOOP_SAMPLES = 32;
 const ROUND_TRIPS = 5;
 
-/** The JavaScript half of `runtime_timing`: the catalog says what its fields mean. A number that is not finite is unknown. */
+/** The JavaScript half of `runtime_timing`. The catalog defines its fields. A number that is not finite is unknown. */
 export async function observeRuntimeTiming(
   wanted: ReadonlySet<string>,
   host: Host,
@@ -31,7 +31,7 @@ export async function observeRuntimeTiming(
   };
 }
 
-/** The smallest step above zero; not finite if the clock did not advance during the measurement. */
+/** The smallest step above zero. It is not finite if the clock did not advance during the measurement. */
 function clock(host: Host): Readonly<Record<string, number>> {
   let smallest = Number.POSITIVE_INFINITY;
   let last = host.monotonic();
@@ -43,7 +43,7 @@ function clock(host: Host): Readonly<Record<string, number>> {
   return { jsTimerSampleCount: CLOCK_SAMPLES, jsTimerResolutionMs: smallest };
 }
 
-/** @param delays by which timers of 0 ms were late. */
+/** @param delays milliseconds by which timers of 0 ms were late. */
 function eventLoop(delays: readonly number[]): Readonly<Record<string, number>> {
   const median = quantile(delays, 0.5);
   return {
@@ -57,7 +57,7 @@ function eventLoop(delays: readonly number[]): Readonly<Record<string, number>> 
   };
 }
 
-/** Nearest rank. */
+/** The quantile by the nearest-rank method. */
 function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;

@@ -4,16 +4,16 @@ import { JUDGEMENTS } from "./judgement/judgements.ts";
 import { type Judgement, mergeSources } from "./judgement/judgement.ts";
 import type { Sources } from "./native/native-interface.ts";
 
-/** The source of each selected field of a probe on one platform. Made before any native work. */
+/** The source of each selected field of a probe on one platform. It is known before any native work starts. */
 export interface Selection {
-  /** All selected fields; empty when none of them exists on the platform. */
+  /** All selected fields. The set is empty if none of them exists on the platform. */
   readonly all: ReadonlySet<string>;
   /** Names of the selected fields that native code reads. */
   readonly native: readonly string[];
-  /** Concluded from what native code reads for them. */
+  /** Judgements of the selected fields that are concluded from evidence. */
   readonly judged: ReadonlyMap<string, Judgement>;
   readonly sources: Partial<Sources>;
-  /** Observed without native code. */
+  /** Names of the selected fields that JavaScript observes without native code. */
   readonly javascript: ReadonlySet<string>;
 }
 

@@ -1,6 +1,6 @@
 import type { Host } from "./host.ts";
 
-/** Bounded waits that can all be ended at once: no timer is left behind. */
+/** Waits with time limits, which can all be ended at once. No timer remains afterwards. */
 export class Waiting {
   readonly #host: Host;
   readonly #ends = new Set<() => void>();
@@ -11,8 +11,8 @@ export class Waiting {
   }
 
   /**
-   * Resolves to the result of the work, or to `undefined` if the time is up or `end` was called before. Rejects as the
-   * work does.
+   * Resolves to the result of the work, or to `undefined` if the time is up or `end` was called before. Rejects if the
+   * work rejects.
    */
   within<T>(milliseconds: number, begin: () => Promise<T>): Promise<T | undefined> {
     if (this.#ended) return Promise.resolve(undefined);

@@ -23,12 +23,12 @@ void addOnce(std::vector<std::string> &list, std::string text) {
 
 bool isLinkLocal(const in_addr &address) { return ntohl(address.s_addr) >> 16 == 0xA9FE; }
 
-/** The interface identifier is made from a hardware address (EUI-64, RFC 4291 appendix A). */
+/** Whether the interface identifier is made from a hardware address (EUI-64, RFC 4291 appendix A). */
 bool isMadeFromHardware(const in6_addr &address) {
   return address.s6_addr[11] == 0xFF && address.s6_addr[12] == 0xFE;
 }
 
-/** Empty for an address that names hardware, or is link-local. */
+/** The address as text. Empty for a link-local address, and for an address that contains a hardware address. */
 std::string textOf(const sockaddr *address) {
   char text[INET6_ADDRSTRLEN] = {};
   if (address->sa_family == AF_INET) {

@@ -7,13 +7,13 @@ struct ifaddrs;
 
 namespace drs {
 
-/** What the list of network interfaces says. */
+/** What the system's list of network interfaces contains. */
 struct Interfaces {
-  /** Each name once, in the system's order. */
+  /** Names of the interfaces in the system's order. Each name occurs once. */
   std::vector<std::string> names;
   /**
-   * IPv4 and IPv6 addresses of interfaces other than loopback, without link-local ones and without those made from a
-   * hardware address (EUI-64), which would identify the device.
+   * IPv4 and IPv6 addresses of interfaces other than loopback. Link-local addresses are left out, and so are addresses
+   * that are made from a hardware address (EUI-64), because they would identify the device.
    */
   std::vector<std::string> addresses;
 };

@@ -2,11 +2,11 @@
 
 #include <cstddef>
 
-/** Upper bounds of reads. Bounds that the interface page does not define are defined here. */
+/** Upper bounds of reads. Bounds that `docs/native-interface.md` does not define are defined only here. */
 namespace drs::bounds {
 
 constexpr std::size_t kImages = 4096;
-/** Entries of one list of a request: names, paths, ports, fields. */
+/** Maximum number of entries in one list of a request: names, paths, ports or fields. */
 constexpr std::size_t kRequested = 4096;
 constexpr std::size_t kTextBytes = 4096;
 constexpr std::size_t kNetworkInterfaces = 256;

@@ -7,7 +7,7 @@ namespace drs {
 
 namespace {
 
-/** No probe is worth more; it also keeps the sum with the clock from overflowing. */
+/** The maximum time limit of a call. It also keeps the sum with the clock from overflowing. */
 constexpr double kLongestMilliseconds = 10 * 60 * 1000;
 
 Token::Clock::duration budgetOf(double milliseconds) {

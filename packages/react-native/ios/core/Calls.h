@@ -9,10 +9,10 @@
 
 namespace drs {
 
-/** The calls that run now, by the names JavaScript gave them. Safe from any thread. */
+/** The calls that run now, by the names that JavaScript gave them. Any thread may use it. */
 class Calls {
  public:
-  /** @param milliseconds from now on until the token stops by itself. */
+  /** @param milliseconds time after which the token stops by itself. */
   std::shared_ptr<Token> begin(const std::string &call, double milliseconds);
   void end(const std::string &call, const std::shared_ptr<Token> &token);
   void cancel(const std::string &call);

@@ -8,7 +8,7 @@ std::vector<double> clockIntervals(const std::function<std::int64_t()> &nanoseco
                                    const Token &token) {
   std::vector<double> intervals;
   intervals.reserve(count);
-  // The token is asked between batches: asking costs more than what is measured.
+  // The token is checked once per batch, because one check takes longer than the measured interval.
   constexpr std::size_t kBatch = 64;
   while (intervals.size() < count && !token.stopped()) {
     std::int64_t before = nanoseconds();

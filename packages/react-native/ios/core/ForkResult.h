@@ -5,10 +5,11 @@
 namespace drs {
 
 /**
- * Whether the system lets this process fork.
+ * Whether the system allows this process to fork.
  *
- * @param error 0 where `fork` returned a child, else errno.
- * @return no value when it failed for lack of memory or processes: that is no evidence about the sandbox.
+ * @param error 0 if `fork` returned a child, otherwise errno.
+ * @return no value if `fork` failed for lack of memory or processes, because such a failure is no evidence about the
+ * sandbox.
  */
 std::optional<bool> mayFork(int error);
 

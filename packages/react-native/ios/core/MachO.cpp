@@ -9,7 +9,7 @@ namespace {
 constexpr std::uint32_t kEncryptionInfo = 0x21;
 constexpr std::uint32_t kEncryptionInfo64 = 0x2C;
 constexpr std::size_t kCommandHeader = 2 * sizeof(std::uint32_t);
-/** The offset of `cryptid` in either command: after the command's header come `cryptoff` and `cryptsize`. */
+/** The offset of `cryptid` in both commands: the header of the command, `cryptoff` and `cryptsize` precede it. */
 constexpr std::size_t kCryptId = 4 * sizeof(std::uint32_t);
 
 std::uint32_t read32(const std::uint8_t *bytes) {

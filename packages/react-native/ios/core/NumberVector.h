@@ -16,7 +16,9 @@ struct NumberVector {
   double subnormal;
 };
 
-/** @return no value when the token stopped, or a result is not finite: a gap would shift all later ones. */
+/**
+ * @return no value if the token stopped or a result is not finite, because a missing result would shift all later ones.
+ */
 std::optional<NumberVector> calculate(std::uint32_t seed, std::size_t count, const std::vector<double> &inputs,
                                       const Token &token);
 

@@ -3,10 +3,10 @@
 #include <optional>
 #include <vector>
 
-/** Each returns no value when the samples are too few for it, or its result is not finite. */
+/** Each function returns no value if there are too few samples, or if its result is not finite. */
 namespace drs::statistics {
 
-/** @param share from 0 to 1; by nearest rank, as the TypeScript half calculates it. */
+/** The percentile by the nearest-rank method, as the TypeScript half calculates it. @param share from 0 to 1. */
 std::optional<double> percentile(std::vector<double> samples, double share);
 
 std::optional<double> median(std::vector<double> samples);
@@ -14,10 +14,10 @@ std::optional<double> median(std::vector<double> samples);
 /** Median of the absolute deviations from the median, not scaled. */
 std::optional<double> medianAbsoluteDeviation(std::vector<double> samples);
 
-/** Standard deviation (of all there is, n) divided by the mean. */
+/** Standard deviation of the whole population (divisor n), divided by the mean. */
 std::optional<double> coefficientOfVariation(const std::vector<double> &samples);
 
-/** Rise of the least-squares line from the first sample to the last one, divided by the mean. */
+/** The rise of the least-squares line from the first sample to the last one, divided by the mean. */
 std::optional<double> relativeTrend(const std::vector<double> &samples);
 
 }  // namespace drs::statistics

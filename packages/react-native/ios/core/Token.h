@@ -12,8 +12,8 @@
 namespace drs {
 
 /**
- * The one primitive for deadline and cancellation. Each call has a token; each loop and each wait asks it. It stops
- * once and permanently: by `cancel`, or by itself when the call's time is up. Safe from any thread.
+ * The only mechanism for deadline and cancellation. Each call has a token, and each loop and each wait checks it. The
+ * token stops once and permanently, either by `cancel` or by itself when the call's time is up. Any thread may use it.
  */
 class Token {
  public:
@@ -29,7 +29,7 @@ class Token {
     changed_.notify_all();
   }
 
-  /** Whether the caller has stopped waiting: work ends at the next check of this. */
+  /** Whether the caller has stopped waiting. Work ends at its next check of this. */
   bool stopped() const { return cancelled_ || Clock::now() >= deadline_; }
 
  private:
@@ -42,13 +42,13 @@ class Token {
   std::condition_variable changed_;
 };
 
-/** One value that another thread gives and this one waits for, no longer than its call's token allows. */
+/** One value that another thread gives. This thread waits for it until the token of its call stops. */
 template <class Value>
 class Handover {
  public:
   explicit Handover(std::shared_ptr<Token> token) : token_(std::move(token)) {}
 
-  /** The first value counts; later ones are dropped, and so is one that arrives after the waiting ended. */
+  /** Accepts the first value. Later values are dropped, and so is a value that arrives after the waiting has ended. */
   void give(Value value) {
     {
       std::lock_guard lock(token_->mutex_);
@@ -57,7 +57,7 @@ class Handover {
     token_->changed_.notify_all();
   }
 
-  /** @return no value when the token stopped, or `bound` passed, before one came. */
+  /** @return no value if the token stopped, or `bound` passed, before a value came. */
   std::optional<Value> take(Token::Clock::duration bound) {
     const auto until = std::min(Token::Clock::now() + bound, token_->deadline_);
     std::unique_lock lock(token_->mutex_);

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
-/** What may follow a lead byte: how many bytes, and the range of the first of them (Unicode, table 3-7). */
+/** The bytes that may follow a lead byte: their number, and the range of the first of them (Unicode, table 3-7). */
 struct Sequence {
   std::size_t following;
   std::uint8_t low = 0x80;

@@ -4,7 +4,9 @@
 
 #include "../core/Existence.h"
 
-/** Looks at paths without opening anything, and without the calls that Apple wants a reason for (`stat` and its kin).
+/**
+ * Examines paths without opening a file, and without the calls for which Apple requires a declared reason (`stat` and
+ * similar).
  */
 namespace drs::files {
 

@@ -5,11 +5,12 @@
 namespace drs {
 
 /**
- * Forks once. The child exits at once and is waited for; one that does not exit while the token runs is killed.
+ * Forks once. The child exits at once, and this function waits for it. If the child does not exit before the token
+ * stops, it is killed.
  *
- * `fork` is declared for iOS (it is Swift that hides it), so this is a plain call without a look-up by name.
+ * iOS declares `fork`, and only Swift hides it. So this is an ordinary call without a look-up by name.
  *
- * @return 0 where there was a child, else errno.
+ * @return 0 if `fork` returned a child, otherwise errno.
  */
 int attemptFork(const Token &token);
 

@@ -17,7 +17,7 @@ std::vector<std::string> paths(const Token &token) {
   std::vector<std::string> paths;
   const auto last = std::min<std::uint32_t>(_dyld_image_count(), bounds::kImages);
   for (std::uint32_t index = 0; index < last && !token.stopped(); ++index) {
-    // Null where an image was unloaded meanwhile.
+    // The name is null if the image was unloaded in the meantime.
     if (const char *name = _dyld_get_image_name(index)) paths.push_back(toUtf8(name, bounds::kTextBytes));
   }
   return paths;

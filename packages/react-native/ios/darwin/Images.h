@@ -6,15 +6,15 @@
 
 #include "../core/Token.h"
 
-/** What dyld has loaded into this process. */
+/** The images that dyld has loaded into this process. */
 namespace drs::images {
 
 double count();
 
-/** Paths, no more than the interface's bound. */
+/** Paths of the images, no more than the interface's limit. */
 std::vector<std::string> paths(const Token &token);
 
-/** Whether the app's own executable has App Store encryption; no value when that is unknown. */
+/** Whether the App Store has encrypted the app's own executable. No value if this is unknown. */
 std::optional<bool> isMainExecutableEncrypted();
 
 }  // namespace drs::images

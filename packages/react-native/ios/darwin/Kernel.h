@@ -4,10 +4,10 @@
 #include <optional>
 #include <string>
 
-/** Reads of the kernel about this process and this device. Each returns no value when it failed. */
+/** Reads of the kernel about this process and this device. Each returns no value if it failed. */
 namespace drs::kernel {
 
-/** A text of sysctl, such as `hw.machine`. */
+/** A sysctl value that is a text, such as `hw.machine`. */
 std::optional<std::string> text(const char *name);
 
 /** Whether a debugger is attached to this process (`P_TRACED`). */
@@ -17,7 +17,7 @@ std::int32_t parentPid();
 
 std::optional<double> residentBytes();
 
-/** Free pages of the whole device (`host_statistics64`). */
+/** Free memory of the whole device, from the number of free pages (`host_statistics64`). */
 std::optional<double> freeBytes();
 
 }  // namespace drs::kernel

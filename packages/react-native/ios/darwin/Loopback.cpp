@@ -16,7 +16,7 @@ namespace {
 constexpr int kSlices = 10;
 constexpr int kSliceMilliseconds = 20;
 
-/** A socket that never blocks, closed at the end of its scope. */
+/** A socket that never blocks and is closed at the end of its scope. */
 class Socket {
  public:
   Socket() : descriptor_(socket(AF_INET, SOCK_STREAM, 0)) {
@@ -37,7 +37,7 @@ class Socket {
   int descriptor_;
 };
 
-/** errno of a connection under way; ETIMEDOUT where it did not end in time. */
+/** errno of a connection attempt; ETIMEDOUT if it did not end in time. */
 int outcome(int descriptor, const Token &token) {
   pollfd wait{descriptor, POLLOUT, 0};
   for (int slice = 0; slice < kSlices && !token.stopped(); ++slice) {

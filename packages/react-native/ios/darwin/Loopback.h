@@ -5,12 +5,12 @@
 #include "../core/Existence.h"
 #include "../core/Token.h"
 
-/** The only place of the SDK that opens a socket; it connects only to this device. */
+/** The only part of the SDK that opens a socket. It connects only to this device. */
 namespace drs::loopback {
 
 /**
- * Whether a port of 127.0.0.1 accepts a connection, which is closed at once; no byte is sent. Bounded to a fraction of
- * a second by itself, and by the token.
+ * Whether a port of 127.0.0.1 accepts a connection. The connection is closed at once, and no byte is sent. The attempt
+ * ends after a fraction of a second, or when the token stops.
  */
 Existence listener(std::uint16_t port, const Token &token);
 

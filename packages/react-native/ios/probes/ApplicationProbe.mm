@@ -22,7 +22,7 @@ NSNumber *isThere(NSString *path) {
   return existence == Existence::unknown ? nil : boolean(existence == Existence::present);
 }
 
-/** Concluded from the location of the receipt only; the receipt is not opened. */
+/** The environment is concluded only from the path of the receipt. The receipt is not opened. */
 NSString *receiptEnvironment(NSURL *receipt) {
   if (!isThere(receipt.path).boolValue) return nil;
   return [receipt.lastPathComponent isEqualToString:@"sandboxReceipt"] ? @"sandbox" : @"production";

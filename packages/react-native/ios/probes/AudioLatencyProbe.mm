@@ -7,7 +7,7 @@ namespace drs {
 
 namespace {
 
-/** The session reports 0 for an unknown value, as while it is not active. */
+/** The session reports 0 for an unknown value, for example while it is not active. */
 std::optional<double> known(double value) {
   if (value <= 0) return std::nullopt;
   return value;
@@ -17,7 +17,7 @@ std::optional<double> milliseconds(NSTimeInterval seconds) { return known(second
 
 }  // namespace
 
-/** The session is read as it is: it is neither configured nor activated, and no sound is recorded. */
+/** Reads the session without configuring or activating it. No sound is recorded. */
 void readAudioLatency(DRSReading *reading) {
   AVAudioSession *session = AVAudioSession.sharedInstance;
   const bool measured = known(session.sampleRate).has_value();

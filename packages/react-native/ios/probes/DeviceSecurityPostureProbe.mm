@@ -8,7 +8,7 @@ namespace drs {
 
 namespace {
 
-/** Only an error that names what is missing is evidence. */
+/** Only an error that names a missing passcode is evidence that there is no passcode. */
 NSNumber *hasPasscode(LAContext *context) {
   NSError *error = nil;
   if ([context canEvaluatePolicy:LAPolicyDeviceOwnerAuthentication error:&error]) return boolean(true);
@@ -52,12 +52,12 @@ void readSecurityPostureOnMain(DRSReading *reading) {
             read:^{ return boolean(UIApplication.sharedApplication.isProtectedDataAvailable); }];
 }
 
-/** Only queries whether a policy could be evaluated: the user sees no prompt. */
+/** Queries only whether a policy could be evaluated. The user sees no prompt. */
 void readSecurityPosture(DRSReading *reading) {
   LAContext *context = [[LAContext alloc] init];
   [reading field:@"hasSecureLockScreen" read:^{ return hasPasscode(context); }];
   [reading field:@"biometryAvailable" read:^{ return hasBiometry(context); }];
-  // The type is set by asking for the policy, also when the answer is no.
+  // The query for the policy sets the biometry type, even if its answer is no.
   [reading field:@"biometryType"
             read:^{
               hasBiometry(context);

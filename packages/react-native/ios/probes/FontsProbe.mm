@@ -10,7 +10,10 @@ namespace drs {
 
 namespace {
 
-/** SHA-256 over the PostScript names, each once, sorted by their bytes, with a line feed between two. */
+/**
+ * SHA-256 over the PostScript names. Each name occurs once; the names are sorted by their bytes and separated by a line
+ * feed.
+ */
 NSString *digest() {
   NSArray *names = CFBridgingRelease(CTFontManagerCopyAvailablePostScriptNames());
   std::set<std::string> sorted;

@@ -25,7 +25,7 @@ NSString *nameOf(CLAuthorizationStatus status) {
 }
 
 void readLocation(DRSReading *reading, CLLocation *location) {
-  // A negative accuracy marks its value as invalid.
+  // A negative accuracy means that the value is invalid.
   if (location.horizontalAccuracy >= 0) {
     [reading field:@"latitude" read:^{ return number(location.coordinate.latitude); }];
     [reading field:@"longitude" read:^{ return number(location.coordinate.longitude); }];
@@ -41,7 +41,7 @@ void readLocation(DRSReading *reading, CLLocation *location) {
 
 }  // namespace
 
-/** The last position the system has for this app: no update is started and no permission requested. */
+/** Reads the last position that the system has for this app. It starts no update and requests no permission. */
 void readGeolocationOnMain(DRSReading *reading) {
   CLLocationManager *manager = [[CLLocationManager alloc] init];
   const CLAuthorizationStatus status = manager.authorizationStatus;
@@ -56,7 +56,7 @@ void readGeolocationOnMain(DRSReading *reading) {
   if (CLLocation *location = manager.location) readLocation(reading, location);
 }
 
-/** Runs on the queue, not on the main thread, which it may hold up. */
+/** Runs on the queue and not on the main thread, because the call may block. */
 void readGeolocation(DRSReading *reading) {
   [reading field:@"locationServicesEnabled" read:^{ return boolean(CLLocationManager.locationServicesEnabled); }];
 }

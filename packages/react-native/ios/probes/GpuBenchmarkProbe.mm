@@ -30,7 +30,7 @@ void readTimes(DRSReading *reading, const GpuTimes &times) {
 
 }  // namespace
 
-/** iOS ends the graphics work of an app in the background. */
+/** Skips the run of an app in the background, because iOS ends its graphics work there. */
 void readGpuBenchmarkOnMain(DRSReading *reading) {
   const bool inBackground = UIApplication.sharedApplication.applicationState == UIApplicationStateBackground;
   if (inBackground) readSkipped(reading, @"background");

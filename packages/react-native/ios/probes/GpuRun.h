@@ -12,9 +12,9 @@ NS_ASSUME_NONNULL_BEGIN
 
 namespace drs {
 
-/** What a short drawing run took, in milliseconds. */
+/** The durations of a short drawing run, in milliseconds. */
 struct GpuTimes {
-  /** The duration of each operation, from its commit to its completion, as the app sees it. */
+  /** The duration of each operation from its commit to its completion, measured by the app. */
   std::vector<double> operations;
   double gpu = 0;
   double whole = 0;
@@ -22,10 +22,10 @@ struct GpuTimes {
 };
 
 /**
- * Draws off screen, one operation after the other, until all are done, the token stops, or the run's own bound is
- * reached. Never blocks on the graphics processor for longer than that.
+ * Draws off screen, one operation after the other, until all operations are done, the token stops, or the run's own
+ * time limit has passed. It does not wait for the graphics processor beyond this.
  *
- * @return no value when no operation completed.
+ * @return no value if no operation completed.
  */
 std::optional<GpuTimes> drawOffScreen(id<MTLDevice> device, const std::shared_ptr<Token> &token);
 

@@ -9,15 +9,15 @@ using Clock = Token::Clock;
 using Milliseconds = std::chrono::duration<double, std::milli>;
 
 constexpr int kOperations = 40;
-// Percentiles of fewer have no meaning.
+// Percentiles of fewer operations have no meaning.
 constexpr size_t kFewestOperations = 8;
 constexpr int kDrawCallsPerOperation = 8;
 constexpr NSUInteger kTargetSide = 256;
 constexpr auto kLongestRun = 1500ms;
-/** The compiler of shaders runs in another process and may be cold. */
+/** The compiler of shaders runs in another process, which may have to start first. */
 constexpr auto kLongestPreparation = 2000ms;
 
-/** One triangle over the whole target, and some arithmetic for each pixel. */
+/** One triangle that covers the whole target, and some arithmetic for each pixel. */
 NSString *const kShaders = @R"(
 #include <metal_stdlib>
 using namespace metal;
@@ -68,7 +68,9 @@ MTLRenderPassDescriptor *makePass(id<MTLDevice> device) {
   return pass;
 }
 
-/** @return seconds the graphics processor was busy; no value when the operation failed or was not awaited. */
+/**
+ * @return seconds for which the graphics processor was busy; no value if the operation failed or did not end in time.
+ */
 std::optional<double> operate(id<MTLCommandQueue> queue, id<MTLRenderPipelineState> pipeline,
                               MTLRenderPassDescriptor *pass, const std::shared_ptr<Token> &token) {
   id<MTLCommandBuffer> commands = [queue commandBuffer];

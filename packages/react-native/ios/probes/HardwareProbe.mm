@@ -32,7 +32,7 @@ void readScreen(DRSReading *reading) {
   [reading field:@"screenBrightness" read:^{ return number(screen.brightness); }];
 }
 
-/** iOS reports the battery only while it is monitored; the host's own setting is restored. */
+/** iOS reports the battery only while it is monitored. Afterwards the host app's own setting is restored. */
 void readBattery(DRSReading *reading) {
   if (![reading wantsField:@"batteryLevel"] && ![reading wantsField:@"batteryState"]) return;
   UIDevice *device = UIDevice.currentDevice;

@@ -8,7 +8,7 @@ namespace drs {
 
 namespace {
 
-/** `j` means the hour in the form that the user prefers. */
+/** In a template, `j` means the hour in the form that the user prefers. */
 NSNumber *uses24HourClock(NSLocale *locale) {
   NSString *pattern = [NSDateFormatter dateFormatFromTemplate:@"j" options:0 locale:locale];
   return pattern == nil ? nil : boolean(shows24Hours(bytesOf(pattern)));

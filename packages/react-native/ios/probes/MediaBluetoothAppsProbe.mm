@@ -50,7 +50,7 @@ void readMediaOnMain(DRSReading *reading) {
   [reading field:@"accessibilityFeatures" read:^{ return accessibilityFeatures(); }];
 }
 
-/** The session is looked at as it is: it is neither configured nor activated. */
+/** Reads the session without configuring or activating it. */
 void readMedia(DRSReading *reading) {
   AVAudioSession *session = AVAudioSession.sharedInstance;
   [reading field:@"audioOutputRoute" read:^{ return routeName(session.currentRoute.outputs.firstObject.portType); }];

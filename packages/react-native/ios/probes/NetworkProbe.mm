@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/** The system answers from memory, within a few milliseconds. */
+/** The system normally answers from memory within a few milliseconds. */
 constexpr auto kLongestWait = 1s;
 
 struct Path {
@@ -25,7 +25,7 @@ NSString *typeOf(nw_path_t path) {
   return @"other";
 }
 
-/** The current path: a monitor reports it as soon as it starts. No data is sent. */
+/** The current network path. A monitor reports it as soon as it starts. No data is sent. */
 std::optional<Path> currentPath(const std::shared_ptr<Token> &token) {
   const auto handover = std::make_shared<Handover<Path>>(token);
   nw_path_monitor_t monitor = nw_path_monitor_create();
@@ -38,7 +38,7 @@ std::optional<Path> currentPath(const std::shared_ptr<Token> &token) {
   return path;
 }
 
-/** A path that would come up on demand is neither there nor missing. */
+/** A path that the system would establish on demand is neither connected nor missing. */
 std::optional<bool> isConnected(nw_path_status_t status) {
   if (status == nw_path_status_satisfied) return true;
   if (status == nw_path_status_unsatisfied) return false;

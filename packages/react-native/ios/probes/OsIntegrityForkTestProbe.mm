@@ -9,7 +9,7 @@ namespace drs {
 
 namespace {
 
-/** What a Mac lets its processes do is no evidence about an iPhone's sandbox. */
+/** Whether the app runs on a Mac. What a Mac allows its processes is no evidence about the sandbox of an iPhone. */
 bool runsOnMac() {
   NSProcessInfo *process = NSProcessInfo.processInfo;
   return TARGET_OS_SIMULATOR != 0 || process.isiOSAppOnMac || process.isMacCatalystApp;

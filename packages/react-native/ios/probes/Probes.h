@@ -6,16 +6,16 @@ NS_ASSUME_NONNULL_BEGIN
 
 namespace drs {
 
-/** The parts of a probe, either of which may be missing. */
+/** The parts of a probe. Either of them may be missing. */
 struct Probe {
   using Part = void (*)(DRSReading *);
 
-  /** What must be read on the main thread (UIKit), in one go and before the rest. */
+  /** Reads what must be read on the main thread (UIKit). It runs once, before the other part. */
   Part onMain = nullptr;
   Part onQueue = nullptr;
 };
 
-/** @return neither part when iOS has no such probe. */
+/** @return a probe without parts if iOS has no such probe. */
 Probe findProbe(NSString *name);
 
 void readDeviceIdentityOnMain(DRSReading *reading);
@@ -41,7 +41,7 @@ void readSecurityPosture(DRSReading *reading);
 void readTransactionSafetyOnMain(DRSReading *reading);
 void readRuntimeTiming(DRSReading *reading);
 
-/** The sources of the interface: any probe may ask for any of them. */
+/** Gathers the sources of the interface. Any probe may request any of them. */
 void gatherOnMain(DRSReading *reading);
 void gather(DRSReading *reading);
 

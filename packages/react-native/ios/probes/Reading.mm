@@ -73,7 +73,7 @@ DRSUnavailable const DRSUnavailablePermission = @"permission";
     id value = read();
     if (value != nil && !_token->stopped()) values[name] = value;
   } @catch (...) {
-    // Left out like all that could not be read; its neighbours go on.
+    // A field whose read throws is left out, and the other fields are still read.
   }
 }
 

@@ -8,12 +8,12 @@ NS_ASSUME_NONNULL_BEGIN
 
 namespace drs {
 
-/** `isScreenCaptured`, `isScreenMirrored`, `accessibilityRunning`: asked for by two probes. On the main thread. */
+/** Reads `isScreenCaptured`, `isScreenMirrored` and `accessibilityRunning` on the main thread. Two probes use it. */
 void readScreenUse(DRSReading *reading);
 
 /**
- * The accessibility settings that are on, as UIKit reports them. The two that are on by default (shake
- * to undo, video autoplay) have no meaning and are not among them.
+ * The accessibility settings that are on, as UIKit reports them. Shake to undo and video autoplay are left out: they
+ * are on by default, so they have no meaning.
  */
 NSArray<NSString *> *accessibilityFeatures();
 

@@ -24,7 +24,7 @@ NSDictionary *toDictionary(const Presence &presence) {
   return @{@"present" : texts(presence.present), @"absent" : texts(presence.absent)};
 }
 
-/** @return no value when the argument is no list of texts within the bound. */
+/** @return no value if the argument is no list of texts, or if it has too many. */
 std::optional<std::vector<std::string>> namesOf(id argument) {
   if (![argument isKindOfClass:NSArray.class] || [argument count] > bounds::kRequested) return std::nullopt;
   std::vector<std::string> names;
@@ -52,7 +52,7 @@ Existence portExistence(const std::string &name, const Token &token) {
   return port ? loopback::listener(*port, token) : Existence::unknown;
 }
 
-/** What is not declared is always answered with no: it is not asked, and stays unknown. */
+/** The system answers no for every scheme that is not declared. Such a scheme is not queried, and stays unknown. */
 Existence schemeExistence(const std::string &name, NSSet *declared) {
   NSString *scheme = text(name);
   if (scheme == nil || ![declared containsObject:scheme.lowercaseString]) return Existence::unknown;
@@ -75,13 +75,13 @@ NSNumber *flag(id value) { return [value isKindOfClass:NSNumber.class] ? boolean
 
 NSNumber *port(id value) { return [value isKindOfClass:NSNumber.class] ? number([value doubleValue]) : nil; }
 
-/** Returns only the host of an automatic configuration's URL: the rest may hold secrets. */
+/** Returns only the host of the URL for automatic configuration, because the rest may contain secrets. */
 NSString *hostOf(id address) {
   NSString *known = text(address);
   return known == nil ? nil : text([NSURL URLWithString:known].host);
 }
 
-/** The keys are written as text because CFNetwork declares those of SOCKS and of scopes for the Mac only. */
+/** The keys are written as text, because CFNetwork declares the keys for SOCKS and for scopes only on the Mac. */
 NSDictionary *proxies() {
   NSDictionary *settings = CFBridgingRelease(CFNetworkCopySystemProxySettings());
   if (settings == nil) return nil;

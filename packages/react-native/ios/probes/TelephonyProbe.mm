@@ -9,7 +9,7 @@ namespace drs {
 
 namespace {
 
-/** The carrier for data, else the only one. */
+/** The carrier for data, or the only carrier. */
 CTCarrier *carrierOf(CTTelephonyNetworkInfo *info) {
   NSDictionary<NSString *, CTCarrier *> *carriers = info.serviceSubscriberCellularProviders;
   NSString *service = info.dataServiceIdentifier;
@@ -26,7 +26,8 @@ NSString *unlessPlaceholder(NSString *value) {
 
 void readTelephony(DRSReading *reading) {
   CTTelephonyNetworkInfo *info = [[CTTelephonyNetworkInfo alloc] init];
-  // Without a registered plan (flight mode, no SIM, an iPad) the dictionary is empty: unknown, not none.
+  // Without a registered plan (flight mode, no SIM, an iPad) the dictionary is empty. The count is then unknown, and
+  // not 0.
   [reading field:@"simCount"
             read:^{
               const NSUInteger count = info.serviceCurrentRadioAccessTechnology.count;

@@ -4,8 +4,8 @@
 namespace drs {
 
 /**
- * iOS has no field about a window of time: each of these is read when it is requested. An active app is in use; one
- * that is not active is no evidence about the device.
+ * No field of iOS depends on an observation window, so each field is read when it is requested. An active app is in
+ * use. An app that is not active is no evidence about the device.
  */
 void readTransactionSafetyOnMain(DRSReading *reading) {
   readScreenUse(reading);

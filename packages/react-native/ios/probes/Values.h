@@ -8,14 +8,17 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-/** The only place where values are boxed: a boolean is always a true one, a number always a finite double. */
+/** Only this code boxes values. A boolean is always boxed as a boolean, and a number always as a finite double. */
 namespace drs {
 
 NSNumber *_Nullable boolean(std::optional<bool> value);
 
 NSNumber *_Nullable number(std::optional<double> value);
 
-/** An empty text has no meaning, nor has a value that is no text (an entry of a property list may be anything). */
+/**
+ * The text if it has a meaning: an empty text has none, nor has a value that is no text, which an entry of a property
+ * list may be.
+ */
 NSString *_Nullable text(id _Nullable value);
 NSString *_Nullable text(const std::optional<std::string> &value);
 

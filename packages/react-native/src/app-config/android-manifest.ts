@@ -4,7 +4,7 @@ interface Named {
   readonly $: Readonly<Record<string, string>>;
 }
 
-/** An Android manifest as `xml2js`, and so Expo's config plugins, hold it. */
+/** An Android manifest as `xml2js` parses it. Expo's config plugins receive this form. */
 export interface AndroidManifest {
   manifest: {
     queries?: { package?: Named[]; [other: string]: unknown }[];

@@ -20,22 +20,25 @@ describe("the declarations of an app", () => {
     });
   });
 
-  it("are those of the probes that are on by default, when no probe is named", () => {
+  it("are those of the default probes, if no probe is named", () => {
     expect(declarationsFor().queryProbes).toEqual(["os_integrity"]);
     expect(declarationsFor().schemes).toEqual(DECLARED_SCHEMES["os_integrity"]);
   });
 
-  it("stay below the limit of iOS even with all probes", () => {
+  it("stay below the limit of iOS, even if all probes are named", () => {
     expect(declarationsFor(["os_integrity", "media_bluetooth_apps"]).schemes.length).toBeLessThanOrEqual(MAX_SCHEMES);
   });
 
-  it.each([["os_integrity"], [{ probes: [] }], [["os_integrety"]], [[1]]])("are not made for %j", (probes) => {
-    expect(() => declarationsFor(probes)).toThrow(/probes/);
-  });
+  it.each([["os_integrity"], [{ probes: [] }], [["os_integrety"]], [[1]]])(
+    "are rejected for %j, which is no list of probes",
+    (probes) => {
+      expect(() => declarationsFor(probes)).toThrow(/probes/);
+    },
+  );
 });
 
 describe("an Android manifest", () => {
-  it("keeps what the app declared and gets the queries and the marker, once", () => {
+  it("keeps the app's own declarations, and receives the queries and the marker once", () => {
     const declarations = declarationsFor(["os_integrity"]);
     const once = declareQueries(manifest(), declarations);
     const queries = once.manifest.queries ?? [];
@@ -62,7 +65,7 @@ describe("the URL schemes of an app", () => {
     expect(joinSchemes(["own", "sileo"], ["sileo", "zbra"])).toEqual(["own", "sileo", "zbra"]);
   });
 
-  it("are rejected beyond the limit of iOS, and the message has the numbers", () => {
+  it("are rejected beyond the limit of iOS, with a message that has the numbers", () => {
     const own = Array.from({ length: 45 }, (_, index) => `own${index}`);
     const wanted = Array.from({ length: 6 }, (_, index) => `wanted${index}`);
     expect(() => joinSchemes(own, wanted)).toThrow(/would hold 51 schemes, and iOS looks at 50: 45 .* 6 /);

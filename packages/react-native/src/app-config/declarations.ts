@@ -8,22 +8,24 @@ export interface Declarations {
   readonly packages: readonly string[];
   /** Entries of `LSApplicationQueriesSchemes`. */
   readonly schemes: readonly string[];
-  /** Probes in the marker that tells native code what was declared. */
+  /** Probes that the marker names. The marker tells native code for which probes the packages are declared. */
   readonly queryProbes: readonly ProbeId[];
 }
 
-/** Apple: `canOpenURL` considers only the first 50 declared schemes. */
+/** `canOpenURL` considers only the first 50 declared schemes (Apple's documentation). */
 export const MAX_SCHEMES = 50;
 
-/** Name of the `<meta-data>` that lists the probes whose packages are declared (`docs/native-interface.md`). */
+/**
+ * The name of the `<meta-data>` element that lists the probes whose packages are declared (`docs/native-interface.md`).
+ */
 export const QUERIES_MARKER = "io.devicerisksignals.QUERIES";
 
-/** The probes that run by default, after consent. */
+/** The probes that are enabled by default. They run after consent. */
 export const DEFAULT_PROBES: readonly ProbeId[] = PROBE_IDS.filter((probe) => factsOf(probe).enabledByDefault);
 
 /**
- * @param probes of unknown origin; default: the probes that are on by default.
- * @throws MisuseError for what is no list of probes.
+ * @param probes a value of unknown origin; default: the probes that are enabled by default.
+ * @throws MisuseError if the value is no list of probes.
  */
 export function declarationsFor(probes: unknown = DEFAULT_PROBES): Declarations {
   const named = readProbeIds(probes);
@@ -37,7 +39,7 @@ export function declarationsFor(probes: unknown = DEFAULT_PROBES): Declarations 
   };
 }
 
-/** @throws MisuseError for what is no list of probes. */
+/** @throws MisuseError if the value is no list of probes. */
 export function readProbeIds(probes: unknown): readonly ProbeId[] {
   if (!Array.isArray(probes)) throw new MisuseError([{ path: "probes", message: "must be a list of probe ids" }]);
   const problems: Problem[] = probes.flatMap((probe: unknown, index) =>
@@ -49,7 +51,10 @@ export function readProbeIds(probes: unknown): readonly ProbeId[] {
   return probes as ProbeId[];
 }
 
-/** All the schemes that an app then declares, its own first. @throws MisuseError for more than iOS looks at. */
+/**
+ * All schemes that the app must declare: its own schemes first, then the wanted ones. @throws MisuseError if they are
+ * more than iOS considers.
+ */
 export function joinSchemes(declared: readonly string[], wanted: readonly string[]): readonly string[] {
   const all = [...new Set([...declared, ...wanted])];
   if (all.length <= MAX_SCHEMES) return all;

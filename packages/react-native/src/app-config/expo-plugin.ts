@@ -20,7 +20,7 @@ interface ConfigPlugins {
 
 const OPTIONS: ReadonlySet<string> = new Set(["probes"]);
 
-/** @throws MisuseError for wrong options, and later for more schemes than iOS looks at. */
+/** @throws MisuseError if the options are wrong, and later, if the app declares more schemes than iOS considers. */
 export function withDeviceRiskSignals<Config>(config: Config, options: unknown = {}): Config {
   const declarations = declarationsFor(readOptions(options).probes);
   const { withAndroidManifest, withInfoPlist } = configPlugins();
@@ -46,7 +46,7 @@ function readOptions(options: unknown): { probes?: unknown } {
   return options;
 }
 
-/** The app's own Expo, as its plugins are resolved from the folder that prebuild runs in. */
+/** Loads the app's own Expo from the folder in which prebuild runs, because Expo's plugins are resolved there, too. */
 function configPlugins(): ConfigPlugins {
   const require = createRequire(join(process.cwd(), "package.json"));
   return require("expo/config-plugins") as ConfigPlugins;

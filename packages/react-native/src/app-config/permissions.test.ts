@@ -4,7 +4,7 @@ import { PROBE_IDS } from "@device-risk-signals/contract/catalog/fields";
 import { expect, it } from "vitest";
 import { installTimePermissions } from "./permissions.ts";
 
-it("permissions at installation are those of the named probes, with every field that each unlocks", () => {
+it("permissions that Android gives at installation are those of the named probes, with every field that each unlocks", () => {
   expect(installTimePermissions(["network", "locale"])).toEqual([
     {
       permission: "ACCESS_NETWORK_STATE",
@@ -16,7 +16,7 @@ it("permissions at installation are those of the named probes, with every field 
   expect(installTimePermissions(["geolocation", "telephony"])).toEqual([]);
 });
 
-it("the guide's table of permissions lists all of them", () => {
+it("the guide's table of permissions lists all permissions that a probe can use", () => {
   const guide = readFileSync(join(import.meta.dirname, "../../../../docs/integrator-mobile.md"), "utf8");
   const rows = [...guide.matchAll(/^\| `([A-Z_]+)` +\| `(\w+)` +\|/gm)].map(
     ([, permission, probe]) => `${permission} ${probe}`,

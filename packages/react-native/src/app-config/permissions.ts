@@ -1,14 +1,14 @@
 import { CATALOG } from "@device-risk-signals/contract/catalog";
 
-/** A permission that the app may declare, and what a probe then observes in addition. */
+/** A permission that the app may declare, and the fields that a probe then observes in addition. */
 export interface Unlocked {
-  /** The permission's name without `android.permission.` before it. */
+  /** The permission's name without the prefix `android.permission.`. */
   readonly permission: string;
   readonly probe: string;
   readonly fields: readonly string[];
 }
 
-/** Android gives these at installation: no user is asked. */
+/** Android grants these permissions at installation, without asking the user. */
 const INSTALL_TIME: ReadonlySet<string> = new Set([
   "ACCESS_NETWORK_STATE",
   "DETECT_SCREEN_CAPTURE",
@@ -17,7 +17,7 @@ const INSTALL_TIME: ReadonlySet<string> = new Set([
   "USE_BIOMETRIC",
 ]);
 
-/** Permissions ordered by probe, then by permission, in the catalog's order. */
+/** Permissions in the catalog's order: by probe, then by permission. */
 export function installTimePermissions(probes: readonly string[]): readonly Unlocked[] {
   return CATALOG.filter(({ id }) => probes.includes(id)).flatMap(({ id, fields }) => {
     const unlocked = new Map<string, string[]>();

@@ -48,7 +48,10 @@ it("an Expo app needs the plugin", () => {
   expect(problems()).toEqual([]);
 });
 
-/** Installs as much of Expo's package as an app's config takes: it runs `app.config.js` with what `app.json` holds. */
+/**
+ * Installs a stand-in for the part of Expo's package that reads an app's config: it runs `app.config.js` with the
+ * content of `app.json`.
+ */
 const installExpo = (file = "@expo/config/index.js") =>
   write(
     `node_modules/${file}`,
@@ -62,7 +65,7 @@ const installExpo = (file = "@expo/config/index.js") =>
   );
 const PLUGIN = "@device-risk-signals/react-native";
 
-it("an Expo app whose plugin is in app.config.js has no problem, and its probes are known", () => {
+it("an Expo app whose plugin is in app.config.js has no finding, and its probes are known", () => {
   installExpo();
   write("app.json", JSON.stringify({ expo: { android: { permissions: ["android.permission.USE_BIOMETRIC"] } } }));
   write(
@@ -103,7 +106,7 @@ it("packages are examined although the config can't be read", () => {
   ]);
 });
 
-it.each(["ts", "mts", "cts", "mjs", "cjs", "js"])("app.config.%s is a config that Expo runs", (extension) => {
+it.each(["ts", "mts", "cts", "mjs", "cjs", "js"])("app.config.%s is run as Expo runs it", (extension) => {
   write(`app.config.${extension}`, "");
   expect(problems().map(({ text }) => text)).toEqual([
     `app.config.${extension}: a config that can be read; Expo is not installed`,
@@ -118,7 +121,7 @@ it.each([
   expect(problems()).toEqual([]);
 });
 
-it("a config whose lists are no lists lacks the plugin", () => {
+it("a config whose lists are no lists has a missing plugin", () => {
   write("app.json", JSON.stringify({ expo: { plugins: {}, android: { permissions: {} } } }));
   expect(problems().map(({ text }) => text)).toEqual([`app.json: the plugin "${PLUGIN}"`]);
 });
@@ -126,20 +129,20 @@ it("a config whose lists are no lists lacks the plugin", () => {
 describe("the app's own Expo", () => {
   const config = (text: string) => write("app.config.js", `module.exports = () => (${text});`);
 
-  it("is found where only the package expo has it", () => {
+  it("is found if only the package expo provides it", () => {
     installExpo("expo/config.js");
     config(`{ plugins: ["${PLUGIN}"] }`);
     expect(problems()).toEqual([]);
   });
 
-  it("names the file that it read", () => {
+  it("determines which file a finding names", () => {
     installExpo();
     write("app.config.ts", "");
     config("{}");
     expect(problems().map(({ text }) => text)).toEqual([`app.config.js: the plugin "${PLUGIN}"`]);
   });
 
-  it("gets the environment files of development before the config runs", () => {
+  it("has the environment files of development loaded before it runs the config", () => {
     vi.stubEnv("NODE_ENV", undefined);
     vi.stubEnv("APP_PLUGIN", undefined);
     installExpo();
@@ -151,7 +154,7 @@ describe("the app's own Expo", () => {
     expect(problems()).toEqual([]);
   });
 
-  it("is reported with the reason when it is broken, not as not installed", () => {
+  it("is reported as broken with the reason, and not as missing", () => {
     write("node_modules/@expo/config/index.js", 'throw new Error("half an installation");');
     config("{}");
     expect(problems().map(({ text }) => text)).toEqual([
@@ -168,7 +171,7 @@ it("native projects are examined for the probes of the plugin", () => {
   expect(problems()[0]?.text).toBe(`AndroidManifest.xml: <queries> lack ${own.map(asked).join(" ")}`);
 });
 
-it("doctor reports what a bare app lacks, but not what the template of prebuild declares", () => {
+it("doctor reports what a bare app lacks, except what prebuild's template declares", () => {
   const probes = ["os_integrity_frida_scan"];
   write("app.json", JSON.stringify({ expo: { plugins: [[PLUGIN, { probes }]] } }));
   expect(optional().join()).not.toContain("INTERNET");
@@ -176,7 +179,7 @@ it("doctor reports what a bare app lacks, but not what the template of prebuild 
   expect(optional(probes).join()).toContain("INTERNET");
 });
 
-it("doctor reports permissions that unlock fields of the enabled probes, but not as a problem", () => {
+it("doctor reports permissions that unlock fields of the enabled probes, but does not count them as problems", () => {
   const permission = (name: string) => `<uses-permission android:name="android.permission.${name}"/>`;
   const [network, biometric] = [permission("ACCESS_NETWORK_STATE"), permission("USE_BIOMETRIC")];
   android(`<!-- ${network} -->`);
@@ -198,13 +201,13 @@ it("doctor reports permissions that unlock fields of the enabled probes, but not
   expect(optional(["hardware"])).toEqual([]);
 });
 
-it("a bare app that declares exactly what its probes need has no problem", () => {
+it("a bare app that declares exactly what its probes need has no finding", () => {
   android(queries(packages) + marker("os_integrity"));
   ios(schemes);
   expect(problems(["os_integrity"])).toEqual([]);
 });
 
-it("doctor reports a missing declaration, even if a comment contains it", () => {
+it("doctor reports a missing declaration, even if a comment contains that declaration", () => {
   android(`<!-- ${queries(packages)} ${marker("os_integrity")} -->${queries(packages.slice(1))}`);
   ios(schemes.slice(1));
   expect(problems(["os_integrity"]).map(({ text }) => text)).toEqual([

@@ -10,7 +10,7 @@ import {
 import { installTimePermissions } from "../app-config/permissions.ts";
 import { type ExpoConfig, readExpoConfig } from "./expo-config.ts";
 
-/** What `doctor` found; the integrator must fix `missing` and `too much`; `optional` is the integrator's choice. */
+/** One finding of `doctor`. The integrator must fix `missing` and `too much`; `optional` is the integrator's choice. */
 export interface Finding {
   readonly kind: "ok" | "optional" | "missing" | "too much";
   readonly text: string;
@@ -20,8 +20,9 @@ const PACKAGE = "@device-risk-signals/react-native";
 const OLDEST_MINOR = 80;
 
 /**
- * Looks at an app's folder and changes no file. An `app.config.js` or `.ts` is run, as Expo runs it.
- * @param probes of the app; default: the probes that are on by default, and those of the plugin's entry in the Expo config.
+ * Examines an app's folder and changes no file. An `app.config.js` or `app.config.ts` is run, as Expo does.
+ * @param probes the probes of the app; default: the default probes, and the probes that the plugin's entry in the Expo
+ * config names.
  */
 export function examine(folder: string, probes: readonly string[] | undefined): readonly Finding[] {
   const manifest = readJson(join(folder, "package.json"));
@@ -37,7 +38,7 @@ export function examine(folder: string, probes: readonly string[] | undefined): 
   return [...examinePackages(manifest), ...(native.length > 0 ? native : examinePlugin(config, plugin, enabled))];
 }
 
-/** Empty when the folder has no native projects. */
+/** Returns no finding if the folder has no native projects. */
 function examineNative(
   folder: string,
   declarations: ReturnType<typeof declarationsFor>,
@@ -52,7 +53,7 @@ function examineNative(
   ];
 }
 
-/** Examines the config alone: before prebuild there are no native projects. */
+/** Examines only the config, because an Expo app has no native projects before prebuild. */
 function examinePlugin(
   config: ExpoConfig | undefined,
   plugin: { readonly probes: unknown } | undefined,

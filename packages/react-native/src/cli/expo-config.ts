@@ -4,10 +4,10 @@ import { basename, join } from "node:path";
 
 /** The part of an app's Expo config that `doctor` reads. */
 export interface ExpoConfig {
-  /** The file to edit. */
+  /** The path of the file that the developer edits. */
   readonly file: string;
   readonly plugins: readonly unknown[];
-  /** Android permissions that the app's config and its plugins declare, as they are written there. */
+  /** Android permissions that the app's config and its plugins declare, in the spelling of the config. */
   readonly permissions: readonly string[];
 }
 
@@ -28,9 +28,9 @@ interface ExpoConfigPackage {
 const DYNAMIC = ["ts", "mts", "cts", "mjs", "cjs", "js"].map((extension) => `app.config.${extension}`);
 
 /**
- * The config of the app in a folder, put together by the app's own `@expo/config`: `app.json`, `app.config.js` or
- * `app.config.ts`, which is run for it, with the environment files that Expo loads. Without Expo installed `app.json`
- * alone is read. `undefined` where there is no config.
+ * The config of the app in a folder. The app's own `@expo/config` builds it from `app.json` and from `app.config.js` or
+ * `app.config.ts`, which it runs with the environment files that Expo loads. If Expo is not installed, only `app.json`
+ * is read. `undefined` if the app has no config.
  */
 export function readExpoConfig(folder: string): ExpoConfig | UnreadableConfig | undefined {
   const file = [...DYNAMIC, "app.json", "app.config.json"].find((name) => existsSync(join(folder, name)));
@@ -65,14 +65,14 @@ function configOf(file: string, { plugins, android }: Json): ExpoConfig {
   };
 }
 
-/** Loads the `.env` files, as Expo's command line does before it reads a config. */
+/** Loads the `.env` files before the config is read, as Expo's command line does. */
 function loadEnvironment(folder: string, require: NodeJS.Require): void {
   process.env["NODE_ENV"] ??= "development";
   const environment = firstOf(require, ["@expo/env"]) as { load?(folder: string, options: Json): unknown } | undefined;
   environment?.load?.(folder, { silent: true });
 }
 
-/** The first of these packages that the app has. */
+/** The first of these packages that is installed in the app. */
 function firstOf(require: NodeJS.Require, names: readonly string[]): unknown {
   for (const name of names) {
     try {

@@ -6,15 +6,15 @@ import { phoneOf, type Scenario } from "./scenarios.ts";
 
 export interface MockPhone {
   readonly scenario: Scenario;
-  /** The platform, for scenarios that exist on both; default Android. */
+  /** The platform, for scenarios that exist on both platforms; default Android. */
   readonly platform?: Platform | undefined;
-  /** Seed for values that change over time, such as memory. The same seed gives the same values. */
+  /** Seed for values that change over time, such as free memory. The same seed gives the same values. */
   readonly seed?: number | undefined;
 }
 
 /**
- * A phone that answers at once from the evidence corpus. No time passes on it: it sets no timer of JavaScript's, so that
- * it also works under a test's fake timers.
+ * A phone that answers at once with the evidence of the corpus. It ends time limits without a wait, and sets no timer
+ * of JavaScript, so that it also works under a test's fake timers.
  */
 export function mockHost({ scenario, platform, seed }: MockPhone): Host {
   const phone = phoneOf(scenario, platform);
@@ -23,7 +23,7 @@ export function mockHost({ scenario, platform, seed }: MockPhone): Host {
     async collect(_call, probe, request) {
       if (scenario === "errors") throw new Error("failed");
       if (scenario !== "timeouts") return varyAnswer(answer(phone, probe, request), seed);
-      // The bound of this very call is the timer that was set last.
+      // The timer that was set last is the time limit of this call.
       const timer = timers.at(-1);
       await Promise.resolve();
       timer?.();
@@ -59,7 +59,7 @@ export function mockHost({ scenario, platform, seed }: MockPhone): Host {
   };
 }
 
-/** Fields that differ between two readings of one phone, and by how much of their value. */
+/** Fields that differ between two readings of one phone, and the share of the value by which they differ. */
 const VARYING: ReadonlySet<string> = new Set([
   "freeMemoryBytes",
   "storageFreeBytes",
@@ -77,7 +77,7 @@ function varyAnswer(given: NativeAnswer, seed: number | undefined): NativeAnswer
   return { ...given, fields: Object.fromEntries(fields) as Record<string, unknown> };
 }
 
-/** A number from 0 to 1, by a multiplicative hash of seed and name. */
+/** A number from 0 to 1, derived from seed and name by a multiplicative hash. */
 function shareOf(seed: number, name: string): number {
   let hash = Math.imul(seed | 0, 2_654_435_761);
   for (let at = 0; at < name.length; at++) hash = Math.imul(hash ^ name.charCodeAt(at), 16_777_619);

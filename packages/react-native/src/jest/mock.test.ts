@@ -10,7 +10,7 @@ import { consentFor, DeviceIntel, readField, sampleEvent, SCENARIOS, setScenario
 const session = { sessionId: "session-1" };
 
 describe.each(SCENARIOS)("the scenario %s", (scenario) => {
-  it("gives an event that the endpoint accepts, without a departure from the catalog", async () => {
+  it("gives an event that the endpoint accepts and the catalog describes", async () => {
     const event = await sampleEvent({ scenario });
     const observations: unknown = JSON.parse(JSON.stringify(event));
     const request = { action_id: "a", action_type: "t", sdk_version: "0.1.0", platform: "android", observations };
@@ -18,12 +18,12 @@ describe.each(SCENARIOS)("the scenario %s", (scenario) => {
     expect(checkAgainstCatalog(event.probes)).toEqual([]);
   });
 
-  it.each([undefined, 1, 7])("gives only values that a device sends, with the seed %s", async (seed) => {
+  it.each([undefined, 1, 7])("gives only values that a device can send, with the seed %s", async (seed) => {
     const { probes } = await sampleEvent({ scenario, seed });
     expect(outsideVocabulary(platformOf(probes), probes)).toEqual([]);
   });
 
-  it("holds no value for which the sample's app lacks the permission", async () => {
+  it("has no value of a field for which the example app lacks the permission", async () => {
     const { probes } = await sampleEvent({ scenario });
     const granted = dataOf(probes.application)["grantedPermissions"];
     if (platformOf(probes) === "ios" || granted === undefined) return;
@@ -68,7 +68,7 @@ describe.each(["android", "ios"] as const)("full-%s", (platform) => {
   });
 });
 
-/** Fields that a current system withholds, and the reason for a skipped run, which is absent when the run took place. */
+/** Whether a current system withholds the field. A skipped reason is also absent, because the run took place. */
 function isWithheld(platform: Platform, probe: string, name: string): boolean {
   const field = CATALOG.find(({ id }) => id === probe)?.fields[name];
   return field?.systems?.[platform]?.until !== undefined || name === "skippedReason";
@@ -80,14 +80,14 @@ describe("a failing scenario", () => {
       JSON.stringify({ ...outcome, data: undefined }),
     );
 
-  it("shows timeouts, errors or denied consent as three different states", async () => {
+  it("has timeouts, errors or denied consent as three different states", async () => {
     expect(await statuses("timeouts")).toContain('{"status":"timeout"}');
     expect(await statuses("errors", "ios")).toContain('{"status":"error","error":"native-failed"}');
     expect(await statuses("consent-denied")).toContain('{"status":"skipped","reason":"consent"}');
     expect(await statuses("consent-denied")).not.toContain('{"status":"success"}');
   });
 
-  it("is rejected when it is unknown or of the other platform", async () => {
+  it("is rejected if it is unknown or belongs to the other platform", async () => {
     await expect(sampleEvent({ scenario: "nokia" as never })).rejects.toThrow(/no such scenario/);
     await expect(sampleEvent({ scenario: "clean-ios", platform: "android" })).rejects.toThrow(/is of ios/);
   });
@@ -109,7 +109,7 @@ describe("DeviceIntel in an app's tests", () => {
     setScenario("clean-android");
   });
 
-  it("works as on a device, under fake timers too", async () => {
+  it("works as on a device, even under fake timers", async () => {
     setScenario("rooted-android");
     const intel = new DeviceIntel({ consent: consentFor("os_integrity") });
     const event = await intel.collect(session);
@@ -117,7 +117,7 @@ describe("DeviceIntel in an app's tests", () => {
     expect(readField(event, "hardware", "processorCount", "android")).toEqual({ state: "skipped", reason: "consent" });
   });
 
-  it("takes a new configuration, and a consent for one collection", async () => {
+  it("accepts a new configuration, and a consent for one collection", async () => {
     const intel = new DeviceIntel({ consent: consentFor("locale", "hardware") });
     const { probes } = await intel.collect({ ...session, consent: consentFor("locale") });
     expect([probes.locale.status, probes.hardware.status]).toEqual(["success", "skipped"]);
@@ -126,7 +126,7 @@ describe("DeviceIntel in an app's tests", () => {
     expect([after.locale.status, after.hardware.status]).toEqual(["skipped", "success"]);
   });
 
-  it("can change its phone between collections, and times out without waiting", async () => {
+  it("can change its phone between collections, and times out without a real wait", async () => {
     const intel = new DeviceIntel({ consent: consentFor("locale") });
     expect((await intel.collect(session)).probes.locale.status).toBe("success");
     setScenario("timeouts");

@@ -22,15 +22,15 @@ export { type Scenario, SCENARIOS } from "./scenarios.ts";
 let phone: MockPhone = { scenario: "clean-android" };
 
 /**
- * Sets the scenario of all instances from now on. @param platform for `consent-denied`, `timeouts` and `errors`;
- * default Android. @throws TypeError for an unknown scenario, or a platform that it is not of.
+ * Sets the scenario of all instances for later collections. @param platform for `consent-denied`, `timeouts` and
+ * `errors`; default Android. @throws TypeError if the scenario is unknown or does not exist on the platform.
  */
 export function setScenario(scenario: Scenario, platform?: Platform): void {
   mockHost({ scenario, platform });
   phone = { scenario, platform };
 }
 
-/** `DeviceIntel` on the phone of the scenario; configuration and consent work as on a real one. */
+/** `DeviceIntel` on the phone of the current scenario. Configuration and consent work as on a real phone. */
 export class DeviceIntel extends DeviceIntelOnHost {
   #given: Consent | ConsentFunction;
 
@@ -50,7 +50,10 @@ export class DeviceIntel extends DeviceIntelOnHost {
   }
 }
 
-/** One event of a scenario; `full-android` and `full-ios` run every probe, the others the default probes. */
+/**
+ * Makes one event of a scenario. `full-android` and `full-ios` run every probe; the other scenarios run the default
+ * probes.
+ */
 export async function sampleEvent({ scenario, platform, seed }: MockPhone): Promise<CollectedEvent> {
   const full = scenario.startsWith("full-");
   const configuration: Configuration = {

@@ -2,7 +2,7 @@ import type { Platform } from "@device-risk-signals/contract/catalog/fields";
 import type { EvidenceCase } from "../../evidence/load.ts";
 import { SCENARIOS as PHONES } from "../../evidence/scenarios.ts";
 
-/** The scenarios of the mock's phone. Those about the phone's state are cases of the evidence corpus. */
+/** The scenarios of the mock. Scenarios about the state of the phone are cases of the evidence corpus. */
 export const SCENARIOS = [
   "clean-android",
   "clean-ios",
@@ -20,12 +20,12 @@ export const SCENARIOS = [
 
 export type Scenario = (typeof SCENARIOS)[number];
 
-/** Scenarios in which a clean phone of either platform fails. */
+/** Scenarios in which probes fail on a clean phone. They exist on both platforms. */
 const FAILING: ReadonlySet<string> = new Set<Scenario>(["consent-denied", "timeouts", "errors"]);
 
 /**
  * The phone of a scenario.
- * @throws TypeError for an unknown scenario, or a platform that it is not of.
+ * @throws TypeError if the scenario is unknown or does not exist on the platform.
  */
 export function phoneOf(scenario: Scenario, platform?: Platform): EvidenceCase {
   if (!SCENARIOS.includes(scenario)) throw new TypeError(`no such scenario; there are ${SCENARIOS.join(", ")}`);

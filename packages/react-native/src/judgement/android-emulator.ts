@@ -38,20 +38,21 @@ const CHECKS: Readonly<Record<string, Finding>> = { build, files, properties, mo
 export const deviceFarmMarkers = together(present("packages", FARM_PACKAGES), present("paths", FARM_PATHS));
 
 /**
- * Markers that make a device an emulator. Weak values of the build, processors and farms do not: real devices have
- * them, too.
+ * Markers that no real device has. Weak values of the build, processors and agents of device farms are not among them,
+ * because real devices have those, too.
  */
 export const STRONG_MARKERS: readonly Finding[] = [files, properties, mounts];
 const all = together(build, ...STRONG_MARKERS);
 
-/** A build is one marker, however many of its members match. */
+/** Matching members of the build count as one marker, however many of them match. */
 function countMarkers({ markers }: AndroidRules, evidence: Evidence): number {
   return build.find(evidence).found.slice(0, 1).length + together(...markers).find(evidence).found.length;
 }
 
 /**
- * A `false` needs what every app can read on every phone. Properties and mounts only add markers: up to Android 8.1 a
- * property that is not set can't be distinguished from one that is denied.
+ * Whether the sources that decide a `false` were examined: the sources that every app can read on every phone.
+ * Properties and mounts can only add markers, because up to Android 8.1 a property that is not set can't be
+ * distinguished from a property that this app may not read.
  */
 function lookedAtAll(evidence: Evidence): boolean {
   return build.find(evidence).whole && files.find(evidence).whole;

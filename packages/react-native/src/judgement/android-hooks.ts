@@ -8,10 +8,10 @@ import { zygoteBridge } from "./native-bridge.ts";
 import { remember } from "./remember.ts";
 
 interface Mapped {
-  /** Base names. */
+  /** Base names of hooking libraries. */
   readonly hooks: Set<string>;
   readonly zygote: Set<string>;
-  /** Paths. */
+  /** Paths of code that is from neither the app nor the system. */
   readonly foreign: Set<string>;
 }
 
@@ -21,7 +21,7 @@ function mappedBy({ library, zygote, foreign, explained }: AndroidRules): (text:
     const file = (path: string): void => {
       const name = baseName(path);
       if (library.test(name)) mapped.hooks.add(name);
-      // A Zygisk module is stored in a folder of that name (Magisk, developer guide).
+      // A Zygisk module is stored in a folder with the name `zygisk` (Magisk, developer guide).
       if (zygote.test(name) || path.includes("/zygisk/")) mapped.zygote.add(name);
     };
     const code = (path: string): void => {

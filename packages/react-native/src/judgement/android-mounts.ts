@@ -6,25 +6,28 @@ import { type Mount, readMounts } from "./mount-info.ts";
 import { remember } from "./remember.ts";
 import { OF_MODULES } from "./root-artefacts.ts";
 
-/** The mounts of a table; read once, for several fields. */
+/** The mounts of a table. Several fields use them, so the table is parsed only once. */
 export const mountsOf = remember(({ text }: Text) => readMounts(text));
 
-/** The partitions of the system image, and the folders of theirs that root tools mount over. */
+/** Matches the partitions of the system image, and every path in them. */
 const OF_SYSTEM = /^\/(system|vendor|product|system_ext|odm)(\/|$)/;
 const READ_ONLY = /^\/((system|vendor)(\/(bin|xbin|etc|lib|lib64|app|priv-app|framework))?|product|system_ext|odm)?$/;
 const WRITABLE = /(^|,)rw(,|$)/;
 
-/** Whether a normally read-only path is mounted read-write. The `/` of early systems is in memory. */
+/**
+ * Whether a normally read-only path is mounted read-write. On early systems `/` is a file system in memory, which does
+ * not count.
+ */
 function isWritable({ point, type, options, superOptions }: Mount): boolean {
   return READ_ONLY.test(point) && type !== "rootfs" && WRITABLE.test(options) && WRITABLE.test(superOptions);
 }
 
-/** Whole parts of a path: `/mnt/.magisk/x` has such a part, `/mnt/magiskard` has none. */
+/** Matches only whole parts of a path: `/mnt/.magisk/x` matches, and `/mnt/magiskard` does not. */
 const OF_MAGISK = /(^|\/)\.?magisk(\/|$)/;
 /** Names that KernelSU, APatch and Magisk give to file systems that they mount. */
 const ROOT_TOOL = /^(KSU|APatch|worker)$/;
 
-/** A marker may be in what is mounted, in the part of it, in the place, or in the folders of an overlay. */
+/** Whether a marker is in the source, the root, the mount point, or the folders of an overlay. */
 function marks({ source, root, point, superOptions }: Mount, marker: RegExp): boolean {
   return [source, root, point, superOptions].some((mark) => marker.test(mark));
 }
@@ -50,12 +53,15 @@ export function androidMounts({ overlay }: Pick<AndroidRules, "overlay">): Judge
     writableSystemPathFound: anyMount(isWritable),
     suspiciousMountsFound: anyMount(isLeftByRootTool),
     magiskMountsFound: anyMount(namesMagisk),
-    /** A place of the system image that shows files of `/data`: by the number of the device, or by an overlay's folders. */
+    /**
+     * A path of the system image that shows files of `/data`. The device number or the folders of an overlay reveal
+     * this.
+     */
     magicMountModulesFound: anyFound(
       findingIn("mountInfo", true, (text) => {
         const mounts = mountsOf(text);
         const data = mounts.find(({ point }) => point === "/data")?.device;
-        // Makers overlay their own folders, too.
+        // Makers mount overlays of their own folders, too, so these do not count.
         const shown = mounts.filter(
           ({ point, device, type, superOptions }) =>
             OF_SYSTEM.test(point) && (device === data || (type === "overlay" && overlay.test(superOptions))),

@@ -11,8 +11,8 @@ import {
 import { MAGISK_SOCKET, OF_MODULES } from "./root-artefacts.ts";
 
 /**
- * The rules that guard against known false alarms, as data: a test loosens or leaves out one at a time, and sees a false
- * alarm come back.
+ * The rules that prevent known false alarms, as data. A test loosens or removes one rule at a time, and expects a false
+ * alarm.
  */
 export const ANDROID_RULES = {
   library: HOOK_LIBRARY,
@@ -22,16 +22,20 @@ export const ANDROID_RULES = {
   glib: GLIB_THREAD,
   pipe: INJECTOR_PIPE,
   /**
-   * Places where neither an app nor the system keeps code, and memory without a file. A deleted file belonged to an
-   * app.
+   * Places in which neither an app nor the system stores code, and memory without a file. Deleted files are not
+   * among them, because they belonged to an app.
    */
   foreign: /^\/(memfd:|(data\/(local|adb)|dev|debug_ramdisk|sbin)\/)/,
-  /** Foreign memory that may be executed, and who put it there. Memory that only imitates the name of ART's is not explained. */
+  /**
+   * Foreign memory that may be executed for a known reason, with the component that maps it. Memory whose name only
+   * resembles a name of ART does not match.
+   */
   explained: [
-    // ART's compiler keeps its code in memory: memfd from Android 10 on, ashmem before (AOSP, art/runtime/jit).
+    // ART's compiler keeps compiled code in memory: in a memfd from Android 10 on, and in ashmem on earlier systems
+    // (AOSP, art/runtime/jit).
     /^\/memfd:jit-(zygote-)?cache( \(deleted\))?$/,
     /^\/dev\/(ashmem|kgsl|mali|dri\/|pvr|nv|dma_heap|ion|zero)/,
-    // Nameless memory of drivers and WebView, unless a hook's name is on it.
+    // Drivers and WebView use memory under any other name, unless the name is that of a hook.
     /^\/memfd:(?!jit-)/,
   ] as readonly RegExp[],
   overlay: OF_MODULES,

@@ -11,11 +11,11 @@ import { JUDGEMENTS } from "./judgements.ts";
 const corpus = readCorpus();
 const cases = [...corpus.values()];
 
-test.each(cases)("$name: each expected field has its value, and the others are absent", (subject) => {
+test.each(cases)("$name: each expected field has its value, and every other field is absent", (subject) => {
   expect(departures(subject)).toEqual([]);
 });
 
-test.each(cases)("$name: its values are values that a device sends", (subject) => {
+test.each(cases)("$name: the values are values that a device can send", (subject) => {
   const concluded = new Map(
     judgedProbes(subject).map(([probe, judgements]) => [probe as string, conclude(subject, probe, judgements)]),
   );
@@ -39,7 +39,7 @@ describe("the corpus", () => {
     }
   });
 
-  it("names each case as its file, and each case once", () => {
+  it("names each case after its file, and uses each name once", () => {
     const names = readCaseFiles().map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
     expect(names.length).toBe(corpus.size);
@@ -53,13 +53,13 @@ describe("the corpus", () => {
     for (const version of ["8", "10", "12", "14", "15"]) expect(versions).toContain(version);
   });
 
-  it("has a case for every false alarm that is known", () => {
+  it("has a case for every known false alarm", () => {
     const alarms = new Set(cases.map(({ falseAlarm }) => falseAlarm));
     for (const alarm of KNOWN_FALSE_ALARMS) expect(alarms).toContain(alarm);
   });
 });
 
-/** Those of the project's list, and the ones that its lists of artefacts have met since. */
+/** False alarms of the project's own list, and false alarms that its lists of artefacts have caused since then. */
 const KNOWN_FALSE_ALARMS = [
   "substrings of names",
   "deleted mappings of the JIT",
@@ -88,26 +88,29 @@ function isCleanPhone({ name, platform }: EvidenceCase): boolean {
   return platform === "android" && /-android-\d+$/.test(name) && !/^(emulator|magisk|supersu)/.test(name);
 }
 
-/** What no clean phone may ever be said to have. */
+/** Fields that must never be true for a clean phone. */
 const ALARMS =
   /^(su|root|dangerous(App|Props)|suspicious.*Found|writable|injectedLib.*Found|hook.*Found|magi|frida.*Found$|zygisk|canOpen|symbolic|jailbreak|isEmulator)/;
 
-test.each(cases.filter(({ falseAlarm }) => falseAlarm !== undefined))("$name stays silent: $falseAlarm", (subject) => {
-  const concluded = judgedProbes(subject).flatMap(([probe, judgements]) =>
-    Object.entries(conclude(subject, probe, judgements)),
-  );
-  const alarming = concluded.filter(([field, value]) => ALARMS.test(field) && value === true);
-  expect(alarming.map(([field]) => field)).toEqual(ALLOWED[subject.name] ?? []);
-});
+test.each(cases.filter(({ falseAlarm }) => falseAlarm !== undefined))(
+  "$name does not report the false alarm $falseAlarm",
+  (subject) => {
+    const concluded = judgedProbes(subject).flatMap(([probe, judgements]) =>
+      Object.entries(conclude(subject, probe, judgements)),
+    );
+    const alarming = concluded.filter(([field, value]) => ALARMS.test(field) && value === true);
+    expect(alarming.map(([field]) => field)).toEqual(ALLOWED[subject.name] ?? []);
+  },
+);
 
-/** Observations that these cases are about, and that are true of them. */
+/** Fields that are rightly true in these cases, because the cases are about them. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   "vendor-debug-build": ["dangerousPropsPresent"],
   "debugger-ios": ["suspiciousEnvironmentVariablesFound"],
 };
 
 describe("the scenarios of the mock", () => {
-  it("are those cases of the corpus", () => {
+  it("are the cases of the corpus that the mock imports", () => {
     for (const [name, scenario] of SCENARIOS) expect(scenario).toEqual(corpus.get(name));
     expect([...SCENARIOS.keys()]).toHaveLength(9);
   });

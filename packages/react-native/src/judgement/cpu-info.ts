@@ -1,8 +1,9 @@
 import { captures } from "./lines.ts";
 
 /**
- * x86 kernels list the CPUID bit `hypervisor` among the flags of a guest (Linux, cpufeatures.h); the emulator's ARM
- * boards call themselves Goldfish or ranchu (AOSP, device/generic/goldfish); QEMU names its processors after itself.
+ * x86 kernels list the CPUID bit `hypervisor` among the flags of a virtual machine (Linux, cpufeatures.h). The
+ * emulator's ARM boards have the names Goldfish and ranchu (AOSP, device/generic/goldfish). QEMU's processors have
+ * names that contain QEMU.
  */
 const VIRTUAL = /^(?:flags|hardware|model name)\s*:(?:.*\W)?(hypervisor|goldfish|ranchu|qemu|virtualbox)\b/i;
 

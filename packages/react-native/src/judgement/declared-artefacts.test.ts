@@ -15,11 +15,11 @@ function sorted(declared: Readonly<Record<string, readonly string[]>>): Record<s
   return Object.fromEntries(Object.entries(declared).map(([probe, names]) => [probe, [...names].sort()]));
 }
 
-it("the artefacts declare exactly the packages that each probe needs", () => {
+it("the declared packages are exactly the ones that each probe needs", () => {
   expect(sorted(DECLARED_PACKAGES)).toEqual(askedFor("android", "packages"));
 });
 
-it("the artefacts declare exactly the schemes that each probe needs, and no more than iOS allows", () => {
+it("the declared schemes are exactly the ones that each probe needs, and no more than iOS allows", () => {
   expect(sorted(DECLARED_SCHEMES)).toEqual(askedFor("ios", "schemes"));
   expect(new Set(Object.values(DECLARED_SCHEMES).flat()).size).toBeLessThanOrEqual(50);
 });

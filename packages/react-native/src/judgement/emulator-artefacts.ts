@@ -1,26 +1,31 @@
 /**
- * What emulators of Android are known by: the emulator and Cuttlefish of AOSP (device/generic/goldfish, device/google/
- * cuttlefish), Genymotion and the desktop players, as published in github.com/framgia/android-emulator-detector,
- * github.com/mofneko/EmulatorDetector, github.com/happylishang/AntiFakerAndroidChecker and OWASP MASTG.
+ * Artefacts that reveal emulators of Android: the emulator and Cuttlefish of AOSP (device/generic/goldfish,
+ * device/google/ cuttlefish), Genymotion and the desktop players, as published in
+ * github.com/framgia/android-emulator-detector, github.com/mofneko/EmulatorDetector,
+ * github.com/happylishang/AntiFakerAndroidChecker and OWASP MASTG.
  */
 import { under } from "./under.ts";
 
-/** The examined members of `android.os.Build` and the properties; in both, a maker's phone has other values. */
+/**
+ * The members of `android.os.Build` and the properties that are examined. On a maker's phone all of them have other
+ * values.
+ */
 export const BUILD_MEMBERS = under(
   "",
   "manufacturer brand model product hardware fingerprint tags buildType bootloader",
 );
 /**
- * `qemu.hw.mainkeys` is not among them: many a phone sets it to show its navigation bar. Nor are `init.svc.*` and makers'
- * own ones: from Android 9 on apps can't know whether these are set (AOSP, system/sepolicy/private/property_contexts).
+ * `qemu.hw.mainkeys` is not in the list, because many phones set it to show their navigation bar. `init.svc.*` and
+ * makers' own properties are not in it either, because from Android 9 on apps can't know whether they are set (AOSP,
+ * system/sepolicy/private/property_contexts).
  */
 export const EMULATOR_PROPERTIES = under("ro.", "kernel.qemu boot.qemu hardware hardware.egl");
 
 type Emulator = readonly [product: string, files: readonly string[], facts: RegExp];
 
 /**
- * Files, and facts of build, properties and mounts. The list has no file that some stock phone has, such as
- * `libc_malloc_debug_qemu.so`. `vboxsf` and `nemusf` are the file systems of folders that are shared with the host.
+ * Files, and values of the build, properties and mounts. The list has no file that a stock phone may have, such as
+ * `libc_malloc_debug_qemu.so`. `vboxsf` and `nemusf` are file systems for folders that are shared with the host.
  */
 export const EMULATORS: readonly Emulator[] = [
   [
@@ -51,14 +56,17 @@ export const EMULATORS: readonly Emulator[] = [
   ["windows_subsystem", ["/system/framework/windows-system_server.jar"], /^model=Subsystem for Android/],
 ];
 
-/** Values that emulators share with test builds, vendors' debug builds and Chromebooks; an x86 processor says no more. */
+/**
+ * Values that emulators share with test builds, vendors' debug builds and Chromebooks. An x86 processor is an equally
+ * weak marker.
+ */
 export const WEAK_BUILD_FACTS =
   /^(tags=(.*,)?test-keys|buildType=(eng|userdebug)$|(manufacturer|bootloader)=unknown$|brand=(generic|unknown))/;
 
-/** Translators of ARM code; Chromebooks have them. */
+/** Libraries that translate ARM code. Chromebooks have them, too. */
 export const TRANSLATORS = /=lib(houdini|ndk_translation)\.so$/;
 export const TRANSLATOR_PATHS = under("/system/lib", "/libhoudini.so 64/libhoudini.so");
 
-/** Agents of device farms: OpenSTF (github.com/DeviceFarmer), Appium, which farms run, too (appium.io). */
+/** Agents of device farms: OpenSTF (github.com/DeviceFarmer), and Appium, which many farms run (appium.io). */
 export const FARM_PACKAGES = ["jp.co.cyberagent.stf", ...under("io.appium.", "settings uiautomator2.server")];
 export const FARM_PATHS = under("/data/local/tmp/", "minicap minicap.so minitouch");

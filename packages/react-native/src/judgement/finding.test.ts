@@ -24,7 +24,7 @@ describe("the finding of an artefact", () => {
     expect(countFound(su).judge(partly)).toBeUndefined();
   });
 
-  it("is true by one hit among several, and not false while one of them is unknown", () => {
+  it("is true if one of several artefacts is found, and is not false while one of them is unknown", () => {
     const either = anyFound(together(su, present("classes", ["X"])));
     expect(either.judge({ paths: none })).toBeUndefined();
     expect(either.judge({ paths: none, classes: { present: [], absent: ["X"] } })).toBe(false);
@@ -38,13 +38,13 @@ describe("the finding of an artefact", () => {
     expect(hit.judge({ maps: { text: "a hit", truncated: true } })).toBe(true);
   });
 
-  it("is not false for a list of names that reached native code's limit", () => {
+  it("is not false for a list of names that has as many entries as native code reads", () => {
     const known = anyFound(named("stack", (name) => (name === "hook" ? name : undefined)));
     expect(known.judge({ stack: Array.from({ length: 255 }, () => "a") })).toBe(false);
     expect(known.judge({ stack: Array.from({ length: 256 }, () => "a") })).toBeUndefined();
   });
 
-  it("is unknown if the property is left out, and false if the property is empty", () => {
+  it("is unknown if the property is left out, and false if the property is not set", () => {
     const debuggable = anyFound(facts("properties", ["ro.debuggable"], /=1$/));
     expect(debuggable.judge({ properties: {} })).toBeUndefined();
     expect(debuggable.judge({ properties: { "ro.debuggable": "" } })).toBe(false);

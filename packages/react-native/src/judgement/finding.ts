@@ -1,6 +1,6 @@
 /**
- * Most fields say whether, or which, artefacts of a list are found in evidence. A finding answers that, and knows
- * whether all of them were examined: unknown is not false.
+ * Most fields report whether artefacts of a list are in the evidence, or which of them. A finding answers this
+ * question, and also whether all artefacts were examined, because unknown does not mean false.
  */
 import type { Evidence, Presence, Sources, Text } from "../native/native-interface.ts";
 import { type Judgement, mergeSources, type Value } from "./judgement.ts";
@@ -8,7 +8,7 @@ import { captures } from "./lines.ts";
 
 export interface Found {
   readonly found: readonly string[];
-  /** Whether every requested artefact was examined, so that one that was not found does not exist. */
+  /** Whether every requested artefact was examined. If so, an artefact that was not found does not exist. */
   readonly whole: boolean;
 }
 
@@ -23,14 +23,17 @@ type SourceOf<Shape> = {
 
 export const UNKNOWN: Found = { found: [], whole: false };
 
-/** Native code stops reading after this many entries (docs/native-interface.md): a list this long is not complete. */
+/**
+ * Native code stops reading after this many entries (docs/native-interface.md), so a list of this length may be
+ * incomplete.
+ */
 const MAX_ENTRIES = { threads: 1_024, descriptors: 2_048, stack: 256, images: 4_096 };
 
-/** Bounds of reported names and of lists of names, for evidence of any size. */
+/** Bounds of reported names and of lists of names. They hold for evidence of any size. */
 const MAX_NAME_LENGTH = 128;
 const MAX_NAMES = 64;
 
-/** A finding in one source; everything is unknown when the source was not read. */
+/** A finding in one source. If the source was not read, the whole finding is unknown. */
 export function findingIn<Source extends keyof Evidence>(
   source: Source,
   argument: Sources[Source],
@@ -52,7 +55,7 @@ export function present(source: SourceOf<Presence>, list: readonly string[]): Fi
   });
 }
 
-/** The names that are recognised. */
+/** The names that `recognise` accepts. */
 export function named(source: keyof typeof MAX_ENTRIES, recognise: (name: string) => string | undefined): Finding {
   return findingIn(source, true, (names) => ({
     found: names.map(recognise).filter((name) => name !== undefined),
@@ -65,12 +68,15 @@ export function inText(source: SourceOf<Text>, find: (text: Text) => Iterable<st
   return findingIn(source, true, (text) => ({ found: [...find(text)], whole: !text.truncated }));
 }
 
-/** Finds the known names among the first groups of a pattern in the lines of a text. */
+/** Finds known names in the lines of a text. A name is the first group of the pattern. */
 export function inLines(source: SourceOf<Text>, pattern: RegExp, isKnown: (name: string) => boolean): Finding {
   return inText(source, ({ text }) => captures(text, pattern).filter(isKnown));
 }
 
-/** Members of the build or properties with a value that is known, as `name=value`. What is not set is `""`, or missing. */
+/**
+ * Members of the build, or properties, that have a known value, as `name=value`. A member that is not set is `""` or
+ * missing.
+ */
 export function facts(source: "build" | "properties", names: readonly string[], known: RegExp): Finding {
   const argument = (source === "build" ? true : names) as true;
   return findingIn(source as "build", argument, (values) => ({
@@ -79,7 +85,7 @@ export function facts(source: "build" | "properties", names: readonly string[], 
   }));
 }
 
-/** Several as one: all that they find. */
+/** Joins several findings into one that has all of their names. */
 export function together(...findings: readonly Finding[]): Finding {
   return {
     sources: mergeSources(findings.map(({ sources }) => sources)),
@@ -90,17 +96,17 @@ export function together(...findings: readonly Finding[]): Finding {
   };
 }
 
-/** Whether an artefact is found: true as soon as one is, false only if all were examined. */
+/** Whether an artefact was found. The answer is true as soon as one was found, and false only if all were examined. */
 export function anyFound(finding: Finding): Judgement {
   return concluding(finding, ({ found, whole }) => found.length > 0 || (whole ? false : undefined));
 }
 
-/** The names that were found; absent unless all were examined. */
+/** The names that were found. The field is absent unless all artefacts were examined. */
 export function namesFound(finding: Finding): Judgement {
   return concluding(finding, namesOf);
 }
 
-/** The number of names that were found; absent unless all were examined. */
+/** The number of names that were found. The field is absent unless all artefacts were examined. */
 export function countFound(finding: Finding): Judgement {
   return concluding(finding, (found) => namesOf(found)?.length);
 }
@@ -113,7 +119,10 @@ function namesOf({ found, whole }: Found): readonly string[] | undefined {
   return whole ? [...new Set(found)].slice(0, MAX_NAMES).map(shortened) : undefined;
 }
 
-/** Cuts a name, and replaces half surrogate pairs: the event would leave out a text with one, and the list that has it. */
+/**
+ * Cuts a long name, and replaces unpaired surrogates. Without this the event would leave out the name and the whole
+ * list that contains it.
+ */
 function shortened(name: string): string {
   return name.slice(0, MAX_NAME_LENGTH).replaceAll(/[\uD800-\uDFFF]/gu, "\uFFFD");
 }

@@ -1,7 +1,7 @@
-/** Apps that are looked for around a transaction; their identifiers are those of their pages in the stores. */
+/** Apps that the SDK looks for around a transaction. The identifiers are from the apps' pages in the stores. */
 import { under } from "./under.ts";
 
-/** Remote support and remote control of an Android device. */
+/** Apps for remote support and remote control of an Android device. */
 export const REMOTE_ACCESS_APPS = under(
   "com.",
   "teamviewer.quicksupport.market teamviewer.host.market teamviewer.teamviewer.market.mobile" +
@@ -9,7 +9,7 @@ export const REMOTE_ACCESS_APPS = under(
     " logmein.rescuemobile zoho.assist.agent rsupport.mvagent bomgar.thinclient.android",
 );
 
-/** Apps that feign a position, and apps that run others inside themselves. */
+/** Apps that fake a position, and apps that run other apps inside themselves. */
 export const FLAGGED_APPS = [
   ...REMOTE_ACCESS_APPS,
   ...under(
@@ -18,5 +18,5 @@ export const FLAGGED_APPS = [
   ),
 ];
 
-/** URL schemes of remote support apps of iOS, as their makers document them. */
+/** URL schemes of remote support apps for iOS, from the documentation of their makers. */
 export const FLAGGED_SCHEMES = ["anydesk", "rustdesk", "teamviewer8"];

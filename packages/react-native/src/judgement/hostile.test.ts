@@ -17,7 +17,10 @@ function judgeAll(judgements: Judgements, evidence: unknown): Record<string, unk
   return Object.fromEntries(Object.entries(judgements).map(([name, judgement]) => [name, judgement.judge(read)]));
 }
 
-/** Pieces of true evidence, cut and joined at random: what comes nearest to what the readers look for. */
+/**
+ * Pieces of real evidence, which the test cuts and joins at random, because such texts are most similar to what the
+ * readers search for.
+ */
 const PIECES =
   "/memfd:frida-agent-64.so|r-xp|tmpfs|magisk|/data|/system|TracerPid:\t|@|0A|:69A2|flags\t: |hypervisor|[|/|rw|overlay|de.robv.";
 const piece = fc.constantFrom(" (deleted)", " - ", "\n", "\0", "\ufffd", " ", ...PIECES.split("|"));
@@ -76,7 +79,7 @@ describe("evidence of an unusual size and shape", () => {
     expectLinear((size) => judgeAll(judgements, texts(unit, size)));
   });
 
-  it("names of a megabyte are no names, and never sent on", () => {
+  it("has names of a megabyte, which are never reported", () => {
     const name = "frida-agent-".padEnd(MEGABYTE, "x");
     const maps = {
       text: `7a10000000-7a101a0000 r-xp 00000000 fd:05 3200 /data/local/tmp/${name}.so`,
@@ -98,12 +101,12 @@ function texts(unit: string, size: number): unknown {
   return Object.fromEntries(TEXTS.map((name) => [name, { text: content, truncated: false }]));
 }
 
-/** Close enough to each other that an exponential pattern exceeds its budget before it takes minutes. */
+/** The sizes are close to each other, so that an exponential pattern exceeds its budget before it takes minutes. */
 const SIZES = Array.from({ length: 30 }, (_, step) => Math.ceil(8 * 1.5 ** step));
 
 /**
- * Microseconds: at least ten times what the slowest linear judgement takes, so that a slow machine passes. A quadratic one
- * exceeds them at some ten thousand characters.
+ * The budget in microseconds. It is at least ten times what the slowest linear judgement takes, so that a slow machine
+ * passes. A quadratic judgement exceeds it at some ten thousand characters.
  */
 const budgetOf = (size: number): number => 20_000 + 2 * size;
 
@@ -114,7 +117,7 @@ function expectLinear(judge: (size: number) => unknown): void {
   }
 }
 
-/** Microseconds of this thread's own processor time: other work on the machine does not count. */
+/** Microseconds of this thread's own processor time, so that other work on the machine does not count. */
 function costOf(work: () => unknown): number {
   const before = process.threadCpuUsage();
   work();
@@ -122,7 +125,7 @@ function costOf(work: () => unknown): number {
   return user + system;
 }
 
-test("the requests to native code are bounded, too", () => {
+test("requests to native code are bounded", () => {
   for (const [, , judgements] of PROBES) {
     const request = JSON.stringify(mergeSources(Object.values(judgements).map(({ sources }) => sources)));
     expect(request.length).toBeLessThan(8_192);
@@ -130,7 +133,7 @@ test("the requests to native code are bounded, too", () => {
 });
 
 it.each(["1", "-1", "1.", "-ios", "a", "frida"])(
-  "names of images full of %s: time grows with the size, no faster",
+  "names of images full of %s: the time grows linearly with the size",
   (unit) => {
     const judgements = Object.values(JUDGEMENTS.ios["os_integrity"] ?? {});
     expectLinear((size) => {

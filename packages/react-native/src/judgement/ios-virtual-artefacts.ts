@@ -15,9 +15,9 @@ export function isSimulatorImage(path: string): boolean {
 
 export const CORELLIUM_PATHS = ["/usr/libexec/corelliumd"];
 
-/** Rosetta, which runs x86 code on a Mac with Apple's chips. */
+/** Rosetta, which runs x86 code on Macs with Apple's own processors. */
 export const translatorImage = imagesNamed("libRosettaRuntime RosettaRuntime");
 
-/** XCTest and WebDriverAgent, by which farms drive a device. */
+/** Variables of XCTest and WebDriverAgent, with which device farms control a device. */
 export const FARM_VARIABLES = under("XCTest", "ConfigurationFilePath BundlePath");
 export const farmImage = imagesNamed("XCTest libXCTestBundleInject.dylib WebDriverAgentLib");

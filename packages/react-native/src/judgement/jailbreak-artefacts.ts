@@ -1,6 +1,6 @@
 /**
- * What jailbreaks leave behind on iOS, as published in github.com/securing/IOSSecuritySuite, OWASP MASTG (testing
- * jailbreak detection), theapplewiki.com (Procursus, Dopamine, palera1n, rootless) and by the tweaks themselves.
+ * Traces of jailbreaks on iOS, as published in github.com/securing/IOSSecuritySuite, OWASP MASTG (testing jailbreak
+ * detection), theapplewiki.com (Procursus, Dopamine, palera1n, rootless) and by the tweaks themselves.
  */
 import { under } from "./under.ts";
 
@@ -9,7 +9,7 @@ export const JAILBREAK_STORES = [
   ...under("/var/jb/Applications/", "Sileo.app Zebra.app"),
 ];
 
-/** iOS has no `su`; it comes with the bootstraps. */
+/** iOS has no `su`; the bootstraps of jailbreaks install it. */
 export const JAILBREAK_SU = under("/", "bin/su usr/bin/su var/jb/usr/bin/su");
 
 export const JAILBREAK_PATHS = [
@@ -27,7 +27,7 @@ export const JAILBREAK_PATHS = [
   ),
 ];
 
-/** Recognises images by their whole name, never by a part of it; gives the name. */
+/** Recognises an image by its whole name, never by a part of it, and returns the name. */
 export function imagesNamed(names: string): (path: string) => string | undefined {
   const known = new Set(names.split(" "));
   return (path) => {
@@ -36,9 +36,9 @@ export function imagesNamed(names: string): (path: string) => string | undefined
   };
 }
 
-/** Tweaks that hide a jailbreak. */
+/** Tweaks that hide a jailbreak from apps. */
 const BYPASS = ["shadow", "choicy", "flyjb", "flyjbx", "hidejb", "liberty", "abypass"];
-/** Names of tweaks as they are on disk; some begin with blanks or signs so that they are loaded first. */
+/** File names of tweaks. Some begin with blanks or punctuation, so that the loader loads them first. */
 const BYPASS_TWEAKS =
   "Shadow.dylib Choicy.dylib FlyJB.dylib FlyJBX.dylib HideJB.dylib zzzzzLiberty.dylib ABypass.dylib !ABypass2.dylib";
 
@@ -48,7 +48,7 @@ export const BYPASS_PATHS = [
   "/usr/bin/vnodebypass",
 ];
 
-/** Cydia Substrate, Substitute, libhooker, ElleKit, Frida, Cycript. */
+/** Libraries of Cydia Substrate, Substitute, libhooker, ElleKit, Frida and Cycript. */
 const HOOKING = [
   "substrate",
   "cydiasubstrate",
@@ -59,19 +59,25 @@ const HOOKING = [
   "frida",
   "cycript",
 ];
-/** Loaders of tweaks, Dopamine's and roothide's hooks of the system, and a tweak that opens TLS. */
+/**
+ * Libraries that load tweaks, Dopamine's and roothide's hooks of the system, and a tweak that disables the pinning of
+ * TLS certificates.
+ */
 const LOADED = ["tweakinject", "systemhook", "roothideinit", "sslkillswitch"];
 
-/** What is put before a name to be loaded first or last. */
+/** Prefixes that make the loader load a library first or last. */
 const ORDER = /^([^a-z]+|a{3,}|z{3,})?(lib)?/;
 const PLATFORM = /[-_.](ios|iphoneos|universal|arm64e?|rootless|rootful)/g;
 const VERSION = /[-_.]?[0-9][0-9.]*$/;
-/** The parts that a framework is made of. */
+/** Suffixes for the parts of a framework. */
 const PART = /[-_]?(loader|inserter|agent|gadget|server|dopamine)$/;
-/** Longer names are no library's; the patterns would take long for them. */
+/** No library has a longer name, and the patterns would take long for one. */
 const MAX_NAME_LENGTH = 128;
 
-/** `0FridaGadget.dylib`, `frida-gadget-16.1.4-ios-universal.dylib` and `SubstrateLoader.dylib` are of a family each. */
+/**
+ * The family of a library. `0FridaGadget.dylib`, `frida-gadget-16.1.4-ios-universal.dylib` and `SubstrateLoader.dylib`
+ * each belong to one.
+ */
 function familyOf(name: string): string {
   if (name.length > MAX_NAME_LENGTH) return "";
   const plain = name
@@ -81,10 +87,13 @@ function familyOf(name: string): string {
   return plain.replace(PLATFORM, "").replace(VERSION, "").replace(PART, "");
 }
 
-/** Frameworks of apps have words for names, such as `Shadow` and `Substrate`; these are no words. */
+/**
+ * Families whose names are no ordinary words. Frameworks of apps may have ordinary words as names, such as `Shadow` and
+ * `Substrate`.
+ */
 const IN_FRAMEWORKS = new Set(["cydiasubstrate", "frida", "tweakinject"]);
 
-/** @param ofFamily whether a name, as far as it identifies a family, is that of a known one. */
+/** @param ofFamily whether a name belongs to one of the known families. */
 function imagesOf({ library, ofFamily }: ImageRules, families: readonly string[]): Recognise {
   return (path) => {
     const name = imageName(path);
@@ -101,7 +110,7 @@ export interface ImageRules {
   readonly ofFamily: (family: string, known: string) => boolean;
 }
 
-/** A single library, and never a part of a word: `libfriday.dylib` is an ordinary one. */
+/** Matches a single library, and never a part of a word, because `libfriday.dylib` is an ordinary library. */
 export const IMAGE_RULES: ImageRules = { library: /\.dylib$/, ofFamily: (family, known) => family === known };
 
 function imageName(path: string): string {
@@ -121,8 +130,8 @@ export function bypassImage(rules: ImageRules): Recognise {
 }
 
 /**
- * Places that hold no library of any name on a stock device: `/Library`, where Substrate also keeps
- * the copies that it loads under random names, and the roots of jailbreaks.
+ * Folders that contain no library on a stock device: `/Library`, in which Substrate also keeps the copies that it loads
+ * under random names, and the roots of jailbreaks.
  */
 const TWEAK_PLACE =
   /^\/Library\/(MobileSubstrate|TweakInject|Frameworks|Caches)\/|^\/usr\/lib\/(TweakInject|substrate|ellekit)\/|^(\/private)?\/var\/jb\/|(^|\/)procursus\/usr\/lib\/|\/\.?jbroot-[0-9A-Za-z]+\//;
@@ -131,10 +140,15 @@ export function imageInTweakPlace(path: string): string | undefined {
   return TWEAK_PLACE.test(path) ? imageName(path) : undefined;
 }
 
-/** Any app may claim a scheme, and apps of the App Store do: a scheme is no evidence without another trace. */
+/**
+ * Any app may claim a scheme, and apps of the App Store do so. Therefore a scheme counts as evidence only with another
+ * trace.
+ */
 export const JAILBREAK_SCHEMES = ["cydia", "activator", "undecimus", "sileo", "zbra", "filza"];
 
-/** Folders that are no links on a stock device; unc0ver and Cydia's stashing made them so. */
+/**
+ * Folders that are no symbolic links on a stock device. unc0ver, and the stashing of Cydia, replace them with links.
+ */
 export const PLAIN_FOLDERS = under(
   "/",
   "Applications Library/Ringtones Library/Wallpaper usr/include usr/libexec usr/share",
@@ -142,11 +156,14 @@ export const PLAIN_FOLDERS = under(
 
 export const READ_ONLY_PLACES = under("/", " private Applications Library System usr");
 
-/** dyld(1), Substrate's and libhooker's safe modes, and what rootless jailbreaks pass to a process. */
+/**
+ * Variables of dyld (dyld(1)), of the safe modes of Substrate and libhooker, and variables that rootless jailbreaks
+ * pass to a process.
+ */
 export const INJECTION_VARIABLES = [
   ...under("DYLD_", "INSERT_LIBRARIES LIBRARY_PATH FRAMEWORK_PATH"),
   ...under("", "_MSSafeMode _SafeMode JB_SANDBOX_EXTENSIONS JBROOT"),
 ];
 
-/** Frida, its cluster port, Needle's agent; dropbear of checkra1n and palera1n. */
+/** Ports of Frida, of its cluster, of Needle's agent, and of the SSH server dropbear of checkra1n and palera1n. */
 export const REVERSE_ENGINEERING_PORTS = ["27042", "27043", "4444", "44", "2222"];

@@ -4,22 +4,25 @@ import type { Evidence, Sources } from "../native/native-interface.ts";
 /** The value of a field; `undefined` leaves it out, because its evidence is missing or incomplete. */
 export type Value = string | number | boolean | readonly string[] | readonly number[];
 
-/** Derives a field from evidence: what native code must read for it, and what that means. */
+/** Derives a field from evidence: `sources` says what native code must read, and `judge` what the evidence means. */
 export interface Judgement {
   readonly sources: Partial<Sources>;
-  /** Pure. Evidence has its declared shapes, but its content is hostile: any text, of any length within the bounds. */
+  /**
+   * A pure function. Evidence has its declared shapes, but its content is hostile: any text, of any length within the
+   * bounds.
+   */
   judge(evidence: Evidence): Value | undefined;
 }
 
-/** Judgements by the field's name in the catalog. */
+/** Judgements by the name of the field in the catalog. */
 export type Judgements = Readonly<Record<string, Judgement>>;
 
-/** One request for what several need: lists are joined, each name once. */
+/** Merges several requests into one: lists are joined, and each name occurs once. */
 export function mergeSources(several: readonly Partial<Sources>[]): Partial<Sources> {
   const merged: Record<string, unknown> = {};
   for (const sources of several) {
     for (const [source, argument] of Object.entries(sources)) {
-      // A copy each time: what native code receives must not be what later collections ask for.
+      // A new list each time, because native code receives it and must not be able to change later requests.
       const known = (merged[source] ?? []) as readonly unknown[];
       merged[source] = Array.isArray(argument) ? [...new Set([...known, ...argument])] : argument;
     }

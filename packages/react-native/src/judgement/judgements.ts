@@ -1,6 +1,7 @@
 /**
- * Every field that is concluded from evidence. All others native code reads as they are. An app's bundle has those of its
- * own platform only: Metro takes `judgements.android.ts` or `judgements.ios.ts` in the place of this file.
+ * Every field that is concluded from evidence. Native code reads all other fields directly. An app's bundle contains
+ * only the judgements of its own platform, because Metro replaces this file with `judgements.android.ts` or
+ * `judgements.ios.ts`.
  */
 import { androidJudgements } from "./android-judgements.ts";
 import { iosJudgements } from "./ios-judgements.ts";

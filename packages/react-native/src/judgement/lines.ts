@@ -1,4 +1,7 @@
-/** Every line of a text, the last one with or without its end; in one pass, without an array of all. */
+/**
+ * Visits every line of a text, including a last line without a line end. It reads the text once and makes no array of
+ * all lines.
+ */
 export function eachLine(text: string, visit: (line: string) => void): void {
   for (let start = 0; start < text.length;) {
     const stop = placeOf(text, "\n", start);
@@ -7,13 +10,13 @@ export function eachLine(text: string, visit: (line: string) => void): void {
   }
 }
 
-/** The index of `sought` in a text, from `start` on; the text's length where it does not occur. */
+/** The index of `sought` in a text, from `start` on, or the text's length if `sought` does not occur. */
 export function placeOf(text: string, sought: string, start: number): number {
   const place = text.indexOf(sought, start);
   return place < 0 ? text.length : place;
 }
 
-/** The first groups of a pattern in the lines of a text, each once. */
+/** The first groups of a pattern in the lines of a text; each value occurs once. */
 export function captures(text: string, pattern: RegExp): readonly string[] {
   const captured = new Set<string>();
   eachLine(text, (line) => {

@@ -1,12 +1,12 @@
 import { placeOf } from "./lines.ts";
 
 /**
- * Every file that `/proc/self/maps` (proc_pid_maps(5)) names, by its path as the kernel writes it: once for the pieces that
- * follow each other, and once more to `code` if one of these may be executed. Mappings without a name, and those in
- * brackets (`[anon:…]`, `[vdso]`), are passed over.
+ * Reports every file that `/proc/self/maps` (proc_pid_maps(5)) names, by its path in the kernel's spelling. Consecutive
+ * mappings of one file are reported once to `file`, and once to `code` if one of them is executable. Mappings without a
+ * name, and those in brackets (`[anon:…]`, `[vdso]`), are ignored.
  *
- * A line reads `start-end perms offset device inode    path`. None of the columns before the path holds a slash or a
- * bracket, so the search for these is native, never moves back, and each character is passed a fixed number of times.
+ * A line reads `start-end perms offset device inode    path`. None of the columns before the path contains a slash or a
+ * bracket, so a native search finds the path without going back, and each character is read a fixed number of times.
  */
 export function eachMapping(text: string, file: (path: string) => void, code: (path: string) => void): void {
   let space = -1;
@@ -34,7 +34,9 @@ export function eachMapping(text: string, file: (path: string) => void, code: (p
   }
 }
 
-/** The last part of a path, without the suffix that the kernel adds for a file that is deleted or never had a path. */
+/**
+ * The last part of a path, without the suffix that the kernel adds for a deleted file or memory that never had a path.
+ */
 export function baseName(path: string): string {
   const name = path.slice(path.lastIndexOf("/") + 1);
   const whole = name.endsWith(DELETED) ? name.slice(0, -DELETED.length) : name;

@@ -3,7 +3,7 @@ import { FLAGGED_SCHEMES } from "./flagged-apps.ts";
 import type { Judgements } from "./judgement.ts";
 
 export const mediaBluetoothAppsIos: Judgements = {
-  /** The declared schemes that some app can open. A host may declare a part of the list. */
+  /** The declared schemes that an installed app can open. The host app may declare only a part of the list. */
   openableFlaggedSchemes: namesFound(
     findingIn("schemes", FLAGGED_SCHEMES, ({ present, absent }) => {
       const found = FLAGGED_SCHEMES.filter((scheme) => present.includes(scheme));

@@ -2,11 +2,11 @@ import { eachLine } from "./lines.ts";
 
 /** One line of `/proc/self/mountinfo` (proc_pid_mountinfo(5)). */
 export interface Mount {
-  /** Major and minor number. */
+  /** Major and minor number of the device. */
   readonly device: string;
-  /** The part of the file system that is mounted. */
+  /** The folder of the file system that is mounted. */
   readonly root: string;
-  /** Where. */
+  /** The path at which the file system is mounted. */
   readonly point: string;
   readonly options: string;
   readonly type: string;
@@ -14,13 +14,16 @@ export interface Mount {
   readonly superOptions: string;
 }
 
-/** `id parent device root point options [optional…] - type source superOptions`, with few optional columns, if any. */
+/**
+ * A line has the columns `id parent device root point options [optional…] - type source superOptions`. Few lines have
+ * optional columns.
+ */
 const MAX_COLUMNS = 24;
 
 /** The length of `1 1 0:1 / / ro - a b c`, the shortest line. */
 const MIN_LINE_LENGTH = 23;
 
-/** Every mount of the table; lines of another form are passed over. */
+/** Every mount of the table. Lines that do not have the expected form are ignored. */
 export function readMounts(text: string): readonly Mount[] {
   const mounts: Mount[] = [];
   eachLine(text, (line) => {

@@ -3,17 +3,17 @@ import { readList } from "../native/read-answer.ts";
 import type { Judgement, Judgements, Value } from "./judgement.ts";
 
 /**
- * A VPN gives its interface settings of its own, which CFNetwork lists under `__SCOPED__`. The interface without them is
- * no sign of a VPN: iOS keeps `utun` ones for itself.
+ * A VPN gives its interface separate settings, which CFNetwork lists under `__SCOPED__`. An interface without such
+ * settings is no sign of a VPN, because iOS itself uses `utun` interfaces.
  */
 export const TUNNEL = /^(tap|tun|utun|ppp|ipsec)\d*$/;
 
-/** In settings that were read, an absent member means "not set", as CFNetwork documents it. */
+/** If the settings were read, an absent member means "not set" (CFNetwork's documentation). */
 function from(conclude: (settings: ProxySettings) => Value | undefined): Judgement {
   return { sources: { proxies: true }, judge: ({ proxies }) => proxies && conclude(readSettings(proxies)) };
 }
 
-/** Members of another type are treated as not set. */
+/** A member of the wrong type counts as not set. */
 function readSettings({ scopedInterfaces, ...members }: Readonly<Record<string, unknown>>): ProxySettings {
   const settings = Object.entries(members).filter(([name, member]) => {
     const type = name.endsWith("Enabled") ? "boolean" : name.endsWith("Port") ? "number" : "string";

@@ -1,7 +1,7 @@
 import type { Calculated } from "../native/native-interface.ts";
 import type { Judgement, Judgements, Value } from "./judgement.ts";
 
-/** Arguments of every size; all functions are finite for them. */
+/** Arguments of different sizes, for which all functions have finite results. */
 const INPUTS = [0.1, 0.5, 1, 2, 3.7, 10.25, 0.001, 100];
 const FUNCTIONS = [Math.sin, Math.cos, Math.exp, Math.log, Math.sqrt];
 const SEED = 20_240_229;
@@ -13,21 +13,21 @@ function from(conclude: (calculated: Calculated) => Value | undefined): Judgemen
   return { sources, judge: ({ numbers }) => numbers && conclude(numbers) };
 }
 
-/** The expected integers: the generator of "Numerical Recipes", in the 32 bits that `Math.imul` keeps. */
+/** The expected integers, from the generator of "Numerical Recipes", in the 32 bits that `Math.imul` keeps. */
 function expectedIntegers(): readonly number[] {
   let x = SEED;
   return Array.from({ length: COUNT }, () => (x = (Math.imul(x, 1_664_525) + 1_013_904_223) >>> 0));
 }
 
 /**
- * The expected floats: the results of JavaScript's own mathematics. There is no tolerance: the catalog counts results
- * that differ, and the largest difference.
+ * The expected floats: the results of JavaScript's own functions. There is no tolerance, because the catalog has fields
+ * for the number of different results and for the largest difference.
  */
 function expectedFloats(): readonly number[] {
   return INPUTS.flatMap((input) => FUNCTIONS.map((compute) => compute(input)));
 }
 
-/** Distance of each number from what it must be; undefined if they are not as many. */
+/** The distance of each number from the expected number; `undefined` if the lists have different lengths. */
 function distances(numbers: readonly number[], expected: readonly number[]): readonly number[] | undefined {
   if (numbers.length !== expected.length) return undefined;
   return expected.map((value, index) => Math.abs(value - (numbers[index] ?? 0)));

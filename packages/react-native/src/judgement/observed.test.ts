@@ -5,7 +5,7 @@ import { caseOf, type ObservedText, readObserved } from "../../evidence/observed
 const stock = readObserved("stock");
 const compromised = readObserved("compromised");
 
-/** Fields that are false, or absent, on every stock device. */
+/** Fields that are false or absent on every stock device. */
 const ALARM =
   /^(su|root|dangerous(App|Props)|suspicious.*Found|writable|injectedLib.*Found|hook.*Found|magi|frida.*Found$|zygisk|canOpen|symbolic|jailbreak|isEmulator|emulator(Fingerprint|Files)|testKeys)/;
 
@@ -21,7 +21,7 @@ test.each(stock)("$name: the stock device $of shows no unexpected finding", (tex
   expect(alarmsOf(text)).toEqual(text.shows ?? []);
 });
 
-test.each(compromised)("$name: the device $of shows $shows", (text) => {
+test.each(compromised)("$name: the device $of has the expected findings $shows", (text) => {
   expect(text.shows).not.toHaveLength(0);
   expect(alarmsOf(text)).toEqual(expect.arrayContaining([...(text.shows ?? [])]));
 });
@@ -29,13 +29,13 @@ test.each(compromised)("$name: the device $of shows $shows", (text) => {
 describe("the texts of real devices", () => {
   const all = [...stock, ...compromised];
 
-  it("are 40 or more of stock devices, and 20 or more of compromised ones", () => {
+  it("include at least 40 of stock devices and 20 of compromised ones", () => {
     expect(stock.filter(({ shows }) => !shows).length).toBeGreaterThanOrEqual(40);
     expect(new Set(compromised.map(({ source }) => source)).size).toBeGreaterThanOrEqual(20);
     expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
   });
 
-  it("name their source, and hold no identifier of a device or an install", () => {
+  it("name their source, and contain no identifier of a device or an installation", () => {
     for (const { name, source, ...text } of all) {
       expect(source, name).toMatch(/^https:\/\//);
       expect(JSON.stringify(text), name).not.toMatch(

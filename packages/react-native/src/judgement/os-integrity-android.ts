@@ -29,12 +29,12 @@ import { readTracerPid } from "./status.ts";
 import { under } from "./under.ts";
 import { ABSTRACT_NAME } from "./unix-sockets.ts";
 
-/** Variables from which the linker of Android takes libraries before an app's own (bionic, linker.cpp). */
+/** Variables that make the linker of Android load libraries before those of the app (bionic, linker.cpp). */
 const variables = present("environment", under("LD_", "PRELOAD LIBRARY_PATH"));
 const paths = present("paths", ROOT_PATHS);
 const dangerousProperties = together(facts("properties", DANGEROUS_PROPERTIES, DANGEROUS_VALUES), zygoteBridge);
 
-/** Found by its path in any folder of PATH; its name is absent if every folder was examined. */
+/** Finds an executable by its path in any folder of PATH. It is absent only if every folder was examined. */
 function onPath(su: RegExp): Finding {
   return findingIn("executables", ["su"], ({ present, absent }) => ({
     found: present.filter((path) => su.test(path)),
@@ -43,7 +43,7 @@ function onPath(su: RegExp): Finding {
 }
 
 /**
- * Properties that a bootloader sets about its state (source.android.com, "Verified Boot": device state; AVB's vbmeta
+ * Properties in which a bootloader reports its state (source.android.com, "Verified Boot": device state; AVB's vbmeta
  * properties).
  */
 const LOCK_STATES = under("ro.boot.", "vbmeta.device_state flash.locked verifiedbootstate");
@@ -86,7 +86,10 @@ const STATE: Judgements = {
   verifiedBootState: concluding(facts("properties", ["ro.boot.verifiedbootstate"], BOOT_STATE), ({ found: [state] }) =>
     state?.replace(/.*=/, ""),
   ),
-  /** Unlocked as soon as one property says so: root rewrites some of them, and makers set only some. */
+  /**
+   * The bootloader is unlocked if one property says so, because root tools overwrite some of these properties and
+   * makers set only some.
+   */
   bootloaderLocked: concluding(facts("properties", LOCK_STATES, LOCK_STATE), ({ found }) =>
     found.length === 0 ? undefined : !found.some((fact) => UNLOCKED.test(fact)),
   ),

@@ -51,14 +51,17 @@ const CHECKS: Readonly<Record<string, Finding>> = { environment, images: simulat
 const { sources } = together(environment, simulator, files);
 
 /**
- * Keeps only what was found, for a Mac: its own libraries are in such places, but the names of images are still
- * evidence.
+ * Keeps only what was found. On a Mac its own libraries are in such places, so their absence proves nothing, but the
+ * names of images remain evidence.
  */
 function onlyFound({ sources, find }: Finding): Finding {
   return { sources, find: (evidence) => ({ found: find(evidence).found, whole: true }) };
 }
 
-/** Any app may claim a scheme: it counts only with another trace of a jailbreak, and is unknown where that is. */
+/**
+ * Any app may claim a scheme. A scheme therefore counts only with another trace of a jailbreak, and is unknown if that
+ * trace is unknown.
+ */
 function confirmed({ found, whole }: Found, trace: Found): Found {
   return {
     found: trace.found.length > 0 ? found : [],
@@ -66,7 +69,7 @@ function confirmed({ found, whole }: Found, trace: Found): Found {
   };
 }
 
-/** The rules that guard against known false alarms, as data: a test loosens or leaves out one at a time. */
+/** The rules that prevent known false alarms, as data. A test loosens or removes one rule at a time. */
 export const IOS_RULES = { ...IMAGE_RULES, macs: MAC_IMAGES, confirmed, tunnel: TUNNEL };
 
 export type IosRules = typeof IOS_RULES;

@@ -19,7 +19,7 @@ function mappingsOf(text: string): { files: string[]; code: string[] } {
 }
 
 describe("the reader of memory maps", () => {
-  it("reports a file once for all its pieces, and once more if one of them is code", () => {
+  it("reports a file once for all its mappings, and once more if one of them is executable", () => {
     const text = [
       "7a10000000-7a101a0000 r--p 00000000 fd:05 3200      /system/lib64/libc.so",
       "7a101a0000-7a105c0000 r-xp 001a0000 fd:05 3200      /system/lib64/libc.so",
@@ -50,7 +50,7 @@ describe("the reader of memory maps", () => {
 });
 
 describe("the reader of mountinfo", () => {
-  it("reads mounts with optional columns and without", () => {
+  it("reads mounts with and without optional columns", () => {
     const text = [
       "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 shared:2 - ext3 /dev/root rw,errors=continue",
       "37 35 0:9 / /dev rw - tmpfs tmpfs rw",
@@ -84,7 +84,7 @@ describe("the reader of the process status", () => {
   });
 });
 
-it("only a socket that listens counts as a listener, not a connected one", () => {
+it("a socket counts as a listener only if it listens, not if it is connected", () => {
   const text = [
     "  sl  local_address rem_address   st tx_queue rx_queue",
     "   0: 0100007F:69A2 00000000:0000 0A 00000000:00000000 00:00000000 00000000",
@@ -94,7 +94,7 @@ it("only a socket that listens counts as a listener, not a connected one", () =>
   expect(captures(text, LISTENER)).toEqual(["69A2", "0016"]);
 });
 
-it("an abstract socket is one whose name the kernel begins with @", () => {
+it("a socket is abstract if its name begins with @ in the kernel's list", () => {
   const text = [
     "Num       RefCount Protocol Flags    Type St Inode Path",
     "0000000000000000: 00000002 00000000 00010000 0001 01 11204 @jdwp control",
@@ -104,7 +104,7 @@ it("an abstract socket is one whose name the kernel begins with @", () => {
   expect(captures(text, ABSTRACT_NAME)).toEqual(["jdwp control"]);
 });
 
-it("only whole words of the lines that name a processor are markers of a virtual one", () => {
+it("a processor is virtual only by whole words in the lines that name it", () => {
   expect(virtualProcessorMarks("flags\t\t: fpu hypervisor lm\nmodel name\t: QEMU Virtual CPU\n")).toEqual([
     "hypervisor",
     "qemu",

@@ -1,4 +1,4 @@
-/** Computes once for each object: several fields are concluded from one text of 4 MB. */
+/** Computes the result once for each object, because several fields are concluded from one text of up to 4 MB. */
 export function remember<Key extends object, Result>(compute: (key: Key) => Result): (key: Key) => Result {
   const known = new WeakMap<Key, { readonly result: Result }>();
   return (key) => {

@@ -1,12 +1,12 @@
 /**
- * What root tools leave behind on Android, as published by the tools themselves and by RootBeer
- * (github.com/scottyab/rootbeer, Const.java) and OWASP MASTG (testing root detection).
+ * Traces of root tools on Android, as published by the tools themselves, by RootBeer (github.com/scottyab/rootbeer,
+ * Const.java) and by OWASP MASTG (testing root detection).
  *
- * Only what an ordinary app is allowed to examine on a stock phone: `/data/adb` (0700), `/cache` and, up to Android 10,
- * `/sbin` (0750) are closed to every app, so that their content is unknown on all phones and would keep every list that
- * names it from ever being complete. What Magisk, KernelSU and APatch keep there shows in the mount table.
+ * The lists contain only paths that an ordinary app may examine on a stock phone. `/data/adb` (0700), `/cache` and, up
+ * to Android 10, `/sbin` (0750) are closed to every app: their content is unknown on all phones, so a list that named
+ * them would never be complete. The mount table shows what Magisk, KernelSU and APatch keep there.
  *
- * No path of a vendor partition: makers ship a busybox there, and tools with names like su.
+ * The lists contain no path of a vendor partition, because makers install busybox and tools with names like su there.
  */
 import { under } from "./under.ts";
 
@@ -16,7 +16,10 @@ export const SU_PATHS = [
   ...under("/data/local/", "su bin/su xbin/su"),
 ];
 
-/** Superuser and SuperSU, Magisk up to version 14 (its image), survival scripts for updates. */
+/**
+ * Files of Superuser and SuperSU, the image of Magisk up to version 14, and scripts that reinstall root after an
+ * update.
+ */
 export const ROOT_PATHS = [
   ...SU_PATHS,
   ...under(
@@ -27,7 +30,7 @@ export const ROOT_PATHS = [
   ...under("/", "init.magisk.rc dev/com.koushikdutta.superuser.daemon data/magisk.img"),
 ];
 
-/** Magisk, KernelSU, APatch and their forks; before them those of RootBeer's list that were spread most. */
+/** Packages of Magisk, KernelSU, APatch and their forks, and the most common older ones of RootBeer's list. */
 export const ROOT_MANAGERS = [
   ...under("com.", "topjohnwu.magisk rifsxd.ksunext sukisu.ultra koushikdutta.superuser kingroot.kinguser"),
   ...under(
@@ -36,28 +39,31 @@ export const ROOT_MANAGERS = [
   ),
 ];
 
-/** RootBeer's `knownDangerousAppsPackages`, and the managers of Xposed, its successors and LSPatch. */
+/** Packages of RootBeer's list `knownDangerousAppsPackages`, and the managers of Xposed, its successors and LSPatch. */
 export const PATCHERS_AND_HOOK_MANAGERS = [
   ...under("com.", "dimonvideo.luckypatcher chelpus.lackypatch chelpus.luckypatcher"),
   ...under("org.", "lsposed.manager lsposed.lspatch meowcat.edxposed.manager"),
   ...under("", "de.robv.android.xposed.installer cc.madkite.freedom"),
 ];
 
-/** The packages of RootBeer's `knownRootCloakingPackages` that hide root, and Hide My Applist. */
+/** Packages of RootBeer's list `knownRootCloakingPackages` that hide root, and Hide My Applist. */
 export const ROOT_CLOAKERS = under(
   "com.",
   "devadvance.rootcloak amphoras.hidemyroot formyhm.hideroot tsng.hidemyapplist",
 );
 
 /**
- * Properties, and values of them that no stock `user` build has: AOSP, build/make/core/main.mk, and source.android.com,
- * "Implementing dm-verity".
+ * Properties for which a stock `user` build never has certain values (AOSP, build/make/core/main.mk;
+ * source.android.com, "Implementing dm-verity").
  */
 export const DANGEROUS_PROPERTIES = under("ro.", "debuggable secure boot.veritymode");
 export const DANGEROUS_VALUES = /(debuggable=1|secure=0|mode=disabled)$/;
 
-/** Magisk's daemon: `MAIN_SOCKET` of its sources up to version 18. Later ones are random, or none. */
+/**
+ * The abstract socket of Magisk's daemon: `MAIN_SOCKET` in its sources up to version 18. Later versions use a random
+ * name or no socket.
+ */
 export const MAGISK_SOCKET = /^d30138f2310a9fb9c54a3e0c21f58591$/;
 
-/** Where root tools keep their modules: on `/data`, in a folder that no other mount comes from. */
+/** The folder in which root tools keep their modules. It is on `/data`, and no other mount has its source there. */
 export const OF_MODULES = /^\/adb\/|(^|[=:])\/data\/adb\//;

@@ -11,7 +11,7 @@ import { IOS_RULES, type IosRules } from "./os-integrity-ios.ts";
 
 const corpus = [...readCorpus().values()];
 
-/** Without its anchors a pattern recognises parts of words. */
+/** Removes the anchors of a pattern, so that it matches parts of words. */
 const unanchored = ({ source }: RegExp): RegExp => RegExp(source.replace(/^\^(\(lib\)\?)?/, "").replace(/\$\/?$/, ""));
 const open = ({ source }: RegExp): RegExp => RegExp(source.replaceAll("(\\.|$)", "").replaceAll("([-_.]|$)", ""));
 const without = <Item>(list: readonly Item[], at: number): readonly Item[] => list.filter((_, index) => index !== at);
@@ -22,7 +22,7 @@ const PARTS = "substrings of names";
 const JIT = "deleted mappings of the JIT";
 const DRIVERS = "deleted mappings of drivers and WebView";
 
-/** What is loosened or left out, and the false alarm that comes back, as the case says it. */
+/** The rule that is loosened or removed, and the false alarm that this causes, in the words of the case. */
 const ANDROID: readonly (readonly [what: string, alarm: string, Partial<AndroidRules>])[] = [
   ["a library's name begins with the family", PARTS, { library: unanchored(ANDROID_RULES.library) }],
   ["a library's name ends with the family", PARTS, { library: open(ANDROID_RULES.library) }],
@@ -68,19 +68,19 @@ function failing(android: Partial<AndroidRules>, ios: Partial<IosRules> = {}): r
   return corpus.filter((subject) => departures(subject, judgements).length > 0).map(({ falseAlarm }) => falseAlarm);
 }
 
-it("no case fails with the rules as they are", () => {
+it("every case passes with the unchanged rules", () => {
   expect(failing({})).toEqual([]);
 });
 
-test.each(ANDROID)("Android, without the rule «%s» a case of «%s» fails", (_, alarm, loosened) => {
+test.each(ANDROID)("Android, without the rule «%s»: a case of «%s» fails", (_, alarm, loosened) => {
   expect(failing(loosened)).toContain(alarm);
 });
 
-test.each(IOS)("iOS, without the rule «%s» a case of «%s» fails", (_, alarm, loosened) => {
+test.each(IOS)("iOS, without the rule «%s»: a case of «%s» fails", (_, alarm, loosened) => {
   expect(failing({}, loosened)).toContain(alarm);
 });
 
-it("every rule is loosened once", () => {
+it("every rule is loosened in one test", () => {
   const loosened = (table: readonly (readonly [string, string, object])[]) =>
     new Set(table.flatMap(([, , rules]) => Object.keys(rules)));
   expect(loosened(ANDROID)).toEqual(new Set(Object.keys(ANDROID_RULES)));

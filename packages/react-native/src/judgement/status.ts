@@ -1,4 +1,6 @@
-/** `TracerPid` of `/proc/self/status` (proc_pid_status(5)): process id of the tracer, 0 for none. */
+/**
+ * Reads `TracerPid` of `/proc/self/status` (proc_pid_status(5)): the process id of the tracer, or 0 if there is none.
+ */
 export function readTracerPid(text: string): number | undefined {
   const start = `\n${text}`.indexOf(`\n${KEY}`);
   const end = text.indexOf("\n", start);

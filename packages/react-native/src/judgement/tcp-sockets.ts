@@ -1,5 +1,6 @@
 /**
- * A port that a socket listens on, in hex, of a line of `/proc/net/tcp` or `tcp6` (proc_net_tcp):
- * `slot: local-address:port remote-address:port state …`; the state `0A` is the kernel's `TCP_LISTEN`.
+ * Matches a line of `/proc/net/tcp` or `tcp6` (proc_net_tcp) whose socket listens, and captures its port in
+ * hexadecimal. A line reads `slot: local-address:port remote-address:port state …`; the state `0A` is the kernel's
+ * `TCP_LISTEN`.
  */
 export const LISTENER = /^ *\d+: [0-9A-F]+:([0-9A-F]{4}) \S+ 0A /;

@@ -1,4 +1,4 @@
-/** Names that share a beginning, written once: `under("/dev/", "a b")` is `["/dev/a", "/dev/b"]`. */
+/** Names with a common prefix: `under("/dev/", "a b")` is `["/dev/a", "/dev/b"]`. */
 export function under(beginning: string, names: string): readonly string[] {
   return names.split(" ").map((name) => beginning + name);
 }

@@ -1,2 +1,2 @@
-/** An abstract name of `/proc/net/unix`; the kernel writes its leading zero byte as `@`. */
+/** Matches an abstract name in `/proc/net/unix`, in which the kernel writes the leading zero byte as `@`. */
 export const ABSTRACT_NAME = / @(.*)/;

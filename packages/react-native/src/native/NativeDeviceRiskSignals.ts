@@ -1,6 +1,7 @@
 /**
- * The source from which React Native's codegen generates the native interface. The shapes of requests and answers are
- * in `native-interface.ts`: codegen knows no unions, so they travel as plain objects and are checked on arrival.
+ * React Native's codegen generates the native interface from this file. The shapes of requests and answers are in
+ * `native-interface.ts`: because codegen has no unions, they are plain objects here, and the SDK checks them when they
+ * arrive.
  */
 import type { TurboModule } from "react-native";
 import { TurboModuleRegistry } from "react-native";

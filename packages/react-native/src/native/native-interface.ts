@@ -1,19 +1,19 @@
 /**
- * The listed names, divided into existing and absent ones. A name that could not be examined (denied, not declared,
- * failed) is in neither list: unknown is not false.
+ * The requested names, divided into existing and absent ones. A name that could not be examined (access denied, not
+ * declared, read failed) is in neither list, because unknown does not mean false.
  */
 export interface Presence {
   readonly present: readonly string[];
   readonly absent: readonly string[];
 }
 
-/** A text file of the system, cut at the reader's bound. */
+/** A text file of the system. It is cut if it is longer than the reader's limit. */
 export interface Text {
   readonly text: string;
   readonly truncated: boolean;
 }
 
-/** Proxy settings of iOS, as far as CFNetwork has them. */
+/** Proxy settings of iOS. A setting that CFNetwork does not have is left out. */
 export interface ProxySettings {
   readonly httpEnabled?: boolean;
   readonly httpHost?: string;
@@ -22,9 +22,9 @@ export interface ProxySettings {
   readonly socksHost?: string;
   readonly socksPort?: number;
   readonly pacEnabled?: boolean;
-  /** Host of the automatic configuration's URL: the rest of a URL may hold secrets. */
+  /** The host of the URL for automatic configuration. The rest of the URL may contain secrets, so it is dropped. */
   readonly pacHost?: string;
-  /** Names of the interfaces that have settings of their own (`__SCOPED__`). */
+  /** Names of the interfaces that have separate settings (`__SCOPED__`). */
   readonly scopedInterfaces?: readonly string[];
 }
 
@@ -32,20 +32,22 @@ export interface ProxySettings {
 export interface Calculated {
   /** `count` results of `x = (x * 1664525 + 1013904223) mod 2^32`, from `seed`. */
   readonly integers: readonly number[];
-  /** Five results for each input in turn: sine, cosine, exponential, natural logarithm, square root. */
+  /** Five results for each input: sine, cosine, exponential, natural logarithm, square root. */
   readonly floats: readonly number[];
-  /** `-0`, as it came out of native code. */
+  /** `-0`, as native code returned it. */
   readonly negativeZero: number;
   /** The smallest subnormal double, 2^-1074. */
   readonly subnormal: number;
 }
 
 /**
- * Sources that may be requested in addition to fields, each with its argument: `true`, or the list of names to look
+ * Sources that a request may name in addition to fields, each with its argument: `true`, or the list of names to look
  * for.
  */
 export interface Sources {
-  /** `/proc/self/maps`, `mountinfo`, `status`, `/proc/cpuinfo`, `/proc/net/unix`, `/proc/net/tcp` with `tcp6`. Android. */
+  /**
+   * `/proc/self/maps`, `mountinfo`, `status`, `/proc/cpuinfo`, `/proc/net/unix`, `/proc/net/tcp` with `tcp6`. Android.
+   */
   readonly maps: true;
   readonly mountInfo: true;
   readonly status: true;
@@ -60,13 +62,19 @@ export interface Sources {
   readonly stack: true;
   /** `android.os.Build`. Android. */
   readonly build: true;
-  /** System properties: name to value, `""` where not set; a denied one is left out. Android. */
+  /**
+   * System properties: name to value, `""` if it is not set. A property that this app may not read is left out.
+   * Android.
+   */
   readonly properties: readonly string[];
-  /** Packages. On API 30 and later a package that is not seen counts as absent only if its query was declared. Android. */
+  /**
+   * Packages. On API 30 and later, a package that the app does not see counts as absent only if its query was declared.
+   * Android.
+   */
   readonly packages: readonly string[];
   /**
-   * Names of executables, looked for in each folder of PATH. Present are full paths; absent are the names for which
-   * every folder was examined and none has it. Android.
+   * Names of executables to look for in each folder of PATH. `present` has full paths. `absent` has the names that are
+   * in none of the folders, if every folder was examined. Android.
    */
   readonly executables: readonly string[];
   /** Paths that exist (`access`, `F_OK`). */
@@ -94,7 +102,9 @@ export interface Sources {
 
 export type SourceId = keyof Sources;
 
-/** The sources that native code read; a source that could not be read is absent. Evidence is never sent unchanged. */
+/**
+ * The sources that native code read. A source that could not be read is absent. Evidence is never sent in this form.
+ */
 export interface Evidence {
   readonly maps?: Text;
   readonly mountInfo?: Text;
@@ -118,30 +128,33 @@ export interface Evidence {
   readonly ports?: Presence;
   readonly images?: readonly string[];
   readonly parentPid?: number;
-  /** Shaped as `ProxySettings` as far as the judgement of `network` finds it so. */
+  /** The judgement of `network` checks whether the members have the types of `ProxySettings`. */
   readonly proxies?: Readonly<Record<string, unknown>>;
   readonly numbers?: Calculated;
 }
 
 export interface NativeRequest {
-  /** Catalog names of the fields that native code reads by itself. It reads requested ones only. */
+  /** Catalog names of the fields that native code reads directly. It reads only requested fields. */
   readonly fields: readonly string[];
   readonly sources: Partial<Sources>;
-  /** Milliseconds after which the caller stops waiting: native work stops by itself. */
+  /** Milliseconds after which the caller stops waiting and native work stops by itself. */
   readonly timeoutMs: number;
 }
 
-/** `unavailable`: no value was read, because OS version or hardware lack it, or the host lacks a permission. */
+/**
+ * `unavailable` means that no value was read, because the OS version or the hardware does not provide it, or the host
+ * app lacks a permission.
+ */
 export interface NativeAnswer {
   readonly fields?: Readonly<Record<string, unknown>>;
   readonly evidence?: Evidence;
   readonly unavailable?: "unsupported" | "permission";
 }
 
-/** The native half, as the collection sees it. What it answers is not trusted to have these shapes. */
+/** The native half as the collection sees it. The collection does not trust the answers to have these shapes. */
 export interface Native {
   collect(call: string, probe: string, request: NativeRequest): Promise<unknown>;
-  /** Stops the call of this name; its promise may resolve, reject, or stay pending. */
+  /** Stops the call with this name. Its promise may resolve, reject, or stay pending. */
   cancel(call: string): void;
   startObservation(): Promise<unknown>;
   stopObservation(): void;

@@ -16,7 +16,7 @@ interface Globals {
 
 let host: Host | undefined;
 
-/** React Native as it runs this app, read at the first use. */
+/** The React Native that runs this app. It is read at the first use. */
 export function reactNativeHost(): Host {
   host ??= makeHost(globalThis);
   return host;
@@ -36,7 +36,7 @@ function makeHost(globals: Globals): Host {
   };
 }
 
-/** Missing where the native half was not built in: in Expo Go, in a web bundle, in Jest without the mock. */
+/** `undefined` if the native half was not built in: in Expo Go, in a web bundle, or in Jest without the mock. */
 function findNative(): Native | undefined {
   try {
     return TurboModuleRegistry.get<Spec>("DeviceRiskSignals") ?? undefined;

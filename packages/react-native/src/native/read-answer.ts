@@ -1,13 +1,13 @@
 /**
  * Reads the answer of native code without trusting it. A patched native half may answer anything: wrong types, endless
- * texts, no members. A value without its declared shape is treated as not read. Members of `proxies` are checked where
- * they are judged, because an Android app has no use for that.
+ * texts, or no members. A value that lacks its declared shape counts as not read. The judgement of `network` checks the
+ * members of `proxies`, because an Android app does not need that check.
  */
 import { entriesOf } from "../entries.ts";
 import { membersOf } from "../members.ts";
 import type { Calculated, Evidence, NativeAnswer, Presence, SourceId, Text } from "./native-interface.ts";
 
-/** Maximum length of a text in UTF-16 units: native code reads no more than 4 MiB. */
+/** The maximum length of a text in UTF-16 code units. Native code reads no more than 4 MiB. */
 const MAX_TEXT_LENGTH = 4 * 1_024 * 1_024;
 const MAX_LIST_LENGTH = 8_192;
 const MAX_ENTRY_LENGTH = 4_096;
@@ -38,7 +38,7 @@ function readText(value: unknown): Text | undefined {
   return { text: text.slice(0, MAX_TEXT_LENGTH), truncated: true };
 }
 
-/** The whole list or none of it: after one wrong entry, the others can't be trusted either. */
+/** Returns the whole list or `undefined`: after one wrong entry the others can't be trusted either. */
 export const readList = (value: unknown): readonly string[] | undefined =>
   entriesOf(
     value,

@@ -16,8 +16,8 @@ import io.devicerisksignals.observation.TransactionObservation
 import io.devicerisksignals.platform.SystemFiles
 
 /**
- * The Android half of the SDK, as the spec of React Native's codegen declares it. It reads; what is read is judged in
- * TypeScript.
+ * The Android half of the SDK, as React Native's codegen declares it. It only reads; the TypeScript half judges what
+ * was read.
  *
  * It does no work before the first call, and no method blocks its caller.
  */
@@ -30,7 +30,7 @@ class DeviceRiskSignalsModule internal constructor(
   private val calls by started
   private val observation = TransactionObservation({ reactApplicationContext.currentActivity })
 
-  /** The window ends with its activity: an observation must not outlive it. */
+  /** Stops the observation when its activity ends, because an observation must not outlive the activity. */
   private val endOfActivity = object : LifecycleEventListener {
     override fun onHostResume() = Unit
 
@@ -43,7 +43,7 @@ class DeviceRiskSignalsModule internal constructor(
 
   constructor(context: ReactApplicationContext) : this(context, BridgeValues(), SystemFiles())
 
-  /** Runs one probe; see `docs/native-interface.md` for request and answer. */
+  /** Runs one probe. `docs/native-interface.md` describes the request and the answer. */
   override fun collect(call: String, probe: String, request: ReadableMap, promise: Promise) {
     val settlement = PromiseSettlement(promise)
     val wanted = runCatching { Request.from(request) }.getOrNull()
@@ -57,17 +57,17 @@ class DeviceRiskSignalsModule internal constructor(
     }
   }
 
-  /** Stops the call of this name, if it runs. */
+  /** Stops the call with this name, if it runs. */
   override fun cancel(call: String) {
     if (started.isInitialized()) calls.cancel(call)
   }
 
-  /** Begins the window of `transaction_safety`, and answers whether it runs. */
+  /** Begins the observation of `transaction_safety`, and answers whether it runs. */
   override fun startObservation(promise: Promise) {
     val settlement = PromiseSettlement(promise)
     UiThreadUtil.runOnUiThread {
       runCatching(::observe).onSuccess(settlement::answered).onFailure {
-        // Ends a half-started observation, which no later call would end.
+        // Stops an observation that started only partly, because no later call would stop it.
         runCatching(observation::stop)
         settlement.rejected(RejectionCode.FAILED)
       }
@@ -80,7 +80,7 @@ class DeviceRiskSignalsModule internal constructor(
     return runs
   }
 
-  /** Ends the window. */
+  /** Stops the observation of `transaction_safety`. */
   override fun stopObservation() {
     UiThreadUtil.runOnUiThread {
       runCatching { reactApplicationContext.removeLifecycleEventListener(endOfActivity) }
@@ -88,10 +88,10 @@ class DeviceRiskSignalsModule internal constructor(
     }
   }
 
-  /** Gives the value back at once. */
+  /** Returns the value at once. */
   override fun echo(value: Double, promise: Promise) = promise.resolve(value)
 
-  /** The host ends: all calls and the observation end with it. */
+  /** Stops all calls and the observation when the host app ends. */
   override fun invalidate() {
     if (started.isInitialized()) calls.close()
     UiThreadUtil.runOnUiThread { runCatching(observation::close) }
@@ -100,8 +100,8 @@ class DeviceRiskSignalsModule internal constructor(
 }
 
 /**
- * Rejections hold a code without a message, which could name a path. A promise that throws, such as one of a host that
- * has ended, must not crash the app.
+ * A rejection has a code and no message, because a message could contain a path. If the promise throws, for example
+ * because the host app has ended, the app must not crash.
  */
 private class PromiseSettlement(private val promise: Promise) : Settlement<Any> {
   override fun answered(answer: Any) {

@@ -6,7 +6,7 @@ import com.facebook.react.bridge.ReactApplicationContext
 import com.facebook.react.module.model.ReactModuleInfo
 import com.facebook.react.module.model.ReactModuleInfoProvider
 
-/** What autolinking adds to the host app. The module is made when JavaScript first asks for it. */
+/** The package that autolinking adds to the host app. It makes the module when JavaScript first uses it. */
 class DeviceRiskSignalsPackage : BaseReactPackage() {
   override fun getModule(name: String, reactContext: ReactApplicationContext): NativeModule? =
     if (name == NativeDeviceRiskSignalsSpec.NAME) DeviceRiskSignalsModule(reactContext) else null

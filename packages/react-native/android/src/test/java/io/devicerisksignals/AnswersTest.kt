@@ -12,12 +12,12 @@ import org.robolectric.RobolectricTestRunner
 import org.robolectric.Shadows.shadowOf
 import org.robolectric.annotation.Config
 
-/** The answers of every probe, against the schema that is published. */
+/** Compares the answers of every probe with the published schema. */
 @RunWith(RobolectricTestRunner::class)
 class AnswersTest {
   @Test
   @Config(sdk = [35])
-  fun `every Android field of the catalog is answered here or concluded in TypeScript, and no other`() {
+  fun `every Android field of the catalog is answered here or concluded in TypeScript, and no other field is`() {
     shadowOf(application).grantPermissions(Manifest.permission.INTERNET)
     for ((probe, fields) in PUBLISHED) {
       if (probe == "os_integrity_fork_test") continue
@@ -29,7 +29,7 @@ class AnswersTest {
   }
 
   @Test
-  fun `every answer has the type and the values that the schema gives it`() {
+  fun `every answer has the type and the values that the schema allows`() {
     shadowOf(application).grantPermissions(Manifest.permission.INTERNET)
     for ((probe, fields) in PUBLISHED) {
       val names = PROBES[probe]?.invoke(scopeOf(probe))?.keys.orEmpty()
@@ -44,7 +44,7 @@ class AnswersTest {
   }
 
   @Test
-  fun `what the schema requires is answered`() {
+  fun `every required field of the schema is answered`() {
     val required = listOf("isDebuggerAttached", "developerModeEnabled")
     Settings.Global.putInt(application.contentResolver, Settings.Global.DEVELOPMENT_SETTINGS_ENABLED, 0)
     val answers = moduleOf().ask("os_integrity", fields = required).fields
@@ -69,7 +69,7 @@ class AnswersTest {
   }
 
   private companion object {
-    /** What TypeScript concludes from evidence, observes itself, or leaves to no one on Android. */
+    /** Fields that TypeScript concludes from evidence or observes itself, and fields that have no value on Android. */
     val CONCLUDED = mapOf(
       "os_integrity" to setOf(
         "isEmulator", "tracedByOtherProcess", "tracerPid",

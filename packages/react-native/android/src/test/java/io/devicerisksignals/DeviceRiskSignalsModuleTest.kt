@@ -43,13 +43,13 @@ class DeviceRiskSignalsModuleTest {
   }
 
   @Test
-  fun `a source that does not exist is absent`() {
+  fun `a source that does not exist is left out`() {
     val promise = moduleOf().ask("os_integrity", sources = mapOf("maps" to true, "stack" to true, "noSource" to true))
     assertEquals(setOf("stack"), promise.evidence.keys)
   }
 
   @Test
-  fun `a source with an argument of the wrong shape is absent`() {
+  fun `a source with an argument of the wrong shape is left out`() {
     val promise = moduleOf().ask("os_integrity", sources = mapOf("paths" to true, "stack" to true))
     assertEquals(setOf("stack"), promise.evidence.keys)
   }
@@ -92,7 +92,7 @@ class DeviceRiskSignalsModuleTest {
   }
 
   @Test
-  fun `a blocked call delays no other`() {
+  fun `a blocked call does not delay another call`() {
     val module = moduleOf(folderWithPipe())
     module.ask("os_integrity", sources = mapOf("maps" to true), call = "held")
     assertEquals(setOf("abi"), module.ask("os_integrity", fields = listOf("abi"), call = "2").fields.keys)
@@ -100,7 +100,7 @@ class DeviceRiskSignalsModuleTest {
   }
 
   @Test
-  fun `calls at the same time do not mix`() {
+  fun `calls that run at the same time do not mix their answers`() {
     val module = moduleOf()
     val asked = listOf("model" to "device_identity", "uptimeMs" to "hardware", "timezoneId" to "locale")
     val promises = List(60) { index ->
@@ -120,7 +120,7 @@ class DeviceRiskSignalsModuleTest {
   }
 
   @Test
-  fun `after its end the module accepts no calls, and running ones are rejected`() {
+  fun `after its end the module accepts no calls and rejects running ones`() {
     val module = moduleOf(folderWithPipe())
     val held = module.ask("os_integrity", sources = mapOf("maps" to true), call = "held")
     module.invalidate()

@@ -19,7 +19,7 @@ import org.robolectric.RuntimeEnvironment
 internal val application: Application
   get() = RuntimeEnvironment.getApplication()
 
-/** What a probe reads from in a test: the simulated device, and a file system under [root]. */
+/** The scope from which a probe reads in a test: the simulated device, and a file system under [root]. */
 internal fun scopeOf(
   probe: String,
   root: File = File("/nowhere"),
@@ -28,7 +28,7 @@ internal fun scopeOf(
   observation: TransactionObservation = TransactionObservation({ null })
 ) = CallScope(probe, context, token, filesUnder(root), observation)
 
-/** React Native's context around the simulated device. No other kind of it can be made outside an app. */
+/** React Native's context around the simulated device. No other class of context can be made outside an app. */
 @Suppress("DEPRECATION")
 internal fun reactContextOf(context: Context = application): ReactApplicationContext =
   com.facebook.react.bridge.BridgeReactContext(context)
@@ -39,7 +39,7 @@ internal fun moduleOf(
   reactContext: ReactApplicationContext = reactContextOf(context)
 ) = DeviceRiskSignalsModule(reactContext, BRIDGE, filesUnder(root))
 
-/** A request as it comes over the bridge. */
+/** A request in the form in which the bridge delivers it. */
 internal fun requestOf(
   fields: List<String> = emptyList(),
   sources: Map<String, Any> = emptyMap(),
@@ -53,12 +53,12 @@ internal fun DeviceRiskSignalsModule.ask(
   call: String = "1"
 ) = RecordingPromise().also { collect(call, probe, requestOf(fields, sources), it) }
 
-/** Writes a file under the folder, with the folders on its way. */
+/** Writes a file under the folder, and makes missing folders. */
 internal fun File.write(path: String, bytes: ByteArray) {
   File(this, path).also { it.parentFile?.mkdirs() }.writeBytes(bytes)
 }
 
-/** A device that lacks the services of these names, or denies them. */
+/** A device that does not provide the services with these names, or denies access to them. */
 internal class RefusingContext(private val refused: Set<String>) : ContextWrapper(application) {
   val asked = mutableListOf<String>()
 
@@ -71,7 +71,7 @@ internal class RefusingContext(private val refused: Set<String>) : ContextWrappe
   override fun getApplicationContext(): Context = this
 }
 
-/** The simulated device has no `access`; what has `denied` in its path is kept shut. */
+/** The simulated device has no `access`. A path that contains `denied` can't be accessed. */
 private fun filesUnder(root: File) = SystemFiles(root) { path, mode ->
   when {
     "denied" in path -> null

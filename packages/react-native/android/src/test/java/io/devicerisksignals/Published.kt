@@ -4,7 +4,7 @@ import java.io.File
 import org.json.JSONArray
 import org.json.JSONObject
 
-/** The schema that is published, as far as it speaks of Android. Probe → field → its schema. */
+/** The part of the published schema that is about Android: probe → field → the field's schema. */
 internal val PUBLISHED: Map<String, Map<String, JSONObject>> by lazy {
   val schema = JSONObject(File(System.getProperty("event.schema").orEmpty()).readText())
   val probes = schema.getJSONObject("properties").getJSONObject("probes").getJSONObject("properties")
@@ -20,7 +20,7 @@ internal fun JSONArray?.texts(): List<String> = this?.let { all -> List(all.leng
 internal fun vocabulary(probe: String, field: String): Set<String> =
   PUBLISHED.getValue(probe).getValue(field).getJSONObject("x-values").getJSONArray("android").texts().toSet()
 
-/** Whether a value (of a list each item, of an object each member) is among those published. */
+/** Whether a value is published. For a list each item must be published, and for an object each member. */
 internal fun isPublished(value: Any?, field: JSONObject): Boolean = when (value) {
   is List<*> -> value.all { isPublished(it, field) }
 

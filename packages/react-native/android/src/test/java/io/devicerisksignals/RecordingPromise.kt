@@ -7,9 +7,9 @@ import java.util.concurrent.CompletableFuture
 import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicInteger
 
-/** A promise whose end can be waited for. */
+/** A promise that records its end, so that a test can wait for it. */
 internal class RecordingPromise : Promise {
-  /** @property message what a rejection says in addition to its code. */
+  /** @property message the message of a rejection, in addition to its code. */
   class End(val value: Any?, val code: String?, val message: String?)
 
   val settlements = AtomicInteger()

@@ -22,11 +22,11 @@ import org.junit.Test
 import org.junit.runner.RunWith
 import org.robolectric.RobolectricTestRunner
 
-/** Each closed vocabulary is what this half can say: no value more, and none less. */
+/** Each closed vocabulary contains exactly the values that the Android half can report. */
 @RunWith(RobolectricTestRunner::class)
 class VocabulariesTest {
   @Test
-  fun `constants of the platform have the names that are published`() {
+  fun `constants of the platform have the published names`() {
     mapOf<Pair<String, String>, (Int) -> String?>(
       ("hardware" to "batteryState") to ::stateName,
       ("hardware" to "batteryHealth") to ::healthName,
@@ -44,7 +44,7 @@ class VocabulariesTest {
   }
 
   @Test
-  fun `names that are no constants of the platform are published, too`() {
+  fun `names that are no constants of the platform are also published`() {
     assertEquals(vocabulary("network", "connectionType"), TRANSPORTS.values.toSet())
     assertEquals(vocabulary("network", "networkTransportTypes"), TRANSPORTS.values.toSet())
     val kinds = BIOMETRY.keys.map(::setOf) + listOf(emptySet(), BIOMETRY.keys)
@@ -57,7 +57,7 @@ class VocabulariesTest {
   }
 
   @Test
-  fun `a value that is not published is noticed`() {
+  fun `a value that is not published is detected`() {
     val word = JSONObject("""{"x-values": {"android": ["wifi"]}}""")
     assertTrue(isPublished("wifi", word))
     assertFalse(isPublished("WIFI", word))
@@ -70,7 +70,7 @@ class VocabulariesTest {
   }
 
   private companion object {
-    /** More than any of these families of constants has. */
+    /** Every family of constants that this test reads is within this range. */
     val CONSTANTS = -1..64
   }
 }

@@ -5,8 +5,9 @@ import com.facebook.react.bridge.WritableArray
 import com.facebook.react.bridge.WritableMap
 
 /**
- * Makes the bridge's values of Kotlin's, in this one place: every number is a double, a boolean stays a boolean, and
- * what was not read (null, or a number that is not finite) leaves its key out.
+ * Converts Kotlin's values into values of the bridge. Only this class does so. Every number becomes a double, and a
+ * boolean stays a boolean. A value that was not read (null, or a number that is not finite) is left out together with
+ * its key.
  */
 internal class BridgeValues(
   private val newMap: () -> WritableMap = Arguments::createMap,

@@ -4,7 +4,7 @@ import android.content.Context
 import io.devicerisksignals.observation.TransactionObservation
 import io.devicerisksignals.platform.SystemFiles
 
-/** What probes and sources read from, during one call. */
+/** Everything that probes and sources read from during one call. */
 internal class CallScope(
   val probe: String,
   val context: Context,
@@ -12,6 +12,6 @@ internal class CallScope(
   val files: SystemFiles,
   val observation: TransactionObservation
 ) {
-  /** A service of the system. @throws IllegalStateException where the device has none of this kind. */
+  /** A service of the system. @throws IllegalStateException if the device has no such service. */
   inline fun <reified S : Any> service(): S = checkNotNull(context.getSystemService(S::class.java))
 }

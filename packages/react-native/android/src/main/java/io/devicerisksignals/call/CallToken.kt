@@ -3,15 +3,15 @@ package io.devicerisksignals.call
 import java.io.Closeable
 import java.util.concurrent.TimeUnit
 
-/** Thrown when work finds that its caller has stopped waiting. It never counts as the failure of one field. */
+/** Thrown by work that detects that its caller has stopped waiting. It never counts as the failure of one field. */
 internal class CallStopped : RuntimeException(null, null, false, false)
 
 /**
- * One call's permission to go on, until its deadline or until it is stopped.
+ * The permission of one call to continue. It ends at the call's deadline or when the call is stopped.
  *
- * Work in several parts calls [check] between them. What blocks is bounded by [remainingMs] and runs in [closing],
- * so that the end of the call closes it. A call of the platform that does not return can't be ended this way; [Calls]
- * then resolves without it.
+ * Work in several parts calls [check] between the parts. Blocking work is bounded by [remainingMs] and runs in
+ * [closing], so that the end of the call closes its resource. A call of the platform that does not return can't be
+ * ended in this way; [Calls] then ends the call without it.
  */
 internal class CallToken(timeoutMs: Long) {
   private val deadlineNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs)
@@ -21,7 +21,7 @@ internal class CallToken(timeoutMs: Long) {
   val isStopped: Boolean
     get() = synchronized(open) { stopped } || remainingMs() <= 0
 
-  /** Milliseconds that are left, rounded up; 0 once the deadline has passed. */
+  /** Milliseconds until the deadline, rounded up; 0 after the deadline. */
   fun remainingMs(): Long {
     val nanos = deadlineNanos - System.nanoTime()
     return if (nanos <= 0) 0 else TimeUnit.NANOSECONDS.toMillis(nanos) + 1
@@ -32,7 +32,7 @@ internal class CallToken(timeoutMs: Long) {
     if (isStopped) throw CallStopped()
   }
 
-  /** Ends the call: what is open is closed, and the next [check] throws. */
+  /** Ends the call: open resources are closed, and the next [check] throws. */
   fun stop() {
     val closeables = synchronized(open) {
       stopped = true
@@ -41,7 +41,7 @@ internal class CallToken(timeoutMs: Long) {
     closeables.forEach { runCatching(it::close) }
   }
 
-  /** Runs [use] and closes [resource] after it, or as soon as the call is stopped. */
+  /** Runs [use], and closes [resource] afterwards, or as soon as the call is stopped. */
   inline fun <C : Closeable, R> closing(resource: C, use: (C) -> R): R {
     enter(resource)
     try {
@@ -64,7 +64,7 @@ internal class CallToken(timeoutMs: Long) {
   }
 
   /**
-   * What [read] returns, or null when it throws anything: one field that fails never affects the others.
+   * The result of [read], or null if it throws anything, because the failure of one field must not affect the others.
    */
   @Suppress("TooGenericExceptionCaught", "SwallowedException")
   inline fun <T> attempt(read: () -> T): T? = try {

@@ -10,24 +10,27 @@ import java.util.concurrent.ThreadPoolExecutor
 import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicBoolean
 
-/** Receives the end of a call, once, on any thread. What it throws is dropped: the call has no other receiver. */
+/**
+ * Receives the end of a call, once and on any thread. An exception of the receiver is dropped, because the call has no
+ * other receiver.
+ */
 internal interface Settlement<in T> {
   fun answered(answer: T)
 
   fun rejected(code: RejectionCode)
 }
 
-/** What a promise is rejected with: only a code of the interface. */
+/** The codes with which a promise is rejected. The interface defines them. */
 internal enum class RejectionCode(val wireName: String) {
   CANCELLED("cancelled"),
   FAILED("failed")
 }
 
 /**
- * Runs calls in parallel on a bounded pool, and resolves each exactly once: with its answer, or with a code.
+ * Runs calls in parallel on a bounded pool, and resolves each call exactly once, with its answer or with a code.
  *
- * A call past its deadline is rejected then, even if its thread is held by a call of the platform that does not
- * return; its late answer is dropped. Idle threads end.
+ * At its deadline a call is rejected, even if a call of the platform that does not return still blocks its thread. A
+ * later answer is dropped. Idle threads end.
  */
 internal class Calls(threads: Int = THREADS, queue: Int = QUEUE) {
   private val running = ConcurrentHashMap<String, Call<*>>()
@@ -43,9 +46,9 @@ internal class Calls(threads: Int = THREADS, queue: Int = QUEUE) {
   }
 
   /**
-   * Starts [work] under [name], which no running call may have.
+   * Starts [work] under [name]. No running call may have this name.
    *
-   * @param timeoutMs after which the caller stops waiting.
+   * @param timeoutMs milliseconds after which the caller stops waiting.
    */
   fun <T> start(name: String, timeoutMs: Long, settlement: Settlement<T>, work: (CallToken) -> T) {
     val call = Call(CallToken(timeoutMs), settlement)
@@ -61,12 +64,12 @@ internal class Calls(threads: Int = THREADS, queue: Int = QUEUE) {
     }
   }
 
-  /** Stops the call of this name, if one runs. */
+  /** Stops the call with this name, if it runs. */
   fun cancel(name: String) {
     running[name]?.let { give(name, it, RejectionCode.CANCELLED) }
   }
 
-  /** Stops all calls and takes no more. */
+  /** Stops all calls and accepts no more. */
   fun close() {
     running.forEach { (name, call) -> give(name, call, RejectionCode.CANCELLED) }
     workers.shutdownNow()
@@ -82,7 +85,7 @@ internal class Calls(threads: Int = THREADS, queue: Int = QUEUE) {
       Result.failure(failure)
     }
     deadline.cancel(false)
-    // The name is free again before the caller learns that the call ended.
+    // The name is removed before the caller learns that the call has ended, so that the caller can use it again.
     running.remove(name, call)
     answer.onSuccess(call::answer).onFailure {
       call.reject(if (call.token.isStopped) RejectionCode.CANCELLED else RejectionCode.FAILED)
@@ -112,7 +115,7 @@ internal class Calls(threads: Int = THREADS, queue: Int = QUEUE) {
   }
 
   companion object {
-    /** One for each probe that runs in parallel with others. */
+    /** One thread for each probe that runs in parallel with others. */
     const val THREADS = 16
     const val QUEUE = 64
     private const val IDLE_SECONDS = 5L

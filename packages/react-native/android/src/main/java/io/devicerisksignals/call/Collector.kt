@@ -4,8 +4,8 @@ import io.devicerisksignals.probes.PROBES
 import io.devicerisksignals.sources.SOURCES
 
 /**
- * Answers one request: reads exactly the fields and gathers exactly the sources that it names. When none of them could
- * be answered and a read gives the reason, that reason is the answer.
+ * Answers one request: reads exactly the fields, and gathers exactly the sources, that the request names. If none of
+ * them has a value and a read gave a reason, this reason is the answer.
  */
 internal fun collect(scope: CallScope, request: Request): Map<String, Any?> = try {
   val reads = PROBES[scope.probe]?.invoke(scope) ?: throw Unavailable(Lack.UNSUPPORTED)

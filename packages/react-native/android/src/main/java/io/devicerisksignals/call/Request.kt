@@ -4,16 +4,16 @@ import com.facebook.react.bridge.ReadableArray
 import com.facebook.react.bridge.ReadableMap
 
 /**
- * What one call asks for.
+ * The content of one request.
  *
  * @property fields catalog names; no other field is read.
- * @property sources name to argument: `true`, a list of names, or the inputs of `numbers`.
+ * @property sources the argument of each source by its name: `true`, a list of names, or the inputs of `numbers`.
  */
 internal class Request(val fields: Set<String>, val sources: Map<String, Any?>, val timeoutMs: Long) {
   companion object {
     private const val MAX_TIMEOUT_MS = 120_000.0
 
-    /** @throws IllegalArgumentException when [map] has not the shape of a request. */
+    /** @throws IllegalArgumentException if [map] does not have the shape of a request. */
     fun from(map: ReadableMap): Request {
       val members = plain(map) as Map<*, *>
       val timeoutMs = members["timeoutMs"] as? Double
@@ -25,7 +25,7 @@ internal class Request(val fields: Set<String>, val sources: Map<String, Any?>, 
       )
     }
 
-    /** @throws IllegalArgumentException when [list] is no list of texts. */
+    /** @throws IllegalArgumentException if [list] is no list of texts. */
     fun namesOf(list: Any?): List<String> {
       require(list is List<*>)
       return list.map { requireNotNull(it as? String) }
@@ -33,7 +33,7 @@ internal class Request(val fields: Set<String>, val sources: Map<String, Any?>, 
   }
 }
 
-/** A value of the bridge in Kotlin's own types, all the way down. */
+/** Converts a value of the bridge, with all nested values, into Kotlin's own types. */
 internal fun plain(value: Any?): Any? = when (value) {
   is ReadableMap -> value.entryIterator.asSequence().associate { (name, member) -> name to plain(member) }
   is ReadableArray -> value.toArrayList().map(::plain)

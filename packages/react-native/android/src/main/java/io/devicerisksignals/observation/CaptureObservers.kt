@@ -8,10 +8,10 @@ import io.devicerisksignals.platform.NewerThanChecked
 import java.util.concurrent.Executor
 import java.util.function.Consumer
 
-/** Watches for screenshots of one activity; the host must declare DETECT_SCREEN_CAPTURE. */
+/** Watches for screenshots of one activity. The host app must declare DETECT_SCREEN_CAPTURE. */
 @RequiresApi(Build.VERSION_CODES.UPSIDE_DOWN_CAKE)
 internal class ScreenshotObserver(private val activity: Activity, elapsedMs: () -> Long) {
-  /** When the last one was taken; null as long as none was. */
+  /** The time of the last screenshot; null before the first one. */
   @Volatile
   var lastElapsedMs: Long? = null
     private set
@@ -24,8 +24,8 @@ internal class ScreenshotObserver(private val activity: Activity, elapsedMs: () 
 }
 
 /**
- * Follows whether a recording shows this app; the host must declare DETECT_SCREEN_RECORDING. The first answer comes
- * with the start.
+ * Observes whether a recording shows this app. The host app must declare DETECT_SCREEN_RECORDING. The system reports
+ * the current state at the start.
  */
 @NewerThanChecked
 @RequiresApi(Build.VERSION_CODES.VANILLA_ICE_CREAM)

@@ -5,10 +5,10 @@ import android.view.MotionEvent
 import android.view.Window
 
 /**
- * Wraps a window's callback and examines touches on their way: whether another window covered them, never where they
- * were. It passes every call on unchanged.
+ * Wraps the callback of a window and examines touches before it passes them on. It reads whether another window covered
+ * a touch, and never where the touch was. It passes every call on unchanged.
  *
- * @param wrapped the callback that the window had.
+ * @param wrapped the previous callback of the window.
  */
 internal class TouchObserver(wrapped: Window.Callback, private val elapsedMs: () -> Long) : WindowCallback(wrapped) {
   @Volatile
@@ -23,10 +23,10 @@ internal class TouchObserver(wrapped: Window.Callback, private val elapsedMs: ()
   var lastPartiallyObscuredElapsedMs: Long? = null
     private set
 
-  /** Older systems don't mark a touch of a window that is covered elsewhere. */
+  /** Older systems don't mark a touch on a window that another window covers at a different position. */
   val seesPartialCover = Build.VERSION.SDK_INT >= Build.VERSION_CODES.Q
 
-  /** False once the window is over: another wrapper may hold on to this one. */
+  /** False after the observation has ended. Another wrapper may still hold this observer then. */
   @Volatile
   var isLooking = true
 

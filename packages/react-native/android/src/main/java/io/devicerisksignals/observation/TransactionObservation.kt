@@ -6,11 +6,11 @@ import android.os.Build
 import android.os.SystemClock
 
 /**
- * The window of `transaction_safety`: from its start to its stop the current activity's window is looked at.
+ * Observes the window of the current activity for `transaction_safety`, from the start to the stop.
  *
- * Started and stopped on the main thread; [window] may be read on any.
+ * It is started and stopped on the main thread; [window] may be read on any thread.
  *
- * @param activity the activity that is shown now.
+ * @param activity returns the activity that is shown now.
  */
 internal class TransactionObservation(
   private val activity: () -> Activity?,
@@ -23,13 +23,13 @@ internal class TransactionObservation(
 
   private var closed = false
 
-  /** Starts, where it does not run already. @return whether it runs: not without an activity. */
+  /** Starts the observation unless it already runs. @return whether it runs; without an activity it does not. */
   fun start(): Boolean {
     if (window == null && !closed) window = activity()?.let { ObservedWindow.open(it, elapsedMs) }
     return window != null
   }
 
-  /** Reverts everything that [start] did. */
+  /** Reverts everything that [start] changed. */
   fun stop() {
     window?.close()
     window = null
@@ -43,10 +43,10 @@ internal class TransactionObservation(
 }
 
 /**
- * What is looked at, and what has been seen.
+ * The observed window and what has been observed.
  *
- * @property touches null where the window had no callback.
- * @property screenshots null where the system or the host's manifest does not let them be watched for.
+ * @property touches null if the window had no callback.
+ * @property screenshots null if the system or the host app's manifest does not allow watching for them.
  */
 internal class ObservedWindow private constructor(
   private val activity: Activity,
@@ -55,14 +55,15 @@ internal class ObservedWindow private constructor(
   val screenshots: ScreenshotObserver?,
   private val recording: RecordingObserver?
 ) {
-  /** Whether a recording shows the window; null when it is unknown. */
+  /** Whether a recording shows the window; null if this is unknown. */
   val isVisibleInRecording: Boolean?
     get() = recording?.isVisible
 
   fun close() {
     touches?.let { observer ->
       observer.isLooking = false
-      // A wrapper that was put around the observer meanwhile keeps it: from now on it only passes calls on.
+      // If another wrapper was put around the observer in the meantime, the observer stays in place and only passes
+      // calls on.
       if (activity.window.callback === observer) activity.window.callback = observer.wrapped
     }
     runCatching { screenshots?.stop() }

@@ -16,11 +16,11 @@ import androidx.annotation.RequiresApi;
 import java.util.List;
 
 /**
- * Passes everything on to another callback, unchanged.
+ * Passes every call on to another callback, unchanged.
  *
- * <p>In Java, because the framework hands over null where it declares that it does not, such as the menu of {@link
- * #onMenuOpened} (https://issuetracker.google.com/issues/188568911). Kotlin's delegation would check what is declared,
- * and end the host app.
+ * <p>This class is written in Java, because the framework passes null for parameters that it declares as non-null, such
+ * as the menu of {@link #onMenuOpened} (https://issuetracker.google.com/issues/188568911). Kotlin's delegation would
+ * check the declared types and crash the host app.
  */
 public abstract class WindowCallback implements Window.Callback {
   private final Window.Callback wrapped;

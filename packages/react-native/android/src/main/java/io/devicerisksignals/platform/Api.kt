@@ -17,8 +17,8 @@ import android.os.Build
 import android.telephony.TelephonyManager
 import androidx.annotation.RequiresApi
 
-// Calls that are newer than the oldest supported system. Each object is entered only after a look at SDK_INT, and says
-// which level it needs, so that the build's check of references does not take them for a mistake.
+// Calls that are newer than the oldest supported system. The caller checks SDK_INT before it uses one of these objects.
+// Each object declares the API level that it needs, so that the build's check of references accepts it.
 
 @RequiresApi(Build.VERSION_CODES.O)
 internal object Api26 {
@@ -43,7 +43,10 @@ internal object Api28 {
 
   fun signers(app: PackageInfo): Array<Signature>? = app.signingInfo?.apkContentsSigners
 
-  /** The history of the signer; null for several signers, which have none. */
+  /**
+   * The certificates that have signed the app over time; null if the app has several signers, because such an app has
+   * no history.
+   */
   fun signerHistory(app: PackageInfo): Array<Signature>? =
     app.signingInfo?.takeUnless { it.hasMultipleSigners() }?.signingCertificateHistory
 }
@@ -80,7 +83,7 @@ internal object Api31 {
 internal object Api33 {
   fun packageSource(source: InstallSourceInfo): Int = source.packageSource
 
-  /** Types of the devices that media would be played on now. */
+  /** Types of the devices on which media would be played now. */
   fun mediaOutputTypes(audio: AudioManager): List<Int> {
     val media = AudioAttributes.Builder().setUsage(AudioAttributes.USAGE_MEDIA).build()
     return audio.getAudioDevicesForAttributes(media).map { it.type }

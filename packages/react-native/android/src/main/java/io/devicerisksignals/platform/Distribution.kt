@@ -4,7 +4,7 @@ import kotlin.math.abs
 import kotlin.math.ceil
 import kotlin.math.sqrt
 
-/** Figures of samples in the order in which they were taken. A figure that is not defined is NaN. */
+/** Statistics of samples in the order in which they were taken. A figure that is not defined is NaN. */
 internal class Distribution(private val samples: List<Double>) {
   private val sorted = samples.sorted()
 
@@ -22,7 +22,7 @@ internal class Distribution(private val samples: List<Double>) {
   val coefficientOfVariation: Double
     get() = sqrt(samples.sumOf { (it - mean) * (it - mean) } / samples.size) / mean
 
-  /** Change along the straight line that fits best, from the first sample to the last, divided by the mean. */
+  /** The rise of the best-fitting straight line from the first sample to the last, divided by the mean. */
   val trend: Double
     get() {
       val middle = (samples.size - 1) / 2.0
@@ -34,7 +34,7 @@ internal class Distribution(private val samples: List<Double>) {
   private val mean: Double
     get() = samples.average()
 
-  /** Nearest rank, as the TypeScript half calculates it. */
+  /** The quantile by the nearest-rank method, as the TypeScript half calculates it. */
   private fun quantile(share: Double): Double =
     sorted.getOrElse(maxOf(0, ceil(share * sorted.size).toInt() - 1)) { Double.NaN }
 

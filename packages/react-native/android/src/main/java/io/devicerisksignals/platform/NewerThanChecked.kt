@@ -1,8 +1,8 @@
 package io.devicerisksignals.platform
 
 /**
- * Marks a class whose calls are newer than the list of public API that the build checks against (API 34). That they
- * are public was looked up by hand.
+ * Marks a class that calls API newer than API 34, the list of public API that the build checks against. These
+ * calls were verified by hand to be public.
  */
 @Retention(AnnotationRetention.BINARY)
 @Target(AnnotationTarget.CLASS)

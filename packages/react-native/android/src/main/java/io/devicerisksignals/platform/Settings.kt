@@ -4,23 +4,26 @@ import android.content.ContentResolver
 import android.net.Uri
 import android.provider.Settings
 
-/** A setting as the provider has it: one that was never set is not one that could not be read. */
+/**
+ * The value of a setting as the provider has it. A setting that was never set differs from a setting that could not be
+ * read.
+ */
 internal sealed interface Setting {
   data class Value(val text: String) : Setting
 
   data object NotSet : Setting
 }
 
-/** The tables of settings, with the two reads that distinguish a missing row from a failed look-up. */
+/** The tables of settings. Each has two reads, which together distinguish a missing row from a failed read. */
 internal enum class SettingsTable(private val read: (ContentResolver, String) -> String?, private val uri: Uri) {
   GLOBAL(Settings.Global::getString, Settings.Global.CONTENT_URI),
   SECURE(Settings.Secure::getString, Settings.Secure.CONTENT_URI);
 
   /**
-   * Reads a setting. `getString` answers null for a missing row and for a provider out of reach alike, so that a null
-   * is looked at once more.
+   * Reads a setting. `getString` returns null both for a missing row and for a provider that can't be reached, so a
+   * second read follows a null.
    *
-   * @throws RuntimeException when the setting can't be read.
+   * @throws RuntimeException if the setting can't be read.
    */
   fun read(resolver: ContentResolver, name: String): Setting {
     read.invoke(resolver, name)?.let { return Setting.Value(it) }
@@ -31,7 +34,7 @@ internal enum class SettingsTable(private val read: (ContentResolver, String) ->
     }
   }
 
-  /** Whether a switch is on; null where it was never set. */
+  /** Whether a switch is on; null if it was never set. */
   fun isOn(resolver: ContentResolver, name: String): Boolean? = when (val setting = read(resolver, name)) {
     is Setting.Value -> setting.text.toInt() != 0
     Setting.NotSet -> null

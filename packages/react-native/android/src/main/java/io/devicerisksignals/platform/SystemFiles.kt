@@ -9,17 +9,17 @@ import java.io.File
 import java.io.FileInputStream
 import java.io.IOException
 
-/** A file's text; [truncated] where it exceeds the reader's bound. */
+/** The text of a file; [truncated] if the file is longer than the reader's limit. */
 internal class Text(val text: String, val truncated: Boolean) {
   /** The text as a member of the interface. */
   fun members(): Map<String, Any> = mapOf("text" to text, "truncated" to truncated)
 }
 
 /**
- * Files that the system keeps, such as those of `/proc`.
+ * Reads files of the system, such as those of `/proc`.
  *
  * @param root `/`, except in tests.
- * @param access asks the system for a path and a mode of `access`; null where the answer can't be known.
+ * @param access calls `access` of the system with a path and a mode; null if the answer is unknown.
  */
 internal class SystemFiles(
   private val root: File = File("/"),
@@ -28,14 +28,14 @@ internal class SystemFiles(
   /**
    * Reads at most [limit] bytes as a text. Bytes that are not UTF-8 become U+FFFD.
    *
-   * @throws java.io.IOException when the file is not there or may not be read.
+   * @throws java.io.IOException if the file does not exist or may not be read.
    */
   fun text(path: String, limit: Int, token: CallToken): Text {
     val bytes = bytes(path, limit + 1, token)
     return Text(String(bytes, 0, minOf(bytes.size, limit), Charsets.UTF_8), truncated = bytes.size > limit)
   }
 
-  /** Reads at most [limit] bytes. @throws java.io.IOException as [text] does. */
+  /** Reads at most [limit] bytes. @throws java.io.IOException if the file does not exist or may not be read. */
   fun bytes(path: String, limit: Int, token: CallToken): ByteArray =
     token.closing(FileInputStream(File(root, path))) { input ->
       val bytes = ByteArrayOutputStream()
@@ -49,16 +49,18 @@ internal class SystemFiles(
       bytes.toByteArray()
     }
 
-  /** Names in a folder, in no order. @throws java.io.IOException when it may not be listed. */
+  /** Names in a folder, in no particular order. @throws java.io.IOException if the folder may not be listed. */
   fun names(folder: String): List<String> = File(root, folder).list()?.toList() ?: throw IOException()
 
-  /** Where a symbolic link points. @throws ErrnoException */
+  /** The target of a symbolic link. @throws ErrnoException */
   fun target(path: String): String = Os.readlink(File(root, path).path)
 
-  /** Whether the path exists, by `access`; null when that is unknown, such as in a folder that may not be searched. */
+  /**
+   * Whether the path exists, by `access`; null if this is unknown, for example in a folder that may not be searched.
+   */
   fun exists(path: String): Boolean? = access(File(root, path).path, OsConstants.F_OK)
 
-  /** Whether the file may be read; null where that can't be known. */
+  /** Whether the file may be read; null if this is unknown. */
   fun isReadable(path: String): Boolean? = access(File(root, path).path, OsConstants.R_OK)
 
   private companion object {

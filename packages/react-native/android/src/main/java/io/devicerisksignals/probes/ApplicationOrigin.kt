@@ -12,7 +12,7 @@ import io.devicerisksignals.platform.Api33
 import io.devicerisksignals.platform.Api34
 import io.devicerisksignals.platform.sha256
 
-/** Who signed the installed app. */
+/** The certificates that signed the installed app. */
 internal fun signers(scope: CallScope): Fields {
   val packages = scope.context.packageManager
   if (Build.VERSION.SDK_INT < Build.VERSION_CODES.P) {
@@ -34,7 +34,7 @@ internal fun signers(scope: CallScope): Fields {
   )
 }
 
-/** Where the app came from, as its installer reported it to the system. */
+/** The source of the app, as its installer reported it to the system. */
 internal fun installer(scope: CallScope): Fields {
   if (Build.VERSION.SDK_INT >= Build.VERSION_CODES.R) return InstallSource.fields(scope)
   @Suppress("DEPRECATION")

@@ -5,7 +5,7 @@ import io.devicerisksignals.call.CallScope
 
 private const val MS_PER_SECOND = 1000.0
 
-/** What the system states of its own output; no sound is played or recorded to measure it. */
+/** Reads what the system reports about its audio output. No sound is played or recorded for a measurement. */
 internal fun audioLatency(scope: CallScope): Fields {
   val frames = Once { stated(scope, AudioManager.PROPERTY_OUTPUT_FRAMES_PER_BUFFER) }
   val rate = Once { stated(scope, AudioManager.PROPERTY_OUTPUT_SAMPLE_RATE) }
@@ -20,6 +20,6 @@ internal fun audioLatency(scope: CallScope): Fields {
 private fun stated(scope: CallScope, property: String): Int? =
   scope.service<AudioManager>().getProperty(property)?.toInt()?.takeIf { it > 0 }
 
-/** How long one buffer of the output plays. */
+/** The time for which one buffer of the output plays. */
 internal fun bufferMs(frames: Int?, rate: Int?): Double? =
   if (frames == null || rate == null) null else frames * MS_PER_SECOND / rate

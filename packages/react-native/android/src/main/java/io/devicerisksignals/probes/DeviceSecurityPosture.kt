@@ -20,7 +20,7 @@ internal fun deviceSecurityPosture(scope: CallScope): Fields {
     "biometryAvailable" to { isBiometryAvailable(scope) },
     "biometryType" to { biometryType(scope) },
     "fingerprintHardwarePresent" to { declares(scope, PackageManager.FEATURE_FINGERPRINT) },
-    // On systems older than the feature's name, a missing declaration has no meaning.
+    // On systems that are older than the name of this feature, a missing declaration has no meaning.
     "faceHardwarePresent" to { declares(scope, PackageManager.FEATURE_FACE, since = Build.VERSION_CODES.Q) },
     "strongBoxAvailable" to {
       declares(scope, PackageManager.FEATURE_STRONGBOX_KEYSTORE, since = Build.VERSION_CODES.P)
@@ -35,7 +35,7 @@ internal fun deviceSecurityPosture(scope: CallScope): Fields {
 private fun declares(scope: CallScope, feature: String, since: Int = 0): Boolean? =
   if (Build.VERSION.SDK_INT >= since) scope.context.packageManager.hasSystemFeature(feature) else null
 
-/** Kinds that the system declares; before API 29 it has a name for fingerprint readers only. */
+/** The kinds of biometry that the system declares. Before API 29 it declares only fingerprint readers. */
 private fun biometryType(scope: CallScope): String? {
   if (Build.VERSION.SDK_INT < Build.VERSION_CODES.Q) {
     return if (declares(scope, PackageManager.FEATURE_FINGERPRINT) == true) "fingerprint" else null
@@ -58,8 +58,8 @@ internal fun biometryName(kinds: Set<String>): String = when (kinds.size) {
 private fun declaredBiometry(scope: CallScope): Set<String> = BIOMETRY.filterValues { declares(scope, it) == true }.keys
 
 /**
- * Needs USE_BIOMETRIC (USE_FINGERPRINT before API 28) of the host. Without it only hardware that the system does not
- * declare is known: none can be used then.
+ * Needs the permission USE_BIOMETRIC (USE_FINGERPRINT before API 28) of the host app. Without the permission the answer
+ * is known only if the system declares no hardware, because no biometry can be used then.
  */
 private fun isBiometryAvailable(scope: CallScope): Boolean? = try {
   askForBiometry(scope)

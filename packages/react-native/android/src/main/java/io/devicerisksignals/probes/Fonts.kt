@@ -6,7 +6,7 @@ import io.devicerisksignals.platform.sha256
 private const val SYSTEM_FONTS = "system/fonts"
 private const val PRODUCT_FONTS = "product/fonts"
 
-/** Reads the names of the files, not their content: to parse each font takes seconds on slow devices. */
+/** Reads the names of the files and not their content, because parsing each font takes seconds on slow devices. */
 internal fun fonts(scope: CallScope): Fields = mapOf(
   "fontsDigest" to {
     fontFileNames(scope)?.distinct()?.sorted()?.ifEmpty { null }?.let { sha256(it.joinToString("\n").toByteArray()) }
@@ -14,7 +14,8 @@ internal fun fonts(scope: CallScope): Fields = mapOf(
 )
 
 /**
- * Lists the font files. Null if it is not known whether there is a second folder: a digest over a part would differ.
+ * Lists the font files. Null if it is unknown whether the second folder exists, because a digest over only a part of
+ * the files would differ.
  */
 private fun fontFileNames(scope: CallScope): List<String>? = when (scope.files.exists(PRODUCT_FONTS)) {
   true -> scope.files.names(SYSTEM_FONTS) + scope.files.names(PRODUCT_FONTS)

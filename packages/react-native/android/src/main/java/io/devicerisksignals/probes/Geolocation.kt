@@ -16,7 +16,10 @@ import io.devicerisksignals.platform.Api28
 import io.devicerisksignals.platform.Api31
 import java.util.concurrent.TimeUnit
 
-/** Positions that the system already has, under a permission that was granted before. The SDK requests none. */
+/**
+ * Reads positions that the system already has, with a permission that the app already has. The SDK requests no
+ * permission.
+ */
 internal fun geolocation(scope: CallScope): Fields {
   val fine = Once { isGranted(scope.context, Manifest.permission.ACCESS_FINE_LOCATION) }
   val coarse = Once { fine.value || isGranted(scope.context, Manifest.permission.ACCESS_COARSE_LOCATION) }
@@ -45,7 +48,7 @@ private fun position(last: Once<Location?>): Fields = fieldsOf(
   "isFromMockProvider" to { this?.let(::isMock) }
 )
 
-/** The youngest of what the providers remember. */
+/** The most recent position that any provider remembers. */
 @SuppressLint("MissingPermission")
 private fun lastKnown(scope: CallScope): Location? {
   val locations = scope.service<LocationManager>()

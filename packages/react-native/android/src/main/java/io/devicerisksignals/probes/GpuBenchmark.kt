@@ -11,7 +11,7 @@ private const val DRAWS_PER_OPERATION = 4
 private const val MIN_OPERATIONS = 8
 private const val MAX_DURATION_MS = 1_500L
 
-/** What is left for closing the context and answering. */
+/** Time that is reserved for closing the context and answering. */
 private const val RESERVE_MS = 100L
 
 internal fun gpuBenchmark(scope: CallScope): Fields {
@@ -42,7 +42,7 @@ private fun timesOf(run: Once<GpuRun>): Fields {
   )
 }
 
-/** @property skippedReason a word of a closed vocabulary: `no_context`, `no_shader`, `time`; null after a full run. */
+/** @property skippedReason one of `no_context`, `no_shader` and `time`; null after a complete run. */
 private class GpuRun(
   val skippedReason: String?,
   val names: Map<Int, String?> = emptyMap(),
@@ -52,7 +52,7 @@ private class GpuRun(
 
 private fun runOffscreen(token: CallToken): GpuRun {
   val context = token.attempt { OffscreenContext() } ?: return GpuRun("no_context")
-  // The context is not handed to the token: it is closed on the thread that made it.
+  // The token does not close the context, because only the thread that made the context may close it.
   return context.use {
     val names = listOf(
       GLES20.GL_RENDERER,
@@ -67,7 +67,7 @@ private fun runOffscreen(token: CallToken): GpuRun {
   }
 }
 
-/** Times of the operations that were finished within the bound. */
+/** Durations of the operations that ended within the time limit. */
 private fun time(drawing: Drawing, token: CallToken): List<Double> {
   val bound = minOf(MAX_DURATION_MS, token.remainingMs() - RESERVE_MS)
   val start = System.nanoTime()

@@ -32,7 +32,7 @@ private fun screen(scope: CallScope): Fields {
   val resources = scope.context.resources
   val display = Once { scope.service<DisplayManager>().getDisplay(Display.DEFAULT_DISPLAY) }
 
-  // Deprecated for laying out windows; still the size of the screen itself.
+  // `Display.getRealMetrics` is deprecated for the layout of windows, but it still reports the size of the screen.
   @Suppress("DEPRECATION")
   val screen = Once { DisplayMetrics().also(display.value::getRealMetrics) }
   return mapOf(
@@ -46,7 +46,7 @@ private fun screen(scope: CallScope): Fields {
       DisplayMetrics.DENSITY_DEVICE_STABLE.toDouble() / DisplayMetrics.DENSITY_DEFAULT
     },
     "screenBrightness" to {
-      // Makers who count further than the documented 255 leave no way to know how far.
+      // The documented maximum is 255. Some makers use larger values, and their maximum can't be read.
       Settings.System.getInt(scope.context.contentResolver, Settings.System.SCREEN_BRIGHTNESS)
         .takeIf { it in 0..BRIGHTEST }?.let { it.toDouble() / BRIGHTEST }
     },

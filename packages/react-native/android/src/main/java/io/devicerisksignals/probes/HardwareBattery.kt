@@ -9,7 +9,7 @@ import io.devicerisksignals.platform.Api28
 
 private const val TENTHS = 10.0
 
-/** The battery as the system's last notice has it. Reading a notice that stays is no registration. */
+/** The state of the battery in the system's last sticky broadcast. Reading it registers no receiver. */
 internal fun battery(scope: CallScope): Fields {
   val notice = Once {
     checkNotNull(scope.context.registerReceiver(null, IntentFilter(Intent.ACTION_BATTERY_CHANGED)))

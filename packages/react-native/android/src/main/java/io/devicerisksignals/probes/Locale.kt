@@ -30,7 +30,7 @@ internal fun locale(scope: CallScope): Fields {
   )
 }
 
-/** Absent, not empty, where the system shows this app no keyboard at all. */
+/** Absent, and not empty, if the system shows this app no keyboard at all. */
 private fun keyboardLanguages(scope: CallScope): List<String>? {
   val inputs = scope.service<InputMethodManager>()
   return inputs.enabledInputMethodList.ifEmpty { null }

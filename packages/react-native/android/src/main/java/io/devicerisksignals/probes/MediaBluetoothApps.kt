@@ -21,7 +21,7 @@ internal fun mediaBluetoothApps(scope: CallScope): Fields = mapOf(
   "enabledAccessibilityServices" to { enabledAccessibilityServices(scope) }
 )
 
-/** Older systems list what is connected, but don't say which of it is in use. */
+/** Older systems list the connected outputs, but don't report which of them is in use. */
 private fun audioOutputRoute(scope: CallScope): String? {
   if (Build.VERSION.SDK_INT < Build.VERSION_CODES.TIRAMISU) return null
   return Api33.mediaOutputTypes(scope.service()).firstNotNullOfOrNull(::routeName)
@@ -49,6 +49,6 @@ internal fun routeName(type: Int): String? = when (type) {
   else -> "other"
 }
 
-/** A radio that is off lists no device, which does not mean that none is paired. */
+/** While Bluetooth is off the system lists no device, which does not mean that no device is paired. */
 private fun bondedDeviceCount(scope: CallScope): Int? =
   scope.service<BluetoothManager>().adapter?.takeIf { it.isEnabled }?.bondedDevices?.size

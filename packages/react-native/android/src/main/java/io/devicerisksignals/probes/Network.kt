@@ -12,8 +12,8 @@ import io.devicerisksignals.platform.addressText
 import java.net.NetworkInterface
 
 /**
- * Most fields need ACCESS_NETWORK_STATE, which the host may or may not declare: without it each is left out except
- * `isVpnActive`, which is then concluded from the names of the interfaces.
+ * Most fields need ACCESS_NETWORK_STATE. If the host app does not declare this permission, these fields are left out,
+ * except `isVpnActive`, which is then concluded from the names of the interfaces.
  */
 internal fun network(scope: CallScope): Fields =
   activeNetwork(scope) + link(scope) + proxy(scope) + trafficCounters() + mapOf(
@@ -27,8 +27,8 @@ private fun activeNetwork(scope: CallScope): Fields {
   val connectivity = Once { scope.service<ConnectivityManager>() }
 
   /**
-   * Null without a network, and when the system blocks this app from the existing one: the app is not connected then,
-   * and the network is unknown. So is one that ends between the two look-ups.
+   * Null if there is no network, or if the system blocks this app from the existing network: then the app is not
+   * connected and the network is unknown. It is also null if the network ends between the two reads.
    */
   val active = Once {
     connectivity.value.activeNetwork?.let { checkNotNull(connectivity.value.getNetworkCapabilities(it)) }
@@ -49,13 +49,15 @@ private fun activeNetwork(scope: CallScope): Fields {
     "connectionType" to
       { active.value?.transports()?.let { all -> all.firstOrNull { it != VPN } ?: all.firstOrNull() } },
     "networkTransportTypes" to { active.value?.transports() },
-    // The system says 0 where it has no estimate.
+    // The system reports 0 if it has no estimate.
     "linkDownstreamKbps" to { active.value?.linkDownstreamBandwidthKbps?.takeIf { it > 0 } },
     "linkUpstreamKbps" to { active.value?.linkUpstreamBandwidthKbps?.takeIf { it > 0 } }
   )
 }
 
-/** VPN apps and the system's own VPN have these; calls over Wi-Fi use `ipsec` too, which is therefore no evidence. */
+/**
+ * VPN apps and the system's own VPN use these interfaces. `ipsec` is no evidence, because calls over Wi-Fi use it, too.
+ */
 internal fun hasVpnInterface(names: List<String>): Boolean? = when {
   names.any(Regex("(tun|tap|ppp)\\d+")::matches) -> true
   names.any { it.startsWith("ipsec") } -> null
@@ -99,7 +101,10 @@ private fun link(scope: CallScope): Fields {
   )
 }
 
-/** Reads the proxy. A proxy by script is named by the host of the script: the rest of its address may hold secrets. */
+/**
+ * Reads the proxy. For a proxy that a script selects, only the host of the script is read, because the rest of its
+ * address may contain secrets.
+ */
 private fun proxy(scope: CallScope): Fields {
   val proxy = Once { scope.service<ConnectivityManager>().defaultProxy }
   val script = Once { proxy.value?.pacFileUrl?.takeUnless { it.toString().isEmpty() } }

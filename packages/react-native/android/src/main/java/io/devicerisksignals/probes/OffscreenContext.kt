@@ -15,7 +15,7 @@ private const val GLES2 = 2
 /**
  * An OpenGL ES 2 context of the calling thread that draws off screen.
  *
- * @throws IllegalStateException where the device gives none.
+ * @throws IllegalStateException if the device provides no context.
  */
 internal class OffscreenContext : Closeable {
   private val display: EGLDisplay = EGL14.eglGetDisplay(EGL14.EGL_DEFAULT_DISPLAY)
@@ -66,14 +66,14 @@ internal class OffscreenContext : Closeable {
     return checkNotNull(configs.first())
   }
 
-  /** Everything that was opened, the last first. On the thread that opened it. */
+  /** Closes everything that was opened, in reverse order. Must be called on the thread that opened the context. */
   override fun close() {
     end.asReversed().forEach { step -> step() }
     end.clear()
   }
 }
 
-/** A square that covers the whole surface, with a fragment shader that has some work to do. */
+/** A square that covers the whole surface. Its fragment shader does a measurable amount of work. */
 internal class Drawing : Closeable {
   private val program = GLES20.glCreateProgram()
 
@@ -96,7 +96,7 @@ internal class Drawing : Closeable {
 
   fun draw() = GLES20.glDrawArrays(GLES20.GL_TRIANGLE_STRIP, 0, CORNERS.size / 2)
 
-  /** Waits until all that was drawn is done. */
+  /** Waits until all drawing has ended. */
   fun finish() = GLES20.glFinish()
 
   override fun close() = GLES20.glDeleteProgram(program)

@@ -12,7 +12,7 @@ import io.devicerisksignals.platform.SettingsTable
 
 private const val ENFORCE_BYTES = 16
 
-/** Reads the fields that one read answers; the others are concluded from evidence. */
+/** Reads the fields that need a single read each. The other fields are concluded from evidence. */
 internal fun osIntegrity(scope: CallScope): Fields = mapOf(
   "isDebuggerAttached" to Debug::isDebuggerConnected,
   "isDebuggerWaiting" to Debug::waitingForDebugger,
@@ -38,7 +38,10 @@ private fun sensors(scope: CallScope): Fields {
   )
 }
 
-/** The settings have no row for this before a person first switches the options on: then they are off. */
+/**
+ * The settings contain no row for the developer options until a person first enables them. A missing row therefore
+ * means that they are off.
+ */
 private fun developerModeEnabled(scope: CallScope): Boolean {
   val name = Settings.Global.DEVELOPMENT_SETTINGS_ENABLED
   return SettingsTable.GLOBAL.isOn(scope.context.contentResolver, name) ?: false

@@ -32,20 +32,26 @@ internal fun osIntegrityFridaScan(scope: CallScope): Fields {
 }
 
 /**
- * Tries one port of this very device: the only connection that the SDK ever makes.
+ * Tries to connect to one port of this device. The SDK makes no other connection.
  *
  * A Frida server speaks D-Bus, and rejects a client that authenticates without naming a mechanism.
  *
- * @param connect as [Socket.connect], except in tests.
+ * @param connect connects a socket, as [Socket.connect] does; tests replace it.
  */
 internal class LoopbackScan(
   private val port: Int,
   private val connect: (Socket, SocketAddress, timeoutMs: Int) -> Unit = Socket::connect
 ) {
-  /** @property open null when no answer came within the bound; [rejected] likewise, or when no program listens. */
+  /**
+   * @property open null if no answer came within the time limit. [rejected] is null in this case, too, and if no
+   * program listens.
+   */
   class Result(val port: Int, val open: Boolean?, val rejected: Boolean?)
 
-  /** Past the proxies that the host app may have set for all its sockets: they would take the connection elsewhere. */
+  /**
+   * The socket uses no proxy, because a proxy that the host app has set for all sockets would lead the connection to
+   * another device.
+   */
   fun run(token: CallToken): Result = token.closing(Socket(Proxy.NO_PROXY)) { socket ->
     try {
       connect(socket, InetSocketAddress(InetAddress.getByAddress(LOOPBACK), port), bound(token))
@@ -64,7 +70,7 @@ internal class LoopbackScan(
     return start(socket.getInputStream(), token).contentEquals(REJECTION)
   }
 
-  /** Reads as many bytes as the rejection begins with, or fewer where the stream ends before. */
+  /** Reads as many bytes as the rejection begins with, or fewer if the stream ends earlier. */
   private fun start(input: InputStream, token: CallToken): ByteArray {
     val bytes = ByteArray(REJECTION.size)
     var length = 0

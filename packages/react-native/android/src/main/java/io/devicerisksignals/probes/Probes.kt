@@ -3,12 +3,12 @@ package io.devicerisksignals.probes
 import io.devicerisksignals.call.CallScope
 
 /**
- * How each field of a probe is read, by its catalog name. A read that gives null, or throws, leaves its field out.
- * Making the map reads no value.
+ * The read of each field of a probe, by the field's catalog name. If a read returns null or throws, its field is left
+ * out. Making the map reads no value.
  */
 internal typealias Fields = Map<String, () -> Any?>
 
-/** Every probe that Android has, by its id. Those without fields answer only evidence. */
+/** Every probe that exists on Android, by its id. Probes without fields answer only with evidence. */
 internal val PROBES: Map<String, (CallScope) -> Fields> = mapOf(
   "device_identity" to ::deviceIdentity,
   "hardware" to ::hardware,
@@ -30,7 +30,7 @@ internal val PROBES: Map<String, (CallScope) -> Fields> = mapOf(
   "numeric_consistency" to { emptyMap() }
 )
 
-/** A read that several fields share. It runs once, when the first of them is requested, even if it fails. */
+/** A read that several fields share. It runs once, when the first of them is requested, even if the read fails. */
 internal class Once<T>(read: () -> T) {
   private val result by lazy(LazyThreadSafetyMode.NONE) { runCatching(read) }
 
@@ -38,6 +38,6 @@ internal class Once<T>(read: () -> T) {
     get() = result.getOrThrow()
 }
 
-/** Fields that are all members of what one shared read gives. */
+/** Fields whose values are members of the result of one shared read. */
 internal fun <T> fieldsOf(whole: Once<T>, vararg fields: Pair<String, T.() -> Any?>): Fields =
   fields.associate { (name, read) -> name to { whole.value.read() } }

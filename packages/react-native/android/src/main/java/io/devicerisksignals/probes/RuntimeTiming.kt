@@ -7,7 +7,7 @@ import io.devicerisksignals.platform.Distribution
 private const val SAMPLES = 4_096
 private const val CHECK_EVERY = 256
 
-/** The native half; the JavaScript half is taken in JavaScript. */
+/** The native half of the probe. JavaScript observes the other fields. */
 internal fun runtimeTiming(scope: CallScope): Fields {
   val intervals = Once { intervals(scope.token) }
   val distribution = Once { Distribution(intervals.value) }

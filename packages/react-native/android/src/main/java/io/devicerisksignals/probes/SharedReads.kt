@@ -10,11 +10,14 @@ import io.devicerisksignals.observation.RecordingObserver
 import io.devicerisksignals.platform.Setting
 import io.devicerisksignals.platform.SettingsTable
 
-// Reads that more than one probe makes.
+// Reads that more than one probe uses.
 
 internal fun isAccessibilityRunning(scope: CallScope): Boolean = scope.service<AccessibilityManager>().isEnabled
 
-/** Components of the enabled services, as the setting lists them; a setting that was never made lists none. */
+/**
+ * Components of the enabled accessibility services, as the setting lists them. If the setting was never set, the list
+ * is empty.
+ */
 internal fun enabledAccessibilityServices(scope: CallScope): List<String> {
   val name = Settings.Secure.ENABLED_ACCESSIBILITY_SERVICES
   return when (val setting = SettingsTable.SECURE.read(scope.context.contentResolver, name)) {
@@ -23,7 +26,7 @@ internal fun enabledAccessibilityServices(scope: CallScope): List<String> {
   }
 }
 
-/** Whether a recording shows this app now; the host must declare DETECT_SCREEN_RECORDING. */
+/** Whether a recording shows this app now. The host app must declare DETECT_SCREEN_RECORDING. */
 internal fun isScreenCaptured(scope: CallScope): Boolean? {
   if (Build.VERSION.SDK_INT < Build.VERSION_CODES.VANILLA_ICE_CREAM) return null
   val observer = RecordingObserver(scope.service<WindowManager>())

@@ -6,7 +6,9 @@ import io.devicerisksignals.call.CallScope
 import io.devicerisksignals.platform.Api26
 import io.devicerisksignals.platform.Api30
 
-/** On most systems no field here needs a permission; where one does and the host lacks it, the field is left out. */
+/**
+ * On most systems these fields need no permission. If a field needs one that the host app lacks, the field is left out.
+ */
 internal fun telephony(scope: CallScope): Fields = fieldsOf(
   Once { scope.service<TelephonyManager>() },
   "phoneType" to { phoneTypeName(phoneType) },
@@ -21,12 +23,15 @@ internal fun telephony(scope: CallScope): Fields = fieldsOf(
   "dataState" to { dataStateName(dataState) }
 )
 
-/** Slots with a SIM, by the state of each; unknown where one slot's state is. */
+/** The number of slots with a SIM. It is unknown if the state of one slot is unknown. */
 private fun simCount(telephony: TelephonyManager): Int? =
   simStates(telephony)?.takeIf { TelephonyManager.SIM_STATE_UNKNOWN !in it }
     ?.count { it != TelephonyManager.SIM_STATE_ABSENT }
 
-/** Before API 26 there is no state of a slot, but one of the device: null where it has more than one slot. */
+/**
+ * Before API 26 the system reports one state of the device and no state of a slot. The answer is null if the device has
+ * more than one slot.
+ */
 @Suppress("DEPRECATION")
 private fun simStates(telephony: TelephonyManager): List<Int>? = when {
   Build.VERSION.SDK_INT >= Build.VERSION_CODES.R ->

@@ -4,7 +4,7 @@ import android.media.AudioManager
 import android.os.PowerManager
 import io.devicerisksignals.call.CallScope
 
-/** The window between `startObservation` and `stopObservation` until now, and the state of the device. */
+/** What was observed between `startObservation` and now or `stopObservation`, and the current state of the device. */
 internal fun transactionSafety(scope: CallScope): Fields {
   val mode = Once { scope.service<AudioManager>().mode }
   return window(scope) + mapOf(
@@ -20,7 +20,7 @@ internal fun transactionSafety(scope: CallScope): Fields {
   )
 }
 
-/** Without a window only one value is known: screenshots are not being watched for. */
+/** Without an observation only one value is known: the SDK does not watch for screenshots. */
 private fun window(scope: CallScope): Fields = fieldsOf(
   Once { scope.observation.window },
   "transactionObservationStartedElapsedMs" to { this?.startedElapsedMs },

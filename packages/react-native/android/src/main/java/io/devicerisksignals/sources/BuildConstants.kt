@@ -3,7 +3,7 @@ package io.devicerisksignals.sources
 import android.os.Build
 import io.devicerisksignals.platform.Api31
 
-/** The texts of `android.os.Build`, under the names that the catalog gives them. */
+/** The texts of `android.os.Build` by their catalog names. */
 internal fun buildConstants(): Map<String, String?> = buildTexts() + mapOf(
   "manufacturer" to Build.MANUFACTURER,
   "brand" to Build.BRAND,
@@ -11,7 +11,7 @@ internal fun buildConstants(): Map<String, String?> = buildTexts() + mapOf(
   "release" to Build.VERSION.RELEASE
 )
 
-/** The constants that `androidBuild` of `device_identity` has too. */
+/** The constants that the field `androidBuild` of `device_identity` contains, too. */
 internal fun buildTexts(): Map<String, String?> = mapOf(
   "board" to Build.BOARD,
   "bootloader" to Build.BOOTLOADER,

@@ -11,11 +11,11 @@ private const val MULTIPLIER = 1_664_525
 private const val INCREMENT = 1_013_904_223
 private const val MAX_NUMBERS = 8_192
 
-/** The fixed calculations of `numeric_consistency`; what they should come to is not for native code to say. */
+/** The fixed calculations of `numeric_consistency`. Native code does not know the expected results. */
 internal fun numbers(scope: CallScope, argument: Any?): Map<String, Any> {
   val inputs = argument as Map<*, *>
   val floats = (inputs["inputs"] as List<*>).take(MAX_NUMBERS).flatMap { input -> functionsOf(input as Double) }
-  // A gap would move all that follow it.
+  // A missing number would shift all following numbers.
   check(floats.all(Double::isFinite))
   return mapOf(
     "integers" to integers(scope, inputs["seed"] as Double, (inputs["count"] as Double).toInt()),
@@ -25,12 +25,12 @@ internal fun numbers(scope: CallScope, argument: Any?): Map<String, Any> {
   )
 }
 
-/** The number of bits from 2^-1022, the smallest normal double, to 2^-1074. */
+/** The smallest normal double is 2^-1022. Divided by 2^52 it is 2^-1074, the smallest subnormal double. */
 private const val SUBNORMAL_BITS = 52
 
 private fun functionsOf(x: Double) = listOf(sin(x), cos(x), exp(x), ln(x), sqrt(x))
 
-/** Arithmetic of `Int` wraps at 2^32, as the generator needs it. */
+/** The generator works modulo 2^32, and arithmetic of `Int` wraps at 2^32. */
 private fun integers(scope: CallScope, seed: Double, count: Int): List<Double> {
   var x = seed.toLong().toInt()
   return List(count.coerceIn(0, MAX_NUMBERS)) {

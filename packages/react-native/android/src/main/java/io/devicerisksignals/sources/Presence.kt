@@ -6,15 +6,15 @@ import android.os.Build
 import io.devicerisksignals.call.CallScope
 import io.devicerisksignals.call.Request.Companion.namesOf
 
-/** Name of the manifest's `<meta-data>` that lists the probes for which the `<queries>` are declared. */
+/** The name of the manifest's `<meta-data>` element that lists the probes for which the `<queries>` are declared. */
 internal const val DECLARED_QUERIES = "io.devicerisksignals.QUERIES"
 
 /** Paths that exist. */
 internal fun paths(scope: CallScope, argument: Any?) = presence(scope, namesOf(argument), scope.files::exists)
 
 /**
- * Executables in the folders of PATH. One that is present is given with each of its full paths; a name is absent if
- * every folder was examined and none has it.
+ * Executables in the folders of PATH. An executable that exists is listed with each of its full paths. A name is absent
+ * if every folder was examined and no folder contains it.
  */
 internal fun executables(scope: CallScope, argument: Any?): Map<String, List<String>> {
   val folders = checkNotNull(System.getenv("PATH")).split(':').filter(String::isNotEmpty).distinct()
@@ -45,8 +45,8 @@ internal fun classes(scope: CallScope, argument: Any?): Map<String, List<String>
 }
 
 /**
- * Packages that are installed. From API 30 on one that is not seen is absent only if the manifest says that its query
- * was declared for this probe; else it is unknown.
+ * Packages that are installed. From API 30 on, a package that this app does not see is absent only if the manifest says
+ * that its query was declared for this probe. Otherwise it is unknown.
  */
 internal fun packages(scope: CallScope, argument: Any?): Map<String, List<String>> {
   val seesAll = Build.VERSION.SDK_INT < Build.VERSION_CODES.R || scope.probe in declaredProbes(scope.context)
@@ -65,7 +65,7 @@ private fun declaredProbes(context: Context): Set<String> {
   return info.metaData?.getString(DECLARED_QUERIES).orEmpty().split(',').map(String::trim).toSet()
 }
 
-/** A name that [look] can't decide, by null or by throwing, is in neither list. */
+/** Divides names into present and absent ones. If [look] returns null or throws, the name is in neither list. */
 private fun presence(scope: CallScope, names: List<String>, look: (String) -> Boolean?): Map<String, List<String>> {
   val found = names.groupBy { name -> scope.token.attempt { look(name) } }
   return mapOf("present" to found[true].orEmpty(), "absent" to found[false].orEmpty())

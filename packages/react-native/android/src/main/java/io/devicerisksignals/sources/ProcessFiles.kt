@@ -15,12 +15,15 @@ private const val THREADS = 1_024
 private const val DESCRIPTORS = 2_048
 private const val NAME_BYTES = 256
 
-/** A source that is the text of one file. */
+/** A source that is the text of a file. */
 internal fun textOf(path: String, limit: Int): Source = { scope, _ ->
   scope.files.text(path, limit, scope.token).members()
 }
 
-/** `/proc/net/tcp`, then `tcp6`, which a kernel without IPv6 lacks; if one may not be read, both are unknown. */
+/**
+ * `/proc/net/tcp` followed by `tcp6`, which a kernel without IPv6 lacks. If one of the files may not be read, both are
+ * unknown.
+ */
 internal fun tcpSockets(scope: CallScope): Map<String, Any> {
   val first = scope.files.text("proc/net/tcp", TABLE_BYTES, scope.token)
   if (scope.files.exists("proc/net/tcp6") == false) return first.members()
@@ -29,7 +32,7 @@ internal fun tcpSockets(scope: CallScope): Map<String, Any> {
   return Text(text.take(TABLE_BYTES), first.truncated || second.truncated || text.length > TABLE_BYTES).members()
 }
 
-/** Names of this process's threads. One that ends meanwhile is passed over. */
+/** Names of this process's threads. A thread that ends during the read is ignored. */
 internal fun threads(scope: CallScope): List<String> = scope.files.names("proc/self/task").firstOf(THREADS) { thread ->
   val path = "proc/self/task/$thread/comm"
   try {
@@ -39,7 +42,7 @@ internal fun threads(scope: CallScope): List<String> = scope.files.names("proc/s
   }
 }
 
-/** Where this process's descriptors point. One that is closed meanwhile is passed over. */
+/** Targets of this process's descriptors. A descriptor that is closed during the read is ignored. */
 internal fun descriptors(scope: CallScope): List<String> =
   scope.files.names("proc/self/fd").firstOf(DESCRIPTORS) { descriptor ->
     scope.token.check()
@@ -50,6 +53,9 @@ internal fun descriptors(scope: CallScope): List<String> =
     }
   }
 
-/** What is read of the first [limit] that exist. If missing ones counted too, a cut list would look complete. */
+/**
+ * The results of the first [limit] entries that exist. If missing entries counted too, a list that was cut would look
+ * complete.
+ */
 private fun <T : Any> List<String>.firstOf(limit: Int, read: (String) -> T?): List<T> =
   asSequence().mapNotNull(read).take(limit).toList()

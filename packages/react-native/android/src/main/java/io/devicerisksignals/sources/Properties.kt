@@ -5,11 +5,11 @@ import io.devicerisksignals.call.CallScope
 import io.devicerisksignals.call.Request.Companion.namesOf
 
 /**
- * System properties by name; `""` where one is not set.
+ * System properties by name; the value is `""` if the property is not set.
  *
- * `android.os.SystemProperties` is not public, but it is on the list of what apps may use (`unsupported`), and a
- * `getprop` process for each name would cost far more. To a property that this app may not read it also says `""`:
- * [PropertyAccess] distinguishes the two.
+ * `android.os.SystemProperties` is not public, but Android lists it among the interfaces that apps may use
+ * (`unsupported`). A `getprop` process for each name would cost far more. For a property that this app may not read the
+ * answer is `""`, too; [PropertyAccess] distinguishes the two cases.
  */
 @SuppressLint("PrivateApi")
 internal fun properties(scope: CallScope, argument: Any?): Map<String, String?> {

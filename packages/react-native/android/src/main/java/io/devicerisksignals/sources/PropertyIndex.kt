@@ -6,15 +6,17 @@ import java.nio.ByteOrder
 /**
  * The index of properties in the form that the system's `init` writes for the C library (`property_info`, version 1).
  *
- * All is in 32-bit words of little-endian order, and an offset counts from the file's start:
+ * The file consists of little-endian 32-bit words. Offsets count from the start of the file:
  *
- * - header: version, oldest version of a reader, size, offsets of contexts, of types and of the root node;
- * - contexts: how many, then the offset of each one's name, which ends with a zero byte;
- * - node: offset of its own entry, then number and offset of its children, of prefixes and of exact names. The lists
- *   hold offsets of nodes or entries; prefixes are in order of length, the longest first;
- * - entry: offset and length of a name, number of its context, number of its type; all bits set means none.
+ * - header: version, oldest version of a reader that can read the file, size, offsets of the contexts, the types and
+ *   the root node;
+ * - contexts: their number, then the offset of the name of each, which ends with a zero byte;
+ * - node: offset of its own entry, then number and offset of its children, of its prefixes and of its exact names.
+ *   These lists contain offsets of nodes or entries. The longest prefix is first;
+ * - entry: offset and length of a name, number of its context, number of its type. A number with all bits set means
+ *   that there is no context or type.
  *
- * @throws RuntimeException from any read past the end, or for a version that this reader does not know.
+ * @throws RuntimeException if a read exceeds the file, or if this reader does not know the version.
  */
 internal class PropertyIndex(bytes: ByteArray) {
   private val words = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN)
@@ -24,10 +26,10 @@ internal class PropertyIndex(bytes: ByteArray) {
   }
 
   /**
-   * Name of the context that a property belongs to; null where the index has none for it.
+   * The name of the context that a property belongs to; null if the index has no context for it.
    *
-   * The parts of the name lead from the root down. The deepest node counts, in it the longest prefix before the node
-   * itself, and an exact name before all.
+   * The parts of the property's name lead from the root node down. In the deepest node an exact name takes precedence,
+   * then the longest matching prefix, then the node's own context. If it has none of them, the node above it decides.
    */
   fun contextOf(property: String): String? = find(Node(word(ROOT)), property, null)?.let(::nameOf)
 

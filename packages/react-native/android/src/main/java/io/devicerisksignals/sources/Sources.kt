@@ -2,10 +2,10 @@ package io.devicerisksignals.sources
 
 import io.devicerisksignals.call.CallScope
 
-/** Gathers one source of evidence. Throws, or gives null, where it can't be read. */
+/** Gathers one source of evidence. Throws or returns null if the source can't be read. */
 internal typealias Source = (scope: CallScope, argument: Any?) -> Any?
 
-/** Every source that Android has, by its name in the interface. */
+/** Every source that exists on Android, by its name in the interface. */
 internal val SOURCES: Map<String, Source> = mapOf(
   "maps" to textOf("proc/self/maps", MAPS_BYTES),
   "mountInfo" to textOf("proc/self/mountinfo", TABLE_BYTES),

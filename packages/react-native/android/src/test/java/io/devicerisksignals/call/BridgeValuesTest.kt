@@ -12,7 +12,7 @@ class BridgeValuesTest {
   private val values = BridgeValues({ JavaOnlyMap() }, { JavaOnlyArray() })
 
   @Test
-  fun `booleans stay booleans and every number is a double`() {
+  fun `booleans stay booleans and every number becomes a double`() {
     val map = values.mapOf(mapOf("yes" to true, "int" to 1, "long" to 5_000_000_000L, "float" to 0.5f))
     assertEquals(ReadableType.Boolean, map.getType("yes"))
     assertEquals(true, map.getBoolean("yes"))

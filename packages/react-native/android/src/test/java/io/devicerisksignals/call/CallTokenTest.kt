@@ -41,7 +41,7 @@ class CallTokenTest {
   }
 
   @Test
-  fun `a resource that is opened after the stop is not used`() {
+  fun `a resource that is opened after the stop is closed without being used`() {
     val token = CallToken(10_000).apply { stop() }
     val resource = Resource()
     assertThrows(CallStopped::class.java) { token.closing(resource) { error("used") } }
@@ -49,7 +49,7 @@ class CallTokenTest {
   }
 
   @Test
-  fun `a used resource is closed, and not again by the stop`() {
+  fun `a resource that was used is closed once, and not again by the stop`() {
     val token = CallToken(10_000)
     val resource = Resource()
     token.closing(resource) { assertEquals(0, it.closed) }
@@ -58,7 +58,7 @@ class CallTokenTest {
   }
 
   @Test
-  fun `a failure of any kind is no answer`() {
+  fun `a failure of any kind gives no value`() {
     val token = CallToken(10_000)
     assertEquals(1, token.attempt { 1 })
     assertNull(token.attempt { throw IOException("/secret/path") })
@@ -80,7 +80,7 @@ class CallTokenTest {
   }
 
   @Test
-  fun `an unavailable probe is no failure of a field`() {
+  fun `an unavailable probe is not treated as the failure of one field`() {
     assertThrows(Unavailable::class.java) {
       CallToken(10_000).attempt<Unit> { throw Unavailable(Lack.PERMISSION) }
     }

@@ -38,7 +38,7 @@ class CallsTest {
   }
 
   @Test
-  fun `a receiver that throws ends no thread`() {
+  fun `an exception of a receiver does not end the thread`() {
     val calls = Calls(threads = 1)
     val threads = LinkedBlockingQueue<Thread>()
     val deaf = object : Settlement<String> {
@@ -55,7 +55,7 @@ class CallsTest {
   }
 
   @Test
-  fun `a loop that checks the token ends by the cancellation`() {
+  fun `a loop that checks the token ends when its call is cancelled`() {
     val calls = Calls()
     val begun = CountDownLatch(1)
     val ended = CountDownLatch(1)
@@ -76,11 +76,11 @@ class CallsTest {
   }
 
   @Test
-  fun `work that ignores the token is given up at the deadline, and its late answer dropped`() {
+  fun `a call whose work ignores the token ends at the deadline, and the late answer is dropped`() {
     val calls = Calls()
     val release = CountDownLatch(1)
     val done = CountDownLatch(1)
-    // Long enough to start on a busy machine.
+    // The time limit is long enough for the call to start on a busy machine.
     val recorded = calls.start("held", timeoutMs = 1_500) {
       release.await()
       done.countDown()
@@ -118,7 +118,7 @@ class CallsTest {
   }
 
   @Test
-  fun `the deadline of a call that has ended stops no later one of its name`() {
+  fun `the deadline of an ended call does not stop a later call with the same name`() {
     val calls = Calls()
     assertEquals("first", calls.start("name", timeoutMs = 60) { "first" }.await())
     val second = calls.start("name") { token ->
@@ -130,7 +130,7 @@ class CallsTest {
   }
 
   @Test
-  fun `after the end all calls are stopped and none is accepted`() {
+  fun `after the end all calls are stopped and no call is accepted`() {
     val calls = Calls()
     val release = CountDownLatch(1)
     val held = calls.start("held") { release.await().toString() }

@@ -3,7 +3,7 @@ package io.devicerisksignals.compiled
 import java.io.DataInputStream
 import java.io.InputStream
 
-/** Every text in the constant pool of a compiled class: names, descriptors and literals (JVMS §4.4). */
+/** All texts in the constant pool of a compiled class: names, descriptors and literals (JVMS §4.4). */
 internal fun textsOf(classFile: InputStream): Set<String> = DataInputStream(classFile).use { input ->
   check(input.readInt() == MAGIC)
   input.skipBytes(VERSION_BYTES)
@@ -13,7 +13,7 @@ internal fun textsOf(classFile: InputStream): Set<String> = DataInputStream(clas
   while (index < count) {
     val tag = input.readUnsignedByte()
     if (tag == UTF8) texts += input.readUTF() else input.skipBytes(sizeOf(tag))
-    // Long and Double take two places.
+    // A constant of type Long or Double takes two entries.
     index += if (tag == LONG || tag == DOUBLE) 2 else 1
   }
   texts

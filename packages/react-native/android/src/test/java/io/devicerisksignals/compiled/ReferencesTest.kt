@@ -7,7 +7,10 @@ import org.junit.Assert.assertEquals
 import org.junit.Assert.assertTrue
 import org.junit.Test
 
-/** What the compiled library refers to: the promises that it makes are seen in its classes, not in its sources. */
+/**
+ * Checks what the compiled library refers to, because the promises of the SDK can be verified in its classes and not in
+ * its sources.
+ */
 class ReferencesTest {
   @Test
   fun `no class refers to an API that the SDK promises not to use`() {
@@ -30,7 +33,7 @@ class ReferencesTest {
   }
 
   @Test
-  fun `a class that breaks the promises is noticed`() {
+  fun `a class that breaks the promises is detected`() {
     val name = Culprit::class.java.name.substringAfterLast('.') + ".class"
     val found = broken(textsOf(checkNotNull(Culprit::class.java.getResourceAsStream(name))), isScan = false)
     for (promise in listOf("network", "identifier", "storage", "permission")) {
@@ -55,7 +58,7 @@ class ReferencesTest {
   private companion object {
     val SCAN = Regex("io/devicerisksignals/probes/LoopbackScan(\\$.*)?")
 
-    /** What a scan of one port needs; for all other classes this is network. */
+    /** Classes that a scan of one port needs. In every other class a reference to them means network access. */
     val SOCKETS =
       Regex("java/net/(Socket|InetSocketAddress|ConnectException|SocketTimeoutException|SocketAddress|Proxy)\\b")
 

@@ -52,7 +52,7 @@ class TransactionObservationTest {
   }
 
   @Test
-  fun `the observation leaves a window unchanged that other code wrapped meanwhile`() {
+  fun `the observation leaves a window unchanged that other code has wrapped in the meantime`() {
     observation.start()
     val ours = activity.window.callback
     val theirs = object : Window.Callback by ours {}
@@ -71,7 +71,7 @@ class TransactionObservationTest {
   }
 
   @Test
-  fun `touches are counted, examined for cover and passed on`() {
+  fun `touches are counted, examined for covering windows and passed on`() {
     var passed = 0
     activity.window.callback = object : Window.Callback by original {
       override fun dispatchTouchEvent(event: MotionEvent?): Boolean {
@@ -95,7 +95,7 @@ class TransactionObservationTest {
   }
 
   @Test
-  fun `everything is passed on, even null where the framework promises a menu`() {
+  fun `every call is passed on, even with null in place of the menu that the framework promises`() {
     val passed = mutableListOf<Pair<String, List<Any?>>>()
     val callbacks = Window.Callback::class.java
     val recording = Proxy.newProxyInstance(callbacks.classLoader, arrayOf(callbacks)) { _, method, arguments ->
@@ -113,7 +113,7 @@ class TransactionObservationTest {
   }
 
   @Test
-  fun `partial cover is known only where the system marks it`() {
+  fun `partial cover is known only if the system marks it`() {
     observation.start()
     activity.window.callback.dispatchTouchEvent(touch())
     val marks = Build.VERSION.SDK_INT >= Build.VERSION_CODES.Q
@@ -121,7 +121,7 @@ class TransactionObservationTest {
   }
 
   @Test
-  fun `outside the window the only value is that screenshots are not watched for`() {
+  fun `without an observation the only value is that screenshots are not watched for`() {
     val before = fields()
     observation.start()
     observation.stop()
@@ -130,7 +130,7 @@ class TransactionObservationTest {
   }
 
   @Test
-  fun `screenshots and recordings are watched for only if the host declares it`() {
+  fun `screenshots and recordings are watched for only if the host app declares the permissions`() {
     observation.start()
     assertEquals(false, fields()["screenshotObservationActive"])
     assertFalse("screenshotDetectedSinceObservationStart" in fields())
@@ -149,7 +149,7 @@ class TransactionObservationTest {
   }
 
   @Test
-  fun `recordings are followed from API 35 on`() {
+  fun `recordings are observed from API 35 on`() {
     shadowOf(application).grantPermissions("android.permission.DETECT_SCREEN_RECORDING")
     observation.start()
     val followed = Build.VERSION.SDK_INT >= Build.VERSION_CODES.VANILLA_ICE_CREAM
@@ -158,7 +158,7 @@ class TransactionObservationTest {
   }
 
   @Test
-  fun `the module starts and stops the observation, and its end stops it for good`() {
+  fun `the module starts and stops the observation, and the module's end stops it permanently`() {
     val module = moduleOn(activity)
     assertEquals(true, start(module))
     val wrapped = activity.window.callback
@@ -176,7 +176,7 @@ class TransactionObservationTest {
   }
 
   @Test
-  fun `a collection reads the window that the module runs`() {
+  fun `a collection reads the observation that the module runs`() {
     val module = moduleOn(activity)
     start(module)
     val asked = listOf("observedTouchCount")
@@ -185,7 +185,7 @@ class TransactionObservationTest {
   }
 
   @Test
-  fun `the window ends with its activity`() {
+  fun `the observation ends with its activity`() {
     val context = reactContextOf().apply { onHostResume(activity) }
     start(moduleOf(reactContext = context))
     assertTrue(activity.window.callback is TouchObserver)
@@ -194,7 +194,7 @@ class TransactionObservationTest {
   }
 
   @Test
-  fun `an error of the host while a window begins or ends does not crash the app`() {
+  fun `an error of the host app at the start or stop of the observation does not crash the app`() {
     @Suppress("DEPRECATION")
     val refusing = object : com.facebook.react.bridge.BridgeReactContext(application) {
       override fun addLifecycleEventListener(listener: LifecycleEventListener): Unit = error("add")

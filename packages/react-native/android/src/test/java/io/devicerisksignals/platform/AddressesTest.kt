@@ -8,7 +8,7 @@ import org.junit.Test
 
 class AddressesTest {
   @Test
-  fun `an address that holds a hardware address or is link-local is left out`() {
+  fun `a link-local address, or one that contains a hardware address, is left out`() {
     listOf(
       "fe80::1c2d:3eff:fe4f:5a6b",
       "fe80::1",
@@ -19,7 +19,7 @@ class AddressesTest {
   }
 
   @Test
-  fun `other addresses are given without their scope`() {
+  fun `other addresses are returned without their scope`() {
     assertEquals("192.168.1.23", addressText(InetAddress.getByName("192.168.1.23")))
     val private = InetAddress.getByName("fd00::8a1:d2fe:ff3c:4b5d").address
     assertEquals("fd00:0:0:0:8a1:d2fe:ff3c:4b5d", addressText(Inet6Address.getByAddress(null, private, 3)))

@@ -6,7 +6,7 @@ import org.junit.Test
 
 class DistributionTest {
   @Test
-  fun `the figures are those of the samples`() {
+  fun `the statistics are those of the samples`() {
     val samples = Distribution(listOf(1.0, 2.0, 3.0, 4.0, 10.0))
     assertEquals(3.0, samples.median, 0.0)
     assertEquals(10.0, samples.p95, 0.0)
@@ -16,13 +16,13 @@ class DistributionTest {
   }
 
   @Test
-  fun `operations that grow faster have a trend below zero`() {
+  fun `operations that become faster have a trend below zero`() {
     assertEquals(-2.0 / 3, Distribution(listOf(4.0, 3.0, 2.0)).trend, 1e-9)
     assertEquals(0.0, Distribution(listOf(2.0, 2.0)).trend, 0.0)
   }
 
   @Test
-  fun `an empty list of samples has no figures`() {
+  fun `an empty list of samples has no statistics`() {
     val empty = Distribution(emptyList())
     for (figure in listOf(empty.median, empty.p95, empty.mad, empty.coefficientOfVariation, empty.trend)) {
       assertTrue(figure.isNaN())

@@ -22,14 +22,14 @@ class SettingsTableTest {
   private val resolver = application.contentResolver
 
   @Test
-  fun `a setting that was made is read`() {
+  fun `a setting that was set is read`() {
     Settings.Global.putInt(resolver, Settings.Global.AUTO_TIME, 0)
     assertEquals(Setting.Value("0"), SettingsTable.GLOBAL.read(resolver, Settings.Global.AUTO_TIME))
     assertEquals(false, SettingsTable.GLOBAL.isOn(resolver, Settings.Global.AUTO_TIME))
   }
 
   @Test
-  fun `a setting that was never made is not set, which does not mean off`() {
+  fun `a setting that was never set is reported as not set, and not as off`() {
     Robolectric.setupContentProvider(EmptySettings::class.java, "settings")
     assertEquals(Setting.NotSet, SettingsTable.GLOBAL.read(resolver, Settings.Global.AUTO_TIME))
     assertNull(SettingsTable.GLOBAL.isOn(resolver, Settings.Global.AUTO_TIME))
@@ -43,7 +43,7 @@ class SettingsTableTest {
   }
 
   @Test
-  fun `developer options that were never switched on are off, and those that can't be read are unknown`() {
+  fun `developer options that were never enabled are off, and unreadable ones are unknown`() {
     val asked = listOf("developerModeEnabled")
     assertEquals(emptyMap<String, Any>(), moduleOf().ask("os_integrity", asked).fields)
     Robolectric.setupContentProvider(EmptySettings::class.java, "settings")
@@ -53,7 +53,7 @@ class SettingsTableTest {
   }
 
   @Test
-  fun `accessibility services that can't be listed are absent, not none`() {
+  fun `accessibility services that can't be listed are absent, and not an empty list`() {
     val asked = listOf("enabledAccessibilityServices")
     assertEquals(emptyMap<String, Any>(), moduleOf().ask("media_bluetooth_apps", asked).fields)
     Robolectric.setupContentProvider(EmptySettings::class.java, "settings")
@@ -69,7 +69,7 @@ class SettingsTableTest {
   }
 }
 
-/** A provider that is there and has no row. */
+/** A provider that exists and has no row. */
 class EmptySettings : ContentProvider() {
   override fun onCreate() = true
 

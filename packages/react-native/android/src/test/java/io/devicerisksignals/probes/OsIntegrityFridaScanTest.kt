@@ -44,7 +44,7 @@ class OsIntegrityFridaScanTest {
   }
 
   @Test
-  fun `a server that does not answer leaves the handshake unknown, within the bound`() {
+  fun `a server that does not answer leaves the handshake unknown, and the scan ends within its time limit`() {
     val start = System.nanoTime()
     val result = scan { Thread.sleep(2_000) }
     assertEquals(true, result.open)
@@ -63,7 +63,7 @@ class OsIntegrityFridaScanTest {
   fun `a connection that fails in another or unknown way leaves the port unknown`() {
     assertNull(failingWith(ErrnoException("connect", OsConstants.ECONNREFUSED + 1)).open)
     assertNull(failingWith(null).open)
-    // What the JVM throws has no errno.
+    // The exception that the JVM throws has no errno.
     val port = ServerSocket(0).use { it.localPort }
     assertNull(LoopbackScan(port).run(CallToken(10_000)).open)
   }

@@ -45,13 +45,13 @@ class ProbesTest {
   val folder = TemporaryFolder()
 
   @Test
-  fun `a battery without a notice is unknown`() {
+  fun `a battery without a broadcast is unknown`() {
     val asked = listOf("batteryLevel", "batteryState", "batteryPresent", "powerSource")
     assertEquals(emptyMap<String, Any>(), read("hardware", asked))
   }
 
   @Test
-  fun `a battery has the values of its notice and no others`() {
+  fun `a battery has the values of its broadcast and no others`() {
     @Suppress("DEPRECATION")
     application.sendStickyBroadcast(
       Intent(Intent.ACTION_BATTERY_CHANGED)
@@ -79,7 +79,7 @@ class ProbesTest {
   }
 
   @Test
-  fun `the fastest core of the kernel's list and the process's memory are read`() {
+  fun `the fastest core in the kernel's list and the memory of the process are read`() {
     folder.root.write("sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", "1800000\n".toByteArray())
     folder.root.write("sys/devices/system/cpu/cpu1/cpufreq/cpuinfo_max_freq", "2400000\n".toByteArray())
     folder.root.write("sys/devices/system/cpu/cpu2/topology/core_id", "2\n".toByteArray())
@@ -98,7 +98,7 @@ class ProbesTest {
   }
 
   @Test
-  fun `without a network that the app may use, the app is not connected and other fields are absent`() {
+  fun `without a network that the app may use, the app is not connected and the other fields are absent`() {
     shadowOf(connectivity).setDefaultNetworkActive(false)
     shadowOf(connectivity).setActiveNetworkInfo(null)
     val asked = listOf("isConnected", "isVpnActive", "connectionType", "isMetered", "networkTransportTypes")
@@ -106,7 +106,7 @@ class ProbesTest {
   }
 
   @Test
-  fun `a network that is no tunnel is no VPN`() {
+  fun `a network that is no tunnel is not a VPN`() {
     val capabilities = ShadowNetworkCapabilities.newInstance()
     shadowOf(capabilities).addTransportType(NetworkCapabilities.TRANSPORT_WIFI)
     shadowOf(connectivity).setNetworkCapabilities(connectivity.activeNetwork, capabilities)
@@ -114,7 +114,7 @@ class ProbesTest {
   }
 
   @Test
-  fun `a tunnel is a VPN, and what carries it is the kind of link`() {
+  fun `a tunnel is a VPN, and its transport is the kind of link`() {
     val capabilities = ShadowNetworkCapabilities.newInstance()
     shadowOf(capabilities).addTransportType(NetworkCapabilities.TRANSPORT_VPN)
     shadowOf(capabilities).addTransportType(NetworkCapabilities.TRANSPORT_WIFI)
@@ -134,7 +134,7 @@ class ProbesTest {
   }
 
   @Test
-  fun `without the permission a VPN is recognised by its interface`() {
+  fun `without the permission a VPN is recognised by its interface name`() {
     val context = RefusingContext(setOf(Context.CONNECTIVITY_SERVICE))
     val up = NetworkInterface.getNetworkInterfaces().toList().filter(NetworkInterface::isUp)
     val expected = hasVpnInterface(up.map(NetworkInterface::getName))
@@ -143,7 +143,7 @@ class ProbesTest {
   }
 
   @Test
-  fun `a tunnel's interface is a VPN's, one of IPsec may be that of calls over Wi-Fi`() {
+  fun `a tunnel interface belongs to a VPN, but an IPsec interface may belong to calls over Wi-Fi`() {
     assertEquals(true, hasVpnInterface(listOf("lo", "wlan0", "tun0")))
     assertEquals(true, hasVpnInterface(listOf("ipsec1", "ppp0")))
     assertNull(hasVpnInterface(listOf("wlan0", "ipsec1")))
@@ -151,7 +151,7 @@ class ProbesTest {
   }
 
   @Test
-  fun `without the permission biometry is unavailable where no hardware is declared, and unknown elsewhere`() {
+  fun `without the permission biometry is unavailable if no hardware is declared, and otherwise unknown`() {
     val context = RefusingContext(setOf("biometric", "fingerprint"))
     assertEquals(mapOf("biometryAvailable" to false), read(POSTURE, listOf("biometryAvailable"), context))
     shadowOf(application.packageManager).setSystemFeature(PackageManager.FEATURE_FINGERPRINT, true)
@@ -162,7 +162,7 @@ class ProbesTest {
   }
 
   @Test
-  fun `a proxy by script is reported by its host only`() {
+  fun `only the host of a proxy script is reported`() {
     val asked = listOf("isProxyConfigured", "proxyHost", "proxyPort")
     assertEquals(mapOf("isProxyConfigured" to false), read("network", asked))
     val script = Uri.parse("https://user:secret@proxy.example:8443/path?token=1")
@@ -174,7 +174,7 @@ class ProbesTest {
   }
 
   @Test
-  fun `a position needs the permission, and the granted level is reported without one`() {
+  fun `a position needs the permission, but the granted level is reported without it`() {
     val locations = application.getSystemService(LocationManager::class.java)
     val known = Location(LocationManager.GPS_PROVIDER).apply {
       latitude = 48.5
@@ -234,7 +234,7 @@ class ProbesTest {
   }
 
   @Test
-  fun `enforcement is read or unknown, never assumed`() {
+  fun `the enforcement of SELinux is read or unknown, and never assumed`() {
     val asked = listOf("selinuxEnforcing")
     assertEquals(emptyMap<String, Any>(), read("os_integrity", asked))
     folder.root.write("sys/fs/selinux/enforce", "0".toByteArray())
@@ -253,13 +253,13 @@ class ProbesTest {
   }
 
   @Test
-  fun `audio properties that are not stated were not measured`() {
+  fun `audio properties that the system does not report are absent`() {
     val asked = listOf("measured", "framesPerBuffer", "nativeSampleRate", "outputLatencyMs")
     assertEquals(mapOf("measured" to false), read("audio_latency", asked))
   }
 
   @Test
-  fun `the latency of the output is the time that one buffer plays`() {
+  fun `the latency of the output is the duration of one buffer`() {
     assertEquals(4.0, bufferMs(192, 48_000))
     assertNull(bufferMs(192, null))
     assertNull(bufferMs(null, 48_000))
@@ -301,7 +301,7 @@ class ProbesTest {
   }
 
   @Test
-  fun `fonts are digested by their names, in order`() {
+  fun `the digest of the fonts is over their names, in order`() {
     folder.root.write("system/fonts/b.ttf", ByteArray(0))
     folder.root.write("system/fonts/a.ttf", ByteArray(0))
     val asked = listOf("fontsDigest")
@@ -344,7 +344,7 @@ class ProbesTest {
   }
 
   @Test
-  fun `a device that can't draw reports the reason and no times`() {
+  fun `a device that can't draw reports the reason and no durations`() {
     val read = read("gpu_benchmark", listOf("benchmarkPerformed", "skippedReason", "durationMs", "operationTimeP50Ms"))
     if (read["benchmarkPerformed"] == true) {
       assertNull(read["skippedReason"])

@@ -30,12 +30,12 @@ class PresenceTest {
   }
 
   @Test
-  fun `a path that can't be looked at is in neither list`() {
+  fun `a path that can't be examined is in neither list`() {
     assertEquals(presence(absent = listOf("/seen")), gather("paths", listOf("/denied/su", "/seen")))
   }
 
   @Test
-  fun `a package that is installed is seen`() {
+  fun `an installed package is present`() {
     install("com.example.seen")
     assertEquals(listOf("com.example.seen"), gather("packages", listOf("com.example.seen"))["present"])
   }

@@ -22,7 +22,7 @@ class ProcessFilesTest {
   val folder = TemporaryFolder()
 
   @Test
-  fun `a huge file is cut at the bound`() {
+  fun `a huge file is cut at the limit`() {
     val line = "7f00000000-7f00001000 r-xp 00000000 fe:00 1234 /system/lib64/libc.so\n".toByteArray()
     folder.root.write("proc/self/maps", ByteArray(MAPS_BYTES + 100) { line[it % line.size] })
     val (text, truncated) = textIn(gather("maps"))
@@ -31,7 +31,7 @@ class ProcessFilesTest {
   }
 
   @Test
-  fun `a file of exactly the bound is whole`() {
+  fun `a file whose length is exactly the limit is complete`() {
     folder.root.write("proc/self/status", ByteArray(STATUS_BYTES) { 'x'.code.toByte() })
     val (text, truncated) = textIn(gather("status"))
     assertEquals(STATUS_BYTES, text.length)
@@ -39,7 +39,7 @@ class ProcessFilesTest {
   }
 
   @Test
-  fun `a last line without an end is kept`() {
+  fun `a last line without a line end is kept`() {
     folder.root.write("proc/self/mountinfo", "1 2 3\n4 5".toByteArray())
     assertEquals("1 2 3\n4 5" to false, textIn(gather("mountInfo")))
   }
@@ -51,7 +51,7 @@ class ProcessFilesTest {
   }
 
   @Test
-  fun `an empty file is a text, a missing one is none`() {
+  fun `an empty file gives an empty text, and a missing file gives no text`() {
     folder.root.write("proc/net/unix", ByteArray(0))
     assertEquals("" to false, textIn(gather("unixSockets")))
     assertThrows(IOException::class.java) { gather("maps") }
@@ -75,7 +75,7 @@ class ProcessFilesTest {
   }
 
   @Test
-  fun `names of threads are read, without one that ended meanwhile`() {
+  fun `names of threads are read, without a thread that has ended in the meantime`() {
     folder.root.write("proc/self/task/1/comm", "main\n".toByteArray())
     folder.root.write("proc/self/task/2/comm", "with space\n".toByteArray())
     assertTrue(File(folder.root, "proc/self/task/3").mkdir())
@@ -83,7 +83,7 @@ class ProcessFilesTest {
   }
 
   @Test
-  fun `threads are unknown when one can't be read, and no more than the bound`() {
+  fun `threads are unknown if one can't be read, and the list has a maximum length`() {
     assertTrue(File(folder.root, "proc/self/task/1/comm").mkdirs())
     assertThrows(IOException::class.java) { gather("threads") }
     folder.root.deleteRecursively()
@@ -92,14 +92,14 @@ class ProcessFilesTest {
   }
 
   @Test
-  fun `threads that ended meanwhile don't make a cut list look complete`() {
+  fun `threads that have ended in the meantime don't make a cut list look complete`() {
     repeat(1_200) { folder.root.write("proc/self/task/$it/comm", "name\n".toByteArray()) }
     repeat(100) { assertTrue(File(folder.root, "proc/self/task/${it * 12}/comm").delete()) }
     assertEquals(1_024, (gather("threads") as List<*>).size)
   }
 
   @Test
-  fun `a stopped call reads no further`() {
+  fun `a stopped call reads no more`() {
     folder.root.write("proc/self/maps", ByteArray(100))
     val token = CallToken(10_000).apply { stop() }
     assertThrows(CallStopped::class.java) {

@@ -41,7 +41,7 @@ class PropertyIndexTest {
   }
 
   @Test
-  fun `the deepest node counts, and before it the longest prefix in it`() {
+  fun `the deepest node decides, by its longest prefix before its own context`() {
     assertEquals("default", index.contextOf("debug.something"))
     assertEquals("default", index.contextOf("ro.kernel.qemu"))
     assertEquals("boot", index.contextOf("ro.boot.serial"))
@@ -57,7 +57,7 @@ class PropertyIndexTest {
   }
 
   @Test
-  fun `an index of another kind is rejected`() {
+  fun `an index of another version is rejected`() {
     assertThrows(RuntimeException::class.java) { PropertyIndex(ByteArray(3)) }
     assertThrows(RuntimeException::class.java) { PropertyIndex(ByteArray(24)) }
     val cut = IndexWriter(listOf("one")).write(WrittenNode("root", context = 0)).copyOf(40)
@@ -65,7 +65,7 @@ class PropertyIndexTest {
   }
 
   @Test
-  fun `only a property in a file that can be read is known not to be set`() {
+  fun `a property is known not to be set only if its file can be read`() {
     val access = PropertyAccess(index) { context -> if (context == "bootloader") null else context != "vendor" }
     assertTrue(access.isReadable("ro.kernel.qemu"))
     assertFalse(access.isReadable("persist.sys.thing"))
@@ -81,7 +81,7 @@ private class WrittenNode(
   val children: List<WrittenNode> = emptyList()
 )
 
-/** Writes an index in the system's form, the parts of a thing before the thing. */
+/** Writes an index in the system's form. It writes the parts of a node before the node. */
 private class IndexWriter(private val contexts: List<String>) {
   private val bytes = ByteArrayOutputStream().apply { write(ByteArray(HEADER)) }
 

@@ -36,7 +36,7 @@ class SourcesTest {
   }
 
   @Test
-  fun `a property with a value is read, and one that looks unset is unknown without the system's index`() {
+  fun `a property with a value is read, and a property that looks unset is unknown without the system's index`() {
     ShadowSystemProperties.override("ro.example", "1")
     val properties = gather("properties", listOf("ro.example", "ro.example.unset")) as Map<*, *>
     assertEquals("1", properties["ro.example"])
@@ -57,7 +57,7 @@ class SourcesTest {
   }
 
   @Test
-  fun `a result that is not finite makes the whole unknown`() {
+  fun `a result that is not finite makes all results unknown`() {
     assertThrows(IllegalStateException::class.java) {
       gather("numbers", mapOf("seed" to 1.0, "count" to 1.0, "inputs" to listOf(-1.0)))
     }

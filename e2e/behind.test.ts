@@ -20,7 +20,7 @@ const ready = (server: ServerProcess): Promise<Reply> => send({ url: server.admi
 
 const SETTINGS = { DRS_THROTTLE_RATE: "0", DRS_DEPENDENCY_TIMEOUT: "2s", DRS_RETENTION_INTERVAL: "1s" };
 
-const ERASE_FORMER = ["erase", "run", "--account", "former", "--reason", "asked for it", "--yes"] as const;
+const ERASE_ACCOUNT_FORMER = ["erase", "run", "--account", "former", "--reason", "asked for it", "--yes"] as const;
 
 test("while the key database lacks its last seconds, the server acknowledges no event, and doctor lists the lost secrets", async () => {
   const { DRS_KEY_DIR: _, ...events } = await shared.database.environment();
@@ -87,7 +87,7 @@ test("a restored database without the owner's login is not ready, names the comm
   try {
     expect((await post(server, former)).status).toBe(201);
     const swap = await copyOf(shared.admin, databaseName(url));
-    const erased = await runInProcess(owner, ...ERASE_FORMER);
+    const erased = await runInProcess(owner, ...ERASE_ACCOUNT_FORMER);
     expect(erased.code, erased.stderr).toBe(0);
     await until(async () => (await post(server, stays)).status === 201);
 
@@ -122,7 +122,7 @@ test("while the journal is silent, a restored database stores nothing, and one t
   try {
     expect((await post(server, former)).status).toBe(201);
     const swap = await copyOf(shared.admin, databaseName(url));
-    const erased = await runInProcess(direct, ...ERASE_FORMER);
+    const erased = await runInProcess(direct, ...ERASE_ACCOUNT_FORMER);
     expect(erased.code, erased.stderr).toBe(0);
     await until(async () => (await post(server, stays)).status === 201);
 

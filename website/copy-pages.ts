@@ -2,21 +2,21 @@
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { openapiPage } from "./openapi-page.ts";
-import { COPIES, copyOf, PAGES, ROOT } from "./pages.ts";
+import { COPY_FOLDER, copyOf, PAGES, ROOT } from "./pages.ts";
 
 const OPENAPI = join(ROOT, "packages/contract/schema/openapi.json");
 
-rmSync(COPIES, { recursive: true, force: true });
+rmSync(COPY_FOLDER, { recursive: true, force: true });
 for (const page of PAGES) copyPage(page);
-writeFileSync(join(COPIES, "openapi.md"), openapiPage(JSON.parse(readFileSync(OPENAPI, "utf8"))));
-mkdirSync(join(COPIES, "public"));
-cpSync(OPENAPI, join(COPIES, "public/openapi.json"));
+writeFileSync(join(COPY_FOLDER, "openapi.md"), openapiPage(JSON.parse(readFileSync(OPENAPI, "utf8"))));
+mkdirSync(join(COPY_FOLDER, "public"));
+cpSync(OPENAPI, join(COPY_FOLDER, "public/openapi.json"));
 
 function copyPage(page: string): void {
-  cpSync(join(ROOT, page), join(COPIES, copyOf(page)));
+  cpSync(join(ROOT, page), join(COPY_FOLDER, copyOf(page)));
   const text = readFileSync(join(ROOT, page), "utf8");
   for (const [, picture = ""] of text.matchAll(/!\[[^\]]*\]\(([^):]+)\)/g)) {
     const path = join(dirname(page), picture);
-    cpSync(join(ROOT, path), join(COPIES, path));
+    cpSync(join(ROOT, path), join(COPY_FOLDER, path));
   }
 }

@@ -2,15 +2,15 @@
 import { existsSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import type { MarkdownRenderer } from "vitepress";
-import { COPIES, copyOf, isPage, ROOT } from "./pages.ts";
+import { COPY_FOLDER, copyOf, isPage, ROOT } from "./pages.ts";
 
 /** Known in the workflow alone; elsewhere links to source files are shown as text. */
-const repository = process.env["GITHUB_REPOSITORY"];
+const repositoryName = process.env["GITHUB_REPOSITORY"];
 
 /** Makes links work on the site. One whose target does not exist stays as it is: VitePress fails on it. */
 export function useFileLinks(markdown: MarkdownRenderer): void {
   markdown.core.ruler.push("file-links", ({ tokens, env }: { tokens: Token[]; env: { path?: string } }) => {
-    const folder = join(ROOT, relative(COPIES, dirname(env.path ?? COPIES)));
+    const folder = join(ROOT, relative(COPY_FOLDER, dirname(env.path ?? COPY_FOLDER)));
     for (const { children } of tokens) resolveLinks(children ?? [], folder);
   });
 }
@@ -39,7 +39,7 @@ function targetOf(href: string, folder: string): string | undefined {
   if (isPage(file)) {
     return `/${copyOf(relative(ROOT, file))}${anchor === undefined ? "" : `#${anchor}`}`;
   }
-  return repository && `https://github.com/${repository}/blob/HEAD/${relative(ROOT, file)}`;
+  return repositoryName && `https://github.com/${repositoryName}/blob/HEAD/${relative(ROOT, file)}`;
 }
 
 function fileOf(path: string): string {

@@ -4,7 +4,7 @@ import { join, relative } from "node:path";
 
 export const ROOT = join(import.meta.dirname, "..");
 /** The source folder of VitePress: copies, so that what they import is found in this package. */
-export const COPIES = join(import.meta.dirname, ".pages");
+export const COPY_FOLDER = join(import.meta.dirname, ".pages");
 
 /** Titles of the sidebar's groups, and their pages. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {

@@ -14,19 +14,19 @@ import { createAdminClient } from "../../packages/admin-api/src/client.ts";
 import { readConfig } from "../../packages/server/src/config/config.ts";
 import { openSystem } from "../../packages/server/src/app/system.ts";
 import { figureLine, load, migrate, openScene, print, printed, READY } from "./scene.ts";
-import { DAYS, fill } from "./past-events.ts";
+import { STORED_DAYS, fill } from "./past-events.ts";
 
 const CONNECTIONS = 16;
-const PAGE = 50;
+const PAGE_SIZE = 50;
 /** The server allows a person 50 requests a second. */
-const EVERY_MS = 25;
+const INTERVAL_MS = 25;
 /** Maximum time for one figure: on a slow machine it has fewer reads. */
-const WITHIN_MS = 10_000;
+const MAX_LATENCY_MS = 10_000;
 /** A folder of an earlier run has the events of the account of that run. */
 const ACCOUNT = `bench-${Date.now()}`;
 const ACTION = "act_1";
-const WHY = { category: "fraud-investigation", ticket: "BENCH-1", reason: "measured by the bench" } as const;
-const DRS = join(import.meta.dirname, "../../packages/server/bin/drs.js");
+const CASE_REASON = { category: "fraud-investigation", ticket: "BENCH-1", reason: "measured by the bench" } as const;
+const DRS_PATH = join(import.meta.dirname, "../../packages/server/bin/drs.js");
 
 const { values: options } = parseArgs({
   options: {
@@ -58,7 +58,7 @@ async function freePort(): Promise<number> {
 }
 
 async function drs<Answer>(...args: readonly string[]): Promise<Answer> {
-  const { stdout } = await promisify(execFile)(process.execPath, [DRS, ...args, "--json"], { env });
+  const { stdout } = await promisify(execFile)(process.execPath, [DRS_PATH, ...args, "--json"], { env });
   return JSON.parse(stdout) as Answer;
 }
 
@@ -77,13 +77,13 @@ async function fillPast(): Promise<number> {
 /** Calls at a steady pace, each alone, within the time for one figure. @returns the latencies in milliseconds, ascending. */
 async function latencies(count: number, call: (index: number) => Promise<unknown>): Promise<number[]> {
   const found: number[] = [];
-  const end = performance.now() + WITHIN_MS;
+  const end = performance.now() + MAX_LATENCY_MS;
   for (let index = 0; index < count && performance.now() < end; index++) {
     const started = performance.now();
     await call(index);
     const took = performance.now() - started;
     found.push(took);
-    await sleep(Math.max(0, EVERY_MS - took));
+    await sleep(Math.max(0, INTERVAL_MS - took));
   }
   return found.toSorted((a, b) => a - b);
 }
@@ -102,14 +102,14 @@ async function stop(server: ChildProcess | undefined): Promise<void> {
 
 let server: ChildProcess | undefined;
 try {
-  await migrate(DRS, env);
+  await migrate(DRS_PATH, env);
   const filled = await fillPast();
   print(`filled ${filled} of ${EVENTS} events`);
   const { token } = await drs<{ token: string }>("token", "issue", "--account", ACCOUNT, "--ttl", "24h");
   await drs("action", "register", "--account", ACCOUNT, "--type", "payment", "--id", ACTION, "--ttl", "24h");
   const person = ["--person", "bench", "--role", "analyst", "investigator"];
   const admin = await drs<{ token: string }>("admin-token", "issue", ...person, "--ttl", "1d");
-  server = spawn(process.execPath, [DRS, "serve"], {
+  server = spawn(process.execPath, [DRS_PATH, "serve"], {
     env,
     stdio: ["ignore", "pipe", "ignore"],
   });
@@ -120,7 +120,7 @@ try {
   await ingest(5, RATE);
 
   const { rows: middles } = await owner.query<{ received_at: Date }>(
-    `select received_at from bench_${Math.floor((filled / EVENTS) * (DAYS / 2))} order by received_at limit 1`,
+    `select received_at from bench_${Math.floor((filled / EVENTS) * (STORED_DAYS / 2))} order by received_at limit 1`,
   );
   const to = middles[0]?.received_at.toISOString() ?? "";
   const patterns: Readonly<Record<string, (index: number) => object>> = {
@@ -130,7 +130,7 @@ try {
     "an action type": (index) => ({ action_type: `type-${index % 50}` }),
     "an SDK version": (index) => ({ sdk_version: `1.0.${index % 60}` }),
   };
-  const seconds = Math.ceil((Object.keys(patterns).length * 2 * READS + READS) * (EVERY_MS / 1000) + 10);
+  const seconds = Math.ceil((Object.keys(patterns).length * 2 * READS + READS) * (INTERVAL_MS / 1000) + 10);
   print(
     `\n${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}, ${filled} events, ${READS} reads of each\n`,
   );
@@ -142,11 +142,11 @@ try {
       ["middle", { to }],
     ] as const) {
       const list = (index: number): Promise<unknown> =>
-        client.call("listEvents", { ...filter(index), ...span, limit: PAGE });
-      row(`${PAGE} of ${what}, ${where} page`, await latencies(READS, list), 25);
+        client.call("listEvents", { ...filter(index), ...span, limit: PAGE_SIZE });
+      row(`${PAGE_SIZE} of ${what}, ${where} page`, await latencies(READS, list), 25);
     }
   }
-  const { case_id } = await client.call("openCase", { ...WHY, account: ACCOUNT });
+  const { case_id } = await client.call("openCase", { ...CASE_REASON, account: ACCOUNT });
   const { events } = await client.call("listEvents", { account: ACCOUNT, limit: READS });
   const open = (index: number): Promise<unknown> =>
     client.call("readExactEvent", { event_id: events[index % events.length]?.event_id ?? "", case_id });

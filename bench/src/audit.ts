@@ -19,13 +19,13 @@ import { byteaArray, timestamptzArray, uuidArray } from "../../packages/server/s
 import { figureLine, openScene, print } from "./scene.ts";
 import { cpuOf, residentOf } from "./usage.ts";
 
-const DRS = join(import.meta.dirname, "../../packages/server/bin/drs.js");
+const DRS_PATH = join(import.meta.dirname, "../../packages/server/bin/drs.js");
 const PER_STATEMENT = 5_000;
 /** Entries between two passes of the sequencer. */
 const PER_PASS = 25_000;
 const LANES = 4;
 const MEBIBYTE = 1_048_576;
-const EVERY_MS = 100;
+const INTERVAL_MS = 100;
 /** Goals: seconds for a million entries; memory at the end ÷ memory after the first quarter. */
 const [SECONDS, GROWTH] = [30, 1.1];
 const MILLION = 1_000_000;
@@ -113,7 +113,7 @@ interface Run {
 async function run(...args: readonly string[]): Promise<Run> {
   const started = performance.now();
   const env = { ...process.env, ...environment };
-  const child = spawn(process.execPath, [DRS, "audit", ...args], { env, stdio: ["ignore", "ignore", "inherit"] });
+  const child = spawn(process.execPath, [DRS_PATH, "audit", ...args], { env, stdio: ["ignore", "ignore", "inherit"] });
   const pid = child.pid ?? 0;
   const memory: number[] = [];
   let cpu = 0;
@@ -124,7 +124,7 @@ async function run(...args: readonly string[]): Promise<Run> {
     } catch {
       clearInterval(timer);
     }
-  }, EVERY_MS);
+  }, INTERVAL_MS);
   const code = await new Promise((resolve) => child.once("close", resolve));
   clearInterval(timer);
   if (code !== 0) throw new Error(`drs audit ${args.join(" ")}: exit ${String(code)}`);

@@ -26,9 +26,9 @@ import { cpuOf, residentOf } from "./usage.ts";
 const FEATURES = 25;
 const DAYS = 2;
 const DAY_MS = 86_400_000;
-const BATCH = 1_000;
+const BATCH_ROWS = 1_000;
 const MEBIBYTE = 1_048_576;
-const DRS = join(import.meta.dirname, "../../packages/server/bin/drs.js");
+const DRS_PATH = join(import.meta.dirname, "../../packages/server/bin/drs.js");
 
 const { values: options } = parseArgs({
   options: {
@@ -40,7 +40,7 @@ const { values: options } = parseArgs({
 const ROWS = Number(options.rows);
 const ACCOUNTS = Number(options.accounts);
 /** Labels that the peer gets, and the export that shows how the memory grows. */
-const FEW = Math.ceil(ROWS / 10);
+const FEW_ROWS = Math.ceil(ROWS / 10);
 
 const scene = await openScene();
 const { folder } = scene;
@@ -56,7 +56,7 @@ const system = await openSystem(config.config, {
 });
 
 /** Events end here: none is later than the labels. */
-const END = Date.now() - 60_000;
+const LAST_EVENT_AT = Date.now() - 60_000;
 const names: string[] = [];
 await inOwnerTransaction(system.administration, async (transaction) => {
   const decider = { actor: "bench", via: "direct", reason: "measured" } as const;
@@ -106,23 +106,26 @@ async function fill(): Promise<void> {
   };
   await Promise.all(Array.from({ length: 16 }, make));
   const exact = Buffer.from("{}");
-  for (let from = 0; from < ROWS; from += BATCH) {
-    const rows = Array.from({ length: Math.min(BATCH, ROWS - from) }, async (_, offset): Promise<NewFeatureRow> => {
-      const event = from + offset;
-      const account = `account-${event % ACCOUNTS}`;
-      const receivedAt = Math.floor(END - DAYS * DAY_MS + (event * DAYS * DAY_MS) / ROWS);
-      const eventId = uuidv7(receivedAt);
-      const keyId = keyOf.get(account) ?? "";
-      const identity = { account, eventId, layer: 1, purpose: 1, receivedAt };
-      const payload = await system.featureSealer.seal(
-        identity,
-        keyId,
-        encodeFeatures(exact, resultsOf(event), 1, Buffer.alloc(16)),
-      );
-      const attributes = { actionType: "payment", platform: "android", sdkVersion: "1.0.0", appVersion: "" };
-      const ids = { idempotencyKey: `key-${event}`, actionId: `action-${event}`, schemaVersion: 1 };
-      return { ...identity, ...attributes, ...ids, keyId, payload };
-    });
+  for (let from = 0; from < ROWS; from += BATCH_ROWS) {
+    const rows = Array.from(
+      { length: Math.min(BATCH_ROWS, ROWS - from) },
+      async (_, offset): Promise<NewFeatureRow> => {
+        const event = from + offset;
+        const account = `account-${event % ACCOUNTS}`;
+        const receivedAt = Math.floor(LAST_EVENT_AT - DAYS * DAY_MS + (event * DAYS * DAY_MS) / ROWS);
+        const eventId = uuidv7(receivedAt);
+        const keyId = keyOf.get(account) ?? "";
+        const identity = { account, eventId, layer: 1, purpose: 1, receivedAt };
+        const payload = await system.featureSealer.seal(
+          identity,
+          keyId,
+          encodeFeatures(exact, resultsOf(event), 1, Buffer.alloc(16)),
+        );
+        const attributes = { actionType: "payment", platform: "android", sdkVersion: "1.0.0", appVersion: "" };
+        const ids = { idempotencyKey: `key-${event}`, actionId: `action-${event}`, schemaVersion: 1 };
+        return { ...identity, ...attributes, ...ids, keyId, payload };
+      },
+    );
     const sealed = await Promise.all(rows);
     const column = (of: (row: NewFeatureRow) => unknown): unknown[] => sealed.map(of);
     await owner.query(
@@ -151,7 +154,7 @@ interface LabelOf {
 /** Each label is of the newest event of its account at another time. */
 const labelAt = (row: number): LabelOf => ({
   account: `account-${row % ACCOUNTS}`,
-  at: Math.floor(END - DAYS * DAY_MS + (row * DAYS * DAY_MS) / ROWS) + 1_000,
+  at: Math.floor(LAST_EVENT_AT - DAYS * DAY_MS + (row * DAYS * DAY_MS) / ROWS) + 1_000,
 });
 
 async function writeLabels(path: string, rows: number): Promise<void> {
@@ -179,7 +182,7 @@ async function exportRows(rows: number, format: string): Promise<Figures> {
   const out = join(folder, `out-${rows}.${format}`);
   const order = ["--features", names.join(","), "--purpose", "default", "--clock", "received", "--format", format];
   const person = ["--recipient", "bench", "--reason", "measured by the bench", "--expires", "2999-01-31"];
-  const args = [DRS, "export", "run", "--labels", labels, "--out", out, ...order, ...person, "--json"];
+  const args = [DRS_PATH, "export", "run", "--labels", labels, "--out", out, ...order, ...person, "--json"];
   const started = performance.now();
   const child = spawn(process.execPath, args, {
     env: { ...process.env, ...environment },
@@ -203,7 +206,7 @@ async function exportRows(rows: number, format: string): Promise<Figures> {
 }
 
 /** What a program does first: for each label one statement, one row to open, one line to write. */
-async function peerRows(rows: number): Promise<number> {
+async function rowsOfPeer(rows: number): Promise<number> {
   const out = createWriteStream(join(folder, "peer.jsonl"));
   const started = performance.now();
   for (let row = 0; row < rows; row++) {
@@ -229,13 +232,13 @@ await fill();
 print(`filled in ${((performance.now() - filling) / 1_000).toFixed(0)} s`);
 const lines: string[] = [];
 for (const format of options.formats.split(",")) {
-  const few = await exportRows(FEW, format);
-  const peer = await peerRows(FEW);
+  const few = await exportRows(FEW_ROWS, format);
+  const peer = await rowsOfPeer(FEW_ROWS);
   const all = await exportRows(ROWS, format);
   lines.push(
     `| ${format}: ${ROWS} rows | ${perSecond(all.perSecond)}, ${(all.perSecond / peer).toFixed(1)} × the peer | ≥ 10,000 rows/s |`,
     `| ${format}: CPU of the command and of PostgreSQL | ${all.cpu.map((of) => Math.round(of)).join(" and ")} µs/row | |`,
-    `| ${format}: resident memory of ${FEW} and ${ROWS} rows | ${megabytes(few.peak)}, ${megabytes(all.peak)} | ≤ 300 MB, flat |`,
+    `| ${format}: resident memory of ${FEW_ROWS} and ${ROWS} rows | ${megabytes(few.peak)}, ${megabytes(all.peak)} | ≤ 300 MB, flat |`,
   );
 }
 print(`\n${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}\n`);

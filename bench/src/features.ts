@@ -28,12 +28,12 @@ import type { LoadResult } from "./load.ts";
 import { load, migrate, openScene, print, printed, READY } from "./scene.ts";
 import { cpuOf } from "./usage.ts";
 
-const DRS = join(import.meta.dirname, "../../packages/server/bin/drs.js");
+const DRS_PATH = join(import.meta.dirname, "../../packages/server/bin/drs.js");
 const STARTER = join(import.meta.dirname, "../../packages/features/src/starter");
 const FEATURES = 25;
 const CONNECTIONS = 16;
 /** Events that one statement of the batched peer stores. */
-const BATCH = 500;
+const BATCH_EVENTS = 500;
 /** The peer with a statement for each value is slow: it gets a part of the events. */
 const OF_FIRST_PEER = 100;
 
@@ -67,16 +67,16 @@ const environment = {
 const env = { ...process.env, ...environment };
 
 async function drs<Answer>(...args: readonly string[]): Promise<Answer> {
-  const { stdout } = await promisify(execFile)(process.execPath, [DRS, ...args, "--json"], { env });
+  const { stdout } = await promisify(execFile)(process.execPath, [DRS_PATH, ...args, "--json"], { env });
   return JSON.parse(stdout) as Answer;
 }
 
-await migrate(DRS, env);
+await migrate(DRS_PATH, env);
 const policy = join(scene.folder, "policy.yaml");
 const texts = { title: "t", legal_basis: "l", owner: "o", raw_retention: "P90D", derived_retention: "P1Y" };
 const purposes = ["default", "payments"].map((id) => ({ ...texts, id }));
 await writeFile(policy, JSON.stringify({ purposes, actions: { payment: "payments" }, unmapped: "default" }));
-await promisify(execFile)(process.execPath, [DRS, "purpose", "apply", policy, "--yes"], { env });
+await promisify(execFile)(process.execPath, [DRS_PATH, "purpose", "apply", policy, "--yes"], { env });
 const { rows: codes } = await owner.query<{ code: number }>("select code from purpose where id = 'payments'");
 const PURPOSE = codes[0]?.code ?? 0;
 
@@ -146,7 +146,7 @@ interface PlainEvent {
   readonly payload: unknown;
 }
 
-const NEXT = "select id, event_id, payload from public.plain_event where id > $1 order by id limit $2";
+const READ_NEXT_EVENTS = "select id, event_id, payload from public.plain_event where id > $1 order by id limit $2";
 
 async function computed(runner: FeatureRunner, events: readonly PlainEvent[]): Promise<readonly (readonly Result[])[]> {
   const parsed = events.map(({ payload }) => parseEvent("android", Buffer.from(JSON.stringify(payload))));
@@ -167,7 +167,7 @@ async function firstPeer(runner: FeatureRunner, names: readonly string[]): Promi
   const started = performance.now();
   let [cursor, events] = ["0", 0];
   while (events < OF_FIRST_PEER) {
-    const { rows: page } = await owner.query<PlainEvent>(NEXT, [cursor, 100]);
+    const { rows: page } = await owner.query<PlainEvent>(READ_NEXT_EVENTS, [cursor, 100]);
     const results = await computed(runner, page);
     for (const [index, { event_id }] of page.entries()) {
       for (const [place, result] of (results[index] ?? []).entries()) {
@@ -188,7 +188,7 @@ async function secondPeer(runner: FeatureRunner, names: readonly string[]): Prom
   await owner.query(`drop table if exists public.feature_value; ${VALUE_TABLE}`);
   const started = performance.now();
   for (let cursor = "0"; ;) {
-    const { rows: page } = await owner.query<PlainEvent>(NEXT, [cursor, BATCH]);
+    const { rows: page } = await owner.query<PlainEvent>(READ_NEXT_EVENTS, [cursor, BATCH_EVENTS]);
     if (page.length === 0) break;
     const values = (await computed(runner, page)).flatMap((results, index) =>
       results.map((result, place) => [page[index]?.event_id, names[place], result.state, valueOf(result)] as const),
@@ -208,7 +208,7 @@ async function secondPeer(runner: FeatureRunner, names: readonly string[]): Prom
 }
 
 /** @returns events per second. */
-async function ours(runners: LayerRunners): Promise<number> {
+async function endpointEventsPerSecond(runners: LayerRunners): Promise<number> {
   await owner.query("truncate feature_row; truncate feature_tally; analyze event");
   const purpose = { code: PURPOSE, id: "payments" };
   const order = { runId: randomUUID(), purpose, actor: "bench", reason: "measured by the bench" };
@@ -222,10 +222,10 @@ async function ours(runners: LayerRunners): Promise<number> {
 }
 
 const REASON = ["--reason", "measured by the bench"];
-const OF_PURPOSE = ["--purpose", "payments", ...REASON];
+const PURPOSE_OPTIONS = ["--purpose", "payments", ...REASON];
 const adopt = (names: readonly string[]): Promise<unknown> =>
-  drs("feature", "adopt", ...names, ...OF_PURPOSE, "--accept-refusals", "--break-glass");
-const retire = (names: readonly string[]): Promise<unknown> => drs("feature", "retire", ...names, ...OF_PURPOSE);
+  drs("feature", "adopt", ...names, ...PURPOSE_OPTIONS, "--accept-refusals", "--break-glass");
+const retire = (names: readonly string[]): Promise<unknown> => drs("feature", "retire", ...names, ...PURPOSE_OPTIONS);
 
 await fill();
 print(`filled ${EVENTS} events`);
@@ -246,7 +246,7 @@ for (let round = 0; round < ROUNDS; round++) {
   const before = cpu();
   const [second, bytes] = await secondPeer(runner, names);
   const between = cpu();
-  const own = await ours(runners);
+  const own = await endpointEventsPerSecond(runners);
   const [cpuOfSecond, ownCpu] = [(between - before) / EVENTS, (cpu() - between) / EVENTS];
   speeds.push({ ours: own, first, second, bytes, cpu: ownCpu, cpuOfSecond });
   print(JSON.stringify(speeds.at(-1)));
@@ -275,7 +275,7 @@ await drs("action", "register", "--account", "bench", "--type", "payment", "--id
 
 /** Runs a server while `work` uses it. */
 async function serving<T>(features: boolean, work: (ingest: Ingest, pid: number) => Promise<T>): Promise<T> {
-  const server = spawn(process.execPath, ["--max-semi-space-size=4", DRS, "serve"], {
+  const server = spawn(process.execPath, ["--max-semi-space-size=4", DRS_PATH, "serve"], {
     env: { ...env, DRS_FEATURE_WORKER: String(features) },
     stdio: ["ignore", "pipe", "ignore"],
   });

@@ -28,9 +28,9 @@ const { values: options } = parseArgs({
 });
 const SECONDS = Number(options.seconds);
 const ROUNDS = Number(options.rounds);
-const ALL = Object.keys(GENERATORS) as Generator[];
-const MEASURED = ALL.filter((name) => name === (options.generator ?? name));
-if (MEASURED.length === 0) throw new TypeError(`--generator is one of ${ALL.join(", ")}`);
+const ALL_GENERATORS = Object.keys(GENERATORS) as Generator[];
+const MEASURED = ALL_GENERATORS.filter((name) => name === (options.generator ?? name));
+if (MEASURED.length === 0) throw new TypeError(`--generator is one of ${ALL_GENERATORS.join(", ")}`);
 
 interface Subject {
   readonly name: string;

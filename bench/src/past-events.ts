@@ -5,7 +5,7 @@ import { accountSecretName } from "../../packages/server/src/crypto/sealer.ts";
 import type { Secrets } from "../../packages/server/src/crypto/secrets.ts";
 
 const DAY_MS = 86_400_000;
-export const DAYS = 10;
+export const STORED_DAYS = 10;
 /** Age of the oldest day. */
 const OLDEST = 70;
 /** Number of events of the account `account-0`. */
@@ -47,15 +47,15 @@ export async function fill(target: Target, events: number, until = Number.POSITI
   );
   const { rows } = await owner.query("select from event_partition where table_name like 'bench_%'");
   let days = rows.length;
-  for (; days < DAYS && Date.now() < until; days++) {
+  for (; days < STORED_DAYS && Date.now() < until; days++) {
     await owner.query("begin");
-    await fillDay(owner, days, events / DAYS);
+    await fillDay(owner, days, events / STORED_DAYS);
     await owner.query("commit");
     await owner.query(`analyze bench_${days}`);
   }
   await owner.query("analyze idempotency_key");
   await makeSecrets(target);
-  return (days * events) / DAYS;
+  return (days * events) / STORED_DAYS;
 }
 
 async function fillDay(owner: pg.Client, day: number, events: number): Promise<void> {
@@ -71,7 +71,7 @@ async function fillDay(owner: pg.Client, day: number, events: number): Promise<v
             lpad(to_hex(i), 15, '0'))::uuid, at, 1, 'key-' || i, 'action-' || (i + 99) % 100 * (i % 100000 / 100 + 1), 'type-' || i % 50, 'session',
           'device_intel_collection', '1.0.' || i % 60, 'android', '', decode(repeat(md5(i::text), 90), 'hex'), k.key_id
         from (select i, date_trunc('milliseconds', $1::timestamptz + (i % $3) * interval '86400 seconds' / $3) as at,
-            'account-' || case when i % ($3 * ${DAYS} / ${ERASED}) = 0 then 0 else 1 + i % 9999 end as account
+            'account-' || case when i % ($3 * ${STORED_DAYS} / ${ERASED}) = 0 then 0 else 1 + i % 9999 end as account
           from generate_series($2::int, $2::int + $3::int - 1) i) g join account_key k on k.account = g.account`,
     [lower, day * events, events],
   );

@@ -14,7 +14,7 @@ import { issueToken } from "../../packages/server/src/sessions/opaque-tokens.ts"
 import { findPartitions, spansOf } from "../../packages/server/src/events/partition-slices.ts";
 import { type EventFilter, listQuery } from "../../packages/server/src/events/read-events.ts";
 import type { LoadResult } from "./load.ts";
-import { DAYS, fill } from "./past-events.ts";
+import { STORED_DAYS, fill } from "./past-events.ts";
 import { load, openScene, print, printed, READY } from "./scene.ts";
 
 const DAY_MS = 86_400_000;
@@ -169,7 +169,7 @@ async function expiry(at: string): Promise<void> {
     "select count(*)::int as count from event_partition where dropped_at is null and table_name like 'bench%'",
   );
   if (left[0]?.count !== 0) throw new Error("something was not dropped");
-  row(`${EVENTS} events expired (${DAYS} partitions), as a command`, `${seconds.toFixed(1)} s`);
+  row(`${EVENTS} events expired (${STORED_DAYS} partitions), as a command`, `${seconds.toFixed(1)} s`);
   row("ingestion at the same time, p99 and longest", `${ms(busy.p99Ms)} and ${ms(busy.longestMs)} ms`);
 }
 

@@ -10,7 +10,7 @@ import { contextWith, objects, runInProcess } from "../support/command.ts";
 import { sharedDatabase, type TestDatabase } from "../support/database.ts";
 import { until } from "../support/embedded.ts";
 import { runDrs } from "../support/server.ts";
-import { rolesOf, type SignInServer, startSignInServer } from "../support/sign-in-server.ts";
+import { roleFileOf, type SignInServer, startSignInServer } from "../support/sign-in-server.ts";
 import { useFolder } from "../support/use-folder.ts";
 
 const folder = useFolder();
@@ -156,7 +156,7 @@ describe("the role file of a server", () => {
     await reload("reload role file failed");
     expect(scene.server.stderr()).toContain("roles.staff.0: is not a role");
     expect(await signIn()).toBe(200);
-    await scene.writeRoles(rolesOf("https://another.example"));
+    await scene.writeRoles(roleFileOf("https://another.example"));
     await reload("role file reloaded");
     expect(await signIn()).toBe(403);
   });

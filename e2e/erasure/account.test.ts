@@ -2,7 +2,7 @@
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { authorized, changed, send, transport } from "../support/client.ts";
+import { authorized, withChange, send, transport } from "../support/client.ts";
 import { objects } from "../support/command.ts";
 import { until } from "../support/embedded.ts";
 import { ErasureScene, type Stored } from "../support/erasure-scene.ts";
@@ -90,7 +90,7 @@ describe("the erasure of an account", () => {
         status: 200,
         json: { event_id: one.eventId, created: false },
       });
-      expect((await post(again(changed(one)))).status).toBe(409);
+      expect((await post(again(withChange(one)))).status).toBe(409);
     }
     // Each server writes what it counted every second, the other account's replay among it.
     for (const _ of scene.servers) expect((await post(theirs.request)).status).toBe(200);
@@ -208,7 +208,7 @@ describe("the erasure of a part", () => {
     expect(await erase("--event", one.eventId)).toMatchObject({ kind: "event", events: 1, destroyed_keys: [] });
     expect([await read(one.eventId), await read(two.eventId)]).toEqual([undefined, two.text]);
     expect(await post(one.request)).toMatchObject({ status: 200, json: { event_id: one.eventId } });
-    expect((await post(changed(one))).status).toBe(409);
+    expect((await post(withChange(one))).status).toBe(409);
     expect(await erase("--action", who.actionId)).toMatchObject({ kind: "action", events: 1 });
     expect(await listed(who.account)).toEqual([]);
     expect(await post(two.request)).toMatchObject({ status: 200, json: { event_id: two.eventId } });

@@ -2,7 +2,7 @@
 import type { Case, Expected, Scene } from "./case.ts";
 import { change, type Json, OBSERVATIONS_POINTER, PROBES_POINTER, request400, set, textError } from "./build-case.ts";
 
-const MARK = "\u{1F600}";
+const EMOJI = "\u{1F600}";
 
 const setting = (row: number, error: NonNullable<Expected["error"]>, path: string, value: unknown, note = ""): Case =>
   change(
@@ -42,7 +42,7 @@ export const REQUEST_CASES: readonly Case[] = [
   setting(9, "type-wrong", "/app_version", null),
   ...["action_id", "action_type", "sdk_version"].map((name) => setting(9, "too-short", `/${name}`, "")),
   setting(9, "too-long", "/action_id", "a".repeat(129)),
-  setting(9, "too-long", "/action_id", MARK.repeat(129), " (code points)"),
+  setting(9, "too-long", "/action_id", EMOJI.repeat(129), " (code points)"),
   setting(9, "too-long", "/action_type", "a".repeat(65)),
   setting(9, "too-long", "/sdk_version", "a".repeat(33)),
   setting(9, "too-long", "/app_version", "a".repeat(65)),

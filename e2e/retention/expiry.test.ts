@@ -2,7 +2,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { COUNTS, type Expired } from "../../packages/server/src/lifecycle/retention/runs.ts";
 import { withClient } from "../../packages/server/src/postgres/database.ts";
-import { changed } from "../support/client.ts";
+import { withChange } from "../support/client.ts";
 import { objects } from "../support/command.ts";
 import { RetentionScene } from "../support/retention-scene.ts";
 
@@ -39,7 +39,7 @@ describe("after the retention period", () => {
       expect(await drs(...args)).toMatchObject({ code: 1, stdout: "" });
     }
     expect(await post(stored.request)).toMatchObject({ status: 200, json: { event_id: stored.eventId } });
-    expect((await post(changed(stored))).status).toBe(409);
+    expect((await post(withChange(stored))).status).toBe(409);
     const overdue = async (...args: readonly string[]): Promise<unknown> =>
       objects((await drs("retention", ...args, "--json")).stdout)[0]?.["overdue_rows"];
     expect([await overdue("status"), await overdue("run", "--dry-run")]).toEqual([1, 1]);
@@ -47,7 +47,7 @@ describe("after the retention period", () => {
     expect(await overdue("status")).toBe(0);
     expect((await scene.owner.query("select from event")).rowCount).toBe(0);
     expect(await post(stored.request)).toMatchObject({ status: 200, json: { event_id: stored.eventId } });
-    expect((await post(changed(stored))).status).toBe(409);
+    expect((await post(withChange(stored))).status).toBe(409);
     expect(await run()).toEqual(NOTHING);
   });
 

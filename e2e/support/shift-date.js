@@ -4,16 +4,17 @@
  */
 import { openSync, readSync } from "node:fs";
 
-const file = openSync(process.env["TEST_CLOCK_FILE"] ?? "", "r");
-const added = Buffer.alloc(8);
+const clockFile = openSync(process.env["TEST_CLOCK_FILE"] ?? "", "r");
+const addedMs = Buffer.alloc(8);
 const SystemDate = Date;
 
-function now() {
-  readSync(file, added, 0, added.length, 0);
-  return SystemDate.now() + added.readDoubleLE();
+function shiftedNow() {
+  readSync(clockFile, addedMs, 0, addedMs.length, 0);
+  return SystemDate.now() + addedMs.readDoubleLE();
 }
 
 globalThis.Date = new Proxy(SystemDate, {
-  construct: (target, given, newTarget) => Reflect.construct(target, given.length === 0 ? [now()] : given, newTarget),
-  get: (target, name, receiver) => (name === "now" ? now : Reflect.get(target, name, receiver)),
+  construct: (target, given, newTarget) =>
+    Reflect.construct(target, given.length === 0 ? [shiftedNow()] : given, newTarget),
+  get: (target, name, receiver) => (name === "now" ? shiftedNow : Reflect.get(target, name, receiver)),
 });

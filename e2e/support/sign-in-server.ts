@@ -15,7 +15,7 @@ export interface SignInServer {
 }
 
 /** Subject 1 is `j.doe`, with the roles of the group `staff`. */
-export const rolesOf = (issuer: string): string => `
+export const roleFileOf = (issuer: string): string => `
 roles:
   staff: [operator, privacy, auditor]
 people:
@@ -32,7 +32,7 @@ export async function startSignInServer(environment: Record<string, string>, fol
   provider.addRedirectUri(`${publicUrl}/admin/v1/sign-in/callback`);
   const roleFile = join(folder, "roles.yaml");
   const writeRoles = (text: string): Promise<void> => writeFile(roleFile, text);
-  await writeRoles(rolesOf(provider.issuer));
+  await writeRoles(roleFileOf(provider.issuer));
   const settings = {
     ...environment,
     DRS_ADMIN_PORT: String(port),

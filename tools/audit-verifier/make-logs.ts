@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { formatLogKey, signCheckpoint } from "../../packages/server/src/audit/log/checkpoint.ts";
 import { formatHeader, formatItem } from "../../packages/server/src/audit/log/export-file.ts";
 import { epochReferences } from "../../packages/server/src/audit/log/epoch.ts";
-import { signAlone } from "../../packages/server/src/audit/log/lane.ts";
+import { signOutsideLane } from "../../packages/server/src/audit/log/lane.ts";
 import {
   DIRECT,
   inEpoch,
@@ -43,7 +43,7 @@ interface Case {
 }
 
 const entries = signedEntries(COUNT);
-const forged = signAlone(DIRECT, read(900));
+const forged = signOutsideLane(DIRECT, read(900));
 const log = logOf(entries, SIZES);
 const [, middle = "", last = ""] = log.notes;
 const leaves = entries.map(({ bytes, mac }) => leafHash(bytes, mac));
@@ -106,10 +106,10 @@ const CASES: readonly Case[] = [
 
 const AUDITED = { ...read(910), operation: "audit.epoch", outcome: "begun" };
 const epochEntry = (references: object): SignedRecord =>
-  signAlone(DIRECT, { ...AUDITED, detail: JSON.stringify(references) });
+  signOutsideLane(DIRECT, { ...AUDITED, detail: JSON.stringify(references) });
 const begun = epochEntry(epochReferences(2, last, middle));
 const reviewOf = (outcome: string): SignedRecord =>
-  signAlone(DIRECT, {
+  signOutsideLane(DIRECT, {
     ...read(911),
     operation: "audit.review",
     outcome,
@@ -160,7 +160,11 @@ const treeAt = (size: number): CompactRange => {
   return tree;
 };
 const pruned: LogItem = { kind: "start", pruned: true, epoch: 1, size: 32, roots: treeAt(32).roots, note: middle };
-const pruneEntry = signAlone(DIRECT, { ...read(920), operation: "audit.prune", detail: '{"epoch":"1","size":"32"}' });
+const pruneEntry = signOutsideLane(DIRECT, {
+  ...read(920),
+  operation: "audit.prune",
+  detail: '{"epoch":"1","size":"32"}',
+});
 /** The entries after 32, the last of which says that those before were pruned. */
 const prunedLog = logOf([...entries, pruneEntry], [32, COUNT + 1]);
 const afterPruning = prunedLog.items.filter((item) => item.kind !== "leaf" || item.index >= 32).slice(1);

@@ -5,7 +5,7 @@ import { dirname, join, normalize } from "node:path";
 export const SERVER = join(import.meta.dirname, "../../packages/server/src");
 
 const IS_TEST = /\.(test|test-d|fixture|contract)\.ts$/;
-const IMPORT = /(?:from|import) ?\(?"(\.\.?\/[^"]+)"/g;
+const IMPORT_STATEMENT = /(?:from|import) ?\(?"(\.\.?\/[^"]+)"/g;
 
 export interface Import {
   readonly file: string;
@@ -28,7 +28,7 @@ export function sqlFiles(): readonly string[] {
 /** Imports between folders. */
 export function importsBetweenFolders(): readonly Import[] {
   return sourceFiles().flatMap((file) =>
-    [...readFileSync(join(SERVER, file), "utf8").matchAll(IMPORT)]
+    [...readFileSync(join(SERVER, file), "utf8").matchAll(IMPORT_STATEMENT)]
       .map(([, path = ""]) => ({ file, from: folderOf(file), to: folderOf(normalize(join(dirname(file), path))) }))
       .filter(({ from, to }) => from !== to),
   );

@@ -4,19 +4,19 @@ export interface Access {
   readonly changes: boolean;
 }
 
-const COMMENT = /--[^\n]*/g;
-const NAMED = /\b(insert into|update|delete from|from|join|using)\s+(?:only\s+)?(?:drs\.)?([a-z_]+)\b/g;
-const CHANGES = new Set(["insert into", "update", "delete from"]);
-const STRING = /"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g;
+const SQL_COMMENT = /--[^\n]*/g;
+const NAMED_TABLE = /\b(insert into|update|delete from|from|join|using)\s+(?:only\s+)?(?:drs\.)?([a-z_]+)\b/g;
+const CHANGING_STATEMENT = new Set(["insert into", "update", "delete from"]);
+const STRING_LITERAL = /"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g;
 
 /** @param tables the names that count. */
 export function accessesIn(sql: string, tables: ReadonlySet<string>): readonly Access[] {
-  return [...sql.replace(COMMENT, "").matchAll(NAMED)]
-    .map(([, verb = "", table = ""]) => ({ table, changes: CHANGES.has(verb) }))
+  return [...sql.replace(SQL_COMMENT, "").matchAll(NAMED_TABLE)]
+    .map(([, verb = "", table = ""]) => ({ table, changes: CHANGING_STATEMENT.has(verb) }))
     .filter(({ table }) => tables.has(table));
 }
 
 /** The strings and templates of a TypeScript source, which may hold SQL. */
 export function stringsOf(source: string): string {
-  return [...source.matchAll(STRING)].map(([text]) => text).join("\n");
+  return [...source.matchAll(STRING_LITERAL)].map(([text]) => text).join("\n");
 }

@@ -10,7 +10,7 @@ export interface Table {
   readonly writers?: Readonly<Record<string, string>>;
 }
 
-const ITS_PERIOD = "the retention period of each row's purpose";
+const OWN_PERIOD = "the retention period of each row's purpose";
 
 export const TABLES: Readonly<Record<string, Table>> = {
   schema_migration: { owner: "postgres" },
@@ -107,19 +107,19 @@ export const TABLES: Readonly<Record<string, Table>> = {
   purpose: {
     owner: "policy",
     readers: {
-      "features/feature-rows-as-of.ts": ITS_PERIOD,
+      "features/feature-rows-as-of.ts": OWN_PERIOD,
       "exports/export-table.ts": "the id of the purpose of an export",
-      "features/attestations.ts": ITS_PERIOD,
-      "features/backfill-chunks.ts": ITS_PERIOD,
+      "features/attestations.ts": OWN_PERIOD,
+      "features/backfill-chunks.ts": OWN_PERIOD,
       "features/backfill-runs.ts": "the id of the purpose of a run",
       "features/decisions.ts": "the id of the purpose that a decision is about",
       "events/ledger.ts": "every purpose, so that the index by purpose and time serves",
       "lifecycle/holds/copy-held-events.ts": "every purpose, so that the index by purpose and time serves",
       "lifecycle/holds/resolve-holds.ts": "every purpose, so that the index by purpose and time serves",
-      "lifecycle/recovery/lost-secrets.ts": ITS_PERIOD,
+      "lifecycle/recovery/lost-secrets.ts": OWN_PERIOD,
       "lifecycle/restrictions/restriction-orders.ts": "the code of a purpose that the journal names by its id",
-      "lifecycle/retention/expire.ts": ITS_PERIOD,
-      "lifecycle/retention/runs.ts": ITS_PERIOD,
+      "lifecycle/retention/expire.ts": OWN_PERIOD,
+      "lifecycle/retention/runs.ts": OWN_PERIOD,
       "subject-requests/account-export.ts": "the id of the purpose that a restriction is on",
     },
   },
@@ -205,7 +205,7 @@ export interface AccountData {
   readonly exported: string;
 }
 
-const EVENTS = "events.ndjson";
+const EVENTS_FILE = "events.ndjson";
 
 export const ACCOUNT_DATA: Readonly<Record<string, AccountData>> = {
   access_case: {
@@ -216,9 +216,9 @@ export const ACCOUNT_DATA: Readonly<Record<string, AccountData>> = {
   account_key: { erased: "deleted with its last ledger row", exported: "not: the ids are random" },
   action: { erased: "deleted when the erasure begins", exported: "actions.ndjson" },
   data_request: { erased: "kept: a name until the request is closed", exported: "requests.ndjson" },
-  event: { erased: "deleted", exported: EVENTS },
+  event: { erased: "deleted", exported: EVENTS_FILE },
   feature_row: { erased: "deleted", exported: "features.ndjson" },
-  held_event: { erased: "kept until the last hold ends", exported: EVENTS },
+  held_event: { erased: "kept until the last hold ends", exported: EVENTS_FILE },
   held_feature: { erased: "kept until the last hold ends", exported: "features.ndjson" },
   idempotency_key: { erased: "replaced by tombstones without a name", exported: "idempotency-keys.ndjson" },
   legal_hold: { erased: "kept: why data was kept", exported: "not: holds are none of the account's business" },

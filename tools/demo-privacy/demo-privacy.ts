@@ -25,24 +25,24 @@ const environment = {
 let remote: Readonly<Record<string, string>> = {};
 let shown = 0;
 
-function show(what: string, holds: boolean): void {
+function printResult(what: string, holds: boolean): void {
   if (!holds) throw new Error(`not so: ${what}`);
   process.stdout.write(`  ✓ ${what}\n`);
   shown++;
 }
 
-function step(title: string): void {
+function runStep(title: string): void {
   process.stdout.write(`\n${title}\n`);
 }
 
 /** Commands that work on the database alone. */
-const LOCAL = new Set(["account export"]);
+const LOCAL_COMMANDS = new Set(["account export"]);
 
 async function drs(args: readonly string[], expected = 0): Promise<Printed> {
   process.stdout.write(
     `  $ drs ${args.map((arg) => (/^[\w./:=-]+$/.test(arg) ? arg : JSON.stringify(arg))).join(" ")}\n`,
   );
-  const isLocal = LOCAL.has(args.slice(0, 2).join(" "));
+  const isLocal = LOCAL_COMMANDS.has(args.slice(0, 2).join(" "));
   const result = await runInProcess({ ...environment, ...(!isLocal && remote) }, ...args);
   if (result.code !== expected) throw new Error(`exit ${result.code}, not ${expected}: ${result.stderr}`);
   return result;
@@ -115,7 +115,7 @@ async function stop(server: ServerProcess): Promise<void> {
 }
 
 async function demonstrate(): Promise<void> {
-  step("Two purposes: sign-ins are kept for six seconds, payments for ninety days.");
+  runStep("Two purposes: sign-ins are kept for six seconds, payments for ninety days.");
   const purpose = { legal_basis: "legitimate interest", owner: "risk", derived_retention: "P1Y" };
   const policy = {
     purposes: [
@@ -137,25 +137,25 @@ async function demonstrate(): Promise<void> {
   const disputed = await store(server, payment);
   const signedIn = await store(server, signIn);
   const bobs = await store(server, other);
-  show("an event is read back byte for byte", (await exactBytes(paid)) === paid.exact);
+  printResult("an event is read back byte for byte", (await exactBytes(paid)) === paid.exact);
 
-  step("A legal hold on one of Alice's payments.");
+  runStep("A legal hold on one of Alice's payments.");
   const review = new Date(Date.now() + 90 * 86_400_000).toISOString().slice(0, 10);
   const why = ["--reason", "dispute 4711", "--approver", "J. Doe", "--review", review];
   const { hold_id } = await json<{ hold_id: string }>(["hold", "add", "--event", disputed.id, ...why]);
 
-  step("Her sign-in expires.");
+  runStep("Her sign-in expires.");
   await until(async () => !(await listed("alice")).includes(signedIn.id));
-  show("no read finds it", (await exactBytes(signedIn)) === undefined);
+  printResult("no read finds it", (await exactBytes(signedIn)) === undefined);
   const pass = await json<{ rows: number }>(["retention", "run"]);
-  show("its row is deleted, and only that", pass.rows === 1 && (await listed("alice")).length === 2);
+  printResult("its row is deleted, and only that", pass.rows === 1 && (await listed("alice")).length === 2);
 
-  step("A backup is made: a copy of the database's files.");
+  runStep("A backup is made: a copy of the database's files.");
   await stop(server);
   const backup = join(folder, "backup");
   await promisify(execFile)("cp", ["-a", home.dataDir, backup]);
 
-  step("Alice requests erasure.");
+  runStep("Alice requests erasure.");
   server = await start();
   const request = await json<{ request_id: string; due_at: string }>([
     "request",
@@ -167,22 +167,22 @@ async function demonstrate(): Promise<void> {
     "--identity",
     "signed in, code by mail",
   ]);
-  show("the request is due within a month", Date.parse(request.due_at) - Date.now() < 32 * 86_400_000);
+  printResult("the request is due within a month", Date.parse(request.due_at) - Date.now() < 32 * 86_400_000);
   const plan = await json<{ events: number; held: number }>(["erase", "plan", "--account", "alice"]);
-  show("the plan says what is deleted and what the hold keeps", plan.events === 1 && plan.held === 1);
+  printResult("the plan says what is deleted and what the hold keeps", plan.events === 1 && plan.held === 1);
   const receipt = join(folder, "receipt.jws");
   const run = ["erase", "run", "--account", "alice", "--reason", "request of today", "--receipt", receipt, "--yes"];
   const erasure = await json<{ erasure_id: string; still_held: number }>(run, 3);
-  show(
+  printResult(
     "exit code 3: the hold keeps one event",
     erasure.still_held === 1 && (await exactBytes(disputed)) === disputed.exact,
   );
-  show("the other one is deleted", (await exactBytes(paid)) === undefined);
+  printResult("the other one is deleted", (await exactBytes(paid)) === undefined);
   await drs(["request", "close", request.request_id, "--outcome", "done", "--erasure", erasure.erasure_id], 1);
   await drs(["request", "close", request.request_id, "--outcome", "partly", "--erasure", erasure.erasure_id]);
-  show("the request is not done, but done in part", true);
+  printResult("the request is not done, but done in part", true);
 
-  step("The receipt is verified by the public key, and with one character changed it is not.");
+  runStep("The receipt is verified by the public key, and with one character changed it is not.");
   const key = join(folder, "receipts.pem");
   await writeFile(key, (await drs(["receipt", "key"])).stdout);
   const verified = await json<{ events: number; held: number; destroyed_keys: string[] }>([
@@ -192,16 +192,19 @@ async function demonstrate(): Promise<void> {
     "--public-key",
     key,
   ]);
-  show("it says how many events, keys and held events", verified.held === 1 && verified.destroyed_keys.length === 2);
+  printResult(
+    "it says how many events, keys and held events",
+    verified.held === 1 && verified.destroyed_keys.length === 2,
+  );
   const text = await readFile(receipt, "utf8");
   await writeFile(receipt, text.slice(0, 200) + (text[200] === "A" ? "B" : "A") + text.slice(201));
   await drs(["receipt", "verify", receipt, "--public-key", key], 1);
 
-  step("A late retry of the erased payment, by Alice, who has returned.");
+  runStep("A late retry of the erased payment, by Alice, who has returned.");
   const [again] = (await party("alice", ["payment"])) as [Credentials];
   const headers = { ...paid.request.headers, Authorization: `Bearer ${again.token}` };
   const retried = await send({ url: server.url, headers, body: paid.request.body });
-  show(
+  printResult(
     "200 with the id of the first answer, and no event is stored",
     retried.status === 200 && retried.json["event_id"] === paid.id,
   );
@@ -210,50 +213,53 @@ async function demonstrate(): Promise<void> {
     headers,
     body: paid.request.body.replace('"sensorCount":23', '"sensorCount":24'),
   });
-  show("409 for other bytes under the same key", changed.status === 409);
+  printResult("409 for other bytes under the same key", changed.status === 409);
   const fresh = await store(server, again);
-  show("a new event of hers is kept under a new key", (await exactBytes(fresh)) === fresh.exact);
+  printResult("a new event of hers is kept under a new key", (await exactBytes(fresh)) === fresh.exact);
 
-  step("The hold ends, and with it the rest of the erasure.");
+  runStep("The hold ends, and with it the rest of the erasure.");
   await drs(["hold", "lift", hold_id, "--reason", "dispute 4711 is closed", "--yes"]);
-  show("what it kept is not read any more", (await exactBytes(disputed)) === undefined);
+  printResult("what it kept is not read any more", (await exactBytes(disputed)) === undefined);
   await drs(["retention", "run"]);
   const [erasures] = [objects((await drs(["erase", "list", "--json"])).stdout)];
-  show("its copy and its secret are destroyed, as an erasure of its own", erasures[0]?.["kind"] === "hold");
+  printResult("its copy and its secret are destroyed, as an erasure of its own", erasures[0]?.["kind"] === "hold");
   await drs(["request", "close", request.request_id, "--outcome", "done"]);
-  show("the request is done", true);
+  printResult("the request is done", true);
 
-  step("A legal hold on Bob's account, after the backup.");
+  runStep("A legal hold on Bob's account, after the backup.");
   const onBob = await json<{ hold_id: string }>(["hold", "add", "--account", "bob", ...why]);
 
-  step("Everything that is held about Bob.");
+  runStep("Everything that is held about Bob.");
   const out = join(folder, "export");
   await drs(["account", "export", "--account", "bob", "--out", out, "--reason", "request of today"]);
-  show("his event, byte for byte", (await readFile(join(out, "events", `${bobs.id}.json`), "utf8")) === bobs.exact);
+  printResult(
+    "his event, byte for byte",
+    (await readFile(join(out, "events", `${bobs.id}.json`), "utf8")) === bobs.exact,
+  );
   const accesses = objects(await readFile(join(out, "accesses.ndjson"), "utf8"));
-  show(
+  printResult(
     "and who looked, when and why",
     accesses.some(({ operation }) => operation === "account.export"),
   );
 
-  step("The old backup is restored: it holds what was erased.");
+  runStep("The old backup is restored: it holds what was erased.");
   await stop(server);
   await rm(home.dataDir, { recursive: true });
   await rename(backup, home.dataDir);
   server = await start();
-  show(
+  printResult(
     "the start reports the erasures that it applied again",
     /lacked 2 erasures of the journal/.test(server.stderr()),
   );
-  show("no erased event is listed", (await listed("alice")).length === 0);
+  printResult("no erased event is listed", (await listed("alice")).length === 0);
   for (const erased of [paid, disputed, signedIn]) {
     if ((await exactBytes(erased)) !== undefined) throw new Error("an erased event is readable");
   }
-  show("nor readable", true);
-  show("and no other event is lost", (await exactBytes(bobs)) === bobs.exact);
+  printResult("nor readable", true);
+  printResult("and no other event is lost", (await exactBytes(bobs)) === bobs.exact);
   const holds = objects((await drs(["hold", "list", "--json"])).stdout);
   const restored = holds.find((hold) => hold["hold_id"] === onBob.hold_id);
-  show("the hold on Bob's account is active", restored?.["account"] === "bob" && restored["lifted_at"] === null);
+  printResult("the hold on Bob's account is active", restored?.["account"] === "bob" && restored["lifted_at"] === null);
   await stop(server);
 }
 

@@ -17,9 +17,9 @@ const SAMPLES = 300;
 /** Seeds that no bench uses. */
 const FIRST_SEED = 1_000_000;
 const COLLECTED_FROM = Date.UTC(2026, 0, 1);
-const APART_MS = 977_000;
+const EVENT_INTERVAL_MS = 977_000;
 /** A member with this value, or this item of a list, is in at least a tenth of the synthetic events. */
-const FREQUENT = SAMPLES / 10;
+const MIN_FREQUENCY = SAMPLES / 10;
 
 type Fields = Readonly<Record<string, Field>>;
 
@@ -38,7 +38,7 @@ function namesOf(fields: Fields): string[] {
 }
 
 const sample = (index: number): RawSignalEvent =>
-  fullEvent(FIRST_SEED + index, new Date(COLLECTED_FROM + index * APART_MS));
+  fullEvent(FIRST_SEED + index, new Date(COLLECTED_FROM + index * EVENT_INTERVAL_MS));
 
 /** What many synthetic events have, the most frequent last. */
 function frequentTexts(): string[] {
@@ -46,7 +46,7 @@ function frequentTexts(): string[] {
   for (let index = 0; index < SAMPLES; index++) {
     for (const text of textsOf(sample(index).probes)) counts.set(text, (counts.get(text) ?? 0) + 1);
   }
-  const frequent = [...counts].filter(([, count]) => count >= FREQUENT);
+  const frequent = [...counts].filter(([, count]) => count >= MIN_FREQUENCY);
   return frequent.toSorted(([, a], [, b]) => a - b).map(([text]) => text);
 }
 

@@ -1,7 +1,7 @@
 import { FUNCTION_GRANTS, type Grants, TABLE_GRANTS } from "../../packages/server/src/postgres/grants.ts";
 import { type Role, ROLE_NAMES, ROLES } from "../../packages/server/src/postgres/roles.ts";
 
-const NOTHING = "–";
+const EMPTY_CELL = "–";
 
 /** The roles of the events' database, and what each may do. */
 export function databaseRolesPage(): string {
@@ -12,7 +12,9 @@ export function databaseRolesPage(): string {
   const functions = Object.entries(FUNCTION_GRANTS)
     .toSorted(([one], [other]) => one.localeCompare(other))
     .map(([name, grantees]) => {
-      const may = ROLE_NAMES.map((role) => (grantees.includes(role) || grantees.includes("public") ? "yes" : NOTHING));
+      const may = ROLE_NAMES.map((role) =>
+        grantees.includes(role) || grantees.includes("public") ? "yes" : EMPTY_CELL,
+      );
       return `| \`${name}\` | ${may.join(" | ")} |`;
     });
   return `<!-- Generated from packages/server/src/postgres/grants.ts by \`npm run generate\`. Do not edit. -->
@@ -55,5 +57,5 @@ function cell(grants: Grants, role: Role): string {
       const { length } = list.split(",");
       return length > MAX_NAMED ? `of ${length} columns` : list;
     });
-  return grants[role]?.map(shorten).join("; ") ?? NOTHING;
+  return grants[role]?.map(shorten).join("; ") ?? EMPTY_CELL;
 }

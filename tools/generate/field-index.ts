@@ -1,7 +1,14 @@
 import { CATALOG } from "@device-risk-signals/contract/catalog";
 import type { Field, Platform } from "../../packages/contract/src/catalog/declare.ts";
 
-const LETTER = { string: "s", boolean: "b", number: "n", "string[]": "S", "number[]": "N", object: "o" } as const;
+const LETTER_OF_TYPE = {
+  string: "s",
+  boolean: "b",
+  number: "n",
+  "string[]": "S",
+  "number[]": "N",
+  object: "o",
+} as const;
 
 function platforms(list: readonly Platform[]): string {
   return list.length === 2 ? "" : list.length === 0 ? "-" : list[0] === "android" ? "a" : "i";
@@ -9,7 +16,7 @@ function platforms(list: readonly Platform[]): string {
 
 function kind(field: Field): string {
   const constant = field.constantOn ? "=" : "";
-  return `${LETTER[field.type]}${platforms(field.platforms)}${field.required ? "!" : ""}${constant}:`;
+  return `${LETTER_OF_TYPE[field.type]}${platforms(field.platforms)}${field.required ? "!" : ""}${constant}:`;
 }
 
 /** Fields of a kind follow each other, so that the kind is written once. */

@@ -2,13 +2,13 @@ import { CATALOG } from "@device-risk-signals/contract/catalog";
 import type { Field, Platform, Probe } from "../../packages/contract/src/catalog/declare.ts";
 import { DECLARED_PACKAGES, DECLARED_SCHEMES } from "../../packages/react-native/src/judgement/declared-artefacts.ts";
 
-const LEVELS = ["low", "medium", "high"] as const;
+const SENSITIVITY_LEVELS = ["low", "medium", "high"] as const;
 
 const fieldsOf = ({ fields }: Probe): readonly Field[] => Object.values(fields);
 
 function highestSensitivity(probe: Probe): string {
-  const levels = fieldsOf(probe).map(({ sensitivity }) => LEVELS.indexOf(sensitivity));
-  return LEVELS[Math.max(...levels)] ?? "low";
+  const levels = fieldsOf(probe).map(({ sensitivity }) => SENSITIVITY_LEVELS.indexOf(sensitivity));
+  return SENSITIVITY_LEVELS[Math.max(...levels)] ?? "low";
 }
 
 function permissionsOf(probe: Probe, platform: Platform): string {

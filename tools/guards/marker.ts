@@ -28,29 +28,29 @@ export class MarkerInvalid extends Error {
   override readonly name = "MarkerInvalid";
 }
 
-const FIRST = /^\s*(\/\/|--) guard\b/;
-const GUARD = /^\s*(?:\/\/|--) guard\((?<kind>[a-z-]+)\): (?<rule>\S.*)$/;
-const FAILS = /^\s*(?:\/\/|--) fails: (?<file>\S+)(?: › (?<name>\S.*))?$/;
-const COMMENT = /^\s*(\/\/|--|\/?\*)/;
+const MARKER_START = /^\s*(\/\/|--) guard\b/;
+const GUARD_LINE = /^\s*(?:\/\/|--) guard\((?<kind>[a-z-]+)\): (?<rule>\S.*)$/;
+const FAILS_LINE = /^\s*(?:\/\/|--) fails: (?<file>\S+)(?: › (?<name>\S.*))?$/;
+const COMMENT_START = /^\s*(\/\/|--|\/?\*)/;
 
 export function readMarkers(text: string): readonly Marker[] {
   const lines = text.split("\n");
   return lines.flatMap((line, index) => {
-    const sign = FIRST.exec(line)?.[1];
+    const sign = MARKER_START.exec(line)?.[1];
     return sign === undefined ? [] : [readMarker(lines, index, sign)];
   });
 }
 
 function readMarker(lines: readonly string[], index: number, sign: string): Marker {
-  const guard = GUARD.exec(lines[index] ?? "")?.groups;
-  const fails = FAILS.exec(lines[index + 1] ?? "")?.groups;
+  const guard = GUARD_LINE.exec(lines[index] ?? "")?.groups;
+  const fails = FAILS_LINE.exec(lines[index + 1] ?? "")?.groups;
   const kind = KINDS.find((one) => one === guard?.["kind"]);
   if (!guard?.["rule"] || !fails?.["file"] || !kind) {
     throw new MarkerInvalid(
       `line ${index + 1}: a marker has two lines, "guard(${KINDS.join("|")}): RULE" and "fails: FILE › TEST"`,
     );
   }
-  const target = lines.findIndex((line, at) => at > index && line.trim() !== "" && !COMMENT.test(line));
+  const target = lines.findIndex((line, at) => at > index && line.trim() !== "" && !COMMENT_START.test(line));
   if (target < 0) throw new MarkerInvalid(`line ${index + 1}: no line follows the marker`);
   const before = lines.slice(0, target).reduce((sum, line) => sum + line.length + 1, 0);
   return {

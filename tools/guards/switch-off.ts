@@ -16,7 +16,7 @@ interface Found {
 
 /** The text without the guard that a marker names. @throws MarkerInvalid */
 export function switchOff(text: string, marker: Marker): string {
-  const { start, end, by } = marker.language === "sql" ? inSql(text, marker) : inTypeScript(text, marker);
+  const { start, end, by } = marker.language === "sql" ? changesInSql(text, marker) : changesInTypeScript(text, marker);
   return text.slice(0, start) + by + text.slice(end);
 }
 
@@ -26,13 +26,13 @@ interface Change {
   readonly by: string;
 }
 
-function inTypeScript(text: string, marker: Marker): Change {
+function changesInTypeScript(text: string, marker: Marker): Change {
   const nodes = [...walk(parseAst(text, { lang: "ts" }) as Node)].filter(({ node }) => node.type !== "Program");
   const startingAt = (at: number): Found[] => nodes.filter(({ node }) => node.start === at);
   const behindParentheses = marker.at + (/^[(\s]*/.exec(text.slice(marker.at))?.[0].length ?? 0);
   const found = [...startingAt(marker.at), ...startingAt(behindParentheses)];
   const [outermost] = found;
-  if (!outermost) throw unfit(marker, "no statement, element or operand begins on the next line");
+  if (!outermost) throw unsupportedGuard(marker, "no statement, element or operand begins on the next line");
   const listed = found.find(({ isListed }) => isListed) ?? outermost;
   switch (marker.kind) {
     case "drop":
@@ -67,14 +67,14 @@ function conditionOf({ node, parents }: Found, marker: Marker): Node {
     if ("test" in within && within.test) return within.test as Node;
     if (within.type === "LogicalExpression") return within;
   }
-  throw unfit(marker, "no condition is there");
+  throw unsupportedGuard(marker, "no condition is there");
 }
 
 function logicalOf(node: Node, marker: Marker): Node & { readonly left: Node; readonly right: Node } {
   for (const { node: within } of walk(node)) {
     if (within.type === "LogicalExpression") return within as Node & { left: Node; right: Node };
   }
-  throw unfit(marker, "no expression with two operands is there");
+  throw unsupportedGuard(marker, "no expression with two operands is there");
 }
 
 function withoutRows(text: string, node: Node, marker: Marker): Change {
@@ -83,7 +83,7 @@ function withoutRows(text: string, node: Node, marker: Marker): Change {
     const where = /\bwhere\b/.exec(text.slice(within.start, within.end));
     if (where) return { start: within.start + where.index, end: within.start + where.index + 5, by: "where false and" };
   }
-  throw unfit(marker, "no SQL with a WHERE clause is there");
+  throw unsupportedGuard(marker, "no SQL with a WHERE clause is there");
 }
 
 function* walk(node: Node, parents: readonly Node[] = [], isListed = false): Generator<Found> {
@@ -101,12 +101,13 @@ const isNode = (value: unknown): value is Node =>
  * `drop` takes the line away, `true` and `false` decide its predicate: what follows `where`, `and`, `or` or `if`, up to
  * the line's end, or further where a parenthesis is open. Parameters stay in the text, so that their types stay known.
  */
-function inSql(text: string, marker: Marker): Change {
+function changesInSql(text: string, marker: Marker): Change {
   const line = /^[^\n]*/.exec(text.slice(marker.at))?.[0] ?? "";
   if (marker.kind === "drop") return { start: marker.at, end: marker.at + line.length, by: "" };
-  if (marker.kind !== "true" && marker.kind !== "false") throw unfit(marker, "SQL knows drop, true and false");
+  if (marker.kind !== "true" && marker.kind !== "false")
+    throw unsupportedGuard(marker, "SQL knows drop, true and false");
   const keyword = /^(where|and|or|if|elsif|on) /.exec(line)?.[0];
-  if (keyword === undefined) throw unfit(marker, "the line begins with none of where, and, or, on, if");
+  if (keyword === undefined) throw unsupportedGuard(marker, "the line begins with none of where, and, or, on, if");
   const start = marker.at + keyword.length;
   const predicate = predicateOf(text.slice(start));
   const by = marker.kind === "true" ? `(${predicate} or true)` : `(${predicate} and false)`;
@@ -125,5 +126,5 @@ function predicateOf(text: string): string {
   return text.trimEnd();
 }
 
-const unfit = ({ kind, line }: { kind: Kind; line: number }, why: string): MarkerInvalid =>
+const unsupportedGuard = ({ kind, line }: { kind: Kind; line: number }, why: string): MarkerInvalid =>
   new MarkerInvalid(`line ${line}: guard(${kind}): ${why}`);

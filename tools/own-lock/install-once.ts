@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { ProgramRunner } from "../suite/run.ts";
 
 /** Inside `node_modules`, so that it disappears together with what it describes. */
-const INSTALLED = "node_modules/.installed-from";
+const DIGEST_FILE = "node_modules/.installed-from";
 
 /**
  * Runs `npm ci` in the folder where its manifest or lock file is not the one that was installed last. Two at a time
@@ -14,7 +14,7 @@ export async function installOnce(folder: string, runner: Pick<ProgramRunner, "i
   const wanted = digestOf(["package.json", "package-lock.json", ".npmrc"].map((name) => join(folder, name)));
   if (installedFrom(folder) === wanted) return;
   await runner.install();
-  writeFileSync(join(folder, INSTALLED), wanted);
+  writeFileSync(join(folder, DIGEST_FILE), wanted);
 }
 
 function digestOf(files: readonly string[]): string {
@@ -25,7 +25,7 @@ function digestOf(files: readonly string[]): string {
 
 function installedFrom(folder: string): string | undefined {
   try {
-    return readFileSync(join(folder, INSTALLED), "utf8");
+    return readFileSync(join(folder, DIGEST_FILE), "utf8");
   } catch {
     return undefined;
   }

@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from "node:fs";
 
-const TARBALL = /^device-risk-signals-[a-z-]+-\d+\.\d+\.\d+\S*\.tgz$/;
+const TARBALL_NAME = /^device-risk-signals-[a-z-]+-\d+\.\d+\.\d+\S*\.tgz$/;
 
 /** Why a folder is rejected; `undefined` when it does not exist, is empty, or holds earlier tarballs only. */
 export function destinationProblem(folder: string): string | undefined {
@@ -8,7 +8,7 @@ export function destinationProblem(folder: string): string | undefined {
   if (!status) return undefined;
   if (!status.isDirectory()) return `${folder} is not a folder`;
   const other = readdirSync(folder, { withFileTypes: true }).find(
-    (entry) => !entry.isFile() || !TARBALL.test(entry.name),
+    (entry) => !entry.isFile() || !TARBALL_NAME.test(entry.name),
   );
   return other && `${folder} holds "${other.name}"; name a folder that is new, empty, or holds earlier tarballs only`;
 }

@@ -29,7 +29,7 @@ const EXTENSIONS: Readonly<Record<string, keyof typeof LANGUAGES>> = {
   yml: "shell",
 };
 
-const MARKER = /^[ \t]*(?:\/\*+|\*+\/|\/\/\/?|--|#|\*)?[ \t]?/;
+const COMMENT_MARKER = /^[ \t]*(?:\/\*+|\*+\/|\/\/\/?|--|#|\*)?[ \t]?/;
 
 /** A comment, or one line of several consecutive line comments. */
 interface Comment {
@@ -46,7 +46,7 @@ function* commentsIn(path: string, source: string): Generator<Comment> {
   let lineAfter: number | undefined;
   for (const { index, 0: found } of source.matchAll(comment)) {
     const line = source.slice(0, index).split("\n").length;
-    const text = found.split("\n").map((line) => line.replace(MARKER, "").replace(/\*+\/$/, ""));
+    const text = found.split("\n").map((line) => line.replace(COMMENT_MARKER, "").replace(/\*+\/$/, ""));
     yield { line, text, isContinued: line === lineAfter };
     lineAfter = found.startsWith("//") || found.startsWith("--") ? line + 1 : undefined;
   }
@@ -68,13 +68,13 @@ export function commentsOf(path: string, source: string): Prose {
 }
 
 /** First words that belong to a noun or a sentence which the comment leaves out. */
-const FRAGMENT =
+const FRAGMENT_START =
   /^(?:Of|As(?! (?:far|long|soon) as)|By(?! default)|Like|Made|Has|Not|Its|Again|Also|Taken|Kept|Held|(?:New|Old)est first\.|The same(?:[.,:;]| (?:about|and|as|but|for|from|in|of|on|with|without)\b))(?=\W)/;
 
 /** Comments that make sense only together with the line below, by their first words. */
 export function fragmentsOf(path: string, source: string): readonly { line: number; words: string }[] {
   return Array.from(commentsIn(path, source)).flatMap(({ line, text, isContinued }) => {
-    const words = isContinued ? undefined : FRAGMENT.exec(text.join(" ").trim())?.[0];
+    const words = isContinued ? undefined : FRAGMENT_START.exec(text.join(" ").trim())?.[0];
     return words === undefined ? [] : [{ line, words }];
   });
 }

@@ -1,8 +1,8 @@
 import type { TextlintRuleModule } from "@textlint/types";
 import { TERMS } from "./terms.ts";
 
-const avoided = new Map(TERMS.flatMap(({ avoid, write }) => avoid.map((phrase) => [phrase, write] as const)));
-const phrases = [...avoided.keys()].map((phrase) => phrase.replaceAll(" ", "\\s+")).join("|");
+const avoidedWords = new Map(TERMS.flatMap(({ avoid, write }) => avoid.map((phrase) => [phrase, write] as const)));
+const phrases = [...avoidedWords.keys()].map((phrase) => phrase.replaceAll(" ", "\\s+")).join("|");
 const AVOIDED = new RegExp(`(?<![\\p{L}\\p{N}_-])(?:${phrases})(?![\\p{L}\\p{N}_-])`, "giu");
 
 /** Reports words of the list of terms. Code, links and quoted blocks are not looked at. */
@@ -11,7 +11,7 @@ export const terminology: TextlintRuleModule = (context) => ({
     for (const match of context.getSource(node).matchAll(AVOIDED)) {
       const phrase = match[0].toLowerCase().replace(/\s+/g, " ");
       const padding = context.locator.at(match.index);
-      context.report(node, new context.RuleError(`"${phrase}": write ${avoided.get(phrase) ?? ""}`, { padding }));
+      context.report(node, new context.RuleError(`"${phrase}": write ${avoidedWords.get(phrase) ?? ""}`, { padding }));
     }
   },
 });

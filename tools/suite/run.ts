@@ -16,7 +16,7 @@ export function bin(name: string): string {
 }
 
 /** Maximum length of the output of a failed program that is shown. */
-const TAIL = 4_000;
+const TAIL_CHARACTERS = 4_000;
 
 /** Runs programs in one folder, with the Node that runs this, without network beyond npm's, and without telemetry. */
 export class ProgramRunner {
@@ -53,7 +53,7 @@ export class ProgramRunner {
   /** @throws Error with the end of what it said, when its exit code is not 0. */
   async must(command: string, ...args: readonly string[]): Promise<string> {
     const { code, out, all } = await this.run(command, args);
-    if (code !== 0) throw new Error(`${command} ${args.join(" ")} ended with ${code}:\n${all.slice(-TAIL)}`);
+    if (code !== 0) throw new Error(`${command} ${args.join(" ")} ended with ${code}:\n${all.slice(-TAIL_CHARACTERS)}`);
     return out;
   }
 

@@ -11,17 +11,17 @@ export type Suite = "unit" | "integration" | "e2e";
 export const TEST_FILES = ["packages/*/src/**/*.test.ts", "tools/**/*.test.ts", "e2e/**/*.test.ts"];
 
 /** Folders with a lock file and a check of their own. */
-const OWN_LOCK = ["tools/pack/", "tools/browser/"];
+const OWN_LOCK_FOLDERS = ["tools/pack/", "tools/browser/"];
 
 /** Support code that opens a system, or a part of one, in the process of the test. */
-const IN_PROCESS =
+const IN_PROCESS_TESTS =
   /from "\.{1,2}\/(?:\.\.\/)*(?:packages\/|support\/(?:parties|past-event|test-system|(?:erasure|hold|retention)-scene)\.ts)/;
 
 /** Support code that starts a PostgreSQL, or uses that of the run. */
 const STARTS_POSTGRES = /\b(?:sharedDatabase|startDatabase|startEmptyDatabase|useTestSystem|makeHome|makeEmptyHome)\(/;
 
 export function suiteOf(file: string, text: string): Suite {
-  if (file.startsWith("e2e/")) return IN_PROCESS.test(text) ? "integration" : "e2e";
+  if (file.startsWith("e2e/")) return IN_PROCESS_TESTS.test(text) ? "integration" : "e2e";
   return STARTS_POSTGRES.test(text) ? "integration" : "unit";
 }
 
@@ -29,6 +29,6 @@ export function suiteOf(file: string, text: string): Suite {
 export function filesOf(suite: Suite, root: string): string[] {
   return globSync(TEST_FILES, { cwd: root, exclude: (name) => name === "node_modules" })
     .map((file) => file.replaceAll("\\", "/"))
-    .filter((file) => !OWN_LOCK.some((folder) => file.startsWith(folder)))
+    .filter((file) => !OWN_LOCK_FOLDERS.some((folder) => file.startsWith(folder)))
     .filter((file) => suiteOf(file, readFileSync(join(root, file), "utf8")) === suite);
 }

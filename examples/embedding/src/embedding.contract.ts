@@ -11,7 +11,7 @@ import { findEvent } from "../../../packages/server/src/events/read-events.ts";
 import { CUSTOMER, PAYMENT } from "./host.ts";
 import type { RunningHost, StartHost } from "./running-host.ts";
 
-const WHO = { ...CUSTOMER, ...PAYMENT };
+const REQUEST_HEADERS = { ...CUSTOMER, ...PAYMENT };
 
 export interface Embedding {
   readonly start: StartHost;
@@ -37,7 +37,7 @@ export function embeddingContract({ start, authorizations }: Embedding, database
   });
 
   const post = (body: string | Uint8Array, headers: Post["headers"] = {}, agent?: Agent): Promise<Reply> =>
-    send({ url: host.url, headers: { ...authorized(WHO), ...headers }, body, ...(agent && { agent }) });
+    send({ url: host.url, headers: { ...authorized(REQUEST_HEADERS), ...headers }, body, ...(agent && { agent }) });
 
   /** The exact bytes of the event that the answer names. */
   async function stored(answer: Reply): Promise<string> {
@@ -84,7 +84,7 @@ export function embeddingContract({ start, authorizations }: Embedding, database
   });
 
   test.each(["GET", "PUT", "PATCH", "DELETE", "OPTIONS"])("answers 405 for %s", async (method) => {
-    const answer = await send({ url: host.url, method, headers: authorized(WHO) });
+    const answer = await send({ url: host.url, method, headers: authorized(REQUEST_HEADERS) });
     expectProblem(answer, 405);
     expect(answer.headers["allow"]).toBe("POST");
   });

@@ -3,7 +3,7 @@ import { Pressable, StyleSheet, Switch, Text, TextInput, View } from "react-nati
 import { MONOSPACE, type Tone, usePalette } from "./theme";
 
 /** Touch targets are at least 44 points high (Apple) and 48 with their margin (Android). */
-const TARGET = 48;
+const MIN_TARGET_SIZE = 48;
 
 export function Card({ children }: { readonly children: ReactNode }) {
   const { card, line } = usePalette();
@@ -116,7 +116,7 @@ const styles = StyleSheet.create({
     borderRadius: 12,
     borderWidth: 1,
     justifyContent: "center",
-    minHeight: TARGET,
+    minHeight: MIN_TARGET_SIZE,
     paddingHorizontal: 16,
   },
   buttonText: { fontSize: 16, fontWeight: "600" },
@@ -136,7 +136,7 @@ const styles = StyleSheet.create({
     borderWidth: 1,
     fontFamily: MONOSPACE,
     fontSize: 14,
-    minHeight: TARGET,
+    minHeight: MIN_TARGET_SIZE,
     paddingHorizontal: 12,
   },
 });

@@ -30,7 +30,7 @@ export interface Intel {
   readonly observe: (on: boolean) => void;
 }
 
-const OBSERVED: ProbeId = "transaction_safety";
+const OBSERVED_PROBE: ProbeId = "transaction_safety";
 
 /** The SDK as a screen needs it. Every probe is on: whether one runs depends only on the consent. */
 export function useIntel(): Intel {
@@ -61,7 +61,7 @@ export function useIntel(): Intel {
       intel.setConsent(consentFor(...probes));
       const withdrawn = [...consented].filter((probe) => !probes.includes(probe));
       setConsented(new Set(probes));
-      if (withdrawn.includes(OBSERVED)) setWindow(undefined);
+      if (withdrawn.includes(OBSERVED_PROBE)) setWindow(undefined);
       if (!withdrawn.some((probe) => collected?.event.probes[probe].status === "success")) return;
       // What was collected is the app's, not the SDK's: the app drops what it has no consent for any more.
       setCollected(undefined);

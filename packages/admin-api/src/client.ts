@@ -24,9 +24,9 @@ export interface AdminClient {
 const TIMEOUT_MS = 30_000;
 /** How long one request waits for the end of an order. */
 const WAIT_MS = 1_000;
-const PLACED = 202;
+const ORDER_PLACED = 202;
 /** These statuses and network errors don't end a call that waits for an order: the order continues. */
-const RETRIED: ReadonlySet<number> = new Set([429, 502, 503]);
+const RETRIED_STATUSES: ReadonlySet<number> = new Set([429, 502, 503]);
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 8_000;
 /** Number of requests in a row that may fail. The pauses between them take about a minute. */
@@ -56,7 +56,7 @@ export function createAdminClient(options: AdminClientOptions): AdminClient {
       const route = routeOf(id);
       const response = await send(options, route, input as Readonly<Record<string, unknown>>);
       const answer = await answerOf(route, response);
-      return (response.status === PLACED ? await follow(options, answer as Order) : answer) as Answer<Id>;
+      return (response.status === ORDER_PLACED ? await follow(options, answer as Order) : answer) as Answer<Id>;
     },
   };
 }
@@ -101,7 +101,7 @@ async function readOrder(options: AdminClientOptions, input: Input<"readOrder">)
     try {
       return (await (await send(options, routeOf("readOrder"), input)).json()) as Answer<"readOrder">;
     } catch (error) {
-      const isFinal = error instanceof AdminRequestError && !RETRIED.has(error.status);
+      const isFinal = error instanceof AdminRequestError && !RETRIED_STATUSES.has(error.status);
       if (isFinal || failures === MAX_FAILURES) throw error;
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }

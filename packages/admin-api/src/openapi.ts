@@ -7,7 +7,7 @@ import { order } from "./routes/orders.ts";
 type Json = Readonly<Record<string, unknown>>;
 
 /** Problems that every route may answer. */
-const COMMON: readonly AdminProblemCode[] = [
+const COMMON_PROBLEMS: readonly AdminProblemCode[] = [
   "request-invalid",
   "credentials-missing",
   "credentials-invalid",
@@ -17,7 +17,7 @@ const COMMON: readonly AdminProblemCode[] = [
   "failed",
   "unavailable",
 ];
-const RECENT: readonly AdminProblemCode[] = ["step-up-required"];
+const RECENT_SIGN_IN_PROBLEMS: readonly AdminProblemCode[] = ["step-up-required"];
 const WITH_BODY: readonly AdminProblemCode[] = ["cross-site", "body-too-large", "media-type-unsupported"];
 
 /** The OpenAPI 3.1 document of the admin API. */
@@ -80,7 +80,7 @@ function operation(id: string, route: Route): Json {
     description: [route.description, granted].filter((part) => part !== undefined).join("\n\n"),
     parameters: [...parameters(route.params, "path"), ...parameters(route.query, "query")],
     ...(route.body && {
-      requestBody: { required: true, content: { "application/json": { schema: plain(route.body) } } },
+      requestBody: { required: true, content: { "application/json": { schema: toPlainJson(route.body) } } },
     }),
     responses: { "200": success(route), ...(isOrder(route) && { "202": PLACED }), ...problems(route) },
   };
@@ -98,7 +98,7 @@ function parameters(part: Route["params"], place: "path" | "query"): readonly Js
     name,
     in: place,
     required: part?.required?.includes(name) ?? false,
-    schema: plain(schema),
+    schema: toPlainJson(schema),
   }));
 }
 
@@ -107,18 +107,18 @@ function success({ answer }: Route): Json {
 }
 
 function contentOf(answer: Route["answer"]): Json {
-  if (isLines(answer)) return { "application/x-ndjson": { schema: plain(answer.lines) } };
+  if (isLines(answer)) return { "application/x-ndjson": { schema: toPlainJson(answer.lines) } };
   return isBytes(answer)
     ? { "application/octet-stream": { schema: { type: "string", contentMediaType: "application/json" } } }
-    : { "application/json": { schema: plain(answer) } };
+    : { "application/json": { schema: toPlainJson(answer) } };
 }
 
 /** Statuses of the problems that the route may answer, each with what it means. */
 function problems(route: Route): Json {
   const codes = [
-    ...COMMON,
+    ...COMMON_PROBLEMS,
     ...(route.method === "GET" ? [] : WITH_BODY),
-    ...(route.recentSignIn ? RECENT : []),
+    ...(route.recentSignIn ? RECENT_SIGN_IN_PROBLEMS : []),
     ...(route.problems ?? []),
   ];
   const byStatus = Map.groupBy(codes, (code) => ADMIN_PROBLEMS[code].status);
@@ -134,4 +134,4 @@ function problems(route: Route): Json {
 }
 
 /** The schema without the library's own members. */
-const plain = (schema: unknown): unknown => JSON.parse(JSON.stringify(schema));
+const toPlainJson = (schema: unknown): unknown => JSON.parse(JSON.stringify(schema));

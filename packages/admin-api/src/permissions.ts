@@ -169,7 +169,7 @@ export const PERMISSIONS = {
 export type Permission = keyof typeof PERMISSIONS;
 
 /** From the narrowest to the widest. */
-const WIDTH: Readonly<Record<Scope, number>> = {
+const SCOPE_WIDTH: Readonly<Record<Scope, number>> = {
   own: 0,
   pseudonyms: 1,
   "without-values": 2,
@@ -184,5 +184,5 @@ export function scopeOf(permission: Permission, roles: readonly Role[]): Scope |
   return roles
     .map((role) => granted[role])
     .filter((scope) => scope !== undefined)
-    .toSorted((a, b) => WIDTH[b] - WIDTH[a])[0];
+    .toSorted((a, b) => SCOPE_WIDTH[b] - SCOPE_WIDTH[a])[0];
 }

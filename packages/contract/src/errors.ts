@@ -239,7 +239,7 @@ export class ErrorList {
 }
 
 /** Shortens the list of entries if it exceeds the length that one answer may have. */
-function listed(errors: readonly ErrorItem[]): readonly ErrorItem[] {
+function firstErrors(errors: readonly ErrorItem[]): readonly ErrorItem[] {
   let characters = 0;
   const end = errors.findIndex((entry) => (characters += JSON.stringify(entry).length) > MAX_ERROR_CHARACTERS);
   return end === -1 ? errors : [...errors.slice(0, end), MORE_ERRORS];
@@ -247,7 +247,7 @@ function listed(errors: readonly ErrorItem[]): readonly ErrorItem[] {
 
 export function problemOf({ code, errors }: Rejection): Problem {
   const { status, title } = PROBLEMS[code];
-  const shown = listed(errors);
+  const shown = firstErrors(errors);
   const first = shown[0]?.detail ?? PROBLEMS[code].when;
   const count = shown.at(-1) === MORE_ERRORS ? "" : ` ${shown.length - 1}`;
   const more = shown.length > 1 ? ` (and${count} more, see errors)` : "";

@@ -6,7 +6,7 @@ export interface Instant {
   readonly micros: number;
 }
 
-const DATE_TIME = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
+const RFC3339_DATE_TIME = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
 
 /**
  * Reads a date-time of RFC 3339 §5.6 (the profile of ISO 8601 with a mandatory offset).
@@ -14,7 +14,7 @@ const DATE_TIME = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:
  * instant of the next second. Returns `undefined` for anything else, a 30 February included.
  */
 export function parseDateTime(text: string): Instant | undefined {
-  const match = DATE_TIME.exec(text);
+  const match = RFC3339_DATE_TIME.exec(text);
   if (!match) return undefined;
   const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number) as [
     number,

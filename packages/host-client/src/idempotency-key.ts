@@ -3,7 +3,7 @@ import { host } from "./host-globals.ts";
 /** Returns that many random bytes, such as `getRandomBytes` of expo-crypto. */
 export type RandomBytes = (length: number) => ArrayLike<number>;
 
-const LENGTH = 16;
+const KEY_BYTES = 16;
 
 /** The platform's random bytes, where it has them. The client never uses `Math.random` instead. */
 export function platformRandomBytes(): RandomBytes | undefined {
@@ -20,11 +20,11 @@ export function platformRandomBytes(): RandomBytes | undefined {
  * @throws TypeError where `randomBytes` returns other than 16 bytes, or the same byte 16 times.
  */
 export function makeIdempotencyKey(randomBytes: RandomBytes): string {
-  const given = randomBytes(LENGTH);
+  const given = randomBytes(KEY_BYTES);
   const bytes = Uint8Array.from(given);
   // Texts, fractions and large numbers would become other bytes, and fewer of these would be random.
   const isOther = bytes.some((byte, index) => byte !== given[index]);
-  if (isOther || bytes.length !== LENGTH || new Set(bytes).size === 1) {
+  if (isOther || bytes.length !== KEY_BYTES || new Set(bytes).size === 1) {
     throw new TypeError("randomBytes must return random bytes");
   }
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

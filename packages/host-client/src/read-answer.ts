@@ -6,8 +6,8 @@ export interface Answer {
   readonly retryAfterMs: number | undefined;
 }
 
-const PROBLEM = /^urn:problem:device-risk-signals:([a-z-]{1,64})$/;
-const CODE = /^[a-z-]{1,64}$/;
+const PROBLEM_TYPE = /^urn:problem:device-risk-signals:([a-z-]{1,64})$/;
+const VIOLATION_CODE = /^[a-z-]{1,64}$/;
 const MAX_ERRORS = 100;
 const MAX_POINTER_LENGTH = 1_024;
 
@@ -22,7 +22,7 @@ const RETRYABLE = /^(407|408|425|429|5\d\d)$/;
  */
 export function readAnswer({ status, text, retryAfterMs }: Answer): AttemptResult {
   const { event_id, created, type, errors } = readObject(text);
-  const code = typeof type === "string" ? PROBLEM.exec(type)?.[1] : undefined;
+  const code = typeof type === "string" ? PROBLEM_TYPE.exec(type)?.[1] : undefined;
   if (status === 401) return later("signed-out", { status, code });
   if (RETRYABLE.test(String(status)) || code === "body-corrupt") {
     return later("busy", { status, code, retryAfterMs });
@@ -51,7 +51,7 @@ function readErrors(errors: unknown): RequestError[] {
   const list: readonly unknown[] = Array.isArray(errors) ? errors.slice(0, MAX_ERRORS) : [];
   return list.flatMap((error) => {
     const { pointer, code } = Object(error) as Record<string, unknown>;
-    const isError = typeof pointer === "string" && typeof code === "string" && CODE.test(code);
+    const isError = typeof pointer === "string" && typeof code === "string" && VIOLATION_CODE.test(code);
     return isError ? { pointer: pointer.slice(0, MAX_POINTER_LENGTH), code } : [];
   });
 }

@@ -51,8 +51,8 @@ function resolve(file: CaseFile, byName: ReadonlyMap<string, CaseFile>): Evidenc
     ...rest,
     platform: platform ?? base.platform,
     answers: merge(base.answers, answers, mergeAnswer),
-    expect: merge(without(base.expect, absent), expect, mergeValues),
-    absent: merge(without(base.absent, expect), absent, (one, other) => [...new Set([...one, ...other])]),
+    expect: merge(withoutNamed(base.expect, absent), expect, mergeValues),
+    absent: merge(withoutNamed(base.absent, expect), absent, (one, other) => [...new Set([...one, ...other])]),
   };
 }
 
@@ -73,7 +73,7 @@ function merge<Content>(
  * Removes the fields that a case names from its model's expectations: the case's own expectation replaces them, whether
  * it is a value or an absence.
  */
-function without<Content extends Values | readonly string[]>(
+function withoutNamed<Content extends Values | readonly string[]>(
   base: ByProbe<Content>,
   own: ByProbe<Values | readonly string[]>,
 ): ByProbe<Content> {

@@ -38,16 +38,16 @@ export interface CollectionRequest {
  * Probes that measure time. Parallel work would distort their results, so they run one after the other, after all other
  * probes.
  */
-const EXCLUSIVE: ReadonlySet<ProbeId> = new Set([
+const EXCLUSIVE_PROBES: ReadonlySet<ProbeId> = new Set([
   "gpu_benchmark",
   "audio_latency",
   "runtime_timing",
   "numeric_consistency",
 ]);
 
-let calls = 0;
+let callCount = 0;
 /** Resolves when the measurement that started last has ended, in whichever collection it runs. */
-let measuring: Promise<unknown> = Promise.resolve();
+let lastMeasurement: Promise<unknown> = Promise.resolve();
 
 interface Done {
   readonly outcome: ProbeOutcome;
@@ -59,7 +59,7 @@ export class Collection {
   readonly #request: CollectionRequest;
   readonly #host: Host;
   readonly #waiting: Waiting;
-  readonly #calls = new Map<string, ProbeId>();
+  readonly #callCount = new Map<string, ProbeId>();
   readonly #withdrawn = new Set<ProbeId>();
   readonly #deadline: number;
   #stopped = false;
@@ -83,7 +83,7 @@ export class Collection {
   /** Cancels native work. `run` rejects at once. */
   stop(): void {
     this.#stopped = true;
-    for (const call of this.#calls.keys()) this.#cancel(call);
+    for (const call of this.#callCount.keys()) this.#cancel(call);
     this.#waiting.end();
     this.#abort(new AbortError());
   }
@@ -92,13 +92,13 @@ export class Collection {
   withdraw(consent: Consent | ConsentFunction): void {
     const withdraw = (probe: ProbeId): void => {
       this.#withdrawn.add(probe);
-      for (const [call, of] of this.#calls) if (of === probe) this.#cancel(call);
+      for (const [call, of] of this.#callCount) if (of === probe) this.#cancel(call);
     };
     if (consent instanceof Consent) {
       for (const probe of PROBE_IDS) if (!consent.probes.has(probe)) withdraw(probe);
       return;
     }
-    for (const probe of this.#calls.values()) {
+    for (const probe of this.#callCount.values()) {
       void this.#agrees(consent, probe, this.#left()).then((agreed) => agreed || withdraw(probe));
     }
   }
@@ -112,8 +112,8 @@ export class Collection {
       const outcome = await this.#probe(probe);
       done[probe] = { outcome, durationMs: this.#host.monotonic() - start };
     };
-    await Promise.all(PROBE_IDS.filter((probe) => !EXCLUSIVE.has(probe)).map(timed));
-    for (const probe of PROBE_IDS) if (EXCLUSIVE.has(probe)) await this.#exclusively(() => timed(probe));
+    await Promise.all(PROBE_IDS.filter((probe) => !EXCLUSIVE_PROBES.has(probe)).map(timed));
+    for (const probe of PROBE_IDS) if (EXCLUSIVE_PROBES.has(probe)) await this.#exclusively(() => timed(probe));
     const consent = this.#request.consent();
     // A probe whose consent was withdrawn in the meantime counts as never run.
     const ran = PROBE_IDS.filter((probe) => done[probe]?.outcome.status !== "skipped");
@@ -144,9 +144,9 @@ export class Collection {
 
   /** Runs the work when no other measurement runs, in this or another collection. */
   async #exclusively(work: () => Promise<void>): Promise<void> {
-    const before = measuring;
+    const before = lastMeasurement;
     const mine = this.#waiting.within(this.#left(), () => before).then(work);
-    measuring = mine.catch(() => {});
+    lastMeasurement = mine.catch(() => {});
     await mine;
   }
 
@@ -178,20 +178,20 @@ export class Collection {
 
   /** Resolves to `undefined` when the time is up or the consent was withdrawn. A later answer is dropped. */
   async #withinTime(probe: ProbeId, selection: Selection, milliseconds: number): Promise<Observed | undefined> {
-    const call = `${++calls}`;
-    this.#calls.set(call, probe);
-    const isAwaited = (): boolean => this.#calls.has(call);
+    const call = `${++callCount}`;
+    this.#callCount.set(call, probe);
+    const isAwaited = (): boolean => this.#callCount.has(call);
     const task = { call, probe, selection, timeoutMs: milliseconds, isAwaited };
     const observed = await this.#waiting.within(milliseconds, () => observe(task, this.#host));
     this.#assertRunning();
     if (!isAwaited()) return undefined;
     if (!observed) this.#cancel(call);
-    this.#calls.delete(call);
+    this.#callCount.delete(call);
     return observed;
   }
 
   #cancel(call: string): void {
-    this.#calls.delete(call);
+    this.#callCount.delete(call);
     // Native work that can't be cancelled ends at its own time limit.
     quietly(() => this.#host.native?.cancel(call));
   }

@@ -52,9 +52,9 @@ export interface ResolvedConfiguration {
   readonly onProbe: ((report: ProbeReport) => void) | undefined;
 }
 
-const DEADLINE_MS = 10_000;
+const DEFAULT_DEADLINE_MS = 10_000;
 const MAX_DEADLINE_MS = 120_000;
-const TIMEOUT_MS = 2_000;
+const DEFAULT_TIMEOUT_MS = 2_000;
 const MAX_TIMEOUT_MS = 60_000;
 /** Probes that measure time have a longer time limit. */
 const TIMEOUTS_MS: Readonly<Partial<Record<ProbeId, number>>> = {
@@ -78,7 +78,7 @@ export function readConfiguration(configuration: unknown, problems: Problem[]): 
   return {
     consent: consent as ResolvedConfiguration["consent"],
     probes: readProbes(probes, defaultsOf, problems),
-    deadlineMs: readDuration(deadlineMs, DEADLINE_MS, MAX_DEADLINE_MS, "deadlineMs", problems),
+    deadlineMs: readDuration(deadlineMs, DEFAULT_DEADLINE_MS, MAX_DEADLINE_MS, "deadlineMs", problems),
     onProbe: onProbe as ResolvedConfiguration["onProbe"],
   };
 }
@@ -102,7 +102,11 @@ export function readProbes(
 
 function defaultsOf(probe: ProbeId): ProbeSettings {
   const { enabledByDefault, fields } = factsOf(probe);
-  return { enabled: enabledByDefault, timeoutMs: TIMEOUTS_MS[probe] ?? TIMEOUT_MS, fields: new Set(fields.keys()) };
+  return {
+    enabled: enabledByDefault,
+    timeoutMs: TIMEOUTS_MS[probe] ?? DEFAULT_TIMEOUT_MS,
+    fields: new Set(fields.keys()),
+  };
 }
 
 function readProbe(probe: ProbeId, value: unknown, before: ProbeSettings, problems: Problem[]): ProbeSettings {

@@ -6,17 +6,17 @@ import { quietly } from "./quietly.ts";
  * Native code has one observation for all callers. The observation begins with the first window and ends with the last
  * one.
  */
-const running = new WeakMap<Native, Set<ObservationWindow>>();
+const runningWindows = new WeakMap<Native, Set<ObservationWindow>>();
 
 export function beginObservation(native: Native, window: ObservationWindow): void {
-  const windows = running.get(native) ?? new Set();
-  running.set(native, windows.add(window));
+  const windows = runningWindows.get(native) ?? new Set();
+  runningWindows.set(native, windows.add(window));
   if (windows.size > 1) return;
   const failed = (): void => windows.forEach((each) => each.stop());
   quietly(() => native.startObservation().catch(failed));
 }
 
 export function endObservation(native: Native, window: ObservationWindow): void {
-  const windows = running.get(native);
+  const windows = runningWindows.get(native);
   if (windows?.delete(window) && windows.size === 0) quietly(() => native.stopObservation());
 }

@@ -10,7 +10,7 @@ import { runProgram } from "./cli/run-program.ts";
 const EXIT_TIMEOUT_MS = 1_500;
 
 /** `process.exit` would wait for threads that hang. */
-const kill = (): void => void process.kill(process.pid, "SIGKILL");
+const killOwnProcess = (): void => void process.kill(process.pid, "SIGKILL");
 
 /** Apart from these, a process that has done its work waits for file operations only; Node 26 does not list those. */
 const EXPECTED_RESOURCES = /^(FSReq|PipeWrap|TTYWrap)/;
@@ -19,14 +19,14 @@ function endWhereFilesHang(): void {
   if (process.platform === "win32") return;
   if (!process.getActiveResourcesInfo().every((name) => EXPECTED_RESOURCES.test(name))) return;
   process.stderr.write("drs: ended although a file operation hangs\n");
-  kill();
+  killOwnProcess();
 }
 
-const INTERRUPTS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+const INTERRUPT_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** The signal that called the listener ends the process, as it does without a listener. */
 function onInterrupt(listener: () => void): void {
-  for (const signal of INTERRUPTS) {
+  for (const signal of INTERRUPT_SIGNALS) {
     process.once(signal, () => {
       // guard(drop): a command that prints keys ends with the drs command that waits for it
       // fails: e2e/key-sources.test.ts › at drs ends the command that prints keys, too
@@ -43,20 +43,20 @@ function configDirectory(): string {
   return join(base, "drs");
 }
 
-const OPENERS: Partial<Readonly<Record<NodeJS.Platform, readonly [string, ...string[]]>>> = {
+const BROWSER_COMMANDS: Partial<Readonly<Record<NodeJS.Platform, readonly [string, ...string[]]>>> = {
   darwin: ["open"],
   win32: ["rundll32", "url.dll,FileProtocolHandler"],
 };
 
 function openBrowser(url: string): void {
-  const [program, ...args] = OPENERS[process.platform] ?? ["xdg-open"];
+  const [program, ...args] = BROWSER_COMMANDS[process.platform] ?? ["xdg-open"];
   const child = spawn(program, [...args, url], { detached: true, stdio: "ignore" });
   // The page's address is printed, too.
   child.on("error", () => {});
   child.unref();
 }
 
-async function ask(question: string): Promise<string> {
+async function askOnTerminal(question: string): Promise<string> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
     return await terminal.question(question);
@@ -78,8 +78,8 @@ export async function main(args: readonly string[]): Promise<number> {
     isTerminal: process.stdout.isTTY,
     configDirectory: configDirectory(),
     openBrowser,
-    ...(process.stdin.isTTY && process.stderr.isTTY && { ask }),
-    kill,
+    ...(process.stdin.isTTY && process.stderr.isTTY && { askOnTerminal }),
+    kill: killOwnProcess,
     onInterrupt,
     onSignal: (signals, listener) => {
       for (const signal of signals) process.on(signal, listener);

@@ -21,7 +21,7 @@ export type ReadFixtures =
   | { readonly ok: false; readonly problems: readonly string[] };
 
 /** The name for each input that a case does not name. */
-const REST = "*";
+const OTHER_INPUTS = "*";
 
 const JSON_TYPES: readonly JsonType[] = ["string", "number", "boolean", "null", "array", "object"];
 
@@ -62,7 +62,7 @@ export function parseFixtures(content: unknown, manifest: Manifest): ReadFixture
     const name = typeof fixture["name"] === "string" ? fixture["name"] : `case ${at + 1}`;
     const report = (problem: string): unknown => problems.push(`fixture ${JSON.stringify(name)}: ${problem}`);
     const inputs = (fixture["inputs"] ?? {}) as Readonly<Record<string, unknown>>;
-    const names = new Set([REST, ...manifest.inputs.map((input) => input.name)]);
+    const names = new Set([OTHER_INPUTS, ...manifest.inputs.map((input) => input.name)]);
     for (const other of Object.keys(inputs))
       if (!names.has(other)) report(`no input is named ${JSON.stringify(other)}`);
     const readings = manifest.inputs.map((input) => readReading(input, inputs, report));
@@ -78,7 +78,7 @@ function readReading(
   inputs: Readonly<Record<string, unknown>>,
   report: Report,
 ): Reading<unknown> {
-  const written = Object.hasOwn(inputs, input.name) ? inputs[input.name] : inputs[REST];
+  const written = Object.hasOwn(inputs, input.name) ? inputs[input.name] : inputs[OTHER_INPUTS];
   const unobserved = typeof written === "string" ? UNOBSERVED.get(written) : undefined;
   if (unobserved) return unobserved;
   const { observed: value } = (written ?? {}) as { readonly observed?: unknown };

@@ -45,7 +45,7 @@ export async function computeInQuickJs(
         context.unwrapResult(context.callFunction(scope.manage(context.getProp(harness, name)), harness, ...values)),
       );
     const text = (value: string): QuickJSHandle => scope.manage(context.newString(value));
-    for (const bundle of plan.bundles) call("add", text(bundle.plan), scope.manage(load(context, bundle.text)));
+    for (const bundle of plan.bundles) call("add", text(bundle.plan), scope.manage(loadProgram(context, bundle.text)));
     call("begin", text(encodeBatch(readings)));
     for (const [event, { feature }] of cases.entries()) {
       call("compute", scope.manage(context.newNumber(feature)), scope.manage(context.newNumber(event)));
@@ -55,6 +55,6 @@ export async function computeInQuickJs(
   });
 }
 
-function load(context: QuickJSContext, text: string): QuickJSHandle {
+function loadProgram(context: QuickJSContext, text: string): QuickJSHandle {
   return context.unwrapResult(context.evalCode(`(() => {${text}\nreturn feature;})()`));
 }

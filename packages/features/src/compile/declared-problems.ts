@@ -3,7 +3,7 @@ import type { Sensitivity } from "@device-risk-signals/contract/catalog/declare"
 import type { Manifest, Output } from "../manifest.ts";
 import { NO_OVERLAY, type Overlay, resolveInput } from "./known-fields.ts";
 
-const ID = /^[a-z][a-z0-9_]{0,63}$/;
+const DEFINITION_ID = /^[a-z][a-z0-9_]{0,63}$/;
 const MAX_TEXT = 1000;
 const MAX_VALUES = 64;
 
@@ -13,7 +13,7 @@ type Members = Readonly<Record<Exclude<keyof Manifest, "hash" | "inputs">, unkno
 export function declaredProblems({ output, ...members }: Members): string[] {
   const { id, version, owner, meaning, falseReadings, purposes } = members;
   const problems: string[] = [];
-  if (typeof id !== "string" || !ID.test(id))
+  if (typeof id !== "string" || !DEFINITION_ID.test(id))
     problems.push("`id` has 1 to 64 of a-z, 0-9 and _, and begins with a letter");
   if (!Number.isSafeInteger(version) || (version as number) < 1) problems.push("`version` is a whole number from 1");
   for (const [name, text] of Object.entries({ owner, meaning })) {
@@ -45,7 +45,7 @@ export function manifestProblems(manifest: Manifest, overlay: Overlay = NO_OVERL
   ];
 }
 
-const CLASSES: readonly Sensitivity[] = ["low", "medium", "high"];
+const SENSITIVITIES_ASCENDING: readonly Sensitivity[] = ["low", "medium", "high"];
 
 /**
  * The inputs that changed since a manifest was archived: fields that are no longer accepted with this declaration, or
@@ -57,7 +57,7 @@ export function outdatedInputs({ inputs }: Pick<Manifest, "inputs">, overlay: Ov
     if (!resolved.ok) return [resolved.problem];
     const now = resolved.input;
     const isSame = now.type === type && now.unit === unit;
-    const isHigher = CLASSES.indexOf(now.sensitivity) > CLASSES.indexOf(sensitivity);
+    const isHigher = SENSITIVITIES_ASCENDING.indexOf(now.sensitivity) > SENSITIVITIES_ASCENDING.indexOf(sensitivity);
     return isSame && !isHigher
       ? []
       : [`the field ${JSON.stringify(path.join("."))} has another type, unit or sensitivity`];

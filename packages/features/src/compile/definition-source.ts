@@ -10,7 +10,7 @@ export type FoundDefinition =
     }
   | { readonly ok: false; readonly problem: string };
 
-const EXPECTED = "a definition file has exactly one `export const NAME = feature({…})`";
+const EXPECTED_FORM = "a definition file has exactly one `export const NAME = feature({…})`";
 
 /** Finds the definition in the text of a module. */
 export function findDefinition(text: string): FoundDefinition {
@@ -21,7 +21,7 @@ export function findDefinition(text: string): FoundDefinition {
     return (declared["declarations"] as SyntaxNode[]).filter(isDefinition);
   });
   const [declarator, ...others] = found;
-  if (!declarator || others.length > 0) return { ok: false, problem: EXPECTED };
+  if (!declarator || others.length > 0) return { ok: false, problem: EXPECTED_FORM };
   const call = declarator["init"] as SyntaxNode;
   const [literal] = call["arguments"] as SyntaxNode[];
   const members = literal?.type === "ObjectExpression" ? membersOf(literal) : undefined;
@@ -43,16 +43,16 @@ export function withoutTexts(text: string, definition: Extract<FoundDefinition, 
   const { call, literal, compute } = definition;
   return [
     text.slice(0, call.start),
-    blank(text.slice(call.start, literal.start)),
+    blankOut(text.slice(call.start, literal.start)),
     "{",
-    blank(text.slice(literal.start + 1, compute.start)),
+    blankOut(text.slice(literal.start + 1, compute.start)),
     text.slice(compute.start, compute.end),
-    blank(text.slice(compute.end, literal.end - 1)),
+    blankOut(text.slice(compute.end, literal.end - 1)),
     "}.compute",
     text.slice(call.end),
   ].join("");
 }
 
-function blank(text: string): string {
+function blankOut(text: string): string {
   return text.replaceAll(/[^\n]/g, " ");
 }

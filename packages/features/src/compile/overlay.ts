@@ -15,7 +15,7 @@ const TYPES: Readonly<Record<OverlayField["type"], string>> = {
 };
 const SENSITIVITIES: ReadonlySet<unknown> = new Set(["low", "medium", "high"]);
 const UNIT_NAMES: ReadonlySet<unknown> = new Set(UNITS);
-const NAME = /^\w{1,64}$/;
+const MEMBER_NAME = /^\w{1,64}$/;
 
 export type ReadOverlay =
   { readonly ok: true; readonly overlay: Overlay } | { readonly ok: false; readonly problems: readonly string[] };
@@ -42,7 +42,9 @@ function isOverlayField(field: unknown): field is OverlayField {
   const { path, type, unit, sensitivity } = (field ?? {}) as Readonly<Record<string, unknown>>;
   if (typeof type !== "string" || !Object.hasOwn(TYPES, type)) return false;
   const isPath =
-    Array.isArray(path) && (path.length === 2 || path.length === 3) && path.every((name) => NAME.test(String(name)));
+    Array.isArray(path) &&
+    (path.length === 2 || path.length === 3) &&
+    path.every((name) => MEMBER_NAME.test(String(name)));
   const hasUnit = type.startsWith("number") ? UNIT_NAMES.has(unit) : unit === undefined;
   return isPath && hasUnit && SENSITIVITIES.has(sensitivity);
 }

@@ -9,7 +9,7 @@ export interface Unlocked {
 }
 
 /** Android grants these permissions at installation, without asking the user. */
-const INSTALL_TIME: ReadonlySet<string> = new Set([
+const INSTALL_TIME_PERMISSIONS: ReadonlySet<string> = new Set([
   "ACCESS_NETWORK_STATE",
   "DETECT_SCREEN_CAPTURE",
   "DETECT_SCREEN_RECORDING",
@@ -23,7 +23,7 @@ export function installTimePermissions(probes: readonly string[]): readonly Unlo
     const unlocked = new Map<string, string[]>();
     for (const [name, { permission }] of Object.entries(fields)) {
       const needed = permission?.android;
-      if (needed === undefined || !INSTALL_TIME.has(needed)) continue;
+      if (needed === undefined || !INSTALL_TIME_PERMISSIONS.has(needed)) continue;
       unlocked.set(needed, [...(unlocked.get(needed) ?? []), name]);
     }
     return [...unlocked].map(([permission, names]) => ({ permission, probe: id, fields: names }));

@@ -25,7 +25,7 @@ interface ExpoConfigPackage {
   ): { readonly exp: Json; readonly dynamicConfigPath?: string | null; readonly staticConfigPath?: string | null };
 }
 
-const DYNAMIC = ["ts", "mts", "cts", "mjs", "cjs", "js"].map((extension) => `app.config.${extension}`);
+const DYNAMIC_CONFIG_FILES = ["ts", "mts", "cts", "mjs", "cjs", "js"].map((extension) => `app.config.${extension}`);
 
 /**
  * The config of the app in a folder. The app's own `@expo/config` builds it from `app.json` and from `app.config.js` or
@@ -33,7 +33,7 @@ const DYNAMIC = ["ts", "mts", "cts", "mjs", "cjs", "js"].map((extension) => `app
  * is read. `undefined` if the app has no config.
  */
 export function readExpoConfig(folder: string): ExpoConfig | UnreadableConfig | undefined {
-  const file = [...DYNAMIC, "app.json", "app.config.json"].find((name) => existsSync(join(folder, name)));
+  const file = [...DYNAMIC_CONFIG_FILES, "app.json", "app.config.json"].find((name) => existsSync(join(folder, name)));
   if (file === undefined) return undefined;
   const require = createRequire(join(folder, "package.json"));
   try {

@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 import { SCENARIOS, type Scenario, sampleEvent } from "../jest/mock.ts";
 import { examine } from "./doctor.ts";
 
-const HELP = `Usage: device-risk-signals <command>
+const HELP_TEXT = `Usage: device-risk-signals <command>
 
   doctor [--probes a,b]      in an app's folder: what its manifests lack, or need not hold
   sample --scenario S        a raw event on standard output
@@ -22,14 +22,14 @@ export async function main(args: readonly string[], folder: string, out: Write, 
   try {
     switch (command) {
       case "doctor":
-        return doctor(rest, folder, out);
+        return runDoctor(rest, folder, out);
       case "sample":
-        return await sample(rest, out);
+        return await printSample(rest, out);
       case "help":
-        out(HELP);
+        out(HELP_TEXT);
         return 0;
       default:
-        err(HELP);
+        err(HELP_TEXT);
         return 2;
     }
   } catch (fault) {
@@ -39,14 +39,14 @@ export async function main(args: readonly string[], folder: string, out: Write, 
   }
 }
 
-function doctor(args: string[], folder: string, out: Write): number {
+function runDoctor(args: string[], folder: string, out: Write): number {
   const { values } = parseArgs({ args, options: { probes: { type: "string" } } });
   const findings = examine(folder, values.probes?.split(","));
   for (const { kind, text } of findings) out(`${kind.padEnd(8)}  ${text}\n`);
   return findings.every(({ kind }) => kind === "ok" || kind === "optional") ? 0 : 1;
 }
 
-async function sample(args: string[], out: Write): Promise<number> {
+async function printSample(args: string[], out: Write): Promise<number> {
   const { values } = parseArgs({
     args,
     options: {

@@ -60,7 +60,7 @@ export function mockHost({ scenario, platform, seed }: MockPhone): Host {
 }
 
 /** Fields that differ between two readings of one phone, and the share of the value by which they differ. */
-const VARYING: ReadonlySet<string> = new Set([
+const VARYING_FIELDS: ReadonlySet<string> = new Set([
   "freeMemoryBytes",
   "storageFreeBytes",
   "processResidentMemoryBytes",
@@ -72,13 +72,15 @@ function varyAnswer(given: NativeAnswer, seed: number | undefined): NativeAnswer
   if (seed === undefined) return given;
   const fields = Object.entries(given.fields ?? {}).map(([name, value]) => [
     name,
-    VARYING.has(name) && typeof value === "number" ? Math.round(value * (0.5 + shareOf(seed, name))) : value,
+    VARYING_FIELDS.has(name) && typeof value === "number"
+      ? Math.round(value * (0.5 + pseudoRandomShare(seed, name)))
+      : value,
   ]);
   return { ...given, fields: Object.fromEntries(fields) as Record<string, unknown> };
 }
 
 /** A number from 0 to 1, derived from seed and name by a multiplicative hash. */
-function shareOf(seed: number, name: string): number {
+function pseudoRandomShare(seed: number, name: string): number {
   let hash = Math.imul(seed | 0, 2_654_435_761);
   for (let at = 0; at < name.length; at++) hash = Math.imul(hash ^ name.charCodeAt(at), 16_777_619);
   return (hash >>> 0) / 2 ** 32;

@@ -42,7 +42,7 @@ export const deviceFarmMarkers = together(present("packages", FARM_PACKAGES), pr
  * because real devices have those, too.
  */
 export const STRONG_MARKERS: readonly Finding[] = [files, properties, mounts];
-const all = together(build, ...STRONG_MARKERS);
+const allFindings = together(build, ...STRONG_MARKERS);
 
 /** Matching members of the build count as one marker, however many of them match. */
 function countMarkers({ markers }: AndroidRules, evidence: Evidence): number {
@@ -69,7 +69,7 @@ export function androidEmulator(rules: AndroidRules): Judgements {
   return {
     ...MARKERS,
     isEmulator: {
-      sources: all.sources,
+      sources: allFindings.sources,
       judge(evidence) {
         if (countMarkers(rules, evidence) >= rules.minMarkers) return true;
         return lookedAtAll(evidence) ? false : undefined;
@@ -88,11 +88,11 @@ const MARKERS: Judgements = {
   emulatorSystemPropertyMarkers: namesFound(properties),
   emulatorCpuMarkers: namesFound(cpuMarkers),
   emulatorVendorMarkers: {
-    sources: all.sources,
-    judge: (evidence) => (lookedAtAll(evidence) ? productsOf(all.find(evidence)) : undefined),
+    sources: allFindings.sources,
+    judge: (evidence) => (lookedAtAll(evidence) ? productsOf(allFindings.find(evidence)) : undefined),
   },
   emulatorChecksPerformed: {
-    sources: together(all, cpuMarkers).sources,
+    sources: together(allFindings, cpuMarkers).sources,
     judge: (evidence) => Object.keys(CHECKS).filter((check) => CHECKS[check]?.find(evidence).whole),
   },
   deviceFarmMarkers: namesFound(deviceFarmMarkers),

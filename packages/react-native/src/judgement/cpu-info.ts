@@ -5,9 +5,9 @@ import { captures } from "./lines.ts";
  * emulator's ARM boards have the names Goldfish and ranchu (AOSP, device/generic/goldfish). QEMU's processors have
  * names that contain QEMU.
  */
-const VIRTUAL = /^(?:flags|hardware|model name)\s*:(?:.*\W)?(hypervisor|goldfish|ranchu|qemu|virtualbox)\b/i;
+const VIRTUAL_PROCESSOR = /^(?:flags|hardware|model name)\s*:(?:.*\W)?(hypervisor|goldfish|ranchu|qemu|virtualbox)\b/i;
 
 /** The words of `/proc/cpuinfo` that name a virtual processor, in lower case. */
 export function virtualProcessorMarks(text: string): readonly string[] {
-  return captures(text, VIRTUAL).map((mark) => mark.toLowerCase());
+  return captures(text, VIRTUAL_PROCESSOR).map((mark) => mark.toLowerCase());
 }

@@ -37,7 +37,7 @@ export function imagesNamed(names: string): (path: string) => string | undefined
 }
 
 /** Tweaks that hide a jailbreak from apps. */
-const BYPASS = ["shadow", "choicy", "flyjb", "flyjbx", "hidejb", "liberty", "abypass"];
+const BYPASS_TWEAK_NAMES = ["shadow", "choicy", "flyjb", "flyjbx", "hidejb", "liberty", "abypass"];
 /** File names of tweaks. Some begin with blanks or punctuation, so that the loader loads them first. */
 const BYPASS_TWEAKS =
   "Shadow.dylib Choicy.dylib FlyJB.dylib FlyJBX.dylib HideJB.dylib zzzzzLiberty.dylib ABypass.dylib !ABypass2.dylib";
@@ -49,7 +49,7 @@ export const BYPASS_PATHS = [
 ];
 
 /** Libraries of Cydia Substrate, Substitute, libhooker, ElleKit, Frida and Cycript. */
-const HOOKING = [
+const HOOKING_LIBRARIES = [
   "substrate",
   "cydiasubstrate",
   "mobilesubstrate",
@@ -63,14 +63,14 @@ const HOOKING = [
  * Libraries that load tweaks, Dopamine's and roothide's hooks of the system, and a tweak that disables the pinning of
  * TLS certificates.
  */
-const LOADED = ["tweakinject", "systemhook", "roothideinit", "sslkillswitch"];
+const TWEAK_LOADERS = ["tweakinject", "systemhook", "roothideinit", "sslkillswitch"];
 
 /** Prefixes that make the loader load a library first or last. */
-const ORDER = /^([^a-z]+|a{3,}|z{3,})?(lib)?/;
-const PLATFORM = /[-_.](ios|iphoneos|universal|arm64e?|rootless|rootful)/g;
-const VERSION = /[-_.]?[0-9][0-9.]*$/;
+const ORDER_PREFIX = /^([^a-z]+|a{3,}|z{3,})?(lib)?/;
+const PLATFORM_SUFFIX = /[-_.](ios|iphoneos|universal|arm64e?|rootless|rootful)/g;
+const VERSION_SUFFIX = /[-_.]?[0-9][0-9.]*$/;
 /** Suffixes for the parts of a framework. */
-const PART = /[-_]?(loader|inserter|agent|gadget|server|dopamine)$/;
+const PART_SUFFIX = /[-_]?(loader|inserter|agent|gadget|server|dopamine)$/;
 /** No library has a longer name, and the patterns would take long for one. */
 const MAX_NAME_LENGTH = 128;
 
@@ -83,8 +83,8 @@ function familyOf(name: string): string {
   const plain = name
     .toLowerCase()
     .replace(/\.dylib$/, "")
-    .replace(ORDER, "");
-  return plain.replace(PLATFORM, "").replace(VERSION, "").replace(PART, "");
+    .replace(ORDER_PREFIX, "");
+  return plain.replace(PLATFORM_SUFFIX, "").replace(VERSION_SUFFIX, "").replace(PART_SUFFIX, "");
 }
 
 /**
@@ -118,15 +118,15 @@ function imageName(path: string): string {
 }
 
 export function hookingImage(rules: ImageRules): Recognise {
-  return imagesOf(rules, HOOKING);
+  return imagesOf(rules, HOOKING_LIBRARIES);
 }
 
 export function injectedImage(rules: ImageRules): Recognise {
-  return imagesOf(rules, [...HOOKING, ...LOADED, ...BYPASS]);
+  return imagesOf(rules, [...HOOKING_LIBRARIES, ...TWEAK_LOADERS, ...BYPASS_TWEAK_NAMES]);
 }
 
 export function bypassImage(rules: ImageRules): Recognise {
-  return imagesOf(rules, BYPASS);
+  return imagesOf(rules, BYPASS_TWEAK_NAMES);
 }
 
 /**

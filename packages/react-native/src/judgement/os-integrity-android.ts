@@ -63,7 +63,7 @@ function tracer(conclude: (pid: number) => Value): Judgement {
 
 export function osIntegrityAndroid(rules: AndroidRules = ANDROID_RULES): Judgements {
   return {
-    ...STATE,
+    ...STATE_JUDGEMENTS,
     ...androidEmulator(rules),
     ...androidHooks(rules),
     ...androidMounts(rules),
@@ -72,7 +72,7 @@ export function osIntegrityAndroid(rules: AndroidRules = ANDROID_RULES): Judgeme
   };
 }
 
-const STATE: Judgements = {
+const STATE_JUDGEMENTS: Judgements = {
   suBinaryFound: anyFound(present("paths", SU_PATHS)),
   rootManagementAppFound: anyFound(present("packages", ROOT_MANAGERS)),
   dangerousAppFound: anyFound(present("packages", PATCHERS_AND_HOOK_MANAGERS)),

@@ -9,7 +9,7 @@ import { LimitedMap } from "../caches/limited-map.ts";
 import { type Epoch, isSameEpoch, Unavailable } from "../ports.ts";
 import { asUnavailable } from "../postgres/errors.ts";
 import type { Executor } from "../postgres/executor.ts";
-import { type Given, query, sql, type Statement } from "../postgres/statement.ts";
+import { type ParametersOf, query, sql, type Statement } from "../postgres/statement.ts";
 
 /** Key ids in memory; beyond this number the oldest are dropped. */
 const MAX_KNOWN = 50_000;
@@ -198,7 +198,7 @@ export class PostgresAccountKeys implements AccountKeys {
 
   #query<Values extends readonly unknown[], Row>(
     statement: Statement<Values, Row>,
-    ...values: Given<Values>
+    ...values: ParametersOf<Values>
   ): Promise<QueryResult<Row & object>> {
     return query(this.#executor, statement, ...values).catch((error: unknown) => {
       throw asUnavailable(error);

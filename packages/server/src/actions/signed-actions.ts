@@ -2,11 +2,11 @@ import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { LIMITS } from "@device-risk-signals/contract";
 import type { ActionRegistry, Clock, RegisteredAction } from "../ports.ts";
 
-const PREFIX = "v1.";
+const SIGNED_ID_PREFIX = "v1.";
 const TAG_BYTES = 18;
 const SESSION_BYTES = 9;
 /** `v1.` type `.` expiry `.` session `.` nonce `.` tag, all of the URL-safe alphabet. */
-const FORM =
+const SIGNED_ID_FORM =
   /^v1\.([A-Za-z0-9_-]{1,86})\.([0-9a-z]{1,9})\.([A-Za-z0-9_-]{12})?\.([A-Za-z0-9_-]{1,22})\.([A-Za-z0-9_-]{24})$/;
 
 export interface SignedAction {
@@ -31,9 +31,9 @@ export function signActionId(secret: string, action: SignedAction): string {
   const type = Buffer.from(action.actionType).toString("base64url");
   const expiry = Math.floor(action.expiresAt / 1000).toString(36);
   const session = action.sessionId === undefined ? "" : sessionDigest(action.sessionId);
-  const signed = `${PREFIX}${type}.${expiry}.${session}.${action.nonce}`;
+  const signed = `${SIGNED_ID_PREFIX}${type}.${expiry}.${session}.${action.nonce}`;
   const id = `${signed}.${tagOf(secret, action.account, signed)}`;
-  if (!FORM.test(id))
+  if (!SIGNED_ID_FORM.test(id))
     throw new TypeError("the nonce or the action type has a form that a signed action id can't carry");
   if (id.length > LIMITS.actionId) throw new TypeError("the action type is too long for a signed action id");
   return id;
@@ -43,7 +43,7 @@ export function signActionId(secret: string, action: SignedAction): string {
  * Whether an id has the form of a signed id. If a signing secret is configured, such an id is not looked up in the
  * table.
  */
-export const looksSigned = (actionId: string): boolean => actionId.startsWith(PREFIX);
+export const looksSigned = (actionId: string): boolean => actionId.startsWith(SIGNED_ID_PREFIX);
 
 /** Verifies signed ids without a look-up, and passes ids of any other form to `otherwise`. */
 export function signedActions(secret: string, otherwise: ActionRegistry, clock: Clock): ActionRegistry {
@@ -62,7 +62,7 @@ function verify(
   sessionId: string,
   clock: Clock,
 ): RegisteredAction | undefined {
-  const [, type = "", expiry = "", session = "", , tag = ""] = FORM.exec(id) ?? [];
+  const [, type = "", expiry = "", session = "", , tag = ""] = SIGNED_ID_FORM.exec(id) ?? [];
   if (tag === "") return undefined;
   const expected = Buffer.from(tagOf(secret, account, id.slice(0, id.lastIndexOf("."))));
   if (!timingSafeEqual(expected, Buffer.from(tag))) return undefined;

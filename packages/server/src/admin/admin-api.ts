@@ -37,8 +37,8 @@ import { addSignIn, SIGN_IN_PAGES, type SignInPorts } from "./sign-in.ts";
 
 const MAX_BODY_BYTES = 65_536;
 /** Requests of one caller: per second, and at once. */
-const RATE = 50;
-const BURST = 100;
+const REQUESTS_PER_SECOND = 50;
+const MAX_REQUEST_BURST = 100;
 /** An order that takes longer is answered with its address. */
 const ANSWER_WITHIN_MS = 2_000;
 /** Failed authentications of one source address: per second, and at once. One that is under way counts, too. */
@@ -115,8 +115,8 @@ function addRoute(
     url: urlOf(route),
     bodyLimit: route.maxBodyBytes ?? MAX_BODY_BYTES,
     schema: {
-      params: route.params ?? NOTHING,
-      querystring: route.query ?? NOTHING,
+      params: route.params ?? NO_PROPERTIES,
+      querystring: route.query ?? NO_PROPERTIES,
       ...(route.body && { body: route.body }),
     },
     onRequest: (request) => admit(request, route.permission, id),
@@ -230,13 +230,13 @@ const perform = (id: RouteId, call: OperationCall<RouteId>): Promise<OperationRe
 
 const entryOf = ({ operation }: Route) => ({ operation, outcome: "done" });
 
-const NOTHING = { type: "object", properties: {}, additionalProperties: false } as const;
+const NO_PROPERTIES = { type: "object", properties: {}, additionalProperties: false } as const;
 
 const urlOf = ({ path }: Route): string => `${BASE_PATH}${path.replaceAll(/\{(\w+)\}/g, ":$1")}`;
 
 /** Checks that run before the body is read. */
 function admission({ ports, signIn }: AdminApiOptions, adminSessions: AdminSessions) {
-  const throttle = accountThrottle(RATE, BURST, ports.monotonic);
+  const throttle = accountThrottle(REQUESTS_PER_SECOND, MAX_REQUEST_BURST, ports.monotonic);
   const failures = failureThrottle(FAILURE_RATE, FAILURE_BURST, ports.monotonic);
   const auditDenial = async (caller: Caller, id: RouteId): Promise<void> => {
     const { operation } = routeOf(id);
@@ -304,7 +304,7 @@ function refuseOtherMethods(app: FastifyInstance): void {
   const urls = Map.groupBy(ROUTE_IDS.map(routeOf), urlOf);
   for (const [url, routes] of urls) {
     const allowed = routes.map(({ method }) => method);
-    const others = METHODS.filter((method) => !allowed.some((one) => one === method));
+    const others = HTTP_METHODS.filter((method) => !allowed.some((one) => one === method));
     app.route({
       method: others,
       url,
@@ -317,7 +317,7 @@ function refuseOtherMethods(app: FastifyInstance): void {
   }
 }
 
-const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
+const HTTP_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 
 /** Texts of the path and the query become numbers and booleans; a body is taken as it is. */
 function validator(schema: TSchema, part: string) {
@@ -342,7 +342,7 @@ function answerRefusedPath(reply: FastifyReply): FastifyReply {
 const UNREADABLE_PATH = { where: "path", detail: "is too long, or not encoded as it should be" };
 
 /** Errors of the framework by its codes. */
-const OF_FRAMEWORK = {
+const FASTIFY_ERRORS = {
   FST_ERR_CTP_BODY_TOO_LARGE: "body-too-large",
   FST_ERR_CTP_INVALID_MEDIA_TYPE: "media-type-unsupported",
 } as const;
@@ -356,7 +356,7 @@ function answerError(error: unknown, reply: FastifyReply, onError: OnError): Fas
 /** What the framework refused of a request. */
 function asAdminError(error: FastifyError): unknown {
   if (error instanceof AdminError || !error.code?.startsWith("FST_") || (error.statusCode ?? 500) >= 500) return error;
-  const code = OF_FRAMEWORK[error.code as keyof typeof OF_FRAMEWORK];
+  const code = FASTIFY_ERRORS[error.code as keyof typeof FASTIFY_ERRORS];
   return code === undefined ? new AdminError("request-invalid", { errors: [NOT_JSON] }) : new AdminError(code);
 }
 

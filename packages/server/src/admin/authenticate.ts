@@ -16,38 +16,38 @@ export interface Authentication {
   readonly origin?: string | undefined;
 }
 
-const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i;
-const CHALLENGE = { "WWW-Authenticate": "Bearer" };
-const INVALID = { "WWW-Authenticate": 'Bearer error="invalid_token"' };
+const BEARER_HEADER = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i;
+const CHALLENGE_HEADER = { "WWW-Authenticate": "Bearer" };
+const INVALID_TOKEN_HEADER = { "WWW-Authenticate": 'Bearer error="invalid_token"' };
 
 /** @throws AdminError credentials-missing, credentials-invalid, cross-site. @throws Unavailable */
 export async function authenticate(authentication: Authentication, request: IncomingMessage): Promise<Caller> {
   const authorizations = authorizationsOf(request);
   const cookies = authentication.origin === undefined ? [] : cookiesOf(request, SESSION_COOKIE);
   const count = authorizations.length + cookies.length;
-  if (count === 0) throw new AdminError("credentials-missing", { headers: CHALLENGE });
+  if (count === 0) throw new AdminError("credentials-missing", { headers: CHALLENGE_HEADER });
   // guard(drop): two credentials are none
   // fails: packages/server/src/admin/routes.test.ts › two credentials
   if (count > 1) throw invalid();
   const [cookie] = cookies;
   const caller =
     cookie === undefined
-      ? await ofToken(authentication, authorizations[0] ?? "")
-      : await ofCookie(authentication, cookie, request);
+      ? await callerOfToken(authentication, authorizations[0] ?? "")
+      : await callerOfCookie(authentication, cookie, request);
   if (!caller) throw invalid();
   return caller;
 }
 
-async function ofToken({ pool, clock, adminSessions }: Authentication, authorization: string) {
-  const [, token] = BEARER.exec(authorization) ?? [];
+async function callerOfToken({ pool, clock, adminSessions }: Authentication, authorization: string) {
+  const [, token] = BEARER_HEADER.exec(authorization) ?? [];
   if (token === undefined) return undefined;
   const holder = await findHolder(pool, clock, token);
-  if (holder) return ofHolder(holder);
+  if (holder) return callerOfHolder(holder);
   const session = await adminSessions.find(pool, clock, "login", token);
-  return session && ofSession(session, "login");
+  return session && callerOfSession(session, "login");
 }
 
-function ofHolder({
+function callerOfHolder({
   person,
   roles,
   expires_at,
@@ -56,30 +56,30 @@ function ofHolder({
   return { person, roles, expiresAt: expires_at, ...originOfToken(person, token_id), tokenId: token_id };
 }
 
-async function ofCookie(
+async function callerOfCookie(
   { pool, clock, adminSessions, origin }: Authentication,
   cookie: string,
   request: IncomingMessage,
 ) {
   // guard(drop): no page of another site acts by a browser's cookie
   // fails: packages/server/src/admin/sign-in.test.ts › another site
-  if (!isSafe(request) && !isOfConsole(request, origin)) throw new AdminError("cross-site");
+  if (!isSafe(request) && !isFromConsole(request, origin)) throw new AdminError("cross-site");
   const session = await adminSessions.find(pool, clock, "console", cookie);
-  return session && ofSession(session, "console");
+  return session && callerOfSession(session, "console");
 }
 
-function ofSession(session: AdminSession, kind: "console" | "login"): Caller {
+function callerOfSession(session: AdminSession, kind: "console" | "login"): Caller {
   const { person, roles, expiresAt, sessionId, authenticatedAt } = session;
   const origin = originOfSession(person, kind, sessionId);
   return { person, roles, expiresAt, ...origin, session: { id: sessionId, authenticatedAt } };
 }
 
-const invalid = (): AdminError => new AdminError("credentials-invalid", { headers: INVALID });
+const invalid = (): AdminError => new AdminError("credentials-invalid", { headers: INVALID_TOKEN_HEADER });
 
 const isSafe = ({ method }: IncomingMessage): boolean => method === "GET" || method === "HEAD";
 
 /** Browsers add a cookie to requests of other pages, too: these headers name the page, and no page can set them. */
-function isOfConsole({ headers }: IncomingMessage, origin: string | undefined): boolean {
+function isFromConsole({ headers }: IncomingMessage, origin: string | undefined): boolean {
   const site = headers["sec-fetch-site"];
   return site === undefined ? headers.origin === origin : site === "same-origin";
 }

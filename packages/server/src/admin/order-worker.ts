@@ -30,9 +30,9 @@ import { portsOfWorker } from "./operations/ports.ts";
 import { adminErrorOf } from "./operations/problem.ts";
 import { RECENT_MS } from "./operations/recent-sign-in.ts";
 
-const LOOK_EVERY_MS = 1_000;
+const POLL_EVERY_MS = 1_000;
 /** Another worker that applies an order of a route may do so for long. */
-const LOOK_AGAIN_MS = 5_000;
+const RETRY_POLL_MS = 5_000;
 const DELETE_EVERY_MS = 3_600_000;
 const REPORT_EVERY_MS = 1_000;
 /** Orders of several routes are applied at once; each has connections of its own. */
@@ -41,7 +41,7 @@ const MAX_ROUTES = 4;
 const MAX_TRIES = 3;
 /** On close, orders under way get this long; a worker that starts later begins them again. */
 const CLOSE_WITHIN_MS = 5_000;
-const END_TRIES = 5;
+const MAX_END_TRIES = 5;
 
 /** How the attempt to apply an order ended. */
 interface Outcome {
@@ -76,7 +76,7 @@ export class OrderWorker {
   constructor({ system, onError }: OrderWorkerOptions) {
     this.#system = system;
     this.#onError = onError;
-    this.#timer = setInterval(() => this.wake(), LOOK_EVERY_MS);
+    this.#timer = setInterval(() => this.wake(), POLL_EVERY_MS);
     this.#timer.unref();
     this.wake();
   }
@@ -99,7 +99,7 @@ export class OrderWorker {
     this.#isClosed = true;
     clearInterval(this.#timer);
     await this.#looking;
-    await Promise.race([Promise.all(this.#running.values()), after(CLOSE_WITHIN_MS)]);
+    await Promise.race([Promise.all(this.#running.values()), waitMs(CLOSE_WITHIN_MS)]);
   }
 
   async #look(): Promise<void> {
@@ -121,10 +121,10 @@ export class OrderWorker {
     const work = this.#applyAll(route)
       .then((isLocked) => {
         if (isLocked) this.#others.delete(route);
-        else this.#others.set(route, performance.now() + LOOK_AGAIN_MS);
+        else this.#others.set(route, performance.now() + RETRY_POLL_MS);
       })
       .catch((error: unknown) => {
-        this.#others.set(route, performance.now() + LOOK_EVERY_MS);
+        this.#others.set(route, performance.now() + POLL_EVERY_MS);
         if (!this.#isClosed) this.#onError(error, "apply orders");
       })
       .finally(() => {
@@ -179,12 +179,12 @@ export class OrderWorker {
       if (isEnded && state !== "done") await this.#auditEnd(transaction, order, state, code);
     };
     if (isStream(order)) await deleteParts(pool, order.orderId);
-    for (let left = END_TRIES; ; left--) {
+    for (let left = MAX_END_TRIES; ; left--) {
       try {
-        return await (left === END_TRIES ? inTransactionOn(session, work) : inTransaction(pool, work));
+        return await (left === MAX_END_TRIES ? inTransactionOn(session, work) : inTransaction(pool, work));
       } catch (error) {
         if (left === 1 || this.#isClosed) throw error;
-        await after(REPORT_EVERY_MS);
+        await waitMs(REPORT_EVERY_MS);
       }
     }
   }
@@ -394,4 +394,4 @@ const callerOf = ({ person, actor, via, roles, sessionId, tokenId, orderId }: Ta
   ...(sessionId !== null && { session: { id: sessionId, authenticatedAt: null } }),
 });
 
-const after = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms).unref());
+const waitMs = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms).unref());

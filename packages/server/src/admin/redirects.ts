@@ -2,14 +2,15 @@
 import { AdminError } from "./operations/problem.ts";
 
 /** Any origin: what is compared with it is a path of the same. */
-const HERE = "https://here.invalid";
+const OWN_ORIGIN = "https://here.invalid";
 
 /** @returns the path and query as the browser will read them. @throws AdminError request-invalid */
 export function localPath(text: string): string {
-  const url = text.startsWith("/") ? URL.parse(text, HERE) : null;
+  const url = text.startsWith("/") ? URL.parse(text, OWN_ORIGIN) : null;
   // guard(false): a sign-in ends at a page of this server
   // fails: packages/server/src/admin/redirects.test.ts › of another server
-  if (url?.origin !== HERE || url.pathname.startsWith("//")) throw refused("return", "is not a path of this server");
+  if (url?.origin !== OWN_ORIGIN || url.pathname.startsWith("//"))
+    throw refused("return", "is not a path of this server");
   return `${url.pathname}${url.search}${url.hash}`;
 }
 

@@ -43,18 +43,18 @@ const CLI_TOKEN_PATH = `${CLI_SIGN_IN_PATH}/token`;
 export const SIGN_IN_PAGES = [SIGN_IN_PATH, CALLBACK_PATH, CLI_SIGN_IN_PATH] as const;
 
 /** Sign-ins that one source address begins or ends: per second, and at once. */
-const RATE = 5;
-const BURST = 60;
+const SIGN_INS_PER_SECOND = 5;
+const MAX_SIGN_IN_BURST = 60;
 const MAX_MAX_AGE = 86_400;
 
-const PKCE = "^[A-Za-z0-9._~-]{43,128}$";
-const closed = { additionalProperties: false } as const;
-const QUERY = Type.Object(
+const CODE_CHALLENGE_PATTERN = "^[A-Za-z0-9._~-]{43,128}$";
+const NO_OTHER_PROPERTIES = { additionalProperties: false } as const;
+const SIGN_IN_QUERY = Type.Object(
   {
     return: Type.Optional(Type.String({ maxLength: 2_000 })),
     max_age: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_MAX_AGE })),
   },
-  closed,
+  NO_OTHER_PROPERTIES,
 );
 const CLI_QUERY = Type.Object(
   {
@@ -63,12 +63,12 @@ const CLI_QUERY = Type.Object(
     code_challenge: Type.String({ pattern: "^[A-Za-z0-9_-]{43}$" }),
     max_age: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_MAX_AGE })),
   },
-  closed,
+  NO_OTHER_PROPERTIES,
 );
 type CliQuery = Static<typeof CLI_QUERY>;
-const CODE = Type.Object(
-  { code: Type.String({ maxLength: 128 }), code_verifier: Type.String({ pattern: PKCE }) },
-  closed,
+const CODE_BODY = Type.Object(
+  { code: Type.String({ maxLength: 128 }), code_verifier: Type.String({ pattern: CODE_CHALLENGE_PATTERN }) },
+  NO_OTHER_PROPERTIES,
 );
 
 interface Ports extends Pick<AdminPorts, "pool" | "clock" | "monotonic" | "keys"> {
@@ -82,12 +82,12 @@ export function addSignIn(
   signIn: SignInPorts,
 ): void {
   const ports = { pool, clock, monotonic, keys, adminSessions };
-  const throttle = failureThrottle(RATE, BURST, ports.monotonic);
+  const throttle = failureThrottle(SIGN_INS_PER_SECOND, MAX_SIGN_IN_BURST, ports.monotonic);
   const onRequest = async ({ raw }: FastifyRequest): Promise<void> => {
     const seconds = throttle.take(sourceOf(raw.socket.remoteAddress ?? ""));
     if (seconds > 0) throw new AdminError("too-many-requests", { headers: { "Retry-After": String(seconds) } });
   };
-  app.get(SIGN_IN_PATH, { onRequest, schema: { querystring: QUERY } }, async (request, reply) => {
+  app.get(SIGN_IN_PATH, { onRequest, schema: { querystring: SIGN_IN_QUERY } }, async (request, reply) => {
     const { return: path, max_age: maxAge = null } = request.query as { return?: string; max_age?: number };
     const destination = { kind: "console", path: localPath(path ?? `${BASE_PATH}/session`) } as const;
     return begin(ports, signIn, { destination, maxAge }, reply);
@@ -99,7 +99,7 @@ export function addSignIn(
     return begin(ports, signIn, { destination, maxAge }, reply);
   });
   app.get(CALLBACK_PATH, { onRequest }, async ({ raw }, reply) => finish(ports, signIn, raw, reply));
-  app.post(CLI_TOKEN_PATH, { onRequest, schema: { body: CODE } }, async (request, reply) => {
+  app.post(CLI_TOKEN_PATH, { onRequest, schema: { body: CODE_BODY } }, async (request, reply) => {
     const { code, code_verifier: verifier } = request.body as Readonly<Record<"code" | "code_verifier", string>>;
     return reply.type("application/json").send(JSON.stringify(await exchange(ports, code, verifier)));
   });
@@ -152,11 +152,11 @@ async function mapPerson(
     const at = authenticatedAt === undefined ? null : new Date(authenticatedAt).toISOString();
     return { person: mapped.person, roles: mapped.roles, identity: key, authenticatedAt: at };
   }
-  await writeAudit(pool, audit, { actor, via: "console", operation: SIGN_IN, outcome: "denied" });
+  await writeAudit(pool, audit, { actor, via: "console", operation: SIGN_IN_OPERATION, outcome: "denied" });
   throw new AdminError("sign-in-refused", { detail: mapped.advice });
 }
 
-const SIGN_IN = "session.sign_in";
+const SIGN_IN_OPERATION = "session.sign_in";
 
 /** Starts a session with a new id, and ends the one that the browser had. */
 async function openConsole(
@@ -174,21 +174,27 @@ async function openConsole(
     }
     const started = await adminSessions.start(transaction, clock, "console", person);
     const actor = `${actorStartOf(person.person)}console session ${started.sessionId})`;
-    const entry = { actor, via: "console", roles: person.roles, operation: SIGN_IN, outcome: "done" } as const;
+    const entry = {
+      actor,
+      via: "console",
+      roles: person.roles,
+      operation: SIGN_IN_OPERATION,
+      outcome: "done",
+    } as const;
     await writeAudit(transaction, audit, entry);
     return started;
   });
   return reply
     .header("Set-Cookie", cookieOf(SESSION_COOKIE, session.secret))
     .type("text/html; charset=utf-8")
-    .send(page(path));
+    .send(pageWithLink(path));
 }
 
 /**
  * The browser continues from this page, not by a redirect: the next request is one of this origin, while a redirect would
  * belong to the identity provider's page.
  */
-function page(path: string): string {
+function pageWithLink(path: string): string {
   const target = path.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Signed in</title><meta http-equiv="refresh" content="0;url=${target}"></head><body><p>You are signed in. <a href="${target}">Continue</a></p></body></html>\n`;
 }
@@ -213,7 +219,7 @@ async function exchange({ pool, clock, keys, adminSessions }: Ports, code: strin
     const started = await adminSessions.exchange(transaction, clock, code, verifier);
     if (!started) return undefined;
     const actor = `${actorStartOf(started.person)}login ${started.sessionId})`;
-    const entry = { actor, via: "cli", roles: started.roles, operation: SIGN_IN, outcome: "done" } as const;
+    const entry = { actor, via: "cli", roles: started.roles, operation: SIGN_IN_OPERATION, outcome: "done" } as const;
     await writeAudit(transaction, audit, entry);
     return started;
   });

@@ -6,9 +6,9 @@ export type ReadAdoptedFields =
   /** The problem of the file, as a sentence without its subject. */
   | { readonly ok: false; readonly problem: string };
 
-const MAX_NAMED = 10;
+const MAX_NAMES_IN_ERROR = 10;
 /** Other names are not quoted: the variable may name a file with other content, such as a secret. */
-const NAME = /^[A-Za-z0-9_.]{1,64}$/;
+const MEMBER_NAME = /^[A-Za-z0-9_.]{1,64}$/;
 
 /**
  * Reads a list of adopted fields: a JSON array of paths, each an array of names.
@@ -33,8 +33,8 @@ export function readAdoptedPaths(value: unknown): ReadAdoptedFields {
   const adoption = adoptFields(paths);
   if (adoption.ok) return adoption;
   const { unknown } = adoption;
-  const named = unknown.slice(0, MAX_NAMED).map((path) => describePath(path, paths.indexOf(path)));
-  const rest = unknown.length > MAX_NAMED ? ` and ${unknown.length - MAX_NAMED} more` : "";
+  const named = unknown.slice(0, MAX_NAMES_IN_ERROR).map((path) => describePath(path, paths.indexOf(path)));
+  const rest = unknown.length > MAX_NAMES_IN_ERROR ? ` and ${unknown.length - MAX_NAMES_IN_ERROR} more` : "";
   return { ok: false, problem: `names what the catalog does not list as a field: ${named.join(", ")}${rest}` };
 }
 
@@ -43,5 +43,5 @@ function isPath(value: unknown): value is FieldPath {
 }
 
 function describePath(path: FieldPath, index: number): string {
-  return path.length <= 4 && path.every((name) => NAME.test(name)) ? JSON.stringify(path) : `entry ${index + 1}`;
+  return path.length <= 4 && path.every((name) => MEMBER_NAME.test(name)) ? JSON.stringify(path) : `entry ${index + 1}`;
 }

@@ -20,7 +20,7 @@ import { SQL_STATES } from "../postgres/sql-states.ts";
 import type { CloseStack } from "./close-stack.ts";
 import type { OpenConnection } from "./connect.ts";
 
-const ROLE = "drs_admin";
+const ADMIN_ROLE = "drs_admin";
 
 export type AdminConnection = Pick<OpenConnection, "pool" | "database" | "administration">;
 
@@ -37,7 +37,7 @@ export async function openAdminConnection(
   const { url: connectionString, pool: max } = config.service.admin.database;
   const login = connectionString === undefined ? shared : { connectionString };
   const bound = withStatementTimeout(withDeadlineOf(dependency, login, isAway));
-  const database = servingOptions(bound, { role: ROLE });
+  const database = servingOptions(bound, { role: ADMIN_ROLE });
   const pool = openPool(database, { max, onError });
   opened.add("admin database", () => pool.end());
   // guard(drop): a login of the admin API with another role is no boundary
@@ -49,9 +49,9 @@ export async function openAdminConnection(
 }
 
 async function requireRole(pool: Pool): Promise<void> {
-  await requireSettings(pool, ROLE).catch((error: unknown) => {
+  await requireSettings(pool, ADMIN_ROLE).catch((error: unknown) => {
     if (!LACKS_ROLE.has(sqlState(error))) throw error;
-    const detail = `the login of DRS_ADMIN_DATABASE_URL lacks the role ${ROLE}: run drs migrate`;
+    const detail = `the login of DRS_ADMIN_DATABASE_URL lacks the role ${ADMIN_ROLE}: run drs migrate`;
     throw new OperatorError("schema-outdated", detail, { cause: error });
   });
 }

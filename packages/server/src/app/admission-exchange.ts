@@ -5,7 +5,7 @@ import { soon } from "./throttle-exchange.ts";
 /** What a process holds for the accounts for which that has changed since its last report. */
 export type HeldReport = readonly (readonly [account: string, requests: number, bytes: number])[];
 
-const NOTHING: Held = { requests: 0, bytes: 0 };
+const NOTHING_HELD: Held = { requests: 0, bytes: 0 };
 
 /** Reports what this process holds to the others, and knows what they hold. */
 export class AdmissionExchange implements SharedAdmission {
@@ -15,7 +15,7 @@ export class AdmissionExchange implements SharedAdmission {
   readonly #reported = new Map<string, Held>();
   readonly #processes = new Map<number, Map<string, Held>>();
   readonly #byAccount = new Map<string, Held>();
-  #all = NOTHING;
+  #all = NOTHING_HELD;
 
   /** @param later runs the work after a moment. */
   constructor(send: (report: HeldReport) => void, later = soon) {
@@ -28,7 +28,7 @@ export class AdmissionExchange implements SharedAdmission {
   }
 
   of(account: string): Held {
-    return this.#byAccount.get(account) ?? NOTHING;
+    return this.#byAccount.get(account) ?? NOTHING_HELD;
   }
 
   changed(account: string, held: Held): void {
@@ -41,10 +41,10 @@ export class AdmissionExchange implements SharedAdmission {
     const known = this.#processes.get(process) ?? new Map<string, Held>();
     this.#processes.set(process, known);
     for (const [account, requests, bytes] of report) {
-      const before = known.get(account) ?? NOTHING;
+      const before = known.get(account) ?? NOTHING_HELD;
       const more = { requests: requests - before.requests, bytes: bytes - before.bytes };
-      this.#all = sum(this.#all, more);
-      setOrDelete(this.#byAccount, account, sum(this.of(account), more));
+      this.#all = sumOfHeld(this.#all, more);
+      setOrDelete(this.#byAccount, account, sumOfHeld(this.of(account), more));
       setOrDelete(known, account, { requests, bytes });
     }
   }
@@ -61,7 +61,7 @@ export class AdmissionExchange implements SharedAdmission {
   /** Most requests began and ended since the last report, which does not name them. */
   #report(): void {
     const report = [...this.#changed].flatMap(([account, { requests, bytes }]) => {
-      const before = this.#reported.get(account) ?? NOTHING;
+      const before = this.#reported.get(account) ?? NOTHING_HELD;
       return requests === before.requests && bytes === before.bytes ? [] : [[account, requests, bytes] as const];
     });
     this.#changed.clear();
@@ -70,7 +70,7 @@ export class AdmissionExchange implements SharedAdmission {
   }
 }
 
-const sum = (one: Held, other: Held): Held => ({
+const sumOfHeld = (one: Held, other: Held): Held => ({
   requests: one.requests + other.requests,
   bytes: one.bytes + other.bytes,
 });

@@ -17,20 +17,20 @@ import { LOCKS } from "../postgres/locks.ts";
 import type { Installation } from "./open-installation.ts";
 
 /** Name of the signing secret in the key store. */
-const SECRET = "audit checkpoints/1";
+const CHECKPOINT_KEY_SECRET = "audit checkpoints/1";
 const EXTEND_EVERY_MS = 10_000;
 
 const originOf = ({ codec }: Pick<Installation, "codec">): string => `drs-audit/${codec.installation}`;
 
 /** The public key of the log; `undefined` where no checkpoint was signed yet. @throws Unavailable */
 export async function findLogKey(keys: Pick<Installation, "codec" | "secrets">): Promise<LogKey | undefined> {
-  const seed = await keys.secrets.find(SECRET);
+  const seed = await keys.secrets.find(CHECKPOINT_KEY_SECRET);
   return seed && parseLogKey(formatLogKey(originOf(keys), ed25519Key(seed)));
 }
 
 async function sequencerPorts(installation: Installation): Promise<SequencerPorts> {
   const { clock, checkpointSinks: sinks, secrets } = installation;
-  const key = ed25519Key(await secrets.findOrCreate(SECRET));
+  const key = ed25519Key(await secrets.findOrCreate(CHECKPOINT_KEY_SECRET));
   const publicKey = parseLogKey(formatLogKey(originOf(installation), key));
   if (!publicKey) throw new Error("the key of the audit log has no readable form");
   return { clock, key, publicKey, sinks };

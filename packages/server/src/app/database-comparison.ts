@@ -4,7 +4,7 @@ import type { OnError } from "../ports.ts";
 import type { Replayed } from "../lifecycle/recovery/replay-journal.ts";
 import { type DatabaseIdentity, isSameOrLater } from "../postgres/database-identity.ts";
 
-const UNCOMPARED = "may be an older copy: nothing is stored before it is compared with the erasure journal";
+const NOT_COMPARED_MESSAGE = "may be an older copy: nothing is stored before it is compared with the erasure journal";
 
 export interface ComparisonOptions {
   readonly database: Dependency;
@@ -50,7 +50,7 @@ export class DatabaseComparison {
     if (isKnown) this.#compared = identity;
     if (isNewConnection) {
       this.#connections++;
-      if (!isKnown) database.report("behind", UNCOMPARED);
+      if (!isKnown) database.report("behind", NOT_COMPARED_MESSAGE);
     }
     this.#isReplaced ||= !isKnown;
     this.#isDue ||= isNewConnection || !isKnown || database.has("behind");

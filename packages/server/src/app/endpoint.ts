@@ -27,7 +27,7 @@ import type { ThrottleExchange, ThrottleName } from "./throttle-exchange.ts";
 import { traceCommit, traced } from "./tracing.ts";
 
 const PARTITIONS_AHEAD = 7;
-const PREPARE = "prepare partitions";
+const PREPARE_PARTITIONS = "prepare partitions";
 const PREPARE_EVERY_MS = 3_600_000;
 
 const COUNT_REPLAYED_EVERY_MS = 10_000;
@@ -153,7 +153,7 @@ export async function assembleEndpoint(system: System, ports: EndpointPorts): Pr
     for (const code of purposes.activeCodes) {
       await partitions.prepare(code, clock.now(), PARTITIONS_AHEAD).catch((error: unknown) => {
         if (!hasCode(error, "partition-missing")) throw error;
-        onError(error, PREPARE);
+        onError(error, PREPARE_PARTITIONS);
       });
     }
   };
@@ -172,7 +172,7 @@ export async function assembleEndpoint(system: System, ports: EndpointPorts): Pr
       () => void countReplayed().catch((error: unknown) => onError(error, "count replayed payloads")),
       COUNT_REPLAYED_EVERY_MS,
     ),
-    setInterval(() => void prepare().catch((error: unknown) => onError(error, PREPARE)), PREPARE_EVERY_MS),
+    setInterval(() => void prepare().catch((error: unknown) => onError(error, PREPARE_PARTITIONS)), PREPARE_EVERY_MS),
   ]) {
     timer.unref();
     opened.add("timer", () => clearInterval(timer));

@@ -6,7 +6,7 @@ import type { OnError } from "../ports.ts";
 import { constraintOf, sqlState, translateDriverError } from "../postgres/errors.ts";
 
 /** A repeated error is logged once a second at most: a database that is away must not fill the disk. */
-const EVERY_MS = 1_000;
+const MIN_INTERVAL_MS = 1_000;
 
 /**
  * Logs which operation failed, with a code of the registry and the error without what it may quote: its class, code and
@@ -20,7 +20,7 @@ export function createErrorLog(logger: Logger): OnError {
     const name = JSON.stringify(line);
     const now = Date.now();
     const before = last.get(name);
-    if (before && now - before.at < EVERY_MS) {
+    if (before && now - before.at < MIN_INTERVAL_MS) {
       before.withheld++;
       return;
     }
@@ -37,7 +37,7 @@ function codeOf(error: unknown): OperatorErrorCode {
 }
 
 const SQL_STATE = /^[0-9A-Z]{5}$/;
-const CONSTRAINT = /^[a-z\d_]{1,63}$/;
+const CONSTRAINT_NAME = /^[a-z\d_]{1,63}$/;
 
 function describe(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { name: typeof error };
@@ -48,7 +48,7 @@ function describe(error: unknown): Record<string, unknown> {
     return {
       name: "DatabaseError",
       ...(SQL_STATE.test(state) && { sqlState: state }),
-      ...(CONSTRAINT.test(constraint) && { constraint }),
+      ...(CONSTRAINT_NAME.test(constraint) && { constraint }),
       ...cause,
     };
   }
@@ -58,7 +58,7 @@ function describe(error: unknown): Record<string, unknown> {
     name: error.name,
     ...(typeof code === "string" && { code }),
     ...(message !== undefined && { message }),
-    at: place(error),
+    at: sourcePositionOf(error),
     ...(error instanceof AggregateError && { errors: error.errors.map(describe) }),
     ...cause,
   };
@@ -68,7 +68,7 @@ function describe(error: unknown): Record<string, unknown> {
  * The place where the error was created. In `stack` the message precedes the frames, and a line of it may look like a
  * frame.
  */
-function place({ stack = "", message }: Error): string | undefined {
+function sourcePositionOf({ stack = "", message }: Error): string | undefined {
   const from = stack.indexOf(message);
   if (from === -1) return undefined;
   const frames = stack.slice(from + message.length).split("\n");

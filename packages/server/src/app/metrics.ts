@@ -14,7 +14,7 @@ export interface Metrics extends Meter {
   readonly featuresExtracted: (extracted: Extracted) => void;
 }
 
-const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const DURATION_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /**
  * Prometheus metrics; no label ever holds what a client sent. The page of several processes has for each gauge what
@@ -33,7 +33,7 @@ export function createMetrics(inFlight: () => number, dependencies: Dependencies
   const durations = new Histogram({
     name: "drs_request_duration_seconds",
     help: "From the headers of a request to its answer.",
-    buckets: SECONDS,
+    buckets: DURATION_BUCKETS_SECONDS,
     registers,
   });
   const warnings = new Counter({
@@ -57,7 +57,7 @@ export function createMetrics(inFlight: () => number, dependencies: Dependencies
   const commits = new Histogram({
     name: "drs_commit_duration_seconds",
     help: "From the start of a commit batch to its durability.",
-    buckets: SECONDS,
+    buckets: DURATION_BUCKETS_SECONDS,
     registers,
   });
   const deleted = new Counter({

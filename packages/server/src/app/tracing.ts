@@ -4,7 +4,7 @@ import type { RequestHeaders } from "../ingest/request.ts";
 
 const tracer = trace.getTracer("@device-risk-signals/server");
 
-const HEADERS: TextMapGetter<RequestHeaders> = {
+const HEADER_GETTER: TextMapGetter<RequestHeaders> = {
   keys: () => ["traceparent", "tracestate"],
   get: (headers, name) =>
     name === "traceparent" || name === "tracestate" ? headers.all(name).join(",") || undefined : undefined,
@@ -16,7 +16,7 @@ const HEADERS: TextMapGetter<RequestHeaders> = {
  */
 export function traced(ingest: Ingest, route: string): Ingest {
   return (request) => {
-    const parent = propagation.extract(context.active(), request.headers, HEADERS);
+    const parent = propagation.extract(context.active(), request.headers, HEADER_GETTER);
     const attributes = { "http.request.method": request.method, "http.route": route };
     return tracer.startActiveSpan(`POST ${route}`, { kind: SpanKind.SERVER, attributes }, parent, async (span) => {
       const answer = await ingest(request);

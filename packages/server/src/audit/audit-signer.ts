@@ -2,7 +2,7 @@ import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
 import type { Secrets } from "../crypto/secrets.ts";
 import { OperatorError } from "../errors/operator-error.ts";
 import type { Clock } from "../ports.ts";
-import { Lane, type LaneEntry, signAlone, type SignedEntry, type SurfaceKey } from "./log/lane.ts";
+import { Lane, type LaneEntry, signOutsideLane, type SignedEntry, type SurfaceKey } from "./log/lane.ts";
 import { macOf, type SignedRecord, type Surface, SURFACES } from "./log/record.ts";
 import { type KeyRing, surfaceKeys, surfaceOf, type Surfaces } from "./log/surfaces.ts";
 
@@ -53,7 +53,7 @@ export class AuditSigner {
 
   /** Signs an entry of a person or a program, which is in no lane. @throws key-file-unusable */
   sign(entry: LaneEntry): SignedEntry {
-    return signAlone(this.#keyOf(surfaceOf(entry.via)), entry);
+    return signOutsideLane(this.#keyOf(surfaceOf(entry.via)), entry);
   }
 
   /** Whether the MAC is of a key of the key file. */

@@ -4,7 +4,7 @@ import { makeFolder, replaceFile } from "../files/durable-file.ts";
 import { Unavailable } from "../ports.ts";
 import { type CheckpointSink, dayOf } from "./checkpoint-sink.ts";
 
-const FILE = /^\d{4}-\d{2}-\d{2}\.checkpoint$/;
+const CHECKPOINT_FILE = /^\d{4}-\d{2}-\d{2}\.checkpoint$/;
 
 /** A file for each day, which has the last checkpoint of the day. */
 export function checkpointDirectory(name: string, directory: string): CheckpointSink {
@@ -19,7 +19,7 @@ export function checkpointDirectory(name: string, directory: string): Checkpoint
         return unavailable(error);
       });
       const last = names
-        .filter((file) => FILE.test(file))
+        .filter((file) => CHECKPOINT_FILE.test(file))
         .toSorted()
         .at(-1);
       return last === undefined ? undefined : readFile(join(directory, last), "utf8").catch(unavailable);

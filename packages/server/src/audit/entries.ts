@@ -21,16 +21,16 @@ const INSERT_ENTRIES = sql(
 export async function insertEntries(executor: Executor, entries: readonly SignedEntry[]): Promise<void> {
   const rows = entries.map(({ record, bytes, mac }) => ({
     ...columnsOf(record),
-    record: bytea(bytes),
-    mac: bytea(mac),
+    record: byteaText(bytes),
+    mac: byteaText(mac),
   }));
   await query(executor, INSERT_ENTRIES, [JSON.stringify(rows)]);
 }
 
-const bytea = (bytes: Buffer): string => `\\x${bytes.toString("hex")}`;
+const byteaText = (bytes: Buffer): string => `\\x${bytes.toString("hex")}`;
 
 /** The columns that copy a record, in the order of `columnsOf`. */
-const COPIED = [
+const COPIED_COLUMNS = [
   "entry_id",
   "at",
   "actor",
@@ -55,7 +55,7 @@ const COPIED = [
 ];
 
 /** SQL of the text of a JSON object of these columns of the entry `e`, with the time in milliseconds. */
-export const COPIES = `(select row_to_json(c)::text from (select ${COPIED.map((name) =>
+export const COPIES = `(select row_to_json(c)::text from (select ${COPIED_COLUMNS.map((name) =>
   name === "at" ? "(extract(epoch from e.at) * 1000)::int8 as at" : `e.${name}`,
 ).join(", ")}) c)`;
 
@@ -75,8 +75,8 @@ export function columnsOf(record: AuditRecord): Readonly<Record<string, unknown>
     roles: record.roles ?? null,
     operation: record.operation,
     outcome: record.outcome,
-    subject: (isBatch ? undefined : subjects.map(bytea)[0]) ?? null,
-    subjects: isBatch ? subjects.map(bytea) : null,
+    subject: (isBatch ? undefined : subjects.map(byteaText)[0]) ?? null,
+    subjects: isBatch ? subjects.map(byteaText) : null,
     event_id: (isOne ? eventIds[0] : undefined) ?? null,
     event_ids: isOne || eventIds.length === 0 ? null : eventIds,
     occurrences: record.occurrences,

@@ -7,7 +7,7 @@ import { decodeRecord } from "./log/record.ts";
 import type { LogItem, StoredEntry } from "./log/verify.ts";
 
 /** Number of rows that one query reads. */
-const PAGE = 2_000;
+const PAGE_SIZE = 2_000;
 
 export interface CheckpointRow {
   readonly epoch: number;
@@ -37,14 +37,14 @@ export async function lastCheckpoint(executor: Executor): Promise<CheckpointRow 
   return (await query(executor, LAST_CHECKPOINT)).rows[0];
 }
 
-const LAST_OF_EPOCH = sql(
+const LAST_CHECKPOINT_OF_EPOCH = sql(
   `select epoch, size, note, roots, upto::text as upto from audit_checkpoint where epoch = $1 order by size desc limit 1`,
   ["int4"],
   CHECKPOINT,
 );
 
 export async function lastOfEpoch(executor: Executor, epoch: number): Promise<CheckpointRow | undefined> {
-  return (await query(executor, LAST_OF_EPOCH, [epoch])).rows[0];
+  return (await query(executor, LAST_CHECKPOINT_OF_EPOCH, [epoch])).rows[0];
 }
 
 export async function findCheckpoint(
@@ -68,17 +68,19 @@ export async function insertCheckpoint(
   await query(transaction, INSERT_CHECKPOINT, [epoch, size, at.toISOString(), note, roots, upto]);
 }
 
-const FINISHED = sql("select pg_snapshot_xmin(s)::text as upto from pg_current_snapshot() s", [], { upto: "text" });
+const FIND_FINISHED_TRANSACTIONS = sql("select pg_snapshot_xmin(s)::text as upto from pg_current_snapshot() s", [], {
+  upto: "text",
+});
 
 /** All transactions before the returned one are finished: what they wrote is visible. */
 export async function finishedTransactions(transaction: Transaction): Promise<string> {
-  return (await query(transaction, FINISHED)).rows[0]?.upto ?? "0";
+  return (await query(transaction, FIND_FINISHED_TRANSACTIONS)).rows[0]?.upto ?? "0";
 }
 
 const LIST_UNLOGGED = sql(
   `select e.entry_id, e.record, e.mac from audit_entry e
     where e.xid >= $1::text::xid8 and not exists (select from audit_leaf l where l.entry_id = e.entry_id)
-    order by e.xid, e.lane, e.lane_number, e.entry_id limit ${PAGE}`,
+    order by e.xid, e.lane, e.lane_number, e.entry_id limit ${PAGE_SIZE}`,
   ["text"],
   { entry_id: "uuid", record: "bytea", mac: "bytea" },
 );
@@ -110,13 +112,17 @@ export async function readEntry(
   return queryRow(executor, READ_ENTRY, [entryId]);
 }
 
-const IS_AHEAD = sql("select $1::text::xid8 > pg_snapshot_xmax(pg_current_snapshot()) as is_ahead", ["text"], {
-  is_ahead: "bool",
-});
+const IS_TRANSACTION_AHEAD = sql(
+  "select $1::text::xid8 > pg_snapshot_xmax(pg_current_snapshot()) as is_ahead",
+  ["text"],
+  {
+    is_ahead: "bool",
+  },
+);
 
 /** Whether a transaction number is of another cluster: a dump was restored since. */
 export async function isOfAnotherCluster(transaction: Transaction, upto: string): Promise<boolean> {
-  return (await query(transaction, IS_AHEAD, [upto])).rows[0]?.is_ahead ?? false;
+  return (await query(transaction, IS_TRANSACTION_AHEAD, [upto])).rows[0]?.is_ahead ?? false;
 }
 
 const INSERT_LEAVES = sql(
@@ -137,7 +143,7 @@ export async function insertLeaves(
 
 const LIST_HASHES = sql(
   `select leaf, hash from audit_leaf where epoch = $1 and leaf >= $2 and leaf < $3
-    order by leaf limit ${PAGE}`,
+    order by leaf limit ${PAGE_SIZE}`,
   ["int4", "int8", "int8"],
   { leaf: "int8", hash: "bytea" },
 );
@@ -152,7 +158,7 @@ export async function* listHashes(
   for (let next = from; next < end;) {
     const { rows } = await query(executor, LIST_HASHES, [epoch, next, end]);
     for (const { hash } of rows) yield hash;
-    if (rows.length < PAGE) return;
+    if (rows.length < PAGE_SIZE) return;
     next = (rows.at(-1)?.leaf ?? end) + 1;
   }
 }
@@ -171,7 +177,7 @@ export async function findLeaf(
 
 const LIST_LEAVES = sql(
   `select l.leaf, l.hash, e.record, e.mac, ${COPIES} as copies
-    from (select leaf, hash, entry_id from audit_leaf where epoch = $1 and leaf >= $2 order by leaf limit ${PAGE}) l
+    from (select leaf, hash, entry_id from audit_leaf where epoch = $1 and leaf >= $2 order by leaf limit ${PAGE_SIZE}) l
       left join audit_entry e on e.entry_id = l.entry_id
     order by l.leaf`,
   ["int4", "int8"],
@@ -192,10 +198,10 @@ const LIST_CHECKPOINTS = sql(
   { size: "int8", note: "text" },
 );
 
-const LIST_NEW = sql(
+const LIST_ENTRIES_WITHOUT_LEAF = sql(
   `select e.entry_id, e.record, e.mac, ${COPIES} as copies from (select * from audit_entry e
       where not exists (select from audit_leaf l where l.entry_id = e.entry_id) and e.entry_id > $1
-      order by e.entry_id limit ${PAGE}) e
+      order by e.entry_id limit ${PAGE_SIZE}) e
     order by e.entry_id`,
   ["uuid"],
   { entry_id: "uuid", record: "bytea", mac: "bytea", copies: "text?" },
@@ -208,9 +214,9 @@ const LIST_EPOCHS = sql(
   { epoch: "int4" },
 );
 
-const FIRST_ID = "00000000-0000-0000-0000-000000000000";
+const LOWEST_UUID = "00000000-0000-0000-0000-000000000000";
 
-const FIND_SINCE = sql(
+const FIND_CHECKPOINT_AT = sql(
   `select epoch, size, note, roots, upto::text as upto from audit_checkpoint
     where at <= $1 order by epoch desc, size desc limit 1`,
   ["timestamptz"],
@@ -219,7 +225,7 @@ const FIND_SINCE = sql(
 
 /** The latest checkpoint that was signed by then, by the times that the database has. */
 export async function findCheckpointAt(executor: Executor, at: Date): Promise<CheckpointRow | undefined> {
-  return (await query(executor, FIND_SINCE, [at.toISOString()])).rows[0];
+  return (await query(executor, FIND_CHECKPOINT_AT, [at.toISOString()])).rows[0];
 }
 
 const FIND_PRUNED = sql(
@@ -249,10 +255,10 @@ export async function* readLog(snapshot: Transaction, start?: CheckpointRow): As
   for (const { epoch } of (await query(snapshot, LIST_EPOCHS)).rows) {
     if (!first || epoch >= first.epoch) yield* readLeaves(snapshot, epoch, epoch === first?.epoch ? first.size : 0);
   }
-  for (let after = FIRST_ID; ;) {
-    const { rows } = await query(snapshot, LIST_NEW, [after]);
+  for (let after = LOWEST_UUID; ;) {
+    const { rows } = await query(snapshot, LIST_ENTRIES_WITHOUT_LEAF, [after]);
     for (const { record, mac, copies } of rows) yield { kind: "new", entry: storedEntry(record, mac, copies) };
-    if (rows.length < PAGE) return;
+    if (rows.length < PAGE_SIZE) return;
     after = rows.at(-1)?.entry_id ?? after;
   }
 }
@@ -263,7 +269,7 @@ async function* readLeaves(snapshot: Transaction, epoch: number, from: number): 
   let reading = read(from);
   for (let checked = from; ;) {
     const rows = await reading;
-    const isLast = rows.length < PAGE;
+    const isLast = rows.length < PAGE_SIZE;
     const end = isLast ? Number.MAX_SAFE_INTEGER : (rows.at(-1)?.leaf ?? 0) + 1;
     const checkpoints = (await query(snapshot, LIST_CHECKPOINTS, [epoch, checked, end])).rows;
     // PostgreSQL reads the next page while the caller verifies this one.

@@ -24,7 +24,7 @@ export interface Pruned {
   readonly at: string;
 }
 
-const BOUNDARY = sql(
+const FIND_BOUNDARY = sql(
   `select epoch, size, ${instant("at")} from audit_checkpoint
     -- guard(true): entries are kept for the retention period
     -- fails: packages/server/src/audit/prune.test.ts › younger than the retention period
@@ -60,7 +60,7 @@ export async function pruneLog(
   signer: AuditSigner,
   { agent, retentionMs, kept }: PruneOrder,
 ): Promise<Pruned | undefined> {
-  const [boundary] = (await query(owner, BOUNDARY, [`${retentionMs} milliseconds`])).rows;
+  const [boundary] = (await query(owner, FIND_BOUNDARY, [`${retentionMs} milliseconds`])).rows;
   if (!boundary) return undefined;
   const { epoch, size, at } = boundary;
   const [before] = (await query(owner, COUNT_BEFORE, [epoch, size])).rows;

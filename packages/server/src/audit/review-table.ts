@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Executor } from "../postgres/executor.ts";
 import { query, sql } from "../postgres/statement.ts";
 
-const OPEN = sql(
+const INSERT_REVIEW = sql(
   `insert into audit_review (review_id, entry_id, subject, opened_at)
     select $1, entry_id, subject, transaction_time() from audit_entry where entry_id = $2`,
   ["uuid", "uuid"],
@@ -12,6 +12,6 @@ const OPEN = sql(
 /** @returns the id of the review; `undefined`: there is no such entry. */
 export async function insertReview(executor: Executor, entryId: string): Promise<string | undefined> {
   const reviewId = randomUUID();
-  const { rowCount } = await query(executor, OPEN, [reviewId, entryId]);
+  const { rowCount } = await query(executor, INSERT_REVIEW, [reviewId, entryId]);
   return rowCount === 0 ? undefined : reviewId;
 }

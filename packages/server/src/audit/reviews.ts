@@ -18,7 +18,7 @@ export interface ReviewRow {
   readonly operation: string;
 }
 
-const LIST_OPEN = sql(
+const LIST_OPEN_REVIEWS = sql(
   `select r.review_id, r.entry_id, ${instant("r.opened_at", "opened_at")}, ${instant("e.at", "at")}, e.actor, e.operation
     from audit_review r join audit_entry e on e.entry_id = r.entry_id
     where r.closed_at is null order by r.opened_at, r.review_id`,
@@ -28,15 +28,15 @@ const LIST_OPEN = sql(
 
 /** Oldest first. */
 export async function listOpenReviews(executor: Executor): Promise<readonly ReviewRow[]> {
-  return (await query(executor, LIST_OPEN)).rows;
+  return (await query(executor, LIST_OPEN_REVIEWS)).rows;
 }
 
-const FIND_OPEN = sql(
+const FIND_OPEN_REVIEW = sql(
   "select entry_id from audit_review where review_id = $1 and closed_at is null for update",
   ["uuid"],
   { entry_id: "uuid" },
 );
-const CLOSE = sql(
+const CLOSE_REVIEW = sql(
   `update audit_review r set closed_at = transaction_time()
     from (select entry_id, split_part(actor, ' (', 1) as person from audit_entry) e
     where r.review_id = $1 and r.closed_at is null and e.entry_id = r.entry_id
@@ -67,7 +67,7 @@ export async function openReview(
 ): Promise<string> {
   const reviewId = await insertReview(transaction, entryId);
   if (reviewId === undefined) throw new OperatorError("not-found", `There is no audit entry ${entryId}.`);
-  await record(transaction, signer, order, "opened", { review_id: reviewId, entry_id: entryId });
+  await auditReview(transaction, signer, order, "opened", { review_id: reviewId, entry_id: entryId });
   return reviewId;
 }
 
@@ -78,18 +78,18 @@ export async function closeReview(
   reviewId: string,
   { isAlone, ...order }: ReviewEnd,
 ): Promise<boolean> {
-  const [review] = (await query(transaction, FIND_OPEN, [reviewId])).rows;
+  const [review] = (await query(transaction, FIND_OPEN_REVIEW, [reviewId])).rows;
   if (!review) throw new OperatorError("not-found", `There is no open review ${reviewId}.`);
-  const { rowCount } = await query(transaction, CLOSE, [reviewId, personOf(order.agent), isAlone]);
+  const { rowCount } = await query(transaction, CLOSE_REVIEW, [reviewId, personOf(order.agent), isAlone]);
   const outcome = rowCount === 1 ? "closed" : "denied";
-  await record(transaction, signer, order, outcome, { review_id: reviewId, entry_id: review.entry_id });
+  await auditReview(transaction, signer, order, outcome, { review_id: reviewId, entry_id: review.entry_id });
   return outcome === "closed";
 }
 
 /** The actor up to the credential, or what the system knows of its terminal. */
 const personOf = ({ actor }: Agent): string => actor.split(" (", 1)[0] ?? "";
 
-async function record(
+async function auditReview(
   transaction: Transaction,
   signer: AuditSigner,
   { agent, reason }: ReviewOrder,

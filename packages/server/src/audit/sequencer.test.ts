@@ -13,7 +13,7 @@ import { insertEntries } from "./entries.ts";
 import { checkpointDirectory } from "./checkpoint-directory.ts";
 import type { CheckpointSink } from "./checkpoint-sink.ts";
 import { readLog } from "./log-table.ts";
-import { signAlone } from "./log/lane.ts";
+import { signOutsideLane } from "./log/lane.ts";
 import { INGEST, logKeyOf, read } from "./log/log.fixture.ts";
 import { formatLogKey, type LogKey, parseLogKey, signCheckpoint } from "./log/checkpoint.ts";
 import { leafHash } from "./log/merkle.ts";
@@ -213,7 +213,7 @@ describe("an attack", () => {
   });
 
   it("that forges an entry of an administrator with the login of ingestion is found", async () => {
-    const forged = signAlone(INGEST, { ...read(1), entryId: randomUUID(), at: Date.now(), via: "api" });
+    const forged = signOutsideLane(INGEST, { ...read(1), entryId: randomUUID(), at: Date.now(), via: "api" });
     await insertEntries(opened.system.pool, [forged]);
     await extend();
     expect((await findings()).some((what) => what.includes("which ingest does not write"))).toBe(true);

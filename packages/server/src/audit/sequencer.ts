@@ -39,7 +39,7 @@ export interface SequencerPorts {
 }
 
 /** A sink, and the error or the latest checkpoint that it answered. */
-interface Answered {
+interface SinkAnswer {
   readonly sink: CheckpointSink;
   readonly note?: string | undefined;
   readonly error?: unknown;
@@ -54,17 +54,17 @@ const NO_TRANSACTION = "0";
  */
 export async function extendLog(connection: Connection, ports: SequencerPorts): Promise<readonly unknown[]> {
   const { clock, sinks } = ports;
-  const answered = await Promise.all(sinks.map(ask));
-  const kept = answered.flatMap(({ sink, note }) => (note === undefined ? [] : [openKept(ports, sink, note)]));
+  const answered = await Promise.all(sinks.map(askSinkForNote));
+  const kept = answered.flatMap(({ sink, note }) => (note === undefined ? [] : [openKeptNote(ports, sink, note)]));
   const at = new Date(clock.now());
-  const note = await inTransactionOn(connection, (transaction) => extend(transaction, ports, kept, at));
+  const note = await inTransactionOn(connection, (transaction) => extendTree(transaction, ports, kept, at));
   const behind = answered.filter((one) => one.error === undefined && one.note !== note);
-  const failed = note === undefined ? [] : await keep(behind, note, at);
+  const failed = note === undefined ? [] : await writeNoteToSinks(behind, note, at);
   return [...answered.flatMap(({ error }) => (error === undefined ? [] : [error])), ...failed];
 }
 
 /** @returns the errors of sinks. */
-async function keep(answered: readonly Answered[], note: string, at: Date): Promise<readonly unknown[]> {
+async function writeNoteToSinks(answered: readonly SinkAnswer[], note: string, at: Date): Promise<readonly unknown[]> {
   const errors: unknown[] = [];
   for (const { sink } of answered) {
     await sink.writeCheckpoint(note, at).catch((error: unknown) => errors.push(error));
@@ -94,13 +94,13 @@ export async function startEpoch(
   ports: SequencerPorts,
   order: EpochOrder,
 ): Promise<StartedEpoch> {
-  const answered = await Promise.all(ports.sinks.map(ask));
+  const answered = await Promise.all(ports.sinks.map(askSinkForNote));
   const away = answered.find(({ error }) => error !== undefined);
   // guard(false): an epoch admits what the latest checkpoint of all sinks has
   // fails: packages/server/src/audit/sequencer.test.ts › while a sink is away
   if (away) throw away.error;
   const kept = answered.flatMap(({ sink, note }) =>
-    note === undefined ? [] : [{ note, ...openKept(ports, sink, note) }],
+    note === undefined ? [] : [{ note, ...openKeptNote(ports, sink, note) }],
   );
   const newest = kept.toSorted(compareCheckpoints).at(-1);
   const at = new Date(ports.clock.now());
@@ -112,23 +112,23 @@ export async function startEpoch(
         "The database has all entries of the checkpoints that are kept outside: no new epoch is needed.",
       );
     }
-    return start(transaction, ports, order, { last, kept: newest, at });
+    return insertEpochStart(transaction, ports, order, { last, kept: newest, at });
   });
-  const errors = await keep(answered, started.note, at);
+  const errors = await writeNoteToSinks(answered, started.note, at);
   return { epoch: started.epoch, reviewId: started.reviewId, errors };
 }
 
-interface End {
+interface EndOfEpoch {
   readonly last: CheckpointRow | undefined;
   readonly kept: EpochCheckpoint & { readonly note: string };
   readonly at: Date;
 }
 
-async function start(
+async function insertEpochStart(
   transaction: Transaction,
   ports: SequencerPorts,
   { signer, agent, reason }: EpochOrder,
-  { last, kept, at }: End,
+  { last, kept, at }: EndOfEpoch,
 ): Promise<{ readonly epoch: number; readonly reviewId: string; readonly note: string }> {
   const epoch = Math.max(kept.epoch, last?.epoch ?? FIRST_EPOCH) + 1;
   const references = epochReferences(epoch, kept.note, last?.note);
@@ -144,7 +144,7 @@ async function start(
   const tree = new CompactRange();
   await addFirst(transaction, { epoch, tree }, entryId);
   await addLeaves(transaction, { epoch, tree }, NO_TRANSACTION);
-  return { epoch, reviewId, note: await sign(transaction, ports, { epoch, tree, upto }, at) };
+  return { epoch, reviewId, note: await signCheckpointOf(transaction, ports, { epoch, tree, upto }, at) };
 }
 
 const compareCheckpoints = (one: EpochCheckpoint, other: EpochCheckpoint): number =>
@@ -156,20 +156,20 @@ function isAhead(kept: EpochCheckpoint, last: CheckpointRow | undefined): boolea
   return kept.epoch > epoch || (kept.epoch === epoch && kept.size > size);
 }
 
-const ask = (sink: CheckpointSink): Promise<Answered> =>
+const askSinkForNote = (sink: CheckpointSink): Promise<SinkAnswer> =>
   sink.readCheckpoint().then(
     (note) => ({ sink, note }),
     (error: unknown) => ({ sink, error }),
   );
 
-function openKept({ publicKey }: SequencerPorts, { name }: CheckpointSink, note: string): EpochCheckpoint {
+function openKeptNote({ publicKey }: SequencerPorts, { name }: CheckpointSink, note: string): EpochCheckpoint {
   const checkpoint = openEpochCheckpoint(note, publicKey);
-  if (!checkpoint) throw broken(`the checkpoint in ${name} is not of this log`);
+  if (!checkpoint) throw logBroken(`the checkpoint in ${name} is not of this log`);
   return checkpoint;
 }
 
 /** @returns the latest checkpoint, if there is any. */
-async function extend(
+async function extendTree(
   transaction: Transaction,
   ports: SequencerPorts,
   kept: readonly EpochCheckpoint[],
@@ -181,19 +181,19 @@ async function extend(
   const upto = await finishedTransactions(transaction);
   const isRestored = last !== undefined && (await isOfAnotherCluster(transaction, last.upto));
   await addLeaves(transaction, { epoch, tree }, last && !isRestored ? last.upto : NO_TRANSACTION);
-  return tree.size === (last?.size ?? 0) ? last?.note : sign(transaction, ports, { epoch, tree, upto }, at);
+  return tree.size === (last?.size ?? 0) ? last?.note : signCheckpointOf(transaction, ports, { epoch, tree, upto }, at);
 }
 
 /** The tree of an epoch, which grows. */
-interface Growing {
+interface GrowingTree {
   readonly epoch: number;
   readonly tree: CompactRange;
 }
 
-async function sign(
+async function signCheckpointOf(
   transaction: Transaction,
   { key, publicKey }: SequencerPorts,
-  { epoch, tree, upto }: Growing & { readonly upto: string },
+  { epoch, tree, upto }: GrowingTree & { readonly upto: string },
   at: Date,
 ): Promise<string> {
   const origin = originOfEpoch(publicKey.origin, epoch);
@@ -214,35 +214,35 @@ async function requireExtension(
   // guard(drop): no second history is signed after a roll back
   // fails: packages/server/src/audit/sequencer.test.ts › rolled back
   if (newest && isAhead(newest, last)) {
-    throw broken(`a checkpoint kept outside has ${newest.size} entries, the database has ${size}`);
+    throw logBroken(`a checkpoint kept outside has ${newest.size} entries, the database has ${size}`);
   }
   // The first entry of an epoch names what sinks had of the epoch before.
   const sorted = kept.filter((one) => one.epoch === epoch && one.size > 0).toSorted(compareCheckpoints);
   const [first] = sorted;
-  const start = first ? await findCheckpoint(transaction, epoch, first.size) : last;
-  const tree = new CompactRange(start?.size, start?.roots);
+  const insertEpochStart = first ? await findCheckpoint(transaction, epoch, first.size) : last;
+  const tree = new CompactRange(insertEpochStart?.size, insertEpochStart?.roots);
   for (const { size: at, root } of sorted) {
     for await (const hash of listHashes(transaction, epoch, tree.size, at)) tree.append(hash);
     // guard(true): a checkpoint extends the one that is kept outside
     // fails: packages/server/src/audit/sequencer.test.ts › leaf was changed
     if (tree.size === at && tree.root().equals(root)) continue;
-    throw broken(`the first ${at} entries are not those of a checkpoint kept outside`);
+    throw logBroken(`the first ${at} entries are not those of a checkpoint kept outside`);
   }
   for await (const hash of listHashes(transaction, epoch, tree.size, size)) tree.append(hash);
   if (tree.size !== size || (last && !tree.root().equals(new CompactRange(size, last.roots).root()))) {
-    throw broken(`the leaves are not those of the last checkpoint`);
+    throw logBroken(`the leaves are not those of the last checkpoint`);
   }
   return tree;
 }
 
-async function addFirst(transaction: Transaction, { epoch, tree }: Growing, entryId: string): Promise<void> {
+async function addFirst(transaction: Transaction, { epoch, tree }: GrowingTree, entryId: string): Promise<void> {
   const { record, mac } = await readEntry(transaction, entryId);
   const hash = leafHash(record, mac);
   await insertLeaves(transaction, { epoch, first: 0 }, [{ entry_id: entryId }], [hash]);
   tree.append(hash);
 }
 
-async function addLeaves(transaction: Transaction, { epoch, tree }: Growing, from: string): Promise<void> {
+async function addLeaves(transaction: Transaction, { epoch, tree }: GrowingTree, from: string): Promise<void> {
   for (;;) {
     const entries = await listUnlogged(transaction, from);
     if (entries.length === 0) return;
@@ -252,5 +252,5 @@ async function addLeaves(transaction: Transaction, { epoch, tree }: Growing, fro
   }
 }
 
-const broken = (what: string): OperatorError =>
+const logBroken = (what: string): OperatorError =>
   new OperatorError("audit-log-broken", `the audit log gets no checkpoint: ${what}: run drs audit verify`);

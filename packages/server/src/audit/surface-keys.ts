@@ -12,7 +12,7 @@ import { surfaceKeyId } from "./log/surfaces.ts";
 /** Ids of keys. */
 type KeyIds = Readonly<Record<Surface, string>>;
 
-const SERVER: Agent = { actor: "server", via: "server" };
+const SERVER_AGENT: Agent = { actor: "server", via: "server" };
 
 const LIST_CHANGES = sql(
   `select e.record, e.mac, l.epoch, l.leaf from audit_entry e left join audit_leaf l on l.entry_id = e.entry_id
@@ -41,7 +41,7 @@ export async function findLastChange(executor: Executor, signer: AuditSigner): P
   return undefined;
 }
 
-export const keysEntry = (active: KeyIds, next: KeyIds, agent = SERVER): AuditEntry => ({
+export const keysEntry = (active: KeyIds, next: KeyIds, agent = SERVER_AGENT): AuditEntry => ({
   ...agent,
   operation: KEYS_OPERATION,
   outcome: "done",

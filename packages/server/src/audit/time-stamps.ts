@@ -26,12 +26,12 @@ export interface StampedCheckpoint {
   readonly stamp: TimeStamp;
 }
 
-const STAMP = /^(\d{4}-\d{2}-\d{2}T\d{2})\.tsr$/;
+const TIME_STAMP_FILE = /^(\d{4}-\d{2}-\d{2}T\d{2})\.tsr$/;
 const NONCE_BYTES = 16;
 const MAX_REPLY_BYTES = 64 * 1024;
 /** A failed query is not repeated earlier. */
 const RETRY_MS = 60_000;
-const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+const PEM_CERTIFICATES = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /** Gets a time stamp for the first checkpoint of each hour. */
 export class TimeStamps {
@@ -82,7 +82,7 @@ export class TimeStamps {
     );
     const kept: StampedCheckpoint[] = [];
     for (const file of files.toSorted()) {
-      const name = STAMP.exec(file)?.[1];
+      const name = TIME_STAMP_FILE.exec(file)?.[1];
       if (name === undefined) continue;
       const path = join(directory, name);
       const [message, reply] = await Promise.all([
@@ -105,7 +105,7 @@ export class TimeStamps {
         signal: AbortSignal.timeout(timeoutMs),
       });
       if (response.status !== 200) throw new Error(`status ${response.status}`);
-      return await limited(response);
+      return await readLimited(response);
     } catch (cause) {
       throw new Unavailable("the time-stamp authority gave no reply", { cause });
     }
@@ -129,7 +129,7 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-async function limited(response: Response): Promise<Buffer> {
+async function readLimited(response: Response): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   let size = 0;
   for await (const part of response.body ?? []) {
@@ -142,7 +142,7 @@ async function limited(response: Response): Promise<Buffer> {
 
 async function readCertificates(path: string): Promise<readonly X509Certificate[]> {
   try {
-    const certificates = (await readFile(path, "utf8")).match(PEM) ?? [];
+    const certificates = (await readFile(path, "utf8")).match(PEM_CERTIFICATES) ?? [];
     if (certificates.length > 0) return certificates.map((pem) => new X509Certificate(pem));
   } catch (cause) {
     throw unusable(`the certificates of time-stamp authorities can't be read from ${path}`, cause);

@@ -48,10 +48,10 @@ export interface CaseRow {
   readonly events_opened: number;
 }
 
-const COLUMNS = `case_id, category, ticket, reason, scope, coalesce(action_id, event_id::text, account) as subject, account,
+const CASE_COLUMNS = `case_id, category, ticket, reason, scope, coalesce(action_id, event_id::text, account) as subject, account,
   opened_by,
   ${instant("opened_at")}, ${instant("expires_at")}, ${instant("closed_at")}, events_opened`;
-const TYPES = {
+const CASE_TYPES = {
   case_id: "uuid",
   category: "text",
   ticket: "text?",
@@ -66,18 +66,18 @@ const TYPES = {
   events_opened: "int8",
 } as const;
 
-const OPEN = sql(
+const INSERT_CASE = sql(
   `insert into access_case (case_id, category, ticket, reason, scope, account, action_id, event_id, opened_by, opened_at,
       expires_at)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) returning ${COLUMNS}`,
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) returning ${CASE_COLUMNS}`,
   ["uuid", "text", "text?", "text", "text", "text?", "text?", "uuid?", "text", "timestamptz", "timestamptz"],
-  TYPES,
+  CASE_TYPES,
 );
 
 export async function openCase(executor: Executor, clock: Clock, wanted: WantedCase): Promise<CaseRow> {
   const { person, category, ticket, reason, covers } = wanted;
   const now = clock.now();
-  const { rows } = await query(executor, OPEN, [
+  const { rows } = await query(executor, INSERT_CASE, [
     randomUUID(),
     category,
     ticket ?? null,
@@ -93,14 +93,14 @@ export async function openCase(executor: Executor, clock: Clock, wanted: WantedC
   return rows[0] as CaseRow;
 }
 
-const LIST = sql(
-  `select ${COLUMNS} from access_case
+const LIST_CASES = sql(
+  `select ${CASE_COLUMNS} from access_case
     where ($1::text is null or opened_by = $1)
       and ($2::boolean is null or $2 = (closed_at is null and expires_at > $3))
       and ${isAfter("access_case.opened_at", "$4", { case_id: "$5::uuid" })}
     order by access_case.opened_at desc, case_id limit $6::int4`,
   ["text?", "bool?", "timestamptz", "timestamptz?", "uuid?", "int4"],
-  TYPES,
+  CASE_TYPES,
 );
 
 export interface CaseFilter {
@@ -118,7 +118,7 @@ export async function listCases(
   const now = new Date(clock.now()).toISOString();
   const [at = null, id = null] = positionValues(page, 1);
   const values = [person ?? null, isOpen ?? null, now, at, id, page.limit] as const;
-  return (await query(executor, LIST, values)).rows as CaseRow[];
+  return (await query(executor, LIST_CASES, values)).rows as CaseRow[];
 }
 
 /** The cases that a review looks at: opened since a time, by one person or by all. */
@@ -175,10 +175,10 @@ export async function listUnusedCases(
   return (await query(executor, LIST_UNUSED, [since, person ?? null, limit])).rows;
 }
 
-const CLOSE = sql(
-  `update access_case set closed_at = $3 where case_id = $1 and opened_by = $2 and closed_at is null returning ${COLUMNS}`,
+const CLOSE_CASE = sql(
+  `update access_case set closed_at = $3 where case_id = $1 and opened_by = $2 and closed_at is null returning ${CASE_COLUMNS}`,
   ["uuid", "text", "timestamptz"],
-  TYPES,
+  CASE_TYPES,
 );
 
 /** @returns `undefined` where the person has no such case that is not closed. */
@@ -188,12 +188,12 @@ export async function closeCase(
   caseId: string,
   person: string,
 ): Promise<CaseRow | undefined> {
-  const { rows } = await query(executor, CLOSE, [caseId, person, new Date(clock.now()).toISOString()]);
+  const { rows } = await query(executor, CLOSE_CASE, [caseId, person, new Date(clock.now()).toISOString()]);
   return rows[0] as CaseRow | undefined;
 }
 
-const FIND_OPEN = sql(
-  `select ${COLUMNS} from access_case where case_id = $1
+const FIND_OPEN_CASE = sql(
+  `select ${CASE_COLUMNS} from access_case where case_id = $1
       -- guard(true): a case is used by the person who opened it
       -- fails: packages/server/src/admin/lineage.test.ts › in a case of their account
       and opened_by = $2
@@ -201,7 +201,7 @@ const FIND_OPEN = sql(
       -- fails: packages/server/src/admin/lineage.test.ts › in a case of their account
       and closed_at is null and expires_at > $3`,
   ["uuid", "text", "timestamptz"],
-  TYPES,
+  CASE_TYPES,
 );
 
 /** @returns `undefined` where the person has no such open case. */
@@ -211,7 +211,7 @@ export async function findOpenCase(
   caseId: string,
   person: string,
 ): Promise<CaseRow | undefined> {
-  const { rows } = await query(executor, FIND_OPEN, [caseId, person, new Date(clock.now()).toISOString()]);
+  const { rows } = await query(executor, FIND_OPEN_CASE, [caseId, person, new Date(clock.now()).toISOString()]);
   return rows[0] as CaseRow | undefined;
 }
 
@@ -244,7 +244,7 @@ export function isCovered({ scope, subject, account }: CaseRow, event: CoveredEv
   return account === event.account && (scope === "account" || subject === event.actionId);
 }
 
-const USE = sql(
+const USE_CASE = sql(
   `update access_case set events_opened = events_opened + 1 where case_id = $1
       -- guard(true): a case is used by the person who opened it
       -- fails: packages/server/src/admin/cases.test.ts › of another person
@@ -255,9 +255,9 @@ const USE = sql(
       -- guard(true): a case opens what it covers
       -- fails: packages/server/src/admin/cases.test.ts › does not cover
       and case scope when 'event' then event_id = $6 else account = $4 and coalesce(action_id = $5, true) end
-    returning ${COLUMNS}`,
+    returning ${CASE_COLUMNS}`,
   ["uuid", "text", "timestamptz", "text", "text", "uuid"],
-  TYPES,
+  CASE_TYPES,
 );
 
 /** Counts an event that is opened with the case. @returns `undefined` where the case does not allow it. */
@@ -269,6 +269,6 @@ export async function useCase(
   { account, actionId, eventId }: CoveredEvent,
 ): Promise<CaseRow | undefined> {
   const now = new Date(clock.now()).toISOString();
-  const { rows } = await query(executor, USE, [caseId, person, now, account, actionId, eventId]);
+  const { rows } = await query(executor, USE_CASE, [caseId, person, now, account, actionId, eventId]);
   return rows[0] as CaseRow | undefined;
 }

@@ -6,7 +6,7 @@ import { type Context, printRows } from "./context.ts";
 import { count, example, uuid } from "./options.ts";
 
 /** Maximum number of rows of the routes. */
-const ALL = 1_000;
+const MAX_ATTESTATIONS = 1_000;
 
 interface Options {
   readonly partition?: string;
@@ -56,4 +56,4 @@ const notVerified = (unverified: readonly { readonly partition_id: string }[]): 
   return `There was no time to verify ${plural(unverified.length, "attestation")}; use --partition: ${partitions.join(" ")}`;
 };
 
-const limitOf = (limit: number): number => (limit === 0 ? ALL : Math.min(limit, ALL));
+const limitOf = (limit: number): number => (limit === 0 ? MAX_ATTESTATIONS : Math.min(limit, MAX_ATTESTATIONS));

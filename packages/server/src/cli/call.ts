@@ -47,7 +47,7 @@ export async function withCalls<T>(
   report = (line: string): void => void context.stderr.write(`${escapeInLines(line)}\n`),
 ): Promise<T> {
   const login = findLogin(context);
-  if (login) return work(remotely(context, login, report));
+  if (login) return work(callAdminApi(context, login, report));
   return withConnection(context, access, (connection) => work(onDatabase(context, portsOn(connection, report))));
 }
 
@@ -90,7 +90,7 @@ function asOperatorError(error: unknown): never {
 }
 
 /** A worker applies an order even if the command that waits for it has ended. */
-function remotely({ onInterrupt, stderr }: Context, login: Login, report: (line: string) => void): Call {
+function callAdminApi({ onInterrupt, stderr }: Context, login: Login, report: (line: string) => void): Call {
   const { url } = login;
   const follower = new OrderFollower(report);
   onInterrupt(() => stderr.write(follower.advice()));
@@ -100,7 +100,9 @@ function remotely({ onInterrupt, stderr }: Context, login: Login, report: (line:
       stderr.write(follower.advice());
       throw error instanceof AdminRequestError ? answered(error) : unreachable(error, url);
     });
-    return isLines(routeOf(id).answer) ? (wholeOf(answer as AsyncIterable<unknown>, url) as Answer<Id>) : answer;
+    return isLines(routeOf(id).answer)
+      ? (requireWholeAnswer(answer as AsyncIterable<unknown>, url) as Answer<Id>)
+      : answer;
   };
 }
 
@@ -132,7 +134,7 @@ class OrderFollower {
 const lineOf = ({ order_id, operation, state, progress }: Order): string =>
   `${operation}, order ${order_id}: ${state}${progress === null ? "" : `, ${progress}`}`;
 
-async function* wholeOf(lines: AsyncIterable<unknown>, url: string): AsyncGenerator {
+async function* requireWholeAnswer(lines: AsyncIterable<unknown>, url: string): AsyncGenerator {
   try {
     yield* lines;
   } catch (cause) {
@@ -158,11 +160,11 @@ function ofStatus(status: number, message: string, error: unknown): OperatorErro
 }
 
 /** Codes of the platform's own deadlines for an answer. */
-const LATE = new Set(["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]);
+const TIMEOUT_CODES = new Set(["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]);
 
 function unreachable(error: unknown, url: string): OperatorError {
   const { code } = ((error as Error).cause ?? {}) as { readonly code?: string };
-  const isLate = (error instanceof DOMException && error.name === "TimeoutError") || LATE.has(code ?? "");
+  const isLate = (error instanceof DOMException && error.name === "TimeoutError") || TIMEOUT_CODES.has(code ?? "");
   const why = isLate ? "gave no answer in time, and may still be working" : "can't be reached";
   return new OperatorError("dependency-unavailable", `The admin API at ${url} ${why}.`, { cause: error });
 }

@@ -9,10 +9,11 @@ import { comparePage } from "./compare-page.ts";
 import { type Context, print, printJson, printRows } from "./context.ts";
 import { example, name, time, uuid } from "./options.ts";
 
-const VERSION = /^[a-z][a-z0-9_]{0,63}@[1-9]\d{0,8}$/;
+const FEATURE_VERSION = /^[a-z][a-z0-9_]{0,63}@[1-9]\d{0,8}$/;
 
-function version(text: string): string {
-  if (!VERSION.test(text)) throw new InvalidArgumentError("It must be an id and a version, such as root_traces@2.");
+function featureVersion(text: string): string {
+  if (!FEATURE_VERSION.test(text))
+    throw new InvalidArgumentError("It must be an id and a version, such as root_traces@2.");
   return text;
 }
 
@@ -29,8 +30,8 @@ interface Options extends BreakGlassOptions {
 export function compareFeaturesCommand(context: Context): Command {
   return new Command("compare")
     .description("Compute two versions of a feature for the same events. Audited.")
-    .argument("<before>", "such as root_traces@1", version)
-    .argument("<after>", "such as root_traces@2; it need not be adopted", version)
+    .argument("<before>", "such as root_traces@1", featureVersion)
+    .argument("<after>", "such as root_traces@2; it need not be adopted", featureVersion)
     .requiredOption("--purpose <id>", "purpose of the events", name("a purpose", 64))
     .option("--all", "all events that have not expired")
     .option("--since <time>", "events that were received at or after this time", time)
@@ -51,7 +52,7 @@ export function compareFeaturesCommand(context: Context): Command {
         ...(since !== undefined && { from: new Date(since).toISOString() }),
         ...(caseId !== undefined && { case_id: caseId }),
       });
-      if (html !== undefined) await write(resolve(context.directory, html), comparePage(compared));
+      if (html !== undefined) await writePage(resolve(context.directory, html), comparePage(compared));
       if (json) return printJson(context, compared);
       const rows = compared.cells.map(({ events, ...cell }) => ({ ...cell, events: events ?? "not shown" }));
       printRows(context, rows, false, "No events.");
@@ -60,7 +61,7 @@ export function compareFeaturesCommand(context: Context): Command {
     });
 }
 
-async function write(path: string, page: string): Promise<void> {
+async function writePage(path: string, page: string): Promise<void> {
   await writeFile(path, page).catch((error: NodeJS.ErrnoException) => {
     throw new OperatorError("output-failed", `${path} can't be written (${error.code})`);
   });

@@ -3,9 +3,9 @@ import type { Answer } from "@device-risk-signals/admin-api";
 
 type Compared = Answer<"compareFeatures">;
 
-const CELL = 34;
-const LEFT = 220;
-const TOP = 150;
+const CELL_SIZE = 34;
+const LEFT_MARGIN = 220;
+const TOP_MARGIN = 150;
 
 const ESCAPES: Readonly<Record<string, string>> = {
   "&": "&amp;",
@@ -22,7 +22,7 @@ export function comparePage(compared: Compared): string {
   const { before, after, purpose, from, events, undecided, is_exact, cells } = compared;
   const title = escaped(`${before} and ${after}`);
   const groups = Map.groupBy(cells, ({ platform, sdk_version }) => `${platform} ${sdk_version}`);
-  const plots = [...groups].map(([name, own]) => `<h2>${escaped(name)}</h2>\n${plot(own, before, after)}`);
+  const plots = [...groups].map(([name, own]) => `<h2>${escaped(name)}</h2>\n${drawTable(own, before, after)}`);
   const since = from === null ? "all stored events" : `events since ${from}`;
   const facts = `${purpose}, ${since}: ${events ?? "fewer than shown"} events, ${undecided} undecided.`;
   const note = is_exact ? "Exact numbers." : "Numbers below 10 are not shown, and further ones that would tell them.";
@@ -43,26 +43,29 @@ ${plots.join("\n")}
 `;
 }
 
-function plot(cells: Compared["cells"], before: string, after: string): string {
+function drawTable(cells: Compared["cells"], before: string, after: string): string {
   const rows = [...new Set(cells.map((cell) => cell.before))].toSorted();
   const columns = [...new Set(cells.map((cell) => cell.after))].toSorted();
   const largest = Math.max(1, ...cells.map(({ events }) => events ?? 0));
-  const [width, height] = [LEFT + columns.length * CELL * 2, TOP + rows.length * CELL];
+  const [width, height] = [LEFT_MARGIN + columns.length * CELL_SIZE * 2, TOP_MARGIN + rows.length * CELL_SIZE];
   const labels = [
-    ...rows.map((name, at) => text(LEFT - 8, TOP + (at + 0.6) * CELL, name, 'text-anchor="end"')),
+    ...rows.map((name, at) => text(LEFT_MARGIN - 8, TOP_MARGIN + (at + 0.6) * CELL_SIZE, name, 'text-anchor="end"')),
     ...columns.map((name, at) => {
-      const [x, y] = [LEFT + (at * 2 + 1) * CELL, TOP - 8];
+      const [x, y] = [LEFT_MARGIN + (at * 2 + 1) * CELL_SIZE, TOP_MARGIN - 8];
       return text(x, y, name, `transform="rotate(-45 ${x} ${y})"`);
     }),
     text(8, 16, `rows: ${before}, columns: ${after}`, ""),
   ];
   const squares = cells.map((cell) => {
-    const [x, y] = [LEFT + columns.indexOf(cell.after) * CELL * 2, TOP + rows.indexOf(cell.before) * CELL];
+    const [x, y] = [
+      LEFT_MARGIN + columns.indexOf(cell.after) * CELL_SIZE * 2,
+      TOP_MARGIN + rows.indexOf(cell.before) * CELL_SIZE,
+    ];
     const opacity = cell.events === null ? 0 : 0.1 + (0.6 * cell.events) / largest;
     const fill = cell.before === cell.after ? "#2a7" : "#c52";
     const shown = cell.events === null ? "not shown" : String(cell.events);
-    const square = `<rect x="${x}" y="${y}" width="${CELL * 2}" height="${CELL}" fill="${fill}" fill-opacity="${opacity.toFixed(2)}" stroke="#888"/>`;
-    return square + text(x + CELL, y + 0.6 * CELL, shown, 'text-anchor="middle"');
+    const square = `<rect x="${x}" y="${y}" width="${CELL_SIZE * 2}" height="${CELL_SIZE}" fill="${fill}" fill-opacity="${opacity.toFixed(2)}" stroke="#888"/>`;
+    return square + text(x + CELL_SIZE, y + 0.6 * CELL_SIZE, shown, 'text-anchor="middle"');
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">${[...squares, ...labels].join("")}</svg>`;
 }

@@ -7,19 +7,19 @@ import { example, futureDate } from "./options.ts";
 import { catalogDeclaration, writeOverlay } from "./overlay-file.ts";
 import { reasonReader } from "./reason.ts";
 
-const PATH = /^[A-Za-z0-9_]{1,64}(\.[A-Za-z0-9_]{1,64}){0,2}$/;
+const DRIFT_PATH = /^[A-Za-z0-9_]{1,64}(\.[A-Za-z0-9_]{1,64}){0,2}$/;
 
 function driftPath(text: string): string {
-  if (!PATH.test(text)) throw new InvalidArgumentError("It must be a path as the list shows it, without *.");
+  if (!DRIFT_PATH.test(text)) throw new InvalidArgumentError("It must be a path as the list shows it, without *.");
   return text;
 }
 
-const EXAMPLE = 'drs drift accept new_probe.found --type boolean --sensitivity low --reason "review 4711"';
+const ACCEPT_EXAMPLE = 'drs drift accept new_probe.found --type boolean --sensitivity low --reason "review 4711"';
 
 export function driftCommand(context: Context): Command {
   const command = new Command("drift")
     .description("Departures of stored events from the catalog, counted; no values.")
-    .addHelpText("after", example("drs drift list", EXAMPLE));
+    .addHelpText("after", example("drs drift list", ACCEPT_EXAMPLE));
   addReads(command, context);
   addFieldDecisions(command, context);
   addPathDecisions(command, context);
@@ -98,14 +98,14 @@ function addFieldDecisions(command: Command, context: Context): void {
     .addOption(new Option("--type <type>", "type of its values").choices(FIELD_TYPES).makeOptionMandatory())
     .addOption(new Option("--unit <unit>", "unit of a number").choices(UNITS))
     .addOption(sensitivityOption())
-    .addHelpText("after", example(EXAMPLE))
+    .addHelpText("after", example(ACCEPT_EXAMPLE))
     .action(async (path: string, { type, unit, sensitivity, reason, ...output }: AcceptOptions, self: Command) => {
       if (type.startsWith("number") !== (unit !== undefined)) {
         return self.error("error: a number has a --unit, `none` where it has no dimension; other types have none");
       }
       const input = { path, type, ...(unit !== undefined && { unit }), sensitivity, reason };
       const answer = await call(context, "acceptDrift", input);
-      await finish(context, answer, output, [
+      await printDecision(context, answer, output, [
         `Accepted: definitions may read ${path}. Its sensitivity is high until the role privacy classifies it.`,
         "For the catalog, in a release of the SDK:",
         catalogDeclaration(answer.decision, answer.platforms),
@@ -118,7 +118,7 @@ function addFieldDecisions(command: Command, context: Context): void {
     .addHelpText("after", example('drs drift classify new_probe.found --sensitivity low --reason "review 4712"'))
     .action(async (path: string, { sensitivity, reason, ...output }: AcceptOptions) => {
       const answer = await call(context, "classifyDrift", { path, sensitivity, reason });
-      await finish(context, answer, output, [`Classified: the sensitivity of ${path} is ${sensitivity}.`]);
+      await printDecision(context, answer, output, [`Classified: the sensitivity of ${path} is ${sensitivity}.`]);
     });
 }
 
@@ -130,7 +130,9 @@ function addPathDecisions(command: Command, context: Context): void {
     .action(async (path: string, { until, reason, ...output }: DecideOptions & { until?: string }) => {
       const answer = await call(context, "ignoreDrift", { path, ...(until !== undefined && { until }), reason });
       const when = until === undefined ? "until a new type is seen there" : `until ${until} or a new type`;
-      await finish(context, answer, output, [`Ignored: ${path} is not listed ${when}. Events are stored as before.`]);
+      await printDecision(context, answer, output, [
+        `Ignored: ${path} is not listed ${when}. Events are stored as before.`,
+      ]);
     });
 
   decision(command, context, "reject")
@@ -138,14 +140,14 @@ function addPathDecisions(command: Command, context: Context): void {
     .addHelpText("after", example('drs drift reject fonts.novel --reason "no release of the SDK sends it"'))
     .action(async (path: string, { reason, ...output }: DecideOptions) => {
       const answer = await call(context, "rejectDrift", { path, reason });
-      await finish(context, answer, output, [
+      await printDecision(context, answer, output, [
         `Rejected: no definition may read ${path}, and it stays listed. Events are stored as before.`,
       ]);
     });
 }
 
 /** Writes the overlay file if the command names one, and prints the decision. */
-async function finish(
+async function printDecision(
   context: Context,
   answer: Answer<"rejectDrift">,
   { overlay: file, json = false }: Pick<DecideOptions, "overlay" | "json">,

@@ -43,10 +43,10 @@ export function compareCommand(context: Context): Command {
     });
 }
 
-type Side = Answer<"compareEvents">["differences"][number]["left"];
+type ComparedValue = Answer<"compareEvents">["differences"][number]["left"];
 
 /** Values are printed as JSON. Therefore the text "omitted" has quotes, and the state has none. */
-function textOf(side: Side): string {
+function textOf(side: ComparedValue): string {
   if (side.state === "observed") return JSON.stringify(side.value);
   if (side.state === "skipped") return `skipped: ${JSON.stringify(side.reason)}`;
   if (side.state === "error") return `error: ${JSON.stringify(side.error)}`;

@@ -7,7 +7,7 @@ import { type Context, print, printJson, printRows } from "./context.ts";
 import { account, count, example, name } from "./options.ts";
 
 /** Maximum number of entries that the route lists. */
-const ALL = 100_000;
+const MAX_ENTRIES = 100_000;
 
 interface Options {
   readonly account: string;
@@ -26,7 +26,7 @@ export function timelineCommand(context: Context): Command {
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs event timeline --account customer-1 --idempotency-key 7d3f…"))
     .action(async ({ account: sender, idempotencyKey: idempotency_key, limit, json = false }: Options) => {
-      const wanted = limit === 0 ? ALL : Math.min(limit, ALL);
+      const wanted = limit === 0 ? MAX_ENTRIES : Math.min(limit, MAX_ENTRIES);
       const timeline = await call(context, "readTimeline", { account: sender, idempotency_key, limit: wanted });
       if (json) printJson(context, timeline);
       else printTimeline(context, timeline);

@@ -20,7 +20,7 @@ interface GetOptions extends Reading, WhyOptions, BreakGlassOptions {
 }
 
 /** Options of a case, which only a raw read has. */
-const OF_CASE = ["case", "category", "ticket"] as const;
+const CASE_OPTIONS = ["case", "category", "ticket"] as const;
 
 export function eventCommand(context: Context): Command {
   const command = new Command("event")
@@ -48,7 +48,7 @@ export function eventCommand(context: Context): Command {
       example("drs event get 019a…-…", 'drs event get 019a…-… --raw --reason "dispute 4711" > event.json'),
     )
     .action(async (event_id: string, options: GetOptions, self: Command) => {
-      const ofCase = OF_CASE.find((one) => options[one] !== undefined);
+      const ofCase = CASE_OPTIONS.find((one) => options[one] !== undefined);
       if (options.raw && options.reason === undefined && options.case === undefined) {
         self.error("error: --raw needs --reason or --case: every raw read is audited with its reason");
       }
@@ -60,7 +60,7 @@ export function eventCommand(context: Context): Command {
       if (!isRemote && ofCase === undefined) return getOnDatabase(opening, event_id, options, show);
       refuseRestricted(options, self);
       if (!options.raw) return show(await call(context, "readEvent", { event_id }));
-      return write(context, await call(opening, "readExactEvent", { event_id, ...whyOf(options) }));
+      return writeBytes(context, await call(opening, "readExactEvent", { event_id, ...whyOf(options) }));
     });
 
   command
@@ -107,7 +107,7 @@ function refuseRestricted({ includeRestricted }: Reading, self: Command): void {
   if (includeRestricted) self.error("error: --include-restricted works on the database, without a case");
 }
 
-function write({ stdout }: Context, bytes: Uint8Array): Promise<void> {
+function writeBytes({ stdout }: Context, bytes: Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
     stdout.write(bytes, (error) => (error ? reject(error) : resolve()));
   });

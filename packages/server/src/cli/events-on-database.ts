@@ -14,7 +14,7 @@ import { type AuditedRead, auditRead, withJournalApplied } from "./audit-read.ts
 import type { Context } from "./context.ts";
 
 /** Rows that one query of a long listing fetches. */
-const PAGE = 1_000;
+const PAGE_SIZE = 1_000;
 
 export interface Reading {
   readonly raw?: boolean;
@@ -23,10 +23,10 @@ export interface Reading {
 }
 
 /** Called after the audit entry is durable. */
-export type Show = (event: Event) => void;
+export type ShowEvent = (event: Event) => void;
 
 /** Shows an event, or writes its exact bytes. */
-export function getOnDatabase(context: Context, eventId: string, options: Reading, show: Show): Promise<void> {
+export function getOnDatabase(context: Context, eventId: string, options: Reading, show: ShowEvent): Promise<void> {
   return withJournalApplied(context, async (installation) => {
     const { includeRestricted = false, reason, raw } = options;
     const event = await findEvent(installation.pool, eventId, { includeRestricted });
@@ -75,7 +75,7 @@ async function showAttributes(
   { pool }: Installation,
   event: FoundEvent,
   audit: () => Promise<void>,
-  show: Show,
+  show: ShowEvent,
 ): Promise<void> {
   const purposes = await readPurposeIds(pool);
   await audit();
@@ -112,13 +112,13 @@ export interface Listing {
 }
 
 /** Called with each page. */
-export type Take = (page: readonly Event[]) => void;
+export type ReceivePage = (page: readonly Event[]) => void;
 
 /**
  * Lists on the database. The audit entry is durable before the first row leaves, and counts the rows of the snapshot
  * that the rows come from.
  */
-export function listOnDatabase(context: Context, options: Listing, take: Take): Promise<void> {
+export function listOnDatabase(context: Context, options: Listing, take: ReceivePage): Promise<void> {
   return withJournalApplied(context, (installation) =>
     inSnapshot(installation.database, (snapshot) => listSnapshot(context, installation, snapshot, options, take)),
   );
@@ -129,14 +129,14 @@ async function listSnapshot(
   installation: Installation,
   snapshot: Transaction,
   options: Listing,
-  take: Take,
+  take: ReceivePage,
 ): Promise<void> {
   const reading = releasingLocks(snapshot);
   const limit = options.limit === 0 ? Number.POSITIVE_INFINITY : options.limit;
   const filter = filterOf(options);
   const purposes = await readPurposeIds(reading);
-  const first = await listEvents(reading, filter, Math.min(PAGE, limit), options.after);
-  const behind = first.length === PAGE ? first.at(-1)?.event_id : undefined;
+  const first = await listEvents(reading, filter, Math.min(PAGE_SIZE, limit), options.after);
+  const behind = first.length === PAGE_SIZE ? first.at(-1)?.event_id : undefined;
   let rest = 0;
   for await (const page of pagesBehind(reading, filter, limit - first.length, behind)) rest += page.length;
   await auditRead(context, installation, {
@@ -175,7 +175,7 @@ async function* pagesBehind(
 ): AsyncGenerator<readonly ListedEvent[]> {
   let [left, after] = [limit, behind];
   while (left > 0 && after !== undefined) {
-    const wanted = Math.min(PAGE, left);
+    const wanted = Math.min(PAGE_SIZE, left);
     const page = await listEvents(executor, filter, wanted, after);
     if (page.length > 0) yield page;
     left -= page.length;

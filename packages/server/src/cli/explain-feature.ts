@@ -4,10 +4,11 @@ import { call } from "./call.ts";
 import { type Context, print, printJson, printRows, printText } from "./context.ts";
 import { example, uuid } from "./options.ts";
 
-const FEATURE = /^[a-z][a-z0-9_]{0,63}(@[1-9]\d{0,8})?$/;
+const FEATURE_NAME = /^[a-z][a-z0-9_]{0,63}(@[1-9]\d{0,8})?$/;
 
 function feature(text: string): string {
-  if (!FEATURE.test(text)) throw new InvalidArgumentError("It must be an id, or an id and a version: root_traces@2.");
+  if (!FEATURE_NAME.test(text))
+    throw new InvalidArgumentError("It must be an id, or an id and a version: root_traces@2.");
   return text;
 }
 

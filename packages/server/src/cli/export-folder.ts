@@ -5,7 +5,7 @@ import type { AccountExport, ExportPart } from "@device-risk-signals/admin-api";
 import { OperatorError } from "../errors/operator-error.ts";
 
 /** The names of the files come from a server, so they are checked. */
-const NAME = /^(?:events\/[0-9a-f-]{36}\.json|[a-z-]+\.ndjson)$/;
+const FILE_NAME = /^(?:events\/[0-9a-f-]{36}\.json|[a-z-]+\.ndjson)$/;
 
 /** @throws export-folder-used where the folder has files. */
 export async function requireUnused(folder: string): Promise<void> {
@@ -36,7 +36,7 @@ export async function writeExport(folder: string, parts: AsyncIterable<ExportPar
         await writeFile(join(folder, "manifest.json"), text, { mode: 0o600, flag: "wx" });
         return part.manifest;
       }
-      await append(folder, opened, part);
+      await appendLines(folder, opened, part);
     }
   } finally {
     for (const file of opened.values()) await file.close();
@@ -44,7 +44,7 @@ export async function writeExport(folder: string, parts: AsyncIterable<ExportPar
   throw new OperatorError("dependency-unavailable", "The export ended before its manifest: it is not whole.");
 }
 
-async function append(
+async function appendLines(
   folder: string,
   opened: Map<string, FileHandle>,
   part: Exclude<ExportPart, { readonly manifest: unknown }>,
@@ -52,7 +52,7 @@ async function append(
   const { file } = part;
   // guard(false): a server names no file outside of the folder
   // fails: packages/server/src/cli/export-folder.test.ts › outside
-  if (!NAME.test(file)) throw new OperatorError("unexpected-error", "The export names a file that it can't have.");
+  if (!FILE_NAME.test(file)) throw new OperatorError("unexpected-error", "The export names a file that it can't have.");
   const path = join(folder, file);
   if ("base64" in part) {
     return writeFile(path, Buffer.from(part.base64, "base64"), { mode: 0o600, flag: "wx" });

@@ -13,7 +13,7 @@ import { verifyFeaturesCommand } from "./verify-features.ts";
 /** The bundler and the second engine are loaded by these commands only. */
 const loadProject = () => import("@device-risk-signals/features/project");
 
-const FOLDER = "folder of the definitions (the present one)";
+const FOLDER_DESCRIPTION = "folder of the definitions (the present one)";
 
 /** Commands on a repository of definitions, which use no database, and on the features of an installation. */
 export function featureCommand(context: Context): Command {
@@ -35,7 +35,7 @@ export function featureCommand(context: Context): Command {
   command
     .command("test")
     .description("Build definitions, compare them with the lock file, run their fixtures.")
-    .argument("[dir]", FOLDER, ".")
+    .argument("[dir]", FOLDER_DESCRIPTION, ".")
     .option("--base <file>", "the lock file of the branch to merge into")
     .addHelpText("after", example("drs feature test", "drs feature test --base base.lock.json"))
     .action(async (dir: string, { base }: { base?: string }) => {
@@ -49,7 +49,7 @@ export function featureCommand(context: Context): Command {
   command
     .command("lock")
     .description("Write new versions into the lock file, and the types of the overlay.")
-    .argument("[dir]", FOLDER, ".")
+    .argument("[dir]", FOLDER_DESCRIPTION, ".")
     .addHelpText("after", example("drs feature lock"))
     .action(async (dir: string) => {
       const { lockFeatures } = await loadProject();
@@ -61,11 +61,11 @@ export function featureCommand(context: Context): Command {
   command
     .command("list")
     .description("List the definitions of a folder.")
-    .argument("[dir]", FOLDER, ".")
+    .argument("[dir]", FOLDER_DESCRIPTION, ".")
     .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs feature list"))
     .action(async (dir: string, { json = false }: { json?: boolean }) => {
-      const features = await build(context, dir);
+      const features = await buildProject(context, dir);
       const rows = features.map(({ bundle: { id, version, hash, manifest }, file }) => ({
         feature: `${id}@${version}`,
         output: manifest.output.type,
@@ -81,11 +81,11 @@ export function featureCommand(context: Context): Command {
     .command("show")
     .description("Show a definition: meaning, false readings, inputs, output and program.")
     .argument("<feature>", "id, or id@version")
-    .argument("[dir]", FOLDER, ".")
+    .argument("[dir]", FOLDER_DESCRIPTION, ".")
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs feature show root_traces@1 my-features"))
     .action(async (name: string, dir: string, { json = false }: { json?: boolean }) => {
-      const features = await build(context, dir);
+      const features = await buildProject(context, dir);
       const found = features.findLast(({ bundle: { id, version } }) => name === id || name === `${id}@${version}`);
       if (!found) throw new OperatorError("not-found", `No feature ${name} in ${dir}. See \`drs feature list\`.`);
       const { manifest, text } = found.bundle;
@@ -103,7 +103,7 @@ export function featureCommand(context: Context): Command {
 type Features = Awaited<ReturnType<Awaited<ReturnType<typeof loadProject>>["listFeatures"]>>["features"];
 type Manifest = Features[number]["bundle"]["manifest"];
 
-async function build(context: Context, dir: string): Promise<Features> {
+async function buildProject(context: Context, dir: string): Promise<Features> {
   const { listFeatures } = await loadProject();
   const { features, problems } = await listFeatures(resolve(context.directory, dir));
   failFor(problems);

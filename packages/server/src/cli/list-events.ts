@@ -1,11 +1,15 @@
 /** `drs event list` through the admin API. */
 import { withCalls } from "./call.ts";
 import type { Context } from "./context.ts";
-import type { Listing, Take } from "./events-on-database.ts";
+import type { Listing, ReceivePage } from "./events-on-database.ts";
 import { pagesOf } from "./pages.ts";
 
 /** Lists through the admin API, where each page has an audit entry. */
-export function listThroughApi(context: Context, { limit, after, ...options }: Listing, take: Take): Promise<void> {
+export function listThroughApi(
+  context: Context,
+  { limit, after, ...options }: Listing,
+  take: ReceivePage,
+): Promise<void> {
   const { account, action: action_id, actionType: action_type, sdkVersion: sdk_version } = options;
   const filter = Object.fromEntries(
     Object.entries({ account, action_id, action_type, sdk_version }).filter(([, value]) => value !== undefined),

@@ -17,9 +17,9 @@ export interface StoredLogin extends Login {
   readonly expires_at: string;
 }
 
-const FILE = "login.json";
+const LOGIN_FILE = "login.json";
 /** Permission bits of other users than the owner of the file. */
-const OTHERS = 0o077;
+const ACCESS_OF_OTHERS = 0o077;
 
 /**
  * The variables come first, then what `drs login` has stored.
@@ -48,11 +48,11 @@ const isSameServer = (one: string, other: string): boolean => new URL(one).origi
 /** @throws login-unusable */
 export function readLogin({ configDirectory }: Context): StoredLogin | undefined {
   if (configDirectory === undefined) return undefined;
-  const path = join(configDirectory, FILE);
+  const path = join(configDirectory, LOGIN_FILE);
   try {
     // guard(false): a token that others may have read is not used
     // fails: e2e/commands/login.test.ts › others can read
-    if (process.platform !== "win32" && (statSync(path).mode & OTHERS) !== 0) {
+    if (process.platform !== "win32" && (statSync(path).mode & ACCESS_OF_OTHERS) !== 0) {
       throw unusable(`Others can read ${path}, which holds a token`);
     }
     const stored: unknown = JSON.parse(readFileSync(path, "utf8"));
@@ -73,11 +73,11 @@ function isLogin(value: unknown): value is StoredLogin {
 export async function storeLogin(context: Context, login: StoredLogin): Promise<void> {
   const folder = folderOf(context);
   await makeFolder(folder);
-  await replaceFile(join(folder, FILE), Buffer.from(`${JSON.stringify(login)}\n`));
+  await replaceFile(join(folder, LOGIN_FILE), Buffer.from(`${JSON.stringify(login)}\n`));
 }
 
 export async function deleteLogin(context: Context): Promise<void> {
-  await unlinkIfThere(join(folderOf(context), FILE));
+  await unlinkIfThere(join(folderOf(context), LOGIN_FILE));
 }
 
 function folderOf({ configDirectory }: Context): string {

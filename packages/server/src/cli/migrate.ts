@@ -30,7 +30,7 @@ export function migrateCommand(context: Context): Command {
     .action((options: MigrateOptions) => {
       const { check, sql, json = false } = options;
       if (sql) return printScript(context, options);
-      return check ? checkSchema(context, json) : migrate(context, json, options);
+      return check ? checkSchema(context, json) : migrateDatabase(context, json, options);
     });
 }
 
@@ -42,7 +42,7 @@ function loginsOf({ ingestLogin, adminLogin }: MigrateOptions): readonly LoginRo
   ];
 }
 
-async function migrate(context: Context, json: boolean, options: MigrateOptions): Promise<void> {
+async function migrateDatabase(context: Context, json: boolean, options: MigrateOptions): Promise<void> {
   const config = loadConfig(context);
   const applied = await withCloseStack(context, config, async (opened, onError) => {
     const names = namesOf(await migrateSchema(config, loginsOf(options), onError, opened));

@@ -28,7 +28,7 @@ export function describeOperator(identity: SystemIdentity, claimed: string | und
     `host ${host}`,
     `tty ${tty ?? "none"}`,
   ].join(", ");
-  const claim = claimed === undefined ? "" : `; claims SUDO_USER=${quote(claimed)}`;
+  const claim = claimed === undefined ? "" : `; claims SUDO_USER=${quoteClaim(claimed)}`;
   return `cli:${name ?? `uid ${effectiveUid ?? "unknown"}`} (${known}${claim})`;
 }
 
@@ -36,7 +36,7 @@ export function describeOperator(identity: SystemIdentity, claimed: string | und
  * Quotes a text. The result can't end its own quotes, holds no control character, and is a text that PostgreSQL
  * accepts.
  */
-function quote(claim: string): string {
+function quoteClaim(claim: string): string {
   return JSON.stringify([...claim.toWellFormed()].slice(0, MAX_CLAIM_LENGTH).join("")).replaceAll(
     /[^\x20-\x7e]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,

@@ -6,7 +6,7 @@ import type { Context } from "./context.ts";
 import { count, example, name, time, wordOf } from "./options.ts";
 import { type PageOptions, printPages } from "./pages.ts";
 
-const PROBES = [...CATALOG.map(({ id }) => id), "other"];
+const PROBE_CHOICES = [...CATALOG.map(({ id }) => id), "other"];
 
 interface ListOptions extends PageOptions {
   /** Milliseconds since the Unix epoch. */
@@ -28,7 +28,7 @@ export function outcomeCommand(context: Context): Command {
     .option("--to <time>", "only hours that begin before this time", time)
     .option("--platform <platform>", PLATFORMS.join(" or "), wordOf(PLATFORMS))
     .option("--sdk-version <version>", "of this SDK version", name("an SDK version", LIMITS.sdkVersion))
-    .option("--probe <id>", "of this probe; other = unknown probes", wordOf(PROBES))
+    .option("--probe <id>", "of this probe; other = unknown probes", wordOf(PROBE_CHOICES))
     .option("--limit <n>", "maximum number of rows; 0 = no limit", count, 100)
     .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs outcome list --probe geolocation --from 2027-01-31"))

@@ -2,7 +2,7 @@ import { type Call, withCalls } from "./call.ts";
 import { type Context, printJson, printRows } from "./context.ts";
 
 /** Maximum number of rows that one call lists. */
-const PAGE = 1_000;
+const PAGE_SIZE = 1_000;
 
 /** What one call lists. */
 export interface Page {
@@ -25,7 +25,10 @@ export async function* pagesOf<Row>(
   let left = limit === 0 ? Number.POSITIVE_INFINITY : limit;
   let cursor: string | null | undefined = after;
   do {
-    const { rows, next } = await read({ limit: Math.min(PAGE, left), ...(cursor !== undefined && { after: cursor }) });
+    const { rows, next } = await read({
+      limit: Math.min(PAGE_SIZE, left),
+      ...(cursor !== undefined && { after: cursor }),
+    });
     if (rows.length > 0) yield rows;
     left -= rows.length;
     cursor = next;

@@ -88,12 +88,12 @@ export function createProgram(context: Context): Command {
     requestCommand,
     accountCommand,
   ];
-  for (const make of commands) adopt(program, make(context));
+  for (const make of commands) addSubcommand(program, make(context));
   return program;
 }
 
 /** Commander copies settings only to commands that it creates itself. */
-function adopt(parent: Command, child: Command): void {
+function addSubcommand(parent: Command, child: Command): void {
   const inherit = (command: Command): void => {
     command.copyInheritedSettings(parent);
     for (const inner of command.commands) inherit(inner);

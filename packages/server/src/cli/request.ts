@@ -71,7 +71,7 @@ function addCommand(context: Context): Command {
         }),
       );
       if (!added.is_known) context.stderr.write("Nothing is held about this account: check the spelling.\n");
-      show(context, added.request, options);
+      printRequest(context, added.request, options);
     });
 }
 
@@ -100,7 +100,7 @@ function extendCommand(context: Context): Command {
       const { request } = await withCalls(context, "change", (call) =>
         call("extendRequest", { request_id: id, reason, dry_run: dryRun }),
       );
-      show(context, request, options);
+      printRequest(context, request, options);
     });
 }
 
@@ -135,11 +135,11 @@ function closeCommand(context: Context): Command {
           dry_run: dryRun,
         }),
       );
-      show(context, request, options);
+      printRequest(context, request, options);
     });
 }
 
-function show(
+function printRequest(
   context: Context,
   row: Answer<"closeRequest">["request"],
   { dryRun = false, json }: { readonly dryRun?: boolean; readonly json?: boolean },

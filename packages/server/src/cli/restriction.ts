@@ -63,7 +63,7 @@ function addCommand(context: Context): Command {
       if (approver === undefined && request === undefined) {
         self.error("error: one of --approver, --request says who decided it");
       }
-      const placed = await withCalls(context, "change", (caller) => place(caller, options));
+      const placed = await withCalls(context, "change", (caller) => placeRestriction(caller, options));
       if (json) return printJson(context, { ...placed, dry_run: dryRun });
       if (dryRun) print(context, `It would hide ${plural(placed.events, "event")}. Nothing was changed.`);
       else
@@ -71,7 +71,7 @@ function addCommand(context: Context): Command {
     });
 }
 
-function place(
+function placeRestriction(
   caller: Call,
   { account: of, purpose, article, reason, approver, request, dryRun = false }: AddOptions,
 ): Promise<Answer<"addRestriction">> {
@@ -119,13 +119,13 @@ function liftCommand(context: Context): Command {
         if (dryRun) return would;
         // guard(drop): nothing is shown to analysts again unasked
         // fails: e2e/restrictions.test.ts › shows the events again
-        await confirm(context, { what: shownAgain(would.events), yes });
+        await confirm(context, { what: shownAgainText(would.events), yes });
         return lift(false);
       });
       if (json) return printJson(context, { restriction_id: id, events, dry_run: dryRun });
-      if (dryRun) print(context, `${shownAgain(events)} Nothing was changed.`);
-      else print(context, `Restriction ${id} is lifted. ${shownAgain(events)}`);
+      if (dryRun) print(context, `${shownAgainText(events)} Nothing was changed.`);
+      else print(context, `Restriction ${id} is lifted. ${shownAgainText(events)}`);
     });
 }
 
-const shownAgain = (events: number): string => `Shown to analysts again: ${plural(events, "event")}.`;
+const shownAgainText = (events: number): string => `Shown to analysts again: ${plural(events, "event")}.`;

@@ -28,10 +28,10 @@ export function retentionCommand(context: Context): Command {
       if (dryRun) {
         const overdue = await call(context, "readOverdue", {});
         if (json) return printJson(context, { ...overdue, dry_run: true });
-        return print(context, `${sentence(overdue)} Nothing was changed.`);
+        return print(context, `${overdueText(overdue)} Nothing was changed.`);
       }
       const expired = await withCalls(context, "change", async (caller) => {
-        if (context.ask) await ask(context, await caller("readOverdue", {}), yes);
+        if (context.ask) await confirmOverdue(context, await caller("readOverdue", {}), yes);
         return caller("runRetention", {});
       });
       if (json) return printJson(context, expired);
@@ -69,9 +69,10 @@ export function retentionCommand(context: Context): Command {
 
 type Overdue = Answer<"readOverdue">;
 
-const sentence = ({ overdue_partitions, overdue_rows }: Overdue): string =>
+const overdueText = ({ overdue_partitions, overdue_rows }: Overdue): string =>
   `Expired: ${plural(overdue_partitions, "partition")}, and ${plural(overdue_rows, "event")} that are deleted row by row.`;
 
-async function ask(context: Context, overdue: Overdue, yes: boolean | undefined): Promise<void> {
-  if (overdue.overdue_partitions + overdue.overdue_rows > 0) await confirm(context, { what: sentence(overdue), yes });
+async function confirmOverdue(context: Context, overdue: Overdue, yes: boolean | undefined): Promise<void> {
+  if (overdue.overdue_partitions + overdue.overdue_rows > 0)
+    await confirm(context, { what: overdueText(overdue), yes });
 }

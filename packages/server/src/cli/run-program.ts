@@ -5,16 +5,16 @@ import { hasCode, OperatorError } from "../errors/operator-error.ts";
 import { safeMessage } from "../messages/own-message.ts";
 import { translateDriverError } from "../postgres/errors.ts";
 
-const DONE = 0;
+const EXIT_SUCCESS = 0;
 
 /** Runs the program; the result is its exit code. */
 export async function runProgram(program: Command, args: readonly string[]): Promise<number> {
   try {
     await program.parseAsync([...args], { from: "user" });
-    return DONE;
+    return EXIT_SUCCESS;
   } catch (error) {
     if (error instanceof CommanderError) {
-      return error.exitCode === 0 ? DONE : OPERATOR_ERRORS["wrong-usage"].exitCode;
+      return error.exitCode === 0 ? EXIT_SUCCESS : OPERATOR_ERRORS["wrong-usage"].exitCode;
     }
     const { message, exitCode } = asOperatorError(error);
     program.configureOutput().writeErr?.(`${message}\n`);

@@ -23,7 +23,7 @@ const CLOSE_WITHIN_MS = 12_000;
 const MAX_CORES_OF_ONE = 3;
 
 /** More processes open more connections than PostgreSQL has by default, and one PostgreSQL limits them: set more by hand. */
-const MAX_DEFAULT = 8;
+const MAX_DEFAULT_PROCESSES = 8;
 
 export function serveCommand(context: Context): Command {
   return new Command("serve")
@@ -103,7 +103,7 @@ const createLogger = ({ stderr }: Context, { service }: Config, base: object | n
 
 /** The number of processes that take events; 1 is the server itself. */
 const processesOf = ({ service }: Config, { cores }: Context): number =>
-  service.processes ?? (cores <= MAX_CORES_OF_ONE ? 1 : Math.min(cores - 1, MAX_DEFAULT));
+  service.processes ?? (cores <= MAX_CORES_OF_ONE ? 1 : Math.min(cores - 1, MAX_DEFAULT_PROCESSES));
 
 async function openProcesses(
   count: number,

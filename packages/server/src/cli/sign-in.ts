@@ -91,14 +91,14 @@ async function signIn(
     const page = new URL(`${BASE_PATH}/cli-sign-in?${query.toString()}`, target).href;
     print(context, `Sign in with a browser on this machine: ${page}`);
     if (opensBrowser && context.isTerminal) context.openBrowser?.(page);
-    return await exchange(target, await codeOf(server, state), verifier);
+    return await exchangeCode(target, await codeOf(server, state), verifier);
   } finally {
     server.close();
     server.closeAllConnections();
   }
 }
 
-const DONE =
+const SIGNED_IN_PAGE =
   '<!doctype html><html lang="en"><title>drs</title><p>Return to the terminal. You can close this page.</p></html>\n';
 
 /** The code of the first request that repeats the state. @throws login-unusable after ten minutes. */
@@ -119,13 +119,13 @@ function codeOf(server: Server, state: string): Promise<string> {
       }
       clearTimeout(timer);
       response.writeHead(200, { "Content-Type": "text/html; charset=utf-8", "Referrer-Policy": "no-referrer" });
-      response.end(DONE, () => resolve(code));
+      response.end(SIGNED_IN_PAGE, () => resolve(code));
     });
   });
 }
 
 /** @throws dependency-unavailable, access-denied */
-async function exchange(target: string, code: string, verifier: string): Promise<Issued> {
+async function exchangeCode(target: string, code: string, verifier: string): Promise<Issued> {
   const response = await fetch(new URL(`${BASE_PATH}/cli-sign-in/token`, target), {
     method: "POST",
     redirect: "error",

@@ -55,7 +55,7 @@ export function readSettings(environment: Environment, directory: string): Setti
     const result = choices.get(path);
     return result && "value" in result ? [[path, result.value]] : [];
   });
-  return { ok: true, settings: freeze(nested(chosen)) };
+  return { ok: true, settings: freeze(nestValues(chosen)) };
 }
 
 /**
@@ -137,7 +137,9 @@ function resolveConfig(
   }
   const valid = values as Partial<Values>;
   problems.push(...conflicts({ isSet: (path) => choices.has(path), values: valid, nameOf, directory }));
-  return problems.length > 0 ? { ok: false, problems } : { ok: true, config: complete(valid as Values, directory) };
+  return problems.length > 0
+    ? { ok: false, problems }
+    : { ok: true, config: withDefaultFolders(valid as Values, directory) };
 }
 
 function defaultOf(path: Path): Result<unknown> {
@@ -145,7 +147,7 @@ function defaultOf(path: Path): Result<unknown> {
   return fallback === undefined ? { value: undefined } : kind.read(fallback);
 }
 
-function complete(values: Values, directory: string): Config {
+function withDefaultFolders(values: Values, directory: string): Config {
   const embedded = values["database.url"] === undefined;
   const folder = (chosen: string | undefined, other: string | undefined, fallback: string): string | undefined =>
     chosen ?? (embedded && other === undefined ? fallback : undefined);
@@ -158,12 +160,12 @@ function complete(values: Values, directory: string): Config {
     const value = effective[path];
     return [path, settingOf(path).kind === pathKind && typeof value === "string" ? resolve(directory, value) : value];
   });
-  return freeze({ ...nested(located), embedded }) as Config;
+  return freeze({ ...nestValues(located), embedded }) as Config;
 }
 
 type Group = { [name: string]: unknown };
 
-function nested(values: Iterable<readonly [Path, unknown]>): Group {
+function nestValues(values: Iterable<readonly [Path, unknown]>): Group {
   const root: Group = {};
   for (const [path, value] of values) {
     const names = path.split(".");

@@ -17,14 +17,17 @@ const VAULT_REQUIRED = [
   "keys.vault.tokenFile",
 ] as const satisfies readonly Path[];
 
-const VAULT = [
+const VAULT_SETTINGS = [
   ...VAULT_REQUIRED,
   "keys.vault.mount",
   "keys.vault.caFile",
   "keys.vault.namespace",
 ] as const satisfies readonly Path[];
 
-const TIME_STAMPS = ["audit.timeStamps.caFile", "audit.timeStamps.directory"] as const satisfies readonly Path[];
+const TIME_STAMP_SETTINGS = [
+  "audit.timeStamps.caFile",
+  "audit.timeStamps.directory",
+] as const satisfies readonly Path[];
 
 const SIGN_IN_REQUIRED = [
   "service.admin.oidc.clientId",
@@ -32,7 +35,7 @@ const SIGN_IN_REQUIRED = [
   "service.admin.publicUrl",
 ] as const satisfies readonly Path[];
 
-const SIGN_IN = [
+const SIGN_IN_SETTINGS = [
   ...SIGN_IN_REQUIRED,
   "service.admin.oidc.clientSecret",
   "service.admin.oidc.rolesClaim",
@@ -75,16 +78,16 @@ export function conflicts({ isSet, values, nameOf: n, directory }: Choices): str
     isInside(resolve(directory, path), resolve(directory, folder));
 
   for (const paths of EXCLUSIVE) {
-    problemWhen(paths.filter(isSet).length > 1, `${listed(paths.map(n))} exclude each other`);
+    problemWhen(paths.filter(isSet).length > 1, `${joinNames(paths.map(n))} exclude each other`);
   }
   problemWhen(
     has("keys.previousEncryptionKey") && !has("keys.encryptionKey"),
     `${n("keys.previousEncryptionKey")} needs ${n("keys.encryptionKey")}; every other source gives all of its keys itself`,
   );
   for (const [lead, needed, all] of [
-    ["keys.vault.url", VAULT_REQUIRED, VAULT],
-    ["audit.timeStamps.url", TIME_STAMPS, TIME_STAMPS],
-    ["service.admin.oidc.issuer", SIGN_IN_REQUIRED, SIGN_IN],
+    ["keys.vault.url", VAULT_REQUIRED, VAULT_SETTINGS],
+    ["audit.timeStamps.url", TIME_STAMP_SETTINGS, TIME_STAMP_SETTINGS],
+    ["service.admin.oidc.issuer", SIGN_IN_REQUIRED, SIGN_IN_SETTINGS],
   ] as const) {
     for (const path of all) problemWhen(has(path) && !has(lead), `${n(path)} has no meaning without ${n(lead)}`);
     for (const path of needed) problemWhen(has(lead) && !has(path), `${n(path)} is required with ${n(lead)}`);
@@ -96,7 +99,7 @@ export function conflicts({ isSet, values, nameOf: n, directory }: Choices): str
   );
   problemWhen(
     has("database.url", "keys.databaseUrl") && !has(...KEY_SOURCES),
-    `${listed(KEY_SOURCES.map(n), "or")} is required with ${n("database.url")} or ${n("keys.databaseUrl")}`,
+    `${joinNames(KEY_SOURCES.map(n), "or")} is required with ${n("database.url")} or ${n("keys.databaseUrl")}`,
   );
   for (const path of ["database.migrationUrl", "service.admin.database.url"] as const) {
     problemWhen(has(path) && !external, `${n(path)} has no meaning without ${n("database.url")}`);
@@ -164,7 +167,7 @@ export function conflicts({ isSet, values, nameOf: n, directory }: Choices): str
   return problems;
 }
 
-const listed = (names: readonly string[], word = "and"): string =>
+const joinNames = (names: readonly string[], word = "and"): string =>
   `${names.slice(0, -1).join(", ")} ${word} ${names.at(-1)}`;
 
 function isInside(path: string, folder: string): boolean {

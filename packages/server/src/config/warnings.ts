@@ -11,7 +11,7 @@ export interface Warning {
   readonly detail: string;
 }
 
-const DATABASES = [
+const DATABASE_URL_SETTINGS = [
   "database.url",
   "database.migrationUrl",
   "service.admin.database.url",
@@ -41,7 +41,7 @@ export function warningsOf(config: Config): readonly Warning[] {
     "the key-encryption key is stored next to the secrets it wraps: fine for development, not for production",
     "advice",
   );
-  for (const path of DATABASES) {
+  for (const path of DATABASE_URL_SETTINGS) {
     const url = valueAt(config, path);
     warnWhen(
       url !== undefined && isUnencrypted(url),

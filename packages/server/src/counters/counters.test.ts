@@ -53,13 +53,13 @@ interface Sent {
   readonly members?: number;
 }
 
-interface OpenLog {
+interface OutcomeLogScene {
   readonly observe: (probes: Probes, sent?: Sent) => void;
   readonly flush: () => Promise<void>;
   readonly errors: unknown[];
 }
 
-function outcomeLog(executor: Executor = opened.system.pool): OpenLog {
+function outcomeLog(executor: Executor = opened.system.pool): OutcomeLogScene {
   const errors: unknown[] = [];
   const log = new BufferedOutcomeLog(executor, (error) => errors.push(error));
   logs.push(log);

@@ -5,7 +5,7 @@ import type { CountedEvent, EventProbes, OnError, OutcomeLog } from "../ports.ts
 import type { Executor } from "../postgres/executor.ts";
 import { query, sql } from "../postgres/statement.ts";
 import { CountWriter } from "./count-writer.ts";
-import { countedMajor, countedVersion, OTHER, WIDEST } from "./counted-text.ts";
+import { countedMajor, countedVersion, OTHER_TEXT, MAX_WALKED_MEMBERS } from "./counted-text.ts";
 import { hourOf, hoursOf, type WrittenRow } from "./hours.ts";
 
 const WRITE_EVERY_MS = 10_000;
@@ -30,24 +30,24 @@ const SLOTS: readonly Slot[] = [
   ...slots("success", [""]),
   ...slots("timeout", [""]),
   ...slots("omitted", [""]),
-  ...slots("skipped", [...SKIPPED_REASONS, OTHER]),
-  ...slots("error", [...OUTCOME_ERRORS, OTHER]),
+  ...slots("skipped", [...SKIPPED_REASONS, OTHER_TEXT]),
+  ...slots("error", [...OUTCOME_ERRORS, OTHER_TEXT]),
 ];
-const OMITTED = SLOTS.findIndex(({ state }) => state === "omitted");
+const OMITTED_SLOT = SLOTS.findIndex(({ state }) => state === "omitted");
 
 /** The slot of an outcome's code. */
-const SLOT_OF = new Uint8Array(256);
+const SLOT_OF_CODE = new Uint8Array(256);
 for (const [slot, { state, reason }] of SLOTS.entries()) {
-  if (slot !== OMITTED) SLOT_OF[outcomeCode({ status: state, reason, error: reason })] = slot;
+  if (slot !== OMITTED_SLOT) SLOT_OF_CODE[outcomeCode({ status: state, reason, error: reason })] = slot;
 }
 
 const PROBES = CATALOG.map(({ id }) => id);
 /** Whether a probe exists on a platform, in the order of `PROBES`. */
-const EXISTS = new Map<string, readonly boolean[]>(
+const PROBE_EXISTENCE = new Map<string, readonly boolean[]>(
   PLATFORMS.map((platform) => [platform, CATALOG.map(({ platforms }) => platforms.includes(platform))]),
 );
 /** Unknown probes are counted behind the catalog's. */
-const COUNTED_PROBES = [...PROBES, OTHER];
+const COUNTED_PROBES = [...PROBES, OTHER_TEXT];
 
 interface Group {
   /** Milliseconds since the Unix epoch. */
@@ -63,7 +63,7 @@ const nameOf = ({ hour, platform, sdkVersion, osMajor }: Omit<Group, "counts">):
   `${hour} ${platform} ${sdkVersion} ${osMajor}`;
 
 /** The cap applies over all servers and restarts. Servers that write at the same moment may exceed it slightly. */
-const WRITE = sql(
+const WRITE_OUTCOMES = sql(
   `
   with reported as (
     select * from jsonb_to_recordset($1::jsonb) as r (hour timestamptz, platform text, sdk_version text, os_major text,
@@ -78,8 +78,8 @@ const WRITE = sql(
     from reported r left join existing e using (hour, platform, sdk_version, os_major)
   )
   insert into probe_outcome (hour, platform, sdk_version, os_major, probe, state, reason, occurrences)
-    select hour, platform, case when fits then sdk_version else '${OTHER}' end,
-      case when fits then os_major else '${OTHER}' end, probe, state, reason, sum(occurrences)
+    select hour, platform, case when fits then sdk_version else '${OTHER_TEXT}' end,
+      case when fits then os_major else '${OTHER_TEXT}' end, probe, state, reason, sum(occurrences)
     from by_group group by 1, 2, 3, 4, 5, 6, 7 order by 1, 2, 3, 4, 5, 6, 7
     on conflict (hour, platform, sdk_version, os_major, probe, state, reason) do update set
       occurrences = probe_outcome.occurrences + excluded.occurrences`,
@@ -119,14 +119,14 @@ export class BufferedOutcomeLog implements OutcomeLog {
       sdkVersion: countedVersion(sdkVersion),
       osMajor: countedMajor(systemVersion),
     });
-    const exists = EXISTS.get(platform);
+    const exists = PROBE_EXISTENCE.get(platform);
     for (let index = 0; index < PROBES.length; index++) {
       const code = known[index] as number;
-      if (code !== 0) add(counts, index, SLOT_OF[code] as number, 1);
-      else if (exists?.[index]) add(counts, index, OMITTED, 1);
+      if (code !== 0) add(counts, index, SLOT_OF_CODE[code] as number, 1);
+      else if (exists?.[index]) add(counts, index, OMITTED_SLOT, 1);
     }
-    if (members > WIDEST) return;
-    for (const code of unknown()) add(counts, PROBES.length, SLOT_OF[code] as number, 1);
+    if (members > MAX_WALKED_MEMBERS) return;
+    for (const code of unknown()) add(counts, PROBES.length, SLOT_OF_CODE[code] as number, 1);
   }
 
   flush(): Promise<void> {
@@ -140,9 +140,9 @@ export class BufferedOutcomeLog implements OutcomeLog {
   #group(named: Omit<Group, "counts">): Group {
     const existing = this.#groups.get(nameOf(named));
     if (existing) return existing;
-    const isOther = named.sdkVersion === OTHER && named.osMajor === OTHER;
+    const isOther = named.sdkVersion === OTHER_TEXT && named.osMajor === OTHER_TEXT;
     if (this.#groups.size >= MAX_GROUPS_IN_MEMORY && !isOther) {
-      return this.#group({ ...named, sdkVersion: OTHER, osMajor: OTHER });
+      return this.#group({ ...named, sdkVersion: OTHER_TEXT, osMajor: OTHER_TEXT });
     }
     const group = { ...named, counts: new Float64Array(COUNTED_PROBES.length * SLOTS.length) };
     this.#groups.set(nameOf(named), group);
@@ -158,7 +158,7 @@ export class BufferedOutcomeLog implements OutcomeLog {
 
   async #write(groups: ReadonlyMap<string, Group>): Promise<void> {
     const rows = [...groups.values()].flatMap(rowsOf);
-    await query(this.#executor, WRITE, [JSON.stringify(rows), hoursOf(rows)]);
+    await query(this.#executor, WRITE_OUTCOMES, [JSON.stringify(rows), hoursOf(rows)]);
   }
 
   #keep(groups: ReadonlyMap<string, Group>): void {

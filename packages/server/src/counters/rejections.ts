@@ -4,7 +4,7 @@ import type { Clock, OnError, RejectionLog } from "../ports.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { query, sql } from "../postgres/statement.ts";
 import { CountWriter } from "./count-writer.ts";
-import { countedVersion, OTHER } from "./counted-text.ts";
+import { countedVersion, OTHER_TEXT } from "./counted-text.ts";
 import { hourOf, hoursOf } from "./hours.ts";
 
 const WRITE_EVERY_MS = 10_000;
@@ -31,7 +31,7 @@ const nameOf = ({ hour, problem, violation, place, sdkVersion }: Count): string 
   `${hour} ${problem} ${violation} ${place} ${sdkVersion}`;
 
 /** The cap applies over all servers and restarts. Servers that write at the same moment may exceed it slightly. */
-const WRITE = sql(
+const WRITE_REJECTIONS = sql(
   `
   with reported as (
     select * from jsonb_to_recordset($1::jsonb)
@@ -46,8 +46,8 @@ const WRITE = sql(
     from reported r left join existing e using (hour, problem, violation, place, sdk_version)
   )
   insert into rejection (hour, problem, violation, place, sdk_version, occurrences)
-    select hour, problem, case when fits then violation else '${OTHER}' end,
-      case when fits then place else '${ANY_PLACE}' end, case when fits then sdk_version else '${OTHER}' end,
+    select hour, problem, case when fits then violation else '${OTHER_TEXT}' end,
+      case when fits then place else '${ANY_PLACE}' end, case when fits then sdk_version else '${OTHER_TEXT}' end,
       sum(occurrences)
     from by_row group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
     on conflict (hour, problem, violation, place, sdk_version) do update set
@@ -104,7 +104,7 @@ export class BufferedRejectionLog implements RejectionLog {
     if (existing) existing.occurrences += count.occurrences;
     else if (this.#counts.size < MAX_ROWS_IN_MEMORY || count.place === ANY_PLACE) {
       this.#counts.set(nameOf(count), { ...count });
-    } else this.#add({ ...count, violation: OTHER, place: ANY_PLACE, sdkVersion: OTHER });
+    } else this.#add({ ...count, violation: OTHER_TEXT, place: ANY_PLACE, sdkVersion: OTHER_TEXT });
   }
 
   #take(): ReadonlyMap<string, Count> | undefined {
@@ -118,7 +118,7 @@ export class BufferedRejectionLog implements RejectionLog {
     const rows = [...counts.values()].map(({ hour, problem, violation, place, sdkVersion, occurrences }) => {
       return { hour: new Date(hour).toISOString(), problem, violation, place, sdk_version: sdkVersion, occurrences };
     });
-    await query(this.#executor, WRITE, [JSON.stringify(rows), hoursOf(rows)]);
+    await query(this.#executor, WRITE_REJECTIONS, [JSON.stringify(rows), hoursOf(rows)]);
   }
 }
 

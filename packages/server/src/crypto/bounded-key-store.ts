@@ -3,7 +3,7 @@ import type { KeySource } from "./key-encryption.ts";
 import type { KeyStore } from "./key-store.ts";
 
 /** Number of files that one call reads. */
-const SLICE = 100;
+const SLICE_SIZE = 100;
 
 /** A key store in files: each of its calls has the deadline of the dependency, also where a call needs many files. */
 export function boundedKeyStore(store: KeyStore, bounded: Bounded): KeyStore {
@@ -17,8 +17,8 @@ export function boundedKeyStore(store: KeyStore, bounded: Bounded): KeyStore {
   return {
     ...store,
     readToOpen: async (ids) => {
-      const slices = Array.from({ length: Math.ceil(ids.length / SLICE) }, (_, index) =>
-        bounded(() => store.readToOpen(ids.slice(index * SLICE, (index + 1) * SLICE))),
+      const slices = Array.from({ length: Math.ceil(ids.length / SLICE_SIZE) }, (_, index) =>
+        bounded(() => store.readToOpen(ids.slice(index * SLICE_SIZE, (index + 1) * SLICE_SIZE))),
       );
       return new Map((await Promise.all(slices)).flatMap((found) => [...found]));
     },

@@ -10,17 +10,20 @@ interface Dictionary {
   readonly tokens?: NameTokens;
 }
 
-const read = (file: string): Buffer => readFileSync(join(import.meta.dirname, "dictionaries", file));
+const readDictionary = (file: string): Buffer => readFileSync(join(import.meta.dirname, "dictionaries", file));
 
 /**
  * Dictionaries by version. A version is written into every payload, so none is ever changed or removed.
  * `dictionaries/README.md` describes how they are made.
  */
 const DICTIONARIES: Readonly<Record<number, () => Dictionary>> = {
-  1: () => ({ content: read("1.zdict") }),
-  2: () => ({ content: read("2.zdict"), tokens: new NameTokens(read("2.names").toString().trim().split(/\s+/)) }),
+  1: () => ({ content: readDictionary("1.zdict") }),
+  2: () => ({
+    content: readDictionary("2.zdict"),
+    tokens: new NameTokens(readDictionary("2.names").toString().trim().split(/\s+/)),
+  }),
 };
-const CURRENT = 2;
+const CURRENT_DICTIONARY = 2;
 
 const loaded = new Map<number, Dictionary>();
 
@@ -36,13 +39,13 @@ function dictionaryOf(version: number): Dictionary {
 const MAX_EVENT_BYTES = 16_777_216;
 
 /** Number of compressors at work, each on a thread of libuv's pool. */
-const LANES = 2;
+const MAX_PARALLEL = 2;
 
 /**
  * Each write is a frame of its own, all of one context: loading the dictionary costs more than compressing an event
  * does, and this way it is done once.
  */
-const OPTIONS = {
+const COMPRESSION_OPTIONS = {
   flush: constants.ZSTD_e_end,
   chunkSize: 65_536,
   params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_dictIDFlag]: 0 },
@@ -61,15 +64,15 @@ export class Compressor {
   #next = 0;
 
   /** @param version of the dictionary. */
-  constructor(version = CURRENT) {
+  constructor(version = CURRENT_DICTIONARY) {
     const dictionary = dictionaryOf(version);
     this.#version = version;
-    this.#lanes = Array.from({ length: LANES }, () => new Lane(dictionary));
+    this.#lanes = Array.from({ length: MAX_PARALLEL }, () => new Lane(dictionary));
   }
 
   async compress(bytes: Uint8Array): Promise<Compressed> {
     const lane = this.#lanes[this.#next] as Lane;
-    this.#next = (this.#next + 1) % LANES;
+    this.#next = (this.#next + 1) % MAX_PARALLEL;
     return { dictionary: this.#version, bytes: await lane.compress(bytes) };
   }
 }
@@ -109,7 +112,7 @@ class Context {
   #output: Buffer[] = [];
 
   constructor(dictionary: Buffer) {
-    this.#stream = createZstdCompress({ ...OPTIONS, dictionary });
+    this.#stream = createZstdCompress({ ...COMPRESSION_OPTIONS, dictionary });
     this.#stream.on("data", (chunk: Buffer) => this.#output.push(chunk));
     // The call-back of the write reports the error to the caller.
     this.#stream.on("error", () => {});

@@ -11,7 +11,7 @@ import {
 import { Unavailable } from "../ports.ts";
 import type { KeyStore, KeyStoreWatermark } from "./key-store.ts";
 
-const ID = /^[\da-f]{64}$/;
+const SECRET_ID = /^[\da-f]{64}$/;
 
 /**
  * A file per secret, and an empty one per destruction record, named by the secret's id: a listing of the directory names
@@ -22,7 +22,7 @@ export async function directoryKeyStore(directory: string, creates = true): Prom
   if (creates) await makeFolder(join(directory, "secrets"));
 
   function pathOf(id: string, folder: "secrets" | "destroyed" = "secrets"): string {
-    if (!ID.test(id)) throw new TypeError("an id of a secret has 64 hexadecimal digits");
+    if (!SECRET_ID.test(id)) throw new TypeError("an id of a secret has 64 hexadecimal digits");
     return join(directory, folder, id.slice(0, 2), id);
   }
 
@@ -105,7 +105,7 @@ export async function directoryKeyStore(directory: string, creates = true): Prom
 
   async function* ids(): AsyncGenerator<readonly string[]> {
     for (const folder of await list(join(directory, "secrets"))) {
-      yield (await list(join(directory, "secrets", folder))).filter((name) => ID.test(name));
+      yield (await list(join(directory, "secrets", folder))).filter((name) => SECRET_ID.test(name));
     }
   }
 

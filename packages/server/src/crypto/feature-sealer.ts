@@ -17,7 +17,7 @@ import { accountSecretName, type FindHoldSecrets, holdSecretName } from "./seale
 import type { Secrets } from "./secrets.ts";
 
 /** The version of what is sealed. */
-const FORMAT = 1;
+const FORMAT_VERSION = 1;
 
 /** The identity of a row of feature values, which its payload is bound to. */
 export interface FeatureIdentity {
@@ -82,7 +82,7 @@ export function createFeatureSealer(
     if (known) return known;
     const account = await accountSecret(keyId);
     const { id, secret } = await secretForWriting(secrets, partitions, identity, partition);
-    const key = derive(account, secret);
+    const key = deriveFeatureKey(account, secret);
     dataKeys.remember(id, partition.end, keyId, key);
     return key;
   }
@@ -98,7 +98,7 @@ export function createFeatureSealer(
   ): Promise<Buffer> {
     const names = await partitionNames(identity);
     const account = await accountSecret(keyId, from);
-    return openWithOne(from, names, (one) => openWith(derive(account, one), identity, payload));
+    return openWithOne(from, names, (one) => openWith(deriveFeatureKey(account, one), identity, payload));
   }
 
   async function openCopy(identity: FeatureIdentity, holdId: string, payload: Buffer): Promise<Buffer> {
@@ -109,7 +109,12 @@ export function createFeatureSealer(
 
   return {
     async seal(identity, keyId, bytes) {
-      return encrypt(await keyForWriting(identity, keyId), FORMAT, associatedData(identity, FORMAT), bytes);
+      return encrypt(
+        await keyForWriting(identity, keyId),
+        FORMAT_VERSION,
+        associatedData(identity, FORMAT_VERSION),
+        bytes,
+      );
     },
 
     open: (identity, keyId, payload) => open({ identity, keyId, payload }, secrets),
@@ -130,7 +135,7 @@ export function createFeatureSealer(
       const name = holdSecretName((await findHoldSecrets(holdId)).at(-1) ?? holdId);
       const secret = await secrets.findForUse(name);
       if (!secret) throw secretMissing(name);
-      return encrypt(holdKey(secret), FORMAT, associatedData(identity, FORMAT), bytes);
+      return encrypt(holdKey(secret), FORMAT_VERSION, associatedData(identity, FORMAT_VERSION), bytes);
     },
 
     openCopy,
@@ -141,7 +146,7 @@ export function createFeatureSealer(
   };
 }
 
-function derive(accountSecret: Buffer, partitionSecret: Buffer): KeyObject {
+function deriveFeatureKey(accountSecret: Buffer, partitionSecret: Buffer): KeyObject {
   return deriveKey(Buffer.concat([accountSecret, partitionSecret]), "feature");
 }
 

@@ -7,7 +7,7 @@ import { Unavailable } from "../ports.ts";
 import type { SourceDeadline } from "./held-keys.ts";
 import { keysOfText } from "./keys-of-text.ts";
 
-export const COMMAND = "the command in DRS_KEY_ENCRYPTION_KEY_COMMAND";
+export const COMMAND_NAME = "the command in DRS_KEY_ENCRYPTION_KEY_COMMAND";
 
 const MAX_OUTPUT_BYTES = 64 * 1024;
 
@@ -24,16 +24,16 @@ export async function keysOfCommand(
   deadline: SourceDeadline,
 ): Promise<readonly Buffer[]> {
   const expired = (): Unavailable =>
-    new Unavailable(`${COMMAND} did not end within ${deadline.ms} ms`, { code: "dependency-silent" });
+    new Unavailable(`${COMMAND_NAME} did not end within ${deadline.ms} ms`, { code: "dependency-silent" });
   const env = withoutOwnVariables(environment);
   const text = await withDeadline({ ...deadline, expired }, (signal) => outputOf(command, env, signal));
   const keys = keysOfText(text);
-  if ("problem" in keys) throw unusable(`printed something else than keys: each line ${keys.problem}`);
+  if ("problem" in keys) throw unusableOutput(`printed something else than keys: each line ${keys.problem}`);
   return keys.value;
 }
 
 async function outputOf(command: readonly string[], env: Environment, signal: AbortSignal): Promise<string> {
-  const child = start(command, env);
+  const child = startCommand(command, env);
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const chunks: Buffer[] = [];
   let size = 0;
@@ -41,14 +41,14 @@ async function outputOf(command: readonly string[], env: Environment, signal: Ab
     size += chunk.length;
     // guard(false): the output of the command is limited
     // fails: packages/server/src/crypto/key-command.test.ts › prints without end
-    if (size > MAX_OUTPUT_BYTES) reject(unusable(`printed more than ${MAX_OUTPUT_BYTES / 1024} KiB`));
+    if (size > MAX_OUTPUT_BYTES) reject(unusableOutput(`printed more than ${MAX_OUTPUT_BYTES / 1024} KiB`));
     else chunks.push(chunk);
   });
   child.once("error", (error: NodeJS.ErrnoException) => reject(notStarted(error)));
   child.once("exit", (code, killedBy) => {
     // guard(false): a command that fails gives no key
     // fails: packages/server/src/crypto/key-command.test.ts › that fails is named with the cause
-    if (code !== 0) reject(unusable(code === null ? `was ended by ${killedBy}` : `ended with exit code ${code}`));
+    if (code !== 0) reject(unusableOutput(code === null ? `was ended by ${killedBy}` : `ended with exit code ${code}`));
     // A process that the command left behind would keep the output open.
     // guard(drop): processes that the command leaves behind are ended
     // fails: packages/server/src/crypto/key-command.test.ts › leaves a process behind
@@ -69,7 +69,7 @@ async function outputOf(command: readonly string[], env: Environment, signal: Ab
 }
 
 /** Starts the command in a process group of its own. @throws key-source-unusable */
-function start([program = "", ...args]: readonly string[], env: Environment): ChildProcess {
+function startCommand([program = "", ...args]: readonly string[], env: Environment): ChildProcess {
   try {
     return spawn(program, args, { env, stdio: ["ignore", "pipe", "ignore"], detached: true });
   } catch (error) {
@@ -106,7 +106,10 @@ function endGroup({ pid }: ChildProcess): void {
 }
 
 /** The error leaves out the cause, which holds the arguments. */
-const notStarted = ({ code }: NodeJS.ErrnoException): OperatorError => unusable(`can't be started: ${code}`);
+const notStarted = ({ code }: NodeJS.ErrnoException): OperatorError => unusableOutput(`can't be started: ${code}`);
 
-const unusable = (problem: string): OperatorError =>
-  new OperatorError("key-source-unusable", `${COMMAND} ${problem}. Run it by hand: its output is never shown here`);
+const unusableOutput = (problem: string): OperatorError =>
+  new OperatorError(
+    "key-source-unusable",
+    `${COMMAND_NAME} ${problem}. Run it by hand: its output is never shown here`,
+  );

@@ -4,7 +4,7 @@ import type { Dependencies } from "../dependencies/dependencies.ts";
 import type { Bounded } from "../dependencies/file-calls.ts";
 import { boundedKeySource } from "./bounded-key-store.ts";
 import { holdKeys } from "./held-keys.ts";
-import { COMMAND, keysOfCommand } from "./key-command.ts";
+import { COMMAND_NAME, keysOfCommand } from "./key-command.ts";
 import type { KeySource } from "./key-encryption.ts";
 import { openLocalKeySource } from "./key-encryption-key.ts";
 import { keysOfVault, vaultContext, vaultKey, type VaultOptions } from "./vault-transit.ts";
@@ -29,7 +29,7 @@ export async function openKeySource(options: KeySourceOptions): Promise<KeySourc
   const { encryptionKeyCommand: command } = config.keys;
   if (command) {
     const load = (): Promise<readonly Buffer[]> => keysOfCommand(command, environment, deadline);
-    return holdKeys(load, { description: COMMAND, advice: COMMAND_ADVICE });
+    return holdKeys(load, { description: COMMAND_NAME, advice: COMMAND_ADVICE });
   }
   const vault = vaultOf(config.keys);
   if (vault) {
@@ -47,10 +47,10 @@ function vaultOf({ vault }: Config["keys"]): VaultOptions | undefined {
   return { ...vault, url, keyName, wrappedKeyFile, tokenFile };
 }
 
-const THEN = "restart every server or send it SIGHUP, rotate again, then take the old one away";
+const NEXT_STEPS = "restart every server or send it SIGHUP, rotate again, then take the old one away";
 
-const COMMAND_ADVICE = `the key-encryption key comes from ${COMMAND}: let it print a new key after the present one, ${THEN}`;
+const COMMAND_ADVICE = `the key-encryption key comes from ${COMMAND_NAME}: let it print a new key after the present one, ${NEXT_STEPS}`;
 
 const vaultAdvice = (vault: VaultOptions, installation: string): string =>
   `the key-encryption key is wrapped by Vault: wrap a new one with the context ${vaultContext(installation)}, ` +
-  `add it to ${vault.wrappedKeyFile} after the present one, ${THEN}`;
+  `add it to ${vault.wrappedKeyFile} after the present one, ${NEXT_STEPS}`;

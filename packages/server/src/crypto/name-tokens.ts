@@ -2,18 +2,18 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** What a token may say of the value of its name. */
-const FOLLOWING = ["", "true,", "false,"];
+const TOKEN_SUFFIXES = ["", "true,", "false,"];
 const FIRST_TOKEN = 0x10;
 /** Names with the numbers from 0 and from 256 have tokens of their own. */
-const FIRST_NUMBERED = FIRST_TOKEN + FOLLOWING.length;
-const END_OF_TOKENS = FIRST_NUMBERED + 2 * FOLLOWING.length;
+const FIRST_NUMBERED = FIRST_TOKEN + TOKEN_SUFFIXES.length;
+const END_OF_TOKENS = FIRST_NUMBERED + 2 * TOKEN_SUFFIXES.length;
 /** Begins a text without tokens. */
 const NO_TOKENS = Buffer.of(0);
 
 /** The largest text with tokens, as `assembly/tokens.ts` has it. */
 const CAPACITY = 262_144;
 /** Used by one call at a time. */
-const scratch = new Uint8Array(CAPACITY);
+const scratchBuffer = new Uint8Array(CAPACITY);
 
 /** A text with tokens, until its encoder is called again. */
 export interface Encoded {
@@ -64,7 +64,7 @@ export class NameTokens {
 
   /** @param names up to 512, in the order of their numbers. */
   constructor(names: readonly string[]) {
-    const texts = FOLLOWING.flatMap((following) => names.map((name) => `"${name}":${following}`));
+    const texts = TOKEN_SUFFIXES.flatMap((following) => names.map((name) => `"${name}":${following}`));
     let end = 0;
     this.#names = names;
     this.#count = names.length;
@@ -86,7 +86,7 @@ export class NameTokens {
     if (text[0] === 0) return text.subarray(1);
     // Tokens only shorten a text.
     if (text.length > CAPACITY) throw new RangeError(TOO_LARGE);
-    const [texts, ends, count, decoded] = [this.#texts, this.#ends, this.#count, scratch];
+    const [texts, ends, count, decoded] = [this.#texts, this.#ends, this.#count, scratchBuffer];
     let name = -1;
     let used = 0;
     let end = 0;

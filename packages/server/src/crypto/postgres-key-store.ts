@@ -1,7 +1,7 @@
 import type { QueryResult } from "pg";
 import { Unavailable } from "../ports.ts";
 import { type DatabaseOptions, inTransaction, openPool, READ_ONLY } from "../postgres/database.ts";
-import { type Given, query, sql, type Statement } from "../postgres/statement.ts";
+import { type ParametersOf, query, sql, type Statement } from "../postgres/statement.ts";
 import { lockTransaction } from "../postgres/advisory-locks.ts";
 import { LOCKS } from "../postgres/locks.ts";
 import { asUnusable } from "../postgres/errors.ts";
@@ -23,19 +23,19 @@ const SCHEMA = `
     mark text not null
   )`;
 
-const READ = sql("select wrapped from drs_keys.secret where id = $1", ["text"], { wrapped: "bytea" });
+const READ_SECRET = sql("select wrapped from drs_keys.secret where id = $1", ["text"], { wrapped: "bytea" });
 const READ_MANY = sql("select id, wrapped from drs_keys.secret where id = any ($1::text[])", ["text[]"], {
   id: "text",
   wrapped: "bytea",
 });
 const IS_PREPARED = sql("select where to_regclass('drs_keys.destroyed_secret') is not null");
-const DESTROY = sql(
+const DESTROY_SECRET = sql(
   `with recorded as (insert into drs_keys.destroyed_secret (id) values ($1) on conflict do nothing)
         delete from drs_keys.secret where id = $1`,
   ["text"],
 );
-const DISCARD = sql("delete from drs_keys.secret where id = $1", ["text"]);
-const REPLACE = sql("update drs_keys.secret set wrapped = $3 where id = $1 and wrapped = $2", [
+const DISCARD_SECRET = sql("delete from drs_keys.secret where id = $1", ["text"]);
+const REPLACE_SECRET = sql("update drs_keys.secret set wrapped = $3 where id = $1 and wrapped = $2", [
   "text",
   "bytea",
   "bytea",
@@ -55,7 +55,7 @@ const WRITE_WATERMARK = sql(
   "insert into drs_keys.mark (name, mark) values ($1, $2) on conflict (name) do update set mark = $2",
   ["text", "text"],
 );
-const INSERT = sql("insert into drs_keys.secret (id, wrapped) values ($1, $2) on conflict do nothing", [
+const INSERT_SECRET = sql("insert into drs_keys.secret (id, wrapped) values ($1, $2) on conflict do nothing", [
   "text",
   "bytea",
 ]);
@@ -72,10 +72,10 @@ export async function postgresKeyStore(database: DatabaseOptions, isReadOnly = f
   };
   const run = <Values extends readonly unknown[], Row>(
     statement: Statement<Values, Row>,
-    ...values: Given<Values>
+    ...values: ParametersOf<Values>
   ): Promise<QueryResult<Row & object>> => query(pool, statement, ...values).catch(unavailable);
   const read = async (id: string): Promise<Buffer | undefined> => {
-    return (await run(READ, [id])).rows[0]?.wrapped;
+    return (await run(READ_SECRET, [id])).rows[0]?.wrapped;
   };
   const prepare = async (): Promise<void> => {
     if ((await run(IS_PREPARED)).rowCount === 1) return;
@@ -96,13 +96,13 @@ export async function postgresKeyStore(database: DatabaseOptions, isReadOnly = f
       return new Map((await run(READ_MANY, [ids])).rows.map(({ id, wrapped }) => [id, wrapped]));
     },
     async destroy(id) {
-      await run(DESTROY, [id]);
+      await run(DESTROY_SECRET, [id]);
     },
     async discard(id) {
-      await run(DISCARD, [id]);
+      await run(DISCARD_SECRET, [id]);
     },
     async replace(id, existing, wrapped) {
-      return (await run(REPLACE, [id, existing, wrapped])).rowCount === 1;
+      return (await run(REPLACE_SECRET, [id, existing, wrapped])).rowCount === 1;
     },
     async findMissing(ids) {
       return (await run(FIND_MISSING, [ids])).rows.map(({ id }) => id);
@@ -125,7 +125,7 @@ export async function postgresKeyStore(database: DatabaseOptions, isReadOnly = f
       await run(WRITE_WATERMARK, [name, mark]);
     },
     async create(id, wrapped) {
-      await run(INSERT, [id, wrapped]);
+      await run(INSERT_SECRET, [id, wrapped]);
       const existing = await read(id);
       if (!existing) throw new Unavailable("a secret vanished while it was read");
       return existing;

@@ -106,7 +106,7 @@ export function createSealer(
     const account = await secrets.find(accountSecretName(keyId));
     if (account) {
       const { id, secret } = await secretForWriting(secrets, partitions, identity, partition);
-      const key = derive(account, secret);
+      const key = deriveDataKey(account, secret);
       if (isSameEpoch(epoch, accountKeys.epoch) && generation === accountKeys.generation)
         presentDataKeys().remember(id, partition.end, keyId, key);
       return { keyId, epoch, key };
@@ -128,7 +128,7 @@ export function createSealer(
     const found = await secrets.findToOpen([accountName, ...names]);
     const account = found.get(accountName);
     if (!account) throw keysDestroyed("the keys of this event were destroyed or lost", [accountName]);
-    return openWithOne(sourceOf(found), names, (one) => openWith(derive(account, one), identity, payload));
+    return openWithOne(sourceOf(found), names, (one) => openWith(deriveDataKey(account, one), identity, payload));
   }
 
   async function openCopy(identity: EventIdentity, holdId: string, payload: Buffer): Promise<Buffer> {
@@ -187,7 +187,7 @@ export function createSealer(
   };
 }
 
-function derive(accountSecret: Buffer, partitionSecret: Buffer): KeyObject {
+function deriveDataKey(accountSecret: Buffer, partitionSecret: Buffer): KeyObject {
   return deriveKey(Buffer.concat([accountSecret, partitionSecret]), "event");
 }
 

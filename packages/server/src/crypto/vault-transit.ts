@@ -25,7 +25,7 @@ export interface VaultOptions {
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 const CIPHERTEXT = /^vault:v\d{1,9}:[A-Za-z\d+/]+={0,2}$/;
-const TOKEN = /^[\x21-\x7e]+$/;
+const TOKEN_TEXT = /^[\x21-\x7e]+$/;
 
 /** The context that a Transit key is derived from, in base64 as Vault takes it. It is no secret. */
 export const vaultContext = (installation: string): string =>
@@ -51,11 +51,11 @@ export function keysOfVault(
 
 async function unwrapAll(vault: VaultOptions, context: string, signal: AbortSignal): Promise<readonly Buffer[]> {
   const wrapped = await readWrapped(vault, context);
-  const ask = await connection(vault, signal);
+  const ask = await openVaultConnection(vault, signal);
   const keys: Buffer[] = [];
   for (const { ciphertext, line } of wrapped) {
     const answer = await ask({ ciphertext, context });
-    if (answer.status !== 200) throw refusal(vault, answer.status, { line, context });
+    if (answer.status !== 200) throw refusalError(vault, answer.status, { line, context });
     keys.push(keyOf(answer.text, vault, line));
   }
   // guard(drop): a Transit key that ignores the installation is refused
@@ -72,7 +72,7 @@ interface WrappedKey {
 
 async function readWrapped({ wrappedKeyFile: path }: VaultOptions, context: string): Promise<readonly WrappedKey[]> {
   const advice = `wrap one with the context ${context}, as docs/operator.md shows`;
-  const text = await read(path, "the wrapped key-encryption key", advice);
+  const text = await readTextFile(path, "the wrapped key-encryption key", advice);
   const lines = text.split("\n").map((content, index) => ({
     ciphertext: content.trim(),
     line: `line ${index + 1} of ${path}`,
@@ -90,7 +90,7 @@ async function readWrapped({ wrappedKeyFile: path }: VaultOptions, context: stri
 async function requireDerived(vault: VaultOptions, askWithoutContext: () => Promise<Answer>): Promise<void> {
   const { status } = await askWithoutContext();
   if (status === 400) return;
-  if (status !== 200) throw refusal(vault, status);
+  if (status !== 200) throw refusalError(vault, status);
   throw new OperatorError(
     "key-source-unusable",
     `the Transit key ${vaultKey(vault)} is not derived, and so opens wrapped keys of every installation: ` +
@@ -104,11 +104,14 @@ interface Answer {
 }
 
 /** Asks Vault to decrypt. The token is read again each time: an agent renews it. */
-async function connection(vault: VaultOptions, signal: AbortSignal): Promise<(body: object) => Promise<Answer>> {
+async function openVaultConnection(
+  vault: VaultOptions,
+  signal: AbortSignal,
+): Promise<(body: object) => Promise<Answer>> {
   const { tokenFile, caFile, namespace } = vault;
-  const token = (await read(tokenFile, "the token for Vault")).trim();
-  if (!TOKEN.test(token)) throw new OperatorError("key-file-unusable", `${tokenFile} holds no token for Vault`);
-  const ca = caFile === undefined ? undefined : await read(caFile, "the certificates for Vault");
+  const token = (await readTextFile(tokenFile, "the token for Vault")).trim();
+  if (!TOKEN_TEXT.test(token)) throw new OperatorError("key-file-unusable", `${tokenFile} holds no token for Vault`);
+  const ca = caFile === undefined ? undefined : await readTextFile(caFile, "the certificates for Vault");
   const options: RequestOptions & { readonly rejectUnauthorized: true } = {
     method: "POST",
     agent: false,
@@ -125,13 +128,13 @@ async function connection(vault: VaultOptions, signal: AbortSignal): Promise<(bo
     },
   };
   return (body) =>
-    send(vault, options, JSON.stringify(body)).catch((error: unknown) => {
+    sendToVault(vault, options, JSON.stringify(body)).catch((error: unknown) => {
       if (error instanceof OperatorError) throw error;
       throw unreachable(vault, error);
     });
 }
 
-function send(vault: VaultOptions, options: RequestOptions, body: string): Promise<Answer> {
+function sendToVault(vault: VaultOptions, options: RequestOptions, body: string): Promise<Answer> {
   const url = decryptUrl(vault);
   const start: (url: URL, options: RequestOptions, answered: (response: IncomingMessage) => void) => ClientRequest =
     url.protocol === "https:" ? httpsRequest : httpRequest;
@@ -188,7 +191,7 @@ const noAnswer = (vault: VaultOptions): OperatorError =>
   new OperatorError("key-source-unusable", `${describeVault(vault)} sent something that is no answer of Vault`);
 
 /** Explains a status other than 200 to the person who has to correct it. The answer's text is not quoted. */
-function refusal(
+function refusalError(
   vault: VaultOptions,
   status: number,
   asked?: { readonly line: string; readonly context: string },
@@ -223,7 +226,7 @@ function unreachable(vault: VaultOptions, error: unknown): Unavailable {
 
 const describeVault = ({ url }: VaultOptions): string => `Vault at ${new URL(url).host}`;
 
-async function read(path: string, what: string, advice?: string): Promise<string> {
+async function readTextFile(path: string, what: string, advice?: string): Promise<string> {
   return readFile(path, "utf8").catch((cause: NodeJS.ErrnoException) => {
     const problem = `${what} can't be read from ${path}: ${cause.code}`;
     throw new OperatorError("key-file-unusable", advice === undefined ? problem : `${problem}. To make it, ${advice}`, {

@@ -32,7 +32,7 @@ export interface Finding {
 const MIN_FREE_BYTES = 2 * 1024 ** 3;
 const MAX_CLOCK_DIFFERENCE_MS = 2_000;
 
-const EXAMINE = sql(
+const EXAMINE_DATABASE = sql(
   `select extract(epoch from wall_clock_time())::float8 * 1000 as now_ms, current_setting('server_version') as version,
        current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit, session_user as login, pg_is_in_recovery() as standby,
        (select usesuper from pg_user where usename = session_user)
@@ -60,7 +60,7 @@ export async function examine(installation: Installation): Promise<readonly Find
   const { config, pool, clock } = installation;
   const findings: Finding[] = [{ what: "configuration", ok: true, detail: "valid" }];
   const before = clock.now();
-  const row = await queryRow(pool, EXAMINE);
+  const row = await queryRow(pool, EXAMINE_DATABASE);
   findings.push({
     what: "database",
     ok: true,
@@ -188,7 +188,7 @@ async function diskFinding({ clusterDirectory }: Installation): Promise<Finding>
   return { what: "disk", ok, detail };
 }
 
-const OUTCOMES: Readonly<Record<string, string>> = {
+const OUTCOME_TEXTS: Readonly<Record<string, string>> = {
   "purpose-missing": "rejected (purpose-missing)",
   "purpose-exceeded": "rejected (purpose-exceeded)",
   unmapped: "stored under the purpose of unmapped action types",
@@ -197,11 +197,11 @@ const OUTCOMES: Readonly<Record<string, string>> = {
 
 /** Unmapped action types are no error, but the operator should see them. */
 async function purposeFinding({ pool, config }: Installation): Promise<Finding> {
-  const counts = await countOutcomes(pool, Object.keys(OUTCOMES));
+  const counts = await countOutcomes(pool, Object.keys(OUTCOME_TEXTS));
   const version = await readPolicyVersion(pool);
   const policy =
     version === 0 ? "no policy: every event is kept without end; see drs purpose apply" : `policy ${version}`;
-  const outcomes = counts.map(({ outcome, events }) => `${events} ${OUTCOMES[outcome]}`).join(", ");
+  const outcomes = counts.map(({ outcome, events }) => `${events} ${OUTCOME_TEXTS[outcome]}`).join(", ");
   const detail =
     outcomes === ""
       ? policy

@@ -29,9 +29,9 @@ export interface DriftDecision {
   readonly reason: string;
 }
 
-const COLUMNS = `path, kind, type, unit, sensitivity, ignored_until::text as ignored_until, seen_types,
+const DECISION_COLUMNS = `path, kind, type, unit, sensitivity, ignored_until::text as ignored_until, seen_types,
   ${instant("decided_at")}, decided_by, reason`;
-const TYPES = {
+const DECISION_TYPES = {
   path: "text",
   kind: narrowed<DriftDecision["kind"]>("text"),
   type: narrowed<DriftDecision["type"]>("text?"),
@@ -44,13 +44,13 @@ const TYPES = {
   reason: "text",
 } as const;
 
-const INSERT = sql(
+const INSERT_DECISION = sql(
   `insert into drift_decision (path, kind, type, unit, sensitivity, ignored_until, seen_types, decided_at, decided_by, reason)
     select $1, $2, $3, $4, $5, $6, coalesce(array_agg(distinct json_type order by json_type), '{}'), $7, $8, $9
       from drift where path = $1
-    returning ${COLUMNS}`,
+    returning ${DECISION_COLUMNS}`,
   ["text", "text", "text?", "text?", "text?", "date?", "timestamptz", "text", "text"],
-  TYPES,
+  DECISION_TYPES,
 );
 
 export interface Decided {
@@ -71,14 +71,14 @@ export function decideDrift(
   const sensitivity = "sensitivity" in verdict ? verdict.sensitivity : null;
   const until = kind === "ignored" ? (verdict.until ?? null) : null;
   const values = [path, kind, type, unit, sensitivity, until, new Date(at).toISOString(), by, reason] as const;
-  return queryRow(executor, INSERT, values);
+  return queryRow(executor, INSERT_DECISION, values);
 }
 
-const LIST = sql(`select ${COLUMNS} from drift_decision order by decision desc`, [], TYPES);
+const LIST_DECISIONS = sql(`select ${DECISION_COLUMNS} from drift_decision order by decision desc`, [], DECISION_TYPES);
 
 /** Every decision, newest first. */
 export async function listDriftDecisions(executor: Executor): Promise<readonly DriftDecision[]> {
-  return (await query(executor, LIST)).rows;
+  return (await query(executor, LIST_DECISIONS)).rows;
 }
 
 /** A field beyond the catalog that definitions of features may read. */
@@ -91,16 +91,20 @@ export interface AcceptedField {
   readonly is_classified: boolean;
 }
 
-const OVERLAY = sql("select path, type, unit, sensitivity, is_classified from catalog_overlay order by path", [], {
-  path: "text",
-  type: narrowed<AcceptedType>("text"),
-  unit: narrowed<Unit | null>("text?"),
-  sensitivity: narrowed<Sensitivity>("text"),
-  is_classified: "bool",
-});
+const LIST_ACCEPTED_FIELDS = sql(
+  "select path, type, unit, sensitivity, is_classified from catalog_overlay order by path",
+  [],
+  {
+    path: "text",
+    type: narrowed<AcceptedType>("text"),
+    unit: narrowed<Unit | null>("text?"),
+    sensitivity: narrowed<Sensitivity>("text"),
+    is_classified: "bool",
+  },
+);
 
 export async function listAcceptedFields(executor: Executor): Promise<readonly AcceptedField[]> {
-  return (await query(executor, OVERLAY)).rows;
+  return (await query(executor, LIST_ACCEPTED_FIELDS)).rows;
 }
 
 export type ReviewState = "open" | "accepted" | "ignored" | "rejected";

@@ -21,7 +21,7 @@ afterEach(async () => {
   await Promise.all(logs.splice(0).map((log) => log.close()));
 });
 
-interface OpenLog {
+interface DriftLogScene {
   readonly log: {
     readonly observe: (
       sdkVersion: string,
@@ -36,7 +36,7 @@ interface OpenLog {
 }
 
 /** Requests have few members, unless a test says otherwise. */
-function openLog(executor: Executor = opened.system.pool): OpenLog {
+function openLog(executor: Executor = opened.system.pool): DriftLogScene {
   const errors: unknown[] = [];
   const log = new BufferedDriftLog(executor, clock, (error) => errors.push(error));
   logs.push(log);

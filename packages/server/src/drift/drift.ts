@@ -1,6 +1,6 @@
 import type { FieldPath } from "@device-risk-signals/contract/catalog/check";
 import { CountWriter } from "../counters/count-writer.ts";
-import { WIDEST } from "../counters/counted-text.ts";
+import { MAX_WALKED_MEMBERS } from "../counters/counted-text.ts";
 import type { Clock, DriftLog, EventProbes, OnError } from "../ports.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";
@@ -15,11 +15,11 @@ const MAX_VERSIONS = 200;
 /** JSON type in the row that counts events which were not walked; its path is `*`. */
 const NOT_WALKED = "not-walked";
 
-const NAME = /^[A-Za-z0-9_]{1,64}$/;
-const VERSION = /^[A-Za-z0-9_.+-]{1,32}$/;
+const MEMBER_NAME = /^[A-Za-z0-9_]{1,64}$/;
+const SDK_VERSION = /^[A-Za-z0-9_.+-]{1,32}$/;
 
 /** The caps apply over all servers and restarts. Servers that write at the same moment may exceed them slightly. */
-const WRITE = sql(
+const WRITE_DRIFT = sql(
   `
   with reported as (
     select * from jsonb_to_recordset($1::jsonb) as r (path text, json_type text, platform text, sdk_version text, occurrences bigint)
@@ -90,7 +90,7 @@ export class BufferedDriftLog implements DriftLog {
   }
 
   observe(sender: Sender, probes: Pick<EventProbes, "departures">, members: number): void {
-    if (members > WIDEST) return this.#count(sender, "*", NOT_WALKED, 1);
+    if (members > MAX_WALKED_MEMBERS) return this.#count(sender, "*", NOT_WALKED, 1);
     for (const { path, found } of probes.departures()) {
       this.#count(sender, textOf(path), found, 1);
     }
@@ -116,7 +116,7 @@ export class BufferedDriftLog implements DriftLog {
   }
 
   #version(said: string): string {
-    const version = VERSION.test(said) ? said : "*";
+    const version = SDK_VERSION.test(said) ? said : "*";
     return this.#pathsOf.has(version) || this.#pathsOf.size < MAX_VERSIONS ? version : "*";
   }
 
@@ -146,13 +146,13 @@ export class BufferedDriftLog implements DriftLog {
       sdk_version: sdkVersion,
       occurrences,
     }));
-    await query(this.#executor, WRITE, [JSON.stringify(json), now]);
+    await query(this.#executor, WRITE_DRIFT, [JSON.stringify(json), now]);
   }
 }
 
 /** The stored form of a path. No kept name contains a `.`, so each text means exactly one path. */
 function textOf(path: FieldPath): string {
-  return path.map((name) => (NAME.test(name) ? name : "*")).join(".");
+  return path.map((name) => (MEMBER_NAME.test(name) ? name : "*")).join(".");
 }
 
 function countIdOf({ sdkVersion, platform, path, jsonType }: Omit<Count, "occurrences">): string {

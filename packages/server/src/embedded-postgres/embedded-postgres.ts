@@ -176,7 +176,7 @@ export class EmbeddedPostgres {
     await mkdir(draft, { mode: 0o700 });
     await this.#launcher.own(draft);
     const args = ["-D", draft, "-U", OWNER, "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-instructions"];
-    const { code, output } = await run(this.#launcher, this.#binaries.initdb, args);
+    const { code, output } = await runProgram(this.#launcher, this.#binaries.initdb, args);
     if (code !== 0) {
       await rm(draft, { recursive: true, force: true });
       throw new OperatorError(
@@ -414,7 +414,7 @@ async function socketDirectory(dataDir: string, launcher: Launcher): Promise<str
   return folder;
 }
 
-async function run(
+async function runProgram(
   launcher: Launcher,
   command: string,
   args: readonly string[],

@@ -18,7 +18,7 @@ export interface Launcher {
   readonly own: (folder: string) => Promise<void>;
 }
 
-const PLAIN: Launcher = {
+const AS_THIS_USER: Launcher = {
   wrap: (command, args) => [command, [...args]],
   options: {},
   owner: process.getuid?.(),
@@ -26,7 +26,7 @@ const PLAIN: Launcher = {
 };
 
 const AS_NOBODY: Launcher = {
-  ...PLAIN,
+  ...AS_THIS_USER,
   options: { uid: NOBODY, gid: NOBODY },
   owner: NOBODY,
   own: (folder) => chown(folder, NOBODY, NOBODY),
@@ -37,7 +37,7 @@ const AS_NOBODY: Launcher = {
  * may enter.
  */
 const IN_USER_NAMESPACE: Launcher = {
-  ...PLAIN,
+  ...AS_THIS_USER,
   wrap: (command, args) => [
     "unshare",
     ["--user", `--map-user=${NOBODY}`, `--map-group=${NOBODY}`, "--", command, ...args],
@@ -73,15 +73,15 @@ const AS_NOBODY_PASSING: Launcher = {
  * @throws OperatorError `embedded-postgres-failed` where root can't start an unprivileged child that reaches them.
  */
 export async function chooseLauncher(cluster: string, others: readonly string[]): Promise<Launcher> {
-  if (process.getuid?.() !== 0) return PLAIN;
+  if (process.getuid?.() !== 0) return AS_THIS_USER;
   const owner = await stat(cluster).then(
     ({ uid }) => uid,
     () => undefined,
   );
   const reachable = await Promise.all([dirname(dirname(cluster)), ...others].map(reachableByAll));
   if (owner !== 0 && reachable.every(Boolean)) return AS_NOBODY;
-  if (owner !== NOBODY && works(IN_USER_NAMESPACE)) return IN_USER_NAMESPACE;
-  if (owner !== 0 && works(AS_NOBODY_PASSING)) return AS_NOBODY_PASSING;
+  if (owner !== NOBODY && canLaunch(IN_USER_NAMESPACE)) return IN_USER_NAMESPACE;
+  if (owner !== 0 && canLaunch(AS_NOBODY_PASSING)) return AS_NOBODY_PASSING;
   const folder = dirname(cluster);
   throw new OperatorError(
     "embedded-postgres-failed",
@@ -90,7 +90,7 @@ export async function chooseLauncher(cluster: string, others: readonly string[])
   );
 }
 
-function works({ wrap }: Launcher): boolean {
+function canLaunch({ wrap }: Launcher): boolean {
   const [command, args] = wrap("true", []);
   return spawnSync(command, args, { stdio: "ignore" }).status === 0;
 }

@@ -6,13 +6,13 @@ import type { Lane, LaneEntry, SignedEntry } from "../audit/log/lane.ts";
 import { ACCEPTED, INGESTION } from "../audit/log/surfaces.ts";
 import { compareText } from "./compare-text.ts";
 import { byteaArray, int4Array, textArray, timestamptzArray, uuidArray } from "../postgres/binary-array.ts";
-import { type GivenTo, queryPrepared, sql } from "../postgres/statement.ts";
+import { type ParametersOfStatement, queryPrepared, sql } from "../postgres/statement.ts";
 
-const ERASURE = "(select coalesce(max(sequence), 0) from erasure)";
-const LOSS = "(select coalesce(max(loss_id), 0) from secret_loss)";
+const LATEST_ERASURE = "(select coalesce(max(sequence), 0) from erasure)";
+const LATEST_LOSS = "(select coalesce(max(loss_id), 0) from secret_loss)";
 
 /** The active policy. It does not change while a batch holds the ingestion lock, which `applyPolicy` excludes. */
-const POLICY = "(select coalesce(max(version), 0) from policy)";
+const LATEST_POLICY = "(select coalesce(max(version), 0) from policy)";
 
 const CLAIM_KEYS = sql(
   `insert into idempotency_key (account, key, event_id, purpose, received_at, request_mac, key_id)
@@ -21,10 +21,10 @@ const CLAIM_KEYS = sql(
       as asked (account, key, event_id, purpose, received_at, request_mac, key_id, name_mac)
     -- guard(true): what was sealed before an erasure is sealed again
     -- fails: e2e/erasure/concurrency.test.ts › a commit batch that waited
-    where (${ERASURE}, ${LOSS}) = ($9, $10)
+    where (${LATEST_ERASURE}, ${LATEST_LOSS}) = ($9, $10)
       -- guard(true): an event is stored under the active policy
       -- fails: e2e/purposes.test.ts › from the moment it is applied
-      and ${POLICY} = $11
+      and ${LATEST_POLICY} = $11
       -- guard(true): an idempotency key with a tombstone is taken
       -- fails: e2e/erasure/account.test.ts › deletes one event, or the events of one action
       and not exists (select from tombstone t where t.name_mac = asked.name_mac)
@@ -35,9 +35,9 @@ const CLAIM_KEYS = sql(
 );
 
 /** The lock is taken first: no other transaction changes what the next statement sees of erasures. */
-const BEGIN = "begin; select lock_ingestion_shared()";
+const BEGIN_BATCH = "begin; select lock_ingestion_shared()";
 
-const LATEST = sql(`select ${ERASURE} as erasure, ${LOSS} as loss, ${POLICY} as policy`, [], {
+const READ_LATEST = sql(`select ${LATEST_ERASURE} as erasure, ${LATEST_LOSS} as loss, ${LATEST_POLICY} as policy`, [], {
   erasure: "int8",
   loss: "int8",
   policy: "int4",
@@ -165,14 +165,14 @@ async function claimKeys(
     policy,
   ] as const;
   const [, { rows: claimed }] = await Promise.all([
-    client.query(BEGIN),
+    client.query(BEGIN_BATCH),
     queryPrepared(client, "claim_keys", CLAIM_KEYS, values),
   ]);
   // guard(true): one event for each idempotency key
   // fails: e2e/exactly-once.test.ts › rounds of
   if (claimed.length === events.length) return events;
   // Counts the returned rows: of a distributed table, the command tag counts the selected ones.
-  const [latest] = (await queryPrepared(client, "latest_epoch_and_policy", LATEST)).rows;
+  const [latest] = (await queryPrepared(client, "latest_epoch_and_policy", READ_LATEST)).rows;
   if (!latest || !isSameEpoch(latest, epoch) || latest.policy !== policy) return "stale";
   const ids = new Set(claimed.map(({ event_id }) => event_id));
   return events.filter((event) => ids.has(event.eventId));
@@ -202,7 +202,7 @@ function sharedColumns(events: readonly NewEvent[]): SharedColumns {
 function eventColumns(
   events: readonly NewEvent[],
   { accounts, keys, eventIds, purposes, receivedAt, keyIds }: SharedColumns,
-): GivenTo<typeof INSERT_EVENTS> {
+): ParametersOfStatement<typeof INSERT_EVENTS> {
   return [
     accounts,
     purposes,
@@ -241,7 +241,7 @@ function auditColumns(
   events: readonly NewEvent[],
   { eventIds }: SharedColumns,
   { record: { entryId, at, subjects = [], place }, bytes, mac }: SignedEntry,
-): GivenTo<typeof INSERT_AUDIT> {
+): ParametersOfStatement<typeof INSERT_AUDIT> {
   if (!place) throw new Error("an entry of a batch is in a lane");
   const { lane, number } = place;
   return [entryId, new Date(at).toISOString(), events.length, byteaArray(subjects), eventIds, bytes, mac, lane, number];

@@ -19,17 +19,17 @@ import { SQL_STATES } from "../postgres/sql-states.ts";
 import { MicroBatcher } from "../postgres/micro-batcher.ts";
 import { type Partitions } from "./partitions.ts";
 import { readReplayed } from "./read-events.ts";
-import { type Given, query, sql, type Statement } from "../postgres/statement.ts";
+import { type ParametersOf, query, sql, type Statement } from "../postgres/statement.ts";
 
 /** Maximum number of events in one transaction. */
 const MAX_BATCH_EVENTS = 64;
 /** One batch is prepared while another waits for the disk. */
-const LANES = 2;
+const MAX_PARALLEL_BATCHES = 2;
 /** Maximum time in milliseconds that an event waits, under load, for others to share its transaction. */
 const BATCH_LINGER_MS = 5;
 /** Each statement is planned once: a batch of another size is no reason to plan again, which costs more than to run it. */
-const ONE_PLAN = "-c plan_cache_mode=force_generic_plan";
-const COMMIT = "commit batch";
+const GENERIC_PLAN_OPTION = "-c plan_cache_mode=force_generic_plan";
+const COMMIT_OPERATION = "commit batch";
 
 /** A row that fits no partition breaks no constraint that has a name. */
 function isPartitionMissing(error: unknown): boolean {
@@ -100,7 +100,7 @@ export class PostgresEventStore implements EventStore {
     this.#batcher = new MicroBatcher({
       work: (events, lane) => this.#commit(events, lane),
       maxItems: MAX_BATCH_EVENTS,
-      lanes: LANES,
+      lanes: MAX_PARALLEL_BATCHES,
       linger: BATCH_LINGER_MS,
     });
   }
@@ -155,7 +155,7 @@ export class PostgresEventStore implements EventStore {
 
   async #query<Values extends readonly unknown[], Row>(
     statement: Statement<Values, Row>,
-    ...values: Given<Values>
+    ...values: ParametersOf<Values>
   ): Promise<Row[]> {
     try {
       return (await query(this.#options.executor, statement, ...values)).rows;
@@ -169,7 +169,7 @@ export class PostgresEventStore implements EventStore {
     try {
       return await this.#commitTogether(events, lane);
     } catch (error) {
-      const translated = this.#logAndTranslate(error, COMMIT);
+      const translated = this.#logAndTranslate(error, COMMIT_OPERATION);
       if (events.length === 1 || (translated instanceof Unavailable && !hasCode(translated, "partition-missing")))
         throw translated;
       return await this.#commitApart(events, lane);
@@ -183,7 +183,7 @@ export class PostgresEventStore implements EventStore {
     const results: Result[] = [];
     for (const event of events) {
       const alone = this.#commitTogether([event], lane).then(([result = "taken"]) => result);
-      results.push(await alone.catch((error: unknown) => new Failed(this.#logAndTranslate(error, COMMIT))));
+      results.push(await alone.catch((error: unknown) => new Failed(this.#logAndTranslate(error, COMMIT_OPERATION))));
     }
     return results;
   }
@@ -226,7 +226,7 @@ export class PostgresEventStore implements EventStore {
 
   async #connect(lane: number): Promise<pg.Client> {
     const { database } = this.#options;
-    const options = `${database.options ?? ""} ${ONE_PLAN}`;
+    const options = `${database.options ?? ""} ${GENERIC_PLAN_OPTION}`;
     const client = new BoundedClient({ ...database, options, pipeline: true });
     await client.connect().catch((error: unknown) => {
       this.#clients[lane] = undefined;

@@ -6,9 +6,9 @@ import { SQL_STATES } from "../postgres/sql-states.ts";
 import { query, sql } from "../postgres/statement.ts";
 
 /** Commit batches queue behind a session that waits for the lock, so it gives up soon and tries again. */
-const LOCK_WITHIN = "200ms";
+const LOCK_TIMEOUT = "200ms";
 const RETRY_MS = 200;
-const TRIES = 150;
+const MAX_TRIES = 150;
 
 const LOCK_INGESTION_EXCLUSIVE = sql("select lock_ingestion_exclusive()");
 
@@ -17,8 +17,8 @@ const LOCK_INGESTION_EXCLUSIVE = sql("select lock_ingestion_exclusive()");
  * @throws Unavailable where a batch stays under way for a minute.
  */
 export async function excludeIngestion(executor: Transaction): Promise<void> {
-  for (let tries = 0; tries < TRIES; tries++) {
-    await executor.query(`savepoint ingestion; set local lock_timeout = '${LOCK_WITHIN}'`);
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    await executor.query(`savepoint ingestion; set local lock_timeout = '${LOCK_TIMEOUT}'`);
     try {
       await query(executor, LOCK_INGESTION_EXCLUSIVE);
       await executor.query("set local lock_timeout = 0; release ingestion");

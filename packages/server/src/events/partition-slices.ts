@@ -16,7 +16,7 @@ import {
  * Maximum number of partitions in one statement. PostgreSQL locks the table and the five indexes of each, and plans
  * each by itself: a statement over all partitions would use up the lock table of the whole cluster.
  */
-const SLICE = 20;
+const MAX_SLICE_PARTITIONS = 20;
 
 export interface Partition {
   readonly partition_id: string;
@@ -162,7 +162,8 @@ export const releasingLocks = (transaction: Transaction): Executor => ({
 });
 
 export function* slicesOf(partitions: readonly Partition[]): Generator<readonly Partition[]> {
-  for (let at = 0; at < partitions.length; at += SLICE) yield partitions.slice(at, at + SLICE);
+  for (let at = 0; at < partitions.length; at += MAX_SLICE_PARTITIONS)
+    yield partitions.slice(at, at + MAX_SLICE_PARTITIONS);
 }
 
 /** A partition for composing a sample of a statement, which shows its types. */
@@ -233,7 +234,7 @@ export function* spansOf(partitions: readonly Partition[]): Generator<Span> {
     let found = overlapping(bounds[next++] ?? 0, to);
     while (next < bounds.length) {
       const more = overlapping(bounds[next] ?? 0, to);
-      if (more.length > SLICE) break;
+      if (more.length > MAX_SLICE_PARTITIONS) break;
       found = more;
       next++;
     }

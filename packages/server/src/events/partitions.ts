@@ -30,7 +30,7 @@ export async function addPartitionSecrets(
   await query(executor, ADD_PARTITION_SECRETS, [partitions, secrets]);
 }
 
-const ensure = (ensuring: string): Ensure =>
+const ensure = (ensuring: string): EnsureStatement =>
   sql(
     `select partition_id, (partition_id || later_secrets)::text[] as secrets,
         secret_created or later_secrets <> '{}' as created, extract(epoch from lower_bound)::float8 * 1000 as lower_ms,
@@ -40,7 +40,7 @@ const ensure = (ensuring: string): Ensure =>
     { partition_id: "uuid", secrets: "text[]", created: "bool", lower_ms: "float8", upper_ms: "float8" },
   );
 
-type Ensure = Statement<
+type EnsureStatement = Statement<
   readonly [purpose: number, at: string],
   {
     readonly partition_id: string;
@@ -53,11 +53,11 @@ type Ensure = Statement<
 
 /** The statements on the partitions of one table. */
 export interface PartitionedTable {
-  readonly ensure: Ensure;
+  readonly ensure: EnsureStatement;
   readonly recordCreated: Statement<readonly [secret: string], unknown>;
 }
 
-const EVENTS: PartitionedTable = {
+const EVENT_PARTITIONS: PartitionedTable = {
   ensure: ensure("ensure_event_partition"),
   recordCreated: sql("select record_created_secret($1)", ["uuid"]),
 };
@@ -79,7 +79,7 @@ export class Partitions implements PartitionRegistry {
   /** Number of times that `clear` was called. */
   #generation = 0;
 
-  constructor(executor: Executor, table = EVENTS) {
+  constructor(executor: Executor, table = EVENT_PARTITIONS) {
     this.#executor = executor;
     this.#table = table;
   }

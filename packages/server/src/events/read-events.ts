@@ -70,7 +70,7 @@ const viewOf = ({ includeRestricted = false }: ReadOptions): EventView =>
   includeRestricted ? "live_event" : "unrestricted_event";
 
 /** Copies that holds keep; they are in no partition. */
-const COPIES = "partition_purpose = -1";
+const IS_HELD_COPY = "partition_purpose = -1";
 const SEALED_COLUMNS = `${EVENT_COLUMNS}, key_id, hold_id, payload`;
 const SEALED_TYPES = { ...EVENT_TYPES, key_id: "uuid?", hold_id: "uuid?", payload: "bytea" } as const;
 const STATE_COLUMNS = `${HELD_COLUMN}, e.restricted`;
@@ -90,16 +90,20 @@ export type FoundEvent = StoredEvent & EventState;
 
 export type ListedEvent = EventRow & EventState;
 
-const IS_SAME = "e.received_at = $1 and e.event_id = $2";
+const IS_SAME_EVENT = "e.received_at = $1 and e.event_id = $2";
 
 /** A search for one event in a view, in partitions and among the copies that holds keep. */
-const findIn = <const Of extends Columns>(view: EventView, columns: string, types: Of): FindOne<RowOf<Of>> => ({
+const findInView = <const Of extends Columns>(view: EventView, columns: string, types: Of): FindOne<RowOf<Of>> => ({
   inPartitions: partitionQuery(
     ["timestamptz", "uuid"],
     types,
-    (within) => `select ${columns} from ${view} e where ${within("e", "view")} and ${IS_SAME}`,
+    (within) => `select ${columns} from ${view} e where ${within("e", "view")} and ${IS_SAME_EVENT}`,
   ),
-  ofCopies: sql(`select ${columns} from ${view} e where e.${COPIES} and ${IS_SAME}`, ["timestamptz", "uuid"], types),
+  ofCopies: sql(
+    `select ${columns} from ${view} e where e.${IS_HELD_COPY} and ${IS_SAME_EVENT}`,
+    ["timestamptz", "uuid"],
+    types,
+  ),
 });
 
 interface FindOne<Row> {
@@ -120,8 +124,8 @@ async function findOne<Row>(
 }
 
 const FIND_EVENT = {
-  live_event: findIn("live_event", FOUND_COLUMNS, FOUND_TYPES),
-  unrestricted_event: findIn("unrestricted_event", FOUND_COLUMNS, FOUND_TYPES),
+  live_event: findInView("live_event", FOUND_COLUMNS, FOUND_TYPES),
+  unrestricted_event: findInView("unrestricted_event", FOUND_COLUMNS, FOUND_TYPES),
 };
 
 /** Finds an event by its id alone: the id says when it was received, and so in which partition of each purpose it may be. */
@@ -137,8 +141,8 @@ export async function findEvent(
 const ATTRIBUTE_COLUMNS = `${EVENT_COLUMNS}, ${STATE_COLUMNS}`;
 const ATTRIBUTE_TYPES = { ...EVENT_TYPES, ...STATE_TYPES } as const;
 const FIND_ATTRIBUTES = {
-  live_event: findIn("live_event", ATTRIBUTE_COLUMNS, ATTRIBUTE_TYPES),
-  unrestricted_event: findIn("unrestricted_event", ATTRIBUTE_COLUMNS, ATTRIBUTE_TYPES),
+  live_event: findInView("live_event", ATTRIBUTE_COLUMNS, ATTRIBUTE_TYPES),
+  unrestricted_event: findInView("unrestricted_event", ATTRIBUTE_COLUMNS, ATTRIBUTE_TYPES),
 };
 
 /** Finds an event as `findEvent` does, for a caller that may not read payloads. */
@@ -150,7 +154,7 @@ export function findAttributes(
   return findOne(executor, eventId, FIND_ATTRIBUTES[viewOf(options)]);
 }
 
-const REVEAL = sql(
+const REVEAL_EVENT = sql(
   "select payload, key_id, hold_id from reveal_event($1, $2, $3, $4)",
   ["uuid", "text", "int4", "timestamptz"],
   { payload: "bytea", key_id: "uuid?", hold_id: "uuid?" },
@@ -165,7 +169,7 @@ export async function revealEvent(
   entryId: string,
   event: ListedEvent,
 ): Promise<StoredEvent | undefined> {
-  const { rows } = await query(executor, REVEAL, [entryId, event.account, event.purpose, event.received_at]);
+  const { rows } = await query(executor, REVEAL_EVENT, [entryId, event.account, event.purpose, event.received_at]);
   return rows[0] && storedEvent({ ...event, ...rows[0] });
 }
 
@@ -226,7 +230,7 @@ export async function readEvents(
 }
 
 /** What a list reads of an event: a login of the admin API may read no payload. */
-const LISTED = `e.event_id, e.idempotency_key, e.account, e.purpose, e.action_id, e.action_type, e.session_id, e.event_type,
+const LISTED_COLUMNS = `e.event_id, e.idempotency_key, e.account, e.purpose, e.action_id, e.action_type, e.session_id, e.event_type,
   e.schema_version, e.sdk_version, e.platform, e.app_version, e.collected_at, e.received_at, e.restricted`;
 const NEWEST_FIRST = "order by e.received_at desc, e.event_id desc limit";
 
@@ -265,11 +269,11 @@ function composeList(
   }
   const page = `${NEWEST_FIRST} ${bind(limit)}`;
   const and = conditions.map((condition) => ` and ${condition}`).join("");
-  const copies = `(select ${LISTED} from ${view} e where e.${COPIES}${and} ${page})`;
+  const copies = `(select ${LISTED_COLUMNS} from ${view} e where e.${IS_HELD_COPY}${and} ${page})`;
   const branches = branchesOf(
     span.partitions,
     bind,
-    (within) => `select ${LISTED} from ${view} e where ${within("e", "view")}${and} ${page}`,
+    (within) => `select ${LISTED_COLUMNS} from ${view} e where ${within("e", "view")}${and} ${page}`,
   );
   const all = branches === "" ? copies : `${copies} union all ${branches}`;
   return { text: `select ${EVENT_COLUMNS}, ${STATE_COLUMNS} from (${all}) e ${page}`, values };

@@ -78,10 +78,10 @@ function partitionsOf(executor: Executor, subject: EventSubject): Promise<readon
  * `kept_event`: all events, erased or expired ones included; `live_event`: events that may be read;
  * `unrestricted_event`: of those, events that may be analysed.
  */
-type View = "kept_event" | "live_event" | "unrestricted_event";
+type SearchableView = "kept_event" | "live_event" | "unrestricted_event";
 
 interface SearchText {
-  readonly view: View;
+  readonly view: SearchableView;
   /** The query on each partition, and on the copies that holds keep. */
   readonly select: string;
   readonly where: string;
@@ -156,19 +156,19 @@ const COUNT_UNRESTRICTED = subjectSearch(
 
 /** Events of a subject that are not erased, expired ones that are not deleted yet included. */
 export async function countStored(executor: Executor, subject: EventSubject): Promise<number> {
-  return sum(searchSubject(executor, COUNT_STORED, subject));
+  return sumOfCounts(searchSubject(executor, COUNT_STORED, subject));
 }
 
 export async function countLive(executor: Executor, subject: EventSubject): Promise<number> {
-  return sum(searchSubject(executor, COUNT_LIVE, subject));
+  return sumOfCounts(searchSubject(executor, COUNT_LIVE, subject));
 }
 
 /** Events of a subject that may be analysed. */
 export async function countUnrestricted(executor: Executor, subject: EventSubject): Promise<number> {
-  return sum(searchSubject(executor, COUNT_UNRESTRICTED, subject));
+  return sumOfCounts(searchSubject(executor, COUNT_UNRESTRICTED, subject));
 }
 
-async function sum(counts: AsyncGenerator<{ events: number }>): Promise<number> {
+async function sumOfCounts(counts: AsyncGenerator<{ events: number }>): Promise<number> {
   let total = 0;
   for await (const { events } of counts) total += events;
   return total;

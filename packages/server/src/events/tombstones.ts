@@ -47,7 +47,7 @@ export async function renewTombstones(
 }
 
 /** Number of copies that are processed together. */
-const PAGE = 1_000;
+const PAGE_SIZE = 1_000;
 
 const IS_TOMBSTONE_DUE = sql("select from tombstone where made_at + $1::interval <= transaction_time() limit 1", [
   "interval",
@@ -56,7 +56,7 @@ const IS_TOMBSTONE_DUE = sql("select from tombstone where made_at + $1::interval
 const LIST_ERASED_COPIES = sql(
   `select account, purpose, received_at, event_id, idempotency_key as key from held_event
     where erased_by is not null and (account, purpose, received_at, event_id) > ($1, $2, $3, $4)
-    order by account, purpose, received_at, event_id limit ${PAGE}`,
+    order by account, purpose, received_at, event_id limit ${PAGE_SIZE}`,
   ["text", "int4", "timestamptz", "uuid"],
   { account: "text", purpose: "int4", received_at: "timestamptz", event_id: "uuid", key: "text" },
 );
@@ -77,7 +77,7 @@ export async function renewHeldTombstones(
     const { rows } = await query(executor, LIST_ERASED_COPIES, last);
     await renewTombstones(executor, pseudonymizer, rows);
     const newest = rows.at(-1);
-    if (!newest || rows.length < PAGE) return;
+    if (!newest || rows.length < PAGE_SIZE) return;
     last = [newest.account, newest.purpose, newest.received_at, newest.event_id];
   }
 }

@@ -22,7 +22,7 @@ export async function writeExclusively(path: string, content: Buffer): Promise<v
   await syncFolder(dirname(dirname(path)));
 }
 
-const DRAFT = /^\.[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
+const DRAFT_NAME = /^\.[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 /** Deletes what killed calls of `writeExclusively` left in a folder, which has one writer at a time. */
 export async function unlinkDrafts(folder: string): Promise<void> {
@@ -30,7 +30,7 @@ export async function unlinkDrafts(folder: string): Promise<void> {
     if (error.code === "ENOENT") return [];
     throw error;
   });
-  for (const name of names) if (DRAFT.test(name)) await unlinkIfThere(join(folder, name));
+  for (const name of names) if (DRAFT_NAME.test(name)) await unlinkIfThere(join(folder, name));
 }
 
 /**
@@ -42,7 +42,7 @@ export async function replaceFile(path: string, content: Buffer): Promise<void> 
   await unlinkIfThere(draft);
   await writeDraft(draft, content);
   try {
-    await giveTo(await stat(path).catch(() => undefined), draft);
+    await changeOwner(await stat(path).catch(() => undefined), draft);
     await rename(draft, path);
   } catch (error) {
     await unlink(draft);
@@ -57,7 +57,7 @@ export async function makeFolder(folder: string): Promise<void> {
   if (first === undefined) return;
   const owner = await stat(dirname(first));
   for (let made = folder; made.length >= first.length; made = dirname(made)) {
-    await giveTo(owner, made);
+    await changeOwner(owner, made);
     await syncFolder(dirname(made));
   }
 }
@@ -87,7 +87,7 @@ async function writeDraft(draft: string, content: Buffer): Promise<void> {
   try {
     await file.writeFile(content);
     await file.sync();
-    await giveTo(await stat(dirname(draft)), draft);
+    await changeOwner(await stat(dirname(draft)), draft);
   } catch (error) {
     await unlink(draft);
     throw error;
@@ -102,6 +102,6 @@ interface Owner {
 }
 
 /** A file that root writes by `sudo` gets the owner of its folder, so that a server that is not root can read it. */
-async function giveTo(owner: Owner | undefined, path: string): Promise<void> {
+async function changeOwner(owner: Owner | undefined, path: string): Promise<void> {
   if (owner && process.getuid?.() === 0) await chown(path, owner.uid, owner.gid);
 }

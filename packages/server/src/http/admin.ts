@@ -33,7 +33,7 @@ export function createAdminServer(options: AdminOptions): Server {
     const refused = refusal(request, options);
     const { api } = options;
     if (!refused && api && pathOf(request.url ?? "/").startsWith("/admin/")) return api(request, response);
-    void (refused ? Promise.resolve(refused) : answer(pathOf(request.url ?? "/"), options))
+    void (refused ? Promise.resolve(refused) : answerPath(pathOf(request.url ?? "/"), options))
       .catch((): AdminAnswer => ({ status: 500, type: "text/plain", body: "failed\n" }))
       .then(({ status, type, body }) => {
         response.writeHead(status, { "Content-Type": type, "Content-Length": Buffer.byteLength(body) });
@@ -55,7 +55,7 @@ function refusal(request: IncomingMessage, { hosts }: AdminOptions): AdminAnswer
   return { status: 421, type: "text/plain", body: "this host name is not in DRS_ADMIN_HOSTS\n" };
 }
 
-async function answer(path: string, { readiness, metrics }: AdminOptions): Promise<AdminAnswer> {
+async function answerPath(path: string, { readiness, metrics }: AdminOptions): Promise<AdminAnswer> {
   switch (path) {
     case "/livez":
       return { status: 200, type: "text/plain", body: "ok\n" };

@@ -56,7 +56,7 @@ export function createEndpointServer(options: EndpointServerOptions): Server {
     requireHostHeader: false,
     noDelay: true,
   };
-  const underWay = new UnderWay();
+  const underWay = new OpenExchanges();
   const answer = (invite?: () => void): RequestListener => {
     return (request, response) => {
       underWay.add(request, response);
@@ -149,7 +149,7 @@ interface Exchange {
 }
 
 /** The exchanges of each connection that have not ended. */
-class UnderWay {
+class OpenExchanges {
   readonly #exchanges = new WeakMap<Socket, Set<Exchange>>();
 
   add(request: IncomingMessage, response: ServerResponse): void {

@@ -39,16 +39,16 @@ export interface StartedSession extends AdminSession {
 
 const hashOf = (secret: string): Buffer => createHash("sha256").update(secret).digest();
 
-const START = sql(
+const INSERT_SESSION = sql(
   `insert into admin_session (secret_hash, session_id, kind, person, identity, roles, authenticated_at, code_challenge,
       started_at, last_used_at, expires_at, mac)
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $11)`,
   ["bytea", "uuid", "text", "text", "text", "text[]", "timestamptz?", "text?", "timestamptz", "timestamptz", "bytea"],
 );
 
-const ROW = `session_id, person, identity, roles, ${instant("authenticated_at")}, ${instant("expires_at")},
+const SESSION_COLUMNS = `session_id, person, identity, roles, ${instant("authenticated_at")}, ${instant("expires_at")},
       code_challenge, mac`;
-const COLUMNS = {
+const SESSION_TYPES = {
   session_id: "uuid",
   person: "text",
   identity: "text",
@@ -59,8 +59,8 @@ const COLUMNS = {
   mac: "bytea",
 } as const;
 
-const FIND = sql(
-  `select ${ROW}, last_used_at < $3::timestamptz - interval '1 minute' as is_use_due
+const FIND_SESSION = sql(
+  `select ${SESSION_COLUMNS}, last_used_at < $3::timestamptz - interval '1 minute' as is_use_due
     from admin_session where secret_hash = $1 and kind = $2
       -- guard(true): a session that has ended is refused
       -- fails: packages/server/src/admin/sign-in.test.ts › when the operator revokes it
@@ -72,28 +72,28 @@ const FIND = sql(
       -- fails: packages/server/src/admin/sign-in.test.ts › is idle for 30 minutes
       and (kind <> 'console' or last_used_at > $3::timestamptz - interval '30 minutes')`,
   ["bytea", "text", "timestamptz"],
-  { ...COLUMNS, is_use_due: "bool" },
+  { ...SESSION_TYPES, is_use_due: "bool" },
 );
 const FIND_BY_ID = sql(
-  `select secret_hash, kind, ${ROW} from admin_session
+  `select secret_hash, kind, ${SESSION_COLUMNS} from admin_session
     where session_id = $1 and kind <> 'code' and ended_at is null and started_at <= $2 and expires_at > $2`,
   ["uuid", "timestamptz"],
-  { ...COLUMNS, secret_hash: "bytea", kind: narrowed<"console" | "login">("text") },
+  { ...SESSION_TYPES, secret_hash: "bytea", kind: narrowed<"console" | "login">("text") },
 );
 const RECORD_USE = sql("update admin_session set last_used_at = $2 where session_id = $1", ["uuid", "timestamptz"]);
-const TAKE_CODE = sql(
+const TAKE_SIGN_IN_CODE = sql(
   `update admin_session set ended_at = $2
-    where secret_hash = $1 and kind = 'code' and ended_at is null returning ${ROW}`,
+    where secret_hash = $1 and kind = 'code' and ended_at is null returning ${SESSION_COLUMNS}`,
   ["bytea", "timestamptz"],
-  COLUMNS,
+  SESSION_TYPES,
 );
-const END = sql(
+const END_SESSION = sql(
   `update admin_session set ended_at = $2
     where session_id = $1 and ended_at is null and expires_at > $2 returning person`,
   ["uuid", "timestamptz"],
   { person: "text" },
 );
-const END_WIDER = sql(
+const END_WIDER_SESSIONS = sql(
   `update admin_session set ended_at = $3
     where identity = $1 and ended_at is null and expires_at > $3 and not roles <@ $2::text[]
     returning session_id, person`,
@@ -101,7 +101,7 @@ const END_WIDER = sql(
   { session_id: "uuid", person: "text" },
 );
 
-const LIST = sql(
+const LIST_SESSIONS = sql(
   `select session_id, kind, person, roles, ${instant("authenticated_at")}, ${instant("started_at")},
       ${instant("last_used_at")}, ${instant("expires_at")}
     from admin_session where kind <> 'code' and ended_at is null and expires_at > $1
@@ -126,12 +126,12 @@ const nowOf = (clock: Clock): string => new Date(clock.now()).toISOString();
 /** Active sessions, newest first. */
 export async function listSessions(executor: Executor, clock: Clock, page: KeysetPage = FIRST_PAGE) {
   const [at = null, id = null] = positionValues(page, 1);
-  return (await query(executor, LIST, [nowOf(clock), at, id, page.limit])).rows;
+  return (await query(executor, LIST_SESSIONS, [nowOf(clock), at, id, page.limit])).rows;
 }
 
 /** Ends a session: its next request is refused. @returns its person; `undefined`: there is no such session. */
 export async function endSession(executor: Executor, clock: Clock, sessionId: string): Promise<string | undefined> {
-  return (await query(executor, END, [sessionId, nowOf(clock)])).rows[0]?.person;
+  return (await query(executor, END_SESSION, [sessionId, nowOf(clock)])).rows[0]?.person;
 }
 
 /** Ends the sessions that an identity began with roles that it does not have any more. @returns what ended. */
@@ -141,7 +141,7 @@ export async function endWiderSessions(
   identity: string,
   roles: readonly Role[],
 ): Promise<readonly { readonly session_id: string; readonly person: string }[]> {
-  return (await query(executor, END_WIDER, [identity, [...roles], nowOf(clock)])).rows;
+  return (await query(executor, END_WIDER_SESSIONS, [identity, [...roles], nowOf(clock)])).rows;
 }
 
 /**
@@ -172,7 +172,7 @@ export class AdminSessions {
     };
     const hash = hashOf(secret);
     const { sessionId, person, identity, roles, authenticatedAt, expiresAt } = session;
-    await query(executor, START, [
+    await query(executor, INSERT_SESSION, [
       hash,
       sessionId,
       kind,
@@ -196,7 +196,7 @@ export class AdminSessions {
     secret: string,
   ): Promise<AdminSession | undefined> {
     const hash = hashOf(secret);
-    const row = (await query(executor, FIND, [hash, kind, nowOf(clock)])).rows[0];
+    const row = (await query(executor, FIND_SESSION, [hash, kind, nowOf(clock)])).rows[0];
     const session = row && this.#verified(hash, kind, row);
     if (session && row.is_use_due) await query(executor, RECORD_USE, [session.sessionId, nowOf(clock)]);
     return session;
@@ -221,7 +221,7 @@ export class AdminSessions {
     codeVerifier: string,
   ): Promise<StartedSession | undefined> {
     const hash = hashOf(code);
-    const row = (await query(executor, TAKE_CODE, [hash, nowOf(clock)])).rows[0];
+    const row = (await query(executor, TAKE_SIGN_IN_CODE, [hash, nowOf(clock)])).rows[0];
     const signedIn = row && this.#verified(hash, "code", row);
     if (!signedIn || Date.parse(signedIn.expiresAt) <= clock.now()) return undefined;
     // guard(false): only the command that began a login exchanges its code

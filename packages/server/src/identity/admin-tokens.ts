@@ -7,7 +7,7 @@ import { FIRST_PAGE, isAfter, type KeysetPage, positionValues } from "../postgre
 import { query, sql } from "../postgres/statement.ts";
 
 /** `drs_adm_` and 32 random bytes in base64url. */
-const TOKEN = /^drs_adm_[A-Za-z0-9_-]{43}$/;
+const ADMIN_TOKEN = /^drs_adm_[A-Za-z0-9_-]{43}$/;
 
 /** 90 days. */
 export const MAX_TTL_MS = 90 * 86_400_000;
@@ -22,7 +22,7 @@ export interface IssuedAdminToken {
   readonly expires_at: string;
 }
 
-const ISSUE = sql(
+const INSERT_TOKEN = sql(
   `insert into admin_token (token_hash, token_id, person, roles, is_initial, issued_at, expires_at)
     values ($1, $2, $3, $4, $5, $6, $7)`,
   ["bytea", "uuid", "text", "text[]", "bool", "timestamptz", "timestamptz"],
@@ -46,7 +46,7 @@ export async function issueAdminToken(
   const tokenId = randomUUID();
   const now = clock.now();
   const expiresAt = new Date(now + ttlMs).toISOString();
-  await query(owner, ISSUE, [
+  await query(owner, INSERT_TOKEN, [
     hashOf(token),
     tokenId,
     person,
@@ -68,7 +68,7 @@ export interface AdminTokenRow {
   readonly revoked_at: string | null;
 }
 
-const LIST = sql(
+const LIST_TOKENS = sql(
   `select token_id, person, roles, ${instant("issued_at")}, ${instant("expires_at")}, ${instant("last_used_at")},
       ${instant("revoked_at")}
     from admin_token where ${isAfter("admin_token.issued_at", "$1", { token_id: "$2::uuid" })}
@@ -88,11 +88,11 @@ const LIST = sql(
 /** Newest first. */
 export async function listAdminTokens(executor: Executor, page: KeysetPage = FIRST_PAGE): Promise<AdminTokenRow[]> {
   const [at = null, id = null] = positionValues(page, 1);
-  const { rows } = await query(executor, LIST, [at, id, page.limit]);
+  const { rows } = await query(executor, LIST_TOKENS, [at, id, page.limit]);
   return rows.map((row) => ({ ...row, roles: [...row.roles] as Role[] }));
 }
 
-const REVOKE = sql(
+const REVOKE_TOKEN = sql(
   "update admin_token set revoked_at = $2 where token_id = $1 and revoked_at is null returning person",
   ["uuid", "timestamptz"],
   { person: "text" },
@@ -100,7 +100,7 @@ const REVOKE = sql(
 
 /** @returns the person of the token; `undefined`: there is no such active token. */
 export async function revokeAdminToken(executor: Executor, clock: Clock, tokenId: string): Promise<string | undefined> {
-  const { rows } = await query(executor, REVOKE, [tokenId, new Date(clock.now()).toISOString()]);
+  const { rows } = await query(executor, REVOKE_TOKEN, [tokenId, new Date(clock.now()).toISOString()]);
   return rows[0]?.person;
 }
 
@@ -123,7 +123,7 @@ export interface AdminTokenHolder {
   readonly expires_at: string;
 }
 
-const FIND = sql(
+const FIND_TOKEN = sql(
   `select token_id, person, roles, ${instant("expires_at")},
       coalesce(last_used_at < $2::timestamptz - interval '1 minute', true) as is_use_due
     from admin_token where token_hash = $1
@@ -160,9 +160,9 @@ export async function findHolder(
   clock: Clock,
   token: string,
 ): Promise<AdminTokenHolder | undefined> {
-  if (!TOKEN.test(token)) return undefined;
+  if (!ADMIN_TOKEN.test(token)) return undefined;
   const now = new Date(clock.now()).toISOString();
-  const row = (await query(executor, FIND, [hashOf(token), now])).rows[0];
+  const row = (await query(executor, FIND_TOKEN, [hashOf(token), now])).rows[0];
   if (!row) return undefined;
   const { token_id, person, roles, expires_at, is_use_due } = row;
   if (is_use_due) await query(executor, RECORD_USE, [token_id, now]);

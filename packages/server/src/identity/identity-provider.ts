@@ -73,7 +73,7 @@ export function identityProvider(options: IdentityProviderOptions): IdentityProv
             : [enableNonRepudiationChecks],
       };
       try {
-        const configuration = await discovery(issuer, clientId, {}, authentication(clientSecret), settings).catch(
+        const configuration = await discovery(issuer, clientId, {}, clientAuthentication(clientSecret), settings).catch(
           () => {
             throw new Unavailable("the identity provider gives no metadata");
           },
@@ -125,13 +125,13 @@ export function identityProvider(options: IdentityProviderOptions): IdentityProv
 }
 
 /** Each check reads the provider's metadata, which is another system's: once in half a minute is enough. */
-const PACE: Pace = { everyMs: 30_000, retryMs: 5_000 };
+const PROBE_PACE: Pace = { everyMs: 30_000, retryMs: 5_000 };
 
 /** Notices that the provider is away before a person does, and that it is back. */
 export const monitorIdentityProvider = (
   dependency: Dependency,
   provider: Pick<IdentityProvider, "check">,
-  pace = PACE,
+  pace = PROBE_PACE,
 ): Monitor => new Monitor(dependency, { ping: () => provider.check(), close: async () => {} }, pace);
 
 /** The second form is RFC 6749 §5.2: 401, where the client has sent its secret in `Authorization`. */
@@ -141,7 +141,7 @@ const isClientRefused = (error: unknown): boolean =>
     : error instanceof WWWAuthenticateChallengeError;
 
 /** Sends the secret by `client_secret_basic`, the default, unless the provider takes it in the body only. */
-function authentication(clientSecret: string | undefined): ClientAuth {
+function clientAuthentication(clientSecret: string | undefined): ClientAuth {
   if (clientSecret === undefined) return None();
   const [basic, post] = [ClientSecretBasic(clientSecret), ClientSecretPost(clientSecret)];
   return (server, client, body, headers) => {

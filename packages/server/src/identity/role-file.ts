@@ -14,16 +14,16 @@ export class RoleFile {
 
   /** @throws role-file-invalid */
   static async open(path: string): Promise<RoleFile> {
-    return new RoleFile(path, await read(path));
+    return new RoleFile(path, await readMapping(path));
   }
 
   /** Reads the file again; sessions keep their roles. @throws role-file-invalid, and the mapping remains as it was. */
   async reload(): Promise<void> {
-    this.current = await read(this.#path);
+    this.current = await readMapping(this.#path);
   }
 }
 
-async function read(path: string): Promise<RoleMapping> {
+async function readMapping(path: string): Promise<RoleMapping> {
   const text = await readFile(path, "utf8").catch((cause: NodeJS.ErrnoException) => {
     throw new OperatorError("role-file-invalid", `DRS_OIDC_ROLE_FILE: ${path} can't be read (${cause.code})`, {
       cause,

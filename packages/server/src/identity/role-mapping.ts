@@ -21,11 +21,11 @@ export interface RoleMapping {
 export type RoleMappingResult =
   { readonly ok: true; readonly mapping: RoleMapping } | { readonly ok: false; readonly problems: readonly string[] };
 
-const MEMBERS = ["roles", "people", "unlisted"];
+const ROLE_FILE_MEMBERS = ["roles", "people", "unlisted"];
 const PERSON_MEMBERS = ["person", "identities"];
 const IDENTITY_MEMBERS = ["issuer", "sub"];
 /** The names of unlisted people start with it. */
-const UNLISTED = "oidc-";
+const UNLISTED_PERSON_PREFIX = "oidc-";
 const MAX_PERSON = 128;
 /** From this number on, Entra leaves the claim out; other providers may cut it off. */
 const MAX_VALUES = 200;
@@ -46,7 +46,7 @@ export function readRoleMapping(text: string): RoleMappingResult {
   }
   const problems: string[] = [];
   const report: Report = (path, message) => void problems.push(`${path}: ${message}`);
-  refuseUnknown(content, MEMBERS, "", report);
+  refuseUnknown(content, ROLE_FILE_MEMBERS, "", report);
   const { unlisted = "refuse" } = content;
   if (unlisted !== "refuse" && unlisted !== "admit") report("unlisted", "must be refuse or admit");
   const mapping = {
@@ -106,7 +106,7 @@ function readPerson(value: unknown, path: string, report: Report) {
   if (!isPersonName(name)) {
     report(
       `${path}.person`,
-      `must be 1 to ${MAX_PERSON} characters without parentheses, and not start with ${UNLISTED}`,
+      `must be 1 to ${MAX_PERSON} characters without parentheses, and not start with ${UNLISTED_PERSON_PREFIX}`,
     );
   }
   if (!Array.isArray(identities) || identities.length === 0) {
@@ -124,7 +124,7 @@ const isPersonName = (name: unknown): name is string =>
   /^[^()\p{Cc}]+$/u.test(name) &&
   name.trim() === name &&
   [...name].length <= MAX_PERSON &&
-  !name.startsWith(UNLISTED);
+  !name.startsWith(UNLISTED_PERSON_PREFIX);
 
 function readIdentity(value: unknown, path: string, report: Report): Identity {
   const members = isMapping(value) ? value : {};
@@ -156,18 +156,19 @@ export function mapIdentity(mapping: RoleMapping, identity: Identity, claims: Cl
   if (!values.ok) return values;
   const roles = ROLE_NAMES.filter((role) => values.values.some((value) => mapping.roles.get(value)?.includes(role)));
   if (roles.length === 0) return refused(`The role file gives a role to no value of the claim ${claim}.`);
-  return { ok: true, person: listed ?? `${UNLISTED}${key.slice(0, 16)}`, roles };
+  return { ok: true, person: listed ?? `${UNLISTED_PERSON_PREFIX}${key.slice(0, 16)}`, roles };
 }
 
 const refused = (advice: string) => ({ ok: false, advice }) as const;
 
-const FEWER = "Let the identity provider send application roles, or only the groups that are assigned to this client.";
+const FEWER_GROUPS_ADVICE =
+  "Let the identity provider send application roles, or only the groups that are assigned to this client.";
 
 function valuesOf(claims: Claims, claim: string): { ok: true; values: readonly string[] } | ReturnType<typeof refused> {
   // guard(false): an overage marker is no empty list of groups
   // fails: packages/server/src/identity/role-mapping.test.ts › overage
   if (isOverage(claims, claim))
-    return refused(`The ID token has too many values of the claim ${claim} to list. ${FEWER}`);
+    return refused(`The ID token has too many values of the claim ${claim} to list. ${FEWER_GROUPS_ADVICE}`);
   const value = claims[claim];
   const values: readonly unknown[] = Array.isArray(value) ? value : [value];
   if (value === undefined || !values.every((item) => typeof item === "string")) {
@@ -177,7 +178,8 @@ function valuesOf(claims: Claims, claim: string): { ok: true; values: readonly s
   }
   // guard(false): a list that may have been cut off gives no role
   // fails: packages/server/src/identity/role-mapping.test.ts › 201 values
-  if (values.length > MAX_VALUES) return refused(`The claim ${claim} has more than ${MAX_VALUES} values. ${FEWER}`);
+  if (values.length > MAX_VALUES)
+    return refused(`The claim ${claim} has more than ${MAX_VALUES} values. ${FEWER_GROUPS_ADVICE}`);
   return { ok: true, values };
 }
 

@@ -25,13 +25,13 @@ export interface Attempt {
   readonly maxAge: number | null;
 }
 
-const BEGIN = sql("insert into sign_in_attempt (secret_hash, attempt, expires_at) values ($1, $2, $3)", [
+const INSERT_ATTEMPT = sql("insert into sign_in_attempt (secret_hash, attempt, expires_at) values ($1, $2, $3)", [
   "bytea",
   "text",
   "timestamptz",
 ]);
 const DELETE_EXPIRED = sql("delete from sign_in_attempt where expires_at <= $1", ["timestamptz"]);
-const TAKE = sql(
+const TAKE_ATTEMPT = sql(
   "delete from sign_in_attempt where secret_hash = $1 returning attempt, expires_at > $2 as is_current",
   ["bytea", "timestamptz"],
   { attempt: "text", is_current: "bool" },
@@ -44,13 +44,17 @@ export async function beginAttempt(executor: Executor, clock: Clock, attempt: At
   const secret = randomBytes(32).toString("base64url");
   const now = clock.now();
   await query(executor, DELETE_EXPIRED, [new Date(now).toISOString()]);
-  await query(executor, BEGIN, [hashOf(secret), JSON.stringify(attempt), new Date(now + ATTEMPT_MS).toISOString()]);
+  await query(executor, INSERT_ATTEMPT, [
+    hashOf(secret),
+    JSON.stringify(attempt),
+    new Date(now + ATTEMPT_MS).toISOString(),
+  ]);
   return secret;
 }
 
 /** @returns the attempt, which can't be taken again; `undefined`: there is none, or it has expired. */
 export async function takeAttempt(executor: Executor, clock: Clock, secret: string): Promise<Attempt | undefined> {
-  const row = (await query(executor, TAKE, [hashOf(secret), new Date(clock.now()).toISOString()])).rows[0];
+  const row = (await query(executor, TAKE_ATTEMPT, [hashOf(secret), new Date(clock.now()).toISOString()])).rows[0];
   return row?.is_current ? (JSON.parse(row.attempt) as Attempt) : undefined;
 }
 

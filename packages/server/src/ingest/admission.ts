@@ -61,11 +61,11 @@ export class Admission {
     if (this.#draining) return rejectRequest("draining", { "Retry-After": "2" });
     const announced = Number(headers.all("content-length")[0] ?? Number.NaN);
     const bytes = encoding === "identity" && announced <= maxBodyBytes ? announced : maxBodyBytes;
-    if (exceeds(plus(this.#all, this.#shared?.all), bytes, this.#max)) {
+    if (exceeds(addHeld(this.#all, this.#shared?.all), bytes, this.#max)) {
       return rejectRequest("overloaded", { "Retry-After": "1" });
     }
-    const own = this.#byAccount.get(account) ?? NOTHING;
-    if (exceeds(plus(own, this.#shared?.of(account)), bytes, this.#maxPerAccount)) {
+    const own = this.#byAccount.get(account) ?? NOTHING_HELD;
+    if (exceeds(addHeld(own, this.#shared?.of(account)), bytes, this.#maxPerAccount)) {
       return rejectRequest("too-many-requests", { "Retry-After": "1" });
     }
     this.#add(account, { requests: 1, bytes });
@@ -73,8 +73,8 @@ export class Admission {
   }
 
   #add(account: string, more: Held): void {
-    this.#all = plus(this.#all, more);
-    const own = plus(this.#byAccount.get(account) ?? NOTHING, more);
+    this.#all = addHeld(this.#all, more);
+    const own = addHeld(this.#byAccount.get(account) ?? NOTHING_HELD, more);
     if (own.requests === 0) this.#byAccount.delete(account);
     else this.#byAccount.set(account, own);
     this.#shared?.changed(account, own);
@@ -93,9 +93,9 @@ export class Admission {
   }
 }
 
-const NOTHING: Held = { requests: 0, bytes: 0 };
+const NOTHING_HELD: Held = { requests: 0, bytes: 0 };
 
-const plus = (held: Held, more: Held = NOTHING): Held => ({
+const addHeld = (held: Held, more: Held = NOTHING_HELD): Held => ({
   requests: held.requests + more.requests,
   bytes: held.bytes + more.bytes,
 });

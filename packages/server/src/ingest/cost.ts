@@ -3,15 +3,15 @@ const BYTES_PER_UNIT = 16_384;
 const MEMBERS_PER_UNIT = 1_024;
 
 /** Comparing two requests in canonical form takes about four times as long as reading and storing one. */
-const COMPARISON = 4;
+const COMPARISON_FACTOR = 4;
 
 /** The additional cost of comparing a request with a stored one in canonical form. */
 export function costOfComparison(cost: number): number {
-  return COMPARISON * (cost - 1);
+  return COMPARISON_FACTOR * (cost - 1);
 }
 
 /** A large body with escapes may need the slow reader, which takes about twice as long as `JSON.parse` and the checks. */
-const ESCAPES = 2;
+const ESCAPES_FACTOR = 2;
 
 /**
  * The cost of a request at the account's throttle: 1 for each 16 KiB of its decompressed body or for each 1,024 members
@@ -20,5 +20,5 @@ const ESCAPES = 2;
  */
 export function costOf(bytes: number, members: number, escapes = false): number {
   const cost = Math.max(1, Math.ceil(bytes / BYTES_PER_UNIT), Math.ceil(members / MEMBERS_PER_UNIT));
-  return escapes ? 1 + ESCAPES * (cost - 1) : cost;
+  return escapes ? 1 + ESCAPES_FACTOR * (cost - 1) : cost;
 }

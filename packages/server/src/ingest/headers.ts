@@ -8,13 +8,13 @@ export interface IngestHeaders {
   readonly encoding: Encoding;
 }
 
-const KEY = new RegExp(`^[!-~]{1,${LIMITS.idempotencyKey}}$`);
+const IDEMPOTENCY_KEY = new RegExp(`^[!-~]{1,${LIMITS.idempotencyKey}}$`);
 
 export function readHeaders(headers: RequestHeaders): IngestHeaders | RejectedRequest {
   const keys = headers.all("idempotency-key");
   const [idempotencyKey = ""] = keys;
   if (keys.length <= 1 && idempotencyKey === "") return rejectRequest("idempotency-key-missing");
-  if (keys.length > 1 || !KEY.test(idempotencyKey)) return rejectRequest("idempotency-key-invalid");
+  if (keys.length > 1 || !IDEMPOTENCY_KEY.test(idempotencyKey)) return rejectRequest("idempotency-key-invalid");
 
   const types = headers.all("content-type");
   if (types.length > 1 || (types[0] !== undefined && !isJson(types[0]))) return rejectRequest("media-type-unsupported");
@@ -25,7 +25,7 @@ export function readHeaders(headers: RequestHeaders): IngestHeaders | RejectedRe
   return encoding === undefined ? rejectRequest("encoding-unsupported") : { idempotencyKey, encoding };
 }
 
-const PARAMETER = /^[ \t]*([^\s=]+)=(?:"([^"]*)"|([^\s";]+))[ \t]*$/;
+const MEDIA_TYPE_PARAMETER = /^[ \t]*([^\s=]+)=(?:"([^"]*)"|([^\s";]+))[ \t]*$/;
 
 /** `application/json`, with a charset of UTF-8 or none; other parameters are ignored, as RFC 8259 defines none. */
 function isJson(value: string): boolean {
@@ -34,7 +34,7 @@ function isJson(value: string): boolean {
   if (type.trim().toLowerCase() !== "application/json") return false;
   return parameters.every((parameter) => {
     if (parameter.trim() === "") return true;
-    const [, name, quoted, token] = PARAMETER.exec(parameter) ?? [];
+    const [, name, quoted, token] = MEDIA_TYPE_PARAMETER.exec(parameter) ?? [];
     return name !== undefined && (name.toLowerCase() !== "charset" || /^utf-?8$/i.test(quoted ?? token ?? ""));
   });
 }

@@ -78,8 +78,8 @@ export function createIngest(ports: IngestPorts, options: IngestOptions): Ingest
   const scanBody = createScanBody(ports);
   return async (request) => {
     const started = performance.now();
-    const progress: Progress = { headers: {} };
-    const result = await run(request, progress, scanBody, ports, options).catch((error: unknown) => {
+    const progress: RequestProgress = { headers: {} };
+    const result = await runStages(request, progress, scanBody, ports, options).catch((error: unknown) => {
       ports.onError(error, "ingest request");
       return error instanceof Unavailable ? rejectRequest("unavailable", RETRY_SOON) : rejectRequest("storage-failed");
     });
@@ -98,7 +98,7 @@ export function createIngest(ports: IngestPorts, options: IngestOptions): Ingest
 const RETRY_SOON: AnswerHeaders = { "Retry-After": "1" };
 
 /** Facts about a request that are known even if a later stage rejects it. */
-interface Progress {
+interface RequestProgress {
   /** The account for the audit; absent before authentication, and for a retry of an erased event. */
   account?: string;
   /** The id of the event that holds the idempotency key. Absent in the same cases as `account`. */
@@ -111,7 +111,7 @@ interface Progress {
 function auditedRejection(
   outcome: ProblemCode,
   { peer }: IngestRequest,
-  { account, keyHolder }: Progress,
+  { account, keyHolder }: RequestProgress,
 ): Omit<IngestAudit, "operation"> {
   if (account === undefined || outcome === "account-erased") return { outcome, peer };
   const isConflict = outcome === "idempotency-conflict" && keyHolder !== undefined;
@@ -119,9 +119,9 @@ function auditedRejection(
 }
 
 /** The path of an event, from its bytes to the answer. */
-async function run(
+async function runStages(
   request: IngestRequest,
-  progress: Progress,
+  progress: RequestProgress,
   scanBody: ScanBody,
   ports: IngestPorts,
   options: IngestOptions,
@@ -148,13 +148,13 @@ async function run(
     const body = await readBody(request.body, header.encoding, options.maxBodyBytes);
     if (body instanceof RejectedRequest) {
       if (body.rejection.code === "body-too-large")
-        charge(account, costOf(options.maxBodyBytes, 0) - 1, progress, ports);
+        chargeRequest(account, costOf(options.maxBodyBytes, 0) - 1, progress, ports);
       return body;
     }
     const scan = scanBody(body);
     const text = scan ?? scanText(body);
     const cost = costOf(body.length, text.members, text.escapes);
-    const tooCostly = charge(account, cost - 1, progress, ports);
+    const tooCostly = chargeRequest(account, cost - 1, progress, ports);
     if (tooCostly) return tooCostly;
 
     const adopted = ports.adopted.current;
@@ -163,7 +163,7 @@ async function run(
     progress.sdkVersion = valid.attributes.sdkVersion;
 
     const chargeComparison = (): RejectedRequest | undefined =>
-      charge(account, costOfComparison(cost), progress, ports);
+      chargeRequest(account, costOfComparison(cost), progress, ports);
     const { idempotencyKey } = header;
     const retry: Retry = { account, idempotencyKey, body, parsed: valid.parsed, chargeComparison };
     const resolve = (entry: LedgerEntry): Promise<Answer | RejectedRequest> => {
@@ -212,7 +212,7 @@ async function readSlowly(
   body: Buffer,
   text: TextScan,
   adopted: AdoptedFields,
-  progress: Progress,
+  progress: RequestProgress,
 ): Promise<ValidRequest | RejectedRequest> {
   const parsed = await parseTextInTurns(body, text);
   if (parsed instanceof RejectedRequest) return parsed;
@@ -222,10 +222,10 @@ async function readSlowly(
 }
 
 /** Debits the cost of a request beyond the 1 that was taken before the request was read. */
-function charge(
+function chargeRequest(
   account: string,
   more: number,
-  progress: Progress,
+  progress: RequestProgress,
   { throttle }: IngestPorts,
 ): RejectedRequest | undefined {
   return more > 0 ? answerRateDecision(throttle.charge(account, more), progress) : undefined;
@@ -233,7 +233,7 @@ function charge(
 
 function answerRateDecision(
   { isAllowed, headers, retryAfterSeconds }: RateDecision,
-  progress: Progress,
+  progress: RequestProgress,
 ): RejectedRequest | undefined {
   progress.headers = headers;
   return isAllowed ? undefined : rejectRequest("too-many-requests", { "Retry-After": String(retryAfterSeconds) });

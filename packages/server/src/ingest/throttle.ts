@@ -49,7 +49,7 @@ export function accountThrottle(rate: number, burst: number, clock: MonotonicClo
   if (rate === 0) return { take: () => off, charge: () => off };
   const buckets = new LeakyBuckets(rate, burst, clock, shared);
   const policy = `"account";q=${burst};w=${Math.max(1, Math.ceil(burst / rate))}`;
-  const decide = ({ ok, left, waitMs }: Level): RateDecision => {
+  const decide = ({ ok, left, waitMs }: BucketLevel): RateDecision => {
     const seconds = Math.max(ok ? Math.ceil(1 / rate) : 1, Math.ceil(waitMs / 1000));
     const headers = { RateLimit: `"account";r=${left};t=${seconds}`, "RateLimit-Policy": policy };
     return { isAllowed: ok, retryAfterSeconds: seconds, headers };
@@ -77,7 +77,7 @@ export function failureThrottle(
   };
 }
 
-interface Level {
+interface BucketLevel {
   readonly ok: boolean;
   /** Maximum number of requests that may come at once. */
   readonly left: number;
@@ -85,7 +85,7 @@ interface Level {
   readonly waitMs: number;
 }
 
-interface Bucket {
+interface LeakyBucket {
   /** Number of requests in the bucket. The part beyond a burst is debt. */
   level: number;
   /** The time at which the bucket had that level. */
@@ -93,7 +93,7 @@ interface Bucket {
 }
 
 /** Tolerance for rounding errors. */
-const TINY = 1e-6;
+const ROUNDING_TOLERANCE = 1e-6;
 
 /**
  * A leaky bucket for each name, whose level falls at the rate. Requests that other processes admitted are added when
@@ -101,7 +101,7 @@ const TINY = 1e-6;
  * that were admitted meanwhile, and is then in debt.
  */
 class LeakyBuckets {
-  readonly #buckets = new LimitedMap<Bucket>(MAX_NAMES);
+  readonly #buckets = new LimitedMap<LeakyBucket>(MAX_NAMES);
   readonly #intervalMs: number;
   readonly #burst: number;
   readonly #clock: MonotonicClock;
@@ -115,16 +115,16 @@ class LeakyBuckets {
     shared?.subscribe((name, requests) => this.#add(name, this.#bucket(name), requests));
   }
 
-  take(name: string): Level {
+  take(name: string): BucketLevel {
     const bucket = this.#bucket(name);
-    const ok = bucket.level + 1 <= this.#burst + TINY;
+    const ok = bucket.level + 1 <= this.#burst + ROUNDING_TOLERANCE;
     if (ok) this.#take(name, bucket, 1);
     return this.#describe(ok, bucket);
   }
 
-  charge(name: string, more: number): Level {
+  charge(name: string, more: number): BucketLevel {
     const bucket = this.#bucket(name);
-    const ok = bucket.level <= this.#burst + TINY;
+    const ok = bucket.level <= this.#burst + ROUNDING_TOLERANCE;
     if (ok) this.#take(name, bucket, more);
     return this.#describe(ok, bucket);
   }
@@ -134,7 +134,7 @@ class LeakyBuckets {
   }
 
   /** The bucket at its current level. */
-  #bucket(name: string): Bucket {
+  #bucket(name: string): LeakyBucket {
     const at = this.#clock.now();
     const bucket = this.#buckets.get(name) ?? { level: 0, at };
     bucket.level = Math.max(0, bucket.level - (at - bucket.at) / this.#intervalMs);
@@ -142,18 +142,22 @@ class LeakyBuckets {
     return bucket;
   }
 
-  #take(name: string, bucket: Bucket, requests: number): void {
+  #take(name: string, bucket: LeakyBucket, requests: number): void {
     this.#add(name, bucket, requests);
     this.#shared?.publish(name, requests);
   }
 
-  #add(name: string, bucket: Bucket, requests: number): void {
+  #add(name: string, bucket: LeakyBucket, requests: number): void {
     bucket.level = Math.max(0, bucket.level + requests);
     this.#buckets.set(name, bucket);
   }
 
-  #describe(ok: boolean, { level }: Bucket): Level {
+  #describe(ok: boolean, { level }: LeakyBucket): BucketLevel {
     const left = this.#burst - level;
-    return { ok, left: Math.max(0, Math.floor(left + TINY)), waitMs: Math.max(0, 1 - left - TINY) * this.#intervalMs };
+    return {
+      ok,
+      left: Math.max(0, Math.floor(left + ROUNDING_TOLERANCE)),
+      waitMs: Math.max(0, 1 - left - ROUNDING_TOLERANCE) * this.#intervalMs,
+    };
   }
 }

@@ -12,14 +12,14 @@ import {
   createJournalUnreadableError,
 } from "./journal.ts";
 
-const PER_FOLDER = 1_000;
-const LOSSES = "losses";
+const ENTRIES_PER_FOLDER = 1_000;
+const LOSSES_FOLDER = "losses";
 const CHECKPOINTS = "audit-checkpoints";
 
-const FOLDER = /^\d{6,}$/;
-const FILE = /^(\d{9,})\.json$/;
+const FOLDER_NAME = /^\d{6,}$/;
+const ENTRY_FILE = /^(\d{9,})\.json$/;
 
-const folderOf = (sequence: number): string => String(Math.floor(sequence / PER_FOLDER)).padStart(6, "0");
+const folderOf = (sequence: number): string => String(Math.floor(sequence / ENTRIES_PER_FOLDER)).padStart(6, "0");
 const fileOf = (sequence: number): string => `${String(sequence).padStart(9, "0")}.json`;
 
 /**
@@ -31,7 +31,7 @@ export function directoryJournal(directory: string): ErasureJournal {
 
   async function* read(from: number): AsyncGenerator<StoredText> {
     const folders = (await list(directory)).filter(
-      (name) => FOLDER.test(name) && Number(name) >= Number(folderOf(from)),
+      (name) => FOLDER_NAME.test(name) && Number(name) >= Number(folderOf(from)),
     );
     for (const folder of folders.toSorted(bySequence)) {
       for await (const stored of readFolder(join(directory, folder), from)) {
@@ -59,9 +59,9 @@ export function directoryJournal(directory: string): ErasureJournal {
       await unlinkDrafts(dirname(pathOf(sequence - 1))).catch(() => {});
       await write(pathOf(sequence), text, (cause) => createEntryExistsError(sequence, cause));
     },
-    readLosses: () => readFolder(join(directory, LOSSES), 1),
+    readLosses: () => readFolder(join(directory, LOSSES_FOLDER), 1),
     appendLoss: (sequence, text) =>
-      write(join(directory, LOSSES, fileOf(sequence)), text, (cause) => createLossExistsError(sequence, cause)),
+      write(join(directory, LOSSES_FOLDER, fileOf(sequence)), text, (cause) => createLossExistsError(sequence, cause)),
     description: `directory ${directory}`,
     close: async () => {},
   };
@@ -72,7 +72,7 @@ const bySequence = (one: string, other: string): number => Number.parseInt(one, 
 
 async function* readFolder(folder: string, from: number): AsyncGenerator<StoredText> {
   for (const name of (await list(folder)).toSorted(bySequence)) {
-    const sequence = Number(FILE.exec(name)?.[1]);
+    const sequence = Number(ENTRY_FILE.exec(name)?.[1]);
     if (!(sequence >= from) || name !== fileOf(sequence)) continue;
     const text = await readFile(join(folder, name), "utf8").catch((cause: unknown) => {
       throw createJournalUnreadableError(cause);

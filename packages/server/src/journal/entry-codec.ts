@@ -45,7 +45,7 @@ export class EntryCodec {
   decodeLoss(stored: StoredText): AcceptedLoss {
     try {
       const loss = this.#open(stored) as Partial<AcceptedLoss>;
-      const isLoss = loss.kind === "loss" && (loss.digest === null || isText(loss.digest, DIGEST));
+      const isLoss = loss.kind === "loss" && (loss.digest === null || isText(loss.digest, DIGEST_TEXT));
       if (isLoss && loss.sequence === stored.sequence) return loss as AcceptedLoss;
     } catch (error) {
       if (!hasCode(error, "journal-damaged", "journal-foreign")) throw error;
@@ -58,7 +58,7 @@ export class EntryCodec {
   }
 
   #open({ sequence, text }: StoredText): Partial<JournalEntry | AcceptedLoss> {
-    const [, signed = "", mac = ""] = SIGNED.exec(text) ?? [];
+    const [, signed = "", mac = ""] = SIGNED_ENTRY.exec(text) ?? [];
     const fields = parse(`${signed}}`);
     if (fields === undefined) throw damaged(sequence, "is not readable");
     if (fields.installation !== this.installation) throw createJournalForeignError(sequence);
@@ -73,7 +73,7 @@ export class EntryCodec {
   }
 }
 
-const SIGNED = /^(\{.*),"mac":"([\da-f]{64})"\}\n$/;
+const SIGNED_ENTRY = /^(\{.*),"mac":"([\da-f]{64})"\}\n$/;
 
 function parse(json: string): Partial<JournalEntry | AcceptedLoss> | undefined {
   try {
@@ -87,9 +87,9 @@ const damaged = (sequence: number, what: string): OperatorError =>
   createJournalDamagedError(sequence, `entry ${sequence} of the erasure journal ${what}`);
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
-const MAC = /^[\da-f]{32}$/;
-const DIGEST = /^[\da-f]{64}$/;
-const DATE = /^\d{4}-\d{2}-\d{2}$/;
+const MAC_TEXT = /^[\da-f]{32}$/;
+const DIGEST_TEXT = /^[\da-f]{64}$/;
+const DATE_TEXT = /^\d{4}-\d{2}-\d{2}$/;
 const PURPOSE_ID = /^[a-z\d][a-z\d_-]{0,62}$/;
 
 function isEntry(fields: object): fields is JournalEntry {
@@ -101,36 +101,39 @@ function isEntry(fields: object): fields is JournalEntry {
 }
 
 const isBase = ({ version, sequence, at, previous }: Record<string, unknown>): boolean =>
-  version === 1 && Number.isSafeInteger(sequence) && !Number.isNaN(Date.parse(String(at))) && isText(previous, DIGEST);
+  version === 1 &&
+  Number.isSafeInteger(sequence) &&
+  !Number.isNaN(Date.parse(String(at))) &&
+  isText(previous, DIGEST_TEXT);
 
 function isErasure({ erasure_id, subject, refused, ...lists }: Record<string, unknown>): boolean {
   const { keys, accounts, events, holds, restrictions = [] } = lists;
   return (
     isText(erasure_id, UUID) &&
-    (subject === null || isText(subject, MAC)) &&
+    (subject === null || isText(subject, MAC_TEXT)) &&
     [keys, accounts, events, holds, restrictions].every((ids) => isList(ids, UUID)) &&
-    isList(refused, MAC)
+    isList(refused, MAC_TEXT)
   );
 }
 
 function isHoldOrder({ kind, hold_id, review_on, subject }: Record<string, unknown>): boolean {
   if (!isText(hold_id, UUID)) return false;
-  if (kind !== "hold-lifted" && !isText(review_on, DATE)) return false;
+  if (kind !== "hold-lifted" && !isText(review_on, DATE_TEXT)) return false;
   return kind !== "hold-placed" || isHeldSubject(subject);
 }
 
 function isHeldSubject(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   const { of, mac, event_id } = value as Record<string, unknown>;
-  return of === "event_id" ? isText(event_id, UUID) : (of === "account" || of === "action_id") && isText(mac, MAC);
+  return of === "event_id" ? isText(event_id, UUID) : (of === "account" || of === "action_id") && isText(mac, MAC_TEXT);
 }
 
 function isRestrictionOrder(entry: Record<string, unknown>): boolean {
   const { kind, restriction_id, informed_on, account, purpose, article, request_id } = entry;
   if (!isText(restriction_id, UUID)) return false;
-  if (kind === "restriction-lifted") return isText(informed_on, DATE);
+  if (kind === "restriction-lifted") return isText(informed_on, DATE_TEXT);
   return (
-    isText(account, MAC) &&
+    isText(account, MAC_TEXT) &&
     (purpose === null || isText(purpose, PURPOSE_ID)) &&
     RESTRICTION_ARTICLES.includes(article as RestrictionArticle) &&
     (request_id === null || isText(request_id, UUID))

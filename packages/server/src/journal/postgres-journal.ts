@@ -35,7 +35,7 @@ const SCHEMA = `
     for each statement execute function drs_journal.refuse_change()`;
 
 /** Number of entries that one query reads. */
-const PAGE = 1_000;
+const PAGE_SIZE = 1_000;
 
 const IS_PREPARED = sql("select from pg_tables where schemaname = 'drs_journal' and tablename = 'audit_checkpoint'");
 const LAST_CHECKPOINT = sql("select note from drs_journal.audit_checkpoint order by day desc limit 1", [], {
@@ -47,13 +47,17 @@ const WRITE_CHECKPOINT = sql(
   ["date", "text"],
 );
 /** These connections have no parser for numbers. */
-const TEXTS = { sequence: narrowed<string>("int8"), entry: "text" } as const;
+const STORED_TEXT_TYPES = { sequence: narrowed<string>("int8"), entry: "text" } as const;
 const LIST_ENTRIES = sql(
   "select sequence, entry from drs_journal.entry where sequence >= $1 order by sequence limit $2",
   ["int8", "int8"],
-  TEXTS,
+  STORED_TEXT_TYPES,
 );
-const LIST_LOSSES = sql("select sequence, entry from drs_journal.accepted_loss order by sequence", [], TEXTS);
+const LIST_LOSSES = sql(
+  "select sequence, entry from drs_journal.accepted_loss order by sequence",
+  [],
+  STORED_TEXT_TYPES,
+);
 const INSERT_ENTRY = sql("insert into drs_journal.entry (sequence, entry) values ($1, $2)", ["int8", "text"]);
 const INSERT_LOSS = sql("insert into drs_journal.accepted_loss (sequence, entry) values ($1, $2)", ["int8", "text"]);
 
@@ -80,7 +84,7 @@ export async function postgresJournal(database: DatabaseOptions, isReadOnly = fa
       unavailable(error);
     });
   }
-  const storedTexts = ({ rows }: QueryResult<RowOf<typeof TEXTS>>): readonly StoredText[] =>
+  const storedTexts = ({ rows }: QueryResult<RowOf<typeof STORED_TEXT_TYPES>>): readonly StoredText[] =>
     rows.map(({ sequence, entry }) => ({ sequence: Number(sequence), text: entry }));
   const insert = async (
     statement: typeof INSERT_ENTRY,
@@ -96,9 +100,9 @@ export async function postgresJournal(database: DatabaseOptions, isReadOnly = fa
   return {
     async *read(from) {
       for (let next = from; ;) {
-        const page = storedTexts(await query(pool, LIST_ENTRIES, [next, PAGE]).catch(unavailable));
+        const page = storedTexts(await query(pool, LIST_ENTRIES, [next, PAGE_SIZE]).catch(unavailable));
         yield* page;
-        if (page.length < PAGE) return;
+        if (page.length < PAGE_SIZE) return;
         next = (page.at(-1)?.sequence ?? next) + 1;
       }
     },

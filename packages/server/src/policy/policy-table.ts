@@ -27,9 +27,9 @@ export interface PurposeRow {
   readonly retired_at: string | null;
 }
 
-const given = (period: string): string => `case when not assumed_periods then ${period}::text end as ${period}`;
+const statedPeriod = (period: string): string => `case when not assumed_periods then ${period}::text end as ${period}`;
 
-const PURPOSE_COLUMNS = `code, id, title, legal_basis, owner, ${given("raw_retention")}, ${given("derived_retention")}, probes,
+const PURPOSE_COLUMNS = `code, id, title, legal_basis, owner, ${statedPeriod("raw_retention")}, ${statedPeriod("derived_retention")}, probes,
   highest_sensitivity, beyond, ${instant("retired_at")}`;
 
 /** The active policy. */

@@ -4,11 +4,11 @@ import { isMapping, readYaml, refuseUnknown, type Report } from "../files/read-y
 import { endsNoLater, parsePeriod, type Period } from "./period.ts";
 import { type Policy, type PurposeDefinition, REFUSE, SENSITIVITIES } from "./policy.ts";
 
-const ID = /^[a-z0-9][a-z0-9_-]{0,62}$/;
+const PURPOSE_ID = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 const MEMBERS = ["purposes", "actions", "unmapped"];
-const TEXTS = ["title", "legal_basis", "owner"] as const;
+const TEXT_MEMBERS = ["title", "legal_basis", "owner"] as const;
 const PERIODS = ["raw_retention", "derived_retention"] as const;
-const PURPOSE_MEMBERS = ["id", ...TEXTS, ...PERIODS, "probes", "highest_sensitivity", "beyond", "retired"];
+const PURPOSE_MEMBERS = ["id", ...TEXT_MEMBERS, ...PERIODS, "probes", "highest_sensitivity", "beyond", "retired"];
 const PROBES = new Set(CATALOG.map(({ id }) => id));
 
 export type PolicyResult =
@@ -64,12 +64,12 @@ function readPurpose(value: unknown, path: string, report: Report): PurposeDefin
     return "";
   };
   const id = members["id"];
-  if (typeof id !== "string" || !ID.test(id) || id === REFUSE) {
+  if (typeof id !== "string" || !PURPOSE_ID.test(id) || id === REFUSE) {
     report(`${path}.id`, "must be 1 to 63 of a-z, 0-9, _ and -, beginning with a letter or digit, and not `refuse`");
   }
   for (const name of PERIODS) checkPeriod(members[name], `${path}.${name}`, report);
   const probes = readProbes(members["probes"], `${path}.probes`, report);
-  const highest = choice(members["highest_sensitivity"], SENSITIVITIES, `${path}.highest_sensitivity`, report);
+  const highest = readChoice(members["highest_sensitivity"], SENSITIVITIES, `${path}.highest_sensitivity`, report);
   const retired = members["retired"] ?? false;
   if (typeof retired !== "boolean") report(`${path}.retired`, "must be true or false");
   return {
@@ -81,7 +81,7 @@ function readPurpose(value: unknown, path: string, report: Report): PurposeDefin
     derived_retention: String(members["derived_retention"]),
     ...(probes && { probes }),
     ...(highest && { highest_sensitivity: highest }),
-    beyond: choice(members["beyond"], ["record", "refuse"] as const, `${path}.beyond`, report) ?? "record",
+    beyond: readChoice(members["beyond"], ["record", "refuse"] as const, `${path}.beyond`, report) ?? "record",
     retired: retired === true,
   };
 }
@@ -98,7 +98,7 @@ function readProbes(value: unknown, path: string, report: Report): readonly stri
   return known ? (value as string[]) : undefined;
 }
 
-function choice<T extends string>(value: unknown, all: readonly T[], path: string, report: Report): T | undefined {
+function readChoice<T extends string>(value: unknown, all: readonly T[], path: string, report: Report): T | undefined {
   if (value === undefined) return undefined;
   const found = all.find((each) => each === value);
   if (found === undefined) report(path, `must be ${all.join(", ")}`);

@@ -4,8 +4,8 @@ import { query, sql } from "./statement.ts";
 
 type Lock = (typeof LOCKS)[keyof typeof LOCKS];
 
-const LOCK = sql("select pg_advisory_lock($1)", ["int8"]);
-const LOCK_SHARED = sql("select pg_advisory_lock_shared($1)", ["int8"]);
+const LOCK_SESSION = sql("select pg_advisory_lock($1)", ["int8"]);
+const LOCK_SESSION_SHARED = sql("select pg_advisory_lock_shared($1)", ["int8"]);
 const TRY_LOCK = sql("select pg_try_advisory_lock($1) as is_locked", ["int8"], { is_locked: "bool" });
 const TRY_LOCK_NAMED = sql("select pg_try_advisory_lock($1::int4, hashtext($2)) as is_locked", ["int4", "text"], {
   is_locked: "bool",
@@ -18,12 +18,12 @@ const LOCK_JOURNAL = sql("select lock_journal()");
 
 /** Takes a lock until the end of the session. @param session one connection. */
 export async function lockSession(session: Executor, lock: Lock): Promise<void> {
-  await query(session, LOCK, [lock]);
+  await query(session, LOCK_SESSION, [lock]);
 }
 
 /** Takes a shared lock until the end of the session. */
 export async function lockSessionShared(session: Executor, lock: Lock): Promise<void> {
-  await query(session, LOCK_SHARED, [lock]);
+  await query(session, LOCK_SESSION_SHARED, [lock]);
 }
 
 /** Takes a lock until the end of the session, if it is free. @returns whether it is taken. */

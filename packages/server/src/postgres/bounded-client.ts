@@ -63,7 +63,7 @@ const FAREWELL_MS = 1_000;
  * The start of its own backend is hidden from the serving role; the time of this query is a little later. It is compared
  * with `backend_start`, so it is PostgreSQL's time, not the one of the schema's clock.
  */
-const IDENTIFY = sql("select pg_backend_pid() as pid, extract(epoch from now())::text as connected_at", [], {
+const IDENTIFY_BACKEND = sql("select pg_backend_pid() as pid, extract(epoch from now())::text as connected_at", [], {
   pid: "int4",
   connected_at: "text",
 });
@@ -109,7 +109,7 @@ export class BoundedClient extends pg.Client {
   #connect(): Promise<unknown> {
     return this.#bounded(async () => {
       await super.connect();
-      const [row] = (await query({ query: super.query.bind(this) }, IDENTIFY)).rows;
+      const [row] = (await query({ query: super.query.bind(this) }, IDENTIFY_BACKEND)).rows;
       const mayEnd = this.#options.bound?.isPatient ?? false;
       this.#backend = row && { pid: row.pid, connectedAt: row.connected_at, mayEnd };
       return this;

@@ -22,12 +22,12 @@ const INT8 = 20;
 const TIMESTAMPTZ = 1184;
 
 /** `bigint` as a number: what we count stays below 2^53. Timestamps stay text, to the microsecond. */
-const types = new pg.TypeOverrides();
-types.setTypeParser(INT8, Number);
-types.setTypeParser(TIMESTAMPTZ, String);
+const typeParsers = new pg.TypeOverrides();
+typeParsers.setTypeParser(INT8, Number);
+typeParsers.setTypeParser(TIMESTAMPTZ, String);
 
 /** Settings of a session. They override settings of the database and of the role. */
-const SESSION = [
+const SESSION_SETTINGS = [
   `search_path=${SCHEMA}`,
   "timezone=UTC",
   "synchronous_commit=on",
@@ -82,9 +82,9 @@ export function withStatementTimeout(database: DatabaseOptions): DatabaseOptions
 export function administrationOptions(owner: DatabaseOptions): OwnerDatabase {
   const options: DatabaseOptions = {
     ...withoutStatementTimeout(owner),
-    types,
+    types: typeParsers,
     application_name: "drs administration",
-    options: SESSION,
+    options: SESSION_SETTINGS,
     idle_in_transaction_session_timeout: MAX_IDLE_MS,
   };
   return options as OwnerDatabase;
@@ -107,9 +107,9 @@ export function servingOptions(
 ): DatabaseOptions {
   return {
     ...database,
-    types,
+    types: typeParsers,
     application_name: "drs",
-    options: `-c role=${role} ${SESSION}${isReadOnly ? ` ${READ_ONLY}` : ""}`,
+    options: `-c role=${role} ${SESSION_SETTINGS}${isReadOnly ? ` ${READ_ONLY}` : ""}`,
     keepAlive: true,
   };
 }

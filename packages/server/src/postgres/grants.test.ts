@@ -5,7 +5,7 @@ import { runInProcess } from "../../../../e2e/support/command.ts";
 import { until } from "../../../../e2e/support/embedded.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { insertEntries } from "../audit/entries.ts";
-import { signAlone } from "../audit/log/lane.ts";
+import { signOutsideLane } from "../audit/log/lane.ts";
 import { openEventStore } from "../events/event-store.fixture.ts";
 import { newEvent } from "../events/new-event.fixture.ts";
 import { uuidv7 } from "../identifiers/uuidv7.ts";
@@ -240,7 +240,7 @@ describe("an entry of an administrator that a stolen login of ingestion forged",
     const entry = { entryId: uuidv7(Date.now()), at: Date.now(), actor: "ann", operation: "event.read_raw" };
     const forged = { ...entry, via: "api", outcome: "done", occurrences: 1, eventIds: [event.eventId] };
     // The thief has the key of the entries of ingestion, too.
-    await insertEntries(ingest, [signAlone({ surface: "admin", key: surfaces.ingest as KeyObject }, forged)]);
+    await insertEntries(ingest, [signOutsideLane({ surface: "admin", key: surfaces.ingest as KeyObject }, forged)]);
     expect(await drs("audit", "checkpoint")).toMatchObject({ code: 0 });
     const { code, stdout } = await drs("audit", "verify");
     expect([code, stdout]).toEqual([6, expect.stringContaining(entry.entryId)]);

@@ -7,10 +7,10 @@ import { LOCKS } from "./locks.ts";
 import { SQL_STATES } from "./sql-states.ts";
 import { query, sql } from "./statement.ts";
 
-const LOCK_WITHIN = "60s";
+const LOCK_TIMEOUT = "60s";
 
 /** Work may take long; a worker that is stopped in the middle of a transaction keeps others waiting for a minute. */
-const working = (database: DatabaseOptions): DatabaseOptions => ({
+const withWorkMemory = (database: DatabaseOptions): DatabaseOptions => ({
   ...withoutStatementTimeout(database),
   idle_in_transaction_session_timeout: 60_000,
 });
@@ -23,8 +23,8 @@ export function withMaintenanceLock<T>(
   database: DatabaseOptions,
   work: (connection: Connection) => Promise<T>,
 ): Promise<T> {
-  return withClient(working(database), async (client) => {
-    await client.query(`set lock_timeout = '${LOCK_WITHIN}'`);
+  return withClient(withWorkMemory(database), async (client) => {
+    await client.query(`set lock_timeout = '${LOCK_TIMEOUT}'`);
     // guard(drop): rotations wait for each other
     // fails: e2e/keys.test.ts › a rotation waits for another
     await lockSession(client, LOCKS.maintenance).catch((cause: unknown) => {
@@ -44,7 +44,7 @@ export function tryWithMaintenanceLock<T>(
   database: DatabaseOptions,
   work: (connection: Connection) => Promise<T>,
 ): Promise<T | undefined> {
-  return withClient(working(database), async (client) => {
+  return withClient(withWorkMemory(database), async (client) => {
     const isLocked = await tryLockSession(client, LOCKS.maintenance);
     // guard(true): one pass at a time
     // fails: e2e/retention/pass.test.ts › runs one at a time

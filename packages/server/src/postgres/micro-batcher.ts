@@ -12,15 +12,15 @@ export interface MicroBatcherOptions<Item, Result> {
 }
 
 /** Expected number of others from which waiting is worth while. */
-const WORTH_WAITING_FOR = 3;
+const MIN_EXPECTED_ITEMS = 3;
 /** Enough for a batch to start without waiting longer. */
-const ENOUGH = 24;
+const ENOUGH_ITEMS = 24;
 /** Weight of the newest gap in the mean gap between items, and of the newest batch in the mean time of a batch. */
-const NEWEST = 0.05;
+const NEWEST_WEIGHT = 0.05;
 /** An item waits for no more than this share of the time of a batch: while batches are quick, waiting delays more than it saves. */
 const SHARE_OF_BATCH = 0.25;
 /** A shorter wait is none: timers count milliseconds. */
-const SHORTEST_WAIT = 1;
+const MIN_WAIT_MS = 1;
 
 /**
  * Groups items that come at the same time. At low load an item starts at once; under load it waits a few milliseconds
@@ -58,7 +58,7 @@ export class MicroBatcher<Item, Result> {
     if (this.#scheduled === "soon" || this.#waiting.length === 0 || this.#idle.length === 0) return;
     const wait = this.#wait();
     const expected = wait / this.#gap;
-    if (expected < WORTH_WAITING_FOR || this.#waiting.length >= ENOUGH) {
+    if (expected < MIN_EXPECTED_ITEMS || this.#waiting.length >= ENOUGH_ITEMS) {
       // A batch starts after the current turn of the event loop, so that it has what arrived in one read of the
       // sockets.
       clearTimeout(this.#timer);
@@ -73,7 +73,7 @@ export class MicroBatcher<Item, Result> {
   /** How long an item may wait now, in milliseconds. */
   #wait(): number {
     const wait = Math.min(this.#options.linger ?? 0, this.#duration * SHARE_OF_BATCH);
-    return wait >= SHORTEST_WAIT ? wait : 0;
+    return wait >= MIN_WAIT_MS ? wait : 0;
   }
 
   #start(): void {
@@ -105,7 +105,7 @@ export class MicroBatcher<Item, Result> {
 
 /** @param before not finite before the first value. */
 const mean = (before: number, newest: number): number =>
-  Number.isFinite(before) ? before + (newest - before) * NEWEST : newest;
+  Number.isFinite(before) ? before + (newest - before) * NEWEST_WEIGHT : newest;
 
 interface Waiting<Item, Result> {
   readonly item: Item;

@@ -7,9 +7,9 @@ import { SQL_STATES } from "./sql-states.ts";
 import type { Role } from "./roles.ts";
 import { query, sql } from "./statement.ts";
 
-const ROUNDS = 3;
+const CHECK_ROUNDS = 3;
 
-const PID = sql("select pg_backend_pid() as pid", [], { pid: "int4" });
+const READ_BACKEND_PID = sql("select pg_backend_pid() as pid", [], { pid: "int4" });
 
 /**
  * Advisory locks, prepared statements and settings belong to a session: a pooler that lends the backend of one
@@ -23,7 +23,7 @@ export async function requireSessions(login: DatabaseOptions): Promise<void> {
     // A pooler reports a process id of its own.
     if (first.pid === reported) return;
     await withClient(bare, async (second) => {
-      for (let round = 0; round < ROUNDS; round++) await requireApart(first, second);
+      for (let round = 0; round < CHECK_ROUNDS; round++) await requireApart(first, second);
     });
   }).catch((error: unknown) => {
     // PgBouncer refuses start-up parameters with it, and transactions in statement mode.
@@ -52,10 +52,10 @@ async function requireApart(first: BoundedClient, second: BoundedClient): Promis
 }
 
 async function pidOf(client: BoundedClient): Promise<number | undefined> {
-  return (await query(client, PID)).rows[0]?.pid;
+  return (await query(client, READ_BACKEND_PID)).rows[0]?.pid;
 }
 
-const EXPECTED: Readonly<Record<string, string>> = {
+const EXPECTED_SETTINGS: Readonly<Record<string, string>> = {
   search_path: SCHEMA,
   TimeZone: "UTC",
   synchronous_commit: "on",
@@ -74,7 +74,7 @@ const REQUIRE_SETTINGS = sql(
  * @throws pooler-unsupported
  */
 export async function requireSettings(serving: Executor, role: Role): Promise<void> {
-  const expected = { role, ...EXPECTED };
+  const expected = { role, ...EXPECTED_SETTINGS };
   const { rows } = await query(serving, REQUIRE_SETTINGS, [Object.keys(expected)]);
   const wrong = rows
     .filter(({ name, value }) => value !== expected[name as keyof typeof expected])

@@ -5,7 +5,9 @@ import { type DatabaseOptions, monitorOptions } from "./database.ts";
 import type { Executor } from "./executor.ts";
 import { narrowed, query, sql } from "./statement.ts";
 
-const PING = sql("select current_setting('transaction_read_only') = 'off' as writable", [], { writable: "bool" });
+const IS_WRITABLE = sql("select current_setting('transaction_read_only') = 'off' as writable", [], {
+  writable: "bool",
+});
 
 /**
  * Ends backends that have lost their client. A backend that works is ended only where it may be and waits for a lock: the
@@ -61,7 +63,7 @@ export class PostgresProbe implements Probe {
     const { dependency, observe } = this.#options;
     const client = this.#client ?? (await this.#connect());
     try {
-      const { rows } = await query(client, PING);
+      const { rows } = await query(client, IS_WRITABLE);
       if (!rows[0]?.writable) {
         dependency.report("away", "is read-only");
         throw new Error("read-only");

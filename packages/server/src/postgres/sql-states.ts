@@ -33,10 +33,10 @@ export type SqlStateName = keyof typeof SQL_STATES;
 const TRANSIENT = /^(08|28|53|57|58)/;
 
 /** No connection, or a server that starts or stops. */
-const AWAY = /^(08|57P)/;
+const AWAY_STATES = /^(08|57P)/;
 
 /** Whether waiting may help; a read-only standby may be promoted. */
 export const isTransientState = (state: string): boolean =>
   TRANSIENT.test(state) || state === SQL_STATES.readOnlySqlTransaction;
 
-export const isAwayState = (state: string): boolean => AWAY.test(state);
+export const isAwayState = (state: string): boolean => AWAY_STATES.test(state);

@@ -118,18 +118,18 @@ export function composed<Arguments extends readonly unknown[], const Of extends 
   return compose;
 }
 
-export type Given<Values extends readonly unknown[]> = Values extends readonly []
+export type ParametersOf<Values extends readonly unknown[]> = Values extends readonly []
   ? [values?: Values]
   : [values: Values];
 
 /** The values that a statement takes. */
-export type GivenTo<Of> = Of extends Statement<infer Values, unknown> ? Values : never;
+export type ParametersOfStatement<Of> = Of extends Statement<infer Values, unknown> ? Values : never;
 
 /** Runs a statement. */
 export function query<Values extends readonly unknown[], Row>(
   executor: Executor,
   { text }: Statement<Values, Row>,
-  ...[values]: Given<Values>
+  ...[values]: ParametersOf<Values>
 ): Promise<QueryResult<Row & object>> {
   return executor.query(text, values);
 }
@@ -138,7 +138,7 @@ export function query<Values extends readonly unknown[], Row>(
 export async function queryRow<Values extends readonly unknown[], Row>(
   executor: Executor,
   { text }: Statement<Values, Row>,
-  ...[values]: Given<Values>
+  ...[values]: ParametersOf<Values>
 ): Promise<Row & object> {
   const { rows }: QueryResult<Row & object> = await executor.query(text, values);
   if (!rows[0]) throw new Error(`a statement returned no row: ${text.trim()}`);
@@ -158,7 +158,7 @@ export function queryPrepared<Values extends readonly unknown[], Row>(
   client: ClientBase,
   name: string,
   { text }: Statement<Values, Row>,
-  ...[values]: Given<Values>
+  ...[values]: ParametersOf<Values>
 ): Promise<QueryResult<Row & object>> {
   return client.query({ name, text, values: values as unknown as unknown[] });
 }

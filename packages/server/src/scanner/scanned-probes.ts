@@ -7,8 +7,8 @@ import type { Scan } from "./scanner.ts";
 
 const KINDS = [undefined, "unknown-probe", "unknown-field", "wrong-type", "missing-field"] as const;
 const TYPES = ["absent", "string", "number", "boolean", "null", "array", "object"] as const;
-const WORDS = 5;
-const NONE: readonly Departure[] = [];
+const WORDS_PER_DEPARTURE = 5;
+const NO_DEPARTURES: readonly Departure[] = [];
 const SYSTEM_VERSION = CAPTURED.indexOf("systemVersion");
 
 /** The result of a scan about the probes. */
@@ -25,7 +25,7 @@ export class ScannedProbes implements EventProbes {
   }
 
   departures(): readonly Departure[] {
-    this.#departures ??= this.#scan.departures.length === 0 ? NONE : this.#readDepartures();
+    this.#departures ??= this.#scan.departures.length === 0 ? NO_DEPARTURES : this.#readDepartures();
     return this.#departures;
   }
 
@@ -51,8 +51,8 @@ export class ScannedProbes implements EventProbes {
   #readDepartures(): readonly Departure[] {
     const { departures: words, index } = this.#scan;
     const departures: Departure[] = [];
-    for (let at = 0; at < words.length; at += WORDS) {
-      const [kind = 0, type = 0, place = 0, start = 0, length = 0] = words.subarray(at, at + WORDS);
+    for (let at = 0; at < words.length; at += WORDS_PER_DEPARTURE) {
+      const [kind = 0, type = 0, place = 0, start = 0, length = 0] = words.subarray(at, at + WORDS_PER_DEPARTURE);
       const name = spelledText(this.#body, start, length);
       departures.push({
         kind: KINDS[kind] as Departure["kind"],

@@ -106,10 +106,10 @@ export class IngestProcesses {
    */
   async readiness(own: Readiness): Promise<Readiness> {
     const found = await Promise.all(this.#slots.map((slot) => slot.readiness()));
-    const known = new Set(own.lines.map(withoutTime));
+    const known = new Set(own.lines.map(withoutStartTime));
     const others = this.#slots.flatMap(({ number }, index) =>
       (found[index]?.lines ?? [])
-        .filter((line) => !known.has(withoutTime(line)))
+        .filter((line) => !known.has(withoutStartTime(line)))
         .map((line) => `process ${number}: ${line}`),
     );
     return {
@@ -237,7 +237,7 @@ export class IngestProcesses {
 }
 
 /** Processes notice one outage at different times. */
-const withoutTime = (line: string): string => line.replace(/ \(since [^)]*\)$/, "");
+const withoutStartTime = (line: string): string => line.replace(/ \(since [^)]*\)$/, "");
 
 /** The place of a process and of its replacements. */
 class Slot {

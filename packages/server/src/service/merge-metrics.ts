@@ -12,12 +12,12 @@ export const snapshotOf = async (registry: Registry): Promise<readonly MetricSna
   (await registry.getMetricsAsJSON()) as unknown as readonly MetricSnapshot[];
 
 /** An average of event loop lags hides the busy process; the earliest start is that of the supervisor. */
-const INSTEAD: Partial<Readonly<Record<Aggregator, Aggregator>>> = { average: "max", omit: "min" };
+const REPLACED_AGGREGATORS: Partial<Readonly<Record<Aggregator, Aggregator>>> = { average: "max", omit: "min" };
 
 /** Counters and histograms are summed, gauges as each says. */
 export function mergeMetrics(processes: readonly (readonly MetricSnapshot[])[]): Registry {
   const adapted = processes.map((metrics) =>
-    metrics.map((metric) => ({ ...metric, aggregator: INSTEAD[metric.aggregator] ?? metric.aggregator })),
+    metrics.map((metric) => ({ ...metric, aggregator: REPLACED_AGGREGATORS[metric.aggregator] ?? metric.aggregator })),
   );
   return AggregatorRegistry.aggregate(adapted);
 }

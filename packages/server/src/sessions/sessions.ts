@@ -8,8 +8,8 @@ import { DEFAULT_ALGORITHMS, jwtVerifier } from "./jwt.ts";
 import { isOpaqueToken, opaqueTokenVerifier } from "./opaque-tokens.ts";
 
 /** The revocation of a token of this server, or of an authorization server, takes effect within this time. */
-const OPAQUE_MS = 5_000;
-const INTROSPECTED_MS = 10_000;
+const OPAQUE_TOKEN_CACHE_MS = 5_000;
+const INTROSPECTION_CACHE_MS = 10_000;
 
 /**
  * The verifiers of the configuration. Tokens of this server's form are looked up in the table, and all other tokens go
@@ -21,7 +21,7 @@ export function openSessions(
   dependencies: Dependencies,
   clock: Clock,
 ): SessionVerifier {
-  const own = cachedVerifier(opaqueTokenVerifier(executor, clock), OPAQUE_MS, clock);
+  const own = cachedVerifier(opaqueTokenVerifier(executor, clock), OPAQUE_TOKEN_CACHE_MS, clock);
   const foreign = foreignVerifier(config, dependencies, clock);
   if (!foreign) return own;
   return { verify: (token, source) => (isOpaqueToken(token) ? own : foreign).verify(token, source) };
@@ -38,7 +38,7 @@ function foreignVerifier(config: Config, dependencies: Dependencies, clock: Cloc
       ...(clientId !== undefined && { clientId }),
       ...(clientSecret !== undefined && { clientSecret }),
     };
-    return cachedVerifier(introspectionVerifier(options, clock), INTROSPECTED_MS, clock, FAIR_SHARE);
+    return cachedVerifier(introspectionVerifier(options, clock), INTROSPECTION_CACHE_MS, clock, FAIR_SHARE);
   }
   const { jwksUrl, secret } = jwt;
   if (jwksUrl === undefined && secret === undefined) return undefined;

@@ -21,7 +21,7 @@ import { instant } from "../postgres/instant.ts";
 import { type ComposedQuery, queryComposed, sql } from "../postgres/statement.ts";
 
 /** Number of events that are listed at once. */
-const PAGE = 500;
+const PAGE_SIZE = 500;
 
 export interface ExportPorts {
   readonly transaction: Transaction;
@@ -49,17 +49,18 @@ export async function* exportAccount(
 ): AsyncGenerator<ExportPart> {
   const subject = pseudonymizer.subjectOf("account", account);
   const restricted = pseudonymizer.restrictedAccountOf(account);
-  const rows = <Row>(composed: ComposedQuery<Row>): AsyncGenerator<Exported> => plain(rowsOf(transaction, composed));
+  const rows = <Row>(composed: ComposedQuery<Row>): AsyncGenerator<Exported> =>
+    plainRows(rowsOf(transaction, composed));
   const sources: Readonly<Record<string, AsyncIterable<Exported>>> = {
     "events.ndjson": exportEvents(transaction, sealer, account, onProgress),
-    "features.ndjson": plain(exportFeatures(transaction, featureSealer, account)),
-    "exports.ndjson": plain(exportsOf(transaction, subject)),
-    "idempotency-keys.ndjson": rows({ ...KEYS, values: [account] }),
-    "actions.ndjson": rows({ ...ACTIONS, values: [account] }),
-    "tokens.ndjson": rows({ ...TOKENS, values: [account] }),
-    "requests.ndjson": rows({ ...REQUESTS, values: [subject] }),
-    "restrictions.ndjson": rows({ ...RESTRICTIONS, values: [restricted] }),
-    "accesses.ndjson": plain(accesses(transaction, secrets, { name: account, subject })),
+    "features.ndjson": plainRows(exportFeatures(transaction, featureSealer, account)),
+    "exports.ndjson": plainRows(exportsOf(transaction, subject)),
+    "idempotency-keys.ndjson": rows({ ...READ_IDEMPOTENCY_KEYS, values: [account] }),
+    "actions.ndjson": rows({ ...READ_ACTIONS, values: [account] }),
+    "tokens.ndjson": rows({ ...READ_TOKENS, values: [account] }),
+    "requests.ndjson": rows({ ...READ_REQUESTS, values: [subject] }),
+    "restrictions.ndjson": rows({ ...READ_RESTRICTIONS, values: [restricted] }),
+    "accesses.ndjson": plainRows(auditedAccesses(transaction, secrets, { name: account, subject })),
   };
   const files: AccountExport["files"] = [];
   for (const [file, source] of Object.entries(sources)) files.push(yield* partsOf(file, source));
@@ -86,7 +87,7 @@ async function* partsOf(
   return { name: file, rows, bytes, sha256: hash.digest("hex") };
 }
 
-async function* plain(rows: AsyncIterable<object>): AsyncGenerator<Exported> {
+async function* plainRows(rows: AsyncIterable<object>): AsyncGenerator<Exported> {
   for await (const row of rows) yield { row };
 }
 
@@ -100,7 +101,7 @@ async function* exportEvents(
   const reading = releasingLocks(transaction);
   let count = 0;
   for (let after: string | undefined; ;) {
-    const page = await listEvents(reading, { account, includeRestricted: true }, PAGE, after);
+    const page = await listEvents(reading, { account, includeRestricted: true }, PAGE_SIZE, after);
     for (const row of page) {
       const { event_id: eventId, purpose } = row;
       const event = await readEvent(reading, { account, purpose, receivedAt: Date.parse(row.received_at), eventId });
@@ -118,7 +119,7 @@ async function* exportEvents(
     count += page.length;
     onProgress(count);
     after = page.at(-1)?.event_id;
-    if (page.length < PAGE) return;
+    if (page.length < PAGE_SIZE) return;
   }
 }
 
@@ -147,13 +148,13 @@ async function* exportsOf(transaction: Transaction, subject: Buffer): AsyncGener
   yield* await listExportsOf(transaction, subject);
 }
 
-const KEYS = sql(
+const READ_IDEMPOTENCY_KEYS = sql(
   `select key as idempotency_key, event_id, ${instant("received_at")} from idempotency_key where account = $1
   and not is_account_key_erased(key_id) order by idempotency_key.received_at, key`,
   ["text"],
   { idempotency_key: "text", event_id: "uuid", received_at: "text" },
 );
-const ACTIONS = sql(
+const READ_ACTIONS = sql(
   `select action_id, action_type, session_id, ${instant("registered_at")}, ${instant("expires_at")}, ${instant("revoked_at")}
   from action where account = $1 order by action.registered_at, action_id`,
   ["text"],
@@ -166,14 +167,14 @@ const ACTIONS = sql(
     revoked_at: "text?",
   },
 );
-const TOKENS = sql(
+const READ_TOKENS = sql(
   `select token_id, ${instant("issued_at")}, ${instant("expires_at")}, ${instant("revoked_at")}
   from session_token where account = $1 order by session_token.issued_at, token_id`,
   ["text"],
   { token_id: "uuid", issued_at: "text", expires_at: "text", revoked_at: "text?" },
 );
 
-const REQUESTS = sql(
+const READ_REQUESTS = sql(
   `select request_id, kind, ${instant("received_at")}, ${instant("due_at")}, ${instant("closed_at")}, outcome, ground,
   identity, extension_ground, erasure_id, export_id from data_request where subject_mac = $1 order by data_request.received_at, request_id`,
   ["bytea"],
@@ -192,7 +193,7 @@ const REQUESTS = sql(
   },
 );
 
-const RESTRICTIONS = sql(
+const READ_RESTRICTIONS = sql(
   `select restriction_id, article, p.id as purpose, reason, ${instant("placed_at")}, request_id, informed_on::text,
   ${instant("lifted_at")}, lift_reason, erased_by is not null as erased
   from restriction r left join purpose p on p.code = r.purpose where account_mac = $1 order by r.placed_at, restriction_id`,
@@ -212,29 +213,33 @@ const RESTRICTIONS = sql(
 );
 
 /** Number of rows that are in memory at once. */
-const FETCHED = 1_000;
+const ROWS_PER_FETCH = 1_000;
 
 /** Through a cursor of the transaction. */
 async function* rowsOf<Row>(transaction: Transaction, composed: ComposedQuery<Row>): AsyncGenerator<Row & object> {
   await transaction.query(`declare exported no scroll cursor for ${composed.text}`, composed.values);
-  const page: ComposedQuery<Row> = { text: `fetch ${FETCHED} from exported`, values: [] };
+  const page: ComposedQuery<Row> = { text: `fetch ${ROWS_PER_FETCH} from exported`, values: [] };
   for (;;) {
     const { rows } = await queryComposed(transaction, page);
     yield* rows;
-    if (rows.length < FETCHED) break;
+    if (rows.length < ROWS_PER_FETCH) break;
   }
   await transaction.query("close exported");
 }
 
 /** A limit that is higher than the number of rows of any account. */
-const ALL = 2_147_483_647;
+const NO_LIMIT = 2_147_483_647;
 
 /**
  * The accesses to the account's data: actor, operation, time and reason. Legal holds are no accesses, and are not
  * disclosed to the account.
  */
-async function* accesses(transaction: Transaction, secrets: Secrets, account: NamedAccount): AsyncGenerator<object> {
-  for await (const row of rowsOf(transaction, auditQuery({ account, limit: ALL }))) {
+async function* auditedAccesses(
+  transaction: Transaction,
+  secrets: Secrets,
+  account: NamedAccount,
+): AsyncGenerator<object> {
+  for await (const row of rowsOf(transaction, auditQuery({ account, limit: NO_LIMIT }))) {
     const { at, actor, operation, outcome, event_id, occurrences, reason } = await openRow(() => secrets, row);
     // guard(true): an export holds no holds
     // fails: e2e/requests.test.ts › has everything of the account

@@ -52,17 +52,17 @@ export interface RequestRow {
   readonly restriction_active: boolean;
 }
 
-const OVERDUE = "closed_at is null and due_at <= transaction_time()";
-const STILL_HELD = `(select count(*) from erasure e join held_event c on c.erased_by = e.sequence
+const IS_OVERDUE = "closed_at is null and due_at <= transaction_time()";
+const HELD_EVENT_COUNT = `(select count(*) from erasure e join held_event c on c.erased_by = e.sequence
     where e.erasure_id = data_request.erasure_id and is_held(c.account, c.action_id, c.event_id))`;
 const COMPLETABLE = `(outcome is not distinct from 'partly' and not exists (select from erasure e
     join held_event c on c.erased_by = e.sequence where e.erasure_id = data_request.erasure_id))`;
-const RESTRICTION = "from restriction r where r.request_id = data_request.request_id";
-const COLUMNS = `request_id, account, kind, ${instant("received_at")}, ${instant("due_at")}, ${OVERDUE} as overdue, identity,
+const FROM_RESTRICTION = "from restriction r where r.request_id = data_request.request_id";
+const COLUMNS = `request_id, account, kind, ${instant("received_at")}, ${instant("due_at")}, ${IS_OVERDUE} as overdue, identity,
   extension_ground, ${instant("closed_at")}, outcome, ground, erasure_id, export_id,
-  ${instant("completed_at")}, ${STILL_HELD} as still_held, ${COMPLETABLE} as completable,
-  (select r.restriction_id ${RESTRICTION} order by r.placed_at desc limit 1) as restriction_id,
-  exists (select ${RESTRICTION} and r.lifted_at is null and r.erased_by is null) as restriction_active`;
+  ${instant("completed_at")}, ${HELD_EVENT_COUNT} as still_held, ${COMPLETABLE} as completable,
+  (select r.restriction_id ${FROM_RESTRICTION} order by r.placed_at desc limit 1) as restriction_id,
+  exists (select ${FROM_RESTRICTION} and r.lifted_at is null and r.erased_by is null) as restriction_active`;
 
 const REQUEST_TYPES = {
   request_id: "uuid",
@@ -212,7 +212,7 @@ export interface DataRequestCounts {
 // guard(no-rows): what is overdue is reported
 // fails: e2e/requests.test.ts › is overdue until
 const REQUEST_STATE = sql(
-  `select count(*) filter (where ${OVERDUE}) as requests_overdue, count(*) filter (where closed_at is null) as requests_open,
+  `select count(*) filter (where ${IS_OVERDUE}) as requests_overdue, count(*) filter (where closed_at is null) as requests_open,
         count(*) filter (where ${COMPLETABLE}) as requests_completable
       from data_request where closed_at is null or outcome = 'partly'`,
   [],

@@ -53,7 +53,7 @@ async function requireKnown(executor: Executor, pseudonymizer: Pseudonymizer, ac
   }
 }
 
-const KINDS = { 18: "restriction", 21: "objection" } as const;
+const KIND_OF_ARTICLE = { 18: "restriction", 21: "objection" } as const;
 
 async function requireRequest(
   executor: Executor,
@@ -61,7 +61,7 @@ async function requireRequest(
 ): Promise<void> {
   if (requestId === undefined) return;
   const found = await findRequest(executor, requestId);
-  const kind = KINDS[article];
+  const kind = KIND_OF_ARTICLE[article];
   // guard(false): a restriction names an open request of its own account and article
   // fails: e2e/restrictions.test.ts › closed as done after
   if (found?.closed_at !== null || found.account !== account || found.kind !== kind) {

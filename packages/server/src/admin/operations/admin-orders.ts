@@ -23,7 +23,7 @@ import type { AdminPorts } from "./ports.ts";
 import { AdminError, adminErrorOf } from "./problem.ts";
 
 /** A worker begins an order within an hour, or refuses it: roles and reasons of the caller may have changed. */
-const TO_BEGIN_MS = 3_600_000;
+const BEGIN_WITHIN_MS = 3_600_000;
 
 export const listOrders: Operation<"listOrders"> = async ({ ports, caller, scope, input }) => {
   const page = pageOf(input);
@@ -161,13 +161,13 @@ function recordOf(
     sessionId: session?.id ?? null,
     inputSha256: sha256(sealed),
     requestedAt: new Date(now).toISOString(),
-    expiresAt: new Date(now + TO_BEGIN_MS).toISOString(),
+    expiresAt: new Date(now + BEGIN_WITHIN_MS).toISOString(),
   };
   return { ...record, input: sealed, mac: codec.sign(record) };
 }
 
-const FIRST_LOOK_MS = 10;
-const LOOK_EVERY_MS = 200;
+const FIRST_POLL_MS = 10;
+const POLL_EVERY_MS = 200;
 
 /** The order at its end, or as it is when the time is over; `undefined` where there is none. */
 export async function waitForEnd(
@@ -176,7 +176,7 @@ export async function waitForEnd(
   withinMs: number,
 ): Promise<OrderWithResult | undefined> {
   const until = monotonic.now() + withinMs;
-  for (let pauseMs = FIRST_LOOK_MS; ; pauseMs = Math.min(2 * pauseMs, LOOK_EVERY_MS)) {
+  for (let pauseMs = FIRST_POLL_MS; ; pauseMs = Math.min(2 * pauseMs, POLL_EVERY_MS)) {
     const row = await findOrder(pool, clock, orderId);
     const isOpen = row?.state === "waiting" || row?.state === "running";
     const leftMs = until - monotonic.now();

@@ -6,7 +6,7 @@ export const SESSION_COOKIE = "__Host-drs-session";
 /** Secret of a sign-in in progress. */
 export const SIGN_IN_COOKIE = "__Host-drs-sign-in";
 
-const ATTRIBUTES = "Path=/; Secure; HttpOnly; SameSite=Lax";
+const COOKIE_ATTRIBUTES = "Path=/; Secure; HttpOnly; SameSite=Lax";
 
 /** The values of every cookie of this name. */
 export function cookiesOf({ headers }: IncomingMessage, name: string): readonly string[] {
@@ -16,6 +16,6 @@ export function cookiesOf({ headers }: IncomingMessage, name: string): readonly 
 
 /** @param seconds how long the browser keeps it; without, until it closes. */
 export const cookieOf = (name: string, value: string, seconds?: number): string =>
-  `${name}=${value}; ${ATTRIBUTES}${seconds === undefined ? "" : `; Max-Age=${seconds}`}`;
+  `${name}=${value}; ${COOKIE_ATTRIBUTES}${seconds === undefined ? "" : `; Max-Age=${seconds}`}`;
 
 export const noCookie = (name: string): string => cookieOf(name, "", 0);

@@ -13,7 +13,7 @@ import { readableOf } from "./sensitive-fields.ts";
 
 const LIMIT = 50;
 /** Filters by names that a caller may be shown as pseudonyms. */
-const NAMING = ["account", "action_id", "session_id", "idempotency_key"] as const;
+const NAMING_FILTERS = ["account", "action_id", "session_id", "idempotency_key"] as const;
 /** Time of a search that no index serves. */
 const SEARCH_MS = 2_000;
 
@@ -21,7 +21,7 @@ export const listEvents: Operation<"listEvents"> = async ({ ports, caller, scope
   await requireReplayedJournal(ports);
   // guard(false): a caller who sees pseudonyms does not look for names
   // fails: packages/server/src/admin/routes.test.ts › gives an operator pseudonyms
-  if (scope === "pseudonyms" && NAMING.some((name) => input[name] !== undefined)) throw refusedNames();
+  if (scope === "pseudonyms" && NAMING_FILTERS.some((name) => input[name] !== undefined)) throw refusedNames();
   requireAccountWith(input);
   const limit = input.limit ?? LIMIT;
   const { after, to } = cursorOf(input);

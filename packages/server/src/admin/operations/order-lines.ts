@@ -13,9 +13,9 @@ import type { AdminPorts } from "./ports.ts";
 const PART_CHARACTERS = 262_144;
 /** Parts that wait for the reader. */
 const MAX_UNREAD = 8;
-const LOOK_EVERY_MS = 50;
+const POLL_EVERY_MS = 50;
 /** An order may wait for others of its route. */
-const LOOK_AGAIN_MS = 200;
+const RETRY_POLL_MS = 200;
 const READ_WITHIN_MS = 30_000;
 /** A worker that started the order and writes nothing for this long is away. */
 const WRITE_WITHIN_MS = 60_000;
@@ -63,7 +63,7 @@ async function waitForReader(pool: System["pool"], orderId: string, most: number
     // guard(drop): an answer that no process reads is not kept
     // fails: packages/server/src/admin/operations/order-lines.test.ts › that no process reads
     if (performance.now() >= until) throw noReader();
-    await sleep(LOOK_EVERY_MS);
+    await sleep(POLL_EVERY_MS);
   }
 }
 
@@ -114,10 +114,10 @@ export async function* receiveLines(
     if (order?.state === "waiting") {
       // An order that waits becomes `expired`.
       until = monotonic.now() + WRITE_WITHIN_MS;
-      await sleep(LOOK_AGAIN_MS);
+      await sleep(RETRY_POLL_MS);
       continue;
     }
     if (monotonic.now() >= until) throw new OperatorError("dependency-unavailable", "No worker answers the order.");
-    await sleep(LOOK_EVERY_MS);
+    await sleep(POLL_EVERY_MS);
   }
 }

@@ -35,7 +35,7 @@ export class AdminError extends Error {
 const RETRY_AFTER = { "Retry-After": "1" };
 
 /** Problems of errors for operators; all others are `failed`. */
-const OF_CODES: Partial<Readonly<Record<OperatorErrorCode, AdminProblemCode>>> = {
+const PROBLEM_OF_CODE: Partial<Readonly<Record<OperatorErrorCode, AdminProblemCode>>> = {
   "not-found": "not-found",
   "input-invalid": "request-invalid",
   "wrong-usage": "request-invalid",
@@ -67,7 +67,7 @@ export function adminErrorOf(error: unknown): { readonly shown: AdminError; read
   if (!known) return { shown: new AdminError("failed"), unexpected: error };
   const { message: detail } = known;
   const code: OperatorErrorCode = known.code;
-  const problem = OF_CODES[code] ?? "failed";
+  const problem = PROBLEM_OF_CODE[code] ?? "failed";
   const isCallers = problem !== "failed" && problem !== "unavailable";
   const headers = problem === "unavailable" ? RETRY_AFTER : {};
   const shown = new AdminError(problem, { detail, code, headers });

@@ -9,13 +9,13 @@ import { describeFailed, errorOf, runSteps } from "../../lifecycle/retention/ste
 import { type Pass, runRetention as runPass } from "../../lifecycle/retention-worker.ts";
 import type { Operation } from "./operation.ts";
 
-const RUNS_SHOWN = 20;
+const MAX_SHOWN_RUNS = 20;
 
 export const readRetention: Operation<"readRetention"> = async ({ ports: { pool } }) => {
   const [state, overdue_rows, runs] = await Promise.all([
     readRetentionState(pool),
     countOverdueRows(pool),
-    listRuns(pool, RUNS_SHOWN),
+    listRuns(pool, MAX_SHOWN_RUNS),
   ]);
   return { answer: { ...state, overdue_rows, runs: [...runs] }, audit: { detail: { count: runs.length } } };
 };

@@ -7,12 +7,12 @@ const LIMIT = 1_000;
 /** The report is read each week. */
 const PERIOD_MS = 7 * 86_400_000;
 
-const READS = [...OPENING_OPERATIONS, "event.export", "account.export"];
+const READ_OPERATIONS = [...OPENING_OPERATIONS, "event.export", "account.export"];
 
 export const reviewReads: Operation<"reviewReads"> = async ({ ports: { pool, clock }, caller, scope, input }) => {
   const since = new Date(input.since === undefined ? clock.now() - PERIOD_MS : Date.parse(input.since)).toISOString();
   const period = { since, person: scope === "own" ? caller.person : undefined, limit: LIMIT };
-  const reads = await countReads(pool, { ...period, reads: READS, direct: DIRECT_USE });
+  const reads = await countReads(pool, { ...period, reads: READ_OPERATIONS, direct: DIRECT_USE });
   const repeated = await listRepeatedReasons(pool, period);
   const unused = await listUnusedCases(pool, period);
   return {

@@ -8,7 +8,7 @@ interface RawEvent extends Record<string, unknown> {
 }
 
 /** Members of a raw event that the contract describes. */
-const ENVELOPE = new Set(["session_id", "client_id", "event_type", "schema_version", "collected_at", "probes"]);
+const ENVELOPE_MEMBERS = new Set(["session_id", "client_id", "event_type", "schema_version", "collected_at", "probes"]);
 
 const catalog = new Map(CATALOG.map(({ id, fields }) => [id, fields]));
 
@@ -18,7 +18,7 @@ const catalog = new Map(CATALOG.map(({ id, fields }) => [id, fields]));
  */
 function withholdSensitive(observations: RawEvent): string[] {
   const withheld: string[] = [];
-  for (const name of Object.keys(observations).filter((one) => !ENVELOPE.has(one))) {
+  for (const name of Object.keys(observations).filter((one) => !ENVELOPE_MEMBERS.has(one))) {
     delete observations[name];
     withheld.push(pointerOf([name]));
   }

@@ -12,7 +12,7 @@ import { invalid } from "./input.ts";
 import type { Operation, OperationCall } from "./operation.ts";
 import { type AdminPorts, requireReplayedJournal } from "./ports.ts";
 
-const PAGE = 500;
+const PAGE_SIZE = 500;
 const MAX_SHOWN = 100;
 /** This process shares the machine with others; the result does not depend on the time. */
 const BUDGET_MS = 50;
@@ -72,10 +72,10 @@ async function verify(
   const filter = await filterOf(ports, input);
   let [total, after] = [NOTHING_VERIFIED, undefined as string | undefined];
   for (;;) {
-    const page = await listEvents(executor, filter, PAGE, after);
+    const page = await listEvents(executor, filter, PAGE_SIZE, after);
     const { differences, ...sum } = sumOf(total, await verifyListed(page));
     total = { ...sum, differences: differences.slice(0, MAX_SHOWN) };
-    if (page.length < PAGE) return total;
+    if (page.length < PAGE_SIZE) return total;
     after = page.at(-1)?.event_id;
     ports.report(`${total.events} events, ${total.different} of ${total.rows} rows different`);
   }

@@ -2,7 +2,7 @@
 import { createSecretKey, type KeyObject } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { KEYS_OPERATION, keyReferences } from "./active-keys.ts";
-import { signAlone } from "./lane.ts";
+import { signOutsideLane } from "./lane.ts";
 import { ingested, LOG_KEY, logOf, read, STARTED } from "./log.fixture.ts";
 import { CompactRange, leafHash } from "./merkle.ts";
 import { type SignedRecord, type Surface, SURFACES } from "./record.ts";
@@ -26,7 +26,7 @@ let count = 0;
 function entry(keys: Keys, surface: Surface, given: object = {}): SignedRecord {
   const number = ++count;
   const record = surface === "ingest" ? ingested(number) : { ...read(number), via: VIA[surface] };
-  return signAlone({ surface, key: keys[surface] }, { ...record, ...given });
+  return signOutsideLane({ surface, key: keys[surface] }, { ...record, ...given });
 }
 
 function change(keys: Keys, from: Keys, to: Keys, surface: Surface = "direct"): SignedRecord {

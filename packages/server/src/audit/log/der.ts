@@ -20,7 +20,7 @@ export const TAGS = {
   context0: 0xa0,
 } as const;
 
-const LONG = 0x80;
+const LONG_LENGTH = 0x80;
 const HIGH_TAG = 0x1f;
 const MAX_LENGTH_BYTES = 4;
 
@@ -37,14 +37,14 @@ export function readAll(bytes: Buffer): readonly Der[] | undefined {
 }
 
 function readOne(bytes: Buffer): Der | undefined {
-  const [tag = HIGH_TAG, first = LONG] = bytes;
-  const count = first < LONG ? 0 : first - LONG;
-  if ((tag & HIGH_TAG) === HIGH_TAG || first === LONG || count > MAX_LENGTH_BYTES || bytes.length < 2 + count) {
+  const [tag = HIGH_TAG, first = LONG_LENGTH] = bytes;
+  const count = first < LONG_LENGTH ? 0 : first - LONG_LENGTH;
+  if ((tag & HIGH_TAG) === HIGH_TAG || first === LONG_LENGTH || count > MAX_LENGTH_BYTES || bytes.length < 2 + count) {
     return undefined;
   }
   const length = count === 0 ? first : bytes.readUIntBE(2, count);
   const start = 2 + count;
-  const isShortest = count === 0 || (length >= LONG && bytes[2] !== 0);
+  const isShortest = count === 0 || (length >= LONG_LENGTH && bytes[2] !== 0);
   if (!isShortest || start + length > bytes.length) return undefined;
   return { tag, value: bytes.subarray(start, start + length), raw: bytes.subarray(0, start + length) };
 }
@@ -55,17 +55,17 @@ export const membersOf = (der: Der | undefined, tag: number): readonly Der[] =>
 
 export function encode(tag: number, ...content: readonly Buffer[]): Buffer {
   const value = Buffer.concat(content);
-  if (value.length < LONG) return Buffer.concat([Buffer.of(tag, value.length), value]);
+  if (value.length < LONG_LENGTH) return Buffer.concat([Buffer.of(tag, value.length), value]);
   const length = Buffer.from(value.length.toString(16).padStart(2 * MAX_LENGTH_BYTES, "0"), "hex");
   const shortest = length.subarray(length.findIndex((byte) => byte !== 0));
-  return Buffer.concat([Buffer.of(tag, LONG + shortest.length), shortest, value]);
+  return Buffer.concat([Buffer.of(tag, LONG_LENGTH + shortest.length), shortest, value]);
 }
 
 /** @param bytes of a number that is not negative, in the shortest form or with zeros before it. */
 export function encodeInteger(bytes: Buffer): Buffer {
   const at = bytes.findIndex((byte) => byte !== 0);
   const shortest = at < 0 ? Buffer.of(0) : bytes.subarray(at);
-  return encode(TAGS.integer, ...((shortest[0] ?? 0) >= LONG ? [Buffer.of(0)] : []), shortest);
+  return encode(TAGS.integer, ...((shortest[0] ?? 0) >= LONG_LENGTH ? [Buffer.of(0)] : []), shortest);
 }
 
 /** @param text such as `1.2.840`. */

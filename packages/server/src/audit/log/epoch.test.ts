@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { signCheckpoint } from "./checkpoint.ts";
 import { epochReferences, openEpochCheckpoint, originOfEpoch } from "./epoch.ts";
 import { formatItem, parseItem } from "./export-file.ts";
-import { signAlone } from "./lane.ts";
+import { signOutsideLane } from "./lane.ts";
 import { DIRECT, LOG_KEY, logKeyOf, logOf, ORIGIN, PRIVATE_KEY, read, signedEntries, STARTED } from "./log.fixture.ts";
 import { inEpoch, SURFACE_KEYS } from "./log.fixture.ts";
 import type { SignedRecord } from "./record.ts";
@@ -19,7 +19,7 @@ const [, continued = ""] = restored.notes;
 const kept = whole.notes.at(-1) ?? "";
 
 const entryOf = (number: number, operation: string, outcome: string, detail: object): SignedRecord => {
-  const { record: _, ...signed } = signAlone(DIRECT, {
+  const { record: _, ...signed } = signOutsideLane(DIRECT, {
     ...read(number),
     operation,
     outcome,
@@ -72,7 +72,7 @@ describe("a log that continues after a restore", () => {
   it("confirms the entries before the restore, because the new epoch names their end", async () => {
     const { items, note } = continuedBy([begun(), review("closed")]);
     expect(await verify(items, note)).toMatchObject({ verdict: 0, confirmed: COUNT + 2 });
-    const forged = before.with(12, signAlone(DIRECT, read(900)));
+    const forged = before.with(12, signOutsideLane(DIRECT, read(900)));
     const attacked = continuedBy([begun(), review("closed")], logOf(forged, [20, COUNT]).items);
     const { findings } = await verify(attacked.items, attacked.note);
     expect(findings).toContainEqual({

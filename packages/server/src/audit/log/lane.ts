@@ -56,7 +56,7 @@ export class Lane {
 }
 
 /** Signs an entry that is in no lane. */
-export function signAlone({ surface, key }: SurfaceKey, entry: LaneEntry): SignedEntry {
+export function signOutsideLane({ surface, key }: SurfaceKey, entry: LaneEntry): SignedEntry {
   return signEntry(key, { ...entry, surface });
 }
 

@@ -2,7 +2,7 @@ import { createSecretKey, hkdfSync, type KeyObject } from "node:crypto";
 import { ed25519Key } from "../../crypto/ed25519-key.ts";
 import { formatLogKey, type LogKey, parseLogKey, signCheckpoint } from "./checkpoint.ts";
 import { FIRST_EPOCH, originOfEpoch } from "./epoch.ts";
-import { Lane, type LaneEntry, signAlone, type SurfaceKey } from "./lane.ts";
+import { Lane, type LaneEntry, signOutsideLane, type SurfaceKey } from "./lane.ts";
 import { CompactRange, leafHash } from "./merkle.ts";
 import type { SignedRecord, Surface } from "./record.ts";
 import type { Surfaces } from "./surfaces.ts";
@@ -58,7 +58,7 @@ export const storedOf = ({ bytes, mac }: SignedRecord): SignedRecord => ({ bytes
 export function signedEntries(count: number): SignedRecord[] {
   const lanes = [new Lane(INGEST), new Lane(INGEST)];
   return Array.from({ length: count }, (_, number) => {
-    if (number % 5 === 4) return storedOf(signAlone(DIRECT, read(number)));
+    if (number % 5 === 4) return storedOf(signOutsideLane(DIRECT, read(number)));
     const lane = lanes[number % 2] as Lane;
     const [signed] = lane.sign([ingested(number)]);
     lane.acknowledge();

@@ -1,22 +1,22 @@
 import { createHash } from "node:crypto";
 
 /** The tree of RFC 6962, section 2.1: leaves and nodes are hashed with SHA-256 and different prefixes. */
-const LEAF = Buffer.from([0]);
-const NODE = Buffer.from([1]);
+const LEAF_PREFIX = Buffer.from([0]);
+const NODE_PREFIX = Buffer.from([1]);
 export const HASH_BYTES = 32;
 
 /** @param parts the bytes of a leaf, in pieces. */
 export function leafHash(...parts: readonly Uint8Array[]): Buffer {
-  const hash = createHash("sha256").update(LEAF);
+  const hash = createHash("sha256").update(LEAF_PREFIX);
   for (const part of parts) hash.update(part);
   return hash.digest();
 }
 
 export const nodeHash = (left: Uint8Array, right: Uint8Array): Buffer =>
-  createHash("sha256").update(NODE).update(left).update(right).digest();
+  createHash("sha256").update(NODE_PREFIX).update(left).update(right).digest();
 
 /** The root of a tree without leaves. */
-const EMPTY = createHash("sha256").digest();
+const EMPTY_TREE_HASH = createHash("sha256").digest();
 
 /**
  * The smallest state from which a tree grows: the roots of its perfect subtrees, largest first. Each appended leaf
@@ -43,14 +43,14 @@ export class CompactRange {
   append(leaf: Buffer): void {
     let hash = leaf;
     for (let size = this.#size; size % 2 === 1; size = Math.floor(size / 2)) {
-      hash = nodeHash(this.#roots.pop() ?? EMPTY, hash);
+      hash = nodeHash(this.#roots.pop() ?? EMPTY_TREE_HASH, hash);
     }
     this.#roots.push(hash);
     this.#size++;
   }
 
   root(): Buffer {
-    return this.#roots.length === 0 ? EMPTY : this.#roots.reduceRight((right, left) => nodeHash(left, right));
+    return this.#roots.length === 0 ? EMPTY_TREE_HASH : this.#roots.reduceRight((right, left) => nodeHash(left, right));
   }
 }
 

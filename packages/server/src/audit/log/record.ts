@@ -57,16 +57,16 @@ export interface SignedRecord {
   readonly mac: Buffer;
 }
 
-const FORMAT = Buffer.from("drs-audit/1\n");
+const FORMAT_PREFIX = Buffer.from("drs-audit/1\n");
 const LENGTH_BYTES = 4;
 /** The length of a field that is absent. */
-const ABSENT = 0xffff_ffff;
+const ABSENT_LENGTH = 0xffff_ffff;
 const UUID_BYTES = 16;
 const NUMBER_BYTES = 8;
 const PLACE_BYTES = UUID_BYTES + NUMBER_BYTES;
 export const MAC_BYTES = 32;
 const SUBJECT_BYTES = 16;
-const WORD = 2 ** 32;
+const TWO_TO_32 = 2 ** 32;
 /** Numbers are below 2^53. */
 const MAX_HIGH_WORD = 2 ** 21;
 
@@ -98,12 +98,12 @@ const uuid: Codec<string> = {
 const whole: Codec<number> = {
   encode: (value) => {
     const encoded = Buffer.allocUnsafe(NUMBER_BYTES);
-    encoded.writeUInt32BE(Math.floor(value / WORD), 0);
-    encoded.writeUInt32BE(value % WORD, NUMBER_BYTES / 2);
+    encoded.writeUInt32BE(Math.floor(value / TWO_TO_32), 0);
+    encoded.writeUInt32BE(value % TWO_TO_32, NUMBER_BYTES / 2);
     return encoded;
   },
   isEncoded: (value) => value.length === NUMBER_BYTES && value.readUInt32BE(0) < MAX_HIGH_WORD,
-  decode: (value) => value.readUInt32BE(0) * WORD + value.readUInt32BE(NUMBER_BYTES / 2),
+  decode: (value) => value.readUInt32BE(0) * TWO_TO_32 + value.readUInt32BE(NUMBER_BYTES / 2),
 };
 
 const place: Codec<Place> = {
@@ -136,13 +136,13 @@ function splitTexts(value: Buffer): string[] | undefined {
 }
 
 const texts: Codec<readonly string[]> = {
-  encode: (values) => Buffer.concat(values.flatMap((value) => prefixed(text.encode(value)))),
+  encode: (values) => Buffer.concat(values.flatMap((value) => withLengthPrefix(text.encode(value)))),
   isEncoded: (value) => splitTexts(value) !== undefined,
   decode: (value) => splitTexts(value) ?? [],
 };
 
 /** Values of one size, one after the other. */
-const several = <Value>(one: Codec<Value>, size: number): Codec<readonly Value[]> => ({
+const listOf = <Value>(one: Codec<Value>, size: number): Codec<readonly Value[]> => ({
   encode: (values) => Buffer.concat(values.map((value) => one.encode(value))),
   isEncoded: ({ length }) => length % size === 0,
   decode: (value) =>
@@ -154,7 +154,7 @@ const several = <Value>(one: Codec<Value>, size: number): Codec<readonly Value[]
 type Fields = { readonly [Name in keyof AuditRecord]-?: Codec<NonNullable<AuditRecord[Name]>> };
 
 /** The order of the fields is part of the format. */
-const FIELDS: Fields = {
+const FIELD_CODECS: Fields = {
   entryId: uuid,
   surface: text as Codec<Surface>,
   place,
@@ -165,8 +165,8 @@ const FIELDS: Fields = {
   roles: texts,
   operation: text,
   outcome: text,
-  subjects: several(bytes, SUBJECT_BYTES),
-  eventIds: several(uuid, UUID_BYTES),
+  subjects: listOf(bytes, SUBJECT_BYTES),
+  eventIds: listOf(uuid, UUID_BYTES),
   occurrences: whole,
   reason: text,
   detail: text,
@@ -177,8 +177,8 @@ const FIELDS: Fields = {
   secretId: uuid,
   sealed: bytes,
 };
-const NAMES = Object.keys(FIELDS) as (keyof AuditRecord)[];
-const CODECS = Object.entries(FIELDS) as [keyof AuditRecord, Codec<unknown>][];
+const FIELD_NAMES = Object.keys(FIELD_CODECS) as (keyof AuditRecord)[];
+const CODECS = Object.entries(FIELD_CODECS) as [keyof AuditRecord, Codec<unknown>][];
 const REQUIRED: readonly (keyof AuditRecord)[] = [
   "entryId",
   "surface",
@@ -190,18 +190,18 @@ const REQUIRED: readonly (keyof AuditRecord)[] = [
   "occurrences",
 ];
 
-function prefixed(field: Buffer | undefined): Buffer[] {
+function withLengthPrefix(field: Buffer | undefined): Buffer[] {
   const length = Buffer.allocUnsafe(LENGTH_BYTES);
-  length.writeUInt32BE(field?.length ?? ABSENT, 0);
+  length.writeUInt32BE(field?.length ?? ABSENT_LENGTH, 0);
   return field ? [length, field] : [length];
 }
 
 /** The format `drs-audit/1`: a line that names it, then each field as its length (32 bits, big-endian) and its bytes. */
 export function encodeRecord(record: AuditRecord): Buffer {
-  const parts: Buffer[] = [FORMAT];
+  const parts: Buffer[] = [FORMAT_PREFIX];
   for (const [name, { encode }] of CODECS) {
     const value = record[name];
-    parts.push(...prefixed(value === undefined ? undefined : encode(value)));
+    parts.push(...withLengthPrefix(value === undefined ? undefined : encode(value)));
   }
   return Buffer.concat(parts);
 }
@@ -222,15 +222,15 @@ export function decodeRecord(encoded: Buffer): AuditRecord | undefined {
 }
 
 function splitFields(encoded: Buffer): (Buffer | undefined)[] | undefined {
-  if (!encoded.subarray(0, FORMAT.length).equals(FORMAT)) return undefined;
+  if (!encoded.subarray(0, FORMAT_PREFIX.length).equals(FORMAT_PREFIX)) return undefined;
   const fields: (Buffer | undefined)[] = [];
-  let at = FORMAT.length;
-  for (const _ of NAMES) {
+  let at = FORMAT_PREFIX.length;
+  for (const _ of FIELD_NAMES) {
     if (at + LENGTH_BYTES > encoded.length) return undefined;
     const length = encoded.readUInt32BE(at);
     at += LENGTH_BYTES;
-    fields.push(length === ABSENT ? undefined : encoded.subarray(at, at + length));
-    if (length !== ABSENT) at += length;
+    fields.push(length === ABSENT_LENGTH ? undefined : encoded.subarray(at, at + length));
+    if (length !== ABSENT_LENGTH) at += length;
   }
   return at === encoded.length ? fields : undefined;
 }

@@ -1,7 +1,7 @@
 /** Tests of logs that are read from a checkpoint on. */
 import { describe, expect, it } from "vitest";
 import { formatItem, parseItem } from "./export-file.ts";
-import { signAlone } from "./lane.ts";
+import { signOutsideLane } from "./lane.ts";
 import { DIRECT, inEpoch, LOG_KEY, logOf, read, signedEntries, STARTED, SURFACE_KEYS } from "./log.fixture.ts";
 import { CompactRange, leafHash } from "./merkle.ts";
 import { type LogItem, type LogStart, type Verification, verifyLog } from "./verify.ts";
@@ -37,8 +37,8 @@ describe("a log that is read from a checkpoint on", () => {
   });
 
   it("is intact in a later epoch, too", async () => {
-    const second = inEpoch(2, [signAlone(DIRECT, read(1)), signAlone(DIRECT, read(2))]);
-    const { bytes, mac } = signAlone(DIRECT, read(1));
+    const second = inEpoch(2, [signOutsideLane(DIRECT, read(1)), signOutsideLane(DIRECT, read(2))]);
+    const { bytes, mac } = signOutsideLane(DIRECT, read(1));
     const one = inEpoch(2, [{ bytes, mac }]);
     const from: LogStart = {
       kind: "start",
@@ -68,7 +68,7 @@ describe("a log that is read from a checkpoint on", () => {
 
   it("does not hide later changes", async () => {
     const forged = rest.map((item) =>
-      item.kind === "leaf" && item.index === 30 ? { ...item, entry: signAlone(DIRECT, read(900)) } : item,
+      item.kind === "leaf" && item.index === 30 ? { ...item, entry: signOutsideLane(DIRECT, read(900)) } : item,
     );
     expect(await verify([start, ...forged], last)).toMatchObject({ verdict: 6 });
     const without = rest.filter((item) => item.kind !== "leaf" || item.index !== 30);
@@ -78,7 +78,7 @@ describe("a log that is read from a checkpoint on", () => {
   it("may be pruned, but only if an entry says that the leaves before were pruned", async () => {
     const pruned = { ...start, pruned: true };
     const prune = (size: number): LogItem => {
-      const entry = signAlone(DIRECT, {
+      const entry = signOutsideLane(DIRECT, {
         ...read(1),
         operation: "audit.prune",
         detail: `{"epoch":"1","size":"${size}"}`,

@@ -27,10 +27,15 @@ export const INGESTION = { actor: "endpoint", via: "server", operation: "event.c
 /** The outcome of a commit batch. */
 export const ACCEPTED = "accepted";
 
-const API: Readonly<Record<string, Surface>> = { api: "admin", console: "admin", cli: "admin", direct: "direct" };
+const SURFACE_OF_API: Readonly<Record<string, Surface>> = {
+  api: "admin",
+  console: "admin",
+  cli: "admin",
+  direct: "direct",
+};
 
 /** The surface of an operation that is not ingestion's, by the way on which it reached the system. */
-export const surfaceOf = (via: string): Surface => API[via] ?? "worker";
+export const surfaceOf = (via: string): Surface => SURFACE_OF_API[via] ?? "worker";
 
 /** Whether the surface that the record names may write this record, by its actor, `via` and operation. */
 export function isOfSurface({ surface, actor, via, operation }: AuditRecord): boolean {

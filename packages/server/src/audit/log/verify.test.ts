@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { formatHeader, formatItem, parseHeader, parseItem } from "./export-file.ts";
-import { Lane, signAlone } from "./lane.ts";
+import { Lane, signOutsideLane } from "./lane.ts";
 import {
   DIRECT,
   INGEST,
@@ -50,7 +50,7 @@ const sizeOf = (note: string): number => Number(note.split("\n")[1]);
 const resigned = (changed: readonly SignedRecord[], sizes = SIZES): readonly LogItem[] => logOf(changed, sizes).items;
 
 function changed(index: number): SignedRecord[] {
-  return entries.map((entry, at) => (at === index ? signAlone(DIRECT, read(900)) : entry));
+  return entries.map((entry, at) => (at === index ? signOutsideLane(DIRECT, read(900)) : entry));
 }
 
 describe("a log that is whole", () => {
@@ -73,7 +73,7 @@ describe("a log that is whole", () => {
   });
 
   it("may have entries that wait for the next checkpoint, but not for long", async () => {
-    const entry = signAlone(DIRECT, read(COUNT));
+    const entry = signOutsideLane(DIRECT, read(COUNT));
     const items: LogItem[] = [...log.items, { kind: "new", entry }];
     const options = { outside: [last], now: STARTED + 60_000 };
     expect(await verify(items, options)).toMatchObject({ verdict: 0, waiting: 1 });
@@ -199,20 +199,20 @@ describe("an attacker with keys", () => {
   });
 
   it("who has the key of ingestion can't write an entry of an administrator", async () => {
-    const forged = signAlone(INGEST, read(COUNT));
+    const forged = signOutsideLane(INGEST, read(COUNT));
     const found = await verify(resigned([...entries, forged], [COUNT + 1]));
     expect(found).toMatchObject({
       verdict: 6,
       findings: [{ kind: "inserted", what: matching(/which ingest does not write/) }],
     });
-    const relabelled = signAlone({ ...INGEST, surface: "direct" }, read(COUNT));
+    const relabelled = signOutsideLane({ ...INGEST, surface: "direct" }, read(COUNT));
     expect(kindsOf(await verify(resigned([...entries, relabelled], [COUNT + 1])))).toEqual(["inserted"]);
   });
 });
 
 describe("the file of an export", () => {
   it("gives the log that was written", async () => {
-    const items: LogItem[] = [...log.items, { kind: "new", entry: storedOf(signAlone(DIRECT, read(COUNT))) }];
+    const items: LogItem[] = [...log.items, { kind: "new", entry: storedOf(signOutsideLane(DIRECT, read(COUNT))) }];
     const lines = items.map(formatItem);
     for (const line of lines) expect(line.endsWith("\n") && line.indexOf("\n") === line.length - 1).toBe(true);
     expect(lines.map((line) => parseItem(line))).toEqual(items);

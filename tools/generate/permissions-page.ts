@@ -1,4 +1,14 @@
-import { type Permission, PERMISSIONS, ROLE_NAMES, ROLES, scopeOf } from "@device-risk-signals/admin-api";
+import {
+  BASE_PATH,
+  type Permission,
+  PERMISSIONS,
+  ROLE_NAMES,
+  ROLES,
+  type Route,
+  ROUTE_IDS,
+  routeOf,
+  scopeOf,
+} from "@device-risk-signals/admin-api";
 
 const SCOPES = {
   full: "yes",
@@ -9,7 +19,9 @@ const SCOPES = {
   own: "own",
 };
 
-/** The roles of the admin API and the permissions of each. */
+const ACCESS = { read: "reads", "audited-read": "reads; audited on the database, too", change: "changes" };
+
+/** The roles of the admin API, the permissions of each, and the operations that audit entries name. */
 export function permissionsPage(): string {
   const roles = ROLE_NAMES.map((role) => `| \`${role}\` | ${ROLES[role]} |`);
   const permissions = (Object.keys(PERMISSIONS) as Permission[]).map((permission) => {
@@ -19,6 +31,12 @@ export function permissionsPage(): string {
     });
     return `| \`${permission}\` | ${PERMISSIONS[permission].meaning} | ${cells.join(" | ")} |`;
   });
+  const operations = ROUTE_IDS.map(routeOf)
+    .toSorted((a, b) => (a.operation < b.operation ? -1 : 1))
+    .map(
+      (route) =>
+        `| \`${route.operation}\` | ${route.method} \`${BASE_PATH}${route.path}\` | \`${route.permission}\` | ${accessOf(route)} |`,
+    );
   return `<!-- Generated from packages/admin-api by \`npm run generate\`. Do not edit. -->
 
 # Roles and permissions
@@ -35,5 +53,17 @@ ${permissions.join("\n")}
 approval*: once another person with the role privacy has approved it. *Without values*: everything but values of features. Fields of
 high sensitivity, and fields that the catalog does not know, are left out where the table says *low and medium
 sensitivity*.
+
+## Operations
+
+Each call of an authenticated caller writes an audit entry with the operation of the route. A command that works on the
+database writes an entry for each change. It writes an entry for a read only if the table says so.
+
+| operation | route | permission | access |
+| --- | --- | --- | --- |
+${operations.join("\n")}
 `;
 }
+
+const accessOf = ({ access, appliedBy }: Route): string =>
+  appliedBy === undefined ? ACCESS[access] : `${ACCESS[access]}; applied by a worker`;

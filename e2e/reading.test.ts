@@ -358,6 +358,8 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
     "request add",
     "request extend",
     "request close",
+    "restriction add",
+    "restriction lift",
   ];
   const AUDITED = [
     "audit review",

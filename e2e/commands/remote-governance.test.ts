@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createAdminClient } from "@device-risk-signals/admin-api";
-import { decideApproval } from "../../packages/server/src/approvals/approvals.ts";
 import type { System } from "../../packages/server/src/app/system.ts";
 import { objects, type Printed, remoteEnvironment, runInProcess } from "../support/command.ts";
 import { connectAsOwner, sharedDatabase, type TestDatabase } from "../support/database.ts";
@@ -189,7 +188,12 @@ describe("through the admin API", () => {
     expect(waiting).toMatchObject({ code: 5, stdout: "" });
     const approvalId = /Approval (\S+) by privacy/.exec(waiting.stderr)?.[1] ?? "";
     const approve = (person: string): Promise<boolean> =>
-      decideApproval(system.pool, system.clock, { approvalId, person, roles: ["privacy"], decision: "approved" });
+      system.approvals.decide(system.pool, system.clock, {
+        approvalId,
+        person,
+        roles: ["privacy"],
+        decision: "approved",
+      });
     expect([await approve("p"), await approve("q")]).toEqual([false, true]);
     expect(await object("key", "destroy", old, "--yes")).toEqual({ version: old, dry_run: false });
     const [rows] = await twice("key", "list", "--json");
@@ -249,7 +253,12 @@ describe("through the admin API", () => {
     expect(row).toMatchObject({ operation: "policy.apply", any_role: true, state: "waiting" });
     expect(row?.plan.changes).toMatchObject([{ purpose: "default", expire_at_once: 0 }]);
     const decide = (person: string): Promise<boolean> =>
-      decideApproval(system.pool, system.clock, { approvalId, person, roles: ["privacy"], decision: "approved" });
+      system.approvals.decide(system.pool, system.clock, {
+        approvalId,
+        person,
+        roles: ["privacy"],
+        decision: "approved",
+      });
     expect(await decide("p")).toBe(false);
     expect(await decide("q")).toBe(true);
     expect(await apply("P1Y")).toMatchObject({ code: 5 });
@@ -326,7 +335,7 @@ describe("through the admin API", () => {
       await past.store(0, { account: "customer-5" });
       expect((await erase("customer-5", "--refuse-later", "--yes")).stderr).toContain(approvalId);
       const decision = { approvalId, person: "q", roles: ["operator"], decision: "approved" } as const;
-      expect(await decideApproval(system.pool, system.clock, decision)).toBe(true);
+      expect(await system.approvals.decide(system.pool, system.clock, decision)).toBe(true);
       const client = createAdminClient({ url: server.adminUrl, token: remote["DRS_ADMIN_TOKEN"] ?? "" });
       const order = { account: "customer-5", reason: "request 17", refuse_later: true };
       await Promise.allSettled([0, 1, 2].map(() => client.call("runErasure", order)));
@@ -348,7 +357,7 @@ describe("through the admin API", () => {
       expect(JSON.stringify(row)).not.toContain("customer-4");
       expect((await erase("customer-4", "--yes")).code).toBe(5);
       const decision = { approvalId, person: "q", roles: ["operator"], decision: "approved" } as const;
-      expect(await decideApproval(system.pool, system.clock, decision)).toBe(true);
+      expect(await system.approvals.decide(system.pool, system.clock, decision)).toBe(true);
       expect(await erase("customer-4", "--yes")).toMatchObject({ code: 0, stderr: "" });
       const used = await runInProcess(environment, "approval", "show", approvalId, "--json");
       expect(objects(used.stdout)).toMatchObject([{ state: "used" }]);

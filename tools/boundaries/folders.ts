@@ -263,6 +263,7 @@ export const FOLDERS: readonly Folder[] = [
       "audit/log",
       "audit",
       "identity",
+      "approvals",
       "orders",
       "policy",
       "features",

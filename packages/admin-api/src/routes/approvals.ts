@@ -21,8 +21,9 @@ const shownApproval = object({
   expires_at: shownText("24 hours later."),
   approved_by: Type.Array(shownText()),
   denied_by: nullable(shownText()),
-  state: Type.Enum(["waiting", "approved", "denied", "used", "expired"], {
-    description: "An approval is given within 24 hours, and used once, within an hour.",
+  state: Type.Enum(["waiting", "approved", "denied", "used", "expired", "changed"], {
+    description:
+      "An approval is given within 24 hours, and used once, within an hour. `changed`: a login of the database wrote it or a decision about it, and it allows nothing.",
   }),
 });
 

@@ -6,7 +6,6 @@ import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { useFolder } from "../../../../e2e/support/use-folder.ts";
 import { erasurePorts } from "../app/system.ts";
 import { listAudit } from "../audit/audit.ts";
-import { decideApproval, findApproval } from "../approvals/approvals.ts";
 import { listHolds } from "../lifecycle/holds/holds.ts";
 import { runRetention } from "../lifecycle/retention-worker.ts";
 import { useAdminListener } from "./admin-scene.fixture.ts";
@@ -168,7 +167,7 @@ async function waiting(call: Promise<unknown>): Promise<string> {
 }
 
 const decide = (approvalId: string, person = "privacy-1"): Promise<boolean> =>
-  decideApproval(scene.system.pool, scene.system.clock, {
+  scene.system.approvals.decide(scene.system.pool, scene.system.clock, {
     approvalId,
     person,
     roles: ["privacy"],
@@ -186,7 +185,7 @@ describe("what a role may do with an approval", () => {
     };
     const listed = async () => (await listHolds(pool)).filter(({ reason }) => reason === hold.reason);
     const approvalId = await waiting(client.call("addHold", hold));
-    expect(await findApproval(pool, clock, approvalId)).toMatchObject({
+    expect(await scene.system.approvals.find(pool, clock, approvalId)).toMatchObject({
       operation: "hold.add",
       plan: { events: 1 },
       requested_by: "investigator-1",
@@ -204,6 +203,32 @@ describe("what a role may do with an approval", () => {
     });
     const privacy = await listener.client(["privacy"]);
     await privacy.call("liftHold", { hold_id, reason: hold.reason });
+  });
+
+  it("is refused, by name, with a decision that was written by a login of the database", async () => {
+    const { clock, pool, approvals } = scene.system;
+    const before = await approvals.countChanged(pool, clock);
+    const operator = await listener.client(["operator"]);
+    const wanted = { person: "thief", roles: ["privacy" as const], ttl_ms: 60_000 };
+    const approvalId = await waiting(operator.call("issueAdminToken", wanted));
+    await scene.owner.query("set role drs_admin");
+    await scene.owner.query(
+      `insert into approval_decision (approval_id, person, role, decision, decided_at, mac)
+        select approval_id, 'petra', 'privacy', 'approved', transaction_time(), mac from approval where approval_id = $1`,
+      [approvalId],
+    );
+    await scene.owner.query("reset role");
+    const refused = operator.call("issueAdminToken", wanted);
+    await expect(refused).rejects.toThrow(`Approval ${approvalId} allows nothing: a login of the database`);
+    expect(await operator.call("readApproval", { approval_id: approvalId })).toMatchObject({ state: "changed" });
+    const { secrets } = scene.system;
+    const entries = await listAudit(pool, () => secrets, { person: "person-operator", limit: 10 });
+    expect(entries).toContainEqual(
+      expect.objectContaining({ operation: "approval.use", outcome: "changed", approval_id: approvalId }),
+    );
+    expect(await approvals.countChanged(pool, clock)).toBe(before + 1);
+    const { findings } = await operator.call("readHealth", {});
+    expect(findings).toContainEqual(expect.objectContaining({ what: "approvals", ok: false }));
   });
 
   it("waits for privacy: an admin token that an operator proposes, with these roles", async () => {

@@ -9,7 +9,6 @@ import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
 import { advanceClock } from "../../../../e2e/support/test-clock.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { useFolder } from "../../../../e2e/support/use-folder.ts";
-import { decideApproval } from "../approvals/approvals.ts";
 import { attestationSigner } from "../app/attestation-signer.ts";
 import { readEvent } from "../events/read-events.ts";
 import { attestDue, attestNext, type AttestPorts } from "../features/attest.ts";
@@ -402,10 +401,10 @@ it("a version is adopted by its proposer with the approval of another analyst on
     plan: { days: 7, coverage: expect.any(Array) as unknown },
     state: "waiting",
   });
-  const { pool, clock } = opened.system;
+  const { pool, clock, approvals } = opened.system;
   const decision = { approvalId, roles: ["analyst"], decision: "approved" } as const;
-  expect(await decideApproval(pool, clock, { ...decision, person: "anna" })).toBe(false);
-  expect(await decideApproval(pool, clock, { ...decision, person: "bert" })).toBe(true);
+  expect(await approvals.decide(pool, clock, { ...decision, person: "anna" })).toBe(false);
+  expect(await approvals.decide(pool, clock, { ...decision, person: "bert" })).toBe(true);
   await expect(anna.call("adoptFeatures", { ...adopt, features: ["other@1"] })).rejects.toThrow("Approval");
   expect((await anna.call("adoptFeatures", adopt)).layer).toBeGreaterThan(1);
   expect((await bert.call("adoptFeatures", { ...adopt, features: ["other@1"] })).layer).toBeGreaterThan(2);

@@ -3,7 +3,6 @@ import { createAdminClient } from "@device-risk-signals/admin-api";
 import { Browser, type Page } from "../../../../e2e/support/browser.ts";
 import { advanceClock } from "../../../../e2e/support/test-clock.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
-import { requestApproval } from "../approvals/approvals.ts";
 import { listAudit } from "../audit/audit.ts";
 import { SESSION_COOKIE } from "./operations/cookies.ts";
 import { useSignIn } from "./sign-in-scene.fixture.ts";
@@ -86,7 +85,7 @@ describe("a person who signs in by the identity provider", () => {
 
 describe("an approval", () => {
   const ask = (person: string) =>
-    requestApproval(scene.system.pool, scene.system.clock, {
+    scene.system.approvals.request(scene.system.pool, scene.system.clock, {
       operation: "erase.run",
       parameters: { account: person },
       plan: { events: 2_000 },

@@ -1,5 +1,7 @@
 /** The key store, checked against the database, and what the installation's secret gives: names, MACs, the sealer. */
 import { PostgresAccountKeys } from "../accounts/account-keys.ts";
+import { ApprovalSigner } from "../approvals/approval-signer.ts";
+import { Approvals } from "../approvals/approvals.ts";
 import { AuditSigner } from "../audit/audit-signer.ts";
 import { readSurfaceKeys } from "../audit/surface-key-file.ts";
 import type { Config } from "../config/config.ts";
@@ -37,6 +39,7 @@ export interface Keys {
   readonly pseudonymizer: Pseudonymizer;
   readonly audit: AuditSigner;
   readonly adminSessions: AdminSessions;
+  readonly approvals: Approvals;
   readonly orders: OrderCodec;
   readonly sealer: CachingSealer;
   readonly featurePartitions: Partitions;
@@ -87,6 +90,7 @@ export async function openKeys(connection: OpenConnection): Promise<Keys> {
     pseudonymizer,
     audit: new AuditSigner(installation, pseudonymizer, secrets, clock, surfaceKeys),
     adminSessions: new AdminSessions(deriveKey(installation, "admin sessions")),
+    approvals: new Approvals(new ApprovalSigner(deriveKey(installation, "approvals"))),
     orders: new OrderCodec(installation),
     sealer: createSealer(secrets, accountKeys, partitions, holdSecrets, deriveKey(installation, "request mac")),
     featurePartitions,

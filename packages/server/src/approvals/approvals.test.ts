@@ -1,16 +1,8 @@
-import { expect, it } from "vitest";
+import { randomUUID } from "node:crypto";
+import { describe, expect, it } from "vitest";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { inTransaction } from "../postgres/database.ts";
-import {
-  type ApprovedOperation,
-  decideApproval,
-  type Decision,
-  findApproval,
-  findApprovalsInUse,
-  listApprovals,
-  requestApproval,
-  useApproval,
-} from "./approvals.ts";
+import type { ApprovedOperation, Decision } from "./approvals.ts";
 
 const scene = useTestSystem();
 const HOUR_MS = 3_600_000;
@@ -27,20 +19,29 @@ const operation = (change: Partial<ApprovedOperation> = {}): ApprovedOperation =
 });
 const clockAt = (ms: number) => ({ now: () => scene.system.clock.now() + ms });
 const ask = (of: ApprovedOperation, person = "asker", at = 0) =>
-  requestApproval(scene.system.pool, clockAt(at), { ...of, person, reason: "request 17" });
+  scene.system.approvals.request(scene.system.pool, clockAt(at), { ...of, person, reason: "request 17" });
 const decide = (approvalId: string, change: Partial<Decision> = {}, at = 0) =>
-  decideApproval(scene.system.pool, clockAt(at), {
+  scene.system.approvals.decide(scene.system.pool, clockAt(at), {
     approvalId,
     person: "approver",
     roles: ["operator"],
     decision: "approved",
     ...change,
   });
-const use = (approvalId: string, of: ApprovedOperation, person = "asker", at = 0): Promise<boolean> =>
-  inTransaction(scene.system.pool, (transaction) =>
-    useApproval(transaction, clockAt(at), person, { ...of, approvalId }),
-  );
-const stateOf = async (id: string, at = 0) => (await findApproval(scene.system.pool, clockAt(at), id))?.state;
+/** Begins the operation where it may use the approval. */
+async function use(approvalId: string, of: ApprovedOperation, person = "asker", at = 0): Promise<boolean> {
+  const notUsed = new Error("the operation does not begin");
+  const begun = inTransaction(scene.system.pool, async (transaction) => {
+    if (!(await scene.system.approvals.use(transaction, clockAt(at), person, { ...of, approvalId }))) throw notUsed;
+    return true;
+  });
+  return begun.catch((error: unknown) => {
+    if (error !== notUsed) throw error;
+    return false;
+  });
+}
+const stateOf = async (id: string, at = 0) =>
+  (await scene.system.approvals.find(scene.system.pool, clockAt(at), id))?.state;
 
 it("an approval is asked for, given and used once", async () => {
   const wanted = operation();
@@ -110,7 +111,9 @@ it("an approval is not used by an operation that does not begin", async () => {
   const id = await ask(wanted);
   await decide(id);
   const failed = inTransaction(scene.system.pool, async (transaction) => {
-    expect(await useApproval(transaction, clockAt(0), "asker", { ...wanted, approvalId: id })).toBe(true);
+    expect(await scene.system.approvals.use(transaction, clockAt(0), "asker", { ...wanted, approvalId: id })).toBe(
+      true,
+    );
     throw new Error("the operation does not begin");
   });
   await expect(failed).rejects.toThrow("does not begin");
@@ -119,7 +122,7 @@ it("an approval is not used by an operation that does not begin", async () => {
 
 it("an approval of several uses continues for a day after the first one, for exactly its number of events", async () => {
   const wanted = operation({ events: 25, isExact: true });
-  const inUse = (at = 0) => findApprovalsInUse(scene.system.pool, clockAt(at), "asker", wanted);
+  const inUse = (at = 0) => scene.system.approvals.findInUse(scene.system.pool, clockAt(at), "asker", wanted);
   const id = await ask(wanted);
   await decide(id);
   expect(await use(id, { ...wanted, events: 26 })).toBe(false);
@@ -127,7 +130,7 @@ it("an approval of several uses continues for a day after the first one, for exa
   expect(await use(id, wanted)).toBe(true);
   expect([await inUse(), await inUse(23 * HOUR_MS)]).toEqual([[id], [id]]);
   expect(await inUse(25 * HOUR_MS)).toEqual([]);
-  expect(await findApprovalsInUse(scene.system.pool, clockAt(0), "another person", wanted)).toEqual([]);
+  expect(await scene.system.approvals.findInUse(scene.system.pool, clockAt(0), "another person", wanted)).toEqual([]);
 });
 
 it("an approval is given within a day and used within an hour", async () => {
@@ -150,8 +153,76 @@ it("an approval is decided once: a denial is final", async () => {
   expect(await decide(both, { decision: "denied" })).toBe(true);
   expect(await decide(both, { person: "second", roles: ["privacy"] }), "for the other role").toBe(false);
   expect(await use(id, wanted)).toBe(false);
-  expect(await listApprovals(scene.system.pool, scene.system.clock)).toContainEqual(
+  expect(await scene.system.approvals.list(scene.system.pool, scene.system.clock)).toContainEqual(
     expect.objectContaining({ approval_id: id, state: "denied", denied_by: "approver" }),
   );
   expect(await ask(wanted), "a new request").not.toBe(id);
+});
+
+describe("what a login of the database writes", () => {
+  /** Runs SQL as the login of the admin API. */
+  async function asAdmin(text: string, ...values: readonly unknown[]): Promise<void> {
+    await scene.owner.query("set role drs_admin");
+    await scene.owner.query(text, [...values]);
+    await scene.owner.query("reset role");
+  }
+  const FORGE = `insert into approval_decision (approval_id, person, role, decision, decided_at, mac)
+    select $1, 'approver', 'operator', 'approved', transaction_time(), mac from approval_decision limit 1`;
+  const usable = (of: ApprovedOperation) =>
+    scene.system.approvals.findUsable(scene.system.pool, scene.system.clock, "asker", of);
+
+  it("is no decision of a login of the database, is named, and does not hinder a new request", async () => {
+    await decide(await ask(operation()));
+    const wanted = operation({ events: 25, isExact: true });
+    const id = await ask(wanted);
+    await asAdmin(FORGE, id);
+    expect(await usable(wanted)).toEqual({ id: undefined, changed: [id] });
+    expect(await use(id, wanted)).toBe(false);
+    expect(await scene.system.approvals.find(scene.system.pool, scene.system.clock, id)).toMatchObject({
+      state: "changed",
+      approved_by: [],
+    });
+    const again = await ask(wanted);
+    expect(again).not.toBe(id);
+    expect(await decide(again)).toBe(true);
+    expect(await usable(wanted)).toEqual({ id: again, changed: [id] });
+    expect(await use(again, wanted)).toBe(true);
+  });
+
+  it("is no request of a login of the database for another person, or with another plan", async () => {
+    const wanted = operation();
+    const id = await ask(wanted, "other");
+    const columns = `operation, parameters, plan, max_events, digest, needed_roles, any_role, reason`;
+    const forged = randomUUID();
+    await asAdmin(
+      `insert into approval (approval_id, ${columns}, requested_by, requested_at, expires_at, mac)
+        select $1, ${columns}, 'asker', requested_at, expires_at, mac from approval where approval_id = $2`,
+      forged,
+      id,
+    );
+    expect(await stateOf(forged)).toBe("changed");
+    expect(await decide(forged)).toBe(false);
+    expect(await ask(wanted)).not.toBe(forged);
+  });
+
+  it("is no use of a login of the database without a decision, or of an earlier one", async () => {
+    const inUse = (of: ApprovedOperation, at: number) =>
+      scene.system.approvals.findInUse(scene.system.pool, clockAt(at), "asker", of);
+    const take = "update approval set used_at = transaction_time() + $2::interval where approval_id = $1";
+    const undecided = operation();
+    await asAdmin(take, await ask(undecided), "1 second");
+    expect(await inUse(undecided, 2_000)).toEqual([]);
+    const late = operation();
+    const id = await ask(late);
+    await decide(id);
+    await asAdmin(take, id, "2 days");
+    expect(await inUse(late, 49 * HOUR_MS)).toEqual([]);
+  });
+
+  it("is counted for drs doctor", async () => {
+    const { approvals, clock, pool } = scene.system;
+    const before = await approvals.countChanged(pool, clock);
+    await asAdmin(FORGE, await ask(operation()));
+    expect(await approvals.countChanged(pool, clock)).toBe(before + 1);
+  });
 });

@@ -11,6 +11,7 @@ export type KeyUse =
   | "ledger names"
   | "erasure journal"
   | "admin sessions"
+  | "approvals"
   | "order content"
   | "order mac"
   | "order check"

@@ -91,6 +91,7 @@ export async function examine(installation: Installation): Promise<readonly Find
     await requestFinding(installation),
     await directUseFinding(installation),
     await orderFinding(installation),
+    await approvalFinding(installation),
     await adoptedFinding(installation),
     ...(await identityFinding(installation)),
   );
@@ -305,6 +306,18 @@ async function orderFinding({ pool }: Installation): Promise<Finding> {
     ok: false,
     detail: `${plural(late, "order")} of the admin API waited for more than a minute: see drs order list, and that a worker runs`,
   };
+}
+
+async function approvalFinding({ pool, clock, approvals }: Installation): Promise<Finding> {
+  const what = "approvals";
+  const changed = await approvals.countChanged(pool, clock);
+  // guard(false): an approval that a login of the database wrote is a finding
+  // fails: packages/server/src/admin/cases.test.ts › by a login of the database
+  if (changed > 0) {
+    const detail = `${plural(changed, "approval")} of the last 30 days that the admin API did not sign, and that allow nothing: see drs approval list, and who has logins of the database`;
+    return { what, ok: false, detail };
+  }
+  return { what, ok: true, detail: "the admin API signed each request and decision of the last 30 days" };
 }
 
 async function adoptedFinding({ config }: Installation): Promise<Finding> {

@@ -293,6 +293,10 @@ export const OPERATOR_ERRORS = {
     retryable: true,
     when: "A second person must approve the operation; the message names the approval. Nothing was changed.",
   },
+  "approval-changed": {
+    ...FAILED,
+    when: "A request for an approval, or a decision about it, is not what the admin API has signed, and allows nothing. Find out who wrote it: a login of the database did.",
+  },
   "login-unusable": {
     ...FAILED,
     when: "Commands shall go through the admin API, and there is no valid token for it. Run `drs login`.",

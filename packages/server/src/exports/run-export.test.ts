@@ -22,7 +22,6 @@ import { LayerRunners } from "../features/layer-runners.ts";
 import { inOwnerTransaction, inTransaction } from "../postgres/database.ts";
 import { verifyReceipt } from "../lifecycle/receipts/receipt-signer.ts";
 import { useAdminListener } from "../admin/admin-scene.fixture.ts";
-import { decideApproval } from "../approvals/approvals.ts";
 import { findOpenCase } from "../cases/cases.ts";
 import { runEventExport } from "./export-events.ts";
 
@@ -325,10 +324,10 @@ async function through(person: string, ...roles: readonly Role[]) {
     const waiting = await ask(...args);
     expect(waiting, waiting.stderr).toMatchObject({ code: 5, stdout: "" });
     const approvalId = /Approval (\S+) by privacy/.exec(waiting.stderr)?.[1] ?? "";
-    const { pool, clock } = opened.system;
+    const { pool, clock, approvals } = opened.system;
     const decision = { approvalId, roles: ["privacy"], decision: "approved" } as const;
-    expect(await decideApproval(pool, clock, { ...decision, person })).toBe(false);
-    expect(await decideApproval(pool, clock, { ...decision, person: "petra" })).toBe(true);
+    expect(await approvals.decide(pool, clock, { ...decision, person })).toBe(false);
+    expect(await approvals.decide(pool, clock, { ...decision, person: "petra" })).toBe(true);
     const given = await ask(...args, "--json");
     expect(given).toMatchObject({ code: 0, stderr: "" });
     return objects(given.stdout)[0] ?? {};

@@ -1,14 +1,5 @@
 import type { Answer, Role, RouteId } from "@device-risk-signals/admin-api";
-import {
-  type ApprovalRow,
-  type ApprovedOperation,
-  decideApproval,
-  findApproval,
-  findUsableApproval,
-  listApprovals as queryApprovals,
-  requestApproval,
-  useApproval,
-} from "../../approvals/approvals.ts";
+import type { ApprovalRow, ApprovedOperation } from "../../approvals/approvals.ts";
 import { writeAudit } from "../../audit/audit.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
 import { agentOf, type Caller } from "../../identity/caller.ts";
@@ -26,7 +17,8 @@ const shown = (row: ApprovalRow): Shown => ({ ...row, needed_roles: row.needed_r
 
 export const listApprovals: Operation<"listApprovals"> = async ({ ports, input }) => {
   const page = pageOf(input);
-  const rows = await queryApprovals(ports.pool, ports.clock, page);
+  const { approvals } = await ports.keys();
+  const rows = await approvals.list(ports.pool, ports.clock, page);
   const next = nextOf(rows, page, ({ requested_at, approval_id }) => [requested_at, approval_id]);
   return { answer: { approvals: rows.map(shown), next }, audit: { detail: { count: rows.length } } };
 };
@@ -45,20 +37,21 @@ async function decide(
 ): Promise<{ readonly answer: Shown }> {
   const { pool, clock } = ports;
   const { approval_id: approvalId } = input;
-  const { audit } = await ports.keys();
+  const { audit, approvals } = await ports.keys();
   const operation = decision === "approved" ? "approval.approve" : "approval.deny";
   const entry = { ...agentOf(caller), operation, approvalId, detail: { approval_id: approvalId } };
   await requirePerson(caller, clock).catch(async (error: unknown) => {
     await writeAudit(pool, audit, { ...entry, outcome: "denied" });
     throw error;
   });
-  await requireApprovalRow(ports, approvalId);
+  const { state } = await requireApprovalRow(ports, approvalId);
   const counts = await inTransaction(pool, async (transaction) => {
     const { person, roles } = caller;
-    const isCounted = await decideApproval(transaction, clock, { approvalId, person, roles, decision });
+    const isCounted = await approvals.decide(transaction, clock, { approvalId, person, roles, decision });
     await writeAudit(transaction, audit, { ...entry, outcome: isCounted ? "done" : "denied" });
     return isCounted;
   });
+  if (!counts && state === "changed") throw new OperatorError("approval-changed", notSigned(approvalId).trim());
   if (!counts) {
     throw new OperatorError(
       "state-conflict",
@@ -78,8 +71,8 @@ async function requirePerson(caller: Caller, clock: Clock): Promise<void> {
   requireRecentSignIn(caller, clock);
 }
 
-async function requireApprovalRow({ pool, clock }: AdminPorts, id: string): Promise<ApprovalRow> {
-  const row = await findApproval(pool, clock, id);
+async function requireApprovalRow({ pool, clock, keys }: AdminPorts, id: string): Promise<ApprovalRow> {
+  const row = await (await keys()).approvals.find(pool, clock, id);
   if (row) return row;
   throw new OperatorError("not-found", `There is no approval ${id}.`);
 }
@@ -137,11 +130,11 @@ export async function findApprovalOf(
 ): Promise<Approval | undefined> {
   const { clock } = ports;
   const { person } = caller;
-  const { audit } = await ports.keys();
-  const found = await findUsableApproval(executor, clock, person, operation);
+  const { audit, approvals } = await ports.keys();
+  const { id: found } = await approvals.findUsable(executor, clock, person, operation);
   if (found === undefined) return undefined;
   const use = async (transaction: Transaction, events: number): Promise<void> => {
-    const used = await useApproval(transaction, clock, person, { ...operation, events, approvalId: found });
+    const used = await approvals.use(transaction, clock, person, { ...operation, events, approvalId: found });
     // guard(false): an approval is used by one operation
     // fails: e2e/commands/remote-governance.test.ts › raced
     if (!used) throw notUsable(found);
@@ -161,9 +154,19 @@ export async function askForApproval(
 ): Promise<never> {
   const { pool, clock } = ports;
   const { person } = caller;
-  const { audit } = await ports.keys();
+  const { audit, approvals } = await ports.keys();
+  const { changed } = await approvals.findUsable(pool, clock, person, operation);
   const id = await inTransaction(pool, async (transaction) => {
-    const approvalId = await requestApproval(transaction, clock, { ...operation, person, reason });
+    for (const approvalId of changed) {
+      const refused = {
+        operation: "approval.use",
+        outcome: "changed",
+        approvalId,
+        detail: { of: operation.operation },
+      };
+      await writeAudit(transaction, audit, { ...agentOf(caller), ...refused });
+    }
+    const approvalId = await approvals.request(transaction, clock, { ...operation, person, reason });
     const detail = { of: operation.operation, plan: operation.plan };
     const entry = { ...agentOf(caller), operation: "approval.request", outcome: "done", reason, approvalId, detail };
     await writeAudit(transaction, audit, entry);
@@ -171,7 +174,7 @@ export async function askForApproval(
   });
   throw new OperatorError(
     "approval-needed",
-    `Approval ${id} by ${operation.needed.join(operation.anyRole ? " or " : " and ")} is needed: repeat the command when drs approval show says "approved".`,
+    `${changed.map(notSigned).join("")}Approval ${id} by ${operation.needed.join(operation.anyRole ? " or " : " and ")} is needed: repeat the command when drs approval show says "approved".`,
   );
 }
 
@@ -208,6 +211,9 @@ export async function approveEvents(
   };
   return { ...(approval && { id: approval.id }), confirm };
 }
+
+const notSigned = (id: string): string =>
+  `Approval ${id} allows nothing: a login of the database wrote it or a decision about it. `;
 
 const cameMeanwhile = (): OperatorError =>
   new OperatorError(

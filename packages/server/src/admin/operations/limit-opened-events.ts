@@ -1,5 +1,5 @@
 /** A person who opens more events in 24 hours than the limit, over all cases, needs an approval by privacy for a case. */
-import { type ApprovedOperation, findApprovalsInUse } from "../../approvals/approvals.ts";
+import type { ApprovedOperation } from "../../approvals/approvals.ts";
 import { countOpenedEvents, type OpenedEvents } from "../../audit/opened-events.ts";
 import type { CaseRow } from "../../cases/cases.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
@@ -64,7 +64,8 @@ export async function limitOpenedEvents(
     isExact: true,
     needed: ["privacy"],
   };
-  const inUse = await findApprovalsInUse(transaction, ports.clock, caller.person, operation);
+  const { approvals } = await ports.keys();
+  const inUse = await approvals.findInUse(transaction, ports.clock, caller.person, operation);
   for (const id of inUse) {
     // guard(true): an approval is for so many further events
     // fails: packages/server/src/admin/cases.test.ts › so many further events

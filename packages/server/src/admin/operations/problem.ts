@@ -45,6 +45,7 @@ const PROBLEM_OF_CODE: Partial<Readonly<Record<OperatorErrorCode, AdminProblemCo
   "journal-required": "state-conflict",
   "key-versions-fixed": "state-conflict",
   "approval-needed": "state-conflict",
+  "approval-changed": "state-conflict",
   "order-refused": "state-conflict",
   "order-changed": "state-conflict",
   "order-interrupted": "state-conflict",

@@ -672,7 +672,8 @@ create index access_case_opened_at on access_case (opened_at);
 create index access_case_account on access_case (account) where account is not null;
 
 -- Operations that wait for, or have, the approval of other persons. Rows say what was asked and why; decisions are in
--- `approval_decision`.
+-- `approval_decision`. The MACs are made under a key that the database does not hold: a login of the database can't ask
+-- or decide.
 create table approval (
   approval_id uuid primary key,
   operation text not null,
@@ -689,7 +690,8 @@ create table approval (
   requested_by text not null,
   requested_at timestamptz not null,
   expires_at timestamptz not null,
-  used_at timestamptz
+  used_at timestamptz,
+  mac bytea not null
 );
 create index approval_requested_at on approval (requested_at);
 create index approval_digest on approval (digest);
@@ -700,6 +702,7 @@ create table approval_decision (
   person text not null,
   decision text not null check (decision in ('approved', 'denied')),
   decided_at timestamptz not null,
+  mac bytea not null,
   primary key (approval_id, role),
   unique (approval_id, person)
 );

@@ -130,6 +130,22 @@ describe("drs audit verify", () => {
     expect(stdout).toContain("are not those of its record: operation.");
     expect(await verified()).toMatchObject({ code: 0 });
   });
+
+  test("finds a row of new MAC keys that was inserted in the database", async () => {
+    const owner = await connectAsOwner(environment);
+    const columns = `at, actor, via, outcome, occurrences, record, mac`;
+    const id = "019a8f00-0000-7abc-8def-000000000001";
+    await owner.query(
+      `insert into audit_entry (entry_id, operation, ${columns}) select $1, 'audit.keys', ${columns} from audit_entry limit 1`,
+      [id],
+    );
+    const { code, stdout } = await drs("audit", "verify");
+    await owner.query("set session_replication_role = replica");
+    await owner.query("delete from audit_entry where entry_id = $1", [id]);
+    await owner.end();
+    expect(code).toBe(6);
+    expect(stdout).toMatch(/an entry that is in no leaf .* are not those of its record: entry_id, operation/);
+  });
 });
 
 test("drs audit proof prints a proof of an entry, and of no other", async () => {

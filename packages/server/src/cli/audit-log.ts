@@ -23,8 +23,9 @@ import { formatLogKey, type LogKey, parseLogKey } from "../audit/log/checkpoint.
 import { openEpochCheckpoint } from "../audit/log/epoch.ts";
 import { formatHeader, formatItem, parseHeader, parseItem } from "../audit/log/export-file.ts";
 import { hashRanges, inclusionRanges } from "../audit/log/merkle.ts";
+import { SURFACES } from "../audit/log/record.ts";
 import { formatProof } from "../audit/log/proof-file.ts";
-import { changeSurfaceKeys, requireActiveKeys } from "../audit/surface-keys.ts";
+import { changeSurfaceKeys, mayLackKeys } from "../audit/surface-keys.ts";
 import { askSink, type SinkState, stateOfSink } from "../audit/sink-states.ts";
 import type { StampedCheckpoint } from "../audit/time-stamps.ts";
 import { type Finding, type LogItem, type Verification, verifyLog } from "../audit/log/verify.ts";
@@ -129,7 +130,8 @@ function verifyDatabase(
     const asked = await Promise.all(checkpointSinks(connection, journal).map(askSink));
     const stamped = (await (await openTimeStamps(connection.config))?.read()) ?? [];
     return inSnapshot(connection.database, async (snapshot) => {
-      if (keys) await requireActiveKeys(snapshot, keys.audit);
+      const lacks = keys !== undefined && (await mayLackKeys(snapshot, keys.audit));
+      if (lacks) keys.audit.requireKeys(SURFACES);
       const latest = (await lastCheckpoint(snapshot))?.note;
       const start = since === undefined ? undefined : await findCheckpointAt(snapshot, new Date(since));
       const result = await verifyLog(readLog(snapshot, start), {
@@ -140,6 +142,7 @@ function verifyDatabase(
           ...stamped.map(({ note }) => note),
         ],
         ...(keys && { surfaces: keys.audit.surfaces, replaced: keys.audit.replaced }),
+        mayLackKeys: lacks,
         now: context.clock.now(),
       });
       return {
@@ -190,7 +193,7 @@ function report(context: Context, { verdict, sinks = [], ...result }: Verified, 
         print(context, `sink ${state}: ${name} has a checkpoint of ${plural(size, "entry", "entries")}.`);
     }
   }
-  const { size, from, confirmed, waiting, overdue, stamped } = result;
+  const { size, from, confirmed, waiting, overdue, stamped, lacksKeysOf } = result;
   if (stamped && !json) {
     const of = stamped.epoch > 1 ? ` of epoch ${stamped.epoch}` : "";
     print(context, `An authority saw a checkpoint of ${stamped.size} entries${of} on ${stamped.at.toISOString()}.`);
@@ -198,6 +201,9 @@ function report(context: Context, { verdict, sinks = [], ...result }: Verified, 
   const after = from > 0 ? `, verified after the first ${from}` : "";
   const counts = `${plural(size, "entry", "entries")}${after}, of which checkpoints kept outside confirm ${confirmed}`;
   if (verdict === 6) throw new OperatorError("audit-log-broken", `The audit log is broken: ${counts}.`);
+  if (lacksKeysOf !== undefined) {
+    throw unchecked(`its entries have keys that this process lacks, by ${lacksKeysOf}: set DRS_AUDIT_KEY_FILE`);
+  }
   if (verdict === 1) throw unchecked("no checkpoint of this key was found");
   const late = overdue > 0 ? `; ${overdue} more are in no checkpoint for more than a minute` : "";
   if (verdict === 3) throw new OperatorError("audit-unconfirmed", `The audit log holds: ${counts}${late}.`);

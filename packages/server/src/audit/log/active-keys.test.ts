@@ -36,7 +36,7 @@ function change(keys: Keys, from: Keys, to: Keys, surface: Surface = "direct"): 
 
 const all = (keys: Keys): SignedRecord[] => SURFACES.map((surface) => entry(keys, surface));
 
-const RINGS: Pick<VerifyOptions, "surfaces" | "replaced"> = {
+const RINGS: Pick<VerifyOptions, "surfaces" | "replaced" | "mayLackKeys"> = {
   surfaces: next,
   replaced: bySurface((surface): readonly KeyObject[] => [derived[surface], own[surface]]),
 };
@@ -96,6 +96,27 @@ describe("a log whose keys were changed", () => {
     const entries = [...all(own), change(own, own, next)];
     expect(await verify(entries, 0, rings)).toMatchObject(refused(/a key of ingest that is not known here/));
     expect(await verify([...entries, ...all(derived)], 0, {})).toMatchObject(HOLDS);
+  });
+});
+
+describe("a log with an entry that activates keys which the verifier lacks", () => {
+  const rings = { surfaces: own, replaced: bySurface((surface): readonly KeyObject[] => [derived[surface]]) };
+  const foreign = change(next, own, next);
+
+  it("is broken, by such an entry that no entry with these keys explains, and by one that entries with earlier keys follow", async () => {
+    const found = { verdict: 6, findings: [expect.objectContaining({ kind: "inserted" })] };
+    expect(await verify([...all(own), foreign], 0, rings)).toMatchObject(found);
+    const later = await verify([...all(own), foreign, entry(next, "direct"), ...all(own)], 0, rings);
+    expect(later).toMatchObject({ verdict: 6 });
+    expect(later.findings[0]?.what).toMatch(/^The MAC of leaf 4 .* is not of direct: .* keys that the verifier lacks/);
+  });
+
+  it("can't be verified if all later entries have these keys", async () => {
+    const entries = [...all(own), ...all(next), foreign, ...all(next)];
+    const lacksKeysOf = expect.stringMatching(/^leaf 8 \(entry /) as string;
+    expect(await verify(entries, 0, rings)).toMatchObject({ verdict: 1, findings: [], lacksKeysOf });
+    expect(await verify(entries, 9, { ...rings, mayLackKeys: true })).toMatchObject({ verdict: 1 });
+    expect((await verify(entries, 9, rings)).verdict).toBe(6);
   });
 });
 

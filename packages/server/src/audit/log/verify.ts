@@ -71,6 +71,8 @@ export interface VerifyOptions {
   readonly surfaces?: Surfaces;
   /** Keys that the entries of surfaces had before, until an entry says that they are replaced. */
   readonly replaced?: KeyRing;
+  /** Whether the log may have an entry before the place where the verification starts that activates unknown keys. */
+  readonly mayLackKeys?: boolean;
   /** Milliseconds since the Unix epoch; an entry that is in no leaf much later than it was written is not confirmed. */
   readonly now: number;
 }
@@ -90,6 +92,8 @@ export interface Verification {
   /** Entries in no leaf, which wait for the next checkpoint, and entries that have waited too long. */
   readonly waiting: number;
   readonly overdue: number;
+  /** The entry that activates keys which the verifier lacks; present if nothing else is wrong. */
+  readonly lacksKeysOf?: string;
 }
 
 /** Maximum number of findings. Further findings would not change the verdict. */
@@ -108,6 +112,41 @@ export async function verifyLog(items: AsyncIterable<LogItem>, options: VerifyOp
   return verifier.finish();
 }
 
+const INSERTED = "it was inserted or changed";
+
+/**
+ * Whether a log with MACs of unknown keys was tampered with, or the verifier lacks keys. After an entry that activates
+ * keys, a log has no entry with a key before it: an entry with a known key shows that one of the two is forged.
+ */
+class LackingKeys {
+  #change: string | undefined;
+  /** Number of entries with the MAC of no known key, and of the findings about them. */
+  #entries = 0;
+  #findings = 0;
+
+  /** @param name of an entry, with the MAC of no known key, that activates keys. */
+  change(name: string): void {
+    this.#change = name;
+  }
+
+  invalid(isFinding: boolean): void {
+    this.#entries++;
+    if (isFinding) this.#findings++;
+  }
+
+  valid(): void {
+    this.#change = undefined;
+  }
+
+  /** @param findings the number of all. @returns the entry whose keys the verifier lacks. */
+  finish(findings: number): string | undefined {
+    // guard(true): one entry that activates unknown keys, and no entry that has them, was inserted
+    // fails: packages/server/src/audit/log/active-keys.test.ts › that no entry with these keys explains
+    const isLacking = this.#entries > 1 && this.#findings === findings;
+    return isLacking ? this.#change : undefined;
+  }
+}
+
 /** A change of epoch, by the entry that begins the new one. */
 interface EpochChange {
   readonly entryId: string;
@@ -117,6 +156,7 @@ interface EpochChange {
 class LogVerifier {
   readonly #options: VerifyOptions;
   readonly #keys: ActiveKeys;
+  readonly #lackingKeys = new LackingKeys();
   #epoch = FIRST_EPOCH;
   #tree = new CompactRange();
   /** Leaves of the epochs before, and how many of them are confirmed. */
@@ -183,7 +223,9 @@ class LogVerifier {
     if (oldKey !== undefined) this.#find("inserted", oldKey);
     const size = this.#earlier + this.#tree.size;
     const confirmed = this.#earlierConfirmed + this.#confirmed;
+    const lacksKeysOf = this.#lackingKeys.finish(this.#findings.length);
     const counts = { size, from: this.#from, confirmed, waiting: this.#waiting, overdue: this.#overdue };
+    if (lacksKeysOf !== undefined) return { verdict: 1, findings: [], ...counts, lacksKeysOf };
     return { verdict: this.#verdict(size, confirmed), findings: this.#findings, ...counts };
   }
 
@@ -211,6 +253,7 @@ class LogVerifier {
     }
     this.#checkpoints++;
     this.#keys.startLater();
+    if (this.#options.mayLackKeys === true) this.#lackingKeys.change("an entry before the start");
     [this.#tree, this.#epoch, this.#from, this.#isPartial] = [tree, epoch, size, true];
     while (this.#expected[0] && isBefore(this.#expected[0], { epoch, size })) this.#expected.shift();
     this.#compareExpected();
@@ -352,8 +395,12 @@ class LogVerifier {
     // guard(false): an entry in the log has the MAC of its surface
     // fails: packages/server/src/audit/log/verify.test.ts › it has the MAC of no surface
     if (state === "invalid") {
-      this.#find("inserted", `The MAC of ${name} is not of ${record.surface}: it was inserted or changed.`);
-    }
+      const isChange = record.operation === KEYS_OPERATION && mayChangeKeys(record.surface);
+      if (isChange) this.#lackingKeys.change(name);
+      this.#lackingKeys.invalid(this.#findings.length < MAX_FINDINGS);
+      const what = isChange ? "it was inserted or changed, or activates keys that the verifier lacks" : INSERTED;
+      this.#find("inserted", `The MAC of ${name} is not of ${record.surface}: ${what}.`);
+    } else this.#lackingKeys.valid();
     // guard(false): a process that has the installation secret alone signs for no surface that has a key of its own
     // fails: packages/server/src/service/separated.test.ts › forges no entry of an administrator
     if (state === "replaced") {

@@ -30,7 +30,7 @@ ${roles.join("\n")}
 
 ## Tables and views
 
-No role but \`drs_service\` reads payloads of events from a table or view. The columns are in \`grants.ts\`.
+No role but \`drs_service\` reads payloads of events or sealed values of features from a table or view. The columns are in \`grants.ts\`.
 
 | table or view | ${head} |
 | --- | ${rule} |

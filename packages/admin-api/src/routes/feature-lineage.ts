@@ -163,6 +163,8 @@ export const FEATURE_LINEAGE_ROUTES = {
     permission: "features.governance",
     operation: "feature.verify-attestations",
     access: "audited-read",
+    appliedBy: "worker",
+    isRepeatable: true,
     query: object({ partition_id: Type.Optional(uuid("Partition of events.")), limit }),
     answer: object({
       attestations: Type.Array(
@@ -179,9 +181,6 @@ export const FEATURE_LINEAGE_ROUTES = {
           holds: Type.Boolean({ description: "Whether nothing was changed." }),
         }),
       ),
-      unverified: Type.Array(object({ partition_id: shownText(), layer: count() }), {
-        description: "Attestations that 20 seconds were too short for: verify one partition, or on the database.",
-      }),
     }),
     problems: ["not-found"],
   },

@@ -22,7 +22,6 @@ import { inTransaction } from "../postgres/database.ts";
 import { LOCKS } from "../postgres/locks.ts";
 import { useAdminListener } from "./admin-scene.fixture.ts";
 import { resultOf } from "./operations/admin-orders.ts";
-import { verifyAttestations } from "./operations/attestations.ts";
 import { portsOf } from "./operations/ports.ts";
 
 const DAY_MS = 86_400_000;
@@ -357,19 +356,6 @@ describe("an attestation", () => {
   it("holds after events have expired, and rows were erased", async () => {
     const { code, stdout } = await verify();
     expect({ code, found: objects(stdout) }).toMatchObject({ code: 0, found: [{ ...HOLDS, found: 3, included: 1 }] });
-  });
-
-  it("that a request has no time to read to the end is named, and not called right", async () => {
-    let nowMs = -10_000;
-    const ports = { ...portsOf(opened.system, opened.system), monotonic: { now: () => (nowMs += 10_000) } };
-    const caller = { person: "ann", actor: "ann (x)", via: "api", roles: ["auditor"] } as const;
-    const call = { ports, caller, scope: "full", input: {} } as const;
-    const { answer, audit } = await verifyAttestations(call);
-    const [{ partition_id, layer } = {}] = objects((await verify()).stdout);
-    expect(answer).toEqual({ attestations: [], unverified: [{ partition_id, layer }] });
-    expect(audit).toMatchObject({ detail: { count: 0, unverified: 1 } });
-    const direct = { ...call, caller: { ...caller, via: "direct" } as const };
-    expect((await verifyAttestations(direct)).answer).toMatchObject({ attestations: [HOLDS], unverified: [] });
   });
 
   it("fails for one bit of a leaf, of what was signed, and of a row", async () => {

@@ -8,7 +8,13 @@ import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { AuditSigner } from "../audit/audit-signer.ts";
 import { writeAudit } from "../audit/audit.ts";
 import { OPENING_OPERATIONS } from "../audit/opened-events.ts";
-import { findAttributes, revealEvent, type ListedEvent } from "../events/read-events.ts";
+import { findAttributes, type ListedEvent, readEvent, revealEvent } from "../events/read-events.ts";
+import {
+  type FeatureAttributes,
+  findFeatureAttributes,
+  insertFeatureRows,
+  revealFeatures,
+} from "../features/feature-rows.ts";
 import { inTransaction, withClient } from "../postgres/database.ts";
 import type { Executor } from "../postgres/executor.ts";
 
@@ -25,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => past?.close());
 
 const REFUSED = /no committed audit entry/;
-const entryOf = (executor: Executor, operation = "event.read_raw", at = Date.now(), outcome = "done") =>
+const entryOf = (executor: Executor, operation = "event.read_raw", at = Date.now(), outcome = "done", more = {}) =>
   writeAudit(
     executor,
     new AuditSigner(Buffer.alloc(32), scene.system.pseudonymizer, scene.system.secrets, { now: () => at }),
@@ -35,6 +41,7 @@ const entryOf = (executor: Executor, operation = "event.read_raw", at = Date.now
       operation,
       outcome,
       eventIds: [event.eventId],
+      ...more,
     },
   );
 const reveal = (entryId: string, executor: Executor = scene.system.pool) => revealEvent(executor, entryId, listed);
@@ -77,7 +84,7 @@ describe("reveal_event", () => {
 
   it("gives payloads to entries of the operations that are counted as opening an event, and to no other", async () => {
     const text = await readFile(join(import.meta.dirname, "../postgres/functions/reveal_event.sql"), "utf8");
-    const listed = /a\.operation in \(([^)]+)\)/.exec(text)?.[1]?.match(/[\w.]+/g);
+    const listed = /array\[([^\]]+)\]/.exec(text)?.[1]?.match(/[\w.]+/g);
     expect(listed).toEqual(OPENING_OPERATIONS);
   });
 
@@ -114,5 +121,55 @@ describe("reveal_event", () => {
     const entry = await entryOf(scene.system.pool);
     const place = (await findAttributes(scene.system.pool, other.eventId)) as ListedEvent;
     expect(await revealEvent(scene.system.pool, entry, place)).toBeUndefined();
+  });
+});
+
+describe("reveal_features", () => {
+  const VALUES = Buffer.from("[true]");
+  const rows: FeatureAttributes[] = [];
+  const revealed = async (entryId: string, executor: Executor = scene.system.pool): Promise<unknown[]> =>
+    (await revealFeatures(executor, entryId, rows)).map(({ event_id }) => event_id);
+  const readBy = (executor: Executor, more = {}) => entryOf(executor, "feature.read", Date.now(), "done", more);
+
+  beforeAll(async () => {
+    const { pool, featureSealer } = scene.system;
+    for (const { eventId, account, purpose, receivedAt, ...rest } of [event, await past.store(0)]) {
+      const key = { eventId, account, purpose, receivedAt };
+      const stored = await readEvent(pool, key);
+      const keyId = stored && "keyId" in stored.sealedUnder ? stored.sealedUnder.keyId : "";
+      const payload = await featureSealer.seal({ ...key, layer: 1 }, keyId, VALUES);
+      const row = { ...rest, ...key, layer: 1, keyId, payload };
+      await inTransaction(pool, (transaction) => insertFeatureRows(transaction, [row]));
+      rows.push(...(await findFeatureAttributes(pool, { eventId, receivedAt: new Date(receivedAt) }, 1)));
+    }
+  });
+
+  it("gives a login of the admin API values for a committed entry, and no other way", async () => {
+    const login = `admin_${randomUUID().slice(0, 8)}`;
+    const admin = scene.owner as never as Executor;
+    await scene.owner.query(`create role ${login} in role drs_admin; set session authorization ${login}`);
+    await expect(admin.query("select payload from live_feature")).rejects.toThrow(/permission denied/);
+    await admin.query("begin");
+    const uncommitted = await readBy(admin);
+    await expect(revealed(uncommitted, admin)).rejects.toThrow(REFUSED);
+    await admin.query("rollback");
+    await expect(revealed(uncommitted, admin)).rejects.toThrow(REFUSED);
+    expect(await revealed(await readBy(admin), admin)).toEqual([event.eventId]);
+    await scene.owner.query(`reset session authorization; drop role ${login}`);
+  });
+
+  it("gives no values of another event, and nothing to an entry about raw events", async () => {
+    const both = { eventIds: rows.map(({ event_id }) => event_id) };
+    expect(await revealed(await readBy(scene.system.pool))).toEqual([event.eventId]);
+    expect(await revealed(await readBy(scene.system.pool, both))).toEqual(both.eventIds);
+    await expect(revealed(await entryOf(scene.system.pool))).rejects.toThrow(REFUSED);
+  });
+
+  it("gives values of a restricted account to an entry with a case only", async () => {
+    const setRestricted = "update account_key set restricted = $1 where account = $2";
+    await scene.owner.query(setRestricted, [true, event.account]);
+    expect(await revealed(await readBy(scene.system.pool))).toEqual([]);
+    expect(await revealed(await readBy(scene.system.pool, { caseId: randomUUID() }))).toEqual([event.eventId]);
+    await scene.owner.query(setRestricted, [false, event.account]);
   });
 });

@@ -1,6 +1,5 @@
 import { Command } from "commander";
 import { OperatorError } from "../errors/operator-error.ts";
-import { plural } from "../messages/plural.ts";
 import { call } from "./call.ts";
 import { type Context, printRows } from "./context.ts";
 import { count, example, uuid } from "./options.ts";
@@ -41,19 +40,13 @@ export function attestationCommand(context: Context): Command {
     .addHelpText("after", example("drs feature attestation verify --limit 1000"))
     .action(async ({ partition, limit, json = false }: Options) => {
       const input = { ...(partition !== undefined && { partition_id: partition }), limit: limitOf(limit) };
-      const { attestations, unverified } = await call(context, "verifyAttestations", input);
+      const { attestations } = await call(context, "verifyAttestations", input);
       printRows(context, attestations, json, "No attestations.");
       if (attestations.some(({ holds }) => !holds)) {
         throw new OperatorError("features-differ", "An attestation or a row that it is about was changed.");
       }
-      if (unverified.length > 0) throw new OperatorError("verification-incomplete", notVerified(unverified));
     });
   return command;
 }
-
-const notVerified = (unverified: readonly { readonly partition_id: string }[]): string => {
-  const partitions = [...new Set(unverified.map(({ partition_id: id }) => id))];
-  return `There was no time to verify ${plural(unverified.length, "attestation")}; use --partition: ${partitions.join(" ")}`;
-};
 
 const limitOf = (limit: number): number => (limit === 0 ? MAX_ATTESTATIONS : Math.min(limit, MAX_ATTESTATIONS));

@@ -119,7 +119,7 @@ export const SETTINGS = {
   "service.admin.database.url": secret(
     "DRS_ADMIN_DATABASE_URL",
     postgresUrl,
-    "The events' database by the login of the admin API, which reads payloads by `reveal_event` alone. Absent: the login of `DRS_DATABASE_URL`.",
+    "The events' database by the login of the admin API, which reads payloads by `reveal_event` and `reveal_features` alone. Absent: the login of `DRS_DATABASE_URL`.",
   ),
   "service.admin.database.pool": setting(
     "DRS_ADMIN_DATABASE_POOL",

@@ -63,10 +63,6 @@ export const OPERATOR_ERRORS = {
     retryable: false,
     when: "Values that `drs feature verify` computed again differ from the stored ones, or an archived program fails its fixtures. Nothing was changed.",
   },
-  "verification-incomplete": {
-    ...FAILED,
-    when: "A request was too short to verify all attestations. Verify the named partitions one by one, or on the database.",
-  },
   "backfill-unbalanced": {
     exitCode: 3,
     retryable: false,

@@ -6,7 +6,7 @@ import { readPurposeIds } from "../policy/policy-table.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { type AttestationRow, isAttested, listAttestations } from "./attestations.ts";
 import { type FeatureName, findBundles, type LayerRow, listDecisions, listLayers } from "./decisions.ts";
-import { type FeatureRow, findFeatureRows } from "./feature-rows.ts";
+import { type FeatureAttributes, type FeatureRow, findFeatureAttributes } from "./feature-rows.ts";
 import { leafOf } from "./leaves.ts";
 import { openFeatures, type ReadFeature } from "./read-features.ts";
 import { openRow } from "./open-row.ts";
@@ -44,6 +44,8 @@ export interface ExplainedEvent {
 interface ExplainPorts {
   readonly executor: Executor;
   readonly sealer: FeatureSealer;
+  /** Reads the sealed values of rows of one event. */
+  readonly reveal: (rows: readonly [FeatureAttributes, ...FeatureAttributes[]]) => Promise<readonly FeatureRow[]>;
 }
 
 /**
@@ -52,16 +54,20 @@ interface ExplainPorts {
  * @returns `undefined` where no value may be read. @throws keys-destroyed where the secrets of the values are lost.
  */
 export async function explainFeature(
-  { executor, sealer }: ExplainPorts,
+  { executor, sealer, reveal }: ExplainPorts,
   eventId: string,
   feature: string,
 ): Promise<ExplainedEvent | undefined> {
   const layers = await listLayers(executor);
-  const rows = await findFeatureRows(executor, { eventId, receivedAt: receivedAtOf(eventId) }, layers.length);
+  const ofFeature = layers.filter(({ members }) => members.some((name) => isOf(name, feature)));
+  const all = await findFeatureAttributes(executor, { eventId, receivedAt: receivedAtOf(eventId) }, layers.length);
+  const [first, ...others] = all.filter((row) => ofFeature.some(({ layer }) => layer === row.layer));
+  if (!first) return undefined;
+  const rows = await reveal([first, ...others]);
   const explanations: Explanation[] = [];
   const purposes = await readPurposeIds(executor);
   for (const row of rows.toReversed()) {
-    const layer = layers.find((one) => one.layer === row.layer && one.members.some((name) => isOf(name, feature)));
+    const layer = ofFeature.find((one) => one.layer === row.layer);
     const opened = layer && (await openFeatures(sealer, layers, row));
     if (!opened) continue;
     const purpose = purposes.get(row.purpose) ?? "";
@@ -80,7 +86,10 @@ export async function explainFeature(
 const isOf = (name: FeatureName, feature: string): boolean => name === feature || name.startsWith(`${feature}@`);
 
 /** The attestation of a row's partition and layer, and whether the row is among its leaves. */
-async function attestationOf({ executor, sealer }: ExplainPorts, row: FeatureRow): Promise<Explanation["attestation"]> {
+async function attestationOf(
+  { executor, sealer }: Pick<ExplainPorts, "executor" | "sealer">,
+  row: FeatureRow,
+): Promise<Explanation["attestation"]> {
   const attestations = await listAttestations(executor, { at: row.received_at, layer: row.layer }, 1);
   const [attestation] = attestations;
   const bytes = attestation && (await openRow(sealer, row));

@@ -11,7 +11,7 @@ import { type Coverage, readCoverage } from "./coverage.ts";
 import type { DueEvent } from "./extraction-due.ts";
 import { deleteCured, type ExtractionFailure, type FailureReason, recordFailures } from "./failures.ts";
 import { decodeFeatures, encodeFeatures, isSameResult, SALT_BYTES } from "./feature-payload.ts";
-import { findFeatureRows, insertFeatureRows, type NewFeatureRow } from "./feature-rows.ts";
+import { allFeatureRows, insertFeatureRows, type NewFeatureRow } from "./feature-rows.ts";
 import type { LayerRunners, OpenLayer } from "./layer-runners.ts";
 import { assignLayers, isOf, type KnownOfEvent, readKnown, shareFeatures } from "./layers-of-event.ts";
 import { type OpenedEvent, openForFeatures } from "./open-event.ts";
@@ -243,7 +243,7 @@ async function store(
  */
 async function isSame(executor: Executor, sealer: FeatureSealer, row: NewFeatureRow, values: Buffer): Promise<boolean> {
   const subject = { eventId: row.eventId, receivedAt: new Date(row.receivedAt) };
-  const rows = await findFeatureRows(executor, subject, Number.MAX_SAFE_INTEGER, { includeRestricted: true });
+  const rows = await Array.fromAsync(allFeatureRows(executor, subject));
   const existing = rows.find(({ layer }) => layer === row.layer);
   if (!existing) return true;
   const bytes = await openRow(sealer, existing);

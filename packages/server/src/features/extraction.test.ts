@@ -20,9 +20,9 @@ import { adoptFeatures, listDecisions, proposeFeatures, retireFeatures } from ".
 import { type Evidence, gatherEvidence, inputsOf } from "./evidence.ts";
 import { ExtractionWorker, extractNext, type WorkerPorts } from "./extraction-worker.ts";
 import { decodeFeatures, type StoredResult } from "./feature-payload.ts";
-import { findFeatureRows, insertFeatureRows } from "./feature-rows.ts";
+import { allFeatureRows, insertFeatureRows } from "./feature-rows.ts";
 import { LayerRunners } from "./layer-runners.ts";
-import { findFeatures } from "./read-features.ts";
+import { listFeatures } from "./read-features.ts";
 
 const folder = useFolder();
 const opened = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: join(folder(), "journal") }));
@@ -99,7 +99,7 @@ const ports = (
 /** The features of an event, by layer. */
 async function read(event: PastEvent): Promise<Record<number, readonly StoredResult[]>> {
   const subject = { eventId: event.eventId, receivedAt: new Date(event.receivedAt) };
-  const rows = await findFeatureRows(opened.system.pool, subject, 10, { includeRestricted: true });
+  const rows = await Array.fromAsync(allFeatureRows(opened.system.pool, subject));
   const found = rows.map(async ({ layer, key_id, payload }) => {
     const values = await opened.system.featureSealer.open({ ...event, layer }, key_id, payload);
     return [layer, decodeFeatures(values).results] as const;
@@ -111,8 +111,7 @@ const failuresOf = async ({ eventId }: PastEvent): Promise<unknown[]> =>
   (await opened.owner.query("select layer, reason from extraction_failure where event_id = $1", [eventId])).rows;
 
 async function statusOf({ eventId }: PastEvent): Promise<unknown> {
-  const { pool: executor, featureSealer: sealer } = opened.system;
-  return (await findFeatures({ executor, sealer }, { eventId }, 1)).map(({ status, reason }) => [status, reason])[0];
+  return (await listFeatures(opened.system.pool, { eventId }, 1)).map(({ status, reason }) => [status, reason])[0];
 }
 
 describe("a decision", () => {

@@ -2,10 +2,10 @@
 import type { Executor, Transaction } from "../postgres/executor.ts";
 import { compareText } from "../events/compare-text.ts";
 import type { ReadOptions } from "../events/read-events.ts";
-import { type Partition, partitionQuery, queryPartitions } from "../events/partition-slices.ts";
+import { type Partition, partitionQuery, type PartitionQuery, queryPartitions } from "../events/partition-slices.ts";
 import { byteaArray, int4Array, textArray, timestamptzArray, uuidArray } from "../postgres/binary-array.ts";
 import { instant } from "../postgres/instant.ts";
-import { type ParameterType, query, type RowOf, sql } from "../postgres/statement.ts";
+import { type Columns, type ParameterType, query, type RowOf, sql, type Statement } from "../postgres/statement.ts";
 import { findFeaturePartitions } from "./feature-partitions.ts";
 
 /** The features of one event in one layer, sealed. */
@@ -104,10 +104,10 @@ export async function insertFeatureRows(
   return inserted.rows.map(({ event_id, layer }) => ({ eventId: event_id, layer }));
 }
 
-export const ROW_COLUMNS = `f.account, f.purpose, ${instant("f.received_at", "received_at")}, f.event_id, f.layer, f.action_id,
+const ATTRIBUTE_COLUMNS = `f.account, f.purpose, ${instant("f.received_at", "received_at")}, f.event_id, f.layer, f.action_id,
   f.action_type, f.platform, f.sdk_version, f.app_version, f.schema_version,
-  ${instant("f.extracted_at", "extracted_at")}, f.key_id, f.hold_id, f.payload`;
-export const ROW_TYPES = {
+  ${instant("f.extracted_at", "extracted_at")}, f.key_id, f.hold_id`;
+const ATTRIBUTE_TYPES = {
   account: "text",
   purpose: "int4",
   received_at: "text",
@@ -123,8 +123,13 @@ export const ROW_TYPES = {
   key_id: "uuid",
   /** The hold that keeps the row as a copy. */
   hold_id: "uuid?",
-  payload: "bytea",
 } as const;
+
+/** A row without its sealed values, for a login that must not read them. */
+export type FeatureAttributes = RowOf<typeof ATTRIBUTE_TYPES>;
+
+export const ROW_COLUMNS = `${ATTRIBUTE_COLUMNS}, f.payload`;
+export const ROW_TYPES = { ...ATTRIBUTE_TYPES, payload: "bytea" } as const;
 
 export type FeatureRow = RowOf<typeof ROW_TYPES>;
 
@@ -134,25 +139,38 @@ const NEWEST_FIRST = "order by f.received_at desc, f.event_id desc, f.layer";
 type FeatureView = "live_feature" | "unrestricted_feature";
 
 /** A search in partitions, and among the copies that holds keep. */
-const findIn = <const Types extends readonly ParameterType[]>(view: FeatureView, parameters: Types, where: string) => ({
-  inPartitions: partitionQuery(
-    parameters,
-    ROW_TYPES,
-    (within) => `select ${ROW_COLUMNS} from ${view} f where ${within("f", "view")} and ${where}`,
-  ),
-  ofCopies: sql(
-    `select ${ROW_COLUMNS} from ${view} f where f.partition_purpose = -1 and ${where}`,
-    parameters,
-    ROW_TYPES,
-  ),
-});
+interface Search<Values extends readonly unknown[], Row> {
+  readonly inPartitions: PartitionQuery<Values, Row>;
+  readonly ofCopies: Statement<Values, Row>;
+}
 
-const find = (view: FeatureView) => ({
-  event: findIn(view, ["timestamptz", "uuid"], "f.received_at = $1 and f.event_id = $2 order by f.layer"),
-  action: findIn(view, ["text", "int8"], `f.action_id = $1 ${NEWEST_FIRST} limit $2`),
-  account: findIn(view, ["text", "int8"], `f.account = $1 ${NEWEST_FIRST} limit $2`),
-});
-const FIND = { live_feature: find("live_feature"), unrestricted_feature: find("unrestricted_feature") };
+interface Searches<Row> {
+  readonly event: Search<readonly [receivedAt: string, eventId: string], Row>;
+  readonly action: Search<readonly [actionId: string, limit: number], Row>;
+  readonly account: Search<readonly [account: string, limit: number], Row>;
+}
+
+const searches = <const Of extends Columns>(view: FeatureView, columns: string, types: Of): Searches<RowOf<Of>> => {
+  const search = <const Types extends readonly ParameterType[]>(parameters: Types, where: string) => ({
+    inPartitions: partitionQuery(
+      parameters,
+      types,
+      (within) => `select ${columns} from ${view} f where ${within("f", "view")} and ${where}`,
+    ),
+    ofCopies: sql(`select ${columns} from ${view} f where f.partition_purpose = -1 and ${where}`, parameters, types),
+  });
+  return {
+    event: search(["timestamptz", "uuid"], "f.received_at = $1 and f.event_id = $2 order by f.layer"),
+    action: search(["text", "int8"], `f.action_id = $1 ${NEWEST_FIRST} limit $2`),
+    account: search(["text", "int8"], `f.account = $1 ${NEWEST_FIRST} limit $2`),
+  };
+};
+
+const ATTRIBUTES = {
+  live_feature: searches("live_feature", ATTRIBUTE_COLUMNS, ATTRIBUTE_TYPES),
+  unrestricted_feature: searches("unrestricted_feature", ATTRIBUTE_COLUMNS, ATTRIBUTE_TYPES),
+};
+const ROWS = searches("live_feature", ROW_COLUMNS, ROW_TYPES);
 
 /** Whose feature values are read. */
 export type FeatureSubject =
@@ -160,17 +178,20 @@ export type FeatureSubject =
   | { readonly actionId: string }
   | { readonly account: string };
 
-/** Rows of an event, an action or an account, newest first; partitions are walked from the newest until `limit` rows. */
-export async function findFeatureRows(
+/**
+ * Rows of an event, an action or an account without their values, newest first; partitions are walked from the newest
+ * until `limit` rows.
+ */
+export async function findFeatureAttributes(
   executor: Executor,
   subject: FeatureSubject,
   limit: number,
   { includeRestricted = false }: ReadOptions = {},
-): Promise<readonly FeatureRow[]> {
+): Promise<readonly FeatureAttributes[]> {
   // guard(true): only a read that asks for restricted values gets them
   // fails: packages/server/src/features/feature-store.test.ts › hides the values of a restricted account
-  const statements = FIND[includeRestricted ? "live_feature" : "unrestricted_feature"];
-  const found: FeatureRow[] = [];
+  const statements = ATTRIBUTES[includeRestricted ? "live_feature" : "unrestricted_feature"];
+  const found: FeatureAttributes[] = [];
   for await (const row of searchRows(executor, statements, subject, limit)) {
     found.push(row);
     if (found.length === limit) break;
@@ -178,17 +199,17 @@ export async function findFeatureRows(
   return found;
 }
 
-/** All rows of an account, restricted ones included, newest partition first. */
-export function rowsOfAccount(executor: Executor, account: string): AsyncIterable<FeatureRow> {
-  return searchRows(executor, FIND.live_feature, { account }, Number.MAX_SAFE_INTEGER);
+/** All rows of an event, an action or an account, restricted ones included, newest partition first. */
+export function allFeatureRows(executor: Executor, subject: FeatureSubject): AsyncIterable<FeatureRow> {
+  return searchRows(executor, ROWS, subject, Number.MAX_SAFE_INTEGER);
 }
 
-async function* searchRows(
+async function* searchRows<Row>(
   executor: Executor,
-  statements: ReturnType<typeof find>,
+  statements: Searches<Row>,
   subject: FeatureSubject,
   limit: number,
-): AsyncGenerator<FeatureRow> {
+): AsyncGenerator<Row & object> {
   if ("eventId" in subject) {
     const at = subject.receivedAt.getTime();
     const partitions = await findFeaturePartitions(executor, { from: at, to: at });
@@ -204,6 +225,42 @@ async function* searchRows(
   for (const partition of partitions)
     yield* queryPartitions(executor, statement.inPartitions, [partition], [name, limit]);
   yield* (await query(executor, statement.ofCopies, [name, limit])).rows;
+}
+
+const REVEAL = sql(
+  "select event_id, layer, payload from reveal_features($1, $2, $3, $4, $5)",
+  ["uuid", "text[]", "int4[]", "timestamptz[]", "uuid[]"],
+  { event_id: "uuid", layer: "int4", payload: "bytea" },
+);
+/** Each event may be in a partition of its own, which a statement locks. */
+const REVEALED_AT_ONCE = 20;
+
+/**
+ * Reads the sealed values of rows whose events a committed audit entry of this login names, within a minute of the
+ * entry. Rows that were deleted meanwhile are left out.
+ */
+export async function revealFeatures(
+  executor: Executor,
+  entryId: string,
+  rows: readonly FeatureAttributes[],
+): Promise<readonly FeatureRow[]> {
+  const events = [...new Map(rows.map((row) => [row.event_id, row])).values()];
+  const payloads = new Map<string, Buffer>();
+  for (let at = 0; at < events.length; at += REVEALED_AT_ONCE) {
+    const some = events.slice(at, at + REVEALED_AT_ONCE);
+    const revealed = await query(executor, REVEAL, [
+      entryId,
+      some.map(({ account }) => account),
+      some.map(({ purpose }) => purpose),
+      some.map(({ received_at }) => received_at),
+      some.map(({ event_id }) => event_id),
+    ]);
+    for (const { event_id, layer, payload } of revealed.rows) payloads.set(`${event_id} ${layer}`, payload);
+  }
+  return rows.flatMap((row) => {
+    const payload = payloads.get(`${row.event_id} ${row.layer}`);
+    return payload ? [{ ...row, payload }] : [];
+  });
 }
 
 const ofEvents = (view: string) =>

@@ -18,7 +18,8 @@ import { openRow } from "./open-row.ts";
 import {
   type FeatureKey,
   type FeatureSubject,
-  findFeatureRows,
+  allFeatureRows,
+  findFeatureAttributes,
   insertFeatureRows,
   type NewFeatureRow,
 } from "./feature-rows.ts";
@@ -56,7 +57,7 @@ async function storeWithValues(account: string, attributes = {}): Promise<PastEv
 }
 
 async function read(subject: FeatureSubject, includeRestricted = false): Promise<string[]> {
-  const rows = await findFeatureRows(opened.system.pool, subject, 10, { includeRestricted });
+  const rows = await findFeatureAttributes(opened.system.pool, subject, 10, { includeRestricted });
   return rows.map(({ event_id }) => event_id);
 }
 
@@ -79,7 +80,7 @@ describe("feature values", () => {
       { eventId: event.eventId, layer: 2 },
     ]);
     const { pool, featureSealer } = opened.system;
-    const rows = await findFeatureRows(pool, { account: "stored" }, 10);
+    const rows = await Array.fromAsync(allFeatureRows(pool, { account: "stored" }));
     expect(rows.map(({ layer }) => layer)).toEqual([1, 2]);
     for (const { layer, key_id, payload } of rows) {
       expect(await featureSealer.open({ ...event, layer }, key_id, payload)).toEqual(VALUES);
@@ -111,7 +112,7 @@ it("features of events are due from the adoption of a layer of their purpose to 
   await opened.owner.query("insert into layer values (1, 1, '{found@1}', now())");
   const { eventId } = await past.store(0, { account: "due" });
   expect(await due()).toEqual([{ event_ids: [eventId] }]);
-  await opened.owner.query("update layer set ended_at = now()");
+  await opened.owner.query("update layer set ended_at = date_trunc('milliseconds', now())");
   await past.store(0, { account: "due" });
   expect(await due()).toEqual([]);
   const late = await past.store(1, { account: "due" });
@@ -195,7 +196,7 @@ it("values of a partition whose secret is lost are stored again under another on
   const after = await storeWithValues("found");
   const { pool, featureSealer } = opened.system;
   const open = async (event: PastEvent): Promise<Buffer> => {
-    const [row] = await findFeatureRows(pool, { account: event.account }, 1);
+    const [row] = await Array.fromAsync(allFeatureRows(pool, { account: event.account }));
     return featureSealer.open({ ...event, layer: 1 }, row?.key_id ?? "", row?.payload ?? Buffer.of());
   };
   expect(await open(after)).toEqual(VALUES);
@@ -284,7 +285,7 @@ describe("retention", () => {
     expect(await read({ account: "free" })).toEqual([]);
     const { pool, featureSealer } = opened.system;
     for (const { account } of [held, erased]) {
-      const [row] = await findFeatureRows(pool, { account }, 1, { includeRestricted: true });
+      const [row] = await Array.fromAsync(allFeatureRows(pool, { account }));
       expect(row && (await openRow(featureSealer, row))).toEqual(VALUES);
     }
     for (const { hold_id } of holds) await drs("hold", "lift", String(hold_id), "--reason", "settled", "--yes");

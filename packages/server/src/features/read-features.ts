@@ -7,7 +7,7 @@ import { type FeatureName, type LayerRow, listLayers } from "./decisions.ts";
 import { findDue } from "./extraction-due.ts";
 import { findFailures } from "./failures.ts";
 import { decodeFeatures } from "./feature-payload.ts";
-import { type FeatureRow, findFeatureRows } from "./feature-rows.ts";
+import { type FeatureAttributes, type FeatureRow, findFeatureAttributes } from "./feature-rows.ts";
 import { openRow } from "./open-row.ts";
 
 export interface ReadFeature {
@@ -20,7 +20,8 @@ export interface ReadFeature {
   readonly extracted_at: string;
 }
 
-export interface FeaturesOfEvent {
+/** An event and what became of its features, without their values. */
+export interface ListedFeatures {
   readonly event_id: string;
   readonly received_at: string;
   readonly account: string;
@@ -28,39 +29,38 @@ export interface FeaturesOfEvent {
   readonly purpose: string;
   readonly status: "computed" | "pending" | "excluded";
   readonly reason: string | null;
+  readonly rows: readonly FeatureAttributes[];
+}
+
+export interface FeaturesOfEvent extends Omit<ListedFeatures, "rows"> {
   readonly sha256: string | null;
   readonly features: readonly ReadFeature[];
 }
 
-export const isPending = ({ status }: FeaturesOfEvent): boolean => status === "pending";
+export const isPending = ({ status }: ListedFeatures): boolean => status === "pending";
 
 export type ReadSubject = { readonly eventId: string } | { readonly actionId: string } | { readonly account: string };
-
-export interface ReadPorts {
-  readonly executor: Executor;
-  readonly sealer: FeatureSealer;
-}
 
 /** What events and rows of features have in common. */
 type Attributes = Pick<ListedEvent, "event_id" | "received_at" | "account" | "action_id" | "purpose">;
 
 /**
- * Finds the features of events, newest event first. Restricted events are left out, unless the options ask for them; an
- * event that has expired has the features that were computed of it.
+ * Lists events with the features that were computed of them, newest event first. Restricted events are left out, unless
+ * the options ask for them; an event that has expired has the features that were computed of it.
  */
-export async function findFeatures(
-  { executor, sealer }: ReadPorts,
+export async function listFeatures(
+  executor: Executor,
   subject: ReadSubject,
   limit: number,
   options: ReadOptions = {},
-): Promise<readonly FeaturesOfEvent[]> {
+): Promise<readonly ListedFeatures[]> {
   const layers = await listLayers(executor);
   const purposes = await readPurposeIds(executor);
   // In this order: an event that is not due any more has its rows when these are read.
   const events = await eventsOf(executor, subject, limit, options);
   const due = await findDue(executor, idsOf(events));
-  const rows = await findFeatureRows(executor, rowsOf(subject), limit * Math.max(1, layers.length), options);
-  const found = new Map<string, { attributes: Attributes; isStored: boolean; rows: FeatureRow[] }>();
+  const rows = await findFeatureAttributes(executor, rowsOf(subject), limit * Math.max(1, layers.length), options);
+  const found = new Map<string, { attributes: Attributes; isStored: boolean; rows: FeatureAttributes[] }>();
   for (const event of events) found.set(event.event_id, { attributes: event, isStored: true, rows: [] });
   for (const row of rows) {
     const one = found.get(row.event_id) ?? { attributes: row, isStored: false, rows: [] };
@@ -71,8 +71,7 @@ export async function findFeatures(
     .toSorted((a, b) => (a.attributes.event_id < b.attributes.event_id ? 1 : -1))
     .slice(0, limit);
   const failures = await findFailures(executor, idsOf(newest.map(({ attributes }) => attributes)));
-  const result: FeaturesOfEvent[] = [];
-  for (const { attributes, isStored, rows: own } of newest) {
+  return newest.map(({ attributes, isStored, rows: own }) => {
     const { event_id, received_at, account, action_id, purpose } = attributes;
     const stored = new Set(own.flatMap((row) => layers.find(({ layer }) => layer === row.layer)?.members ?? []));
     const missing = isStored ? layers.filter((layer) => isMissing(layer, attributes, stored)) : [];
@@ -81,9 +80,25 @@ export async function findFeatures(
       return failure ?? (received_at < active_from ? BEFORE_ADOPTION : "not-computed");
     });
     const state = stateOf(own.length > 0, missing.length > 0 && due.has(event_id), reasons);
-    const opened = await openRows(sealer, layers, own);
     const names = { event_id, received_at, account, action_id, purpose: purposes.get(purpose) ?? "" };
-    result.push({ ...names, ...state, ...opened });
+    return { ...names, ...state, rows: own };
+  });
+}
+
+/**
+ * Opens the values of listed events.
+ * @param rows those of the listed ones that may be opened. @throws Unavailable
+ */
+export async function openListed(
+  { executor, sealer }: { readonly executor: Executor; readonly sealer: FeatureSealer },
+  listed: readonly ListedFeatures[],
+  rows: readonly FeatureRow[],
+): Promise<readonly FeaturesOfEvent[]> {
+  const layers = await listLayers(executor);
+  const byEvent = Map.groupBy(rows, ({ event_id }) => event_id);
+  const result: FeaturesOfEvent[] = [];
+  for (const { rows: _rows, ...event } of listed) {
+    result.push({ ...event, ...(await openRows(sealer, layers, byEvent.get(event.event_id) ?? [])) });
   }
   return result;
 }

@@ -18,20 +18,17 @@ export interface VerifiedAttestation {
   readonly unreadable: number;
 }
 
-/** @param isOver ends the read. @returns `undefined` where it did. */
 export async function verifyAttestation(
   executor: Executor,
   sealer: FeatureSealer,
   attestation: AttestationRow,
-  isOver: () => boolean,
-): Promise<VerifiedAttestation | undefined> {
+): Promise<VerifiedAttestation> {
   const leaves = await readLeaves(executor, attestation);
   const isRootRight =
     leaves.length === attestation.equal * HASH_BYTES && rootOf(leaves).toString("hex") === attestation.root;
   const read = (offset: number, length: number): Buffer => leaves.subarray(offset, offset + length);
   let [found, included, unreadable] = [0, 0, 0];
   for await (const row of rowsOfLayer(executor, attestation)) {
-    if (isOver()) return undefined;
     if (row.extracted_at >= attestation.attested_at) continue;
     found++;
     const bytes = await openRow(sealer, row);

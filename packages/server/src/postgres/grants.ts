@@ -25,6 +25,10 @@ const ADMIN_ORDER_COLUMNS = `order_id, route, person, actor, via, roles, token_i
   expires_at, mac`;
 const ADMIN_ORDER_STATE_COLUMNS = "input, state, tries, started_at, checked_at, check_mac, progress, ended_at, result";
 
+/** Every column of the views of feature values except the payload. */
+const FEATURE_ATTRIBUTE_COLUMNS = `account, purpose, received_at, event_id, layer, action_id, action_type, platform, sdk_version,
+  app_version, schema_version, extracted_at, key_id, hold_id, erased_by, partition_purpose, restricted`;
+
 /** What a plan counts rows of feature values by. */
 const FEATURE_KEY = "account, purpose, received_at, event_id, action_id, key_id";
 
@@ -127,8 +131,8 @@ export const TABLE_GRANTS: Readonly<Record<string, Grants>> = {
   acknowledged_recall: toRoles(READ, "drs_service", "drs_admin"),
   attestation: { drs_service: APPEND, drs_admin: READ },
   kept_feature: { drs_service: READ },
-  live_feature: toRoles(READ, "drs_service", "drs_admin"),
-  unrestricted_feature: toRoles(READ, "drs_service", "drs_admin"),
+  live_feature: { drs_service: READ, drs_admin: [columns("select", FEATURE_ATTRIBUTE_COLUMNS)] },
+  unrestricted_feature: { drs_service: READ, drs_admin: [columns("select", FEATURE_ATTRIBUTE_COLUMNS)] },
   partly_expired_partition: toRoles(READ, "drs_service", "drs_admin"),
 };
 
@@ -139,6 +143,7 @@ const ADMIN = ["drs_service", "drs_admin"] as const;
 /** The roles that may execute a function; `public` is every login, an analyst's too; none: the owner and triggers. */
 export const FUNCTION_GRANTS: Readonly<Record<string, readonly (Role | "public")[]>> = {
   apply_restrictions: [],
+  committed_entry: [],
   complete_erasure: SERVICE_ONLY,
   delete_account_key: SERVICE_ONLY,
   delete_ended_cases: SERVICE_ONLY,
@@ -180,6 +185,7 @@ export const FUNCTION_GRANTS: Readonly<Record<string, readonly (Role | "public")
   replay_payload: INGEST,
   require_read_committed: ALL,
   reveal_event: ADMIN,
+  reveal_features: ADMIN,
   count_replayed_payloads: INGEST,
   take_retention_effects: SERVICE_ONLY,
   transaction_time: ["public"],

@@ -10,7 +10,7 @@ import type { Secrets } from "../crypto/secrets.ts";
 import { releasingLocks } from "../events/partition-slices.ts";
 import type { FeatureSealer } from "../crypto/feature-sealer.ts";
 import { findBundles, listLayers, nameOf } from "../features/decisions.ts";
-import { rowsOfAccount } from "../features/feature-rows.ts";
+import { allFeatureRows } from "../features/feature-rows.ts";
 import { listExportsOf } from "../exports/export-table.ts";
 import { openFeatures } from "../features/read-features.ts";
 import { listEvents, readEvent } from "../events/read-events.ts";
@@ -133,7 +133,7 @@ async function* exportFeatures(
   const bundles = await findBundles(transaction, [...new Set(layers.flatMap(({ members }) => members))]);
   const meanings = new Map(bundles.map(({ manifest }) => [nameOf(manifest), manifest.meaning]));
   const purposes = await readPurposeIds(transaction);
-  for await (const row of rowsOfAccount(releasingLocks(transaction), account)) {
+  for await (const row of allFeatureRows(releasingLocks(transaction), { account })) {
     const event = { event_id: row.event_id, received_at: row.received_at, purpose: purposes.get(row.purpose) };
     const opened = await openFeatures(sealer, layers, row);
     if (!opened) yield { ...event, unreadable: true };

@@ -1,4 +1,4 @@
-/** Audit entries of an operation in addition to the one of its result. */
+/** Audit entries that an operation writes itself, in addition to the one of its result or in place of it. */
 import { type RouteId, routeOf } from "@device-risk-signals/admin-api";
 import { writeAudit } from "../../audit/audit.ts";
 import { agentOf } from "../../identity/caller.ts";
@@ -6,14 +6,19 @@ import type { AuditedRead, OperationCall } from "./operation.ts";
 
 type Call = Pick<OperationCall<RouteId>, "ports" | "caller">;
 
-async function write({ ports, caller }: Call, id: RouteId, outcome: string, read: AuditedRead): Promise<void> {
+async function write({ ports, caller }: Call, id: RouteId, outcome: string, read: AuditedRead): Promise<string> {
   const { operation } = routeOf(id);
-  await writeAudit(ports.pool, (await ports.keys()).audit, { ...agentOf(caller), operation, outcome, ...read });
+  return writeAudit(ports.pool, (await ports.keys()).audit, { ...agentOf(caller), operation, outcome, ...read });
 }
 
 /** Written before long work, which may fail or be ended. */
-export const auditBegun = (call: Call, id: RouteId, read: AuditedRead): Promise<void> => write(call, id, "begun", read);
+export const auditBegun = (call: Call, id: RouteId, read: AuditedRead): Promise<string> =>
+  write(call, id, "begun", read);
+
+/** Written before the database reveals what the entry names. @returns the id of the entry. */
+export const auditRevealed = (call: Call, id: RouteId, read: AuditedRead): Promise<string> =>
+  write(call, id, "done", read);
 
 /** A caller who looks for a subject that is not there leaves an entry, too. */
-export const auditNotFound = (call: Call, id: RouteId, read: AuditedRead): Promise<void> =>
+export const auditNotFound = (call: Call, id: RouteId, read: AuditedRead): Promise<string> =>
   write(call, id, "not-found", read);

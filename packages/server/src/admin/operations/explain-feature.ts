@@ -3,9 +3,10 @@ import { findSubjectOfEvent } from "../../audit/subject-of-event.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
 import { receivedAtOf } from "../../events/read-events.ts";
 import { type Decision, type Explanation, explainFeature as explain } from "../../features/explain.ts";
+import { revealFeatures } from "../../features/feature-rows.ts";
 import { findErasures, receiptOf } from "../../lifecycle/erasure/erasures.ts";
 import { subjectMac } from "../../lifecycle/erasure/plan-erasure.ts";
-import { auditNotFound } from "./audit-around.ts";
+import { auditNotFound, auditRevealed } from "./audit-around.ts";
 import type { Operation } from "./operation.ts";
 import { type AdminPorts, requireReplayedJournal } from "./ports.ts";
 
@@ -16,17 +17,18 @@ export const explainFeature: Operation<"explainFeature"> = async (call) => {
   const { featureSealer } = await requireReplayedJournal(ports);
   const { feature, program = false } = input;
   const eventId = input.event_id.toLowerCase();
-  const found = await explain({ executor: ports.pool, sealer: featureSealer }, eventId, feature);
+  const reveal: Parameters<typeof explain>[0]["reveal"] = async (rows) => {
+    const read = { account: rows[0].account, eventIds: [eventId], detail: { feature } };
+    return revealFeatures(ports.pool, await auditRevealed(call, "explainFeature", read), rows);
+  };
+  const found = await explain({ executor: ports.pool, sealer: featureSealer, reveal }, eventId, feature);
   if (found) {
     const { row, purpose, isStored, explanations } = found;
-    const { account, received_at, platform, sdk_version, app_version, schema_version } = row;
+    const { received_at, platform, sdk_version, app_version, schema_version } = row;
     const event = { received_at, purpose, platform, sdk_version, app_version, schema_version, is_stored: isStored };
     const withValues = scope === "full";
     const values = explanations.map((one) => shown(one, { withValues, program }));
-    return {
-      answer: { event_id: eventId, status: "computed", event, values, erasures: [] },
-      audit: { account, eventIds: [eventId], detail: { feature } },
-    };
+    return { answer: { event_id: eventId, status: "computed", event, values, erasures: [] } };
   }
   const erasures = await erasuresOf(ports, eventId);
   if (erasures.length === 0) {

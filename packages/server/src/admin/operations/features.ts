@@ -20,14 +20,15 @@ import {
 import { requireEquivalent } from "../../features/equivalence.ts";
 import { type Evidence, gatherEvidence, inputsOf } from "../../features/evidence.ts";
 import { readDueState } from "../../features/extraction-due.ts";
-import { type FeaturesOfEvent, findFeatures, isPending } from "../../features/read-features.ts";
+import { revealFeatures } from "../../features/feature-rows.ts";
+import { isPending, type ListedFeatures, listFeatures, openListed } from "../../features/read-features.ts";
 import { requirePublishedInputs } from "../../features/accepted-inputs.ts";
 import { requireRunnable } from "../../features/require-runnable.ts";
 import { agentOf, type Caller } from "../../identity/caller.ts";
 import { findPurposeCode, readPolicyVersion, readPurposeIds } from "../../policy/policy-table.ts";
 import { inOwnerTransaction, withOwner } from "../../postgres/database.ts";
 import { type Approval, requireApproval } from "./approvals.ts";
-import { auditBegun, auditNotFound } from "./audit-around.ts";
+import { auditBegun, auditNotFound, auditRevealed } from "./audit-around.ts";
 import { invalid, reasonOf, tried } from "./input.ts";
 import type { Operation, OperationCall } from "./operation.ts";
 import { type AdminPorts, requireReplayedJournal } from "./ports.ts";
@@ -199,38 +200,42 @@ export const readFeatures: Operation<"readFeatures"> = async (call) => {
   const subject = subjectOf(input);
   const limit = input.limit ?? LIMIT;
   const of = input.include_restricted ? await requireCase(call) : undefined;
+  const options = { includeRestricted: of !== undefined };
   const until = ports.monotonic.now() + (input.wait_ms ?? 0);
-  for (;;) {
-    const options = { includeRestricted: of !== undefined };
-    const events = await findFeatures({ executor: ports.pool, sealer: featureSealer }, subject, limit, options);
-    if (events.some(isPending) && ports.monotonic.now() < until) {
-      await sleep(LOOK_EVERY_MS);
-      continue;
-    }
-    if (events.length === 0) {
-      const { account, event_id, action_id } = input;
-      await auditNotFound(call, "readFeatures", {
-        ...(account !== undefined && { account }),
-        ...(event_id !== undefined && { eventIds: [event_id.toLowerCase()] }),
-        ...(action_id !== undefined && { detail: { action_id } }),
-      });
-      throw new OperatorError("not-found", "No event that may be analysed is known of this subject.");
-    }
-    if (of) await requireCovered(ports, of, events);
-    return {
-      answer: {
-        events: events.map((event) => ({
-          ...event,
-          features: event.features.map((one) => ({ ...one, inputs: [...one.inputs] })),
-        })),
-      },
-      audit: {
-        ...(input.account !== undefined && { account: input.account }),
-        eventIds: events.map(({ event_id }) => event_id),
-        ...(of && whyOf(of)),
-      },
-    };
+  let listed = await listFeatures(ports.pool, subject, limit, options);
+  while (listed.some(isPending) && ports.monotonic.now() < until) {
+    await sleep(LOOK_EVERY_MS);
+    listed = await listFeatures(ports.pool, subject, limit, options);
   }
+  const { account, event_id, action_id } = input;
+  if (listed.length === 0) {
+    await auditNotFound(call, "readFeatures", {
+      ...(account !== undefined && { account }),
+      ...(event_id !== undefined && { eventIds: [event_id.toLowerCase()] }),
+      ...(action_id !== undefined && { detail: { action_id } }),
+    });
+    throw new OperatorError("not-found", "No event that may be analysed is known of this subject.");
+  }
+  if (of) await requireCovered(ports, of, listed);
+  const entryId = await auditRevealed(call, "readFeatures", {
+    ...(account !== undefined && { account }),
+    eventIds: listed.map((event) => event.event_id),
+    ...(of && whyOf(of)),
+  });
+  const rows = await revealFeatures(
+    ports.pool,
+    entryId,
+    listed.flatMap((event) => event.rows),
+  );
+  const events = await openListed({ executor: ports.pool, sealer: featureSealer }, listed, rows);
+  return {
+    answer: {
+      events: events.map((event) => ({
+        ...event,
+        features: event.features.map((one) => ({ ...one, inputs: [...one.inputs] })),
+      })),
+    },
+  };
 };
 
 /** The open case of a caller who sees what is restricted. @throws AdminError permission-missing, case-invalid */
@@ -248,7 +253,7 @@ async function requireCase({ ports, caller, input }: OperationCall<"readFeatures
 }
 
 /** @throws AdminError case-invalid */
-async function requireCovered({ pool }: AdminPorts, of: CaseRow, events: readonly FeaturesOfEvent[]): Promise<void> {
+async function requireCovered({ pool }: AdminPorts, of: CaseRow, events: readonly ListedFeatures[]): Promise<void> {
   const isWithin = events.every(({ account, action_id: actionId, event_id: eventId }) =>
     isCovered(of, { account, actionId, eventId }),
   );

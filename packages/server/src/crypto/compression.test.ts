@@ -12,6 +12,9 @@ import { anyPayload, crowd, payload } from "./payloads.fixture.ts";
 
 const compressor = new Compressor();
 
+/** Bytes of a text that a lane compresses. */
+const LONG = 40_000;
+
 describe("the compressor", () => {
   it("returns frames that decompress to the same bytes, up to 255 KB", async () => {
     await fc.assert(
@@ -30,15 +33,28 @@ describe("the compressor", () => {
     }
   });
 
-  it("makes each frame from its own bytes alone: an event's frame says nothing of the one before", async () => {
-    const [first, second] = [payload(10_000, "noise"), payload(10_000, "noise")];
-    const alone = new Compressor();
-    const after = new Compressor();
-    // Both lanes of `after` have compressed the first text, no lane of `alone` has.
-    for (let lane = 0; lane < 2; lane++) await after.compress(first);
-    expect(await after.compress(second)).toEqual(await alone.compress(second));
-    const again = await after.compress(first);
-    expect(again.bytes.length, "what came before is not a dictionary of what follows").toBeGreaterThan(9_900);
+  it.each([10_000, LONG])(
+    "makes the frame of %i bytes from these alone: it says nothing of the one before",
+    async (size) => {
+      const [first, second] = [payload(size, "noise"), payload(size, "noise")];
+      const alone = new Compressor();
+      const after = new Compressor();
+      // Both lanes of `after` have compressed the first text, no lane of `alone` has.
+      for (let lane = 0; lane < 2; lane++) await after.compress(first);
+      expect(await after.compress(second)).toEqual(await alone.compress(second));
+      const again = await after.compress(first);
+      expect(again.bytes.length, "what came before is not a dictionary of what follows").toBeGreaterThan(size - 100);
+    },
+  );
+
+  it("compresses an event at once, and leaves a long one to a thread", async () => {
+    const order: string[] = [];
+    const all = [
+      compressor.compress(payload(LONG, "json")).then(() => order.push("long")),
+      compressor.compress(payload(14_000, "json")).then(() => order.push("event")),
+    ];
+    await Promise.all(all);
+    expect(order).toEqual(["event", "long"]);
   });
 
   it("does not change frames that it has returned", async () => {
@@ -94,11 +110,11 @@ describe("the compressor, when a lane fails,", () => {
    * A text whose characters and bytes are not the same number: a frame that does not fit what was asked for. Only the
    * first version compresses what it gets.
    */
-  const misfit = "é".repeat(500) as unknown as Uint8Array;
+  const misfit = "é".repeat(LONG) as unknown as Uint8Array;
 
   it("rejects that call alone, and never returns a frame of another call", async () => {
     const own = new Compressor(1);
-    const all = crowd(60);
+    const all = Array.from({ length: 30 }, (_, index) => payload(LONG + index, index % 2 === 0 ? "json" : "noise"));
     const outcomes = await Promise.allSettled(
       all.flatMap((bytes, index) =>
         index === 20 ? [own.compress(misfit), own.compress(bytes)] : [own.compress(bytes)],
@@ -117,8 +133,8 @@ describe("the compressor, when a lane fails,", () => {
       await expect(own.compress(misfit)).rejects.toThrow(/does not belong/);
       await new Promise(setImmediate);
     }
-    const bytes = payload(1_000, "json");
-    expect(decompress(await own.compress(bytes)).equals(bytes)).toBe(true);
+    const bytes = payload(LONG, "json");
+    for (let lane = 0; lane < 2; lane++) expect(decompress(await own.compress(bytes)).equals(bytes)).toBe(true);
   });
 });
 

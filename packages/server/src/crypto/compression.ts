@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { constants, createZstdCompress, type ZstdCompress, zstdDecompressSync } from "node:zlib";
+import { constants, createZstdCompress, type ZstdCompress, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { NameTokens, type TokenEncoder } from "./name-tokens.ts";
 
 interface Dictionary {
@@ -38,18 +38,25 @@ function dictionaryOf(version: number): Dictionary {
 /** The largest limit of a request body that can be configured. */
 const MAX_EVENT_BYTES = 16_777_216;
 
-/** Number of compressors at work, each on a thread of libuv's pool. */
+/**
+ * Texts up to this size are compressed at once: to load the dictionary again for each of them costs less than to wake a
+ * thread and to come back. A longer one would delay the other requests.
+ */
+const AT_ONCE_BYTES = 32_768;
+
+/** Number of compressors of longer texts, each on a thread of libuv's pool. */
 const MAX_PARALLEL = 2;
+
+const PARAMETERS = { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_dictIDFlag]: 0 };
 
 /**
  * Each write is a frame of its own, all of one context: loading the dictionary costs more than compressing an event
  * does, and this way it is done once.
  */
-const COMPRESSION_OPTIONS = {
-  flush: constants.ZSTD_e_end,
-  chunkSize: 65_536,
-  params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_dictIDFlag]: 0 },
-};
+const COMPRESSION_OPTIONS = { flush: constants.ZSTD_e_end, chunkSize: 65_536, params: PARAMETERS };
+
+/** Almost every event of these texts fits into one chunk of the output. */
+const AT_ONCE_OPTIONS = { chunkSize: 8_192, params: PARAMETERS };
 
 export interface Compressed {
   /** Version of the dictionary. */
@@ -57,23 +64,40 @@ export interface Compressed {
   readonly bytes: Buffer;
 }
 
-/** Compresses events, each into a frame of its own, off the main thread. */
+/** Compresses events, each into a frame of its own; long ones off the main thread. */
 export class Compressor {
   readonly #version: number;
-  readonly #lanes: readonly Lane[];
+  readonly #dictionary: Dictionary;
+  readonly #encoder: TokenEncoder | undefined;
+  /** Opened for the first long event: most servers never get one. */
+  #lanes: readonly Lane[] = [];
   #next = 0;
 
   /** @param version of the dictionary. */
   constructor(version = CURRENT_DICTIONARY) {
-    const dictionary = dictionaryOf(version);
     this.#version = version;
-    this.#lanes = Array.from({ length: MAX_PARALLEL }, () => new Lane(dictionary));
+    this.#dictionary = dictionaryOf(version);
+    this.#encoder = this.#dictionary.tokens?.openEncoder();
   }
 
   async compress(bytes: Uint8Array): Promise<Compressed> {
-    const lane = this.#lanes[this.#next] as Lane;
+    const compressed = bytes.length <= AT_ONCE_BYTES ? this.#compressAtOnce(bytes) : this.#lane().compress(bytes);
+    return { dictionary: this.#version, bytes: await compressed };
+  }
+
+  #compressAtOnce(bytes: Uint8Array): Buffer {
+    const { content: dictionary } = this.#dictionary;
+    const frameOf = (text: Uint8Array): Buffer =>
+      zstdCompressSync(text, { ...AT_ONCE_OPTIONS, dictionary, pledgedSrcSize: text.length });
+    if (!this.#encoder) return frameOf(bytes);
+    const { text, numbers } = this.#encoder.encode(bytes);
+    return joinNumbers(numbers, frameOf(text));
+  }
+
+  #lane(): Lane {
+    if (this.#lanes.length === 0) this.#lanes = Array.from({ length: MAX_PARALLEL }, () => new Lane(this.#dictionary));
     this.#next = (this.#next + 1) % MAX_PARALLEL;
-    return { dictionary: this.#version, bytes: await lane.compress(bytes) };
+    return this.#lanes[this.#next] as Lane;
   }
 }
 

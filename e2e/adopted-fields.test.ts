@@ -1,4 +1,7 @@
-/** Fields that features read: held against the published schema, set by a file or by the host, changed while serving. */
+/**
+ * Tests of adopted fields, which features read. The server checks them against the published schema. A file or the host
+ * sets them, also while the server runs.
+ */
 import { rename, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -69,13 +72,13 @@ const invalid = async (): Promise<boolean> =>
 
 const doctor = async (): Promise<string> => (await runDrs(environment, ["doctor"])).stdout.toString();
 
-test("an adopted member is checked against the schema, and so is the object around it", async () => {
+test("an adopted member and the object around it are checked against the schema", async () => {
   expectRefused(await post(WRONG_SDK_INT), "/androidBuild/sdkInt");
   expectRefused(await post({ androidBuild: "x" }), "/androidBuild");
   expect((await post({ androidBuild: { sdkInt: 36 } })).status).toBe(201);
 });
 
-test("a field that is not adopted is stored, also one that is named like the joined path", async () => {
+test("a field that is not adopted is stored, even if its name equals the joined path of an adopted field", async () => {
   expect((await post({ "androidBuild.sdkInt": "x" })).status).toBe(201);
   expect((await post({ ...WRONG_MODEL, androidBuild: { board: 1, serial: "x" } })).status).toBe(201);
 });
@@ -90,7 +93,7 @@ describe("a changed file of adopted fields", () => {
     await until(async () => (await post(WRONG_MODEL)).status === 201, IN_FORCE_WITHIN_MS);
   });
 
-  test("that is invalid leaves the old fields active and is reported once, in log, metrics and doctor", async () => {
+  test("that is invalid leaves the previous fields active, and is reported once in log, metrics and doctor", async () => {
     expect(await invalid()).toBe(false);
     expect(await doctor()).toMatch(/^ok {4}adopted fields: 1 of /m);
     await adopt([["device_identity", "modell"]]);
@@ -109,7 +112,7 @@ describe("a changed file of adopted fields", () => {
   });
 });
 
-test("a server does not start with an invalid file of adopted fields, and says why", async () => {
+test("a server does not start with an invalid file of adopted fields, and prints the reason", async () => {
   const other = join(folder.path, "other.json");
   await writeFile(other, JSON.stringify([["os_integrity", "isEmulated"]]));
   const starting = startServer({ ...environment, DRS_ADOPTED_FIELDS_FILE: other });
@@ -138,7 +141,7 @@ describe("a host that embeds the endpoint", () => {
     }
   });
 
-  test("can't start where it names an unknown field, or a file as well", async () => {
+  test("can't start if it names an unknown field, or if a file is configured, too", async () => {
     const options = optionsFromEnvironment(hostEnvironment());
     const unknown = createEndpoint({ ...options, adoptedFields: [["fonts", "digest"]] });
     await expect(unknown).rejects.toThrow(

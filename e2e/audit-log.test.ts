@@ -1,4 +1,4 @@
-/** The audit as a log: `drs audit checkpoint`, `verify`, `export`, `proof` and `key`. */
+/** Tests of the commands of the audit log: `drs audit checkpoint`, `verify`, `export`, `proof` and `key`. */
 import { mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -66,7 +66,7 @@ describe("drs audit verify", () => {
     expect(await runInProcess(nowhere, "audit", "verify", exported, "--key", other)).toMatchObject({ code: 1 });
   });
 
-  test("says which sink is behind or away, and needs none", async () => {
+  test("says which sink is outdated or not reachable, and does not need every sink", async () => {
     const sinks = async (checkpoints: string): Promise<unknown> => {
       const asked = { ...environment, DRS_AUDIT_CHECKPOINTS: checkpoints };
       const { stdout } = await runInProcess(asked, "audit", "verify", "--json");
@@ -82,7 +82,7 @@ describe("drs audit verify", () => {
     expect(stdout).toMatch(/^sink away: the directory of DRS_AUDIT_CHECKPOINTS/);
   });
 
-  test("verifies what came after a time", async () => {
+  test("verifies only the entries after a given time", async () => {
     const before = await verified("--since", "2020-01-01");
     expect(before).toMatchObject({ code: 0, from: 0 });
     const later = new Date(Date.now() + 60_000).toISOString();
@@ -93,7 +93,7 @@ describe("drs audit verify", () => {
     expect((await drs("audit", "verify", exported, "--since", later)).code).toBe(1);
   });
 
-  test("names what is wrong with an export, and ends with 6", async () => {
+  test("reports what is wrong with an export, and exits with code 6", async () => {
     const lines = (await readFile(exported, "utf8")).trimEnd().split("\n");
     const forged = join(folder, "forged.ndjson");
     await writeFile(forged, `${lines.filter((_, index) => index !== 2).join("\n")}\n`);
@@ -148,7 +148,7 @@ describe("drs audit verify", () => {
   });
 });
 
-test("drs audit proof prints a proof of an entry, and of no other", async () => {
+test("drs audit proof prints a proof of the named entry and of no other", async () => {
   const [entry] = objects<{ entry_id: string }>((await drs("audit", "list", "--account", "one", "--json")).stdout);
   const { code, stdout } = await drs("audit", "proof", entry?.entry_id ?? "");
   expect(code).toBe(0);
@@ -157,7 +157,7 @@ test("drs audit proof prints a proof of an entry, and of no other", async () => 
   expect((await drs("audit", "proof", "00000000-0000-0000-0000-000000000000")).code).toBe(1);
 });
 
-/** The person of these tests has done what is reviewed, and closes its review: there is no other. */
+/** Closes the review as the person who caused it, because these tests have no other person. */
 const closeAlone = (...args: readonly string[]): ReturnType<typeof drs> =>
   runInProcess({ ...environment, DRS_APPROVALS: "off" }, "review", "close", ...args);
 
@@ -183,7 +183,7 @@ test("an erasure makes reasons and details unreadable, and the log still holds",
   expect(await verified("--checkpoint", kept)).toMatchObject({ code: 0, findings: [] });
 });
 
-test("a time stamp of each hour confirms the log, and one that was exchanged is reported", async () => {
+test("a time stamp of each hour confirms the log, and a replaced one is reported", async () => {
   const authority = await makeAuthority(await mkdtemp(join(folder, "authority-")));
   const served = await serveAuthority(authority.reply);
   const directory = join(folder, "stamps");
@@ -205,7 +205,7 @@ test("a time stamp of each hour confirms the log, and one that was exchanged is 
   environment = before;
 });
 
-test("drs audit prune needs a retention period, and deletes nothing that is younger", async () => {
+test("drs audit prune needs a retention period, and deletes no younger entry", async () => {
   expect(await drs("audit", "prune", "--yes")).toMatchObject({
     code: 1,
     stderr: expect.stringContaining("DRS_AUDIT_RETENTION is not set") as string,
@@ -215,7 +215,7 @@ test("drs audit prune needs a retention period, and deletes nothing that is youn
   expect([code, objects(stdout)]).toEqual([0, [{ entries: 0 }]]);
 });
 
-test("drs audit epoch continues the log of a restored database, which is reported until it is reviewed", async () => {
+test("drs audit epoch continues the log of a restored database, and the new epoch is reported until it is reviewed", async () => {
   const reason = ["--reason", "restore of yesterday"];
   expect(await drs("audit", "epoch", ...reason)).toMatchObject({ code: 1 });
   const owner = await connectAsOwner(environment);

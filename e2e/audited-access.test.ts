@@ -1,4 +1,4 @@
-/** Who read what through the command line, as the audit tells it. */
+/** Tests that the audit records who read what through the command line. */
 import { randomUUID } from "node:crypto";
 import { hostname, userInfo } from "node:os";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -39,12 +39,12 @@ afterAll(async () => {
   await database?.close();
 });
 
-/** An account that has events for several pages of a listing. */
+/** An account with enough events for several pages of a listing. */
 const PAGED = "reader-of-pages";
 
 const drs = (...args: readonly string[]): Promise<Printed> => runInProcess(environment, ...args);
 
-/** The audit entries that the work leaves behind, newest first. */
+/** The audit entries that the work writes, newest first. */
 async function entriesOf(work: () => Promise<unknown>): Promise<Entry[]> {
   const before = objects<Entry>((await drs("audit", "list", "--limit", "0", "--json")).stdout);
   await work();
@@ -77,7 +77,7 @@ describe("reads of promoted attributes are audited", () => {
     expect(nothing).toMatchObject([{ account: null, detail: { filter: { action_id: "no-such" }, count: 0 } }]);
   });
 
-  test("the count of a listing of several pages is that of its rows", async () => {
+  test("the recorded count of a listing with several pages is the number of its rows", async () => {
     const account = PAGED;
     await Promise.all(Array.from({ length: 1_005 }, () => past.store(0, { account })));
     for (const [limit, count] of [
@@ -94,7 +94,7 @@ describe("reads of promoted attributes are audited", () => {
     }
   });
 
-  test("a listing of several pages prints what it recorded, also when events are deleted meanwhile", async () => {
+  test("a listing of several pages prints what it recorded, even if events are deleted in the meantime", async () => {
     const owner = await connectAsOwner(environment);
     await owner.query(`create function delete_oldest() returns trigger language plpgsql security definer as $$ begin
         delete from drs.event where event_id in (
@@ -114,7 +114,7 @@ describe("reads of promoted attributes are audited", () => {
     expect(objects(stdout)).toHaveLength(1_005);
   });
 
-  test("event get writes one entry, whether or not there is such an event", async () => {
+  test("event get writes one entry, whether or not the event exists", async () => {
     const found = await entriesOf(() => drs("event", "get", stored.eventId, "--json"));
     expect(found).toMatchObject([
       {
@@ -162,7 +162,7 @@ describe("the actor of an audited read", () => {
     }
   });
 
-  test("has a reason that is recorded without the blanks around it", async () => {
+  test("has a recorded reason without blanks at its start and end", async () => {
     const event = await past.store(0, { account: who.account });
     const [entry] = await entriesOf(() => drs("event", "get", event.eventId, "--raw", "--reason", "  dispute 4711\t"));
     expect(entry).toMatchObject({ operation: "event.read_raw", reason: "dispute 4711" });

@@ -1,4 +1,7 @@
-/** A database or a key database that is replaced, beneath a running server, by an older copy; and a standby that does not answer. */
+/**
+ * Tests of a database or a key database that an older copy replaces while a server runs, and of a standby that does not
+ * answer.
+ */
 import { join } from "node:path";
 import pg from "pg";
 import { expect, test } from "vitest";
@@ -73,7 +76,7 @@ test("while the key database lacks its last seconds, the server acknowledges no 
   }
 });
 
-test("a restored database without the owner's login is not ready, names the command to run, and is ready after it", async () => {
+test("a restored database without the owner's login is not ready, names the command to run, and is ready after that command", async () => {
   const owner = {
     ...(await shared.database.environment()),
     ...SETTINGS,
@@ -107,7 +110,7 @@ test("a restored database without the owner's login is not ready, names the comm
   }
 });
 
-test("while the journal is silent, a restored database stores nothing, and one that only lost its connections stores", async () => {
+test("while the journal does not answer, a restored database stores nothing, and a database that only lost its connections stores events", async () => {
   const { DRS_DATABASE_URL: url = "", ...rest } = await shared.database.environment();
   const { DRS_DATABASE_URL: journal = "" } = await shared.database.environment();
   const direct = { ...rest, ...SETTINGS, DRS_DATABASE_URL: url, DRS_ERASURE_JOURNAL_DATABASE_URL: journal };
@@ -162,7 +165,7 @@ test("while a synchronous standby does not answer, the server sends no 201 and o
     await cluster.query("select pg_reload_conf()");
     // Backends read the new setting a moment later.
     await until(async () => (await post(server, who)).status === 503);
-    // Six deadlines: before, each of them left two backends more.
+    // Six deadlines pass. Without the fix each of them left two more backends.
     const enough = Date.now() + 3_000;
     let most = 0;
     while (Date.now() < enough) {

@@ -1,4 +1,7 @@
-/** Commands that read payloads or destroy data on an external database: `--break-glass`, and the trace it leaves. */
+/**
+ * Tests of `--break-glass`, which commands that read payloads or destroy data on an external database need, and of what
+ * it records.
+ */
 import { randomUUID } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -59,14 +62,14 @@ const rows = async (...args: readonly string[]): Promise<Record<string, unknown>
   objects((await runAsGiven(environment, ...args, "--json")).stdout);
 
 describe("on an external database, --break-glass", () => {
-  test.each(COMMANDS)("is needed, and its lack changes nothing: %s %s", async (...args) => {
+  test.each(COMMANDS)("is needed, and a command without it changes nothing: %s %s", async (...args) => {
     const { code, stdout, stderr } = await runAsGiven(environment, ...args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain("drs login");
     expect(stderr).toContain("--break-glass");
   });
 
-  test("is not needed for attributes, plans and dry runs, and not where an admin API is configured", async () => {
+  test("is not needed for attributes, plans and dry runs, nor if an admin API is configured", async () => {
     for (const args of [
       ["event", "get", event.eventId],
       ["erase", "run", "--account", "customer-1", "--dry-run", ...WHY],
@@ -107,7 +110,7 @@ describe("on an external database, --break-glass", () => {
     expect(await runAsGiven(environment, "audit", "proof", id)).toMatchObject({ code: 0, stderr: "" });
   });
 
-  test("is needed for a policy that makes events expire earlier, and for no other", async () => {
+  test("is needed for a policy that makes events expire earlier, and for no other policy", async () => {
     const apply = async (period: string, ...more: readonly string[]) => {
       const file = join(folder(), "policy.yaml");
       const texts = { title: "t", legal_basis: "l", owner: "o", derived_retention: "P9Y" };
@@ -123,7 +126,7 @@ describe("on an external database, --break-glass", () => {
     expect(await apply("P1Y")).toMatchObject({ code: 2, stdout: "" });
   });
 
-  test("signs a checkpoint also of what fails", async () => {
+  test("signs a checkpoint even if the command fails", async () => {
     expect(await runAsGiven(environment, "event", "get", NO_ID, "--raw", ...WHY, "--break-glass")).toMatchObject({
       code: 1,
     });
@@ -133,7 +136,7 @@ describe("on an external database, --break-glass", () => {
     expect(proof).toMatchObject({ code: 0, stderr: "" });
   });
 
-  test("opens a review of a decision about a feature that read events and was refused", async () => {
+  test("opens a review of a refused decision about a feature that read events", async () => {
     const file = join(folder(), "bundles.json");
     await writeFile(file, JSON.stringify([bundleOf("() => true", { id: "unknown", purposes: ["default"] })]));
     const refused = await runAsGiven(environment, "feature", "equivalent", file, ...WHY, "--break-glass");

@@ -1,4 +1,4 @@
-/** `kill -9` of the server and of PostgreSQL in the middle of load: nothing answered is lost, nothing is stored twice. */
+/** Tests that `kill -9` of the server and of PostgreSQL under load loses no answered event and stores none twice. */
 import { readFile } from "node:fs/promises";
 import { Agent } from "node:http";
 import { createServer } from "node:net";
@@ -15,7 +15,7 @@ import { rounds } from "./support/soak.ts";
 
 const KILLS = rounds(3, 20);
 const WORKERS = 16;
-/** Time in milliseconds that a worker waits after a rejection: an outage is no reason to send thousands of events. */
+/** Milliseconds that a worker waits after a rejection, so that an outage does not cause thousands of requests. */
 const PAUSE = 200;
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -66,7 +66,7 @@ interface Sent {
   eventId?: string;
 }
 
-/** Sends events, one after another on several connections, until stopped. */
+/** Sends events on several connections, one after another on each, until it is stopped. */
 class Load {
   readonly sent: Sent[] = [];
   readonly #agent = new Agent({ keepAlive: true });
@@ -120,7 +120,7 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
   }
 }
 
-/** Some at a time. */
+/** Does the work for all items, for several of them at the same time. */
 async function forEach<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
   const waiting = items.values();
   const worker = async (): Promise<void> => {
@@ -193,7 +193,7 @@ describe("every answered event survives", () => {
     for (let kill = 0; kill < KILLS; kill++) {
       const before = load.stored;
       await until(() => load.stored > before + 20);
-      // Backends outlive their postmaster for a moment, and its file until the next one starts.
+      // Backends outlive their postmaster for a moment, and its file exists until the next one starts.
       await until(async () => ![0, killed].includes(await postmaster()));
       killed = await postmaster();
       process.kill(killed, "SIGKILL");

@@ -7,7 +7,7 @@ test.concurrent.each([
   ["on the database", []],
   ["through the admin API", ["--remote"]],
 ])(
-  "npm run demo:privacy shows the lifecycle of an account %s",
+  "npm run demo:privacy demonstrates the lifecycle of an account %s",
   async (_, options) => {
     const script = join(import.meta.dirname, "../tools/demo-privacy/demo-privacy.ts");
     const { stdout } = await promisify(execFile)(process.execPath, [script, ...options], { timeout: 100_000 });

@@ -1,4 +1,7 @@
-/** Dependencies that go silent, reset their connections or answer late: while ingesting, in a retention pass, in an erasure, at start, at shutdown. */
+/**
+ * Tests of dependencies that do not answer, reset their connections or answer late: during ingestion, a retention pass,
+ * an erasure, the start and the shutdown.
+ */
 import { join } from "node:path";
 import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -14,7 +17,7 @@ import { childrenOf, makeHome, until } from "./support/embedded.ts";
 import { type Credentials, credentials, runDrs, type ServerProcess, startServer } from "./support/server.ts";
 import { startTcpProxy, type TcpProxy, type Trouble } from "./support/tcp-proxy.ts";
 
-/** A deadline that is long enough for a busy machine. */
+/** A deadline that is long enough on a busy machine. */
 const TIMEOUT_MS = 700;
 const DRAIN_MS = 3_000;
 const TROUBLES: readonly Trouble[] = ["silent", "silent on established connections", "reset", "delayed"];
@@ -29,7 +32,7 @@ const TITLES: Readonly<Record<DependencyName, string>> = {
   jwks: "JWKS",
 };
 
-/** The variables that name dependencies which are databases. */
+/** The variables of the dependencies that are databases. */
 const VARIABLES = {
   database: "DRS_DATABASE_URL",
   key_store: "DRS_KEY_DATABASE_URL",
@@ -56,19 +59,19 @@ afterAll(async () => {
 });
 
 interface Stage {
-  /** The environment of commands and servers that reach the dependency through the proxy. */
+  /** The environment of commands and servers that connect to the dependency through the proxy. */
   readonly environment: Record<string, string>;
   readonly proxy: TcpProxy;
   readonly owner: pg.Client;
-  /** Keeps others waiting, in the database of the events. */
+  /** A connection to the database of the events that holds locks for which others wait. */
   readonly blocker: pg.Client;
-  /** A connection of the test to the dependency, if it is a database. */
+  /** A connection of the test to the dependency, if the dependency is a database. */
   readonly own: pg.Client;
   readonly who: Credentials;
   readonly close: () => Promise<void>;
 }
 
-/** An installation on three databases, one of whose dependencies is behind a proxy. */
+/** An installation on three databases. One of its dependencies is behind a proxy. */
 async function stage(name: DependencyName): Promise<Stage> {
   const isHttp = name === "introspection" || name === "jwks";
   const [events, keys, journal] = await Promise.all([
@@ -146,7 +149,7 @@ async function metric(server: ServerProcess, name: string): Promise<number> {
 const isUp = (server: ServerProcess, name: DependencyName): Promise<number> =>
   metric(server, `drs_dependency_up{dependency="${name}"}`);
 
-/** One that the server has not seen, so that it must be looked up. */
+/** Numbers tokens, so that each is new to the server and must be looked up. */
 let tokens = 0;
 const fresh = (name: DependencyName, who: Credentials): Credentials => {
   if (name === "introspection") return { ...who, token: `foreign-${tokens++}` };
@@ -170,7 +173,7 @@ describe.concurrent.each(["database", "key_store", "erasure_journal", "introspec
           proxy.fail(trouble);
           if (trouble !== "silent on established connections") {
             await until(async () => {
-              // Both requests are sent before the first answer: they are processed at the same time.
+              // Both requests are sent before the first answer, so that they are processed at the same time.
               const replies = await Promise.all([post(server, fresh(name, who)), post(server, fresh(name, who))]);
               for (const { status, headers } of replies) {
                 expect([201, 503], trouble).toContain(status);
@@ -235,7 +238,7 @@ describe.concurrent.each(["database", "key_store", "erasure_journal"] as const)(
     await blocker.query("commit");
     const { code, stderr } = await erasing;
     expect([code, stderr]).toEqual([1, expect.stringContaining(`the ${TITLES[name]} gave no answer within`)]);
-    // The journal may hold the order that the database lacks.
+    // The journal may contain the order that the database lacks.
     expect((await runInProcess(environment, "erase", "replay")).code).toBe(0);
     const again = await erase();
     expect([again.code, again.stderr], again.stdout).toEqual([0, expect.any(String)]);
@@ -256,13 +259,13 @@ describe.concurrent.each(["database", "key_store", "erasure_journal"] as const)(
       await own.query(`lock table ${READ_BY_A_PASS[name]} in access exclusive mode`);
       await until(async () => (await waiting(owner, own)) > 0);
       const before = gaveUp();
-      // The pass waits within this dependency, which never answers it.
+      // The pass waits for this dependency, which never answers.
       proxy.fail("silent on established connections");
       await until(() => gaveUp() > before);
       await own.query("commit");
       const since = Date.now() / 1000;
       await until(async () => (await lastPass()) > since, 10_000);
-      // Looks for a backend of a pass; a pass that found another worker holds no lock.
+      // Looks for a backend of a pass, because a pass that waits for another worker holds no lock.
       await until(async () => {
         const { rows } = await owner.query<{ held: boolean }>("select pg_try_advisory_xact_lock(7236518) as held");
         return rows[0]?.held === true;
@@ -274,7 +277,7 @@ describe.concurrent.each(["database", "key_store", "erasure_journal"] as const)(
   });
 });
 
-test("tokens that can't be verified because JWKS is away are answered in time, and the server is ready", async () => {
+test("tokens that can't be verified because JWKS is not reachable are answered in time, and the server is ready", async () => {
   const { environment, proxy, who, close } = await stage("jwks");
   const server = await startServer(environment);
   try {
@@ -316,7 +319,7 @@ test("an embedded PostgreSQL that hangs does not keep the server from ending", a
   }
 });
 
-/** Sessions that wait for a lock in the database of a client, as another one sees it. */
+/** The number of sessions that wait for a lock in the client's database, observed from another session. */
 async function waiting(observer: pg.Client, { database: name } = observer): Promise<number> {
   const { rows } = await observer.query<{ waiting: number }>(
     "select count(*)::int as waiting from pg_stat_activity where datname = $1 and wait_event_type = 'Lock'",

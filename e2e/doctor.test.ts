@@ -9,7 +9,7 @@ let database: TestDatabase;
 let environment: Record<string, string>;
 
 beforeAll(async () => {
-  // The test turns fsync off for all databases of its PostgreSQL.
+  // This test disables fsync for all databases of its PostgreSQL.
   database = await startDatabase();
   environment = await database.environment();
   // The first server makes the keys of the installation.
@@ -46,7 +46,7 @@ describe("drs doctor", () => {
     expect((await listed("doctor")).every(({ ok }) => ok === true)).toBe(true);
   });
 
-  test("warns, as the start does, of what works and is not fit for production", async () => {
+  test("warns, as the start does, about settings that work but are not fit for production", async () => {
     const exposed = { ...environment, DRS_ADMIN_HOST: "0.0.0.0" };
     const { code, stdout } = await runInProcess(exposed, "doctor");
     expect(code).toBe(0);
@@ -57,7 +57,7 @@ describe("drs doctor", () => {
     expect(logged.map(({ msg }) => msg)).toContainEqual(expect.stringMatching(/^DRS_ADMIN_HOST is not loopback/));
   });
 
-  test("says what to do about each failed check, with exit code 1", async () => {
+  test("says what to do about each failed check, and exits with code 1", async () => {
     await setFsync("off");
     const { code, stdout, stderr } = await drs("doctor");
     expect(code).toBe(1);
@@ -66,7 +66,7 @@ describe("drs doctor", () => {
     await setFsync("on");
   });
 
-  test("names the difference between the clocks of host and database, with exit code 1", async () => {
+  test("reports the difference between the clocks of host and database, and exits with code 1", async () => {
     await advanceClock(environment, 60_000);
     expect(await runDrs(environment, ["doctor"])).toMatchObject({ code: 0, stderr: "" });
     const { [CLOCK_FILE]: _, ...machine } = environment;
@@ -75,7 +75,7 @@ describe("drs doctor", () => {
     expect(stdout).toMatch(/^FAIL {2}clock: (59|60)\d{3} ms between this host and the database: synchronise both/m);
   });
 
-  test("masks secrets, as drs config does, also secrets in files and URLs", async () => {
+  test("masks secrets as drs config does, including secrets in files and URLs", async () => {
     const secrets = {
       DRS_DATABASE_URL: "postgresql://drs:hunter2@db/drs",
       DRS_MIGRATION_DATABASE_URL: "postgresql://owner:hunter2@db/drs",

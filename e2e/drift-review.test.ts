@@ -1,4 +1,7 @@
-/** A release of the SDK sends a new probe: from its first event to a feature that reads it, and to its rejection. */
+/**
+ * Tests what happens when a release of the SDK sends a new probe: from its first event to a feature that reads it, and
+ * to its rejection.
+ */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -35,7 +38,7 @@ const succeed = async (...args: readonly string[]): Promise<string> => {
   return stdout;
 };
 
-/** Posts the observations of an SDK version, as this text. @returns the id of the event */
+/** Posts the observations of an SDK version with exactly this text. @returns the id of the event */
 async function post(sdkVersion: string, probes: string): Promise<string> {
   const body = transport(who);
   const marker = '"probes":"here"';
@@ -50,7 +53,7 @@ async function post(sdkVersion: string, probes: string): Promise<string> {
   return String(json["event_id"]);
 }
 
-/** Decisions about the paths that the list shows. */
+/** The decisions about paths in the list of drift. */
 const listed = async (): Promise<Record<string, unknown>> =>
   Object.fromEntries(
     objects(await succeed("drift", "list", "--json")).map(({ path, review }) => [String(path), review]),

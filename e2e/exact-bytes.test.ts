@@ -30,7 +30,7 @@ afterAll(async () => {
   await database.close();
 });
 
-/** Stores an event given as text, by a transport request whose members stand in the given order. */
+/** Stores an event from its text, in a transport request whose members have the given order. */
 async function store(
   event: string | Buffer,
   order: "first" | "middle" | "last" = "last",
@@ -49,7 +49,7 @@ async function store(
   return answer.json["event_id"] as string;
 }
 
-/** `drs event get --raw`, in this process. */
+/** Runs `drs event get --raw` in this process. */
 async function readRaw(eventId: string): Promise<Buffer> {
   const chunks: Buffer[] = [];
   const sink = new Writable({
@@ -119,7 +119,7 @@ describe("the exact bytes of an event come back", () => {
     expect((await readRaw(await store(event))).equals(Buffer.from(event))).toBe(true);
   });
 
-  test("for a body of exactly the limit", async () => {
+  test("for a body whose size is exactly the limit", async () => {
     const { observations: _, ...metadata } = transport(who);
     const frame = JSON.stringify({ ...metadata, observations: 0 }).length - 1;
     const empty = envelope('{"p":{"status":"success","data":{"text":""}}}');
@@ -131,7 +131,7 @@ describe("the exact bytes of an event come back", () => {
     expect((await readRaw(answer.json["event_id"] as string)).toString()).toBe(event);
   });
 
-  test("for a full event, by the command line as a process of its own", async () => {
+  test("for a full event, through the command line in a separate process", async () => {
     const event = JSON.stringify({ ...fullEvent(7, new Date()), session_id: who.sessionId });
     const eventId = await store(event);
     const result = await runDrs(environment, ["event", "get", eventId, "--raw", "--reason", "a dispute"]);

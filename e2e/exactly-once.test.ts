@@ -142,7 +142,7 @@ describe("the server stores one event for each idempotency key", () => {
     ["skipped for timeout", (text) => text.replace('{"status":"timeout"}', '{"status":"skipped","reason":"timeout"}')],
     ["a probe more", (text) => text.replace('"probes":{', '"probes":{"runtime":{"status":"timeout"},')],
   ];
-  test.each(different)("the key with %s changed is a conflict", async (_, change) => {
+  test.each(different)("a request with a known key and %s changed is a conflict", async (_, change) => {
     const key = freshKey();
     const [server, second] = servers as [ServerProcess, ServerProcess];
     const text = JSON.stringify(transport(who));
@@ -153,13 +153,13 @@ describe("the server stores one event for each idempotency key", () => {
     expect(await rows("one", key)).toHaveLength(1);
   });
 
-  test("events can't be changed by any role, the table's owner included", async () => {
+  test("no role, not even the owner of the table, can change events", async () => {
     await expect(client.query("update event set platform = 'ios'")).rejects.toThrow("immutable");
     await expect(client.query("update idempotency_key set event_id = gen_random_uuid()")).rejects.toThrow("immutable");
     await expect(client.query("update audit_entry set actor = 'another'")).rejects.toThrow("immutable");
   });
 
-  test("the serving role can neither change nor delete", async () => {
+  test("the serving role can neither change nor delete events", async () => {
     await client.query("set role drs_service");
     try {
       for (const table of ["event", "idempotency_key", "audit_entry"]) {
@@ -175,11 +175,11 @@ describe("the server stores one event for each idempotency key", () => {
     }
   });
 
-  // The last one: what follows would be two days later.
+  // This test is the last one, because it advances the clock by two days.
   test.for([
     { state: "revoked", ttl: "2d" },
     { state: "expired", ttl: "24h" },
-  ])("a replay gets its answer although it is stale and its action is $state", async ({ state, ttl }) => {
+  ])("a replay gets its answer although it is old and its action is $state", async ({ state, ttl }) => {
     const [server] = servers as [ServerProcess];
     const late = await credentials(environment, `late-${state}`, "4d", ttl);
     const key = freshKey();

@@ -1,4 +1,6 @@
-/** A database that loses its last seconds under a running server, which looks up again what it knew of them. */
+/**
+ * Tests of a database that loses its last seconds while a server runs. The server looks up again what it knew of them.
+ */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { System } from "../packages/server/src/app/system.ts";
 import { authorized, send, transport } from "./support/client.ts";
@@ -31,7 +33,7 @@ afterAll(async () => {
   await database?.close();
 });
 
-/** The first event that is answered 201, as it comes back. */
+/** The first event that is answered with 201, in its sent form and as it is read back. */
 async function storedAndRead(): Promise<{ readonly sent: string; readonly read: string }> {
   const body = transport(who);
   let eventId: unknown;
@@ -44,7 +46,9 @@ async function storedAndRead(): Promise<{ readonly sent: string; readonly read: 
   return { sent: JSON.stringify(body.observations), read: stdout };
 }
 
-/** Simulates a promoted standby that had not received these statements. Connections to the former primary end. */
+/**
+ * Simulates the promotion of a standby that had not received these statements. Connections to the former primary end.
+ */
 async function lose(...statements: readonly string[]): Promise<void> {
   await owner.query(["begin", "alter table event disable trigger all", ...statements, "commit"].join(";"));
   await owner.query("alter table event enable trigger all");

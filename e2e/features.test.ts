@@ -1,4 +1,7 @@
-/** Features of stored events, through the command line and HTTP: workers that are killed, and wrong types. */
+/**
+ * Tests of features of stored events through the command line and HTTP, with workers that are killed, and with wrong
+ * types.
+ */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -79,7 +82,7 @@ test("a wrong type is rejected by every server within 2 s of the adoption, until
   await until(async () => (await answers()).every((status) => status === 201));
 });
 
-test(`each stored event has its features once, after ${KILLS} kills of ${WORKERS} workers, although one throws`, async () => {
+test(`each stored event has its features once after ${KILLS} kills of ${WORKERS} workers, even if one feature throws`, async () => {
   expect(await drs("adopt", "throwing@1", ...deciding, "--accept-refusals")).toMatchObject({ code: 0, stderr: "" });
   const start = () => spawnDrs(environment, ["feature", "work"]);
   const workers = Array.from({ length: WORKERS }, start);
@@ -89,7 +92,7 @@ test(`each stored event has its features once, after ${KILLS} kills of ${WORKERS
     const answers = await Promise.all(posted);
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
     stored.push(...answers.map(({ eventId }) => eventId));
-    // A worker has computed something when it is killed, and may be in the middle of the rest.
+    // At the kill a worker has computed some features, and may be computing the others.
     await until(async () => (await statusOf(stored)).includes("computed"));
     workers.shift()?.kill("SIGKILL");
     workers.push(start());

@@ -1,4 +1,4 @@
-/** The host's client against the real endpoint, over a network that fails: one event stored for each `send`. */
+/** Tests of the host's client against the real endpoint over a failing network. Each `send` stores one event. */
 import type { RawSignalEvent } from "@device-risk-signals/contract";
 import {
   type Action,
@@ -18,7 +18,7 @@ import { connectAsOwner, sharedDatabase, type TestDatabase } from "./support/dat
 import { type Fault, FAULTS, type FaultyProxy, startFaultyProxy } from "./support/faulty-proxy.ts";
 import { type Credentials, credentials, type ServerProcess, startServer } from "./support/server.ts";
 
-/** Much longer than an answer takes, also on a busy machine. */
+/** Much longer than an answer takes, even on a busy machine. */
 const TIMEOUT_MS = 2_000;
 
 let database: TestDatabase;
@@ -71,7 +71,7 @@ async function stored(key: string): Promise<{ event_id: string; account: string 
   return (await client.query<{ event_id: string; account: string }>(text, [key])).rows;
 }
 
-/** Sends as an app does that calls `send` again whenever the result says `later`. */
+/** Sends as an app does that calls `send` again each time the result is `later`. */
 async function sendUntilSettled(sender: SignalClient, event: RawSignalEvent): Promise<SendResult> {
   for (;;) {
     const result = await sender.send({ action: action(), event });
@@ -79,7 +79,7 @@ async function sendUntilSettled(sender: SignalClient, event: RawSignalEvent): Pr
   }
 }
 
-/** Asks the store: the event of this key is there once, under this id. */
+/** Checks in the store that the event with this key exists once, under this id. */
 async function expectStoredOnce(key: string, result: unknown): Promise<void> {
   const rows = await stored(key);
   expect(rows).toHaveLength(1);
@@ -100,7 +100,7 @@ describe("each send stores one event", () => {
     redirect: "stored",
   };
 
-  test.each(FAULTS)("with the network error: %s", async (error) => {
+  test.each(FAULTS)("despite the network error: %s", async (error) => {
     const sender = signals();
     const event = collect();
     const { key, body } = sender.prepare({ action: action(), event });
@@ -132,7 +132,7 @@ describe("each send stores one event", () => {
     );
   }, 120_000);
 
-  test("with many sends at once, also of the same event", async () => {
+  test("despite many sends at the same time, even of the same event", async () => {
     const sender = signals();
     const events = Array.from({ length: 40 }, () => collect());
     const sent = await Promise.all(
@@ -151,7 +151,7 @@ describe("each send stores one event", () => {
     }
   });
 
-  test("and the command line lists the same number, with the exact bytes", async () => {
+  test("and the command line lists the same number of events, with the exact bytes", async () => {
     const sender = signals();
     const before = objects((await runInProcess(environment, "event", "list", "--account", "one", "--json")).stdout);
     const events = FAULTS.map(() => collect());
@@ -174,7 +174,7 @@ describe("each send stores one event", () => {
 });
 
 describe("the result of a send", () => {
-  test("names a permanent rejection, with its code and places, and nothing is stored", async () => {
+  test("names a permanent rejection with its code and places, and nothing is stored", async () => {
     const sender = signals({ sdkVersion: "\u0000" });
     const event = collect();
     const { key } = sender.prepare({ action: action(), event });
@@ -194,7 +194,7 @@ describe("the result of a send", () => {
     expect(result).toMatchObject({ outcome: "refused", status: 403, code: "action-refused", attempts: 1 });
   });
 
-  test("names a conflict when one key has two payloads", async () => {
+  test("names a conflict if one key has two payloads", async () => {
     const sender = signals();
     const first = sender.prepare({ action: action(), event: collect() });
     expect(await sender.deliver(first)).toMatchObject({ outcome: "stored" });
@@ -207,7 +207,7 @@ describe("the result of a send", () => {
     expect(await stored(first.key)).toHaveLength(1);
   });
 
-  test("names an event as too old for the server although the device's clock is behind", async () => {
+  test("names an event as too old for the server, although the device's clock is slow", async () => {
     const event = collect(new Date(Date.now() - 90_000_000));
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() - 80_000_000 });
     expect(await signals().send({ action: action(), event })).toMatchObject({
@@ -218,7 +218,7 @@ describe("the result of a send", () => {
     });
   });
 
-  test("is stored after one refresh of an expired token, and signed out if the new one is rejected", async () => {
+  test("is stored after one refresh of an expired token, and signed out if the new token is rejected, too", async () => {
     const token = async ({ refresh }: { refresh: boolean }): Promise<string> => (refresh ? who.token : "drs_old");
     const event = collect();
     const { key } = signals().prepare({ action: action(), event });
@@ -229,7 +229,7 @@ describe("the result of a send", () => {
     expect(refused).toMatchObject({ outcome: "later", reason: "signed-out", code: "credentials-invalid", attempts: 2 });
   });
 
-  test("names a network that stays away", async () => {
+  test("names a network that is not reachable", async () => {
     const unreachable = signals({ baseUrl: "http://127.0.0.1:1", maxAttempts: 2 });
     expect(await unreachable.send({ action: action(), event: collect() })).toMatchObject({
       outcome: "later",
@@ -242,7 +242,7 @@ describe("the result of a send", () => {
 describe("the outbox", () => {
   const items = new Map<string, string>();
   const dropped: Dropped[] = [];
-  /** An app that starts: nothing is left of the one before but the storage. */
+  /** Starts the app again. Only the storage remains from the previous app. */
   const startApp = (options: Partial<ClientOptions> = {}) =>
     createOutbox({
       client: signals({ maxAttempts: 1, ...options }),
@@ -254,7 +254,7 @@ describe("the outbox", () => {
       onDropped: (one) => dropped.push(one),
     });
 
-  test("stores each event once over restarts of app and server, also if the connection is cut after the commit", async () => {
+  test("stores each event once over restarts of app and server, even if the connection is cut after the commit", async () => {
     const events = Array.from({ length: 12 }, () => collect());
     const keys = events.map((event) => signals().prepare({ action: action(), event }).key);
     const impatient = { timeoutMs: 400 };

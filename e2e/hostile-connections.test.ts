@@ -1,4 +1,4 @@
-/** Connections that a well-meaning client never makes: each must end, and none may cost much. */
+/** Tests of connections that no well-behaved client makes. Each must end, and none may use many resources. */
 import { readFile } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -58,7 +58,7 @@ describe("the server ends a connection", () => {
       socket.write(bytes());
       await expect.poll(text, { timeout: 15_000 }).toMatch(/^HTTP\/1\.1 4\d\d /);
       await wait(1_500);
-      // The server has closed its end: a write to it fails immediately.
+      // The server has closed its end, so a write to it fails at once.
       const writing = setInterval(() => socket.write("x"), 100);
       const end = await Promise.race([closed.then(() => "closed"), wait(3_000).then(() => "open")]);
       clearInterval(writing);
@@ -68,7 +68,7 @@ describe("the server ends a connection", () => {
   );
 });
 
-test("a malformed request behind a good one does not get the answer of the good one", async () => {
+test("a malformed request after a valid one does not get the answer of the valid one", async () => {
   const { socket, text, closed } = open();
   const body = JSON.stringify(transport(who));
   socket.write(`${head(freshKey(), `Content-Length: ${Buffer.byteLength(body)}`)}${body}\u0001G\r\n\r\n`);
@@ -77,7 +77,7 @@ test("a malformed request behind a good one does not get the answer of the good 
   expect(text().match(/HTTP\/1\.1/g)).toHaveLength(1);
 });
 
-test("bodies in chunks of one byte cost what their bytes cost", async () => {
+test("bodies in chunks of one byte cost as much as their bytes", async () => {
   const chunks = "1\r\n \r\n".repeat(100_000);
   const before = await residentMegabytes();
   const connections = Array.from({ length: 16 }, open);
@@ -89,7 +89,7 @@ test("bodies in chunks of one byte cost what their bytes cost", async () => {
   expect(answer.status).toBe(201);
 }, 30_000);
 
-test("an answer stays small with any names that the client chose", async () => {
+test("an answer stays small, whichever names the client chose", async () => {
   const request = transport(who);
   const names = Array.from({ length: 1_900 }, (_, index) => `${"\u0001".repeat(120)}${index}`);
   request.observations["probes"] = Object.fromEntries(names.map((name) => [name, 0]));

@@ -1,4 +1,6 @@
-/** Key-encryption keys that a command prints or Vault unwraps: servers use them, and no output shows them. */
+/**
+ * Tests of key-encryption keys that a command prints or Vault unwraps. Servers use them, and no output contains them.
+ */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -23,7 +25,7 @@ interface Event {
 
 let database: TestDatabase;
 let folder: string;
-/** What no output may hold: keys in base64, and the token for Vault. */
+/** Texts that no output may contain: keys in base64, and the token for Vault. */
 let secrets: string[];
 let outputs: string[];
 
@@ -47,7 +49,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A fresh database and key store, whose key the test names. */
+/** The environment of a fresh database and key store. The test adds the key. */
 async function withoutKey(): Promise<Environment> {
   const { DRS_KEY_ENCRYPTION_KEY: _, ...environment } = await database.environment();
   return { ...environment, DRS_DEPENDENCY_TIMEOUT: "2s" };
@@ -67,14 +69,14 @@ async function serve(environment: Environment): Promise<ServerProcess> {
   return server;
 }
 
-/** A command in this process. */
+/** Runs a command in this process. */
 async function run(environment: Environment, ...args: readonly string[]): Promise<Printed> {
   const printed = await runInProcess(environment, ...args);
   outputs.push(printed.stdout, printed.stderr);
   return printed;
 }
 
-/** A server that must not start: why it ended. */
+/** Starts a server that must not start. @returns the reason that it prints. */
 async function refused(environment: Environment): Promise<string> {
   const { code, stdout, stderr } = await runDrs({ ...environment, DRS_PORT: "0", DRS_ADMIN_PORT: "0" }, ["serve"]);
   outputs.push(stdout.toString(), stderr);
@@ -100,7 +102,7 @@ async function expectReadable(environment: Environment, ...events: readonly Even
   }
 }
 
-/** Number of secrets that each version wraps, oldest version first. */
+/** The number of secrets that each version wraps, oldest version first. */
 async function countByVersion(environment: Environment): Promise<readonly number[]> {
   const { stdout } = await run(environment, "key", "list", "--json");
   return objects<{ secrets: number }>(stdout).map((version) => version.secrets);
@@ -124,7 +126,7 @@ const fromCommand = (environment: Environment, ...words: readonly string[]): Env
 const shell = (environment: Environment, script: string): Environment => fromCommand(environment, "sh", "-c", script);
 
 describe("a key that a command prints", () => {
-  test("wraps the secrets of a server; a new one is used after SIGHUP, and the old one can be taken away", async () => {
+  test("wraps the secrets of a server; a new one is used after SIGHUP, and the old one can then be removed", async () => {
     const printed = join(folder, "printed");
     const [first, second] = [newKey(), newKey()];
     await writeFile(printed, first);
@@ -157,7 +159,7 @@ describe("a key that a command prints", () => {
     await expectReadable(environment, kept);
   });
 
-  test("is found by a running server when a rotation has wrapped its secrets under it", async () => {
+  test("is loaded by a running server when a rotation has wrapped its secrets under it", async () => {
     const printed = join(folder, "printed");
     const [first, second] = [newKey(), newKey()];
     await writeFile(printed, first);
@@ -194,7 +196,7 @@ describe("a key that a command prints", () => {
     expect(await refused(shell(environment, filled))).toMatch(cause);
   });
 
-  test("is not used where the command prints without end", async () => {
+  test("is not used if the command prints without end", async () => {
     const { code, stderr } = await run(fromCommand(await withoutKey(), "yes", newKey()), "migrate");
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/printed more than 64 KiB/) as unknown });
   });
@@ -231,11 +233,11 @@ describe("a key that Vault unwraps", () => {
   const write = (context: string, ...keys: readonly string[]): Promise<void> =>
     writeFile(wrapped, keys.map((key) => `${vault.wrap(Buffer.from(key, "base64"), context)}\n`).join(""));
 
-  test("serves an installation from its first start, also while Vault is away later", async () => {
+  test("serves an installation from its first start, even if Vault is not reachable later", async () => {
     const environment = fromVault(await withoutKey());
     const first = await run(environment, "migrate");
     expect(first).toMatchObject({ code: 1, stderr: expect.stringContaining("ENOENT") as unknown });
-    // The message has the context that an operator wraps with.
+    // The message contains the context with which an operator wraps a key.
     const [, context = ""] = /with the context ([\w+/=]+)/.exec(first.stderr) ?? [];
     expect(context).toBe(await contextOf(environment));
     await write(context, newKey());
@@ -278,7 +280,7 @@ describe("a key that Vault unwraps", () => {
     expect(await refused(environment)).toMatch(cause);
   });
 
-  test("is not used where Vault refuses the token, answers garbage or does not end", async () => {
+  test("is not used if Vault refuses the token, answers garbage or does not end", async () => {
     const environment = fromVault(await withoutKey());
     const key = newKey();
     await write(await contextOf(environment), key);
@@ -296,7 +298,7 @@ describe("a key that Vault unwraps", () => {
     }
   });
 
-  test("takes the place of a file and of a command, one rotation after the other", async () => {
+  test("replaces a key from a file or a command by one rotation each", async () => {
     const environment = await withoutKey();
     const [first, second, third] = [newKey(), newKey(), newKey()];
     const file = join(folder, "key");

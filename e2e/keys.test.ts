@@ -1,4 +1,7 @@
-/** Versions of the key-encryption key: what is wrapped again still opens, and a destroyed version opens no backup. */
+/**
+ * Tests of versions of the key-encryption key: secrets that were wrapped again still open, and a destroyed version
+ * opens no backup.
+ */
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { randomBytes } from "node:crypto";
 import { tmpdir } from "node:os";
@@ -34,13 +37,13 @@ beforeEach(async () => {
   return () => rm(folder, { recursive: true, force: true });
 });
 
-/** A fresh database and key store, whose key the test names. */
+/** The environment of a fresh database and key store. The test adds the key. */
 async function withoutKey(): Promise<Record<string, string>> {
   const { DRS_KEY_ENCRYPTION_KEY: _, ...environment } = await database.environment();
   return environment;
 }
 
-/** Stores an event; @returns its id and exact text. */
+/** Stores an event. @returns its id and exact text. */
 async function store(environment: Record<string, string>, server: ServerProcess, account: string) {
   const who = await credentials(environment, account);
   const body = transport(who);
@@ -56,7 +59,7 @@ const versions = async (environment: Record<string, string>): Promise<Version[]>
   objects<Version>((await runInProcess(environment, "key", "list", "--json")).stdout);
 
 describe("key-encryption keys in a file", () => {
-  test("rotate while a server runs; the old version is destroyed, and opens no backup any more", async () => {
+  test("rotate while a server runs; the old version is destroyed, and can no longer open a backup", async () => {
     const file = join(folder, "key");
     await writeFile(file, `${randomBytes(32).toString("base64")}\n`);
     const environment: Record<string, string> = { ...(await withoutKey()), DRS_KEY_ENCRYPTION_KEY_FILE: file };
@@ -72,7 +75,8 @@ describe("key-encryption keys in a file", () => {
     expect((await runInProcess(environment, "key", "destroy", old, "--yes")).stderr).toContain("current version");
     const dry = objects((await runInProcess(environment, "key", "rotate", "--dry-run", "--json")).stdout)[0];
     expect(dry).toMatchObject({ secrets: before?.secrets, dry_run: true });
-    // The first audit entry of the installation with a detail is that of the rotation: its secret is a further one.
+    // The first audit entry of the installation with a detail is the entry of the rotation. Its audit secret is an
+    // additional one.
     expect(objects((await runInProcess(environment, "key", "rotate", "--json")).stdout)[0]).toMatchObject({
       secrets: (before?.secrets ?? 0) + 1,
     });
@@ -96,7 +100,7 @@ describe("key-encryption keys in a file", () => {
     expect((await read(restored, first.eventId)).stderr).toMatch(/wrapped by another key-encryption key/);
   });
 
-  test("a rotation that was interrupted is finished by the next, under the same version", async () => {
+  test("a rotation that was interrupted is finished by the next one, under the same version", async () => {
     const file = join(folder, "key");
     const [old, next] = [randomBytes(32).toString("base64"), randomBytes(32).toString("base64")];
     await writeFile(file, `${old}\n`);
@@ -104,7 +108,7 @@ describe("key-encryption keys in a file", () => {
     const server = await startServer(environment);
     const event = await store(environment, server, "one");
     await server.stop();
-    // The file is left as by a rotation that was killed right after it had made the new version.
+    // The file is in the state in which a rotation leaves it that is killed right after it has made the new version.
     await writeFile(file, `${old}\n${next}\n`);
     const [wrapping, made] = await versions(environment);
     const early = await runInProcess(environment, "key", "destroy", wrapping?.version ?? "", "--yes");
@@ -119,7 +123,7 @@ describe("key-encryption keys in a file", () => {
   });
 });
 
-test("a rotation waits for another, and for a command that destroys secrets, before it touches the keys", async () => {
+test("a rotation waits for another, and for a command that destroys secrets, before it changes the keys", async () => {
   const file = join(folder, "key");
   const key = `${randomBytes(32).toString("base64")}\n`;
   await writeFile(file, key);
@@ -139,7 +143,7 @@ test("a rotation waits for another, and for a command that destroys secrets, bef
 });
 
 describe("key-encryption keys of the environment", () => {
-  test("rotate with the previous and the new one configured; without the previous one nothing changes", async () => {
+  test("rotate if the previous and the new one are configured, and change nothing without the previous one", async () => {
     const environment = await database.environment();
     const server = await startServer(environment);
     const event = await store(environment, server, "one");

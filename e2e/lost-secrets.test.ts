@@ -1,4 +1,4 @@
-/** Secrets that no copy of the key store has: the owner accepts the loss, and events are stored again. */
+/** Tests of secrets that no copy of the key store has. The owner accepts the loss, and events are stored again. */
 import { readFile, rename } from "node:fs/promises";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
@@ -59,7 +59,7 @@ function payloadOf(receipt: string): Record<string, unknown> {
   return JSON.parse(Buffer.from(receipt.split(".")[1] ?? "", "base64url").toString()) as Record<string, unknown>;
 }
 
-test("events are stored again once the loss is accepted; a store that was restored later opens the old ones too", async () => {
+test("events are stored again once the loss is accepted, and a store that was restored later opens the old ones, too", async () => {
   const { DRS_KEY_DIR: _, ...events } = await shared.database.environment();
   const keyUrl = (await shared.database.environment())["DRS_DATABASE_URL"] ?? "";
   const environment: Record<string, string> = {
@@ -124,7 +124,7 @@ test("events are stored again once the loss is accepted; a store that was restor
     ]);
     expect(await drs("key", "rotate", "--dry-run")).toMatchObject({ code: 0 });
 
-    // The right copy is found after all: it lacks the secrets that were made since.
+    // The right copy is found after all. It lacks the secrets that were made in the meantime.
     await swap();
     await until(async () => /key store: lacks \d secrets/.test((await ready(server)).text));
     expect((await post(server, one)).reply.status).toBe(503);
@@ -170,7 +170,9 @@ const secretsOf = (url: string): Promise<readonly string[]> =>
     (await keys.query<{ id: string }>("select id from drs_keys.secret")).rows.map(({ id }) => id),
   );
 
-/** Does what `pg_dump --data-only --inserts --on-conflict-do-nothing --table drs_keys.secret` into psql does. */
+/**
+ * Copies missing rows as `pg_dump --data-only --inserts --on-conflict-do-nothing --table drs_keys.secret` and psql do.
+ */
 async function addMissingSecrets(to: string, from: string): Promise<void> {
   const { rows } = await withKeys(from, (keys) =>
     keys.query<{ id: string; wrapped: Buffer }>("select id, wrapped from drs_keys.secret"),
@@ -185,7 +187,7 @@ async function addMissingSecrets(to: string, from: string): Promise<void> {
   });
 }
 
-test("a server that has not noticed the loss seals under new secrets once it is accepted", async () => {
+test("a server that has not detected the loss seals under new secrets once the loss is accepted", async () => {
   const environment: Record<string, string> = { ...(await shared.database.environment()), DRS_THROTTLE_RATE: "0" };
   const system = await openTestSystem(environment);
   const [one, two] = [await makeCredentials(system, "one"), await makeCredentials(system, "two")];
@@ -266,7 +268,7 @@ test("expiry, holds and erasure work with lost secrets: a copy keeps the attribu
     const accepted = await ok("key", "accept-loss", ...REASON, "--yes", "--json");
     expect(accepted).toEqual([{ events: 2, accounts: 2, partitions: 1, copies: 1, dry_run: false }]);
 
-    // The pass drops the partition: the hold keeps the attributes of what it can't open.
+    // The pass drops the partition. The hold keeps the attributes of events that it can't open.
     const [pass = {}] = await ok("retention", "run", "--json");
     expect(pass).toMatchObject({ rows: 1, held: 1 });
     const later = await past.store(20, { account: "held" });

@@ -1,4 +1,6 @@
-/** Who changes the schema: `drs migrate`, a person with its SQL, and the server unless it is asked not to. */
+/**
+ * Tests of who changes the schema: `drs migrate`, a person with its SQL, or the server, unless `--no-migrate` is given.
+ */
 import { readdir } from "node:fs/promises";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
@@ -15,7 +17,7 @@ beforeAll(async () => {
 
 afterAll(() => database?.close());
 
-test("--check names what is missing with exit code 4; after drs migrate nothing is, and a second one changes nothing", async () => {
+test("--check names what is missing and exits with code 4; after drs migrate nothing is missing, and a second run changes nothing", async () => {
   const environment = await database.environment();
   const before = await runInProcess(environment, "migrate", "--check", "--json");
   expect(before.code).toBe(4);
@@ -32,7 +34,7 @@ test("--check names what is missing with exit code 4; after drs migrate nothing 
   expect((await runInProcess(environment, "doctor")).code).toBe(0);
 });
 
-test("--sql prints what a person may run instead: of a new database, and of one change", async () => {
+test("--sql prints what a person may run instead, for a new database and for one change", async () => {
   const environment = await database.environment();
   const sql = async (): Promise<string> => (await runInProcess(environment, "migrate", "--sql")).stdout;
   const client = new pg.Client({ connectionString: environment["DRS_DATABASE_URL"] });
@@ -63,7 +65,7 @@ describe("the embedded database", () => {
 
   afterEach(() => home.remove());
 
-  test("is not made by a command that comes first, and is made by drs migrate", async () => {
+  test("is not created by a command that runs first, but by drs migrate", async () => {
     home = await makeEmptyHome();
     const { environment, dataDir, path } = home;
     for (const args of [["token", "list"], ["token", "issue", "--account", "a"], ["doctor"], ["migrate", "--check"]]) {

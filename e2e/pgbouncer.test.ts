@@ -1,4 +1,7 @@
-/** PgBouncer between server and database: refused where it breaks sessions, used where it keeps them. */
+/**
+ * Tests of PgBouncer between server and database. The server refuses modes that break sessions, and works in modes that
+ * keep them.
+ */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, chown, writeFile } from "node:fs/promises";
@@ -46,7 +49,8 @@ let pooler: ChildProcess | undefined;
 beforeAll(async () => {
   database = await sharedDatabase();
   environment = await database.environment();
-  // PgBouncer does not run as root, and no other user enters the folder of the socket.
+  // PgBouncer does not run as root, and no other user may enter the folder of the socket, so it connects through this
+  // proxy.
   postgres = await startTcpProxy(join(process.env[SHARED_SOCKET] ?? "", ".s.PGSQL.5432"));
 });
 
@@ -125,13 +129,13 @@ describe.skipIf(PGBOUNCER === undefined)("PgBouncer (skipped where it is not ins
     expect([code, stderr]).toEqual([1, expect.stringMatching(sentence)]);
   });
 
-  test("in session mode is refused where it drops settings", async () => {
+  test("in session mode is refused if it drops settings", async () => {
     const pooled = await startPooler("session", ignored);
     const { code, stderr } = await runInProcess(pooled, "doctor");
     expect([code, stderr]).toEqual([1, expect.stringMatching(/a pooler drops settings .*\(role, search_path/)]);
   });
 
-  test("in session mode serves where the login has the settings", async () => {
+  test("in session mode serves if the login has the settings", async () => {
     const owner = await connectAsOwner(environment);
     for (const setting of SETTINGS) await owner.query(`alter role ${LOGIN} set ${setting}`);
     await owner.end();

@@ -1,4 +1,6 @@
-/** Story of the privacy officer: what becomes of feature values when events expire, are erased or held. */
+/**
+ * Tests, as one story of a privacy officer, of what happens to feature values when events expire, are erased or held.
+ */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -27,7 +29,7 @@ const opened = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: join(folder()
 const errors: unknown[] = [];
 let past: Past;
 let worker: ExtractionWorker;
-/** Row 1 of the export is of the person who is erased, row 2 of another one. */
+/** Row 1 of the export belongs to the person who is erased, and row 2 to another person. */
 let labels: string;
 let exportId: string;
 let erasureId: string;
@@ -74,7 +76,7 @@ afterAll(async () => {
   expect(errors).toEqual([]);
 });
 
-it("a purpose never gets a feature that another purpose has", async () => {
+it("a purpose never gets a feature of another purpose", async () => {
   const { eventId } = await store("erased", MARKETING);
   expect((await drs("feature", "adopt", "first@1", "--purpose", "marketing", ...REASON)).code).toBe(1);
   expect(await done("feature", "get", "--event", eventId)).toMatchObject([
@@ -82,14 +84,14 @@ it("a purpose never gets a feature that another purpose has", async () => {
   ]);
 });
 
-it("the plan of an erasure counts values and exports", async () => {
+it("the plan of an erasure counts feature values and exports", async () => {
   const recall = { export_id: exportId, recipient: "fraud team", rows: 1 };
   expect(await done("erase", "plan", "--account", "erased")).toMatchObject([
     { events: 2, features: 1, exports: [recall] },
   ]);
 });
 
-it("an erasure next to a running backfill leaves no value of the account", async () => {
+it("an erasure during a running backfill leaves no value of the account", async () => {
   for (let count = 0; count < 40; count++) await store("erased");
   await done("feature", "adopt", "second@1", "--purpose", "payments", ...REASON);
   const [run] = await done("feature", "backfill", "start", "--purpose", "payments", ...REASON);
@@ -107,7 +109,7 @@ it("an erasure next to a running backfill leaves no value of the account", async
   ]);
 });
 
-it("a repetition of the export lacks the person's rows, and the receipt names the open recall", async () => {
+it("a repeated export lacks the person's rows, and the receipt names the open recall", async () => {
   const repeating = ["--labels", labels, "--out", path("again.jsonl"), "--reason", "audit"];
   expect(await done("export", "repeat", exportId, ...repeating)).toMatchObject([{ same: false, rows_left_out: [1] }]);
   expect(objects(await readFile(path("again.jsonl"), "utf8"))).toMatchObject([{ row: 2 }]);
@@ -118,7 +120,7 @@ it("a repetition of the export lacks the person's rows, and the receipt names th
   ]);
 });
 
-it("values outlive their events; under a hold also an erasure, until the hold is lifted", async () => {
+it("feature values outlive their events, and under a hold also an erasure, until the hold is lifted", async () => {
   const why = ["--reason", "dispute", "--approver", "J. Doe", "--review", "2999-01-31"];
   const [hold] = await done("hold", "add", "--account", "held", ...why);
   expect((await drs("erase", "run", "--account", "held", "--reason", "request 18", "--yes")).code).toBe(3);

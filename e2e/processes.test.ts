@@ -1,4 +1,4 @@
-/** A server of three processes and their supervisor. */
+/** Tests of a server with three processes and their supervisor. */
 import { Agent } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { authorized, freshKey, type Reply, send, transport } from "./support/client.ts";
@@ -41,7 +41,7 @@ afterAll(async () => {
   await database.close();
 });
 
-/** Process ids by number, the latest of each. */
+/** Process ids by the number of the process; the latest id of each. */
 function pids(): Map<number, number> {
   const started = server.stderr().matchAll(/"process":(\d+),"pid":(\d+),"msg":"process started"/g);
   return new Map([...started].map(([, number, pid]) => [Number(number), Number(pid)]));
@@ -72,7 +72,7 @@ async function countRows(): Promise<{ events: number; keys: number }> {
   return rows[0] as { events: number; keys: number };
 }
 
-/** Sends until the time has passed. @returns the replies; `undefined` where the connection was reset. */
+/** Sends requests until the time has passed. @returns the replies; `undefined` if the connection was reset. */
 async function flood(sender: Credentials, connections: number, ms: number): Promise<(Reply | undefined)[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const replies: (Reply | undefined)[] = [];
@@ -140,12 +140,12 @@ describe("a server of three processes", () => {
     expect(withStatus(one, 201)).toBe(RATE);
   });
 
-  test("replaces a process that was killed under load, and has each answered event once", async () => {
+  test("replaces a process that was killed under load, and has stored each answered event once", async () => {
     const answered = await countOf('drs_requests_total{status="201"');
     const killed = pids().get(2) ?? 0;
     const slow = Array.from({ length: PROCESSES }, () => new SlowRequest(server, who));
     await until(async () => (await inFlight(server)) === PROCESSES);
-    // A connection that the stopped process was given, and does not take.
+    // The stopped process was given this connection, and does not accept it.
     process.kill(killed, "SIGSTOP");
     const statuses: unknown[] = [];
     const given = Array.from({ length: PROCESSES }, () =>
@@ -182,7 +182,7 @@ describe("a server of three processes", () => {
     expect(server.stderr()).toContain('"end":"SIGKILL"');
   });
 
-  test("stores the events of a bench, marked as such", async () => {
+  test("stores the events of a bench with their mark", async () => {
     const { token } = await credentials(environment, "bench");
     const registered = ["--type", "bench", "--session", "drs-bench", "--json"];
     const { stdout } = await runInProcess(environment, "action", "register", "--account", "bench", ...registered);
@@ -205,7 +205,7 @@ describe("a server of three processes", () => {
     expect([foreign.code, foreign.stderr]).toEqual([1, "Not all events were stored. Answers: 403: 1\n"]);
   });
 
-  test("ends with its supervisor, and another takes its place", async () => {
+  test("ends with its supervisor, and another server can then start", async () => {
     const processes = [...pids().values()];
     await server.kill();
     await until(() => !processes.some(isAlive));
@@ -213,7 +213,7 @@ describe("a server of three processes", () => {
     expect((await post(server, who)).status).toBe(201);
   });
 
-  test("answers accepted requests of all processes at SIGTERM, rejects new ones, then ends with 0", async () => {
+  test("answers accepted requests of all processes at SIGTERM, rejects new ones, then exits with code 0", async () => {
     const slow = [new SlowRequest(server, who), new SlowRequest(server, other)];
     await until(async () => (await inFlight(server)) === slow.length);
     const ended = server.stop();

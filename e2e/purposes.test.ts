@@ -1,4 +1,4 @@
-/** Purposes: which one an event comes under, what a policy changes, and what it must not. */
+/** Tests of purposes: which purpose an event gets, what a policy changes, and what it must not change. */
 import { CATALOG } from "@device-risk-signals/contract/catalog";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -42,7 +42,7 @@ const PAYMENTS = { id: "payments", raw_retention: "P90D" };
 const OTHERS = { id: "others", raw_retention: "P7D" };
 const COMMON = { title: "Fraud prevention", legal_basis: "legitimate interest", derived_retention: "P1Y", owner: "o" };
 
-/** JSON is YAML. */
+/** The file contains JSON, which is valid YAML. */
 async function fileOf(purposes: readonly object[], actions: object, unmapped: string): Promise<string> {
   const path = join(folder, `${freshKey()}.yaml`);
   const content = { purposes: purposes.map((purpose) => ({ ...COMMON, ...purpose })), actions, unmapped };
@@ -50,7 +50,7 @@ async function fileOf(purposes: readonly object[], actions: object, unmapped: st
   return path;
 }
 
-/** Applies a policy, and waits until the server has it. */
+/** Applies a policy, and waits until the server has loaded it. */
 async function apply(purposes: readonly object[], actions: object, unmapped: string): Promise<Record<string, unknown>> {
   const applied = await drs("purpose", "apply", await fileOf(purposes, actions, unmapped), "--json");
   expect(applied).toMatchObject({ code: 0, stderr: "" });
@@ -58,7 +58,7 @@ async function apply(purposes: readonly object[], actions: object, unmapped: str
   return objects(applied.stdout)[0] ?? {};
 }
 
-/** An account with an action of the type. */
+/** Credentials of an account with an action of the type. */
 async function partyOf(actionType: string): Promise<Credentials> {
   const who = await makeCredentials(system, freshKey());
   const { pool, clock } = system;
@@ -75,7 +75,7 @@ function post(who: Credentials, key = freshKey(), probes?: object): Promise<Repl
   return send({ url: server.url, headers: authorized(who, key), body: JSON.stringify(body) });
 }
 
-/** Stores an event of the type; the id of the purpose that it came under. */
+/** Stores an event with an action of the type. @returns the id of the event's purpose. */
 async function purposeOf(actionType: string, probes?: object): Promise<unknown> {
   const answer = await post(await partyOf(actionType), freshKey(), probes);
   expect(answer.status, answer.text).toBe(201);
@@ -106,7 +106,7 @@ test("a purpose that no policy has described is listed without a retention perio
   expect(rows.find(({ id }) => id === "payments")).toMatchObject({ raw_retention: "P90D" });
 });
 
-test("without a policy every event is stored under the built-in purpose, and kept", async () => {
+test("without a policy every event is stored under the built-in purpose and does not expire", async () => {
   expect(await purposeOf("payment")).toBe("default");
   const [row] = objects((await drs("purpose", "list", "--json")).stdout);
   expect(row).toMatchObject({ id: "default", raw_retention: null, takes_unmapped: true, policy_version: 0 });
@@ -122,7 +122,7 @@ test("a policy that leaves out a purpose that holds events is not applied", asyn
 describe("an active policy", () => {
   const retired = { id: "default", raw_retention: "P30D", retired: true };
 
-  test("is shown before it is applied, and changes nothing by that", async () => {
+  test("is shown before it is applied, and showing it changes nothing", async () => {
     const file = await fileOf([PAYMENTS, OTHERS, retired], { payment: "payments" }, "others");
     const dry = await drs("purpose", "apply", file, "--dry-run", "--json");
     expect(objects(dry.stdout)[0]).toEqual({
@@ -178,7 +178,7 @@ describe("an active policy", () => {
     await until(async () => (await auditOutcomes(who.account)).includes("unmapped"));
   });
 
-  test("moves no stored event, and a retry gets its answer under any later policy", async () => {
+  test("moves no stored event to another purpose, and a retry gets its answer under any later policy", async () => {
     const who = await partyOf("payment");
     const key = freshKey();
     const body = JSON.stringify(transport(who));
@@ -190,7 +190,7 @@ describe("an active policy", () => {
     expect(await purposeOfEvent(String(first.json["event_id"]))).toBe("payments");
   });
 
-  test("rejects unmapped action types and uses up no key, and the audit says why", async () => {
+  test("rejects unmapped action types without using their key, and the audit records the reason", async () => {
     const who = await partyOf("payment");
     const key = freshKey();
     const body = JSON.stringify(transport(who));
@@ -232,7 +232,7 @@ describe("an active policy", () => {
     await until(async () => (await auditOutcomes(who.account)).includes("beyond-purpose"));
   });
 
-  test("says how many events a shorter period makes expire at once", async () => {
+  test("reports how many events expire at once because of a shorter period", async () => {
     const second = await fileOf([PAYMENTS, { ...OTHERS, raw_retention: "PT1S" }, retired], {}, "refuse");
     await advanceClock(environment, 2_000);
     const { changes } = objects((await drs("purpose", "apply", second, "--dry-run", "--json")).stdout)[0] as {
@@ -257,7 +257,7 @@ describe("an active policy", () => {
     expect((await drs("hold", "lift", String(held?.["hold_id"]), "--reason", "settled", "--yes")).code).toBe(0);
   });
 
-  test("leaves out no purpose that holds events, be it one that was retired", async () => {
+  test("leaves out no purpose that holds events, even if it was retired before", async () => {
     const file = await fileOf([PAYMENTS, OTHERS], { payment: "payments" }, "others");
     const refused = await drs("purpose", "apply", file);
     expect(refused).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(/hold events: default/) });
@@ -286,7 +286,7 @@ test("a policy is active from the moment it is applied, and the same file is acc
     for (const purpose of ["payments", "others", "payments"]) {
       const file = await fileOf(purposes, { [who.actionType]: purpose }, "others");
       const child = runInProcess(fresh, "purpose", "apply", file, "--yes");
-      // The command is still running when the policy is active.
+      // The command is still running when the policy becomes active.
       await until(async () => (await mappedTo(other, who.actionType)) === purpose);
       const body = JSON.stringify({ ...transport(who) });
       const answer = await send({ url: running.url, headers: authorized(who), body });
@@ -317,7 +317,7 @@ async function mappedTo({ pool }: System, actionType: string): Promise<string | 
   return rows[0]?.id;
 }
 
-test("the example of the documents is applied where events came before it", async () => {
+test("the example policy of the docs can be applied to a database that already has events", async () => {
   const fresh = { ...(await database.environment()) };
   const before = await openTestSystem(fresh);
   const past = new Past(before);

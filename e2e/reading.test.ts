@@ -1,4 +1,4 @@
-/** Reading writes nothing: not on an outdated schema, not on a standby, and not on a database that was restored. */
+/** Tests that reading writes nothing: on an outdated schema, on a standby, and on a database that was restored. */
 import { execFile } from "node:child_process";
 import { chmod, mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -27,13 +27,13 @@ afterAll(async () => {
   await database?.close();
 });
 
-/** An environment with a journal of its own. */
+/** An environment with a separate journal. */
 const withJournal = (environment: Environment): Environment => ({
   ...environment,
   DRS_ERASURE_JOURNAL: `${environment["DRS_KEY_DIR"]}.journal`,
 });
 
-/** Stores an event of each account. */
+/** Stores one event for each account. */
 async function store(environment: Environment, ...accounts: readonly string[]): Promise<readonly PastEvent[]> {
   const system = await openTestSystem(environment);
   const past = new Past(system);
@@ -100,7 +100,7 @@ describe("on an outdated schema", () => {
     expect([await dump(environment), await filesOf(keys)]).toEqual(before);
   }
 
-  test("every command ends with 4 and changes nothing", async () => {
+  test("every command exits with code 4 and changes nothing", async () => {
     const environment = withJournal(await database.environment());
     await store(environment, "a");
     const owner = await connectAsOwner(environment);
@@ -111,7 +111,7 @@ describe("on an outdated schema", () => {
     expect((await runInProcess(environment, "token", "list")).code).toBe(0);
   });
 
-  test("every command ends with 4 on an empty database, and leaves it empty", async () => {
+  test("every command exits with code 4 on an empty database, and leaves it empty", async () => {
     const environment = withJournal(await database.environment());
     const owner = await connectAsOwner(environment);
     await owner.query("drop schema drs cascade");
@@ -132,7 +132,7 @@ describe("on an outdated schema", () => {
   });
 });
 
-test("a listing opens neither the owner's login nor the key store", async () => {
+test("a listing uses neither the owner's login nor the key store", async () => {
   const environment = withJournal(await database.environment());
   await store(environment, "a");
   const away = {
@@ -205,7 +205,7 @@ describe("a database that was restored from a backup", () => {
     expect(await dump(environment)).toEqual(before);
   });
 
-  test("is as before the restore after drs erase replay", async () => {
+  test("has the state before the restore after drs erase replay", async () => {
     const replay = (): Promise<Printed> => runInProcess(environment, "erase", "replay", "--json");
     expect(objects((await replay()).stdout)).toEqual([
       { erasures: 1, hold_orders: 0, restriction_orders: 0, key_store: 0 },
@@ -219,7 +219,7 @@ describe("a database that was restored from a backup", () => {
   });
 });
 
-/** Debian's PostgreSQL, which has the programs that make a standby. */
+/** The folder of Debian's PostgreSQL, which has the programs that make a standby. */
 async function debianPostgres(): Promise<string | undefined> {
   const versions = await readdir("/usr/lib/postgresql").catch((): string[] => []);
   const newest = versions.toSorted().at(-1);
@@ -350,7 +350,7 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
     ["purpose", "apply", "docs/privacy/purposes.yaml", "--dry-run"],
     ["key", "rotate", "--dry-run"],
   ];
-  /** These make the change, and roll it back. */
+  /** Dry runs that make the change in a transaction and roll it back. */
   const DRY_RUNS_OF_CHANGES = [
     "hold add",
     "hold review",
@@ -411,7 +411,7 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
     expect((await runInProcess(standby, "doctor")).code).toBe(0);
   });
 
-  test("audited reads and changes end with 1 and name the primary", async () => {
+  test("audited reads and changes exit with code 1 and name the primary", async () => {
     const others = commandsOfInstallation().filter((name) => !(name in reading()) && !ON_A_STANDBY.has(name));
     expect(others).toEqual(expect.arrayContaining(AUDITED));
     for (const name of others) {

@@ -1,4 +1,7 @@
-/** A restored database, and a key store that lacks secrets: a replay erases nothing that another copy of it opens. */
+/**
+ * Tests of a restored database with a key store that lacks secrets. A replay erases nothing that another copy of the
+ * key store can open.
+ */
 import { cp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -15,7 +18,10 @@ const cluster = useAdministeredCluster();
 const WHY = ["--reason", "a test of a restore"];
 const REFUSED = /the key store lacks keys of what a hold keeps.*Restore the latest copy.*drs key accept-loss/;
 
-/** Copies of the key store: from before its account or its hold had secrets, as new as the events, and the present one. */
+/**
+ * Copies of the key store: a copy from before the account or the hold had secrets, a copy as old as the backup of the
+ * events, and the current key store.
+ */
 type Copy = "without the account" | "without the hold" | "of the backup" | "of now";
 
 interface Restored {
@@ -29,8 +35,8 @@ interface Restored {
 }
 
 /**
- * An account under a hold was erased after the backup of the events, which are restored.
- * @param hoursAgo times of its events; the hold has copied what expired, which is after an hour.
+ * Restores a backup of events of an account under a hold. The account was erased after the backup.
+ * @param hoursAgo ages of the account's events. Events expire after an hour, and the hold has copied the expired ones.
  */
 async function restored(...hoursAgo: readonly number[]): Promise<Restored> {
   const own = await cluster.database.environment();
@@ -103,7 +109,7 @@ test.each(["--event", "--account"])(
     await applyPeriod(environment, cluster.folder, "PT1H");
     const system = await openTestSystem(environment);
     const past = new Past(system);
-    // A start looks for secrets of partitions that have not expired.
+    // At its start a server looks for secrets of partitions that have not expired.
     const held = await past.store(40, { account: "held" });
     await past.close();
     const order = ["--account", "held", ...WHY, "--approver", "J. Doe", "--review", "2999-01-31"];
@@ -126,7 +132,7 @@ test.each(["--event", "--account"])(
   },
 );
 
-test("the acceptance of the loss lets the replay go on: the hold keeps the attributes", async () => {
+test("after the loss is accepted, the replay continues and the hold keeps the attributes", async () => {
   const { drs, use, start, events, read } = await restored(0);
   await use("without the account");
   const accepted = await drs("key", "accept-loss", ...WHY, "--yes", "--json");

@@ -1,4 +1,4 @@
-/** Requests of data subjects, and the export of everything that is held about an account. */
+/** Tests of requests of data subjects, and of the export of everything that is stored about an account. */
 import { createHash, randomUUID } from "node:crypto";
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -60,7 +60,7 @@ describe("a data request", () => {
     await object("request", "close", id, "--outcome", "refused", "--reason", "no such person");
   });
 
-  test("is overdue until it is closed: in the list, the doctor, the metrics", async () => {
+  test("is overdue until it is closed: in the list, the doctor and the metrics", async () => {
     const added = await object("request", "add", "--account", "b", "--kind", "erasure", "--received", "2020-01-01");
     expect(added).toMatchObject({ overdue: true });
     const examined = await drs("doctor", "--json");
@@ -157,7 +157,7 @@ describe("a data request", () => {
     expect((await drs("doctor")).code).toBe(0);
   });
 
-  test("of a dry run changes nothing", async () => {
+  test("is not recorded by a dry run", async () => {
     const count = async (): Promise<number> => (await owner.query("select from data_request")).rowCount ?? 0;
     const before = await count();
     await object("request", "add", "--account", "c", "--kind", "access", "--dry-run");
@@ -182,7 +182,7 @@ describe("a data request", () => {
   });
 });
 
-test("a list of requests is audited, by the keyed MAC of the account that it names", async () => {
+test("a list of requests is audited with the keyed MAC of the account that it names", async () => {
   await makeCredentials(system, "listed");
   await object("request", "add", "--account", "listed", "--kind", "access");
   const listed = await drs("request", "list", "--account", "listed", "--json");
@@ -197,7 +197,7 @@ test("a list of requests is audited, by the keyed MAC of the account that it nam
 });
 
 describe("a request of an account without data", () => {
-  test("is recorded with a warning; once recorded, the account is known", async () => {
+  test("is recorded with a warning, and then the account is known", async () => {
     const add = ["request", "add", "--account", "unheard-of", "--kind", "access", "--json"];
     const tried = await drs(...add, "--dry-run");
     expect(tried).toMatchObject({ code: 0, stderr: "Nothing is held about this account: check the spelling.\n" });
@@ -207,7 +207,7 @@ describe("a request of an account without data", () => {
     expect(await drs(...add)).toMatchObject({ code: 0, stderr: "" });
   });
 
-  test("is not exported: only the request is known", async () => {
+  test("is not exported, because only the request is known", async () => {
     await drs("request", "add", "--account", "unheard-of-too", "--kind", "access");
     const out = join(folder, "only-requested");
     const exported = await drs("account", "export", "--account", "unheard-of-too", "--out", out, "--reason", "r");
@@ -285,7 +285,7 @@ describe("the export of an account", () => {
 
   test("fails for an account without data, and writes nothing", async () => {
     const out = join(folder, "mistyped");
-    // A look at its events makes no account known.
+    // Listing its events does not make an account known.
     await drs("event", "list", "--account", "mistyped");
     const exported = await drs("account", "export", "--account", "mistyped", "--out", out, "--reason", "r");
     expect(exported).toMatchObject({ code: 1, stdout: "" });

@@ -1,4 +1,7 @@
-/** Orders of the erasure journal after a restore: held events stay, for any order between backup and restore. */
+/**
+ * Tests of orders of the erasure journal after a restore. Held events stay, whichever orders were given after the
+ * backup.
+ */
 import { cp, mkdtemp, readFile, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -28,7 +31,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A database whose events are kept for a period, with a journal of its own. */
+/** A database with a separate journal, whose events are kept for a period. */
 async function installation(period: string): Promise<Environment> {
   const own = await mkdtemp(join(folder, "installation-"));
   const environment = { ...(await database.environment()), DRS_ERASURE_JOURNAL: join(own, "journal") };
@@ -38,7 +41,7 @@ async function installation(period: string): Promise<Environment> {
 
 let backups = 0;
 
-/** @returns what puts the database, and the keys where asked for, back to this moment. */
+/** @returns a function that resets the database, and if wanted the keys, to this moment. */
 async function backUp(environment: Environment, what: "database" | "database and keys"): Promise<() => Promise<void>> {
   const name = new URL(environment["DRS_DATABASE_URL"] ?? "").pathname.slice(1);
   const keys = environment["DRS_KEY_DIR"] ?? "";
@@ -85,7 +88,7 @@ async function store(environment: Environment, account: string, hoursAgo = 1): P
   return event as PastEvent;
 }
 
-/** Runs a command that must end with this code; @returns the first object that it printed. */
+/** Runs a command that must exit with this code. @returns the first object that it printed. */
 async function run(
   environment: Environment,
   code: number,
@@ -109,7 +112,7 @@ async function read(environment: Environment, { eventId }: PastEvent): Promise<s
   return code === 0 ? stdout : undefined;
 }
 
-/** @returns how many secrets the hold has had, of which the key store has none. */
+/** Checks that the key store has none of the hold's secrets. @returns the number of secrets that the hold has had. */
 async function expectNoSecrets(environment: Environment, holdId: string): Promise<number> {
   const owner = await connectAsOwner(environment);
   const text = "select unnest(hold_id || later_secrets) as id from legal_hold where hold_id = $1";
@@ -122,7 +125,7 @@ async function expectNoSecrets(environment: Environment, holdId: string): Promis
   return rows.length;
 }
 
-/** Ids of the keys of accounts. */
+/** Key ids of accounts. */
 async function keysOf(environment: Environment, ...accounts: readonly string[]): Promise<readonly string[]> {
   const owner = await connectAsOwner(environment);
   const text = "select key_id as id from account_key where account = any ($1)";
@@ -160,7 +163,7 @@ test("the replayed end of one hold keeps what another hold covers", async () => 
   const restore = await backUp(environment, "database and keys");
   const lasting = await hold(environment, "--account", "bob");
   await run(environment, 0, "retention", "run");
-  // The replay copies under the lowest id: it must be the one that ends.
+  // The replay copies under the lowest id, so this must be the id of the hold that ends.
   let ended = await hold(environment, "--event", event.eventId);
   while (ended > lasting) {
     await lift(environment, ended);
@@ -251,7 +254,7 @@ test("after an accepted loss a database that was restored alone serves, and the 
   await run(environment, 0, "doctor");
 });
 
-test("after an accepted loss an older key store is refused, and the one that destroyed the keys is not", async () => {
+test("after an accepted loss an older key store is refused, and the one that destroyed the keys is accepted", async () => {
   const environment = await installation("P1Y");
   await store(environment, "a1");
   const keys = environment["DRS_KEY_DIR"] ?? "";
@@ -271,7 +274,7 @@ test("after an accepted loss an older key store is refused, and the one that des
   await rm(keys, { recursive: true });
   await rename(`${keys}.newer`, keys);
   await start(environment);
-  // Until the erasure is repeated, or this, the account has a key that is destroyed.
+  // Until the erasure is repeated or this loss is accepted, the account has a destroyed key.
   await run(environment, 0, "key", "accept-loss", "--reason", "its erasure was lost", "--yes");
   const event = await store(environment, "a1");
   expect(await read(environment, event)).toBe(event.exact);
@@ -297,7 +300,7 @@ test("each restore records the loss of an entry with the time at which it was ac
   expect(await recorded()).toBe(at);
 });
 
-test("a restored database lacks no secret of a partition that was dropped since, now or later, and misses any other", async () => {
+test("a restored database lacks no secret of a partition that was dropped since, now or later, and reports any other missing secret", async () => {
   const environment = await installation("P3D");
   for (const hoursAgo of [40, 30, 0]) await store(environment, "a1", hoursAgo);
   const restore = await backUp(environment, "database");
@@ -356,7 +359,7 @@ test("an entry that is found after its loss was accepted counts at the next rest
   expect(await read(environment, event)).toBeUndefined();
 });
 
-test("an erasure is applied to a backup of another history, which knows its subject under other ids", async () => {
+test("an erasure is applied to a backup of another history, in which its subject has other ids", async () => {
   const environment = await installation("P1Y");
   const restoreEmpty = await backUp(environment, "database");
   const subjects = [
@@ -380,7 +383,7 @@ test("an erasure is applied to a backup of another history, which knows its subj
   for (const key of keys) expect(await secretExists(environment, accountSecretName(key))).toBe(false);
 });
 
-test("an older key store destroys again what the database knows of it, where the journal has lost the entry", async () => {
+test("an older key store destroys again what the database knows of it, if the journal has lost the entry", async () => {
   const environment = await installation("P1Y");
   const keys = environment["DRS_KEY_DIR"] ?? "";
   await store(environment, "alice");
@@ -395,7 +398,7 @@ test("an older key store destroys again what the database knows of it, where the
   expect(await secretExists(environment, accountSecretName(key))).toBe(false);
 });
 
-test("accept-loss says that there is nothing to accept, without a question", async () => {
+test("accept-loss reports without a question that there is nothing to accept", async () => {
   const environment = await installation("P1Y");
   await store(environment, "a1");
   await erase(environment, 0, "--account", "a1");

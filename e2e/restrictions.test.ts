@@ -1,4 +1,6 @@
-/** Restrictions and objections (GDPR, articles 18 and 21): what they hide, from whom, and what brings it back. */
+/**
+ * Tests of restrictions and objections (GDPR, articles 18 and 21): what they hide, from whom, and what shows it again.
+ */
 import { randomUUID } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -16,7 +18,7 @@ import { startServer } from "./support/server.ts";
 type Environment = Record<string, string>;
 
 const cluster = useAdministeredCluster();
-/** Roles belong to the whole cluster, which other test files share. */
+/** Roles belong to the whole cluster, which other test files use, too. */
 const role = `analyst_${randomUUID().replaceAll("-", "")}`;
 const TODAY = new Date().toISOString().slice(0, 10);
 /** Codes of the policy's purposes. */
@@ -29,7 +31,9 @@ let analyst: pg.Client;
 let past: Past;
 let accounts = 0;
 
-/** An environment with a journal and a policy: everything is kept for a year, and of the purpose `short` for a day. */
+/**
+ * An environment with a journal and a policy that keeps events for a year, and events of the purpose `short` for a day.
+ */
 async function installation(): Promise<Environment> {
   const made = await cluster.database.environment();
   const journal = join(cluster.folder, randomUUID());
@@ -65,7 +69,7 @@ afterAll(async () => {
 
 const drs = (...args: readonly string[]): Promise<Printed> => runInProcess(environment, ...args);
 
-/** Runs a command that must end with this code; @returns the objects that it printed. */
+/** Runs a command that must exit with this code. @returns the objects that it printed. */
 async function run(code: number, args: readonly string[], where = environment): Promise<Record<string, unknown>[]> {
   const done = await runInProcess(where, ...args, "--json");
   expect(done.code, `${args.join(" ")}: ${done.stderr}`).toBe(code);
@@ -92,13 +96,13 @@ async function listed(account: string, more: readonly string[] = [], where = env
   return idsOf(await run(0, ["event", "list", "--account", account, ...more], where));
 }
 
-/** What an analyst reads by SQL. */
+/** The events that an analyst reads by SQL. */
 async function analysed(account: string): Promise<string[]> {
   const text = "select event_id from drs.readable_event where account = $1 order by received_at desc, event_id desc";
   return idsOf((await analyst.query<{ event_id: string }>(text, [account])).rows);
 }
 
-/** Expects that lists, reads and SQL show these events of the account, newest first, and no others. */
+/** Checks that lists, reads and SQL show exactly these events of the account, newest first. */
 async function expectShown(account: string, events: readonly PastEvent[]): Promise<void> {
   const ids = events.map(({ eventId }) => eventId);
   expect(await listed(account)).toEqual(ids);
@@ -111,7 +115,7 @@ describe("a restriction", () => {
     const before = await store({ account }, 2);
     const foreign = await store({ account: other });
     expect(await restrict(account)).toMatchObject({ events: 1 });
-    // Under another purpose, and so under a new key.
+    // The event has another purpose, and therefore a new key.
     const after = await store({ account, purpose: FRAUD });
     await expectShown(account, []);
     await expectShown(other, [foreign]);
@@ -141,7 +145,7 @@ describe("a restriction", () => {
     });
   });
 
-  test("of one purpose hides the events of this purpose alone", async () => {
+  test("of one purpose hides only the events of this purpose", async () => {
     const account = newAccount();
     const other = await store({ account });
     await store({ account, purpose: FRAUD });
@@ -175,7 +179,7 @@ describe("a restriction", () => {
     expect(await drs(...informed, "--yes"), "twice").toMatchObject({ code: 1 });
   });
 
-  test("hides what another one shows again", async () => {
+  test("that ends leaves hidden what another one hides", async () => {
     const account = newAccount();
     const event = await store({ account, purpose: FRAUD });
     const whole = await restrict(account);
@@ -185,7 +189,7 @@ describe("a restriction", () => {
     expect(await listed(account, PRIVACY)).toEqual([event.eventId]);
   });
 
-  test("does not keep what has expired; a hold does, and what it keeps stays hidden", async () => {
+  test("does not keep expired events; a hold does, and held events stay hidden", async () => {
     const account = newAccount();
     const event = await store({ account, purpose: SHORT }, 30);
     await restrict(account);
@@ -196,7 +200,7 @@ describe("a restriction", () => {
     expect(kept).toMatchObject({ event_id: event.eventId, held: true, restricted: true });
   });
 
-  test("that is only tried places nothing and writes no journal", async () => {
+  test("of a dry run places nothing and writes no journal entry", async () => {
     const account = newAccount();
     const event = await store({ account });
     expect(await restrict(account, "18", ["--dry-run"])).toMatchObject({ events: 1 });
@@ -205,7 +209,7 @@ describe("a restriction", () => {
     expect(await run(0, ["erase", "replay"])).toMatchObject([{ restriction_orders: 0 }]);
   });
 
-  test("of an account without events hides its first one", async () => {
+  test("of an account without events hides its first event", async () => {
     const account = newAccount();
     await makeCredentials(system, account);
     const { id } = await restrict(account);
@@ -226,7 +230,7 @@ describe("a restriction", () => {
     expect(await drs(...args)).toMatchObject({ code: 2, stdout: "" });
   });
 
-  test("is nothing that the serving role may change", async () => {
+  test("can't be changed by the serving role", async () => {
     for (const text of ["delete from restriction", "update restriction set lifted_at = now()"]) {
       await expect(system.pool.query(text)).rejects.toMatchObject({ code: "42501" });
     }
@@ -285,7 +289,7 @@ describe("an erasure of a restricted account", () => {
     ]);
   });
 
-  test("hides from analysts what a hold keeps of it", async () => {
+  test("hides the events that a hold keeps from analysts", async () => {
     const account = newAccount();
     const event = await store({ account });
     await run(0, ["hold", "add", "--account", account, ...WHY, "--review", "2999-01-31"]);
@@ -299,7 +303,7 @@ describe("an erasure of a restricted account", () => {
   });
 });
 
-test("a request is closed as done after the restriction that it asks for; its person gets both in an export", async () => {
+test("a request is closed as done after the restriction that it asks for, and an export contains both", async () => {
   const account = newAccount();
   const event = await store({ account });
   const ask = async (kind: string): Promise<string> => {
@@ -327,7 +331,7 @@ test("a request is closed as done after the restriction that it asks for; its pe
   expect(await readFile(join(out, "events", `${event.eventId}.json`), "utf8")).toBe(event.exact);
 });
 
-test("a restored database has its restrictions again before it serves; a client notices none", async () => {
+test("a restored database has its restrictions again before it serves, and a client notices nothing", async () => {
   const restored = await installation();
   const opened = await openTestSystem(restored);
   const credentials = await makeCredentials(opened, "alice");
@@ -364,7 +368,7 @@ test("a restored database has its restrictions again before it serves; a client 
   ]);
   expect(JSON.stringify(rows)).not.toContain("dave");
 
-  // The first event of an account that the backup lacks is hidden.
+  // The first event of an account that the backup lacks is hidden, too.
   const again = await openTestSystem(restored);
   const more = new Past(again);
   await more.store(0, { account: "dave" });

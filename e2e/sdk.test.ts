@@ -1,4 +1,7 @@
-/** The whole way of an event: collected by the SDK on a mock phone, sent by the client, kept by the endpoint. */
+/**
+ * Tests of the whole path of an event: the SDK collects it on a mock phone, the client sends it, and the endpoint
+ * stores it.
+ */
 import { createSignalClient } from "@device-risk-signals/host-client";
 import { sampleEvent, SCENARIOS } from "@device-risk-signals/react-native/jest";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -34,7 +37,7 @@ function clientFor(platform: "android" | "ios") {
 }
 
 describe.each(["android", "ios"] as const)("an event of every probe that the SDK collects on %s", (platform) => {
-  it("is stored once, and comes back byte for byte", async () => {
+  it("is stored once, and is read back byte for byte", async () => {
     const event = await sampleEvent({ scenario: `full-${platform}`, seed: 1 });
     const client = clientFor(platform);
     const sending = { action: { id: who.actionId, type: who.actionType }, event };
@@ -61,7 +64,7 @@ it("no scenario departs from the catalog, and a departure is counted", async () 
   const odd = { ...event, probes } as unknown as typeof event;
   const result = await clientFor("android").send({ action: { id: who.actionId, type: who.actionType }, event: odd });
   expect(result).toMatchObject({ outcome: "stored" });
-  // A server writes its counts at the latest when it stops.
+  // A server writes its counts when it stops, if not before.
   await server.stop();
   const { stdout, code } = await runDrs(environment, ["drift", "list", "--json"]);
   expect(code).toBe(0);

@@ -1,4 +1,4 @@
-/** The end of a server: for each sender of a signal, and each cause of a hang. */
+/** Tests of the end of a server, for each sender of a signal and each cause of a hang. */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { open, readFile, rm } from "node:fs/promises";
@@ -25,7 +25,7 @@ async function commandOfChild(parent: number): Promise<readonly string[]> {
 }
 
 test.skipIf(process.platform === "win32")(
-  "SIGTERM to npm start, which runs with the V8 options of a server, stops it as SIGTERM to the server itself does",
+  "SIGTERM to npm start, which runs with the V8 options of a server, stops the server as SIGTERM to the server does",
   async () => {
     const environment = { ...process.env, ...(await database.environment()), DRS_PORT: "0", DRS_ADMIN_PORT: "0" };
     const npm = spawn("npm", ["start"], { cwd: ROOT, env: environment, stdio: ["ignore", "pipe", "pipe"] });
@@ -46,7 +46,8 @@ test.skipIf(process.platform === "win32")(
   async () => {
     const environment = await database.environment();
     const server = await startServer({ ...environment, DRS_DEPENDENCY_TIMEOUT: "1s", DRS_DRAIN_TIMEOUT: "200ms" });
-    // A process that opens a named pipe without a writer hangs, as with a file of a network file system.
+    // A process that opens a named pipe without a writer hangs, as with a file on a network file system that does not
+    // answer.
     const mark = join(environment["DRS_KEY_DIR"] ?? "", "mark");
     await rm(mark, { force: true });
     execFileSync("mkfifo", [mark]);

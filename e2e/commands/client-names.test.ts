@@ -1,10 +1,12 @@
-/** Names that clients chose: counted without their text where they are unknown, and harmless in a terminal. */
+/**
+ * Tests of names that clients choose: unknown names are counted without their text, and no name can control a terminal.
+ */
 import { describe, expect, test } from "vitest";
 import { authorized, freshKey, send, transport } from "../support/client.ts";
 import { CommandScene } from "../support/command-scene.ts";
 import { until } from "../support/embedded.ts";
 
-/** What a terminal might obey: C0 and C1 controls but the end of a line, marks of direction, tags. */
+/** Characters that may control a terminal: C0 and C1 controls except line feed, direction marks and tags. */
 const CONTROLS = /[^\P{Cc}\n]|\p{Cf}/u;
 
 const scene = new CommandScene();
@@ -44,7 +46,7 @@ describe("the list of drift", () => {
 describe("names that clients chose", () => {
   const HOSTILE = "\u001b]0;pwned\u0007\u009b31m\u202e\u{E0041}\u007f\r\n\t";
 
-  test("steer no terminal, in a table or as JSON, and are kept as they are", async () => {
+  test("can't control a terminal, in a table or in JSON, and are stored unchanged", async () => {
     const who = { ...scene.one, sessionId: `s${HOSTILE}` };
     const key = freshKey();
     const sdk = `v${HOSTILE}`;
@@ -80,7 +82,7 @@ describe("names that clients chose", () => {
     expect(stdout.trimEnd().split("\n")).toHaveLength(2);
   });
 
-  test("steer no terminal in messages about what an operator registers", async () => {
+  test("can't control a terminal in messages about what an operator registers", async () => {
     const args = ["--account", `acc${HOSTILE}`, "--type", `t${HOSTILE}`, "--id", `i${HOSTILE}`];
     const printed = [
       await drs("action", "register", ...args),

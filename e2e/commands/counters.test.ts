@@ -1,4 +1,4 @@
-/** What the server counts of outcomes and rejections, and the timeline of an idempotency key. */
+/** Tests of the counts of outcomes and rejections, and of the timeline of an idempotency key. */
 import { describe, expect, test } from "vitest";
 import { freshKey, send, transport } from "../support/client.ts";
 import { runInProcess, objects } from "../support/command.ts";
@@ -8,7 +8,7 @@ const scene = new ServerScene();
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Counts of all hours, each a line: an hour may end during the test. */
+/** Adds the counts of all hours and gives each sum a line, because an hour may end during the test. */
 function summed(rows: readonly Row[]): string[] {
   const sums = new Map<string, number>();
   for (const { hour, occurrences, ...names } of rows) {

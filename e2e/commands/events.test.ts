@@ -1,4 +1,4 @@
-/** Events in lists and by themselves. */
+/** Tests of `drs event`: lists of events, and single events. */
 import { Agent } from "node:http";
 import { beforeAll, describe, expect, test } from "vitest";
 import { authorized, send, transport } from "../support/client.ts";
@@ -18,7 +18,7 @@ describe("drs event", () => {
     readonly action_type: string;
     readonly sdk_version: string;
   }
-  /** A number of events that more than one query of a long listing fetches. */
+  /** More events than one query of a long listing fetches. */
   const MANY = 1_100;
   const stored: Stored[] = [];
 
@@ -72,7 +72,7 @@ describe("drs event", () => {
     expect(ids(await listed("event", "list", ...filter, "--limit", "0"))).toEqual(those(fits));
   });
 
-  test("lists the newest 50 where no limit is given", async () => {
+  test("lists the newest 50 events if no limit is given", async () => {
     const mine = those(({ account }) => account === "lists");
     expect(ids(await listed("event", "list", "--account", "lists"))).toEqual(mine.slice(0, 50));
     const { stdout } = await drs("event", "list", "--account", "lists");
@@ -100,7 +100,7 @@ describe("drs event", () => {
     expect(await listed("event", "list", ...filter, "--after", last)).toEqual([]);
   });
 
-  test("continues after an id that does not exist, too", async () => {
+  test("continues a list even after an id that does not exist", async () => {
     const mine = those(({ account }) => account === "lists-2");
     const list = (after: string): Promise<unknown[]> =>
       listed("event", "list", "--account", "lists-2", "--after", after).then(ids);

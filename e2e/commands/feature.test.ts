@@ -1,4 +1,4 @@
-/** `drs feature`: a repository of definitions, from the first file to a check that fails. */
+/** Tests of `drs feature` on a repository of definitions, from its first file to a failing check. */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -34,7 +34,7 @@ test("makes a repository of definitions that passes, and names the feature whose
   }
 });
 
-test("ends with 1 for a folder without definitions, a feature that is not there, and a folder that has files", async () => {
+test("exits with code 1 for a folder without definitions, a missing feature, and a folder that has files", async () => {
   const repository = join(folder(), "other");
   const empty = join(folder(), "empty");
   await mkdir(empty);

@@ -1,4 +1,4 @@
-/** No command passes characters that control a terminal, change the direction of text or break a line. */
+/** Tests that no command prints characters that control a terminal, change the direction of text or break a line. */
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -9,7 +9,7 @@ import { BASE_PATH, isBytes, isLines, type Route, ROUTES } from "@device-risk-si
 import { commandsOfInstallation, REQUIRED, runAsGiven } from "../support/command.ts";
 
 const ESC = "\u001b";
-/** What a client may send: escape sequences, marks of direction, each separator of lines, half of a surrogate pair. */
+/** What a client may send: escape sequences, direction marks, every line separator, and an unpaired surrogate. */
 const HOSTILE = `=cmd()${ESC}[2J${ESC}]0;x\u0007\u202e\u2066\u200f\u061c\u2028\u2029\u0085\r\n\t\u009b\ud800`;
 const SHOWN = "=cmd()\\u001b[2J\\u001b]0;x\\u0007\\u202e\\u2066\\u200f\\u061c\\u2028\\u2029\\u0085";
 const UNSAFE = /[^\P{Cc}\n]|[\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}]/u;
@@ -24,7 +24,7 @@ interface Schema {
   readonly patternProperties?: Readonly<Record<string, Schema>>;
 }
 
-/** Values of a schema whose texts are hostile, one of each kind. */
+/** Values of a schema with hostile texts, one of each kind. */
 function samplesOf(schema: Schema): unknown[] {
   if (schema.anyOf) return schema.anyOf.flatMap(samplesOf).filter((sample) => sample !== null);
   if ("const" in schema) return [schema.const];
@@ -62,14 +62,14 @@ beforeAll(async () => {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  // Commands that go around the admin API find no database.
+  // Commands that bypass the admin API find no database.
   remote = { DRS_ADMIN_URL: url, DRS_ADMIN_TOKEN: "x", DRS_DATABASE_URL: "postgres://127.0.0.1:1/none" };
 });
 afterAll(() => server?.close());
 
 /**
- * Commands that print no text of an answer: they name what the user named, or they work on files, on the database itself
- * or in a folder, and print by the functions of the test below.
+ * Commands that print no text of an answer. They print only names that the user gave, or they work on files, on the
+ * database or in a folder, and print by the functions that the test below checks.
  */
 const WITHOUT_TEXT: readonly string[] = [
   "migrate",

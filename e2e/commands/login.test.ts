@@ -1,4 +1,4 @@
-/** `drs login`, from the command to the identity provider and back. */
+/** Tests of `drs login` with an identity provider. */
 import { chmod, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Writable } from "node:stream";
@@ -41,14 +41,14 @@ const publicUrl = (): string => scene.environment["DRS_ADMIN_PUBLIC_URL"] ?? "";
 const readToken = async (): Promise<string> =>
   (JSON.parse(await readFile(loginFile(), "utf8")) as { token: string }).token;
 
-/** Runs `drs` for a user whose settings are in the folder of the test. */
+/** Runs `drs` for a user whose settings are in the test's folder. */
 function drs(...args: readonly string[]) {
   const [stdout, stderr] = [new Output(), new Output()];
   const context = { ...contextWith(environment, stdout, stderr), configDirectory: join(folder(), "drs") };
   return { stdout, stderr, code: runProgram(createProgram(context), args) };
 }
 
-/** @param before what happens before the person signs in, with the page that the command prints. */
+/** @param before runs before the person signs in, with the URL that the command prints. */
 async function login(before: (page: string) => Promise<void> = async () => {}, ...more: string[]): Promise<Browser> {
   const run = drs("login", "--url", publicUrl(), ...more);
   await until(async () => run.stdout.text.includes("\n"));
@@ -63,12 +63,12 @@ async function login(before: (page: string) => Promise<void> = async () => {}, .
 }
 
 describe("drs login", () => {
-  test("signs a person in by a browser; commands then go through the admin API, until drs logout", async () => {
+  test("signs a person in with a browser, and commands then use the admin API until drs logout", async () => {
     const browser = await login();
     expect((await stat(loginFile())).mode & 0o777).toBe(0o600);
     const token = await readToken();
 
-    // Without settings of a database: only the admin API can answer.
+    // No database is configured here, so only the admin API can answer.
     const listed = await runDrs({ XDG_CONFIG_HOME: folder() }, ["session", "list", "--json"]);
     expect(listed.code, listed.stderr).toBe(0);
     expect(objects(listed.stdout.toString())).toMatchObject([{ person: "j.doe", kind: "login" }]);
@@ -89,7 +89,7 @@ describe("drs login", () => {
     expect(await drs("logout").code).toBe(0);
   });
 
-  test("takes no code of a page with another state", async () => {
+  test("accepts no code from a page with another state", async () => {
     await login(async (page) => {
       const redirectUri = new URL(page).searchParams.get("redirect_uri") ?? "";
       expect((await fetch(`${redirectUri}?code=planted&state=another`)).status).toBe(400);
@@ -97,7 +97,7 @@ describe("drs login", () => {
     });
   });
 
-  test("gives proof again with --fresh: the server knows when, and the command may erase", async () => {
+  test("authenticates again with --fresh, so that the server allows the command to erase", async () => {
     await login(async (page) => expect(new URL(page).searchParams.get("max_age")).toBe("300"), "--fresh");
     const run = drs("session", "list", "--json");
     expect(await run.code).toBe(0);
@@ -115,7 +115,7 @@ describe("drs login", () => {
     expect(await drs("session", "list").code).toBe(0);
   });
 
-  test("that has ended is not passed over: commands say so", async () => {
+  test("that has ended is reported by commands and not ignored", async () => {
     const ended = { url: publicUrl(), token: "drs_adm_x", expires_at: "2026-01-01T00:00:00.000Z" };
     await writeFile(loginFile(), JSON.stringify(ended), { mode: 0o600 });
     const run = drs("token", "list");
@@ -123,14 +123,14 @@ describe("drs login", () => {
     expect(run.stderr.text).toMatch(/The login ended at .*: run drs login/);
   });
 
-  test("is of one server: another one gets no token of it", async () => {
+  test("is valid for one server, and no other server gets its token", async () => {
     await login();
     const run = await runDrs({ XDG_CONFIG_HOME: folder(), DRS_ADMIN_URL: "http://127.0.0.1:9" }, ["token", "list"]);
     expect(run.code).toBe(1);
     expect(run.stderr).toContain("There is no token for the admin API of DRS_ADMIN_URL");
   });
 
-  test("whose file is damaged is not used", async () => {
+  test("with a damaged file is not used", async () => {
     await writeFile(loginFile(), '{"url":"x"}', { mode: 0o600 });
     const run = drs("token", "list");
     expect(await run.code).toBe(1);
@@ -151,7 +151,7 @@ describe("the role file of a server", () => {
     await until(async () => scene.server.stderr().includes(message));
   };
 
-  test("is read again on SIGHUP; an invalid one changes nothing", async () => {
+  test("is read again on SIGHUP, and an invalid file changes nothing", async () => {
     await scene.writeRoles("roles: { staff: [admin] }");
     await reload("reload role file failed");
     expect(scene.server.stderr()).toContain("roles.staff.0: is not a role");
@@ -161,7 +161,7 @@ describe("the role file of a server", () => {
     expect(await signIn()).toBe(403);
   });
 
-  test("stops the start where it is invalid", async () => {
+  test("prevents the start if it is invalid", async () => {
     await scene.writeRoles("roles: {}");
     const run = await runDrs({ ...scene.environment, DRS_PORT: "0", DRS_ADMIN_PORT: "0" }, ["serve"]);
     expect(run.code).toBe(1);

@@ -1,4 +1,4 @@
-/** Tokens and actions: issued, registered, listed, and refused after their revocation. */
+/** Tests of tokens and actions: they are issued or registered, listed, and rejected after their revocation. */
 import { describe, expect, test } from "vitest";
 import { runInProcess, type Printed } from "../support/command.ts";
 import { CommandScene, TIME } from "../support/command-scene.ts";
@@ -42,7 +42,7 @@ describe("tokens", () => {
     );
   });
 
-  test("expire, although the server has cached them", async () => {
+  test("expire, even if the server has cached them", async () => {
     const { token } = await object("token", "issue", "--account", "one", "--ttl", "1s");
     const who = { ...scene.one, token } as Credentials;
     const first = await post(who);
@@ -50,7 +50,7 @@ describe("tokens", () => {
     expect(first.status).toBe(201);
   });
 
-  test("are alone on the first line without --json", async () => {
+  test("are printed alone on the first line without --json", async () => {
     const { stdout } = await drs("token", "issue", "--account", "one");
     expect(stdout).toMatch(/^drs_[\w-]{43}\nFor one, until \S+\. It is not shown again\.\n$/);
   });
@@ -60,7 +60,7 @@ describe("actions", () => {
   const register = (...more: string[]): Promise<Printed> =>
     drs("action", "register", "--account", "actions", "--type", "payment", "--json", ...more);
 
-  test("that are registered again identically are the same, with the same expiry", async () => {
+  test("that are registered again with the same values keep their expiry", async () => {
     const first = await register("--id", "order-1", "--session", "s", "--ttl", "15m");
     expect(first).toMatchObject({ code: 0, stderr: "" });
     const registered = JSON.parse(first.stdout) as Record<string, unknown>;
@@ -75,7 +75,7 @@ describe("actions", () => {
     expect(await register("--id", "order-1", "--session", "s", "--ttl", "2h")).toEqual(first);
   });
 
-  test("can't change type or session under their id, and another account may use the id", async () => {
+  test("can't change type or session under their id, but another account may use the id", async () => {
     expect((await register("--id", "order-2", "--session", "s")).code).toBe(0);
     for (const more of [["--type", "login", "--session", "s"], ["--session", "t"], []]) {
       const { code, stdout, stderr } = await register("--id", "order-2", ...more);
@@ -85,7 +85,7 @@ describe("actions", () => {
     expect((await register("--id", "order-2", "--account", "others", "--session", "t")).code).toBe(0);
   });
 
-  test("can't have an id of the signed form while there is a signing secret", async () => {
+  test("can't have an id of the signed form while a signing secret is configured", async () => {
     const register = ["action", "register", "--account", "one", "--type", "payment", "--id", "v1.mine"];
     const signing = { ...scene.environment, DRS_ACTION_SIGNING_SECRET: "s".repeat(32) };
     const refused = await runInProcess(signing, ...register);
@@ -94,7 +94,7 @@ describe("actions", () => {
     expect(await object(...register)).toMatchObject({ action_id: "v1.mine" });
   });
 
-  test("get different ids where none is given", async () => {
+  test("get different ids if none is given", async () => {
     const made = await Promise.all([register(), register()]);
     const ids = made.map(({ stdout }) => (JSON.parse(stdout) as { action_id: string }).action_id);
     expect(new Set(ids).size).toBe(2);

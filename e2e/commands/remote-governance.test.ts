@@ -1,4 +1,4 @@
-/** Commands of privacy, retention and keys do through the admin API what they do on the database. */
+/** Tests that commands of privacy, retention and keys do the same through the admin API as on the database. */
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -52,20 +52,20 @@ const NO_ID = "019a0000-0000-7000-8000-000000000000";
 const through = (...roles: readonly string[]): Promise<Record<string, string>> =>
   remoteEnvironment(environment, server.adminUrl, roles);
 
-/** What a command through the admin API prints as JSON. */
+/** The JSON object that a command prints through the admin API. */
 async function object(...args: readonly string[]): Promise<Record<string, unknown>> {
   const { code, stdout, stderr } = await runInProcess(remote, ...args, "--json");
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   return objects(stdout)[0] ?? {};
 }
 
-/** Runs a command both ways, first through the admin API. */
+/** Runs a command twice: first through the admin API, then on the database. */
 async function twice(...args: readonly string[]): Promise<readonly [Printed, Printed]> {
   const there = await runInProcess(remote, ...args);
   return [there, await runInProcess(environment, ...args)];
 }
 
-/** The operations of the newest audit entries of the API, newest first, without those of their orders. */
+/** The operations of the newest audit entries of the API, newest first, except the entries of their orders. */
 async function audited(limit: number): Promise<readonly string[]> {
   const { stdout } = await runInProcess(environment, "audit", "list", "--limit", "1000", "--json");
   return objects<{ operation: string; via: string }>(stdout)
@@ -174,7 +174,7 @@ describe("through the admin API", () => {
     expect(unknown).toMatchObject({ code: 0, stderr: "Nothing is held about this account: check the spelling.\n" });
   });
 
-  test("keys are rotated, and an old version is destroyed after it was confirmed", async () => {
+  test("keys are rotated, and an old version is destroyed after a confirmation", async () => {
     const [before] = objects<{ version: string }>((await runInProcess(environment, "key", "list", "--json")).stdout);
     const old = before?.version ?? "";
     const { version } = await object("key", "rotate");
@@ -200,7 +200,7 @@ describe("through the admin API", () => {
     expect(objects(rows.stdout)).toMatchObject([{ version, current: true }]);
   });
 
-  test("an account is exported for its open request alone, the same as on the database", async () => {
+  test("an account is exported only for its open request, with the same content as on the database", async () => {
     const { eventId, exact } = await past.store(1, { account: "exported" });
     const add = ["request", "add", "--kind", "access", "--account"];
     const { request_id: id } = (await object(...add, "exported")) as { request_id: string };
@@ -235,7 +235,7 @@ describe("through the admin API", () => {
     expect(await runInProcess(remote, ...again)).toMatchObject({ code: 1, stdout: "" });
   });
 
-  test("a policy that makes many events expire earlier needs an approval, of its file; a longer period needs none", async () => {
+  test("a policy that makes many events expire earlier needs an approval of its file, and a longer period needs none", async () => {
     for (const account of ["policy-1", "policy-2"]) await past.store(0, { account });
     const apply = async (period: string) => {
       const file = join(folder, "policy.yaml");
@@ -276,7 +276,7 @@ describe("through the admin API", () => {
       return runInProcess(remote, "erase", "run", "--account", account, "--reason", "request 17", ...more);
     };
 
-    test("asks first, tests that the receipt can be written, and answers a second call with the same", async () => {
+    test("asks first, tests that the receipt can be written, and answers a second call with the same result", async () => {
       const event = await past.store(0, { account: "customer-2" });
       expect(await erase("customer-2")).toMatchObject({ code: 2, stdout: "" });
       const nowhere = await erase("customer-2", "--yes", "--receipt", join(folder, "nowhere", "receipt.jws"));
@@ -301,7 +301,7 @@ describe("through the admin API", () => {
       expect(objects(there.stdout)).toMatchObject([{ erasure_id: erasure?.erasure_id }]);
     });
 
-    test("ends with exit code 3 where a hold keeps a part", async () => {
+    test("exits with code 3 if a hold keeps a part", async () => {
       const { eventId } = await past.store(0, { account: "customer-3" });
       const approver = ["--approver", "J. Doe", "--review", "2999-01-31"];
       await object("hold", "add", "--event", eventId, "--reason", "dispute 4711", ...approver);
@@ -310,7 +310,7 @@ describe("through the admin API", () => {
       expect(objects(erased.stdout)).toMatchObject([{ still_held: 1 }]);
     });
 
-    test("that grows too large by events that came after its plan needs an approval", async () => {
+    test("that grows too large because events came after its plan needs an approval", async () => {
       await past.store(0, { account: "customer-6" });
       const owner = await connectAsOwner(environment);
       try {
@@ -328,7 +328,7 @@ describe("through the admin API", () => {
       expect(await object("erase", "plan", "--account", "customer-6")).toMatchObject({ events: 2 });
     });
 
-    test("with an approval that is raced begins once, and events that came meanwhile do not void it", async () => {
+    test("whose approval is raced begins once, and events that came in the meantime do not invalidate the approval", async () => {
       for (const hours of [0, 1]) await past.store(hours, { account: "customer-5" });
       const waiting = await erase("customer-5", "--refuse-later", "--yes");
       const approvalId = /Approval (\S+) by operator/.exec(waiting.stderr)?.[1] ?? "";

@@ -1,4 +1,4 @@
-/** Commands print the same through the admin API as on the database. */
+/** Tests that commands print the same through the admin API as on the database. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -39,7 +39,7 @@ afterAll(async () => {
   await database?.close();
 });
 
-/** A policy of one purpose. JSON is YAML. */
+/** A policy with one purpose, written as JSON, which is valid YAML. */
 async function policyFile(raw_retention: string): Promise<string> {
   const path = join(folder.path, "policy.yaml");
   const texts = { title: "Fraud prevention", legal_basis: "legitimate interest", owner: "o" };
@@ -53,7 +53,7 @@ const WHY = ["--category", "dispute", "--reason", "dispute 4711"];
 const through = (...roles: readonly string[]): Promise<Record<string, string>> =>
   remoteEnvironment(environment, server.adminUrl, roles);
 
-/** Commands that only read, and what they print. */
+/** Commands that only read, with what they print. */
 const READING: readonly (readonly string[])[] = [
   ["token", "list"],
   ["token", "list", "--account", "customer-1"],
@@ -90,7 +90,7 @@ describe("a command through the admin API", () => {
     expect(first.code).toBe(0);
   });
 
-  test("prints the audit entries that it prints on the database, all with --limit 0", async () => {
+  test("prints the same audit entries as on the database, all of them with --limit 0", async () => {
     const person = { ...remote, ...(await through("auditor")) };
     for (const more of [[], ["--limit", "0"], ["--json"]]) {
       const list = ["audit", "list", "--event", event.eventId, ...more];
@@ -116,7 +116,7 @@ describe("a command through the admin API", () => {
     expect((await runInProcess(await through("analyst"), "doctor")).code).toBe(1);
   });
 
-  test("changes what it changes on the database", async () => {
+  test("makes the same changes as on the database", async () => {
     const { stdout } = await runInProcess(remote, "token", "issue", "--account", "customer-2", "--json");
     const [issued] = objects<{ token_id: string }>(stdout);
     const listed = await runInProcess(environment, "token", "list", "--account", "customer-2", "--json");
@@ -232,7 +232,7 @@ describe("a command through the admin API", () => {
     expect(entry?.actor).toMatch(/^p \(admin token /);
   });
 
-  test("fails where its roles lack the permission, and where the token or the server is missing", async () => {
+  test("fails if its roles lack the permission, or if the token or the server is missing", async () => {
     const denied = await runInProcess(await through("auditor"), "token", "issue", "--account", "a");
     expect(denied).toMatchObject({ code: 1, stdout: "" });
     expect(denied.stderr).toContain("sessions.manage");
@@ -247,7 +247,7 @@ describe("a command through the admin API", () => {
   });
 });
 
-/** `last_used_at` changes with each call. */
+/** Removes `last_used_at`, which changes with each call. */
 const withoutUse = ({ code, stdout, stderr }: Printed): Printed => ({
   code,
   stderr,

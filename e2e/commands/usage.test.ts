@@ -1,4 +1,4 @@
-/** What each command shows as help, refuses as wrong usage, and returns when it fails. */
+/** Tests of the help of each command, of wrong usage, and of exit codes. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -27,7 +27,7 @@ describe("the command drs", () => {
     expect(examples).toMatch(new RegExp(`^ {2}\\$ (DRS_\\w+=\\S+ )*drs ${name}`));
   });
 
-  test("has every command in docs/operator.md, and no other is there", () => {
+  test("has every command in docs/operator.md, which lists no other command", () => {
     const page = readFileSync(join(import.meta.dirname, "../../docs/operator.md"), "utf8");
     const listed = [...page.matchAll(/^\| `drs ([a-z-]+)` +\|([^|]*)\|/gm)].flatMap(([, group = "", inner = ""]) => {
       const names = [...inner.matchAll(/`([^`]+)`/g)].map(([, name]) => `${group} ${name}`);
@@ -79,7 +79,7 @@ describe("the command drs", () => {
     ["erase", "accept-loss", "--entry", "0", "--reason", "request 17", "--yes"],
   ];
   test.each(wrong.map((args) => [args.join(" ").slice(0, 60), args]))(
-    "ends with 2 for the wrong usage: %s",
+    "exits with code 2 for the wrong usage: %s",
     async (_, args) => {
       const { code, stdout, stderr } = await drs(...args);
       expect(code).toBe(2);
@@ -114,7 +114,7 @@ describe("the command drs", () => {
     }
   });
 
-  test("requires reasons of the length in DRS_REASON_MIN_LENGTH", async () => {
+  test("requires reasons of the minimum length in DRS_REASON_MIN_LENGTH", async () => {
     const get = (text: string, least: string): Promise<Printed> =>
       runInProcess(
         { ...scene.environment, DRS_REASON_MIN_LENGTH: least },
@@ -130,7 +130,7 @@ describe("the command drs", () => {
     expect((await get("dispute 4711", "many")).stderr).toContain("DRS_REASON_MIN_LENGTH must be a whole number");
   });
 
-  test("counts lengths in characters, not in code units", async () => {
+  test("counts lengths in characters and not in code units", async () => {
     const account = "\u{1F600}".repeat(256);
     const { token } = await object("token", "issue", "--account", account);
     const { action_id } = await object("action", "register", "--account", account, "--type", "payment");
@@ -143,13 +143,13 @@ describe("the command drs", () => {
   const failing: string[][] = [
     ["event", "get", NO_EVENT],
     ["event", "get", NO_EVENT, "--raw", "--reason", "curious"],
-    // An id that is none of ours, and says the year 10889.
+    // An id that the server did not make, with a time in the year 10889.
     ["event", "get", "ffffffff-ffff-4fff-bfff-ffffffffffff"],
     ["token", "revoke", NO_EVENT],
     ["action", "revoke", "no-such", "--account", "one"],
   ];
   test.each(failing.map((args) => [args.join(" "), args]))(
-    "ends with 1 and a message when it fails: %s",
+    "exits with code 1 and a message when it fails: %s",
     async (_, args) => {
       const { code, stdout, stderr } = await drs(...args);
       expect(code).toBe(1);
@@ -163,7 +163,7 @@ describe("the command drs", () => {
     .filter((path) => path.length > 1 || ["doctor", "migrate", "serve"].includes(path[0] ?? ""));
   const withDatabase = leaves.filter((path) => path.join(" ") !== "receipt verify");
   test.each(withDatabase.map((path) => [path.join(" "), path]))(
-    "ends with a message without a database: %s",
+    "exits with a message if there is no database: %s",
     async (name, path) => {
       const away = { ...scene.environment, DRS_DATABASE_URL: "postgresql://drs:hunter2@127.0.0.1:1/drs" };
       const { code, stdout, stderr } = await runInProcess(away, ...path, ...(REQUIRED[name] ?? []));
@@ -172,7 +172,7 @@ describe("the command drs", () => {
     },
   );
 
-  test("names every problem of an invalid configuration, in every command", async () => {
+  test("reports every problem of an invalid configuration, in every command", async () => {
     const broken = { DRS_PORT: "x", DRS_PROT: "1", DRS_KEY_ENCRYPTION_KEY: "hunter2" };
     for (const path of [...leaves, ["config"]]) {
       const { code, stdout, stderr } = await runInProcess(broken, ...path, ...(REQUIRED[path.join(" ")] ?? []));
@@ -182,14 +182,14 @@ describe("the command drs", () => {
     }
   });
 
-  test("ends with the same codes as a process of its own", async () => {
+  test("exits with the same codes as a separate process", async () => {
     const codes = await Promise.all(
       [["--help"], ["nonsense"], ["token", "revoke", NO_EVENT]].map((args) => runDrs(scene.environment, args)),
     );
     expect(codes.map(({ code }) => code)).toEqual([0, 2, 1]);
   });
 
-  test("does not fail when the reader of its output leaves early", async () => {
+  test("does not fail if the reader of its output ends early", async () => {
     const { execFile } = await import("node:child_process");
     const script = `set -o pipefail; "$0" packages/server/bin/drs.js event list --help | true`;
     const env = { PATH: process.env["PATH"], ...scene.environment };
@@ -200,7 +200,7 @@ describe("the command drs", () => {
   });
 });
 
-test("drs config prints durations as they are written", async () => {
+test("drs config prints durations in the form in which they are configured", async () => {
   const { stdout } = await runInProcess({ DRS_REQUEST_TIMEOUT: "5s", DRS_KEY_BACKUP_RETENTION: "30d" }, "config");
   expect(stdout).toMatch(/^DRS_REQUEST_TIMEOUT=5s$/m);
   expect(stdout).toMatch(/^DRS_KEY_BACKUP_RETENTION=30d$/m);

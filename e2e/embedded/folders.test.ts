@@ -1,4 +1,4 @@
-/** The data directory and the key directory: private, on unusual paths, and what prevents the start. */
+/** Tests of the data directory and the key directory: their permissions, unusual paths, and what prevents the start. */
 import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { chmod, lstat, mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
@@ -21,7 +21,10 @@ import { runDrs } from "../support/server.ts";
 const ROOT = join(import.meta.dirname, "../..");
 const NOBODY = 65_534;
 const isRoot = process.getuid?.() === 0;
-/** Whose the data is where only root may enter: in a chroot, say, root may make no user namespace. */
+/**
+ * The user who owns the data if only root may enter the folder. In a chroot, for example, root can't make a user
+ * namespace.
+ */
 const KEEPER = spawnSync("unshare", ["--user", "true"]).status === 0 ? 0 : NOBODY;
 
 async function mode(path: string): Promise<number> {
@@ -35,8 +38,8 @@ async function everybodyMayEnter(path: string): Promise<boolean> {
 
 const { home, leftovers, serve } = new EmbeddedScene();
 
-describe("the files of the embedded database are private", () => {
-  test("in the data directory, also in one that was open: the socket, the log, and every key", async () => {
+describe("the files of the embedded database", () => {
+  test("are private in the data directory, even if it was open before: the socket, the log, and every key", async () => {
     const place = await home();
     await mkdir(place.dataDir);
     await chmod(place.dataDir, 0o777);
@@ -50,7 +53,7 @@ describe("the files of the embedded database are private", () => {
     for (const name of keys) expect((await mode(join(place.keyDir, name))) & 0o077, name).toBe(0);
   });
 
-  test("and a folder of another user is rejected and left as it is", async () => {
+  test("are not created in a folder with other files, which stays unchanged", async () => {
     const place = await home();
     await mkdir(place.dataDir);
     await chmod(place.dataDir, 0o755);
@@ -61,7 +64,7 @@ describe("the files of the embedded database are private", () => {
     expect(await readdir(place.dataDir)).toEqual(["thesis.odt"]);
   });
 
-  test.skipIf(!isRoot)("to root where only root may enter the folder", async () => {
+  test.skipIf(!isRoot)("belong to root if only root may enter the folder", async () => {
     const place = await home();
     expect(await mode(place.path)).toBe(0o700);
     await serve(place);
@@ -71,7 +74,7 @@ describe("the files of the embedded database are private", () => {
   });
 
   test.skipIf(!isRoot)(
-    "to the user `nobody` where root starts it and every user may enter, also after that changes",
+    "belong to the user `nobody` if root starts the server and every user may enter, even after this changes",
     async () => {
       const place = await home();
       await chmod(place.path, 0o755);
@@ -113,7 +116,7 @@ describe("an embedded database works in a folder", () => {
 });
 
 describe("a start ends with exit code 1 and a message", () => {
-  /** A home with a cluster, which no rejection changes. */
+  /** A home with a cluster that no rejected start may change. */
   let existing: Home;
 
   beforeAll(async () => {
@@ -129,7 +132,7 @@ describe("a start ends with exit code 1 and a message", () => {
     expect(lines(await listTokens(existing))).toHaveLength(1);
   });
 
-  test("for a data directory that is a file or below one", async () => {
+  test("for a data directory that is a file or below a file", async () => {
     const place = await home();
     await writeFile(join(place.path, "file"), "");
     for (const path of [join(place.path, "file/data"), join(place.path, "file")]) {

@@ -1,4 +1,4 @@
-/** The embedded PostgreSQL of a server and of every command: they share it, and the last one stops it. */
+/** Tests of the embedded PostgreSQL that a server and commands share. The last of them stops it. */
 import { readdir, readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EmbeddedPostgres } from "../../packages/server/src/embedded-postgres/embedded-postgres.ts";
@@ -42,7 +42,7 @@ describe("an embedded PostgreSQL that the server and commands share", () => {
     const server = await serve(place);
     const running = await place.postgres();
     expect(running).toHaveLength(1);
-    // A terminal sends Ctrl-C to a session: PostgreSQL must outlive the server's drain.
+    // A terminal sends Ctrl-C to a whole session, and PostgreSQL must outlive the server's shutdown.
     expect(await sessionOf(running[0])).not.toBe(await sessionOf(server.process.pid));
     expect((await issueToken(place)).code).toBe(0);
     expect(await place.postgres()).toEqual(running);
@@ -57,7 +57,7 @@ describe("an embedded PostgreSQL that the server and commands share", () => {
     await expectStopped(place);
   });
 
-  test("runs on when the server stops while a command works", async () => {
+  test("keeps running when the server stops while a command works", async () => {
     const server = await serve(place);
     const system = await openTestSystem(place.environment);
     const running = await place.postgres();
@@ -123,7 +123,7 @@ describe("an embedded PostgreSQL that the server and commands share", () => {
     await expectStopped(place);
   });
 
-  test("survives users that leave and come at the same time", async () => {
+  test("survives users that disconnect and connect at the same time", async () => {
     const place = await home();
     const errors: unknown[] = [];
     const options = { dataDir: place.dataDir, asServer: false, onError: (error: unknown) => errors.push(error) };

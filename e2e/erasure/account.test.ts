@@ -1,4 +1,7 @@
-/** What an erasure deletes, of an account and of less than one: late retries are answered, other events stay. */
+/**
+ * Tests of what an erasure of an account, or of a part of it, deletes. Late retries are answered, and other events
+ * stay.
+ */
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -29,7 +32,7 @@ async function replaysOf(account: string): Promise<number> {
   return (await scene.owner.query<{ replays: number | null }>(text, [subject])).rows[0]?.replays ?? 0;
 }
 
-/** Audited retries that name one of these events. */
+/** Audit entries of retries that name one of these events. */
 async function retriesNaming(eventIds: readonly string[]): Promise<unknown[]> {
   const text = `select outcome from audit_entry where outcome in ('replayed', 'idempotency-conflict')
     and (event_id = any ($1::uuid[]) or event_ids && $1::uuid[])`;
@@ -76,7 +79,7 @@ describe("the erasure of an account", () => {
     expect(await read(theirs.eventId)).toBe(theirs.text);
 
     const namedBefore = await namedOf(who.account);
-    // The account's token is deleted; with a new one, late retries get their former answers.
+    // The account's token was deleted. With a new token, late retries get their former answers.
     const [first] = mine;
     for (const _ of scene.servers)
       await until(async () => first !== undefined && (await post(first.request)).status === 401);
@@ -92,10 +95,10 @@ describe("the erasure of an account", () => {
       });
       expect((await post(again(withChange(one)))).status).toBe(409);
     }
-    // Each server writes what it counted every second, the other account's replay among it.
+    // Each server writes its counts every second; the other account's replay is among them.
     for (const _ of scene.servers) expect((await post(theirs.request)).status).toBe(200);
     await until(async () => (await replaysOf(other.account)) === scene.servers.length);
-    // The identity is the new token's.
+    // The identity belongs to the new token.
     const expected = { ...namedBefore, identities: "1" };
     expect(await namedOf(who.account), "a retry writes nothing that names the account").toEqual(expected);
     expect(await retriesNaming(mine.map(({ eventId }) => eventId))).toEqual([]);
@@ -146,7 +149,7 @@ describe("the erasure of an account", () => {
     await until(async () => (await post(fresh)).status === 403);
   });
 
-  test("deletes an account of which only its name and secret are left", async () => {
+  test("deletes an account of which only the name and the secret exist", async () => {
     const who = await party();
     await store(who);
     for (const table of ["event", "idempotency_key", "session_token", "action"]) {
@@ -156,7 +159,7 @@ describe("the erasure of an account", () => {
     expect(await tablesWith(who.account)).toEqual([]);
   });
 
-  test("during ingestion on two servers leaves only whole events, and none that was answered before the erasure began", async () => {
+  test("during ingestion on two servers leaves only complete events, and none that was answered before the erasure began", async () => {
     const who = await party();
     const other = await party();
     const before = [await store(who), await store(who)];
@@ -202,7 +205,7 @@ describe("the erasure of an account", () => {
 });
 
 describe("the erasure of a part", () => {
-  test("deletes one event, or the events of one action, by row, with a tombstone each", async () => {
+  test("deletes one event, or the events of one action, row by row, and writes a tombstone for each", async () => {
     const who = await party();
     const [one, two] = [await store(who), await store(who)];
     expect(await erase("--event", one.eventId)).toMatchObject({ kind: "event", events: 1, destroyed_keys: [] });

@@ -1,4 +1,7 @@
-/** An erasure at the same time as commit batches, holds, other erasures, expiry and statements of the serving role. */
+/**
+ * Tests of an erasure at the same time as commit batches, holds, other erasures, expiry and statements of the serving
+ * role.
+ */
 import { randomUUID } from "node:crypto";
 import pg from "pg";
 import { describe, expect, test } from "vitest";
@@ -16,7 +19,7 @@ const { drs, party, post, store, erase, read, keysOf, secretExists, entries, tab
 describe("an erasure during other work", () => {
   const LOCKED = `select ${AWAITED_LOCKS} and locktype = 'advisory'`;
 
-  /** Runs work while another connection holds a lock; @returns what it gave, after it was seen to wait for it. */
+  /** Runs work while another connection holds a lock for which the work waits. @returns the result of the work. */
   async function seenToWait<T>(lock: string, work: () => Promise<T>, meanwhile: () => Promise<void>): Promise<T> {
     const holder = new pg.Client({ connectionString: scene.environment["DRS_DATABASE_URL"] });
     await holder.connect();
@@ -32,7 +35,7 @@ describe("an erasure during other work", () => {
     }
   }
 
-  /** An erasure up to its commit; what is done before that is done under its locks. */
+  /** Runs an erasure up to its commit. `meanwhile` runs while the erasure holds its locks. */
   async function begin(subject: ErasureSubject, meanwhile?: () => Promise<void>): Promise<void> {
     const { administration, journal } = scene.system;
     if (!journal) throw new Error("there is no journal");
@@ -77,7 +80,7 @@ describe("an erasure during other work", () => {
     expect(await read(String(answer?.json["event_id"]))).toBe(JSON.stringify(body.observations));
   });
 
-  test("destroys the secrets that the journal names, even if the serving role has deleted their rows meanwhile", async () => {
+  test("destroys the secrets that the journal names, even if the serving role has deleted their rows in the meantime", async () => {
     const who = await party();
     await store(who);
     const [keyId = ""] = await keysOf(who.account);
@@ -109,7 +112,7 @@ describe("an erasure during other work", () => {
     ).toBe(1);
   });
 
-  test("waits for other erasures, also of the same account: all are applied one after the other", async () => {
+  test("waits for other erasures, even of the same account, and all are applied one after the other", async () => {
     const [one, two] = [await party(), await party()];
     await Promise.all([store(one), store(two), store(two)]);
     const done = await Promise.all([one, two, one, two].map((who) => erase("--account", who.account)));
@@ -139,7 +142,7 @@ describe("an erasure during other work", () => {
       await client.query("select ensure_account_key($1, null, 1, $2)", [other.account, unused]);
       await client.query("select delete_account_key($1)", [unused]);
       expect(await keysOf(other.account)).toEqual([unused]);
-      // The event has no secret: a key store without it would count as older than the database.
+      // The event has no secret. Without this statement the key store would count as older than the database.
       await scene.owner.query("delete from account_key where key_id = $1", [unused]);
       for (const text of [
         "delete from erasure",

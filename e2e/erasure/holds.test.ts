@@ -1,4 +1,4 @@
-/** An erasure of events that a legal hold covers: they are deleted when the hold ends. */
+/** Tests of an erasure of events that a legal hold covers. These events are deleted when the hold ends. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -9,7 +9,7 @@ const scene = new ErasureScene();
 const { drs, party, store, read, purposeOf, tablesWith, receiptOf } = scene;
 
 describe("a held event of an erased account", () => {
-  test("is deleted if it can't be opened, and reported; what can be opened is kept", async () => {
+  test("is deleted and reported if it can't be opened, and kept if it can be opened", async () => {
     const who = await party();
     const [broken, whole] = [await store(who), await store(who)];
     const why = ["--reason", "dispute", "--approver", "J. Doe", "--review", "2999-01-31"];
@@ -29,7 +29,7 @@ describe("a held event of an erased account", () => {
     expect((await drs("retention", "run")).code).toBe(0);
   });
 
-  test("does not prevent that later events of the account are rejected", async () => {
+  test("does not prevent the rejection of later events of the account", async () => {
     const who = await party();
     const held = await store(who);
     const why = ["--reason", "dispute", "--approver", "J. Doe", "--review", "2999-01-31"];

@@ -1,4 +1,4 @@
-/** An erasure that is killed at any step: the next process completes it, once. */
+/** Tests of an erasure that is killed at any step. The next process completes it once. */
 import { spawn } from "node:child_process";
 import { userInfo } from "node:os";
 import { describe, expect, test } from "vitest";
@@ -14,7 +14,7 @@ const scene = new ErasureScene();
 const { drs, party, store, read, listed, entries, tablesWith } = scene;
 
 describe("an erasure that is killed", () => {
-  /** The command, killed when it was seen to wait for a lock that is held meanwhile. */
+  /** Runs the command and kills it when it waits for a lock that is held. */
   async function eraseAndKill(account: string, lock: string): Promise<void> {
     const holder = await connectAsOwner(scene.environment);
     await holder.query("begin");
@@ -30,14 +30,14 @@ describe("an erasure that is killed", () => {
     await until(async () => (await scene.owner.query(`select ${waiting}`)).rowCount !== 0);
     child.kill("SIGKILL");
     await ended;
-    // The statement that waits would continue after its client was killed.
+    // A waiting statement would continue after its client was killed, so its backend is ended.
     await scene.owner.query(`select pg_terminate_backend(pid) ${waiting}`);
     await until(async () => (await scene.owner.query(`select ${waiting}`)).rowCount === 0);
     await holder.query("rollback");
     await holder.end();
   }
 
-  /** The lock that the command waits for at each of its steps, and what is visible of the erasure then. */
+  /** The lock for which the command waits at each of its steps, and what is visible of the erasure at this moment. */
   const STEPS: readonly (readonly [string, string, { readonly inDatabase: boolean; readonly ledger: number }])[] = [
     [
       "when the journal has it and the database does not",
@@ -85,7 +85,7 @@ describe("an erasure that is killed", () => {
     expect(await entries()).toBe(journalled + 1);
   });
 
-  test("when the journal has it and the database does not, is applied by a running server", async () => {
+  test("if the journal has it and the database does not, is applied by a running server", async () => {
     const who = await party();
     await store(who);
     const server = await startServer({ ...scene.serving, DRS_RETENTION_INTERVAL: "1s" });
@@ -94,7 +94,7 @@ describe("an erasure that is killed", () => {
     await server.stop();
   });
 
-  test("at any moment is completed by the next process, once", async () => {
+  test("at a random moment is completed by the next process, once", async () => {
     const who = await party();
     for (let count = 0; count < 60; count++) await store(who);
     const args = [drsOfRun(), "erase", "run", "--account", who.account, "--reason", "r", "--yes", "--break-glass"];
@@ -110,7 +110,7 @@ describe("an erasure that is killed", () => {
       drs("erase", "run", "--account", who.account, "--reason", "r", "--yes", "--json");
     let run = await erase();
     if (run.stderr.includes("run drs erase replay")) {
-      // The last one was killed between the journal and the database.
+      // The last erasure was killed between the journal and the database.
       expect((await drs("erase", "replay")).code).toBe(0);
       run = await erase();
     }

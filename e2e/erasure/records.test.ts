@@ -1,4 +1,4 @@
-/** The records of an erasure: the order, the journal, the audit and the receipt. */
+/** Tests of the records of an erasure: the order, the journal, the audit and the receipt. */
 import { createPrivateKey, randomUUID } from "node:crypto";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ const { drs, party, store, erase, read, purposeOf, receiptOf, entries } = scene;
 const BASE64URL = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 describe("drs erase", () => {
-  /** A number of entries of the journal that is greater than five, whichever tests run. */
+  /** Adds entries to the journal, so that it has more than five, whichever tests run. */
   beforeAll(async () => {
     for (let count = 0; count < 6; count++) await erase("--account", (await party()).account);
   });
@@ -44,7 +44,7 @@ describe("drs erase", () => {
     expect(found).toMatchObject([{ kind: "purpose", events: 1 }]);
   });
 
-  test("shows in the doctor that the journal was changed behind its latest entry, among the other checks", async () => {
+  test("makes the doctor report, among the other checks, that the journal was changed before its latest entry", async () => {
     const entry = join(scene.folder, "journal", "000000", "000000001.json");
     const text = await readFile(entry, "utf8");
     await writeFile(entry, text.replace(/"at":"2/, '"at":"3'));
@@ -63,7 +63,7 @@ describe("drs erase", () => {
     expect((await drs("doctor")).code).toBe(0);
   });
 
-  test("says that a subject is unknown and erases it from backups, and requires --yes without a terminal", async () => {
+  test("reports that a subject is unknown, erases it from backups, and requires --yes without a terminal", async () => {
     const unknown = (...args: readonly string[]): ReturnType<typeof drs> =>
       drs("erase", "run", "--account", "unknown-account", "--reason", "r", ...args);
     const isUnknown = expect.stringMatching(/Nothing is known of this subject here: check the spelling\. .*backup/);
@@ -107,7 +107,7 @@ describe("drs erase", () => {
 });
 
 describe("a receipt", () => {
-  test("of an erasure and the list of erasures have the same instant", async () => {
+  test("of an erasure has the same time as the list of erasures", async () => {
     const { account } = await party();
     const { erasure_id } = await erase("--account", account);
     const [listed] = objects((await drs("erase", "list", "--account", account, "--json")).stdout);

@@ -1,4 +1,4 @@
-/** Expiry of held events: passes of retention that run at the same time, fail or are killed. */
+/** Tests of the expiry of held events, with retention passes that run at the same time, fail or are killed. */
 import { describe, expect, test } from "vitest";
 import { erasurePorts } from "../../packages/server/src/app/system.ts";
 import { holdSecretName } from "../../packages/server/src/crypto/sealer.ts";
@@ -17,7 +17,7 @@ const scene = new HoldScene();
 const { drs, expired, hold, listed, newAccount, read, rows, run, store } = scene;
 
 describe("expiry and a hold of the same events", () => {
-  test("exclude each other: each event that is reported as held exists, all others are deleted", async () => {
+  test("exclude each other, so that each event reported as held exists and all others are deleted", async () => {
     for (let round = 0; round < 15; round++, scene.hoursAgo--) {
       const event = await expired({ account: newAccount() });
       const [, added] = await Promise.all([
@@ -31,7 +31,7 @@ describe("expiry and a hold of the same events", () => {
     }
   });
 
-  test("wait for each other: a hold is placed after a deletion that is under way", async () => {
+  test("wait for each other, so that a hold is placed after a deletion that has started", async () => {
     const event = await expired({ account: newAccount() });
     await scene.owner.query("begin");
     await scene.owner.query("select lock_holds()");
@@ -60,7 +60,7 @@ describe("expiry and a hold of the same events", () => {
     expect(await read(event)).toBe(event.exact);
   });
 
-  test("continue after a kill at any moment: every held event exists once, all others are deleted", async () => {
+  test("continue after a kill at any moment, so that every held event exists once and all others are deleted", async () => {
     const account = newAccount();
     const before = await rows("event");
     const held: PastEvent[] = [];
@@ -131,13 +131,13 @@ test("a key store that lacks the secret of a hold counts as an older one", async
   await scene.owner.query("update legal_hold set lifted_at = now(), lifted_by = 'test', lift_reason = 'it is lost'");
 });
 
-test("a pass and its receipt report what was deleted and what a hold keeps, also after a killed pass", async () => {
+test("a pass and its receipt report what was deleted and what a hold keeps, even after a killed pass", async () => {
   const account = newAccount();
   const kept = await store(scene.hoursAgo, { account });
   for (let count = 0; count < 2; count++) await store(scene.hoursAgo, { account: newAccount() });
   scene.hoursAgo--;
   await hold("--event", kept.eventId);
-  // A pass that is killed before it is recorded has done this.
+  // These statements are what a pass has done that is killed before it is recorded.
   const client = await connectAsOwner(scene.environment);
   await expire(client, erasurePorts(scene.system));
   await client.end();

@@ -1,4 +1,6 @@
-/** A hold on an account, an action or an event: what it keeps, and how it is placed, reviewed and lifted. */
+/**
+ * Tests of holds on an account, an action or an event: what a hold keeps, and how it is placed, reviewed and lifted.
+ */
 import { mkdtemp, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -27,7 +29,7 @@ const {
   store,
 } = scene;
 
-/** Events of an account as a list and its export mark them: whether a hold covers each. */
+/** The marks of an account's events in a list and in its export: whether a hold covers each event. */
 async function marksOf(account: string): Promise<unknown[]> {
   const marks = (text: string): unknown[] => objects(text).map(({ event_id, held }) => [event_id, held]);
   const out = await mkdtemp(join(scene.folder, "export-"));
@@ -68,7 +70,7 @@ describe("a hold", () => {
     expect([await read(first), await read(later)]).toEqual([first.exact, later.exact]);
   });
 
-  test("on an account is placed before its first event, where the account is known", async () => {
+  test("on an account that is known can be placed before its first event", async () => {
     const account = newAccount();
     expect(await drs("hold", "add", "--account", account, ...WHY)).toMatchObject({ code: 1, stdout: "" });
     await drs("token", "issue", "--account", account);
@@ -136,7 +138,7 @@ describe("the idempotency key of a held event", () => {
 
   const again = ({ account, idempotencyKey }: PastEvent): Promise<PastEvent> => store(0, { account, idempotencyKey });
 
-  test("exists as long as its copy, and for the replay window after it", async () => {
+  test("exists as long as its copy, and then for the replay window", async () => {
     const event = await expired({ account: newAccount() });
     const id = await hold("--account", event.account);
     await run();
@@ -150,7 +152,7 @@ describe("the idempotency key of a held event", () => {
     await expect(again(event), "after it").resolves.toBeDefined();
   });
 
-  test("exists as long as its copy after an erasure, too", async () => {
+  test("exists as long as its copy, even after an erasure", async () => {
     const event = await expired({ account: newAccount() });
     const id = await hold("--account", event.account);
     await run();
@@ -168,7 +170,7 @@ describe("the idempotency key of a held event", () => {
   });
 });
 
-test("lifting a hold reports how many events are deleted, and asks if there are any", async () => {
+test("lifting a hold reports how many events are deleted, and asks for a confirmation if there are any", async () => {
   const account = newAccount();
   const [erased, fresh] = [await expired({ account }), await store(0, { account })];
   const first = await hold("--account", account);
@@ -182,7 +184,7 @@ test("lifting a hold reports how many events are deleted, and asks if there are 
   expect([await read(erased), await read(fresh)]).toEqual([undefined, fresh.exact]);
 });
 
-test("an overdue review is reported until it is done", async () => {
+test("an overdue review is reported until the hold is reviewed", async () => {
   const event = await store(0, { account: newAccount() });
   const id = await hold("--event", event.eventId);
   const soon = new Date(scene.system.clock.now() + DAY_MS).toISOString().slice(0, 10);

@@ -1,4 +1,4 @@
-/** The audit: who did what, and a count of unauthenticated requests. */
+/** Tests of the audit: who did what, and counts of unauthenticated requests. */
 import { Agent } from "node:http";
 import { describe, expect, test } from "vitest";
 import { freshKey, send, transport } from "../support/client.ts";
@@ -68,7 +68,7 @@ describe("the audit", () => {
     expect(await auditOf(environment, "--account", "unknown")).toEqual([]);
   });
 
-  test("counts a flood of requests without an account, with its sources, once a minute", async () => {
+  test("counts a flood of requests without an account once a minute, with their sources", async () => {
     const { server, environment, who } = await stage({ DRS_TRUSTED_PROXY_HOPS: "1" });
     const started = Date.now();
     const agent = new Agent({ keepAlive: true, maxSockets: 16 });

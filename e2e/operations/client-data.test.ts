@@ -1,4 +1,4 @@
-/** An operator sees no data of a client in any log, metric or audit entry. */
+/** Tests that an operator sees no data of a client in any log, metric or audit entry. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -13,7 +13,7 @@ import { get, ServerScene } from "../support/server-scene.ts";
 
 const { serve, temporaryHome } = new ServerScene();
 
-/** A process of PostgreSQL that serves a connection of ours. */
+/** The process id of a PostgreSQL backend that serves one of our connections. */
 async function servingBackend(postmaster: number): Promise<number> {
   for (const pid of await childrenOf(postmaster)) {
     const title = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
@@ -100,7 +100,7 @@ describe("an operator sees", () => {
     expect((await sendRaw(server.url, `GET /${mark()} HTTP/9.9\r\n${mark()}: ${mark()}\r\n\r\n`)).status).toBe(400);
     expect((await sendRaw(server.url, `GET / HTTP/1.1\r\nX: ${mark().repeat(4_000)}\r\n\r\n`)).status).toBe(431);
 
-    // PostgreSQL refuses a row, and would quote it in the detail of its error.
+    // PostgreSQL rejects a row, and would quote the row in the detail of its error.
     const refusing = await EmbeddedPostgres.open({ dataDir: home.dataDir, asServer: false, onError: () => {} });
     const owner = new pg.Client(refusing.owner);
     await owner.connect();
@@ -110,7 +110,7 @@ describe("an operator sees", () => {
     await owner.end();
     await refusing.close();
 
-    // PostgreSQL dies in the middle of load, and says so in its log.
+    // PostgreSQL dies under load, and reports this in its log.
     const [postmaster = 0] = await home.postgres();
     const load = Array.from({ length: 40 }, () => send201(mark(), good).catch(() => 0));
     process.kill(await servingBackend(postmaster), "SIGSEGV");

@@ -1,4 +1,6 @@
-/** A database that stops or does not answer: 503 at once, and recovery without a restart. */
+/**
+ * Tests of a database that stops or does not answer: the server answers 503 at once, and recovers without a restart.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EmbeddedPostgres } from "../../packages/server/src/embedded-postgres/embedded-postgres.ts";
 import { freshKey, send } from "../support/client.ts";
@@ -53,7 +55,7 @@ describe("while the database is away", () => {
     const key = freshKey();
     const away = Date.now();
     for (let n = 0; n < 100; n++) {
-      // One whose token is known, and one whose token would have to be looked up.
+      // One account's token is cached, and the other account's token would have to be looked up.
       expectRetryLater(await post(server, n % 2 ? who : other, key), 503, "unavailable");
     }
     expect(Date.now() - away).toBeLessThan(5_000);
@@ -105,7 +107,7 @@ describe("while the database is away", () => {
       expect((await waiting).status).toBe(201);
       await until(async () => (await get(server.adminUrl, "/readyz")).status === 200);
     } finally {
-      // The server ends the backends of connections that it gave up.
+      // The server ends the backends of connections that it has abandoned.
       for (const pid of await home.postgres()) process.kill(pid, "SIGCONT");
     }
     expect(await server.stop()).toBe(0);

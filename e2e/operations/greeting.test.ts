@@ -1,4 +1,4 @@
-/** What a server prints when it starts, and what each of its two listeners serves. */
+/** Tests of what a server prints when it starts, and of what each of its two listeners serves. */
 import { execFile } from "node:child_process";
 import { readFile, stat } from "node:fs/promises";
 import { createAdminClient, ROLE_NAMES } from "@device-risk-signals/admin-api";
@@ -55,7 +55,7 @@ describe("the greeting", () => {
     expect(await shell(changed)).toMatch(/^HTTP\/1\.1 409 .*idempotency-conflict/s);
   });
 
-  test("puts an admin token into a file that only its owner reads, and not into the log", async () => {
+  test("has an admin token in a file that only its owner can read, and not in the log", async () => {
     const [, file = ""] = /^Admin token \(all roles, until \S+\): in (\S+)$/m.exec(server.stdout()) ?? [];
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     const token = (await readFile(file, "utf8")).trim();
@@ -74,7 +74,7 @@ describe("the greeting", () => {
     expect(entries.map(({ operation }) => operation)).toContain("event.read_observations");
   });
 
-  test("shows the token on standard output and nowhere else", async () => {
+  test("shows the token only on standard output", async () => {
     const token = tokenOf(server.stdout());
     expect(token).not.toBe("");
     await send({ url: server.url, headers: { Authorization: `Bearer ${token}` } });
@@ -85,7 +85,7 @@ describe("the greeting", () => {
     for (const text of [audit, (await get(server.adminUrl, "/metrics")).text]) expect(text).not.toContain(token);
   });
 
-  test("has no token for an external database", async () => {
+  test("has no token if the database is external", async () => {
     const { server, environment } = await stage();
     expect(await server.stop()).toBe(0);
     expect(server.stdout()).toBe(`Device Risk Signals is ready: ${server.url}${PATH}\n`);
@@ -93,7 +93,7 @@ describe("the greeting", () => {
     expect(stdout).toBe("");
   });
 
-  test("has no token beyond loopback", async () => {
+  test("has no token if the server listens beyond loopback", async () => {
     const other = await temporaryHome();
     const beyond = await serve({
       ...other.environment,
@@ -107,7 +107,7 @@ describe("the greeting", () => {
     expect(beyond.adminUrl).toMatch(/^http:\/\/127\.0\.0\.1:/);
   });
 
-  test("names the admin listener, which alone serves health and metrics", async () => {
+  test("names the admin listener, and no other listener serves health and metrics", async () => {
     expect((await send({ url: server.url })).status).toBe(401);
     for (const path of ["/livez", "/readyz"]) {
       expect(await get(server.adminUrl, path)).toMatchObject({ status: 200, text: "ok\n" });

@@ -1,4 +1,4 @@
-/** Orders of the admin API whose worker is killed amid its work: the next process ends them, once. */
+/** Tests of orders of the admin API whose worker is killed during its work. The next process ends them, once. */
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createAdminClient } from "@device-risk-signals/admin-api";
@@ -28,7 +28,7 @@ afterAll(async () => {
   await server?.stop();
 });
 
-/** Calls a route, and kills the server when it waits for a lock that is held meanwhile; then the next one starts. */
+/** Calls a route, kills the server when it waits for a lock that the test holds, and starts the next server. */
 async function callAndKill(
   id: "runRetention" | "runErasure",
   input: object,
@@ -43,7 +43,7 @@ async function callAndKill(
   await until(async () => (await scene.owner.query(`select ${waiting}`)).rowCount !== 0);
   await server.kill();
   expect(await called).toBeInstanceOf(Error);
-  // The statement that waits would continue after its client was killed.
+  // A waiting statement would continue after its client was killed, so its backend is ended.
   await scene.owner.query(`select pg_terminate_backend(pid) ${waiting}`);
   await holder.query("rollback");
   await holder.end();
@@ -56,7 +56,7 @@ interface Audited {
   readonly actor: string;
 }
 
-/** The order of the operation at its end, and the entries of the audit that name it. */
+/** The order of the operation after it has ended, and the audit entries that name it. */
 async function endOf(operation: string): Promise<{ readonly state: string; readonly entries: readonly Audited[] }> {
   const rows = async () => objects<Record<string, string>>((await scene.drs("order", "list", "--json")).stdout);
   const isEnded = async () => (await rows()).some((row) => row["operation"] === operation && row["ended_at"] !== null);
@@ -74,7 +74,7 @@ async function endOf(operation: string): Promise<{ readonly state: string; reado
 const shown = (entries: readonly Audited[]): readonly string[] =>
   entries.map(({ operation }) => operation).toReversed();
 
-test("a retention run whose server is killed amid its work is run by the next one, once", async () => {
+test("a retention run whose server is killed during its work is run by the next one, once", async () => {
   await past.store(1, { account: "one" });
   await scene.applyPeriod("PT1S");
   await callAndKill("runRetention", {}, "lock table drs.event in access exclusive mode");
@@ -85,7 +85,7 @@ test("a retention run whose server is killed amid its work is run by the next on
   await scene.applyPeriod("P30D");
 });
 
-test("an erasure whose server is killed after it began is finished by the next one, and erases nothing later", async () => {
+test("an erasure whose server is killed after it began is finished by the next one, and erases nothing that came later", async () => {
   await past.store(0, { account: "erased" });
   const input = { account: "erased", reason: "request 17" };
   await callAndKill("runErasure", input, "lock table drs.tombstone in exclusive mode", async () => {

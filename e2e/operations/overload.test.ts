@@ -1,4 +1,7 @@
-/** The server gets more requests and bytes at once than it accepts: 503 or 429, and bounded memory. */
+/**
+ * Tests of a server that gets more requests and bytes at once than it accepts: it answers 503 or 429, and its memory
+ * stays bounded.
+ */
 import { readFile } from "node:fs/promises";
 import { Agent, type ClientRequest, request as httpRequest } from "node:http";
 import { describe, expect, test } from "vitest";
@@ -18,7 +21,7 @@ describe("an overloaded server", () => {
     return [`POST ${PATH} HTTP/1.1`, `Host: ${new URL(url).host}`, ...lines, ...more, "", ""].join("\r\n");
   };
 
-  test("answers 503 to too many requests before their bodies are read, and accepts requests again when they are done", async () => {
+  test("answers 503 to too many requests before it reads their bodies, and accepts requests again when the others have ended", async () => {
     const { server, who } = await stage({ DRS_MAX_REQUESTS: "2" });
     const slow = [new SlowRequest(server, who), new SlowRequest(server, who)];
     await untilInFlight(server, 2);
@@ -28,7 +31,7 @@ describe("an overloaded server", () => {
     expectRetryLater(invited, 503, "overloaded");
     const key = freshKey();
     expectRetryLater(await post(server, who, key), 503, "overloaded");
-    // A client without a session learns nothing of it.
+    // A client without a session does not learn that the server is overloaded.
     expect((await send({ url: server.url })).status).toBe(401);
 
     for (const request of slow) expect((await request.finish()).status).toBe(201);
@@ -37,7 +40,7 @@ describe("an overloaded server", () => {
     expect(await inFlight(server)).toBe(0);
   });
 
-  test("answers 503 to too many bytes: announced ones count, unannounced ones count as the limit", async () => {
+  test("answers 503 to too many bytes; a body without an announced length counts as large as the limit", async () => {
     const { server, who } = await stage({ DRS_MAX_BUFFER_BYTES: String(1024 * 1024) });
     const body = JSON.stringify(transport(who));
     const large = `${body}${" ".repeat(262_144 - body.length)}`;
@@ -47,7 +50,8 @@ describe("an overloaded server", () => {
     slow[0]?.hangUp();
     await untilInFlight(server, 3);
 
-    // The budget allows one at the limit, or small ones; not a small one more without an announced length.
+    // The budget allows one body of the limit's size, or several small ones. It does not allow one more small body
+    // without an announced length.
     const small = new SlowRequest(server, who);
     await untilInFlight(server, 4);
     for (const unknown of ["Transfer-Encoding: chunked", "Content-Length: 500\r\nContent-Encoding: gzip"]) {
@@ -59,7 +63,7 @@ describe("an overloaded server", () => {
     expect((await post(server, who)).status).toBe(201);
   });
 
-  test("keeps nothing of a client that hangs up midway, and its key is free", async () => {
+  test("keeps nothing of a client that disconnects midway, and its key stays unused", async () => {
     const { server, who, environment } = await stage();
     const key = freshKey();
     for (let n = 0; n < 3; n++) {
@@ -73,7 +77,7 @@ describe("an overloaded server", () => {
     expect(server.stderr()).not.toContain('"error"');
   });
 
-  test("gives one account a part of the permits only, and serves the others", async () => {
+  test("gives one account only a part of the permits, and serves the others", async () => {
     const { server, who, other } = await stage({ DRS_MAX_REQUESTS: "40", DRS_THROTTLE_RATE: "0" });
     const slow = Array.from({ length: 32 }, () => new SlowRequest(server, who));
     await untilInFlight(server, 32);
@@ -84,7 +88,7 @@ describe("an overloaded server", () => {
     expect((await post(server, who)).status).toBe(201);
   });
 
-  test("has bounded memory under any uploads, of any account and any speed", async () => {
+  test("has bounded memory under any uploads, of any account and at any speed", async () => {
     const limits = { DRS_THROTTLE_RATE: "0", DRS_MAX_BUFFER_BYTES: String(16 * 1024 * 1024) };
     const { server, environment } = await stage(limits);
     const senders = await Promise.all(Array.from({ length: 8 }, (_, n) => credentials(environment, `sender ${n}`)));
@@ -99,7 +103,8 @@ describe("an overloaded server", () => {
     const watch = setInterval(() => void resident().then((now) => (peak = Math.max(peak, now))), 20);
     const agent = new Agent({ keepAlive: false, maxSockets: 4_000 });
 
-    // 250 MB that are announced and almost sent, 400 MB that are not announced, 200 MB without a session.
+    // The uploads have 250 MB that are announced and almost sent, 400 MB that are not announced, and 200 MB without a
+    // session.
     const body = `${JSON.stringify(transport(who))}${" ".repeat(262_144)}`.slice(0, 262_143);
     const endless = Array.from({ length: 4 }, () => Buffer.alloc(1024 * 1024, " "));
     const uploads: ClientRequest[] = [];
@@ -121,7 +126,7 @@ describe("an overloaded server", () => {
   });
 });
 
-/** Sends the chunks and then waits: the body never ends. */
+/** Sends the chunks and then waits, so that the body never ends. */
 function upload(
   { url }: ServerProcess,
   headers: Record<string, string>,

@@ -1,4 +1,4 @@
-/** SIGTERM: accepted requests get their answers, new ones a 503. */
+/** Tests of SIGTERM: accepted requests get their answers, and new requests a 503. */
 import { Agent } from "node:http";
 import { describe, expect, test } from "vitest";
 import { authorized, type Reply, send, transport } from "../support/client.ts";
@@ -10,7 +10,7 @@ import { SlowRequest } from "../support/slow-request.ts";
 const { stage } = new ServerScene();
 
 describe("a server that gets SIGTERM", () => {
-  test("answers accepted requests, rejects new ones, then ends with 0", async () => {
+  test("answers accepted requests, rejects new ones, then exits with code 0", async () => {
     const { server, who, environment } = await stage();
     const keepAlive = new Agent({ keepAlive: true });
     const onIdleConnection = (): Promise<Reply> =>
@@ -38,7 +38,7 @@ describe("a server that gets SIGTERM", () => {
     expect(objects(stdout)).toHaveLength(2);
     expect(objects(stdout)[0]).toMatchObject({ event_id: answer.json["event_id"] });
     const audit = objects((await runInProcess(environment, "audit", "list", "--account", "who", "--json")).stdout);
-    // Counts are written every second: in one entry, or in two.
+    // Counts are written every second, so they are in one entry or in two.
     const draining = audit.filter(({ outcome }) => outcome === "draining");
     expect(draining.reduce((sum, { occurrences }) => sum + Number(occurrences), 0)).toBe(2);
   });

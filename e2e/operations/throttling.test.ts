@@ -1,4 +1,4 @@
-/** Rates by account, and by address for failed authentication. */
+/** Tests of rate limits by account, and by address for failed authentication. */
 import { Agent, request as httpRequest } from "node:http";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
@@ -9,9 +9,9 @@ import { expectRetryLater, post, ServerScene } from "../support/server-scene.ts"
 const { stage } = new ServerScene();
 
 describe("the throttle", () => {
-  test("answers 429 to an account past its rate with the time of the next try, and no other account notices", async () => {
+  test("answers 429 with the time of the next try to an account that exceeds its rate, and affects no other account", async () => {
     const { server, who, other } = await stage({ DRS_THROTTLE_RATE: "1", DRS_THROTTLE_BURST: "4" });
-    // A process knows at once what its own connections took.
+    // With several processes the test uses one connection, because a process knows at once only its own requests.
     const agent = new Agent({ keepAlive: true, maxSockets: PROCESSES > 1 ? 1 : 4 });
     const body = JSON.stringify(transport(who));
     const onConnection = (key = freshKey()): Promise<Reply> =>
@@ -20,7 +20,7 @@ describe("the throttle", () => {
     expect(replies.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
     for (const { headers } of replies) expect(headers["ratelimit-policy"]).toBe('"account";q=4;w=4');
     const limits = replies.map(({ headers }) => headers["ratelimit"]);
-    // One after another, they may take so long that the account gets some back.
+    // Requests that run one after another may take so long that the account's allowance recovers partly.
     if (PROCESSES > 1) for (const limit of limits) expect(limit).toMatch(/^"account";r=[0-3];t=1$/);
     else expect(new Set(limits)).toEqual(new Set([0, 1, 2, 3].map((left) => `"account";r=${left};t=1`)));
 
@@ -47,7 +47,7 @@ describe("the throttle", () => {
     for (const name of ["ratelimit", "ratelimit-policy"]) expect(anonymous.headers).not.toHaveProperty(name);
   });
 
-  test("charges a costly request by its decompressed bytes and its members, and the headers say so", async () => {
+  test("charges a costly request by its decompressed bytes and its members, and the headers show the charge", async () => {
     const { server, who, other } = await stage({ DRS_THROTTLE_RATE: "1", DRS_THROTTLE_BURST: "40" });
     const left = (reply: Reply): number => Number(/r=(\d+)/.exec(reply.headers["ratelimit"] ?? "")?.[1]);
     const bodyWith = (data: Record<string, unknown>): string => {
@@ -75,7 +75,7 @@ describe("the throttle", () => {
     expect((await post(server, other)).status).toBe(201);
   });
 
-  test("charges a costly retry with other bytes for the comparison, and one with the same bytes not", async () => {
+  test("charges a costly retry with other bytes for the comparison, and does not charge one with the same bytes", async () => {
     const { server, who } = await stage({ DRS_THROTTLE_RATE: "1", DRS_THROTTLE_BURST: "1000" });
     const left = (reply: Reply): number => Number(/r=(\d+)/.exec(reply.headers["ratelimit"] ?? "")?.[1]);
     const request = transport(who);
@@ -102,7 +102,7 @@ describe("the throttle", () => {
     for (const reply of replies) if (reply.status !== 201) expectRetryLater(reply, 429, "too-many-requests");
   });
 
-  test("is off at a rate of 0, and then no header mentions it", async () => {
+  test("is disabled at a rate of 0, and then no header mentions it", async () => {
     const { server, who } = await stage({ DRS_THROTTLE_RATE: "0", DRS_THROTTLE_BURST: "1" });
     const replies = await Promise.all(Array.from({ length: 200 }, () => post(server, who)));
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([201]));
@@ -111,7 +111,7 @@ describe("the throttle", () => {
     }
   });
 
-  test("limits failed authentications by address, with any rate; valid credentials pass", async () => {
+  test("limits failed authentications by address at any rate, and valid credentials pass", async () => {
     const { server, who } = await stage({ DRS_THROTTLE_RATE: "0" });
     const agent = new Agent({ keepAlive: true, maxSockets: 8 });
     const headers = { ...authorized(who), Authorization: `Bearer drs_${"x".repeat(43)}` };
@@ -137,7 +137,7 @@ describe("the throttle", () => {
     for (const reply of refused) expectRetryLater(reply, 429, "too-many-failures");
 
     expect((await post(server, who)).status).toBe(201);
-    // More than a slow machine lets pass meanwhile.
+    // 200 requests exceed what the limit allows while a slow machine sends them.
     const [elsewhere, here] = await Promise.all([
       Promise.all(Array.from({ length: 30 }, () => from("127.0.0.2"))),
       Promise.all(Array.from({ length: 200 }, () => from("127.0.0.1"))),

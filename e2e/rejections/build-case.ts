@@ -1,4 +1,4 @@
-/** Cases by what they change in a good request, and the problems that several of them get. */
+/** Builds cases from a change of a valid request, and has the problems that several cases expect. */
 import type { Case, Expected } from "./case.ts";
 
 export type Json = Record<string, never>;

@@ -16,7 +16,7 @@ import type { Parties } from "../support/parties.ts";
 export interface Expected {
   readonly status: number;
   readonly problem: ProblemCode;
-  /** Code of the entry at `pointer`; the problem's own by default. */
+  /** The code of the entry at `pointer`; by default the problem's own code. */
   readonly error?: ViolationCode;
   readonly pointer?: string;
   readonly headers?: Readonly<Record<string, string | RegExp>>;
@@ -24,9 +24,9 @@ export interface Expected {
 
 export interface Case {
   /**
-   * The step that rejects: 1 method, 2 authentication, 4 idempotency key, 5 media type, 6 encoding, 7 size, 8 text,
-   * 9 members of the request, 10 the raw event, 12 `collected_at`, 15 action, 16 session binding, 18 no request to this
-   * endpoint, or no HTTP. Other steps have tests of their own.
+   * The number of the step that rejects the request: 1 method, 2 authentication, 4 idempotency key, 5 media type, 6
+   * encoding, 7 size, 8 text, 9 members of the request, 10 the raw event, 12 `collected_at`, 15 action, 16 session
+   * binding, 18 no request to this endpoint, or no HTTP. Other steps have tests of their own.
    */
   readonly row: number;
   readonly name: string;
@@ -34,7 +34,7 @@ export interface Case {
   readonly send: (scene: Scene) => Promise<Reply>;
 }
 
-/** One case's surroundings: a server, its parties, and a key that must still be free when the case is over. */
+/** What one case needs: a server, its parties, and an idempotency key that must still be unused after the case. */
 export class Scene {
   readonly url: string;
   readonly parties: Parties;
@@ -58,19 +58,19 @@ export class Scene {
     return send({ url: this.url, headers: all, ...(body !== undefined && { body }) });
   }
 
-  /** Posts the good request, changed. */
+  /** Posts the valid request after a change. */
   changed(change: (request: Record<string, never>) => void): Promise<Reply> {
     const request = this.good();
     change(request as never);
     return this.post(JSON.stringify(request));
   }
 
-  /** Posts the good request's text, changed. */
+  /** Posts the text of the valid request after a change. */
   text(change: (text: string) => string): Promise<Reply> {
     return this.post(change(JSON.stringify(this.good())));
   }
 
-  /** Writes a request by hand: `head` lines behind the request line, then the body. */
+  /** Sends a request that is written by hand: the `head` lines follow the request line, and the body follows them. */
   raw(head: readonly string[], body: string | Uint8Array = "", waitMs?: number): Promise<Reply> {
     const { host } = new URL(this.url);
     const lines = [`POST ${PATH} HTTP/1.1`, `Host: ${host}`, ...head, "", ""].join("\r\n");
@@ -82,7 +82,7 @@ export class Scene {
   }
 }
 
-/** Runs a case; the result lists what is not as it must be. */
+/** Runs a case. @returns the differences from the expected result. */
 export async function failuresOf(test: Case, url: string, parties: Parties): Promise<string[]> {
   const scene = new Scene(url, parties);
   const { expected } = test;
@@ -112,7 +112,7 @@ export async function failuresOf(test: Case, url: string, parties: Parties): Pro
       require(fits, `header ${name} is ${found}`);
     }
   }
-  // Checks that nothing is stored and the idempotency key is not in use: a good request can use it.
+  // Checks that nothing is stored and that the idempotency key is unused: a valid request can use it.
   const after = await scene.post(JSON.stringify(scene.good()));
   require(after.status === 201, `the key then gets ${after.status}: ${after.text.slice(0, 200)}`);
   return failures;

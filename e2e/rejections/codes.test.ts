@@ -21,7 +21,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   unavailable: "e2e/operations/database-outage.test.ts",
 };
 
-test("every code for clients is the code of a case, or of a test elsewhere", () => {
+test("every code for clients has a case here or a test in another file", () => {
   const covered = new Set<string>(
     REJECTIONS.flatMap(({ expected: { problem, error } }) => (error === undefined ? [problem] : [problem, error])),
   );
@@ -29,6 +29,6 @@ test("every code for clients is the code of a case, or of a test elsewhere", () 
   expect(others.toSorted()).toEqual(Object.keys(ELSEWHERE).toSorted());
 });
 
-test.each(Object.entries(ELSEWHERE))("%s is in %s", (code, file) => {
+test.each(Object.entries(ELSEWHERE))("%s occurs in %s", (code, file) => {
   expect(readFileSync(join(import.meta.dirname, "../..", file), "utf8")).toContain(code);
 });

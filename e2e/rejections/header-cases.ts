@@ -1,4 +1,4 @@
-/** Rows 1 to 7: method, credentials, headers, and the body's encoding and size. */
+/** Cases of rows 1 to 7: method, credentials, headers, and the encoding and size of the body. */
 import { gzipSync } from "node:zlib";
 import { send } from "../support/client.ts";
 import type { Case, Scene } from "./case.ts";
@@ -52,7 +52,7 @@ const corrupt = (name: string, bytes: (good: Buffer) => Uint8Array): Case => ({
   },
 });
 
-/** Grows the good request to exactly this many bytes. */
+/** Extends the valid request to exactly this many bytes. */
 function sized(scene: Scene, bytes: number): Buffer {
   const request = scene.good();
   const probes = request.observations["probes"] as Record<string, unknown>;

@@ -1,4 +1,4 @@
-/** Rows 9 to 16: members of the request, the time of collection, the action, the session. */
+/** Cases of rows 9 to 16: members of the request, the time of collection, the action and the session. */
 import type { Case, Expected, Scene } from "./case.ts";
 import { change, type Json, OBSERVATIONS_POINTER, PROBES_POINTER, request400, set, textError } from "./build-case.ts";
 

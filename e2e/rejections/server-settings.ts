@@ -1,4 +1,7 @@
-/** A server that rejects all it can: binding enforced, impatient, and not throttled, so that each case is its own. */
+/**
+ * Settings of a server that rejects everything it can: it enforces session binding and has short time limits. It has no
+ * throttle, so that no case affects another one.
+ */
 export const REJECTING_SERVER = {
   DRS_SESSION_BINDING: "enforce",
   DRS_REQUEST_TIMEOUT: "2s",

@@ -1,4 +1,4 @@
-/** Row 8: bytes that are no I-JSON text. */
+/** Cases of row 8: bodies that are no I-JSON text. */
 import type { Case } from "./case.ts";
 import { change, OBSERVATIONS_POINTER, PROBES_POINTER, set, text400, textError } from "./build-case.ts";
 

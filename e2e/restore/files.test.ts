@@ -1,4 +1,7 @@
-/** Backups of the embedded database by copying files: the journal says what they must not hold after a restore. */
+/**
+ * Tests of backups that copy the files of the embedded database. After a restore, the journal says which events the
+ * database must not contain.
+ */
 import { execFile } from "node:child_process";
 import { cp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -33,7 +36,7 @@ describe("a server on restored files of the embedded database", () => {
 
   afterEach(() => home.remove());
 
-  /** Keeps modes and owners: PostgreSQL rejects its folders otherwise. */
+  /** `cp -a` keeps modes and owners; otherwise PostgreSQL rejects its folders. */
   const copy = async (from: string, to: string): Promise<void> => void (await run("cp", ["-a", from, to]));
 
   const backUp = (folder: string) => async (): Promise<() => Promise<void>> => {
@@ -78,7 +81,7 @@ describe("a server on restored files of the embedded database", () => {
     await expect(startServer(environment)).rejects.toThrow(/older than the events/);
   }, 60_000);
 
-  test("does not start with a journal that was cut short, changed, or is another installation's", async () => {
+  test("does not start with a journal that was cut short, was changed, or belongs to another installation", async () => {
     const journal = environment["DRS_ERASURE_JOURNAL"] ?? "";
     const server = await startServer(environment);
     const who = await credentials(environment, "former");
@@ -110,7 +113,7 @@ describe("a server on restored files of the embedded database", () => {
     await (await startServer(environment)).stop();
   }, 60_000);
 
-  /** Erases an account each; @returns the accounts and their events. */
+  /** Stores events of several accounts and erases each account. @returns the accounts and their events. */
   async function storeAccounts(server: ServerProcess, count: number): Promise<{ account: string; stored: Stored }[]> {
     const made: { account: string; stored: Stored }[] = [];
     for (let index = 1; index <= count; index++) {
@@ -145,7 +148,7 @@ describe("a server on restored files of the embedded database", () => {
     expect(await accept("2")).toMatchObject({ code: 0, stderr: "" });
     server = await startServer(environment);
     expect(server.stderr()).toContain("the database lacked 3 erasures of the journal");
-    // The events of entry 2 are readable again: that is the accepted loss.
+    // The events of entry 2 are readable again, which is the accepted loss.
     expect(await listed(environment)).toEqual([accounts[1]?.stored.eventId]);
     const doctor = await runDrs(environment, ["doctor"]);
     expect(doctor.stdout.toString()).toMatch(/^ok {4}erasures: .*the loss of entries 2 of the journal was accepted$/m);
@@ -159,7 +162,7 @@ describe("a server on restored files of the embedded database", () => {
     expect(await accept("2")).toMatchObject({ code: 1, stderr: expect.stringContaining("is accepted already") });
   }, 60_000);
 
-  test("does not start with a missing tail of the journal if the key store or a receipt knows a later entry", async () => {
+  test("does not start if the end of the journal is missing and the key store or a receipt knows a later entry", async () => {
     let server = await startServer(environment);
     const accounts = await storeAccounts(server, 2);
     await server.stop();

@@ -23,7 +23,7 @@ async function debianPostgres(): Promise<string | undefined> {
 
 const programs = await debianPostgres();
 
-/** A PostgreSQL of the system's, with its own tools: `apt-get install postgresql`. */
+/** Tests of the system's own PostgreSQL with its tools. Debian's package is `postgresql`. */
 describe.skipIf(programs === undefined)(
   "an external database that was restored by pg_dump applies what was erased since",
   () => {

@@ -1,4 +1,7 @@
-/** An expired event is not read, then deleted with its secret; its idempotency key is deleted later. */
+/**
+ * Tests of expiry: an expired event is not read, then it is deleted with its secret, and its idempotency key is deleted
+ * later.
+ */
 import { describe, expect, onTestFinished, test } from "vitest";
 import { COUNTS, type Expired } from "../../packages/server/src/lifecycle/retention/runs.ts";
 import { withClient } from "../../packages/server/src/postgres/database.ts";
@@ -73,7 +76,7 @@ describe("after the retention period", () => {
     });
     expect(expired.bytes).toBeGreaterThan(0);
     expect((await drs("doctor")).code).toBe(0);
-    // The server may write counted requests meanwhile.
+    // The server may write counted requests in the meantime.
     const entries = objects((await drs("audit", "list", "--json")).stdout);
     expect(entries.find(({ operation }) => operation === "retention.run")).toMatchObject({
       outcome: "done",
@@ -104,7 +107,7 @@ describe("after the retention period", () => {
 });
 
 describe("a changed retention period", () => {
-  test("applies to stored events: a longer one keeps them, a shorter one deletes them", async () => {
+  test("applies to stored events: a longer period keeps them, a shorter one deletes them", async () => {
     const { eventId } = await store();
     await advance(29 * DAY_MS);
     await applyPeriod("P90D");
@@ -136,7 +139,7 @@ describe("a changed retention period", () => {
 });
 
 describe("a clock that jumps back", () => {
-  test("brings back nothing that was dropped; an event without a partition is reported, and stored once the clock is right", async () => {
+  test("restores nothing that was dropped; an event without a partition is reported, and stored once the clock is right", async () => {
     const stored = await store();
     await advance(32 * DAY_MS);
     expect((await run()).rows).toBeGreaterThan(0);
@@ -159,7 +162,7 @@ describe("a clock that jumps back", () => {
 
 describe("no event is deleted before it has expired", () => {
   test("by a serving connection", async () => {
-    // Shorter than the partition: its rows are deleted one by one.
+    // The period is shorter than the partition, so its rows are deleted one by one.
     await applyPeriod("PT1M");
     await store();
     const [partition] = await partitions(OF_NOW);
@@ -187,7 +190,7 @@ describe("no event is deleted before it has expired", () => {
     onTestFinished(() => session.release(true));
     const year = new Date(scene.system.clock.now());
     const today = Math.floor((year.getTime() - Date.UTC(year.getUTCFullYear(), 0, 1)) / DAY_MS);
-    // Zones that leap by a week, on a day at hand.
+    // Time zones that skip a week, on a day near today.
     for (let day = Math.max(1, today - 12); day < today + 6; day++) {
       for (const hour of [0, 6, 12, 18]) {
         await session.query(`set timezone = '<A>83<B>-83,${day}/${hour},${(day + 60) % 365}/0'`);
@@ -200,7 +203,7 @@ describe("no event is deleted before it has expired", () => {
     await expect(drop).rejects.toMatchObject({ code: "25000" });
   });
 
-  test("with any settings of the database: our transactions see what was committed before", async () => {
+  test("with any settings of the database, because our transactions see what was committed before", async () => {
     const setting = `alter role current_user in database ${new URL(scene.environment["DRS_DATABASE_URL"] ?? "").pathname.slice(1)}`;
     await scene.owner.query(`${setting} set default_transaction_isolation = 'repeatable read'`);
     const level = "select current_setting('transaction_isolation') as level";
@@ -211,7 +214,7 @@ describe("no event is deleted before it has expired", () => {
     await scene.owner.query(`${setting} reset default_transaction_isolation`);
   });
 
-  test("without a period", async () => {
+  test("if there is no period", async () => {
     await scene.owner.query("update purpose set raw_retention = null");
     await advance(90 * 365 * DAY_MS);
     expect(await run()).toMatchObject({ partitions: 0, rows: 0 });

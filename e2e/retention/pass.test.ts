@@ -1,4 +1,4 @@
-/** A retention pass: alone, interrupted, without its key store, killed, and next to ingestion. */
+/** Tests of a retention pass: alone, interrupted, without its key store, killed, and during ingestion. */
 import pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { erasurePorts } from "../../packages/server/src/app/system.ts";
@@ -122,7 +122,7 @@ describe("a retention pass", () => {
     expect(stderr).toBe(
       "The pass is not complete; what failed: record the pass.\nthe database refused (SQLSTATE 23514)\n",
     );
-    // The server may write counted requests meanwhile.
+    // The server may write counted requests in the meantime.
     const entries = objects((await drs("audit", "list", "--limit", "20", "--json")).stdout);
     expect(entries.find(({ operation }) => operation === "retention.run")).toMatchObject({
       outcome: "failed",
@@ -153,7 +153,7 @@ describe("a retention pass", () => {
     expect((await run()).destroyed_keys, "partitions without an event have no secret").toEqual(existing);
   });
 
-  test("waits for no reader for long, and ingestion continues next to a reader that stays", async () => {
+  test("does not wait long for a reader, and ingestion continues during a reader that stays", async () => {
     await store();
     await advance(31 * DAY_MS);
     const reader = await scene.system.pool.connect();
@@ -187,7 +187,7 @@ describe("a retention pass", () => {
 
   test("that is killed at any moment is finished by the next pass, and does nothing twice", async () => {
     await applyPeriod("P1D");
-    // A connection that knows the partitions as they are now.
+    // A connection that knows the current partitions.
     const fresh = await openTestSystem(scene.environment);
     await fresh.partitions.prepare(1, fresh.clock.now(), 40);
     const made = await partitions("dropped_at is null and upper_bound > transaction_time()");
@@ -217,7 +217,7 @@ describe("a retention pass", () => {
       return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
     };
     await until(async () => (await metric("drs_retention_last_pass_timestamp_seconds")) > 0);
-    // The pass before it may have found another at work.
+    // The previous pass may have found another pass at work.
     await until(async () => (await metric("drs_retention_lag_seconds")) === 0);
     const { rows } = await scene.owner.query<{ reported: number; dropped: number }>(
       `select (select coalesce(sum(partitions), 0) from retention_run)::int as reported,

@@ -1,4 +1,4 @@
-/** What a browser does at a sign-in: cookies, redirects, pages that continue elsewhere, one form. */
+/** The steps of a browser at a sign-in: cookies, redirects, pages that continue elsewhere, and one form. */
 export interface Page {
   readonly url: string;
   readonly status: number;
@@ -11,10 +11,10 @@ const MAX_STEPS = 20;
 export class Browser {
   /** Cookies by host and port, then by name. */
   readonly #cookies = new Map<string, Map<string, string>>();
-  /** Every URL that was visited. */
+  /** Every visited URL. */
   readonly visited: string[] = [];
 
-  /** One request, without what follows from it. */
+  /** Sends one request, and does not follow redirects. */
   async request(url: string, init: RequestInit = {}): Promise<Page> {
     this.visited.push(url);
     const jar = this.jar(url);
@@ -32,8 +32,8 @@ export class Browser {
   }
 
   /**
-   * Visits a page and what it leads to, and signs in where a form asks for a name.
-   * @param until ends the visit before this URL is requested.
+   * Visits a page and the pages that it leads to, and signs in if a form asks for a name.
+   * @param until returns whether the visit ends before this URL is requested.
    * @returns the last page, or the URL that was not requested.
    */
   async visit(url: string, name = "", until: (url: string) => boolean = () => false): Promise<Page> {

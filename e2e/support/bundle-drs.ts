@@ -1,6 +1,6 @@
 /**
- * `drs` in a few files, for the processes that tests start: a process that reads the sources, a file for each module,
- * takes four times the processor time before it does anything.
+ * Bundles `drs` into a few files for the processes that tests start. A process that reads the sources loads a file for
+ * each module, and needs four times the processor time until it starts to work.
  */
 import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -9,18 +9,19 @@ import { type Plugin, rolldown } from "rolldown";
 
 const REPOSITORY_ROOT = join(import.meta.dirname, "../..");
 const PACKAGES = join(REPOSITORY_ROOT, "packages/");
-/** `drs` as a checkout has it, which reads the sources. */
+/** `drs` of the checkout, which reads the sources. */
 const DRS_ENTRY = join(REPOSITORY_ROOT, "packages/server/bin/drs.js");
 
 /** The variable that names the bundled `drs` in the processes of a test run. */
 const BUNDLED_DRS = "TEST_BUNDLED_DRS";
 
-/** The bundled `drs` of this test run; without one, such as in a tool, that of the checkout. */
+/** The bundled `drs` of this test run. Without a bundle, for example in a tool, it is `drs` of the checkout. */
 export const drsOfRun = (): string => process.env[BUNDLED_DRS] ?? DRS_ENTRY;
 
 /**
- * Bundles `drs` for this process and its children, where it finds what is not bundled and other users may read it.
- * @returns what removes the files.
+ * Bundles `drs` for this process and its children, in a folder where it finds the files that are not bundled and that
+ * other users may read.
+ * @returns a function that removes the files.
  */
 export async function bundleDrs(): Promise<() => Promise<void>> {
   const folder = join(PACKAGES, `server/node_modules/.cache/drs-${process.pid}`);
@@ -36,7 +37,7 @@ export async function bundleDrs(): Promise<() => Promise<void>> {
   return () => rm(folder, { recursive: true });
 }
 
-/** Each module finds the files next to its source, and the compile cache of the checkout. */
+/** Each module finds the files next to its source, and uses the compile cache of the checkout. */
 const keepPlaces: Plugin = {
   name: "keep-places",
   transform(code, id) {

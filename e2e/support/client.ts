@@ -1,4 +1,4 @@
-/** Requests as a host's API client makes them, and as a hostile one does. */
+/** Requests as the API client of a host sends them, and as a hostile client does. */
 import { type Agent, request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import type { Credentials } from "./server.ts";
@@ -22,7 +22,7 @@ export interface Post {
   readonly agent?: Agent;
 }
 
-/** One request; header names go out as they are given. */
+/** Sends one request. Header names are sent unchanged. */
 export function send({ url, method = "POST", path = PATH, headers = {}, body, agent }: Post): Promise<Reply> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
@@ -48,7 +48,7 @@ function reply(status: number, raw: Readonly<Record<string, string | string[] | 
   return { status, headers, text, json: isJson ? (JSON.parse(text) as Record<string, unknown>) : {} };
 }
 
-/** Writes bytes to a fresh connection and reads until the server closes it, or for `waitMs`. */
+/** Writes bytes to a new connection and reads until the server closes it, or until `waitMs` have passed. */
 export function sendRaw(url: string, bytes: string | Uint8Array, waitMs = 3_000): Promise<Reply> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {

@@ -1,4 +1,7 @@
-/** One cluster that the clusters of tests are copies of: initdb and migrations take a second of a core, and of the disk. */
+/**
+ * The cluster whose copies are the clusters of tests. initdb and the migrations take a second of processor and disk
+ * time.
+ */
 import { execFile } from "node:child_process";
 import { appendFile, mkdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,13 +11,13 @@ import { migrate } from "../../packages/server/src/postgres/migrate.ts";
 import { startPostgres } from "./start-postgres.ts";
 import { SQL_CLOCK } from "./test-clock.ts";
 
-/** Names the data directory of the template. Absent: each cluster is made by initdb. */
+/** The variable that names the data directory of the template. Without it initdb makes each cluster. */
 export const CLUSTER_TEMPLATE = "TEST_POSTGRES_CLUSTER";
 
-/** A migrated database with the clock of the tests, without a connection, in each copy. */
+/** A migrated database with the clock of the tests. Each copy contains it; it accepts no connection. */
 export const TEMPLATE = "drs_template";
 
-/** Tests kill processes, and never the machine: no page is torn. */
+/** Tests kill processes but never the machine, so that no page is written only partly. */
 const SETTINGS = "full_page_writes = off\n";
 
 export async function makeClusterTemplate(dataDir: string): Promise<void> {
@@ -28,7 +31,7 @@ export async function makeClusterTemplate(dataDir: string): Promise<void> {
   process.env[CLUSTER_TEMPLATE] = dataDir;
 }
 
-/** Puts a copy of the template into a new data directory. */
+/** Copies the template into a new data directory. */
 export async function copyCluster(dataDir: string): Promise<void> {
   const template = process.env[CLUSTER_TEMPLATE];
   if (template === undefined) return;

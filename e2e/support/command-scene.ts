@@ -13,7 +13,7 @@ interface Opened {
   readonly server: ServerProcess;
 }
 
-/** A server and its commands. Create it at the top of a test file: its hooks start and stop the server. */
+/** A server and its commands. A test file creates it at its top; its hooks start and stop the server. */
 export class CommandScene {
   #database: TestDatabase | undefined;
   #opened: Opened | undefined;
@@ -56,7 +56,7 @@ export class CommandScene {
 
   readonly drs = (...args: readonly string[]): Promise<Printed> => runInProcess(this.environment, ...args);
 
-  /** Runs a command that lists with `--json`, and returns its rows. */
+  /** Runs a list command with `--json`, and returns its rows. */
   readonly listed = async (...args: readonly string[]): Promise<Record<string, unknown>[]> => {
     const { code, stdout, stderr } = await this.drs(...args, "--json");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -83,5 +83,5 @@ export class CommandScene {
   };
 }
 
-/** A time as commands print it. */
+/** The form in which commands print a time. */
 export const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;

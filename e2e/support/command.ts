@@ -1,4 +1,4 @@
-/** `drs` in this process: what a command prints and returns, without the price of a process. */
+/** Runs `drs` in this process, and returns its output and exit code without the cost of a separate process. */
 import { Writable } from "node:stream";
 import { createProgram } from "../../packages/server/src/cli/program.ts";
 import { runProgram } from "../../packages/server/src/cli/run-program.ts";
@@ -25,7 +25,7 @@ class Collector extends Writable {
   }
 }
 
-/** That of a process which gets no signal. */
+/** The context of a process that gets no signal. */
 export const contextWith = (
   environment: Readonly<Record<string, string>>,
   stdout: Writable,
@@ -43,13 +43,13 @@ export const contextWith = (
   onSignal: () => {},
 });
 
-/** Runs a command; on an external database with `--break-glass` where it has this option. */
+/** Runs a command. On an external database it adds `--break-glass` if the command has this option. */
 export const runInProcess = (
   environment: Readonly<Record<string, string>>,
   ...args: readonly string[]
 ): Promise<Printed> => runAsGiven(environment, ...withBreakGlass(environment, args));
 
-/** Runs a command with these arguments and no others. */
+/** Runs a command with exactly these arguments. */
 export async function runAsGiven(
   environment: Readonly<Record<string, string>>,
   ...args: readonly string[]
@@ -60,7 +60,7 @@ export async function runAsGiven(
   return { code, stdout: stdout.toString(), stderr: stderr.toString() };
 }
 
-/** The arguments, and `--break-glass` where the command has it and works on an external database. */
+/** The arguments, with `--break-glass` added if the command has this option and works on an external database. */
 export function withBreakGlass(
   environment: Readonly<Record<string, string>>,
   args: readonly string[],
@@ -78,10 +78,10 @@ export function withBreakGlass(
 
 const NO_ID = "019a0000-0000-7000-8000-000000000000";
 
-/** Arguments of a read for legal claims: it shows what a hold alone keeps. */
+/** Arguments of a read for legal claims, which shows what only a hold keeps. */
 export const PRIVACY = ["--include-restricted", "--reason", "a legal claim"] as const;
 
-/** Arguments without which a command is wrong usage. */
+/** Required arguments of commands. Without them a command is wrong usage. */
 export const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   "token issue": ["--account", "a"],
   "token revoke": [NO_ID],
@@ -163,22 +163,22 @@ export const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   "export acknowledge": [NO_ID, "--reason", "a letter"],
 };
 
-/** Commands that are no groups, by name. */
+/** Names of commands that are no groups. */
 export function leafCommands(): readonly string[] {
   const names = everyCommand().map((path) => path.join(" "));
   return names.filter((name) => name !== "" && !names.some((other) => other.startsWith(`${name} `)));
 }
 
-/** Commands on a folder of files or on an endpoint, which use no configuration and no database. */
+/** Commands that work on a folder of files or on an endpoint, and use no configuration and no database. */
 export const LOCAL: ReadonlySet<string> = new Set([
   "bench",
   ...["init", "test", "lock", "list", "show"].map((name) => `feature ${name}`),
 ]);
 
-/** Commands that are no groups, and use an installation. */
+/** Names of commands that are no groups and use an installation. */
 export const commandsOfInstallation = (): readonly string[] => leafCommands().filter((name) => !LOCAL.has(name));
 
-/** Every command there is, as words: groups and the program itself too. */
+/** Every command as a list of words, including groups and the program itself. */
 export function everyCommand(): (readonly string[])[] {
   const sink = new Collector();
   const program = createProgram(contextWith({}, sink, sink));
@@ -189,7 +189,7 @@ export function everyCommand(): (readonly string[])[] {
   return walk(program, []);
 }
 
-/** The objects of `--json`, one a line. */
+/** The objects that `--json` prints, one in each line. */
 export function objects<T = Record<string, unknown>>(text: string): T[] {
   return text
     .split("\n")
@@ -197,7 +197,7 @@ export function objects<T = Record<string, unknown>>(text: string): T[] {
     .map((line) => JSON.parse(line) as T);
 }
 
-/** The environment of commands that go through the admin API of a server, with a new token of the roles. */
+/** The environment of commands that use the admin API of a server with a new token, which has these roles. */
 export async function remoteEnvironment(
   environment: Readonly<Record<string, string>>,
   adminUrl: string,

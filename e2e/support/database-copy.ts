@@ -1,13 +1,13 @@
-/** Databases that take each other's place, as a standby that was promoted takes the place of its primary. */
+/** Databases that replace each other, as a promoted standby replaces its primary. */
 import pg from "pg";
 import { afterAll, beforeAll } from "vitest";
 import { sharedDatabase, temporaryFolder, type TestDatabase } from "./database.ts";
 import { until } from "./embedded.ts";
 
-/** A cluster whose members exist from the hooks of the file on. */
+/** A cluster. Its members exist after the hooks of the file have run. */
 export interface AdministeredCluster {
   readonly database: TestDatabase;
-  /** A connection that may rename and connect databases. */
+  /** A connection that may rename databases and allow connections to them. */
   readonly admin: pg.Client;
   /** A folder that is deleted at the end of the file. */
   readonly folder: string;
@@ -45,7 +45,7 @@ export function useAdministeredCluster(): AdministeredCluster {
 
 export const databaseName = (url = ""): string => new URL(url).pathname.slice(1);
 
-/** Ends all connections, and lets no client open another one. */
+/** Ends all connections, and prevents new ones. */
 export async function disconnect(admin: pg.Client, database: string): Promise<void> {
   await admin.query(`alter database ${database} allow_connections false`);
   await admin.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", [database]);
@@ -55,10 +55,10 @@ export async function disconnect(admin: pg.Client, database: string): Promise<vo
   });
 }
 
-/** The database that a swap put aside. */
+/** The name of the database that a swap has replaced. */
 export const copyName = (database: string): string => `${database}_copy`;
 
-/** @returns what puts the copy in the place of the database, and the database back in its place. */
+/** @returns a function that replaces the database with the copy, and at the next call replaces it back. */
 export async function copyOf(admin: pg.Client, database: string): Promise<() => Promise<void>> {
   const [copy, aside] = [copyName(database), `${database}_aside`];
   await disconnect(admin, database);

@@ -1,4 +1,4 @@
-/** Databases in a PostgreSQL that the tests start, handed to servers as external ones. */
+/** Databases in a PostgreSQL that the tests start. Servers use them as external databases. */
 import { randomBytes, randomUUID } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { startPostgres } from "./start-postgres.ts";
 import { makeClock } from "./test-clock.ts";
 
 export interface TestDatabase {
-  /** Environment of a server that uses a new database in this PostgreSQL, with keys of its own. */
+  /** The environment of a server that uses a new database in this PostgreSQL and separate keys. */
   environment(): Promise<Record<string, string>>;
   url(database: string): string;
   close(): Promise<void>;
@@ -23,7 +23,7 @@ export async function temporaryFolder(): Promise<{ path: string; remove: () => P
 
 export type OwnerClient = pg.Client & OwnerConnection;
 
-/** A connection as the tables' owner, who may do anything. */
+/** A connection as the owner of the tables, who may do anything. */
 export async function connectAsOwner(environment: Readonly<Record<string, string>>): Promise<OwnerClient> {
   const connectionString = environment["DRS_DATABASE_URL"];
   const client = new pg.Client({ connectionString, options: "-c search_path=drs -c timezone=UTC" });
@@ -31,11 +31,13 @@ export async function connectAsOwner(environment: Readonly<Record<string, string
   return client as OwnerClient;
 }
 
-/** Locks that sessions of this database wait for, as a FROM clause; other test files use the same PostgreSQL. */
+/** A FROM clause with the locks for which sessions of this database wait. Other test files use the same PostgreSQL. */
 export const AWAITED_LOCKS = `from pg_locks
   where not granted and pid in (select pid from pg_stat_activity where datname = current_database())`;
 
-/** Names the socket folder of the PostgreSQL that all files of a test run share (shared-postgres.ts). */
+/**
+ * The variable that names the socket folder of the PostgreSQL that all files of a test run share (shared-postgres.ts).
+ */
 export const SHARED_SOCKET = "TEST_POSTGRES_SOCKET";
 
 /** Databases in the PostgreSQL of the test run. A file that changes the cluster itself uses `startDatabase`. */
@@ -46,13 +48,15 @@ export async function sharedDatabase(): Promise<TestDatabase> {
   return { ...databasesAt(socket, folder.path, TEMPLATE), close: () => folder.remove() };
 }
 
-/** A PostgreSQL of the caller's own, a copy of the run's template; without one its databases are empty. */
+/**
+ * A separate PostgreSQL for the caller, as a copy of the run's template. Without a template its databases are empty.
+ */
 export async function startDatabase(): Promise<TestDatabase> {
   const isCopy = process.env[CLUSTER_TEMPLATE] !== undefined;
   return startOwn(copyCluster, isCopy ? TEMPLATE : undefined);
 }
 
-/** A PostgreSQL of the caller's own with empty databases. */
+/** A separate PostgreSQL for the caller, with empty databases. */
 export function startEmptyDatabase(): Promise<TestDatabase> {
   return startOwn(async () => {});
 }
@@ -85,7 +89,7 @@ function databasesAt(socket: string, keys: string, template?: string): Omit<Test
         DRS_KEY_DIR: join(keys, `keys-${database}`),
         DRS_KEY_ENCRYPTION_KEY: randomBytes(32).toString("base64"),
         ...(template !== undefined && (await makeClock(keys, database))),
-        // Tests of other things give short reasons.
+        // Reasons in tests of other things are short.
         DRS_REASON_MIN_LENGTH: "1",
       };
     },

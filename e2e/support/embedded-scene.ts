@@ -1,11 +1,11 @@
-/** Homes of embedded databases with servers and commands on them. */
+/** Homes of embedded databases, with servers and commands on them. */
 import { afterEach, expect } from "vitest";
 import { type Home, makeEmptyHome, until } from "./embedded.ts";
 import { type CommandResult, runDrs, type ServerProcess, startServer } from "./server.ts";
 
-/** An embedded database per test. Create it at the top of a test file: its hook cleans up at the end of each test. */
+/** An embedded database per test. A test file creates it at its top; its hook cleans up at the end of each test. */
 export class EmbeddedScene {
-  /** Run at the end of the test, the last one first. */
+  /** Functions that run at the end of the test, in reverse order. */
   readonly leftovers: (() => Promise<unknown>)[] = [];
 
   constructor() {
@@ -44,7 +44,7 @@ export const migrate = ({ environment }: Home): Promise<CommandResult> => runDrs
 export const issueToken = ({ environment }: Home, account = "a"): Promise<CommandResult> =>
   runDrs(environment, ["token", "issue", "--account", account, "--json"]);
 
-/** A server that must not start. */
+/** Starts a server that must not start. */
 export const refusedServe = ({ environment }: Home, more: Record<string, string> = {}): Promise<CommandResult> =>
   runDrs({ ...environment, ...more }, ["serve"]);
 
@@ -55,7 +55,7 @@ export function expectRefused(result: CommandResult, ...messages: readonly (stri
   expect(result.stderr).not.toMatch(/^\s+at /m);
 }
 
-/** The file that says "stopped" is deleted a moment before the process ends. */
+/** Waits until no PostgreSQL runs, because its pid file is deleted a moment before its process ends. */
 export async function expectStopped(place: Home): Promise<void> {
   await until(async () => (await place.postgres()).length === 0, 5_000);
 }

@@ -1,26 +1,26 @@
-/** Folders for an embedded server and its keys, and a look at the PostgreSQL that runs on them. */
+/** Folders for an embedded server and its keys, and functions that look for the PostgreSQL that runs on them. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { copyCluster } from "./cluster-template.ts";
 import { temporaryFolder } from "./database.ts";
 
 export interface Home {
-  /** Holds both directories; only its owner may enter it. */
+  /** The folder of both directories. Only its owner may enter it. */
   readonly path: string;
   readonly dataDir: string;
   readonly keyDir: string;
-  /** The environment of servers and commands; the system chooses the ports. */
+  /** The environment of servers and commands. The system chooses the ports. */
   readonly environment: Record<string, string>;
   /** Process ids of the PostgreSQL on the data directory: one or none. */
   postgres(): Promise<number[]>;
-  /** Ends a PostgreSQL that was left behind, and removes everything. */
+  /** Ends a PostgreSQL that still runs, and removes everything. */
   remove(): Promise<void>;
 }
 
-/** A home with a cluster in it that no server has used yet, which spares its first server an initdb. */
+/** A home with a cluster that no server has used yet, so that its first server needs no initdb. */
 export async function makeHome(): Promise<Home> {
   const home = await makeEmptyHome();
-  // A server runs the embedded PostgreSQL, whichever the other tests use.
+  // A server uses the embedded PostgreSQL, whichever PostgreSQL the other tests use.
   if (process.env["TEST_POSTGRES_BIN"] === undefined) await copyCluster(home.dataDir);
   return home;
 }
@@ -58,12 +58,12 @@ async function postgresOn(dataDir: string): Promise<number[]> {
     }),
   );
   const pids = found.flat();
-  // A child that was forked a moment ago still has the name of its parent.
+  // A child still has the name of its parent for a moment after the fork.
   const children = new Set((await Promise.all(pids.map(childrenOf))).flat());
   return pids.filter((pid) => !children.has(pid));
 }
 
-/** Waits for what must come true by itself. */
+/** Waits until a condition is true. */
 export async function until(condition: () => boolean | Promise<boolean>, withinMs = 20_000): Promise<void> {
   const deadline = Date.now() + withinMs;
   while (!(await condition())) {

@@ -37,7 +37,7 @@ export async function erase(environment: Environment, ...args: readonly string[]
   expect(done.code, done.stderr).toBe(0);
 }
 
-/** Adopts a feature, which later events have values of. @param folder gets a file. */
+/** Adopts a feature, so that later events have values. @param folder receives the definition. */
 async function adoptFeature(environment: Environment, folder: string): Promise<void> {
   const file = join(folder, "bundles.json");
   await writeFile(file, JSON.stringify([bundleOf("() => true", { purposes: ["default"] })]));
@@ -58,9 +58,10 @@ async function featuresOf(environment: Environment, account: string): Promise<un
 }
 
 /**
- * Stores, lets a backup be made, stores more, erases an account and an event, restores, and looks.
- * @param backUp makes a backup; what it returns brings it back, while nothing runs.
- * @param folder if present, events have features, whose definition is written there.
+ * Stores events, makes a backup, stores more events, erases an account and an event, restores the backup, and checks
+ * that the erasures still hold.
+ * @param backUp makes a backup and returns a function that restores it while no process runs.
+ * @param folder the folder for the definition of a feature. Without a folder, events have no features.
  */
 export async function expectErasureSurvivesRestore(
   environment: Environment,

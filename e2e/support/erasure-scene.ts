@@ -1,4 +1,7 @@
-/** Two servers with a journal, events that are stored and erased, and a view of everything that an erasure changes. */
+/**
+ * Two servers with a journal, events that are stored and erased, and functions that read everything that an erasure
+ * changes.
+ */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect } from "vitest";
@@ -16,7 +19,7 @@ export interface Stored {
   readonly request: Omit<Parameters<typeof send>[0], "url">;
 }
 
-/** Servers on one database. Create it at the top of a test file: its hooks start and stop everything. */
+/** Servers on one database. A test file creates it at its top; its hooks start and stop everything. */
 export class ErasureScene extends SystemScene {
   readonly servers: ServerProcess[] = [];
   #accounts = 0;
@@ -37,7 +40,7 @@ export class ErasureScene extends SystemScene {
     });
   }
 
-  /** Environment of its servers. */
+  /** The environment of the servers. */
   get serving(): Record<string, string> {
     return { ...this.environment, DRS_THROTTLE_RATE: "0", DRS_RETENTION_INTERVAL: "24h" };
   }
@@ -45,7 +48,7 @@ export class ErasureScene extends SystemScene {
   readonly party = (account = `erased-${this.#accounts++}`): Promise<Credentials> =>
     makeCredentials(this.system, account);
 
-  /** Posts to one server and then to the other, in turns. */
+  /** Posts to both servers in turns. */
   readonly post = (request: Stored["request"]): Promise<Reply> =>
     send({ ...request, url: this.servers[this.#turn++ % this.servers.length]?.url ?? "" });
 
@@ -85,13 +88,13 @@ export class ErasureScene extends SystemScene {
 
   readonly secretExists = (keyId: string): Promise<boolean> => secretExists(this.environment, accountSecretName(keyId));
 
-  /** Number of the journal's entries. */
+  /** The number of entries of the journal. */
   readonly entries = async (): Promise<number> => {
     const found = await readdir(join(this.folder, "journal"), { recursive: true }).catch(() => []);
     return found.filter((name) => name.endsWith(".json")).length;
   };
 
-  /** Every table that an erasure changes: which of them still hold the text. */
+  /** The tables that an erasure changes and that still contain the text. */
   readonly tablesWith = async (text: string): Promise<string[]> => {
     const { rows } = await this.owner.query<{ name: string }>(
       "select relname as name from pg_class where relnamespace = 'drs'::regnamespace and relkind in ('r', 'p') and not relispartition",
@@ -104,7 +107,7 @@ export class ErasureScene extends SystemScene {
     return found;
   };
 
-  /** Reads what the receipt of an erasure says. */
+  /** Reads the content of an erasure's receipt. */
   readonly receiptOf = async (erasureId: string): Promise<Record<string, unknown>> => {
     const { code, stdout, stderr } = await this.drs("receipt", "get", erasureId);
     expect(code, stderr).toBe(0);

@@ -1,18 +1,18 @@
-/** A network that fails in chosen ways between a client and a server, request by request. */
+/** A network between client and server that fails in chosen ways, request by request. */
 import { createServer, type IncomingMessage, request as httpRequest, type ServerResponse } from "node:http";
 
 export type Fault =
-  /** The connection ends after the request was read; the server never sees it. */
+  /** The connection ends after the proxy has read the request. The server never receives it. */
   | "cut before the server"
-  /** The server gets half of the body, then the end of the connection. */
+  /** The server receives half of the body, and then the connection ends. */
   | "cut within the request"
-  /** The server has answered, so it has committed; its answer is lost. */
+  /** The server has answered, so it has committed, but its answer is lost. */
   | "cut after the commit"
-  /** The answer breaks off in the middle of its body. */
+  /** The answer ends in the middle of its body. */
   | "cut within the answer"
-  /** The proxy passes nothing on and answers nothing. */
+  /** The proxy forwards nothing and answers nothing. */
   | "silence"
-  /** The server has answered; the answer comes after the client has stopped waiting. */
+  /** The server's answer reaches the client after the client has stopped waiting. */
   | "slow"
   | "429"
   | "503 with Retry-After"
@@ -42,15 +42,18 @@ export interface FaultyProxy {
   readonly url: string;
   /** Every request that arrived, in order. */
   readonly seen: readonly Seen[];
-  /** Sets what happens to the next requests with this key; later ones, and those of other keys, pass. */
+  /** Sets the errors of the next requests with this key. Later requests, and requests with other keys, pass. */
   plan(key: string, errors: readonly Fault[]): void;
   close(): Promise<void>;
 }
 
 export interface ProxyOptions {
-  /** The address that requests are passed to; asked for each request, so that a server may come back elsewhere. */
+  /**
+   * Returns the address to which requests are forwarded. It is called for each request, because a server may restart at
+   * another address.
+   */
   readonly target: () => string;
-  /** Time in milliseconds for which `slow` holds an answer back. */
+  /** Milliseconds by which `slow` delays an answer. */
   readonly slowMs: number;
 }
 

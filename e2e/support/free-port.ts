@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 
-/** Finds a port that was free a moment ago, for a program whose port must be known before it starts. */
+/** Finds a port that was free a moment ago, for a program that must know its port before it starts. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -1,4 +1,4 @@
-/** A system whose events expire after an hour, events that are stored in the past, and holds on them. */
+/** A system whose events expire after an hour, with events that are stored in the past, and holds on them. */
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { holdSecretName } from "../../packages/server/src/crypto/sealer.ts";
@@ -11,14 +11,14 @@ import { advanceClock } from "./test-clock.ts";
 export const WHY = ["--reason", "dispute", "--approver", "J. Doe", "--review", "2999-01-31"];
 
 /**
- * A server with holds. Create it at the top of a test file: its hooks open and close everything, and lift each hold at
+ * A server with holds. A test file creates it at its top; its hooks open and close everything, and lift each hold at
  * the end of its test.
  */
 export class HoldScene extends SystemScene {
   #past: Past | undefined;
   #accounts = 0;
   /**
-   * The time at which events are stored: each test has hours of its own, because a dropped partition is not made again.
+   * The age at which events are stored. Each test has different hours, because a dropped partition is not made again.
    */
   hoursAgo = 46;
 
@@ -41,7 +41,7 @@ export class HoldScene extends SystemScene {
 
   readonly newAccount = (): string => `account-${this.#accounts++}`;
 
-  /** Stores an event as it would have been received so many hours ago. */
+  /** Stores an event as if it had been received this many hours ago. */
   readonly store = (hoursAgo: number, attributes: EventIn): Promise<PastEvent> => {
     if (this.#past === undefined) throw new Error("a hook opens the store");
     return this.#past.store(hoursAgo, attributes);
@@ -62,7 +62,7 @@ export class HoldScene extends SystemScene {
   readonly holds = async (): Promise<Record<string, unknown>[]> =>
     objects((await this.drs("hold", "list", "--json")).stdout);
 
-  /** A retention pass. */
+  /** Runs a retention pass. */
   readonly run = async (): Promise<Record<string, unknown>> => {
     const { code, stdout, stderr } = await this.drs("retention", "run", "--json");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });

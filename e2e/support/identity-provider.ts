@@ -1,4 +1,4 @@
-/** An identity provider of OpenID Connect on loopback, with people who sign in by their name alone. */
+/** An OpenID Connect provider on loopback, at which people sign in with their name only. */
 import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
@@ -71,7 +71,7 @@ function listenerOf(
   };
 }
 
-/** The form that asks for a name; consent is given at once. */
+/** Answers the form that asks for a name. Consent is given at once. */
 async function interact(provider: Provider, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { prompt, session, params } = await provider.interactionDetails(request, response);
   if (prompt.name === "consent" && session) {

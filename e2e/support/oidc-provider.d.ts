@@ -1,4 +1,4 @@
-/** The parts of `oidc-provider` that the tests use; the package has no types. */
+/** Types of the part of `oidc-provider` that the tests use, because the package has no types. */
 declare module "oidc-provider" {
   import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 

@@ -1,4 +1,4 @@
-/** Accounts, tokens and actions, good and bad, made directly in the database of a server. */
+/** Accounts, tokens and actions, valid and invalid ones, which are written directly into the database of a server. */
 import { registerAction, revokeAction } from "../../packages/server/src/actions/action-table.ts";
 import { readConfig } from "../../packages/server/src/config/config.ts";
 import { openSystem, type System } from "../../packages/server/src/app/system.ts";

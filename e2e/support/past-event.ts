@@ -1,4 +1,4 @@
-/** Events that were received earlier than now, through the real sealer and store. */
+/** Events that were received in the past, stored by the real sealer and store. */
 import { randomUUID } from "node:crypto";
 import { uuidv7 } from "../../packages/server/src/identifiers/uuidv7.ts";
 import type { System } from "../../packages/server/src/app/system.ts";
@@ -12,7 +12,10 @@ export interface PastEvent extends PromotedAttributes {
 
 export type EventIn = Partial<Omit<PromotedAttributes, "eventId" | "receivedAt">>;
 
-/** Stores events as they would have been so many hours ago: at most 48, as no partition is made for earlier ones. */
+/**
+ * Stores events as if they had been received this many hours ago. The maximum is 48, because no partition is made for
+ * earlier hours.
+ */
 export class Past {
   readonly #system: System;
   readonly #store: EventStore & { close(): Promise<void> };

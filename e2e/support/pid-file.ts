@@ -1,4 +1,4 @@
-/** Processes that write their ids into files. */
+/** Functions for processes that write their ids into files. */
 import { readFile } from "node:fs/promises";
 import { until } from "./embedded.ts";
 
@@ -6,7 +6,7 @@ export const hasStarted = async (path: string): Promise<boolean> => (await textO
 
 export const wasStarted = (path: string): Promise<void> => until(() => hasStarted(path));
 
-/** Whether the process is there, and no zombie. */
+/** Whether the process exists and is no zombie. */
 export async function isRunning(path: string): Promise<boolean> {
   const pid = (await textOf(path)).trim();
   const stat = await textOf(`/proc/${pid}/stat`);

@@ -1,9 +1,12 @@
-/** Raw events as text: any JSON that the rules allow, spelt in every way that JSON allows. */
+/** Texts of raw events: any JSON that the rules allow, in every spelling that JSON allows. */
 import fc from "fast-check";
 
 const space = fc.constantFrom("", "", "", " ", "\n", "\t", "\r\n", "  ");
 
-/** A string literal: characters as they are or escaped, in either case, as pairs where need be. */
+/**
+ * A string literal whose characters are unchanged or escaped, with hexadecimal digits in either case, and with
+ * surrogate pairs where they are needed.
+ */
 const literal = (characters: fc.Arbitrary<string>): fc.Arbitrary<string> =>
   fc
     .array(fc.tuple(characters, fc.nat(3)), { maxLength: 12 })
@@ -43,7 +46,7 @@ const number = fc.oneof(
 
 const NAMES = ["__proto__", "constructor", "toString", "status", "data", "hasOwnProperty", "0", "", "isEmulator"];
 
-/** Members with different names; names that decode alike are dropped. */
+/** Members with different names. Names that decode to the same text are dropped. */
 function members(value: fc.Arbitrary<string>, maxLength: number): fc.Arbitrary<string[]> {
   const name = fc.oneof(
     literal(character),
@@ -81,7 +84,7 @@ const outcome = fc.oneof(
   literal(character).map((error) => `{"error":${error},"status":"error"}`),
 );
 
-/** The text of a raw event that the endpoint must take. */
+/** The text of a raw event that the endpoint must accept. */
 export function randomEvent(sessionId: string, collectedAt: string): fc.Arbitrary<string> {
   const known = [
     `"session_id":${JSON.stringify(sessionId)}`,

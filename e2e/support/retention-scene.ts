@@ -1,4 +1,7 @@
-/** A server whose events expire when a test says so, and a view of its partitions and their secrets. */
+/**
+ * A server whose events expire when a test advances the clock, and functions that read its partitions and their
+ * secrets.
+ */
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { partitionSecretName } from "../../packages/server/src/crypto/partition-secrets.ts";
 import type { Expired } from "../../packages/server/src/lifecycle/retention/runs.ts";
@@ -11,7 +14,7 @@ import { SystemScene } from "./system-scene.ts";
 import { advanceClock } from "./test-clock.ts";
 
 const HOUR_MS = 3_600_000;
-/** Longer than any test advances the clock. */
+/** A period that is longer than any test advances the clock. */
 const VALID_MS = 200 * 365 * 24 * HOUR_MS;
 
 export interface Stored {
@@ -20,7 +23,7 @@ export interface Stored {
 }
 
 /**
- * A server whose events expire. Create it at the top of a test file: its hooks start and stop everything. Each test
+ * A server whose events expire. A test file creates it at its top; its hooks start and stop everything. Each test
  * begins with a period of 30 days.
  */
 export class RetentionScene extends SystemScene {
@@ -48,7 +51,7 @@ export class RetentionScene extends SystemScene {
     return this.#who;
   }
 
-  /** Starts a server, whose passes run only where a test sets their interval. */
+  /** Starts a server. It runs retention passes only if the test sets their interval. */
   readonly start = async (settings: Record<string, string> = {}): Promise<void> => {
     const serving = { ...this.environment, DRS_THROTTLE_RATE: "0", DRS_RETENTION_INTERVAL: "24h" };
     this.#server = await startServer({ ...serving, ...settings });
@@ -59,7 +62,7 @@ export class RetentionScene extends SystemScene {
     body: JSON.stringify(transport(this.who, new Date(this.system.clock.now()))),
   });
 
-  /** Posts to the running server: each start has another port. */
+  /** Posts to the running server, which has a different port after each start. */
   readonly post = (request: Stored["request"]): Promise<Reply> => send({ ...request, url: this.server.url });
 
   readonly store = async (): Promise<Stored> => {
@@ -77,7 +80,7 @@ export class RetentionScene extends SystemScene {
   /** Advances the clock of the database, of the server and of commands. */
   readonly advance = (milliseconds: number): Promise<void> => advanceClock(this.environment, milliseconds);
 
-  /** A retention pass. */
+  /** Runs a retention pass. */
   readonly run = async (): Promise<Expired> => {
     const { code, stdout, stderr } = await this.drs("retention", "run", "--json");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });

@@ -1,4 +1,4 @@
-/** Servers on fresh databases with two accounts each, and what tests ask of them. */
+/** Servers on fresh databases with two accounts each, and checks that several tests use. */
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { authorized, freshKey, type Reply, send, transport } from "./client.ts";
 import { sharedDatabase, type TestDatabase } from "./database.ts";
@@ -15,7 +15,7 @@ export interface Stage {
   readonly other: Credentials;
 }
 
-/** Servers of one file. Create it at the top of a test file: its hooks stop each server at the end of its test. */
+/** Servers of one file. A test file creates it at its top; its hooks stop each server at the end of its test. */
 export class ServerScene {
   #database: TestDatabase | undefined;
   readonly #running: ServerProcess[] = [];
@@ -58,7 +58,7 @@ export class ServerScene {
   readonly stage = async (settings: Record<string, string> = {}): Promise<Stage> =>
     this.stageOn({ ...(await this.environment()), ...settings });
 
-  /** Makes a stage on a database of the caller's. */
+  /** Makes a stage on a database that the caller made. */
   readonly stageOn = async (environment: Record<string, string>): Promise<Stage> => {
     const who = await credentials(environment, "who");
     const other = await credentials(environment, "other");
@@ -77,10 +77,10 @@ export function expectRetryLater(reply: Reply, status: number, problem: string):
   expect(reply.headers["retry-after"]).toMatch(WHOLE_SECONDS);
 }
 
-/** Time after which each process of a server knows what the others hold. */
+/** Time after which each process of a server knows the requests of the others. */
 const REPORTED_AFTER_MS = PROCESSES > 1 ? 200 : 0;
 
-/** Waits until the server is answering this number of requests, and all of its processes know. */
+/** Waits until the server is answering this number of requests and all of its processes know it. */
 export async function untilInFlight(server: ServerProcess, count: number): Promise<void> {
   await until(async () => (await inFlight(server)) === count);
   await new Promise((resolve) => setTimeout(resolve, REPORTED_AFTER_MS));

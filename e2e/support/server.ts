@@ -1,4 +1,4 @@
-/** The server and the command line as processes of their own, as an operator runs them. */
+/** The server and the command line as separate processes, as an operator runs them. */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { join } from "node:path";
 import { drsOfRun } from "./bundle-drs.ts";
@@ -17,9 +17,9 @@ export interface ServerProcess {
   /** All text that was printed on standard output so far. */
   stdout(): string;
   stderr(): string;
-  /** SIGTERM, and wait for the end. Returns the exit code. */
+  /** Sends SIGTERM, and waits for the end. Returns the exit code. */
   stop(): Promise<number | null>;
-  /** `kill -9`, and wait for the end. */
+  /** Sends SIGKILL, and waits for the end. */
   kill(): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export interface StartOptions {
   readonly cwd?: string;
   /** The checkout whose server is started; this one by default. */
   readonly root?: string;
-  /** Whom a command runs as; root alone may choose. */
+  /** The user who runs a command. Only root may choose it. */
   readonly uid?: number;
 }
 
@@ -35,16 +35,16 @@ function cleanEnvironment(environment: Readonly<Record<string, string>>): Record
   const inherited = Object.entries(process.env).filter(
     (entry): entry is [string, string] => !entry[0].startsWith("DRS_") && entry[1] !== undefined,
   );
-  // The commands must not use a `drs login` of the person who runs the tests.
+  // The commands must not use the `drs login` of the person who runs the tests.
   return { ...Object.fromEntries(inherited), XDG_CONFIG_HOME: "/nonexistent", ...environment };
 }
 
-/** The options of V8 that the server sets itself: with them it need not replace its process, which takes time. */
+/** The V8 options that the server sets itself. If they are given, it need not replace its process, which takes time. */
 export const V8_OPTIONS = ["--max-semi-space-size=4", "--initial-old-space-size=64", "--v8-pool-size=1"];
 
 const drs = (root: string): string => (root === ROOT ? drsOfRun() : join(root, "packages/server/bin/drs.js"));
 
-/** `drs` with these arguments, without its output: the caller ends it. */
+/** Starts `drs` with these arguments and without its output. The caller ends the process. */
 export const spawnDrs = (environment: Readonly<Record<string, string>>, args: readonly string[]): ChildProcess =>
   spawn(process.execPath, [drs(ROOT), ...withBreakGlass(environment, args)], {
     cwd: ROOT,
@@ -107,9 +107,9 @@ export function runDrs(
   return new Promise((resolve) => {
     execFile(
       process.execPath,
-      // Another checkout may not have the option.
+      // Another checkout may not have the option `--break-glass`.
       [...clockOptions(environment), drs(root), ...(root === ROOT ? withBreakGlass(environment, args) : args)],
-      // Killed when it does not end by itself: no test leaves a process behind.
+      // A process that does not end by itself is killed, so that no test leaves a process.
       {
         cwd,
         env: cleanEnvironment(environment),
@@ -135,7 +135,7 @@ export interface Credentials {
   readonly sessionId: string;
 }
 
-/** Issues a token and registers an action that are valid for `ttl`, by the command line. */
+/** Issues a token and registers an action through the command line. Both are valid for `ttl`. */
 export async function credentials(
   environment: Readonly<Record<string, string>>,
   account = "customer-1",

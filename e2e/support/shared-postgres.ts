@@ -1,6 +1,6 @@
 /**
- * Vitest's global setup: one PostgreSQL for the run, with a migrated database that each test database is a clone of, and
- * a bundled `drs`.
+ * Vitest's global setup. It starts one PostgreSQL for the run, with a migrated database from which each test database
+ * is cloned, and bundles `drs`.
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { startPostgres } from "./start-postgres.ts";
 
 let stop: (() => Promise<void>) | undefined;
 
-/** Runs once for each project of the run, which share what the first one made. */
+/** Runs once for each project of the run. The projects share what the first one made. */
 export async function setup(): Promise<void> {
   if (process.env[SHARED_SOCKET] !== undefined) return;
   const folder = await temporaryFolder();
@@ -27,7 +27,10 @@ export async function setup(): Promise<void> {
   };
 }
 
-/** Without the last checkpoint, which writes and syncs the files of every test's database: about a minute. */
+/**
+ * Ends PostgreSQL without its last checkpoint, which would write and sync the files of every test's database and take
+ * about a minute.
+ */
 async function endAtOnce(dataDir: string): Promise<void> {
   const file = await readFile(join(dataDir, "postgres/postmaster.pid"), "utf8");
   process.kill(Number.parseInt(file, 10), "SIGQUIT");

@@ -1,6 +1,6 @@
 /**
- * Preloaded into the servers and commands of tests: their `Date` is the clock of the test. Timers and `performance` stay
- * those of the machine. Plain JavaScript, which loads sooner.
+ * The servers and commands of tests preload this file, so that their `Date` shows the clock of the test. Timers and
+ * `performance` keep the machine's time. The file is plain JavaScript, which loads sooner.
  */
 import { openSync, readSync } from "node:fs";
 

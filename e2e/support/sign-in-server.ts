@@ -1,4 +1,4 @@
-/** A server to which people sign in by an identity provider on loopback. */
+/** A server to which people sign in through an identity provider on loopback. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { freePort } from "./free-port.ts";
@@ -14,7 +14,7 @@ export interface SignInServer {
   stop(): Promise<void>;
 }
 
-/** Subject 1 is `j.doe`, with the roles of the group `staff`. */
+/** Links subject 1 to `j.doe`, and gives this person the roles of the group `staff`. */
 export const roleFileOf = (issuer: string): string => `
 roles:
   staff: [operator, privacy, auditor]
@@ -23,7 +23,7 @@ people:
     identities: [{ issuer: "${issuer}", sub: "1" }]
 `;
 
-/** @param folder where the role file is. */
+/** @param folder the folder of the role file. */
 export async function startSignInServer(environment: Record<string, string>, folder: string): Promise<SignInServer> {
   const provider = await startIdentityProvider();
   provider.people.set("1", { groups: ["staff"] });

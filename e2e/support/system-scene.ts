@@ -1,4 +1,4 @@
-/** A system with a folder of its own, and `drs` with its environment: what the scenes of lifecycles have in common. */
+/** A system with a separate folder, and `drs` with its environment. The scenes of lifecycle tests extend it. */
 import type { System } from "../../packages/server/src/app/system.ts";
 import { runInProcess, type Printed } from "./command.ts";
 import type { OwnerClient, TestDatabase } from "./database.ts";
@@ -6,12 +6,12 @@ import { applyPeriod } from "./policy.ts";
 import { type TestSystem, useTestSystem } from "./test-system.ts";
 import { useFolder } from "./use-folder.ts";
 
-/** A system with a folder. Create it at the top of a test file: its hooks open and close everything. */
+/** A system with a folder. A test file creates it at its top; its hooks open and close everything. */
 export class SystemScene {
   readonly #folder = useFolder();
   readonly #opened: TestSystem;
 
-  /** @param settings in addition to the environment of the database, read when the system opens. */
+  /** @param settings settings in addition to the environment of the database. They are read when the system opens. */
   constructor(settings: (folder: string) => Record<string, string>) {
     this.#opened = useTestSystem("file", () => settings(this.folder));
   }

@@ -1,9 +1,9 @@
-/** A network that fails beneath a protocol: between a client and a server that speak over TCP or a Unix socket. */
+/** A network that fails below the protocol, between a client and a server that speak over TCP or a Unix socket. */
 import { createConnection, createServer, type Socket } from "node:net";
 import type { AddressInfo } from "node:net";
 
 export type Trouble =
-  /** Established connections stay open and forward nothing more; new ones are accepted and forward nothing. */
+  /** Established connections stay open and forward nothing more. New connections are accepted and forward nothing. */
   | "silent"
   /** Established connections get no answer, and new connections work. */
   | "silent on established connections"
@@ -15,14 +15,14 @@ export type Trouble =
 export interface TcpProxy {
   readonly port: number;
   fail(trouble: Trouble): void;
-  /** New connections work; established ones that were silenced stay silent. */
+  /** Makes new connections work. Established connections that were silenced stay silent. */
   heal(): void;
   close(): Promise<void>;
 }
 
 const DELAY_MS = 30_000;
 
-/** @param target where connections go: the path of a Unix socket, or a port of this host. */
+/** @param target the path of a Unix socket or a port of this host, to which connections go. */
 export async function startTcpProxy(target: string | number): Promise<TcpProxy> {
   let trouble: Trouble | undefined;
   const pairs = new Set<{ readonly client: Socket; readonly server: Socket; isSilent: boolean }>();
@@ -43,7 +43,7 @@ export async function startTcpProxy(target: string | number): Promise<TcpProxy> 
       if (trouble !== "delayed") return void client.write(chunk);
       timers.add(setTimeout(() => client.write(chunk), DELAY_MS));
     });
-    // Neither side learns that the other has left a silent connection.
+    // Neither side learns that the other has closed a silent connection.
     client.on("close", () => {
       if (!pair.isSilent) server.destroy();
     });

@@ -1,6 +1,7 @@
 /**
- * The clock of a test database and of every server and command on it: the time of the machine, and what the test added.
- * SQL reads what was added from a table that only the template of the tests has, processes read it from a file.
+ * The clock of a test database and of all servers and commands on it: the time of the machine plus the time that the
+ * test has added. SQL reads the added time from a table that only the template of the tests has. Processes read it from
+ * a file.
  */
 import { readFileSync } from "node:fs";
 import { open, writeFile } from "node:fs/promises";
@@ -10,10 +11,12 @@ import type { Clock } from "../../packages/server/src/ports.ts";
 
 type Environment = Readonly<Record<string, string>>;
 
-/** The variable that names the file. Without it a process has the clock of the machine. */
+/** The variable that names the file. Without it a process uses the clock of the machine. */
 export const CLOCK_FILE = "TEST_CLOCK_FILE";
 
-/** Replaces the clock of the schema in the template. The table is in a schema of its own, which no migration knows. */
+/**
+ * Replaces the clock function of the schema in the template. The table is in a separate schema that no migration knows.
+ */
 export const SQL_CLOCK = `
   create schema test_clock;
   create table test_clock.added (milliseconds float8 not null);
@@ -27,7 +30,7 @@ export const SQL_CLOCK = `
   end
   $$`;
 
-/** @returns what the environment of a new test database says of its clock. */
+/** @returns the variables for the environment of a new test database that name its clock. */
 export async function makeClock(folder: string, database: string): Promise<Environment> {
   const path = join(folder, `clock-${database}`);
   await writeFile(path, encoded(0));
@@ -38,13 +41,13 @@ export async function makeClock(folder: string, database: string): Promise<Envir
 export const clockOptions = (environment: Environment): readonly string[] =>
   environment[CLOCK_FILE] === undefined ? [] : ["--import", join(import.meta.dirname, "shift-date.js")];
 
-/** The clock for code in the process of the test. */
+/** The clock for code that runs in the process of the test. */
 export function clockOf(environment: Environment): Clock {
   const path = environment[CLOCK_FILE];
   return path === undefined ? Date : { now: () => Date.now() + addedIn(path) };
 }
 
-/** Moves the clock of the database, and of all processes that have its environment. Timers do not notice. */
+/** Advances the clock of the database and of all processes with its environment. Timers are not affected. */
 export async function advanceClock(environment: Environment, milliseconds: number): Promise<void> {
   const path = environment[CLOCK_FILE];
   if (path === undefined) throw new Error("only a clone of the template has a clock that moves");
@@ -53,7 +56,8 @@ export async function advanceClock(environment: Environment, milliseconds: numbe
   await client.connect();
   await client.query("update test_clock.added set milliseconds = $1", [added]);
   await client.end();
-  // In place: a process that reads it meanwhile finds all bytes of one of both.
+  // The file is overwritten in place. A process that reads it at this moment reads all bytes of either the old or the
+  // new time.
   const file = await open(path, "r+");
   await file.write(encoded(added), 0, 8, 0);
   await file.close();

@@ -1,11 +1,12 @@
-/** A database with an open system and an owner's connection, which the hooks of a test file open and close. */
+/** A database with an open system and a connection as the owner. The hooks of a test file open and close them. */
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import type { System } from "../../packages/server/src/app/system.ts";
 import { connectAsOwner, type OwnerClient, sharedDatabase, type TestDatabase } from "./database.ts";
 import { openTestSystem } from "./parties.ts";
 
 /**
- * A system whose members exist from the hooks on: a test reads them from here, not from a copy at the top of its file.
+ * A system whose members exist after the hooks have run. A test must read them from this object, not from a copy at the
+ * top of its file.
  */
 export interface TestSystem {
   readonly database: TestDatabase;
@@ -15,8 +16,8 @@ export interface TestSystem {
 }
 
 /**
- * @param each - A database for the whole file, or one for each test.
- * @param settings - In addition to the environment of the database, read when the system opens.
+ * @param each - whether the whole file has one database, or each test has one.
+ * @param settings - settings in addition to the environment of the database, which are read when the system opens.
  */
 export function useTestSystem(
   each: "file" | "test" = "file",

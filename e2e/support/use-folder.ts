@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from "vitest";
 import { temporaryFolder } from "./database.ts";
 
-/** @returns the path of a folder that the hooks of a test file make and delete. */
+/** @returns a function that returns the path of a folder, which the hooks of a test file make and delete. */
 export function useFolder(): () => string {
   let folder: Awaited<ReturnType<typeof temporaryFolder>> | undefined;
   beforeAll(async () => {

@@ -226,7 +226,7 @@ export const FOLDERS: readonly Folder[] = [
   },
   {
     name: "lifecycle",
-    purpose: "the worker: its jobs, in order",
+    purpose: "retention passes: their steps, in order",
     imports: [
       "ports",
       "postgres",
@@ -342,7 +342,7 @@ export const FOLDERS: readonly Folder[] = [
   },
   {
     name: "admin",
-    purpose: "the admin API: authenticates, authorises, validates and audits requests",
+    purpose: "the admin API: authenticates, authorises, validates and audits requests; the worker of its orders",
     imports: [
       "errors",
       "ports",

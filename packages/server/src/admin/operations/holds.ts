@@ -9,7 +9,7 @@ import type { OwnerTransaction } from "../../postgres/executor.ts";
 import { type Approval, approveByPrivacy } from "./approvals.ts";
 import { invalid, reasonOf, requireFuture, tried, writtenOf } from "./input.ts";
 import type { Operation, OperationCall } from "./operation.ts";
-import { inOrder } from "./orders.ts";
+import { inOrder } from "./journal-orders.ts";
 
 export const listHolds: Operation<"listHolds"> = async ({ ports }) => {
   const holds = await queryHolds(ports.pool);

@@ -9,7 +9,7 @@ import {
 } from "../../subject-requests/restrict-account.ts";
 import { invalid, reasonOf, tried, writtenOf } from "./input.ts";
 import type { Operation } from "./operation.ts";
-import { inOrder } from "./orders.ts";
+import { inOrder } from "./journal-orders.ts";
 import type { AdminPorts } from "./ports.ts";
 
 export const listRestrictions: Operation<"listRestrictions"> = async ({ ports, input: { account } }) => {

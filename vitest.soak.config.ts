@@ -1,7 +1,7 @@
 /** `npm run soak`: the suites whose rounds are random or timed, with many rounds each. */
 import { defineConfig } from "vitest/config";
 
-const SUITES = ["crash", "exactly-once", "exact-bytes", "retention", "holds", "erasure"];
+const SUITES = ["crash", "exactly-once", "exact-bytes", "retention", "holds", "erasure", "features", "data-scientist"];
 /** These run on servers of three processes, too. */
 const WITH_PROCESSES = ["crash", "exactly-once", "rejections", "operations"];
 

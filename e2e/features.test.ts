@@ -8,14 +8,16 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { bundleOf } from "../packages/features/src/bundle.fixture.ts";
 import { objects, runInProcess } from "./support/command.ts";
 import { authorized, send, transport } from "./support/client.ts";
-import { sharedDatabase, temporaryFolder, type TestDatabase } from "./support/database.ts";
+import { connectAsOwner, sharedDatabase, temporaryFolder, type TestDatabase } from "./support/database.ts";
 import { until } from "./support/embedded.ts";
 import { credentials, type Credentials, type ServerProcess, spawnDrs, startServer } from "./support/server.ts";
-import { rounds } from "./support/soak.ts";
+import { fullRounds } from "./support/soak.ts";
 
-const KILLS = rounds(3, 20);
-const WORKERS = 2;
-const EVENTS_A_ROUND = 12;
+const KILLS = fullRounds(3, 100);
+const WORKERS = fullRounds(2, 3);
+const EVENTS_A_ROUND = 8;
+/** An account is erased next to every such kill. */
+const KILLS_PER_ERASURE = fullRounds(3, 2);
 
 let database: TestDatabase;
 let environment: Record<string, string>;
@@ -28,7 +30,8 @@ const drs = (...args: readonly string[]) => runInProcess(environment, "feature",
 beforeAll(async () => {
   folder = await temporaryFolder();
   database = await sharedDatabase();
-  environment = { ...(await database.environment()), DRS_THROTTLE_RATE: "0", DRS_FEATURE_WORKER: "false" };
+  const settings = { DRS_THROTTLE_RATE: "0", DRS_FEATURE_WORKER: "false", DRS_ERASURE_JOURNAL: folder.path };
+  environment = { ...(await database.environment()), ...settings };
   servers = await Promise.all([startServer(environment), startServer(environment)]);
   who = await credentials(environment);
   const bundles = join(folder.path, "bundles.json");
@@ -48,11 +51,12 @@ const deciding = ["example@1", "--purpose", "default", "--reason", "review 4711"
 async function post(
   server: ServerProcess | undefined,
   data: object = {},
+  by = who,
 ): Promise<{ status: number; eventId: string }> {
-  const body = transport(who);
+  const body = transport(by);
   const probes = { os_integrity: { status: "success", data: { ...REQUIRED, ...data } } };
   const text = JSON.stringify({ ...body, observations: { ...body.observations, probes } });
-  const { status, json } = await send({ url: server?.url ?? "", headers: authorized(who), body: text });
+  const { status, json } = await send({ url: server?.url ?? "", headers: authorized(by), body: text });
   return { status, eventId: String(json["event_id"]) };
 }
 const REQUIRED = { isEmulator: false, isDebuggerAttached: false, developerModeEnabled: false };
@@ -68,11 +72,15 @@ test("a manifest that lowers the sensitivity of a field is not archived", async 
   expect(stderr).toContain("Manifest 1 is not as the catalog and the accepted fields say.");
 });
 
+/** Events with a wrong type, which were stored before any adoption. */
+const older: string[] = [];
+
 test("a wrong type is rejected by every server within 2 s of the adoption, until the features are retired", async () => {
-  const wrong = { suBinaryFound: "yes" };
-  const answers = async (): Promise<number[]> =>
-    Promise.all(servers.map(async (server) => (await post(server, wrong)).status));
-  expect(await answers()).toEqual([201, 201]);
+  const postWrong = () => Promise.all(servers.map((server) => post(server, { suBinaryFound: "yes" })));
+  const answers = async (): Promise<number[]> => (await postWrong()).map(({ status }) => status);
+  const before = await postWrong();
+  expect(before.map(({ status }) => status)).toEqual([201, 201]);
+  older.push(...before.map(({ eventId }) => eventId));
   expect((await drs("adopt", ...deciding)).stderr).toContain("--accept-refusals");
   expect(await drs("adopt", ...deciding, "--accept-refusals")).toMatchObject({ code: 0, stderr: "" });
   const adoptedAt = Date.now();
@@ -82,23 +90,44 @@ test("a wrong type is rejected by every server within 2 s of the adoption, until
   await until(async () => (await answers()).every((status) => status === 201));
 });
 
-test(`each stored event has its features once after ${KILLS} kills of ${WORKERS} workers, even if one feature throws`, async () => {
+test(`each stored event has its features once after ${KILLS} kills of ${WORKERS} workers and an erasure, even if one throws`, async () => {
   expect(await drs("adopt", "throwing@1", ...deciding, "--accept-refusals")).toMatchObject({ code: 0, stderr: "" });
   const start = () => spawnDrs(environment, ["feature", "work"]);
   const workers = Array.from({ length: WORKERS }, start);
-  const stored: string[] = [];
+  const stored = [(await post(servers[0])).eventId];
+  await until(async () => (await statusOf(stored)).includes("computed"), 30_000);
+  const delays: number[] = [];
+  for (const server of [...servers, servers[0]]) {
+    const { eventId } = await post(server);
+    const storedAt = performance.now();
+    const read = objects((await drs("get", "--event", eventId, "--wait", "5s", "--json")).stdout);
+    delays.push(performance.now() - storedAt);
+    expect(read).toMatchObject([{ status: "computed" }]);
+  }
+  expect(delays.toSorted((a, b) => a - b)[1], "the delay of an event from its 201").toBeLessThan(1_000);
   for (let kill = 0; kill < KILLS; kill++) {
+    const person = kill % KILLS_PER_ERASURE === 0 ? await credentials(environment, `erased-${kill}`) : undefined;
     const posted = Array.from({ length: EVENTS_A_ROUND }, (_, at) => post(servers[at % servers.length]));
+    const ofPerson = person ? posted.map((_, at) => post(servers[at % servers.length], {}, person)) : [];
     const answers = await Promise.all(posted);
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
     stored.push(...answers.map(({ eventId }) => eventId));
+    await Promise.all(ofPerson);
     // At the kill a worker has computed some features, and may be computing the others.
     await until(async () => (await statusOf(stored)).includes("computed"));
+    const erasing = person && runInProcess(environment, ...ERASE, person.account);
     workers.shift()?.kill("SIGKILL");
     workers.push(start());
+    expect((await erasing)?.code ?? 0).toBe(0);
   }
-  await until(async () => (await statusOf(stored)).every((status) => status === "computed"), 30_000);
+  expect(await drs("backfill", "start", "--purpose", "default", "--reason", "review 4711")).toMatchObject({ code: 0 });
+  const all = [...stored, ...older];
+  await until(async () => (await statusOf(all)).every((status) => status === "computed"), 30_000);
   for (const worker of workers) worker.kill("SIGTERM");
+  const owner = await connectAsOwner(environment);
+  const left = await owner.query("select from feature_row where account like 'erased-%'");
+  await owner.end();
+  expect(left.rowCount).toBe(0);
   const layers = objects((await drs("layers", "--json")).stdout)[0];
   expect(layers).toMatchObject({ due_batches: 0 });
   for (const { features } of await read(stored)) {
@@ -107,7 +136,15 @@ test(`each stored event has its features once after ${KILLS} kills of ${WORKERS}
       { feature: "throwing@1", state: "failed", failure: "threw" },
     ]);
   }
+  expect(await read(stored)).toHaveLength(stored.length);
+  const computed = await read(older);
+  expect(computed).toHaveLength(older.length);
+  for (const { features } of computed) {
+    expect(features).toMatchObject([{ feature: "example@1", state: "departed" }, {}]);
+  }
 });
+
+const ERASE = ["erase", "run", "--reason", "request 17", "--yes", "--account"];
 
 const read = async (stored: readonly string[]): Promise<Record<string, unknown>[]> => {
   const events = objects((await drs("get", "--account", who.account, "--limit", "1000", "--json")).stdout);

@@ -26,6 +26,21 @@ describe("tokens of names", () => {
     ]);
   });
 
+  it("leave names as they are only where the runtime has no WebAssembly with SIMD", () => {
+    const runtime = {
+      validate: () => true,
+      Module: Uint8Array,
+      Instance: class {
+        readonly exports = {};
+      },
+    };
+    expect(() => tokens.openEncoder(runtime), "a module that can't be used").toThrow(TypeError);
+    const text = Buffer.from('{"isEmulator":true}');
+    const plain = tokens.openEncoder({ ...runtime, validate: () => false }).encode(text);
+    expect(plain.text.subarray(1).equals(text)).toBe(true);
+    expect(tokens.decode(plain).equals(text)).toBe(true);
+  });
+
   it("leave other names, other spellings and values as they are", () => {
     for (const text of ['{"prefi":1}', '{"prefixe":1}', '{"a" :1}', '{"\\u0061":1}', '["a","isEmulator"]', '{"":1}'])
       expect(textOf(text)).toBe(text);

@@ -39,6 +39,7 @@ interface Exports {
 
 /** What is used of the JavaScript API of WebAssembly, for which Node has no types. */
 interface WebAssemblyApi {
+  readonly validate: (bytes: Uint8Array) => boolean;
   readonly Module: new (bytes: Uint8Array) => object;
   readonly Instance: new (module: object) => { readonly exports: unknown };
 }
@@ -72,13 +73,12 @@ export class NameTokens {
     this.#texts = new Uint8Array(Buffer.from(texts.join("")));
   }
 
-  /** Without WebAssembly with SIMD, names stay as they are. */
-  openEncoder(): TokenEncoder {
-    try {
-      return new WasmEncoder(this.#names);
-    } catch {
-      return { encode: withoutTokens };
-    }
+  /**
+   * Without WebAssembly with SIMD, names stay as they are.
+   * @throws for an error of the compiled module, which would otherwise cost space without a notice.
+   */
+  openEncoder(runtime = webAssembly()): TokenEncoder {
+    return runtime?.validate(SMALLEST_SIMD) ? new WasmEncoder(this.#names, runtime) : { encode: withoutTokens };
   }
 
   /** @throws for what no encoder made with these names. */
@@ -126,10 +126,8 @@ class WasmEncoder implements TokenEncoder {
   readonly #exports: Exports;
   readonly #memory: Buffer;
 
-  /** @throws where the runtime has no WebAssembly with SIMD. */
-  constructor(names: readonly string[]) {
-    const { Instance } = api();
-    this.#exports = new Instance(compiled()).exports as Exports;
+  constructor(names: readonly string[], runtime: WebAssemblyApi) {
+    this.#exports = new runtime.Instance(compiled(runtime)).exports as Exports;
     this.#memory = Buffer.from(this.#exports.memory.buffer);
     for (const name of names) this.#exports.define(this.#memory.write(name, this.#exports.INPUT.value));
   }
@@ -147,12 +145,16 @@ class WasmEncoder implements TokenEncoder {
   }
 }
 
-const api = (): WebAssemblyApi => (globalThis as unknown as { WebAssembly: WebAssemblyApi }).WebAssembly;
+const webAssembly = (): WebAssemblyApi | undefined =>
+  (globalThis as unknown as { WebAssembly?: WebAssemblyApi }).WebAssembly;
+
+/** A module with one function that uses a vector, `() => i8x16.popcnt(i8x16.splat(0))`. */
+const SMALLEST_SIMD = Buffer.from("0061736d010000000105016000017b030201000a0a0108004100fd0ffd620b", "hex");
 
 let loaded: object | undefined;
 
 /** The module that `npm run generate:scanner` compiled. */
-function compiled(): object {
-  loaded ??= new (api().Module)(readFileSync(join(import.meta.dirname, "tokens.wasm")));
+function compiled({ Module }: WebAssemblyApi): object {
+  loaded ??= new Module(readFileSync(join(import.meta.dirname, "tokens.wasm")));
   return loaded;
 }

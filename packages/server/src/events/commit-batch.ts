@@ -6,6 +6,7 @@ import type { Lane, LaneEntry, SignedEntry } from "../audit/log/lane.ts";
 import { ACCEPTED, INGESTION } from "../audit/log/surfaces.ts";
 import { compareText } from "./compare-text.ts";
 import { byteaArray, int4Array, textArray, timestamptzArray, uuidArray } from "../postgres/binary-array.ts";
+import { runTogether } from "../postgres/bounded-client.ts";
 import { type ParametersOfStatement, queryPrepared, sql } from "../postgres/statement.ts";
 
 const LATEST_ERASURE = "(select coalesce(max(sequence), 0) from erasure)";
@@ -93,8 +94,8 @@ const INSERT_AUDIT = sql(
 export type CommitResult = "stored" | "taken" | "stale";
 
 /**
- * Commits events in one transaction: keys, events and one audit entry that lists them. Two round trips: the second is
- * sent when it is known who holds the keys.
+ * Commits events in one transaction: keys, events and one audit entry that lists them. Two round trips, each one
+ * write: the second is sent when it is known who holds the keys.
  *
  * @param client in pipeline mode, so that statements of one round trip need not wait for each other.
  * @returns for each event: `stored`; `taken` if its idempotency key is in use; `stale` if its secrets were erased or lost
@@ -122,11 +123,15 @@ export async function commitBatch(
     const [entry] = lane.sign([entryOf(stored, pseudonymizer)]);
     if (!entry) throw new Error("a lane signs each entry");
     isWritten = true;
-    const [, , commit] = await Promise.all([
-      queryPrepared(client, "insert_events", INSERT_EVENTS, eventColumns(stored, storedColumns)),
-      queryPrepared(client, "insert_batch_audit", INSERT_AUDIT, auditColumns(stored, storedColumns, entry)),
-      client.query("commit"),
-    ]);
+    const eventValues = eventColumns(stored, storedColumns);
+    const auditValues = auditColumns(stored, storedColumns, entry);
+    const [, , commit] = await runTogether(client, (statements) =>
+      Promise.all([
+        queryPrepared(statements, "insert_events", INSERT_EVENTS, eventValues),
+        queryPrepared(statements, "insert_batch_audit", INSERT_AUDIT, auditValues),
+        statements.query("commit"),
+      ]),
+    );
     if (commit.command !== "COMMIT") throw new Error("the transaction was rolled back");
     lane.acknowledge();
     if (stored.length === events.length) return events.map(() => "stored");
@@ -164,10 +169,9 @@ async function claimKeys(
     epoch.loss,
     policy,
   ] as const;
-  const [, { rows: claimed }] = await Promise.all([
-    client.query(BEGIN_BATCH),
-    queryPrepared(client, "claim_keys", CLAIM_KEYS, values),
-  ]);
+  const [, { rows: claimed }] = await runTogether(client, (statements) =>
+    Promise.all([statements.query(BEGIN_BATCH), queryPrepared(statements, "claim_keys", CLAIM_KEYS, values)]),
+  );
   // guard(true): one event for each idempotency key
   // fails: e2e/exactly-once.test.ts › rounds of
   if (claimed.length === events.length) return events;

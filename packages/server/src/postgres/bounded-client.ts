@@ -21,6 +21,9 @@ export interface BoundedClientOptions extends pg.ClientConfig {
   readonly bound?: Bound;
 }
 
+/** What runs statements on a connection. */
+export type Statements = Pick<pg.Client, "query">;
+
 /** The backend of a connection that was given up while a statement was under way. */
 export interface AbandonedBackend {
   readonly pid: number;
@@ -106,6 +109,19 @@ export class BoundedClient extends pg.Client {
     return this.#backend?.pid;
   }
 
+  /** Sends the statements of `send` in one write, under one deadline. */
+  together<T>(send: (statements: Statements) => Promise<T>): Promise<T> {
+    const statements: Statements = { query: super.query.bind(this) };
+    return this.#bounded(() => {
+      this.#socket.cork();
+      try {
+        return send(statements);
+      } finally {
+        this.#socket.uncork();
+      }
+    });
+  }
+
   #connect(): Promise<unknown> {
     return this.#bounded(async () => {
       await super.connect();
@@ -166,6 +182,13 @@ export class BoundedClient extends pg.Client {
     return (this as unknown as { readonly connection: { readonly stream: Socket } }).connection.stream;
   }
 }
+
+/**
+ * Runs statements for which one deadline is enough; what `send` begins before it first waits is one write.
+ * @param client has no limits where it is not a bounded one.
+ */
+export const runTogether = <T>(client: Statements, send: (statements: Statements) => Promise<T>): Promise<T> =>
+  client instanceof BoundedClient ? client.together(send) : send(client);
 
 /** Pools pass a callback; other callers await a promise. */
 function withCallback(method: Method): Overloaded {

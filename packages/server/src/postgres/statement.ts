@@ -155,7 +155,7 @@ export function queryComposed<Row>(
 
 /** Runs a statement that the connection prepares once, under a name. */
 export function queryPrepared<Values extends readonly unknown[], Row>(
-  client: ClientBase,
+  client: Pick<ClientBase, "query">,
   name: string,
   { text }: Statement<Values, Row>,
   ...[values]: ParametersOf<Values>

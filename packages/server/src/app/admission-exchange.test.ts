@@ -56,6 +56,18 @@ describe("admission by two processes", () => {
     enter(second, "a");
   });
 
+  it("counts what the other held before it started", () => {
+    const { admissions, exchanges, deliver } = makeProcesses(2, 2);
+    enter(admissions[0], "a");
+    enter(admissions[0], "b").release();
+    deliver();
+    exchanges[1]?.forget(0);
+    exchanges[1]?.receive(0, exchanges[0]?.held() ?? []);
+    expect(exchanges[1]?.all).toEqual({ requests: 1, bytes: 100 });
+    exchanges[1]?.receive(0, exchanges[0]?.held() ?? []);
+    expect(exchanges[1]?.all, "once more of the same").toEqual({ requests: 1, bytes: 100 });
+  });
+
   it("forgets what a process held that has ended", () => {
     const { admissions, exchanges, deliver } = makeProcesses(2, 2);
     enter(admissions[0], "a");

@@ -49,6 +49,11 @@ export class AdmissionExchange implements SharedAdmission {
     }
   }
 
+  /** What this process has reported: a process that starts needs to know it. */
+  held(): HeldReport {
+    return [...this.#reported].map(([account, { requests, bytes }]) => [account, requests, bytes] as const);
+  }
+
   /** Called when a process has ended. */
   forget(process: number): void {
     const accounts = [...(this.#processes.get(process)?.keys() ?? [])];

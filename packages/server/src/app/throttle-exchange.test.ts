@@ -27,7 +27,7 @@ function makeProcesses(count: number) {
       exchanges.forEach((exchange, to) => from !== to && exchange.receive(taken));
     }
   };
-  return { time, throttles, failures, sent, deliver };
+  return { time, exchanges, throttles, failures, sent, deliver };
 }
 
 const countAllowed = (throttle: RateThrottle, requests: number, account = "a"): number =>
@@ -67,6 +67,18 @@ describe("throttles of three processes", () => {
     deliver();
     expect(second.take("a")).toMatchObject({ isAllowed: false, retryAfterSeconds: 2 });
     expect(second.take("b")).toMatchObject({ isAllowed: true });
+  });
+
+  it("are known to a process that starts later, however often it learns them", () => {
+    const { throttles, exchanges, time } = makeProcesses(2);
+    const [throttle] = throttles as [RateThrottle];
+    countAllowed(throttle, 80, "a");
+    countAllowed(throttle, 1, "idle");
+    time.now = 200;
+    const levels = exchanges[0]?.levels() ?? [];
+    expect(levels).toEqual([["account", "a", 70]]);
+    for (let round = 0; round < 2; round++) exchanges[1]?.raise(levels);
+    expect(countAllowed(throttles[1] as RateThrottle, BURST)).toBe(BURST - 70);
   });
 
   it("report each name once in a message, and nothing where nothing was taken", () => {

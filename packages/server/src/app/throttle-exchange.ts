@@ -1,10 +1,13 @@
 /** What the throttles of the processes of one server took, by messages between them. */
-import type { SharedRate } from "../ingest/throttle.ts";
+import type { SharedBuckets, SharedRate } from "../ingest/throttle.ts";
 
 export type ThrottleName = "account" | "comparison" | "failure";
 
 /** Names, each with the number of requests that a process took since its last report. */
 export type Taken = readonly (readonly [throttle: ThrottleName, name: string, requests: number])[];
+
+/** The levels of buckets. */
+export type Levels = readonly (readonly [throttle: ThrottleName, name: string, level: number])[];
 
 /** How long a process collects before it reports: the messages cost little, and each process still decides in time. */
 const REPORT_AFTER_MS = 50;
@@ -15,7 +18,7 @@ export const soon = (work: () => void): void => void setTimeout(work, REPORT_AFT
 export class ThrottleExchange {
   readonly #send: (taken: Taken) => void;
   readonly #later: (work: () => void) => void;
-  readonly #listeners = new Map<ThrottleName, (name: string, requests: number) => void>();
+  readonly #buckets = new Map<ThrottleName, SharedBuckets>();
   #unreported = new Map<ThrottleName, Map<string, number>>();
 
   /** @param later runs the work after a moment. */
@@ -27,13 +30,25 @@ export class ThrottleExchange {
   of(throttle: ThrottleName): SharedRate {
     return {
       publish: (name, requests) => this.#collect(throttle, name, requests),
-      subscribe: (listener) => void this.#listeners.set(throttle, listener),
+      register: (buckets) => void this.#buckets.set(throttle, buckets),
     };
   }
 
   /** Adds what another process took. */
   receive(taken: Taken): void {
-    for (const [throttle, name, requests] of taken) this.#listeners.get(throttle)?.(name, requests);
+    for (const [throttle, name, requests] of taken) this.#buckets.get(throttle)?.add(name, requests);
+  }
+
+  /** What a process that starts needs to know. */
+  levels(): Levels {
+    return [...this.#buckets].flatMap(([throttle, buckets]) =>
+      buckets.levels().map(([name, level]) => [throttle, name, level] as const),
+    );
+  }
+
+  /** Takes over the levels that another process knows. Once more of the same changes nothing. */
+  raise(levels: Levels): void {
+    for (const [throttle, name, level] of levels) this.#buckets.get(throttle)?.raise(name, level);
   }
 
   #collect(throttle: ThrottleName, name: string, requests: number): void {

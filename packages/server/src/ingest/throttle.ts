@@ -39,8 +39,18 @@ export interface AttemptThrottle extends FailureThrottle {
 export interface SharedRate {
   /** Reports what this process took. A negative number gives back. */
   publish(name: string, requests: number): void;
-  /** Registers the listener for what other processes took. */
-  subscribe(listener: (name: string, requests: number) => void): void;
+  /** Registers the buckets of this process. */
+  register(buckets: SharedBuckets): void;
+}
+
+/** The buckets of a throttle, as other processes read and change them. */
+export interface SharedBuckets {
+  /** The levels above 0. */
+  levels(): readonly (readonly [name: string, level: number])[];
+  /** Adds what another process took. */
+  add(name: string, requests: number): void;
+  /** Raises a bucket to the level that another process knows. */
+  raise(name: string, level: number): void;
 }
 
 /** Limits requests by account. A rate of 0 turns the throttle off. */
@@ -112,7 +122,18 @@ class LeakyBuckets {
     this.#burst = burst;
     this.#clock = clock;
     this.#shared = shared;
-    shared?.subscribe((name, requests) => this.#add(name, this.#bucket(name), requests));
+    shared?.register({
+      levels: () =>
+        [...this.#buckets].flatMap(([name]) => {
+          const { level } = this.#bucket(name);
+          return level > 0 ? [[name, level] as const] : [];
+        }),
+      add: (name, requests) => this.#add(name, this.#bucket(name), requests),
+      raise: (name, level) => {
+        const bucket = this.#bucket(name);
+        this.#add(name, bucket, Math.max(0, level - bucket.level));
+      },
+    });
   }
 
   take(name: string): BucketLevel {

@@ -62,6 +62,15 @@ export async function runIngestProcess(options: IngestProcessOptions): Promise<v
         return throttles.receive(instruction.taken);
       case "held":
         return admission.receive(instruction.process, instruction.held);
+      case "inform":
+        return void supervisor.send({
+          kind: "informs",
+          process: instruction.process,
+          held: admission.held(),
+          levels: throttles.levels(),
+        });
+      case "levels":
+        return throttles.raise(instruction.levels);
       case "ended":
         return admission.forget(instruction.process);
       case "reload":

@@ -1,7 +1,7 @@
 /** The supervisor of processes that do not exist. */
 import { pino } from "pino";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { Readiness } from "../dependencies/readiness.ts";
 import { IngestProcesses } from "./ingest-processes.ts";
 import { snapshotOf } from "./merge-metrics.ts";
@@ -166,6 +166,59 @@ describe("a supervisor", () => {
     forked[1]?.end("SIGKILL");
     forked[1]?.report({ kind: "held", held: [["a", 2, 200]] });
     expect(forked[0]?.received.at(-1)).toEqual({ kind: "ended", process: 2 });
+  });
+
+  it("lets the others inform a process that replaces one", async () => {
+    const { forked } = await serving(2);
+    forked[1]?.end("SIGKILL");
+    await expect.poll(() => forked.length).toBe(3);
+    const [first, , replacement] = forked as [FakeProcess, FakeProcess, FakeProcess];
+    replacement.serve();
+    expect(first.received.at(-1)).toEqual({ kind: "inform", process: 2 });
+    first.report({ kind: "informs", process: 2, held: [["a", 1, 100]], levels: [["account", "a", 7]] });
+    expect(replacement.received.slice(-2)).toEqual([
+      { kind: "held", process: 1, held: [["a", 1, 100]] },
+      { kind: "levels", levels: [["account", "a", 7]] },
+    ]);
+  });
+
+  it("keeps the processes that serve when another can't be started, and reports it", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      const { forked, processes } = await serving(2);
+      const fail = (): void => {
+        forked.at(-1)?.report({ kind: "failed", code: "adopted-fields-invalid", message: "the file is invalid" });
+        forked.at(-1)?.end("exit code 1");
+        vi.advanceTimersByTime(1_000);
+      };
+      forked[0]?.end("SIGKILL");
+      vi.advanceTimersByTime(0);
+      for (let start = 0; start < 5; start++) fail();
+      const lines = ["process 1: the file is invalid"];
+      expect(await processes.readiness(READY)).toEqual({ ready: true, lines });
+      expect(forked).toHaveLength(7);
+      vi.advanceTimersByTime(30_000);
+      expect(forked).toHaveLength(8);
+      forked.at(-1)?.serve();
+      expect(await processes.readiness(READY)).toEqual(READY);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it("fails when no process serves and none can be started", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      const { forked, processes } = await serving(1);
+      for (let end = 0; end < 6; end++) {
+        forked.at(-1)?.end("exit code 1");
+        vi.advanceTimersByTime(1_000);
+      }
+      await expect(processes.failed).rejects.toMatchObject({ code: "process-failed" });
+      expect(forked).toHaveLength(6);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it("reloads a process that is being started when it serves", async () => {

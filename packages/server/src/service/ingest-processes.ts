@@ -15,6 +15,8 @@ const MAX_UNANSWERED = 6;
 const WATCH_EVERY_MS = 5_000;
 /** A process that does not serve after this long hangs in its start, unless a dependency is away. */
 const START_WITHIN_MS = 60_000;
+/** Time between the starts of a process that has failed to start too often, while others serve. */
+const RETRY_AFTER_MS = 30_000;
 /** Longer than the time limit of a process for its own end. */
 const STOP_WITHIN_MS = 10_000;
 
@@ -195,7 +197,10 @@ export class IngestProcesses {
       }
       case "serving":
         process.servingSince = performance.now();
+        slot.failure = undefined;
         if (process.isReloadDue) process.forked.send({ kind: "reload" });
+        for (const other of this.#running())
+          if (other !== process && other.isServing) other.forked.send({ kind: "inform", process: slot.number });
         return slot.served.resolve(report.url);
       case "failed":
         process.error = new OperatorError(report.code, report.message);
@@ -206,6 +211,12 @@ export class IngestProcesses {
         return this.#tellOthers(process, report);
       case "held":
         return this.#tellOthers(process, { ...report, process: slot.number });
+      case "informs": {
+        const { held, levels } = report;
+        const started = this.#slots[report.process - 1]?.process;
+        started?.forked.send({ kind: "held", process: slot.number, held });
+        started?.forked.send({ kind: "levels", levels });
+      }
     }
   }
 
@@ -230,9 +241,14 @@ export class IngestProcesses {
     const isFirst = process.error !== undefined && this.#slots.some(({ hasServed }) => !hasServed);
     if (delay === undefined || isFirst) {
       const message = `process ${number} ended before it was ready (${how}), again and again: see its lines of the log`;
-      return this.#failed.reject(process.error ?? new OperatorError("process-failed", message));
+      const error = process.error ?? new OperatorError("process-failed", message);
+      // guard(true): what keeps a new process from its start does not stop the serving ones
+      // fails: packages/server/src/service/ingest-processes.test.ts › keeps the processes that serve
+      if (isFirst || !this.#slots.some((other) => other.process?.isServing)) return this.#failed.reject(error);
+      slot.failure = error.message;
+      this.#options.logger.error({ process: number, code: error.code, problem: error.message }, "process can't start");
     }
-    slot.timer = setTimeout(() => this.#fork(slot), delay);
+    slot.timer = setTimeout(() => this.#fork(slot), delay ?? RETRY_AFTER_MS);
   }
 }
 
@@ -246,6 +262,8 @@ class Slot {
   /** Resolves with the URL when the first process of the slot serves. */
   readonly served = Promise.withResolvers<string>();
   hasServed = false;
+  /** Why no process of the slot can start; set after too many attempts. */
+  failure: string | undefined;
   process: Process | undefined;
   timer: NodeJS.Timeout | undefined;
 
@@ -255,7 +273,7 @@ class Slot {
   }
 
   async readiness(): Promise<Readiness> {
-    if (!this.process?.isServing) return { ready: true, lines: ["is being started"] };
+    if (!this.process?.isServing) return { ready: true, lines: [this.failure ?? "is being started"] };
     const found = await this.process.ask("readiness", ANSWER_WITHIN_MS);
     return found ?? { ready: false, lines: [`gave no answer within ${ANSWER_WITHIN_MS} ms`] };
   }

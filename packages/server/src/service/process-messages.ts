@@ -2,7 +2,7 @@
 import type { Readiness } from "../dependencies/readiness.ts";
 import type { OperatorErrorCode } from "../errors/codes.ts";
 import type { HeldReport } from "../app/admission-exchange.ts";
-import type { Taken } from "../app/throttle-exchange.ts";
+import type { Levels, Taken } from "../app/throttle-exchange.ts";
 import type { MetricSnapshot } from "./merge-metrics.ts";
 
 /** What a supervisor asks a process for, and the answers. `drain` is answered when all accepted requests are. */
@@ -21,12 +21,15 @@ export interface Place {
   readonly processes: number;
 }
 
+/** `inform` asks for what a process that has started must know. */
 export type Instruction =
   | { readonly kind: "begin"; readonly place: Place }
   | { readonly kind: "ask"; readonly id: number; readonly question: Question }
   | { readonly kind: "taken"; readonly taken: Taken }
   | { readonly kind: "held"; readonly process: number; readonly held: HeldReport }
   | { readonly kind: "ended"; readonly process: number }
+  | { readonly kind: "inform"; readonly process: number }
+  | { readonly kind: "levels"; readonly levels: Levels }
   | { readonly kind: "reload" | "stop" };
 
 /** `loaded` asks for the place. */
@@ -36,7 +39,8 @@ export type Report =
   | { readonly kind: "failed"; readonly code: OperatorErrorCode; readonly message: string }
   | { readonly kind: "answer"; readonly id: number; readonly answer: Answers[Question] }
   | { readonly kind: "taken"; readonly taken: Taken }
-  | { readonly kind: "held"; readonly held: HeldReport };
+  | { readonly kind: "held"; readonly held: HeldReport }
+  | { readonly kind: "informs"; readonly process: number; readonly held: HeldReport; readonly levels: Levels };
 
 /** A process as its supervisor sees it. */
 export interface Forked {

@@ -6,6 +6,7 @@ import {
   temporaryFolder,
   type TestDatabase,
 } from "../../../../e2e/support/database.ts";
+import { until } from "../../../../e2e/support/embedded.ts";
 import { openTestSystem } from "../../../../e2e/support/parties.ts";
 import { Past } from "../../../../e2e/support/past-event.ts";
 import { accountSecretName } from "../crypto/sealer.ts";
@@ -46,6 +47,25 @@ test("an inspection is rejected while the key store lacks a secret, so that no p
     await system.keyStore.create(id, wrapped);
     await supervision.inspect();
     expect(system.dependencies.get("key_store").health.problems).toEqual([]);
+  } finally {
+    await supervision.close();
+    await past.close();
+    await system.close();
+  }
+});
+
+test("the key store is inspected between passes, also by a process that runs none", async () => {
+  const system = await openTestSystem(await database.environment());
+  const past = new Past(system);
+  const timing = { pace: { everyMs: 10, retryMs: 10 }, inspectEveryMs: 10 };
+  const supervision = superviseDependencies(system, () => {}, timing);
+  const problems = (): readonly string[] => system.dependencies.get("key_store").health.problems;
+  try {
+    await past.store(0, { account: "one" });
+    await until(async () => problems().length === 0);
+    const { keyId } = await system.accountKeys.current("one", 1);
+    await system.secrets.discard(accountSecretName(keyId));
+    await until(async () => problems().some((problem) => problem.includes("lacks 1 secret")));
   } finally {
     await supervision.close();
     await past.close();

@@ -179,7 +179,7 @@ export const FUNCTION_GRANTS: Readonly<Record<string, readonly (Role | "public")
   record_destroyed_hold_secret: SERVICE_ONLY,
   record_destroyed_secret: SERVICE_ONLY,
   record_ended_hold: SERVICE_ONLY,
-  record_hold_secret_effect: SERVICE_ONLY,
+  record_secret_to_destroy: SERVICE_ONLY,
   refuse_change: [],
   renew_tombstones: SERVICE_ONLY,
   replay_payload: INGEST,

@@ -3,7 +3,7 @@ import type { QueryResult } from "pg";
 import type { OperatorError } from "../../errors/operator-error.ts";
 import { excludeIngestion } from "../../events/exclude-ingestion.ts";
 import { destroyAuditSecrets } from "../../audit/audit-secrets.ts";
-import { destroySecrets, destroyHoldSecrets } from "../holds/destroy-hold-secrets.ts";
+import { destroyForReceipt, destroyHoldSecrets } from "../holds/destroy-hold-secrets.ts";
 import { insertTombstones, renewHeldTombstones, renewTombstones } from "../../events/tombstones.ts";
 import { copyHeldEvents, findHeldOfPartition } from "../holds/copy-held-events.ts";
 import { copyFeaturesOfPartition } from "../holds/copy-held-features.ts";
@@ -244,7 +244,7 @@ const LIST_DROPPED_PARTITIONS = sql(
   { partition_id: "uuid", secrets: "text[]" },
 );
 
-const RECORD_DESTROYED_SECRET = sql("select record_destroyed_secret($1, $2)", ["uuid", "bool"]);
+const RECORD_DESTROYED_SECRET = sql("select record_destroyed_secret($1)", ["uuid"]);
 
 /** Runs after the drop is durable: if it failed, events would remain that no secret opens. */
 async function destroySecretsOf(
@@ -256,8 +256,8 @@ async function destroySecretsOf(
   const { rows } = await query(executor, dropped);
   for (const { partition_id, secrets: ids } of rows) {
     if (signal?.aborted) return;
-    const existed = await destroySecrets(secrets, ids.map(partitionSecretName));
-    await query(executor, recordDestroyed, [partition_id, existed]);
+    await destroyForReceipt(executor, secrets, partition_id, ids.map(partitionSecretName));
+    await query(executor, recordDestroyed, [partition_id]);
   }
 }
 
@@ -290,7 +290,7 @@ const LIST_DROPPED_FEATURE_PARTITIONS = sql(
   [],
   { partition_id: "uuid", secrets: "text[]" },
 );
-const RECORD_DESTROYED_FEATURE_SECRET = sql("select record_destroyed_feature_secret($1, $2)", ["uuid", "bool"]);
+const RECORD_DESTROYED_FEATURE_SECRET = sql("select record_destroyed_feature_secret($1)", ["uuid"]);
 
 const destroyPartitionSecrets = (executor: Executor, options: ExpiryOptions): Promise<void> =>
   destroySecretsOf(executor, options, LIST_DROPPED_PARTITIONS, RECORD_DESTROYED_SECRET);

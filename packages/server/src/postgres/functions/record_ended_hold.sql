@@ -19,7 +19,7 @@ begin
   end if;
   insert into journal_entry (sequence, kind, entry_digest) values (in_sequence, 'hold', in_digest);
   insert into erasure (sequence, erasure_id, kind, began_at, actor, reason, keys)
-    select in_sequence, in_erasure, 'hold', in_at, lifted_by, lift_reason, array[in_hold]
+    select in_sequence, in_erasure, 'hold', in_at, lifted_by, lift_reason, hold_id || later_secrets
       from legal_hold where hold_id = in_hold;
 end
 $$;

@@ -542,7 +542,7 @@ create table retention_effect (
   keys bigint not null default 0,
   -- The number of rows of feature values in dropped partitions.
   features bigint not null default 0,
-  -- The partition or hold whose secret is destroyed.
+  -- The partition or hold whose secret is destroyed, or about to be.
   secret_of uuid
 );
 

@@ -345,18 +345,29 @@ test("an erasure is replayed although it covers a held event whose partition was
   expect(listed, "the hold keeps the attributes").toMatchObject({ event_id: held.eventId });
 });
 
-test("an entry that is found after its loss was accepted counts at the next restore", async () => {
+test("entries that are found after the database recorded its loss of them are applied", async () => {
   const environment = await installation("P1Y");
   const event = await store(environment, "a1");
+  const [key = ""] = await keysOf(environment, "a1");
+  await store(environment, "a2");
   const restore = await backUp(environment, "database and keys");
   await erase(environment, 0, "--account", "a1");
-  const file = entryFile(environment, 1);
-  await rename(file, `${file}.away`);
-  await acceptLoss(environment, 1);
-  await rename(`${file}.away`, file);
+  const held = await hold(environment, "--account", "a2");
+  await lift(environment, held);
+  const files = [1, 2].map((sequence) => entryFile(environment, sequence));
+  for (const file of files) await rename(file, `${file}.away`);
   await restore();
+  for (const sequence of [1, 2]) await acceptLoss(environment, sequence);
+  await run(environment, 0, "erase", "replay");
+  expect(await read(environment, event)).toBe(event.exact);
+  for (const file of files) await rename(`${file}.away`, file);
+  await run(environment, 1, "doctor");
   await run(environment, 0, "erase", "replay");
   expect(await read(environment, event)).toBeUndefined();
+  expect(await secretExists(environment, accountSecretName(key))).toBe(false);
+  const listed = await run(environment, 0, "hold", "list");
+  expect(listed, "a later entry lifted it").toMatchObject({ hold_id: held, lifted_at: expect.any(String) });
+  await run(environment, 0, "doctor");
 });
 
 test("an erasure is applied to a backup of another history, in which its subject has other ids", async () => {

@@ -27,11 +27,18 @@ export async function findApplied(executor: Executor, sequence: number): Promise
 }
 
 const RECORD_APPLIED = sql(
-  "insert into journal_entry (sequence, kind, entry_digest) values ($1, $2, decode($3, 'hex'))",
+  `with found as (
+      update journal_entry set kind = $2, entry_digest = decode($3, 'hex'), applied_at = transaction_time()
+        where sequence = $1 and kind = 'loss' returning sequence)
+    insert into journal_entry (sequence, kind, entry_digest)
+      select $1, $2, decode($3, 'hex') where not exists (select from found)`,
   ["int8", "text", "text"],
 );
 
-/** Records, in the transaction that applies an entry, that the database has applied it. */
+/**
+ * Records, in the transaction that applies an entry, that the database has applied it: the next entry, or one that it
+ * recorded as lost. The record of the accepted loss remains.
+ */
 export async function recordApplied(
   executor: Transaction,
   { sequence, digest }: EntryReference,
@@ -73,4 +80,14 @@ const ACCEPTED_LOSSES = sql(
 export async function listAcceptedEntryLosses(executor: Executor): Promise<readonly number[]> {
   const { rows } = await query(executor, ACCEPTED_LOSSES);
   return rows.map(({ sequence }) => sequence);
+}
+
+const UNAPPLIED_LOSSES = sql("select sequence from journal_entry where kind = 'loss' order by sequence", [], {
+  sequence: "int8",
+});
+
+/** Entries that the database has never applied, because the journal had lost them. */
+export async function listUnappliedLosses(executor: Executor): Promise<ReadonlySet<number>> {
+  const { rows } = await query(executor, UNAPPLIED_LOSSES);
+  return new Set(rows.map(({ sequence }) => sequence));
 }

@@ -2,7 +2,7 @@ import { createSecretKey, randomBytes, randomInt, randomUUID } from "node:crypto
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { hasCode, isOfArea } from "../errors/operator-error.ts";
-import { type KnownEntry, readChain } from "./chain.ts";
+import { compareEntries, type KnownEntry, readChain } from "./chain.ts";
 import { EntryCodec } from "./entry-codec.ts";
 import { digestOf, type JournalEntry, NO_ENTRY } from "./journal.ts";
 import { memoryJournal, type MemoryJournal } from "./memory-journal.fixture.ts";
@@ -229,6 +229,56 @@ describe("an accepted loss of an entry", () => {
     acceptLoss(written, 4, null);
     const links = await readChain(written.journal, codec, [written.head]);
     expect(links.map(({ entry }) => entry?.sequence)).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  test("applies each whole entry once, also one that is found after a database recorded its loss", async () => {
+    const STATES = ["whole", "lost", "found", "damaged", "swapped"] as const;
+    const chains = fc.array(fc.constantFrom(...STATES), { minLength: 2, maxLength: 12 });
+    await fc.assert(
+      fc.asyncProperty(chains, fc.nat(12), async (states, restoredAt) => {
+        const written = journalOf(states.length);
+        const original = new Map(written.entries);
+        const head: KnownEntry = { sequence: states.length, knownBy: "the key store" };
+        const applied = new Map<number, "entry" | "loss">();
+        const times = new Map<number, number>();
+        const replay = async (): Promise<void> => {
+          const unapplied = [...applied].filter(([, as]) => as === "loss").map(([sequence]) => sequence);
+          const latest = Math.max(0, ...applied.keys());
+          const links = await readChain(written.journal, codec, [head]);
+          const { found, missing } = compareEntries(links, latest, new Set(unapplied));
+          for (const { sequence, entry } of [...found, ...missing]) {
+            applied.set(sequence, entry ? "entry" : "loss");
+            if (entry) times.set(sequence, (times.get(sequence) ?? 0) + 1);
+          }
+        };
+        for (let sequence = 1; sequence <= restoredAt && sequence <= states.length; sequence++) {
+          applied.set(sequence, "entry");
+          times.set(sequence, 1);
+        }
+        for (const [index, state] of states.entries()) {
+          const sequence = index + 1;
+          if (state === "whole") continue;
+          acceptLoss(written, sequence, sequence % 2 === 0 ? digestOf(original.get(sequence) ?? "") : null);
+          if (state === "damaged") written.entries.set(sequence, "{");
+          else if (state === "swapped")
+            written.entries.set(sequence, original.get((sequence % states.length) + 1) ?? "");
+          else written.entries.delete(sequence);
+        }
+        await replay();
+        for (const [index, state] of states.entries()) {
+          if (state === "found") written.entries.set(index + 1, original.get(index + 1) ?? "");
+        }
+        await replay();
+        await replay();
+        const isKnown = (sequence: number): boolean =>
+          sequence <= restoredAt || ["whole", "found"].includes(states[sequence - 1] ?? "");
+        const sequences = [...original.keys()];
+        expect(sequences.map((sequence) => times.get(sequence) ?? 0)).toEqual(
+          sequences.map((sequence) => Number(isKnown(sequence))),
+        );
+      }),
+      { numRuns: 40 },
+    );
   });
 
   test("with an unknown digest agrees with any digest that a store knows", async () => {

@@ -88,6 +88,27 @@ export async function readChain(
   return links;
 }
 
+/** The entries of the chain, by what the database knows of them. */
+export interface ComparedEntries {
+  /** Entries up to the latest one that the database has applied. */
+  readonly applied: readonly Link[];
+  /** Entries after the latest one that the database has applied. */
+  readonly missing: readonly Link[];
+  /** The applied ones that the database recorded as lost, and that are whole now. */
+  readonly found: readonly EntryLink[];
+}
+
+/** @param losses entries that the database has recorded as lost, and never applied. */
+export function compareEntries(links: readonly Link[], latest: number, losses: ReadonlySet<number>): ComparedEntries {
+  return {
+    applied: links.filter(({ sequence }) => sequence <= latest),
+    missing: links.filter(({ sequence }) => sequence > latest),
+    // guard(false): an entry that is found after its loss was recorded is applied
+    // fails: packages/server/src/journal/chain.test.ts › applies each whole entry once
+    found: links.filter((link): link is EntryLink => link.entry !== undefined && losses.has(link.sequence)),
+  };
+}
+
 /** Requires that the journal has an entry that the database has applied, or that its loss was accepted. */
 async function requireEntry(
   journal: ErasureJournal,

@@ -22,15 +22,27 @@ import { applyErasure, copyHeldOf } from "../erasure/apply-erasure.ts";
 import { ErasedSubjects } from "../erasure/erased-subjects.ts";
 import { findErased } from "../erasure/find-erased.ts";
 import { type ErasureOrigin, findErasedSecrets } from "../erasure/erasures.ts";
-import { type EntryLink, type LostLink, readChain } from "../../journal/chain.ts";
+import { type EntryLink, type Link, type LostLink, readChain } from "../../journal/chain.ts";
 import { type Comparison, type ComparisonPorts, compareWithJournal } from "./compare-with-journal.ts";
 import { destroyedSecrets, refusingLost, requireDestroyed, secretsOf } from "./destroyed-secrets.ts";
 import { lostOfHolds } from "./lost-secrets.ts";
 import { destroyPartitionSecrets, findUndestroyed, undestroyedOf } from "./destroyed-partitions.ts";
 import { excludeIngestion } from "../../events/exclude-ingestion.ts";
-import { findApplied, findLatestApplied, recordAcceptedLoss, recordApplied } from "../../journal/applied-entries.ts";
+import {
+  findApplied,
+  findLatestApplied,
+  listUnappliedLosses,
+  recordAcceptedLoss,
+  recordApplied,
+} from "../../journal/applied-entries.ts";
 import { readWatermark, writeWatermark } from "../../journal/key-store-watermark.ts";
-import { type ErasureEntry, type ErasureJournal, isErasure, isHoldOrder } from "../../journal/journal.ts";
+import {
+  type ErasureEntry,
+  type ErasureJournal,
+  isErasure,
+  isHoldOrder,
+  type OrderEntry,
+} from "../../journal/journal.ts";
 import { lockHolds, lockJournal } from "../../postgres/advisory-locks.ts";
 
 export interface ReplayPorts extends ComparisonPorts, CopySealers {
@@ -72,13 +84,14 @@ export async function replayJournal(ports: ReplayPorts, from: "start" | "head"):
 }
 
 async function replayIntoDatabase(ports: ReplayPorts, compared: Comparison): Promise<Applied> {
-  const { missing, unrecorded } = compared;
+  const { missing, found, unrecorded } = compared;
   if (unrecorded.length > 0) await asOwner(ports, (owner) => recordLosses(owner, unrecorded));
+  const lacking = missing.length + found.length;
   // guard(false): what the database lacks is applied
   // fails: e2e/restore/files.test.ts › what was erased since
   // guard(false): running servers apply what the journal has
   // fails: e2e/erasure/killed.test.ts › is applied by a running server
-  const applied = missing.length > 0 ? await asOwner(ports, (owner) => applyAll(owner, ports, compared)) : NOTHING;
+  const applied = lacking > 0 ? await asOwner(ports, (owner) => applyAll(owner, ports, compared)) : NOTHING;
   await resolveHolds(ports.executor, ports.pseudonymizer, {
     asOwner: (work) => nameAsOwner(ports, work),
     backoff: ports.holdSearch,
@@ -147,7 +160,8 @@ async function applyAll(connection: OwnerConnection, ports: ReplayPorts, compare
   const applied = { ...NOTHING };
   const destroyed = destroyedSecrets(compared);
   const onUnreadable = refusingLost(ports.secrets, destroyed);
-  const erasures = compared.missing.flatMap(({ entry }) => (entry && isErasure(entry) ? [entry] : []));
+  const lacking = [...compared.found, ...compared.missing];
+  const erasures = lacking.flatMap(({ entry }) => (entry && isErasure(entry) ? [entry] : []));
   const subjects = new ErasedSubjects(ports.pseudonymizer, erasures);
   await inTransactionOn(connection, async (owner) => {
     await lockHolds(owner);
@@ -156,34 +170,54 @@ async function applyAll(connection: OwnerConnection, ports: ReplayPorts, compare
     // fails: e2e/replay-lost-secrets.test.ts › the one 'without the hold'
     requireDestroyed(destroyed, await lostOfHolds(owner, ports.secrets));
   });
-  for (const link of compared.missing) {
+  for (const link of lacking) {
     await inTransactionOn(connection, async (owner) => {
       await lockHolds(owner);
       await lockJournal(owner);
       // The writer of the entry has committed by now, or another server was quicker.
-      if ((await findLatestApplied(owner)).sequence >= link.sequence) return;
+      if (await isApplied(owner, link)) return;
       if (link.entry === undefined) await recordLoss(owner, link);
       else if (isErasure(link.entry)) {
         const entry = await widen(owner, subjects, link.entry);
         await replayErasure(owner, ports, { ...link, entry }, onUnreadable);
         applied.erasures++;
-      } else if (isHoldOrder(link.entry)) {
-        // guard(drop): holds of the journal are placed again
-        // fails: e2e/restore/files.test.ts › placed after the backup
-        await applyHoldOrder(owner, ports.secrets, link.entry);
-        await recordApplied(owner, link, link.entry.kind);
-        applied.holdOrders++;
       } else {
-        // guard(drop): restrictions of the journal are placed again
-        // fails: e2e/restrictions.test.ts › before it serves
-        await applyRestrictionOrder(owner, link.entry);
+        await applyOrder(owner, ports, link.entry);
         await recordApplied(owner, link, link.entry.kind);
-        applied.restrictionOrders++;
+        applied[isHoldOrder(link.entry) ? "holdOrders" : "restrictionOrders"]++;
+        // guard(drop): an order that is found does not undo what later ones ordered
+        // fails: e2e/restored-orders.test.ts › recorded its loss of them
+        for (const later of laterOrders(compared, link.entry)) await applyOrder(owner, ports, later);
       }
     });
   }
   return applied;
 }
+
+async function isApplied(owner: OwnerTransaction, { sequence, entry }: Link): Promise<boolean> {
+  if ((await findLatestApplied(owner)).sequence < sequence) return false;
+  return entry === undefined || !(await listUnappliedLosses(owner)).has(sequence);
+}
+
+async function applyOrder(owner: OwnerTransaction, { secrets }: ReplayPorts, entry: OrderEntry): Promise<void> {
+  // guard(drop): holds of the journal are placed again
+  // fails: e2e/restore/files.test.ts › placed after the backup
+  if (isHoldOrder(entry)) return applyHoldOrder(owner, secrets, entry);
+  // guard(drop): restrictions of the journal are placed again
+  // fails: e2e/restrictions.test.ts › before it serves
+  await applyRestrictionOrder(owner, entry);
+}
+
+/** Orders about the same hold or restriction that the database has applied already. */
+function laterOrders({ applied }: Comparison, order: OrderEntry): readonly OrderEntry[] {
+  return applied.flatMap(({ entry }) =>
+    entry && !isErasure(entry) && entry.sequence > order.sequence && subjectOf(entry) === subjectOf(order)
+      ? [entry]
+      : [],
+  );
+}
+
+const subjectOf = (order: OrderEntry): string => (isHoldOrder(order) ? order.hold_id : order.restriction_id);
 
 /** @returns the entry with what this database has of its subject from before the erasure, also under other ids. */
 async function widen(owner: OwnerTransaction, subjects: ErasedSubjects, entry: ErasureEntry): Promise<ErasureEntry> {

@@ -17,6 +17,7 @@ const shownApproval = object({
   any_role: Type.Boolean({ description: "Whether one of the needed roles is enough." }),
   reason: shownText(),
   requested_by: shownText(),
+  obtained_by: nullable(shownText("The other person who obtained the admin token that asked; decides neither.")),
   requested_at: shownText(),
   expires_at: shownText("24 hours later."),
   approved_by: Type.Array(shownText()),

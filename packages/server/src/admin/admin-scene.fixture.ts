@@ -33,6 +33,8 @@ export interface TokenOptions {
   readonly person?: string;
   /** When it is issued; milliseconds since the Unix epoch. */
   readonly at?: number;
+  /** The person who obtained it through the admin API. */
+  readonly obtainedBy?: string;
 }
 
 const TTL_MS = 3_600_000;
@@ -78,10 +80,10 @@ export function useAdminListener(system: () => System, signIn?: (url: string) =>
     await connections.release()();
   });
 
-  const token: AdminScene["token"] = async (roles, { person = `person-${roles.join("-")}`, at } = {}) => {
+  const token: AdminScene["token"] = async (roles, { person = `person-${roles.join("-")}`, at, obtainedBy } = {}) => {
     const { administration, clock } = system();
     const issuedAt = at === undefined ? clock : { now: () => at };
-    const wanted = { person, roles, ttlMs: TTL_MS };
+    const wanted = { person, roles, ttlMs: TTL_MS, ...(obtainedBy !== undefined && { obtainedBy }) };
     return (await inOwnerTransaction(administration, (owner) => issueAdminToken(owner, issuedAt, wanted))).token;
   };
   return {

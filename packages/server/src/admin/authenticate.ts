@@ -52,8 +52,9 @@ function callerOfHolder({
   roles,
   expires_at,
   token_id,
+  obtained_by,
 }: NonNullable<Awaited<ReturnType<typeof findHolder>>>): Caller {
-  return { person, roles, expiresAt: expires_at, ...originOfToken(person, token_id), tokenId: token_id };
+  return { person, roles, expiresAt: expires_at, ...originOfToken(person, token_id, obtained_by), tokenId: token_id };
 }
 
 async function callerOfCookie(

@@ -8,7 +8,7 @@ import { erasurePorts } from "../app/system.ts";
 import { listAudit } from "../audit/audit.ts";
 import { listHolds } from "../lifecycle/holds/holds.ts";
 import { runRetention } from "../lifecycle/retention-worker.ts";
-import { useAdminListener } from "./admin-scene.fixture.ts";
+import { type TokenOptions, useAdminListener } from "./admin-scene.fixture.ts";
 
 const folder = useFolder();
 const scene = useTestSystem("file", () => ({
@@ -246,7 +246,23 @@ describe("what a role may do with an approval", () => {
     const entries = await listAudit(scene.system.pool, () => secrets, { person: "person-operator", limit: 5 });
     expect(entries[0]).toMatchObject({ operation: "admin-token.issue", approval_id: approvalId });
     expect(JSON.stringify(entries)).not.toContain(token);
+    const { tokens } = await operator.call("listAdminTokens", {});
+    expect(tokens[0]).toMatchObject({ person: "j.doe", obtained_by: "person-operator" });
   });
+});
+
+it("a token that another person obtained asks as both, and obtains no further token", async () => {
+  const options = { person: "machine", obtainedBy: "person-operator" };
+  const machine = await listener.client(["operator", "investigator"], options);
+  const further = { person: "other", roles: ["privacy" as const], ttl_ms: 60_000 };
+  await expect(machine.call("issueAdminToken", further)).rejects.toMatchObject({ code: "permission-missing" });
+  const hold = { event_id: event.eventId, reason: "order 19", approver: "J. Doe", review_on: "2999-01-31" };
+  const approval_id = await waiting(machine.call("addHold", hold));
+  const asked = { requested_by: "machine", obtained_by: "person-operator" };
+  expect(await machine.call("readApproval", { approval_id })).toMatchObject(asked);
+  expect(await decide(approval_id, "person-operator")).toBe(false);
+  expect(await decide(approval_id)).toBe(true);
+  expect(await machine.call("addHold", hold)).toMatchObject({ hold_id: expect.any(String) as string });
 });
 
 describe("a person who opens more events than the limit of a day", () => {
@@ -258,8 +274,8 @@ describe("a person who opens more events than the limit of a day", () => {
   });
 
   /** A person of the name, and how they open events of the list in a case. */
-  async function openerOf(person: string) {
-    const of = await listener.client(["investigator"], { person });
+  async function openerOf(person: string, options: TokenOptions = { person }) {
+    const of = await listener.client(["investigator"], options);
     const { case_id } = await of.call("openCase", { account: ACCOUNT, ...WHY });
     const opens = (index: number, inCase = case_id): Promise<unknown> =>
       of.call("readExactEvent", { event_id: events[index] ?? "", case_id: inCase });
@@ -311,6 +327,16 @@ describe("a person who opens more events than the limit of a day", () => {
     const [event_id, other_event_id] = [events[2] ?? "", events[3] ?? ""];
     await waiting(two.of.call("compareEvents", { event_id, other_event_id, case_id: two.case_id }));
     await two.opens(2);
+  });
+
+  it("does not pass the limit with a token that the same person obtained for another one", async () => {
+    const token = { person: "opener-8", obtainedBy: "opener-7" };
+    const [own, other] = [await openerOf("opener-7"), await openerOf("opener-8", token)];
+    await other.opens(2);
+    // What the other person opens with a credential of their own is not counted.
+    await (await openerOf("opener-8")).opens(4);
+    for (const index of [0, 1]) await own.opens(index);
+    for (const { opens } of [own, other]) await waiting(opens(3));
   });
 
   it("asks with a case that is named, not with one of a single read", async () => {

@@ -83,6 +83,8 @@ describe("an accepted field", () => {
     const answer = await analyst.call("acceptDrift", { ...input, type: "boolean" });
     expect(answer.platforms).toEqual(["android", "ios"]);
     await expect(analyst.call("classifyDrift", input)).rejects.toMatchObject({ code: "state-conflict" });
+    const token = await listener.client(["privacy"], { person: "machine", obtainedBy: "anna" });
+    await expect(token.call("classifyDrift", input)).rejects.toMatchObject({ code: "state-conflict" });
     const privacy = await listener.client(["privacy"], { person: "petra" });
     await expect(privacy.call("acceptDrift", { ...input, type: "boolean" })).rejects.toMatchObject({ status: 403 });
     const { overlay } = await privacy.call("classifyDrift", input);

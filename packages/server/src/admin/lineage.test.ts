@@ -379,6 +379,8 @@ it("a version is adopted by its proposer with the approval of another analyst on
   const asked = ["asked", "other"].map((id) => bundleOf("() => true", { id, purposes: ["default"] }));
   await anna.call("proposeFeatures", { bundles: asked, reason: "review 4712" });
   const adopt = { features: ["asked@1"], purpose: "default", reason: "review 4712" };
+  const token = await listener.client(["analyst"], { person: "machine", obtainedBy: "anna" });
+  await expect(token.call("adoptFeatures", adopt)).rejects.toThrow("by analyst is needed");
   const refused = await anna.call("adoptFeatures", adopt).then(String, String);
   const approvalId = /Approval (\S+) by analyst/.exec(refused)?.[1] ?? "";
   expect(await anna.call("readApproval", { approval_id: approvalId })).toMatchObject({

@@ -298,7 +298,7 @@ export class OrderWorker {
     const { pool, adminSessions } = this.#system;
     if (tokenId !== null) {
       const holder = await findHolderById(pool, tokenId, requestedAt);
-      return holder && { ...holder, ...originOfToken(holder.person, tokenId) };
+      return holder && { ...holder, ...originOfToken(holder.person, tokenId, holder.obtained_by) };
     }
     const session = await adminSessions.findById(pool, sessionId ?? "", requestedAt);
     return session && { ...session, ...originOfSession(session.person, session.kind, session.sessionId) };

@@ -16,6 +16,8 @@ export interface ApprovalRequest {
   readonly any_role: boolean;
   readonly reason: string;
   readonly requested_by: string;
+  /** The person who obtained the admin token that asked, where that is another person. */
+  readonly obtained_by: string | null;
   /** RFC 3339, to the millisecond, like the next one. */
   readonly requested_at: string;
   readonly expires_at: string;
@@ -50,6 +52,7 @@ export class ApprovalSigner {
       request.any_role,
       request.reason,
       request.requested_by,
+      request.obtained_by,
       request.requested_at,
       request.expires_at,
     ]);

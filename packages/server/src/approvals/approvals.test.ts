@@ -63,6 +63,15 @@ it("an approval is not given by a person to their own request, nor without the n
   expect(await stateOf(id)).toBe("waiting");
 });
 
+it("an approval is not given by a person to a request of a token that the approver obtained for another person", async () => {
+  const { approvals, pool, clock } = scene.system;
+  const request = { ...operation(), person: "asker", reason: "request 17" };
+  const id = await approvals.request(pool, clock, { ...request, obtainedBy: "approver" });
+  expect(await approvals.request(pool, clock, request), "of the person without the token").not.toBe(id);
+  expect(await decide(id)).toBe(false);
+  expect(await decide(id, { person: "second" })).toBe(true);
+});
+
 it("an approval that needs two roles is not given by one person who has two roles", async () => {
   const wanted = operation({ needed: ["operator", "privacy"] });
   const id = await ask(wanted);

@@ -49,6 +49,7 @@ export interface ApprovalRow {
   readonly any_role: boolean;
   readonly reason: string;
   readonly requested_by: string;
+  readonly obtained_by: string | null;
   readonly requested_at: string;
   readonly expires_at: string;
   readonly approved_by: string[];
@@ -79,7 +80,7 @@ const DECISIONS = `(select coalesce(jsonb_agg(jsonb_build_object('person', d.per
 const columnsAt = (
   now: string,
 ): string => `a.approval_id, a.operation, a.parameters, a.plan, a.max_events, a.digest, a.needed_roles,
-    a.any_role, a.reason, a.requested_by, ${instant("a.requested_at", "requested_at")}, ${instant("a.expires_at", "expires_at")},
+    a.any_role, a.reason, a.requested_by, a.obtained_by, ${instant("a.requested_at", "requested_at")}, ${instant("a.expires_at", "expires_at")},
     a.mac, ${DECISIONS} as decisions, ${stateAt(now)} as state`;
 const TYPES = {
   approval_id: "uuid",
@@ -92,6 +93,7 @@ const TYPES = {
   any_role: "bool",
   reason: "text",
   requested_by: "text",
+  obtained_by: "text?",
   requested_at: "text",
   expires_at: "text",
   mac: "bytea",
@@ -111,8 +113,8 @@ const boundOf = (events: number): number => events + Math.max(100, Math.ceil(eve
 
 const REQUEST = sql(
   `insert into approval (approval_id, operation, parameters, plan, max_events, digest, needed_roles, any_role, reason,
-      requested_by, requested_at, expires_at, mac)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+      requested_by, requested_at, expires_at, mac, obtained_by)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
   [
     "uuid",
     "text",
@@ -127,6 +129,7 @@ const REQUEST = sql(
     "timestamptz",
     "timestamptz",
     "bytea",
+    "text?",
   ],
 );
 /** A login of the database may insert approvals without limit. */
@@ -196,6 +199,9 @@ const DECIDE = sql(
         -- guard(true): a person never approves what they asked for
         -- fails: packages/server/src/approvals/approvals.test.ts › their own request
         and a.requested_by <> $2
+        -- guard(true): a person never approves what they asked for with a token that they obtained for another person
+        -- fails: packages/server/src/approvals/approvals.test.ts › a token that the approver obtained
+        and a.obtained_by is distinct from $2
         -- guard(true): a decided or expired request is not decided again
         -- fails: packages/server/src/approvals/approvals.test.ts › is decided once
         and ${stateAt("$5::timestamptz")} = 'waiting'
@@ -245,13 +251,19 @@ export class Approvals {
   async request(
     executor: Executor,
     clock: Clock,
-    wanted: ApprovedOperation & { readonly person: string; readonly reason: string },
+    wanted: ApprovedOperation & {
+      readonly person: string;
+      /** The person who obtained the admin token that asks, where that is another person. */
+      readonly obtainedBy?: string | undefined;
+      readonly reason: string;
+    },
   ): Promise<string> {
     const now = clock.now();
     const at = new Date(now).toISOString();
     const digest = digestOf(wanted);
     const { rows } = await query(executor, FIND_WAITING, [wanted.person, digest, at, wanted.events]);
-    const waiting = rows.find((row) => this.#isSigned(row));
+    const obtainedBy = wanted.obtainedBy ?? null;
+    const waiting = rows.find((row) => row.obtained_by === obtainedBy && this.#isSigned(row));
     if (waiting) return waiting.approval_id;
     const [parameters, plan] = [JSON.stringify(wanted.parameters), JSON.stringify(wanted.plan)];
     const request: ApprovalRequest = {
@@ -265,6 +277,7 @@ export class Approvals {
       any_role: wanted.anyRole ?? false,
       reason: wanted.reason,
       requested_by: wanted.person,
+      obtained_by: obtainedBy,
       requested_at: at,
       expires_at: new Date(now + TO_APPROVE_MS).toISOString(),
     };
@@ -282,6 +295,7 @@ export class Approvals {
       at,
       request.expires_at,
       this.#signer.signRequest(request),
+      obtainedBy,
     ]);
     return request.approval_id;
   }

@@ -161,8 +161,15 @@ describe("after the erasure of the account, reason and detail", () => {
     const close = (isAlone: boolean): Promise<boolean> =>
       inTransaction(pool, (transaction) => closeReview(transaction, audit, reviewId, { ...order, isAlone }));
     expect(await close(false)).toBe(false);
+    const token = { ...agent, actor: `auditor (admin token 1, obtained by ${AGENT.actor})` };
+    const byToken = { ...order, agent: token, isAlone: false };
+    expect(await inTransaction(pool, (transaction) => closeReview(transaction, audit, reviewId, byToken))).toBe(false);
     const outcomes = "select outcome from audit_entry where operation = 'audit.review' and detail ->> 'review_id' = $1";
-    expect(await rowsOf(`${outcomes} order by at`, reviewId)).toEqual([{ outcome: "opened" }, { outcome: "denied" }]);
+    expect(await rowsOf(`${outcomes} order by at`, reviewId)).toEqual([
+      { outcome: "opened" },
+      { outcome: "denied" },
+      { outcome: "denied" },
+    ]);
     expect(await close(true)).toBe(true);
   });
 

@@ -4,6 +4,7 @@ import type { Executor, Transaction } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";
 import { query, sql } from "../postgres/statement.ts";
 import type { AuditSigner } from "./audit-signer.ts";
+import { obtainerSql, personsOfActor, personSql } from "./actor-persons.ts";
 import { type Agent, writeAudit } from "./audit.ts";
 import { REVIEW_OPERATION } from "./log/epoch.ts";
 import { insertReview } from "./review-table.ts";
@@ -38,13 +39,13 @@ const FIND_OPEN_REVIEW = sql(
 );
 const CLOSE_REVIEW = sql(
   `update audit_review r set closed_at = transaction_time()
-    from (select entry_id, split_part(actor, ' (', 1) as person from audit_entry) e
+    from (select entry_id, array[${personSql("actor")}, ${obtainerSql("actor")}] as persons from audit_entry) e
     where r.review_id = $1 and r.closed_at is null and e.entry_id = r.entry_id
       -- guard(true): no person closes the review of what the same person did
       -- fails: packages/server/src/audit/audit-secrets.test.ts › of the person who wrote the entry
-      and ($3 or e.person <> $2)
+      and ($3 or not e.persons && $2)
     returning r.review_id`,
-  ["uuid", "text", "bool"],
+  ["uuid", "text[]", "bool"],
   { review_id: "uuid" },
 );
 
@@ -80,14 +81,15 @@ export async function closeReview(
 ): Promise<boolean> {
   const [review] = (await query(transaction, FIND_OPEN_REVIEW, [reviewId])).rows;
   if (!review) throw new OperatorError("not-found", `There is no open review ${reviewId}.`);
-  const { rowCount } = await query(transaction, CLOSE_REVIEW, [reviewId, personOf(order.agent), isAlone]);
+  const { rowCount } = await query(transaction, CLOSE_REVIEW, [
+    reviewId,
+    [...personsOfActor(order.agent.actor)],
+    isAlone,
+  ]);
   const outcome = rowCount === 1 ? "closed" : "denied";
   await auditReview(transaction, signer, order, outcome, { review_id: reviewId, entry_id: review.entry_id });
   return outcome === "closed";
 }
-
-/** The actor up to the credential, or what the system knows of its terminal. */
-const personOf = ({ actor }: Agent): string => actor.split(" (", 1)[0] ?? "";
 
 async function auditReview(
   transaction: Transaction,

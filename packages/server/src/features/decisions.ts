@@ -2,6 +2,7 @@
 import { canonicalize } from "@device-risk-signals/contract";
 import type { Bundle, Manifest } from "@device-risk-signals/features";
 import type { ProposedBundle } from "@device-risk-signals/features/archived";
+import { personsOfActor } from "../audit/actor-persons.ts";
 import type { AuditSigner } from "../audit/audit-signer.ts";
 import { type Agent, writeAudit } from "../audit/audit.ts";
 import { OperatorError } from "../errors/operator-error.ts";
@@ -320,20 +321,20 @@ async function record(
 }
 
 const FIND_PROPOSERS = sql(
-  `select distinct split_part(decided_by, ' (', 1) as person from feature_decision
+  `select distinct decided_by from feature_decision
     where kind = 'proposed' and features && $1::text[]`,
   ["text[]"],
-  { person: "text" },
+  { decided_by: "text" },
 );
 
-/** Whether the person proposed one of the versions: then a second person must agree with their adoption. */
+/** Whether one of the persons proposed one of the versions: then a second person must agree with their adoption. */
 export async function isProposer(
   executor: Executor,
   features: readonly FeatureName[],
-  person: string,
+  persons: readonly string[],
 ): Promise<boolean> {
   const { rows } = await query(executor, FIND_PROPOSERS, [features]);
-  return rows.some((row) => row.person === person);
+  return rows.some((row) => personsOfActor(row.decided_by).some((person) => persons.includes(person)));
 }
 
 const LIST_DECISIONS = sql(

@@ -23,9 +23,9 @@ export interface IssuedAdminToken {
 }
 
 const INSERT_TOKEN = sql(
-  `insert into admin_token (token_hash, token_id, person, roles, is_initial, issued_at, expires_at)
-    values ($1, $2, $3, $4, $5, $6, $7)`,
-  ["bytea", "uuid", "text", "text[]", "bool", "timestamptz", "timestamptz"],
+  `insert into admin_token (token_hash, token_id, person, roles, is_initial, issued_at, expires_at, obtained_by)
+    values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+  ["bytea", "uuid", "text", "text[]", "bool", "timestamptz", "timestamptz", "text?"],
 );
 
 export interface WantedAdminToken {
@@ -34,13 +34,15 @@ export interface WantedAdminToken {
   readonly ttlMs: number;
   /** Whether `npm start` makes it; the next start revokes it. */
   readonly isInitial?: boolean;
+  /** The person who obtains it through the admin API; absent where the owner's login issues it. */
+  readonly obtainedBy?: string;
 }
 
 /** Issues a token. Only its hash is stored: the token is shown here and never again. */
 export async function issueAdminToken(
   owner: OwnerTransaction,
   clock: Clock,
-  { person, roles, ttlMs, isInitial = false }: WantedAdminToken,
+  { person, roles, ttlMs, isInitial = false, obtainedBy }: WantedAdminToken,
 ): Promise<IssuedAdminToken> {
   const token = `drs_adm_${randomBytes(32).toString("base64url")}`;
   const tokenId = randomUUID();
@@ -54,6 +56,7 @@ export async function issueAdminToken(
     isInitial,
     new Date(now).toISOString(),
     expiresAt,
+    obtainedBy ?? null,
   ]);
   return { token, token_id: tokenId, person, roles, expires_at: expiresAt };
 }
@@ -61,6 +64,7 @@ export async function issueAdminToken(
 export interface AdminTokenRow {
   readonly token_id: string;
   readonly person: string;
+  readonly obtained_by: string | null;
   readonly roles: Role[];
   readonly issued_at: string;
   readonly expires_at: string;
@@ -69,7 +73,7 @@ export interface AdminTokenRow {
 }
 
 const LIST_TOKENS = sql(
-  `select token_id, person, roles, ${instant("issued_at")}, ${instant("expires_at")}, ${instant("last_used_at")},
+  `select token_id, person, obtained_by, roles, ${instant("issued_at")}, ${instant("expires_at")}, ${instant("last_used_at")},
       ${instant("revoked_at")}
     from admin_token where ${isAfter("admin_token.issued_at", "$1", { token_id: "$2::uuid" })}
     order by admin_token.issued_at desc, token_id limit $3::int4`,
@@ -77,6 +81,7 @@ const LIST_TOKENS = sql(
   {
     token_id: "uuid",
     person: "text",
+    obtained_by: "text?",
     roles: "text[]",
     issued_at: "text",
     expires_at: "text",
@@ -119,12 +124,14 @@ export async function revokeInitialTokens(executor: Executor, clock: Clock): Pro
 export interface AdminTokenHolder {
   readonly token_id: string;
   readonly person: string;
+  /** The person who obtained the token; `null`: the owner's login issued it. */
+  readonly obtained_by: string | null;
   readonly roles: readonly Role[];
   readonly expires_at: string;
 }
 
 const FIND_TOKEN = sql(
-  `select token_id, person, roles, ${instant("expires_at")},
+  `select token_id, person, obtained_by, roles, ${instant("expires_at")},
       coalesce(last_used_at < $2::timestamptz - interval '1 minute', true) as is_use_due
     from admin_token where token_hash = $1
       -- guard(true): a revoked token is refused
@@ -134,21 +141,42 @@ const FIND_TOKEN = sql(
       -- fails: packages/server/src/admin/routes.test.ts › that has expired is rejected
       and expires_at > $2`,
   ["bytea", "timestamptz"],
-  { token_id: "uuid", person: "text", roles: "text[]", expires_at: "text", is_use_due: "bool" },
+  {
+    token_id: "uuid",
+    person: "text",
+    obtained_by: "text?",
+    roles: "text[]",
+    expires_at: "text",
+    is_use_due: "bool",
+  },
 );
 const FIND_ACTIVE = sql(
-  `select person, roles from admin_token
+  `select person, obtained_by, roles from admin_token
     where token_id = $1 and revoked_at is null and issued_at <= $2 and expires_at > $2`,
   ["uuid", "timestamptz"],
-  { person: "text", roles: "text[]" },
+  { person: "text", obtained_by: "text?", roles: "text[]" },
 );
+
+const FIND_OBTAINED = sql(
+  "select distinct person from admin_token where obtained_by = any ($1) and expires_at > transaction_time() - interval '1 day'",
+  ["text[]"],
+  { person: "text" },
+);
+
+/** The persons of admin tokens of the last 24 hours that one of these persons obtained. */
+export async function findPersonsOfObtained(
+  executor: Executor,
+  persons: readonly string[],
+): Promise<readonly string[]> {
+  return (await query(executor, FIND_OBTAINED, [[...persons]])).rows.map(({ person }) => person);
+}
 
 /** The holder of a token that is not revoked and was valid at a time, RFC 3339. */
 export async function findHolderById(
   executor: Executor,
   tokenId: string,
   at: string,
-): Promise<Pick<AdminTokenHolder, "person" | "roles"> | undefined> {
+): Promise<Pick<AdminTokenHolder, "person" | "obtained_by" | "roles"> | undefined> {
   const row = (await query(executor, FIND_ACTIVE, [tokenId, at])).rows[0];
   return row && { ...row, roles: row.roles as readonly Role[] };
 }
@@ -164,7 +192,7 @@ export async function findHolder(
   const now = new Date(clock.now()).toISOString();
   const row = (await query(executor, FIND_TOKEN, [hashOf(token), now])).rows[0];
   if (!row) return undefined;
-  const { token_id, person, roles, expires_at, is_use_due } = row;
+  const { token_id, person, obtained_by, roles, expires_at, is_use_due } = row;
   if (is_use_due) await query(executor, RECORD_USE, [token_id, now]);
-  return { token_id, person, roles: roles as readonly Role[], expires_at };
+  return { token_id, person, obtained_by, roles: roles as readonly Role[], expires_at };
 }

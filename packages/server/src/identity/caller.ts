@@ -21,10 +21,17 @@ export interface CallerSession {
   readonly authenticatedAt: string | null;
 }
 
-/** How the holder of an admin token calls, and the name in the audit. */
-export const originOfToken = (person: string, tokenId: string): Pick<Agent, "actor" | "via"> => ({
+/**
+ * How the holder of an admin token calls, and the name in the audit. The person who obtained the token has seen it, so
+ * that both are one pair of eyes.
+ */
+export const originOfToken = (
+  person: string,
+  tokenId: string,
+  obtainedBy: string | null,
+): Pick<Agent, "actor" | "via"> => ({
   via: "api",
-  actor: `${actorStartOf(person)}admin token ${tokenId})`,
+  actor: `${actorStartOf(person)}admin token ${tokenId}${obtainedBy === null ? "" : `, obtained by ${obtainedBy}`})`,
 });
 
 /** How a person who signed in calls, and the name in the audit. */

@@ -1,5 +1,6 @@
 import type { Answer, Role, RouteId } from "@device-risk-signals/admin-api";
 import type { ApprovalRow, ApprovedOperation } from "../../approvals/approvals.ts";
+import { personsOfActor } from "../../audit/actor-persons.ts";
 import { writeAudit } from "../../audit/audit.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
 import { agentOf, type Caller } from "../../identity/caller.ts";
@@ -155,6 +156,7 @@ export async function askForApproval(
   const { pool, clock } = ports;
   const { person } = caller;
   const { audit, approvals } = await ports.keys();
+  const [, obtainedBy] = personsOfActor(caller.actor);
   const { changed } = await approvals.findUsable(pool, clock, person, operation);
   const id = await inTransaction(pool, async (transaction) => {
     for (const approvalId of changed) {
@@ -166,7 +168,7 @@ export async function askForApproval(
       };
       await writeAudit(transaction, audit, { ...agentOf(caller), ...refused });
     }
-    const approvalId = await approvals.request(transaction, clock, { ...operation, person, reason });
+    const approvalId = await approvals.request(transaction, clock, { ...operation, person, obtainedBy, reason });
     const detail = { of: operation.operation, plan: operation.plan };
     const entry = { ...agentOf(caller), operation: "approval.request", outcome: "done", reason, approvalId, detail };
     await writeAudit(transaction, audit, entry);

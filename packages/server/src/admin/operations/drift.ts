@@ -1,5 +1,6 @@
 import type { Input } from "@device-risk-signals/admin-api";
 import { adoptFields } from "@device-risk-signals/contract/catalog/adopted";
+import { isSamePerson } from "../../audit/actor-persons.ts";
 import { writeAudit } from "../../audit/audit.ts";
 import {
   decideDrift,
@@ -13,7 +14,7 @@ import {
 } from "../../drift/drift-review.ts";
 import { listDrift as queryDrift } from "../../drift/drift.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
-import { actorStartOf, agentOf } from "../../identity/caller.ts";
+import { agentOf } from "../../identity/caller.ts";
 import { inTransaction } from "../../postgres/database.ts";
 import type { Executor } from "../../postgres/executor.ts";
 import { invalid, reasonOf, requireFuture } from "./input.ts";
@@ -79,7 +80,7 @@ export const classifyDrift: Operation<"classifyDrift"> = (call) => {
     const accepted = decisions.find(({ path, kind }) => path === input.path && kind === "accepted");
     // guard(false): one person does not accept and classify
     // fails: packages/server/src/admin/drift-review.test.ts › by another person
-    if (caller.via !== "direct" && accepted?.decided_by.startsWith(actorStartOf(caller.person))) {
+    if (caller.via !== "direct" && accepted && isSamePerson(accepted.decided_by, caller.actor)) {
       throw new OperatorError("state-conflict", "Another person than the one who accepted a field classifies it.");
     }
   });

@@ -3,6 +3,7 @@ import type { Answer, RouteId } from "@device-risk-signals/admin-api";
 import type { Bundle } from "@device-risk-signals/features";
 import type { ProposedBundle } from "@device-risk-signals/features/archived";
 import { requireRecovered } from "../../app/recover.ts";
+import { personsOfActor } from "../../audit/actor-persons.ts";
 import { type CaseRow, countOpenedEvents, findOpenCase, isCovered } from "../../cases/cases.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
 import {
@@ -112,7 +113,7 @@ async function approvalOf(
 ): Promise<Approval | undefined> {
   // guard(true): one person does not propose and adopt
   // fails: packages/server/src/admin/lineage.test.ts › is adopted by its proposer
-  if (!(await isProposer(ports.pool, features, caller.person))) return undefined;
+  if (!(await isProposer(ports.pool, features, personsOfActor(caller.actor)))) return undefined;
   const parameters = { features, purpose: purpose.id, accept_refusals: acceptsRefusals, reason };
   const plan = { ...shownEvidence(evidence) };
   const operation = { operation: "feature.adopt", parameters, plan, events: 0, needed: ["analyst"] } as const;

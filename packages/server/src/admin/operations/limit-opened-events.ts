@@ -1,8 +1,10 @@
 /** A person who opens more events in 24 hours than the limit, over all cases, needs an approval by privacy for a case. */
 import type { ApprovedOperation } from "../../approvals/approvals.ts";
+import { personsOfActor } from "../../audit/actor-persons.ts";
 import { countOpenedEvents, type OpenedEvents } from "../../audit/opened-events.ts";
 import type { CaseRow } from "../../cases/cases.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
+import { findPersonsOfObtained } from "../../identity/admin-tokens.ts";
 import type { Caller } from "../../identity/caller.ts";
 import { lockTransactionNamed } from "../../postgres/advisory-locks.ts";
 import type { Transaction } from "../../postgres/executor.ts";
@@ -23,9 +25,11 @@ class BeyondLimit extends Error {
 /** Waits for other reads of the person, and excludes later ones, so that no two of them count the same events. */
 export async function lockOpenedEvents(ports: AdminPorts, transaction: Transaction, caller: Caller): Promise<void> {
   if (!areApprovalsNeeded(ports, caller)) return;
-  // guard(drop): parallel reads do not pass the limit together
-  // fails: packages/server/src/admin/cases.test.ts › at once
-  await lockTransactionNamed(transaction, LOCKS.openedEvents, caller.person);
+  for (const person of [...personsOfActor(caller.actor)].sort()) {
+    // guard(drop): parallel reads do not pass the limit together
+    // fails: packages/server/src/admin/cases.test.ts › at once
+    await lockTransactionNamed(transaction, LOCKS.openedEvents, person);
+  }
 }
 
 /** An event that a person opens, with a case. */
@@ -49,7 +53,9 @@ export async function limitOpenedEvents(
 ): Promise<string | undefined> {
   if (!areApprovalsNeeded(ports, caller)) return undefined;
   const limit = ports.config.service.openedEventsLimit;
-  const opened = await countOpenedEvents(transaction, caller.person, eventId);
+  const persons = personsOfActor(caller.actor);
+  const openers = { persons, tokenPersons: await findPersonsOfObtained(transaction, persons) };
+  const opened = await countOpenedEvents(transaction, openers, eventId);
   const events = eventsUnder(opened, null);
   // guard(true): a person opens so many events without an approval
   // fails: packages/server/src/admin/cases.test.ts › more events than the limit

@@ -608,6 +608,8 @@ create table admin_token (
   token_id uuid not null unique,
   person text not null check (char_length(person) between 1 and 128 and person !~ '[()]'),
   roles text[] not null check (cardinality(roles) > 0),
+  -- Who asked for it through the admin API and got it; null where the owner's login issued it.
+  obtained_by text,
   -- A start on the embedded database issued it; the next start revokes it.
   is_initial boolean not null default false,
   issued_at timestamptz not null,
@@ -688,6 +690,8 @@ create table approval (
   any_role boolean not null default false,
   reason text not null,
   requested_by text not null,
+  -- The person who obtained the admin token that asked, where that is another person: neither decides.
+  obtained_by text,
   requested_at timestamptz not null,
   expires_at timestamptz not null,
   used_at timestamptz,

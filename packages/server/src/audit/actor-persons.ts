@@ -1,0 +1,20 @@
+/** The people behind the actor of an entry. */
+
+/** At the end of the actor of a token that a person obtained through the admin API; names have no parentheses. */
+export const OBTAINED_BY = ", obtained by ([^()]+)\\)$";
+const OBTAINER = new RegExp(OBTAINED_BY);
+
+/** SQL of the person of an actor, and of the person who obtained the token. */
+export const personSql = (actor: string): string => `split_part(${actor}, ' (', 1)`;
+export const obtainerSql = (actor: string): string => `substring(${actor} from '${OBTAINED_BY}')`;
+
+/** Whether the actors have a person in common. */
+export const isSamePerson = (actor: string, other: string): boolean =>
+  personsOfActor(actor).some((person) => personsOfActor(other).includes(person));
+
+/** The person of the credential and, where another person obtained the admin token, that person. */
+export function personsOfActor(actor: string): readonly string[] {
+  const person = actor.split(" (", 1)[0] ?? "";
+  const obtainer = OBTAINER.exec(actor)?.[1];
+  return obtainer === undefined || obtainer === person ? [person] : [person, obtainer];
+}

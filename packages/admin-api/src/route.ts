@@ -46,6 +46,8 @@ export interface Route {
   readonly appliedBy?: "worker";
   /** The operation is idempotent, so an interrupted order of it begins again. */
   readonly isRepeatable?: true;
+  /** The answer has a secret, so an order of the route shows it once, within five minutes, and keeps no copy. */
+  readonly isShownOnce?: true;
   readonly params?: TObject;
   readonly query?: TObject;
   readonly body?: TObject;

@@ -40,10 +40,12 @@ export const ADMIN_TOKEN_ROUTES = {
     path: "/admin-tokens",
     tag: TAG,
     summary: "Issue an admin token with fixed roles",
-    description: "It needs an approval by privacy. The answer has the token, which is not kept.",
+    description:
+      "It needs an approval by privacy. The answer has the token. An order shows it once, within five minutes, and the server then deletes it.",
     permission: "admin-tokens.issue",
     operation: "admin-token.issue",
     recentSignIn: true,
+    isShownOnce: true,
     body: object({
       person: Type.String({
         minLength: 1,

@@ -27,7 +27,7 @@ import { inOwnerTransaction, withClient } from "../postgres/database.ts";
 import { LOCKS } from "../postgres/locks.ts";
 import { createAdminApi } from "./admin-api.ts";
 import { OrderWorker } from "./order-worker.ts";
-import { placeOrder, readOrder, resultOf } from "./operations/admin-orders.ts";
+import { placeOrder, readOrder, resultOf, sealResult } from "./operations/admin-orders.ts";
 import { runErasure } from "./operations/erasures.ts";
 import { readHealth } from "./operations/health.ts";
 import { type AdminPorts, portsOf } from "./operations/ports.ts";
@@ -117,6 +117,36 @@ describe("an order", () => {
       const update = scene.owner.query(`update drs.admin_order set ${changed} where order_id = $1`, [id]);
       await expect(update).rejects.toMatchObject({ code: "23001" });
     }
+  });
+
+  it("whose answer has a secret is shown once, within five minutes, and to its person alone", async () => {
+    const { pool, clock } = scene.system;
+    const caller = await callerOf("of-secret", ["operator"]);
+    const isKept = async (id: string): Promise<boolean> =>
+      (await scene.owner.query("select from drs.admin_order where order_id = $1 and result is not null", [id]))
+        .rowCount === 1;
+    const read = async (of: Caller, order_id: string) =>
+      (await readOrder({ ports, caller: of, scope: "full", input: { order_id } })).answer;
+    const issued = async (): Promise<string> => {
+      const id = await place(caller, "issueAdminToken", { person: "machine", roles: ["auditor"], ttl_ms: HOUR_MS });
+      const order = await start("issueAdminToken");
+      const result = await sealResult({ ...scene.system, pool }, id, { answer: { token: "a secret" } });
+      if (order) await endOrder(pool, clock, order, { state: "done", result });
+      return id;
+    };
+    const id = await issued();
+    expect(await read({ ...caller, person: "other" }, id)).toMatchObject({ answer: null, problem: null });
+    expect(await read({ ...caller, roles: ["analyst"] }, id)).toMatchObject({ answer: null });
+    expect(await isKept(id)).toBe(true);
+    expect(await read(caller, id)).toMatchObject({ answer: { token: "a secret" } });
+    expect(await isKept(id)).toBe(false);
+    expect(await read(caller, id)).toMatchObject({ answer: null, problem: { status: 404 } });
+    const late = await issued();
+    await change("ended_at = ended_at - interval '5 minutes'", late);
+    expect(await read(caller, late)).toMatchObject({ answer: null, problem: { status: 404 } });
+    expect(await isKept(late)).toBe(true);
+    startWorker();
+    await until(async () => !(await isKept(late)));
   });
 
   it("that fails has the problem of its operation, and is audited as failed", async () => {

@@ -1,5 +1,5 @@
 /** Applies orders of the admin API with the logins of a worker, each as its caller, once. */
-import { isLines, type RouteId, isRouteId, routeOf, scopeOf } from "@device-risk-signals/admin-api";
+import { isLines, type RouteId, ROUTE_IDS, isRouteId, routeOf, scopeOf } from "@device-risk-signals/admin-api";
 import type { System } from "../app/system.ts";
 import { writeAudit } from "../audit/audit.ts";
 import { OperatorError } from "../errors/operator-error.ts";
@@ -7,6 +7,7 @@ import { findHolderById } from "../identity/admin-tokens.ts";
 import { agentOf, type Caller, originOfSession, originOfToken } from "../identity/caller.ts";
 import {
   deleteEndedOrders,
+  deleteUnreadResults,
   endOrder,
   type EndState,
   findOpenRoutes,
@@ -34,6 +35,7 @@ const POLL_EVERY_MS = 1_000;
 /** Another worker that applies an order of a route may do so for long. */
 const RETRY_POLL_MS = 5_000;
 const DELETE_EVERY_MS = 3_600_000;
+const DELETE_RESULTS_EVERY_MS = 60_000;
 const REPORT_EVERY_MS = 1_000;
 /** Orders of several routes are applied at once; each has connections of its own. */
 const MAX_ROUTES = 4;
@@ -42,6 +44,8 @@ const MAX_TRIES = 3;
 /** On close, orders under way get this long; a worker that starts later begins them again. */
 const CLOSE_WITHIN_MS = 5_000;
 const MAX_END_TRIES = 5;
+
+const SHOWN_ONCE = ROUTE_IDS.filter((id) => routeOf(id).isShownOnce === true);
 
 /** How the attempt to apply an order ended. */
 interface Outcome {
@@ -68,6 +72,7 @@ export class OrderWorker {
   /** Routes whose orders another worker applies, and when this one looks again. */
   readonly #others = new Map<string, number>();
   #deletedAt = -Infinity;
+  #deletedResultsAt = -Infinity;
   #looking: Promise<unknown> | undefined;
   #isWoken = false;
   #isFailing = false;
@@ -109,6 +114,10 @@ export class OrderWorker {
       if (now - this.#deletedAt > DELETE_EVERY_MS) {
         this.#deletedAt = now;
         await deleteEndedOrders(this.#system.pool);
+      }
+      if (now - this.#deletedResultsAt > DELETE_RESULTS_EVERY_MS) {
+        this.#deletedResultsAt = now;
+        await deleteUnreadResults(this.#system.pool, this.#system.clock, SHOWN_ONCE);
       }
       for (const route of await findOpenRoutes(this.#system.pool)) {
         const isFree = !this.#running.has(route) && (this.#others.get(route) ?? 0) <= now;

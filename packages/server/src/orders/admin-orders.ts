@@ -121,6 +121,37 @@ export async function findOrder(executor: Executor, clock: Clock, id: string): P
   return (await query(executor, FIND, [nowOf(clock), id])).rows[0];
 }
 
+/** How long a result that is shown once waits for the person. */
+export const SHOWN_WITHIN_MS = 300_000;
+
+const TAKE_RESULT = sql(
+  `update admin_order o set result = null
+    from (select order_id, result from admin_order where order_id = $1 and result is not null
+      -- guard(true): a result that is shown once is not shown late
+      -- fails: packages/server/src/admin/order-worker.test.ts › shown once
+      and ended_at > $2::timestamptz - interval '${SHOWN_WITHIN_MS} milliseconds'
+      for update) r
+    where o.order_id = r.order_id returning r.result`,
+  ["uuid", "timestamptz"],
+  { result: "bytea?" },
+);
+
+/** Reads and deletes a result that is shown once. @returns `null` where it was shown, or has waited too long. */
+export async function takeResult(executor: Executor, clock: Clock, orderId: string): Promise<Buffer | null> {
+  return (await query(executor, TAKE_RESULT, [orderId, nowOf(clock)])).rows[0]?.result ?? null;
+}
+
+const DELETE_RESULTS = sql(
+  `update admin_order set result = null where route = any ($1) and state = 'done' and result is not null
+    and ended_at <= $2::timestamptz - interval '${SHOWN_WITHIN_MS} milliseconds'`,
+  ["text[]", "timestamptz"],
+);
+
+/** Deletes results that are shown once, and that no person has read. @param routes those of such results. */
+export async function deleteUnreadResults(executor: Executor, clock: Clock, routes: readonly string[]): Promise<void> {
+  await query(executor, DELETE_RESULTS, [[...routes], nowOf(clock)]);
+}
+
 const FIND_OPEN = sql("select distinct route from admin_order where ended_at is null", [], { route: "text" });
 
 /** Routes that have orders to be applied. */

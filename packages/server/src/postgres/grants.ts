@@ -98,7 +98,8 @@ export const TABLE_GRANTS: Readonly<Record<string, Grants>> = {
   approval_decision: toRoles(APPEND, "drs_service", "drs_admin"),
   admin_order: {
     drs_service: [...READ, columns("insert", ADMIN_ORDER_COLUMNS), columns("update", ADMIN_ORDER_STATE_COLUMNS)],
-    drs_admin: [...READ, columns("insert", ADMIN_ORDER_COLUMNS)],
+    // A result that is shown once is deleted; a trigger refuses every other change of a result.
+    drs_admin: [...READ, columns("insert", ADMIN_ORDER_COLUMNS), columns("update", "result")],
   },
   admin_order_part: { drs_service: [...APPEND, "delete"], drs_admin: [...READ, "delete"] },
   kept_event: { drs_service: READ, drs_admin: [columns("select", ATTRIBUTES)] },

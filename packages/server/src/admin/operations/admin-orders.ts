@@ -14,6 +14,7 @@ import {
   MAX_OPEN,
   type OrderRow,
   type OrderWithResult,
+  takeResult,
 } from "../../orders/admin-orders.ts";
 import { type OrderCodec, type OrderInput, type OrderRecord, sha256 } from "../../orders/order-codec.ts";
 import { inTransaction } from "../../postgres/database.ts";
@@ -40,10 +41,11 @@ export const readOrder: Operation<"readOrder"> = async ({ ports, caller, scope, 
   // guard(false): a person reads the orders that their roles allow
   // fails: packages/server/src/admin/order-worker.test.ts › of another person
   if (!row || (scope === "own" && !isOwn)) throw new OperatorError("not-found", `There is no order ${id}.`);
-  const { answer = null, problem = null } = isOwn ? await resultOf(ports, row) : {};
   // guard(true): the answer of an order is shown to a caller whose roles still allow its operation
   // fails: packages/server/src/admin/order-worker.test.ts › whose roles no longer allow
   const isAllowed = isRouteId(row.route) && scopeOf(routeOf(row.route).permission, caller.roles) !== undefined;
+  const isRead = isOwn && (isAllowed || !isShownOnce(row));
+  const { answer = null, problem = null } = isRead ? await resultOf(ports, row) : {};
   return {
     answer: { ...shownOrder(row), answer: isAllowed ? answer : null, problem },
     ...(!isOwn && { audit: { detail: { order_id: id } } }),
@@ -87,20 +89,29 @@ export async function sealResult(
   return orders.seal(orderId, "result", stored);
 }
 
-export async function resultOf(
-  { keys }: AdminPorts,
-  { order_id: id, state, result }: OrderWithResult,
-): Promise<OrderResult> {
+/** An answer with a secret is deleted here: it is shown once. */
+export async function resultOf({ keys, pool, clock }: AdminPorts, row: OrderWithResult): Promise<OrderResult> {
+  const { order_id: id, state, result } = row;
   if (state === "expired") return problemOf(expired());
-  if (!result) return {};
+  const isTaken = state === "done" && isShownOnce(row);
+  const found = isTaken ? await takeResult(pool, clock, id) : result;
+  if (!found) return isTaken ? problemOf(shownBefore()) : {};
   const { orders, secrets } = await keys();
-  const opened = orders.open(id, "result", result) as OrderResult | SealedResult | undefined;
+  const opened = orders.open(id, "result", found) as OrderResult | SealedResult | undefined;
   if (!opened) return problemOf(changed());
   if (!("sealed" in opened)) return opened;
   const sealed = Buffer.from(opened.sealed, "base64");
   const personal = await openDetail(secrets, { entryId: id, secretId: opened.secret_id, sealed });
   return personal?.detail ?? problemOf(erased(opened.secret_id));
 }
+
+const isShownOnce = ({ route }: OrderRow): boolean => isRouteId(route) && routeOf(route).isShownOnce === true;
+
+const shownBefore = (): OperatorError =>
+  new OperatorError(
+    "not-found",
+    "The answer has a secret. It was shown once, or waited for five minutes, and is deleted. Revoke what was issued, and give the order again.",
+  );
 
 const problemOf = (error: OperatorError): OrderResult => ({ problem: adminErrorOf(error).shown.problem });
 

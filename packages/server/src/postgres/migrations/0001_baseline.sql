@@ -776,9 +776,11 @@ alter table admin_order_part alter column content set storage external;
 create index admin_order_open on admin_order (route, requested_at) where ended_at is null;
 create index admin_order_requested_at on admin_order (requested_at);
 -- An order ends once, and nothing but its state changes before. Its tries are counted. It is checked once, before it
--- expires: one that is deleted and inserted again does not pass as checked.
+-- expires: one that is deleted and inserted again does not pass as checked. The result that has an admin token is deleted
+-- after it was shown, and nothing else of the order changes.
 create trigger admin_order_is_final before update on admin_order for each row
-  when (old.ended_at is not null or new.tries not in (old.tries, old.tries + 1)
+  when ((old.ended_at is not null and (old.route <> 'issueAdminToken' or new.result is not null
+      or to_jsonb(old) - 'result' is distinct from to_jsonb(new) - 'result')) or new.tries not in (old.tries, old.tries + 1)
     or ((new.checked_at, new.check_mac) is distinct from (old.checked_at, old.check_mac)
       and (old.checked_at is not null or old.expires_at <= transaction_time()))
     or (new.ended_at is null and new.input is distinct from old.input)

@@ -126,7 +126,16 @@ function addRoute(
       const order = { ports, id, caller: call.caller, input, reply, onError };
       if (isOrder(route)) return answerOrder(order);
       if (route.appliedBy === "worker" && !ports.works) return answerLines(order);
-      const { answer, audit, headers = {} } = await perform(id, { ...call, input });
+      const {
+        answer,
+        audit,
+        headers = {},
+      } = await perform(id, { ...call, input }).catch(async (error: unknown) => {
+        // guard(drop): a rejection by an operation is audited, like one by the permission of the route
+        // fails: packages/server/src/admin/routes.test.ts › no way to undo them
+        await auditRejection(id, { ...call, input }, error);
+        throw error;
+      });
       // guard(drop): what is read is audited before it is answered
       // fails: packages/server/src/admin/routes.test.ts › is audited
       if (audit)
@@ -148,6 +157,24 @@ function addRoute(
       }
       return reply.type("application/json").send(JSON.stringify(answer));
     },
+  });
+}
+
+/** What the caller named is in the entry, but no account that the caller sees as a pseudonym. */
+async function auditRejection(
+  id: RouteId,
+  { ports, caller, scope, input }: OperationCall<RouteId>,
+  error: unknown,
+): Promise<void> {
+  if (!(error instanceof AdminError) || error.problem.status !== 403 || error.isAudited) return;
+  const named = input as { readonly account?: string; readonly event_id?: string; readonly case_id?: string };
+  await writeAudit(ports.pool, (await ports.keys()).audit, {
+    ...agentOf(caller),
+    ...entryOf(routeOf(id)),
+    outcome: "denied",
+    ...(named.account !== undefined && scope !== "pseudonyms" && { account: named.account }),
+    ...(named.event_id !== undefined && { eventIds: [named.event_id.toLowerCase()] }),
+    ...(named.case_id !== undefined && { caseId: named.case_id }),
   });
 }
 

@@ -512,6 +512,14 @@ it("values of a restricted account are shown to a person with a case and the rol
       code: "case-invalid",
     });
   }
+  const { rows: denied } = await opened.owner.query(
+    "select split_part(actor, ' (', 1) as person, case_id from audit_entry where operation = 'feature.read' and outcome = 'denied' order by at",
+  );
+  expect(denied).toEqual([
+    { person: "emma", case_id: own },
+    { person: "frida", case_id: elsewhere },
+    { person: "frida", case_id: own },
+  ]);
   const direct = ["feature", "get", "--account", "customer-1", "--include-restricted"];
   expect((await runInProcess(opened.environment, ...direct)).code).toBe(2);
   const { case_id: of } = await drs("case", "open", "--account", "customer-1", "--category", "dispute", ...REASON);

@@ -332,6 +332,8 @@ describe("what the admin API shows", () => {
     const [account, of] = ["customer-1", { code: "permission-missing" }];
     const searches = [{ account }, { action_id: event.actionId }, { account, session_id: "s" }];
     for (const search of searches) await expect(client.call("listEvents", search)).rejects.toMatchObject(of);
+    const refused = (await client.call("listAudit", {})).entries.slice(0, searches.length);
+    expect(refused).toMatchObject(searches.map(() => ({ operation: "event.list", outcome: "denied", account: null })));
     const key = { account, idempotency_key: event.idempotencyKey };
     await expect(client.call("readTimeline", key)).rejects.toMatchObject(of);
     // An entry about an account that the operator named would tell the account of an entry about an event.

@@ -43,6 +43,7 @@ async function decide(
   const entry = { ...agentOf(caller), operation, approvalId, detail: { approval_id: approvalId } };
   await requirePerson(caller, clock).catch(async (error: unknown) => {
     await writeAudit(pool, audit, { ...entry, outcome: "denied" });
+    if (error instanceof AdminError) error.isAudited = true;
     throw error;
   });
   const { state } = await requireApprovalRow(ports, approvalId);

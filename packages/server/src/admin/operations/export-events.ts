@@ -81,14 +81,21 @@ const selectedBy = ({ action_id, action_type, event_ids, from, to }: Input<"expo
 async function requireCase({ ports, caller, input: { case_id } }: Call): Promise<CaseRow> {
   const found = await findOpenCase(ports.pool, ports.clock, case_id, caller.person);
   if (found) return found;
-  await auditDenied({ ports, caller }, case_id);
-  throw new AdminError("case-invalid");
+  throw await denied({ ports, caller }, case_id);
 }
 
-async function auditDenied({ ports, caller }: Pick<Call, "ports" | "caller">, caseId: string): Promise<void> {
+/** Writes the entry of a rejected export: where a worker applies the export, no other part does. */
+async function denied(
+  { ports, caller }: Pick<Call, "ports" | "caller">,
+  caseId: string,
+  detail?: string,
+): Promise<AdminError> {
   const { operation } = routeOf("exportEvents");
   const { audit } = await ports.keys();
   await writeAudit(ports.pool, audit, { ...agentOf(caller), operation, outcome: "denied", caseId });
+  const error = new AdminError("case-invalid", detail === undefined ? {} : { detail });
+  error.isAudited = true;
+  return error;
 }
 
 interface Asked {
@@ -110,8 +117,7 @@ async function approvalOf(
   // guard(false): what the case does not cover needs an approval, also where others need none
   // fails: packages/server/src/exports/run-export.test.ts › beyond its case
   if (counts.beyond_case > 0 && !areApprovalsNeeded(ports, caller)) {
-    await auditDenied({ ports, caller }, case_id);
-    throw new AdminError("case-invalid", { detail: `The case does not cover ${plural(counts.beyond_case, "event")}.` });
+    throw await denied({ ports, caller }, case_id, `The case does not cover ${plural(counts.beyond_case, "event")}.`);
   }
   const { account, expires_on } = input;
   const { action_id, ...selected } = selectedBy(input);

@@ -14,6 +14,8 @@ export class AdminError extends Error {
   override readonly name = "AdminError";
   readonly problem: AdminProblem;
   readonly headers: Readonly<Record<string, string>>;
+  /** Whether the operation has written the entry that says so. */
+  isAudited = false;
 
   constructor(
     code: AdminProblemCode,

@@ -64,7 +64,10 @@ export async function reveal<const Events extends readonly ListedEvent[]>(
     for (const event of events) ids.push(await writeEntry(access, transaction, event, why));
     return ids;
   }).catch(async (error: unknown) => {
-    if (error instanceof AdminError && error.problem.status === 403) await auditDenial(access, events);
+    if (error instanceof AdminError && error.problem.status === 403) {
+      await auditDenial(access, events);
+      error.isAudited = true;
+    }
     return askWhereBeyondLimit(ports, access.caller, error);
   });
   const revealed: RevealedEvent[] = [];

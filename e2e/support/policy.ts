@@ -3,9 +3,14 @@ import { join } from "node:path";
 import { runInProcess } from "./command.ts";
 
 /** Applies a policy by which all action types have one purpose with this period. */
-export async function applyPeriod(environment: Record<string, string>, folder: string, period: string): Promise<void> {
+export async function applyPeriod(
+  environment: Record<string, string>,
+  folder: string,
+  period: string,
+  derived = "P1Y",
+): Promise<void> {
   const file = join(folder, "policy.yaml");
-  const purpose = { id: "default", title: "t", legal_basis: "l", derived_retention: "P1Y", owner: "o" };
+  const purpose = { id: "default", title: "t", legal_basis: "l", derived_retention: derived, owner: "o" };
   const policy = { purposes: [{ ...purpose, raw_retention: period }], actions: {}, unmapped: "default" };
   await writeFile(file, JSON.stringify(policy));
   const { code, stderr } = await runInProcess(environment, "purpose", "apply", file, "--yes");

@@ -230,6 +230,7 @@ export const FUNCTIONS: Readonly<Record<string, readonly string[]>> = {
   apply_restrictions: ["account_identity", "account_key"],
   complete_erasure: ["erasure"],
   delete_erased_features: ["erasure", "feature_row"],
+  delete_expired_features: ["feature_row", "retention_effect"],
   drop_expired_feature_partition: ["feature_partition", "retention_effect"],
   ensure_feature_partition: ["feature_partition"],
   record_created_feature_secret: ["feature_partition"],

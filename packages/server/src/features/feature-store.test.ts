@@ -293,4 +293,26 @@ describe("retention", () => {
     await retention();
     expect((await opened.owner.query("select from held_feature")).rowCount).toBe(0);
   });
+
+  it("keeps only the held values of a partition whose derived period ends before the raw period", async () => {
+    await applyPeriod(opened.environment, folder(), "P90D", "P7D");
+    const kept = await storeWithValues("kept");
+    await storeWithValues("gone");
+    const why = ["--reason", "dispute", "--approver", "J. Doe", "--review", "2999-01-31"];
+    await drs("hold", "add", "--account", "kept", ...why);
+    const { rows } = await opened.owner.query<{ id: string }>(
+      "select partition_id as id from feature_partition where dropped_at is null",
+    );
+    for (const { id } of rows) await opened.system.pool.query("select delete_expired_features($1, 9)", [id]);
+    expect(await read({ account: "gone" }), "not earlier").toHaveLength(1);
+
+    await advanceClock(opened.environment, 40 * DAY_MS);
+    expect(await retention()).toMatchObject({ features: 1 });
+    expect([await rowsOf("gone"), await rowsOf("kept")]).toEqual([0, 1]);
+    expect(await read({ account: "kept" }), "in its partition").toEqual([kept.eventId]);
+    await advanceClock(opened.environment, 90 * DAY_MS);
+    expect(await retention()).toMatchObject({ features: 0 });
+    expect(await rowsOf("kept")).toBe(0);
+    expect(await read({ account: "kept" }), "as a copy").toEqual([kept.eventId]);
+  });
 });

@@ -153,6 +153,7 @@ export const FUNCTION_GRANTS: Readonly<Record<string, readonly (Role | "public")
   delete_erased_features: SERVICE_ONLY,
   delete_expired_counts: SERVICE_ONLY,
   delete_expired_events: SERVICE_ONLY,
+  delete_expired_features: SERVICE_ONLY,
   delete_expired_sessions: SERVICE_ONLY,
   delete_expired_tombstones: SERVICE_ONLY,
   delete_idempotency_keys: SERVICE_ONLY,

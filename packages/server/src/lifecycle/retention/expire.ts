@@ -96,6 +96,9 @@ async function deleteRows(executor: Executor, { signal }: ExpiryOptions): Promis
 
 /** Calls of functions whose last argument limits the number of rows, and which return the number of processed rows. */
 const DELETE_EXPIRED_EVENTS = sql("select delete_expired_events($1, $2) as done", ["uuid", "int4"], { done: "int8" });
+const DELETE_EXPIRED_FEATURES = sql("select delete_expired_features($1, $2) as done", ["uuid", "int4"], {
+  done: "int8",
+});
 const DELETE_IDEMPOTENCY_KEYS = sql(
   "select delete_idempotency_keys($1, $2, $3) as done",
   ["uuid", "interval", "int4"],
@@ -269,7 +272,10 @@ const LIST_EXPIRED_FEATURE_PARTITIONS = sql(
 );
 const DROP_EXPIRED_FEATURE_PARTITION = sql("select from drop_expired_feature_partition($1)", ["uuid"]);
 
-/** Copies what is held, and drops partitions whose derived period is over. Where a lock is not available, the next run tries again. */
+/**
+ * Copies what is held, and drops partitions whose derived period is over. Where a lock is not available, the next run
+ * tries again. A partition that waits for the copies of held events loses all other values.
+ */
 async function dropFeaturePartitions(connection: Connection, options: ExpiryOptions): Promise<void> {
   const { rows } = await query(connection, LIST_EXPIRED_FEATURE_PARTITIONS);
   await dropEach(rows, async (partition) => {
@@ -280,7 +286,12 @@ async function dropFeaturePartitions(connection: Connection, options: ExpiryOpti
       return (await query(transaction, DROP_EXPIRED_FEATURE_PARTITION, [partition.partition_id])).rowCount === 1;
     };
     // Reads would show values twice where the copies stay and the partition, too.
-    await unlessLocked(() => inTransactionOn(connection, drop, (isDropped) => (isDropped ? "commit" : "rollback")));
+    const isDropped = await unlessLocked(() =>
+      inTransactionOn(connection, drop, (isDone) => (isDone ? "commit" : "rollback")),
+    );
+    if (isDropped !== false) return;
+    const values = [partition.partition_id, BATCH] as const;
+    await inBatches(connection, () => query(connection, DELETE_EXPIRED_FEATURES, values), options.signal);
   });
 }
 

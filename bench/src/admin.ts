@@ -1,8 +1,9 @@
 /**
- * `npm run bench:admin`: latencies of the admin API among a million events, during ingestion. Prints one line for each
- * figure as soon as it is measured. `--events N` (default 1000000), `--rate N` requests a second of ingestion (default
- * 200), `--reads N` requests of each kind (default 200). The fill ends after `--fill-seconds N` (default 180), with fewer
- * events. `--folder DIR` keeps the events, and continues with those of an earlier run.
+ * `npm run bench:admin`: measures latencies of the admin API on a database with a million events, during ingestion.
+ * Prints one line for each figure as soon as it is measured. `--events N` (default 1000000), `--rate N` requests a
+ * second of ingestion (default 200), `--reads N` requests of each kind (default 200). Filling the database ends after
+ * `--fill-seconds N` (default 180), even if it has fewer events. `--folder DIR` keeps the events, and a later run
+ * continues with them.
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { createServer } from "node:net";
@@ -20,9 +21,9 @@ const CONNECTIONS = 16;
 const PAGE_SIZE = 50;
 /** The server allows a person 50 requests a second. */
 const INTERVAL_MS = 25;
-/** Maximum time for one figure: on a slow machine it has fewer reads. */
+/** Maximum time for one figure. On a slow machine the figure has fewer reads. */
 const MAX_LATENCY_MS = 10_000;
-/** A folder of an earlier run has the events of the account of that run. */
+/** The account of this run. A folder of an earlier run has events of that run's account. */
 const ACCOUNT = `bench-${Date.now()}`;
 const ACTION = "act_1";
 const CASE_REASON = { category: "fraud-investigation", ticket: "BENCH-1", reason: "measured by the bench" } as const;
@@ -62,7 +63,7 @@ async function drs<Answer>(...args: readonly string[]): Promise<Answer> {
   return JSON.parse(stdout) as Answer;
 }
 
-/** @returns number of events. */
+/** @returns the number of events. */
 async function fillPast(): Promise<number> {
   const config = readConfig(environment, scene.folder);
   if (!config.ok) throw new Error(config.problems.join("\n"));
@@ -74,7 +75,10 @@ async function fillPast(): Promise<number> {
   return filled;
 }
 
-/** Calls at a steady pace, each alone, within the time for one figure. @returns the latencies in milliseconds, ascending. */
+/**
+ * Makes calls at a steady rate, one at a time, within the time limit of one figure. @returns the latencies in
+ * milliseconds, ascending.
+ */
 async function latencies(count: number, call: (index: number) => Promise<unknown>): Promise<number[]> {
   const found: number[] = [];
   const end = performance.now() + MAX_LATENCY_MS;

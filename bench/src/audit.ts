@@ -1,8 +1,8 @@
 /**
- * `npm run bench:audit`: `drs audit verify` of a database, `drs audit export`, and `drs audit verify` of the export, each
- * as a process of its own. Prints one line for each figure as soon as it is measured. `--entries N` (default 1,000,000).
- * The fill ends after `--fill-seconds N` (default 150), with fewer entries; the goal is that of as many entries.
- * `--folder DIR` keeps the entries, and continues with those of an earlier run.
+ * `npm run bench:audit`: measures `drs audit verify` of a database, `drs audit export`, and `drs audit verify` of the
+ * export. Each runs as a separate process. Prints one line for each figure as soon as it is measured. `--entries N`
+ * (default 1,000,000). Filling the database ends after `--fill-seconds N` (default 150), even if it has fewer entries;
+ * the goal is then scaled to their number. `--folder DIR` keeps the entries, and a later run continues with them.
  */
 import { spawn } from "node:child_process";
 import { readdir, rm } from "node:fs/promises";
@@ -21,12 +21,14 @@ import { cpuOf, residentOf } from "./usage.ts";
 
 const DRS_PATH = join(import.meta.dirname, "../../packages/server/bin/drs.js");
 const PER_STATEMENT = 5_000;
-/** Entries between two passes of the sequencer. */
+/** Number of entries between two passes of the sequencer. */
 const PER_PASS = 25_000;
 const LANES = 4;
 const MEBIBYTE = 1_048_576;
 const INTERVAL_MS = 100;
-/** Goals: seconds for a million entries; memory at the end ÷ memory after the first quarter. */
+/**
+ * Goals: the seconds for a million entries, and the memory at the end divided by the memory after the first quarter.
+ */
 const [SECONDS, GROWTH] = [30, 1.1];
 const MILLION = 1_000_000;
 
@@ -79,7 +81,7 @@ async function insert(lanes: readonly Lane[], count: number): Promise<void> {
 const countLeaves = async (): Promise<number> =>
   Number((await owner.query<{ count: string }>("select count(*) from audit_leaf")).rows[0]?.count);
 
-/** @returns number of entries of the log. */
+/** @returns the number of entries of the log. */
 async function fill(): Promise<number> {
   const config = readConfig(environment, scene.folder);
   if (!config.ok) throw new Error(config.problems.join("\n"));
@@ -105,11 +107,11 @@ async function fill(): Promise<number> {
 interface Run {
   readonly seconds: number;
   readonly cpuSeconds: number;
-  /** Resident memory at each sample, bytes. */
+  /** Resident memory at each sample, in bytes. */
   readonly memory: readonly number[];
 }
 
-/** Runs a command to its end. @throws where it fails. */
+/** Runs a command to its end. @throws if it fails. */
 async function run(...args: readonly string[]): Promise<Run> {
   const started = performance.now();
   const env = { ...process.env, ...environment };
@@ -142,7 +144,7 @@ function report(what: string, entries: number, { seconds, cpuSeconds, memory }: 
   print(figureLine(`${what}, memory at the end ÷ at the start (${peaks})`, late / early, "×", GROWTH));
 }
 
-/** The checkpoint that the journal keeps. */
+/** Writes the checkpoint that the journal keeps into a file. */
 async function checkpointFile(): Promise<string> {
   const folder = join(scene.folder, "journal", "audit-checkpoints");
   return join(folder, (await readdir(folder)).toSorted().at(-1) ?? "");

@@ -1,8 +1,8 @@
-/** Bodies of the greatest size that cost a server as much of its main thread as their kind can, and break no limit. */
+/** Bodies of the maximum size that need as much time on a server's main thread as possible and exceed no limit. */
 
 const BYTES = 261_000;
 
-/** Members, items or objects until the body is as large as it may be. */
+/** Repeats members, items or objects until the body has its maximum size. */
 function fill(make: (index: number) => string): string {
   const parts: string[] = [];
   for (let bytes = 0; bytes < BYTES; bytes += (parts.at(-1)?.length ?? 0) + 1) parts.push(make(parts.length));
@@ -20,7 +20,7 @@ function request(actionId: string, probes: string, more = ""): string {
   );
 }
 
-/** Makes costly bodies, by the part that is costly. */
+/** Makes costly bodies. The key names the costly part. */
 export const COSTLY: Readonly<Record<string, (actionId: string) => string>> = {
   "names with an escape, read by the slow reader": (actionId) =>
     request(actionId, `"p":${success(`"\\n":0,${fill(member)}`)}`),

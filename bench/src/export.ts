@@ -1,6 +1,7 @@
 /**
- * `npm run bench:export`: exports of 25 features for training, next to a peer that reads and opens one label at a time.
- * Prints rows per second and the peak of the memory. `--rows N` labels (default 100000) of `--accounts N` (default 10000), `--formats csv,jsonl,parquet`.
+ * `npm run bench:export`: measures exports of 25 features for training, and compares them with a peer that reads and
+ * opens the event of one label at a time. Prints rows per second and the peak of the memory. `--rows N` labels (default
+ * 100000) of `--accounts N` (default 10000), `--formats csv,jsonl,parquet`.
  */
 import { spawn } from "node:child_process";
 import { createWriteStream } from "node:fs";
@@ -39,7 +40,7 @@ const { values: options } = parseArgs({
 });
 const ROWS = Number(options.rows);
 const ACCOUNTS = Number(options.accounts);
-/** Labels that the peer gets, and the export that shows how the memory grows. */
+/** Number of labels for the peer, and for the export that shows how the memory grows. */
 const FEW_ROWS = Math.ceil(ROWS / 10);
 
 const scene = await openScene();
@@ -55,7 +56,7 @@ const system = await openSystem(config.config, {
   onError: () => {},
 });
 
-/** Events end here: none is later than the labels. */
+/** The time of the last event. No label is earlier. */
 const LAST_EVENT_AT = Date.now() - 60_000;
 const names: string[] = [];
 await inOwnerTransaction(system.administration, async (transaction) => {
@@ -81,7 +82,7 @@ await inOwnerTransaction(system.administration, async (transaction) => {
 const layers = await listLayers(system.pool);
 const members = layers[0]?.members ?? [];
 
-/** Most results are values; the states of the others differ. */
+/** The results of one event. Most are values; the states of the others differ. */
 function resultsOf(event: number): readonly Result[] {
   return members.map((name, index): Result => {
     const inputs = ["observed", "observed"] as const;
@@ -151,7 +152,7 @@ interface LabelOf {
   readonly at: number;
 }
 
-/** Each label is of the newest event of its account at another time. */
+/** The label at a row. Each label is about the newest event of its account at another time. */
 const labelAt = (row: number): LabelOf => ({
   account: `account-${row % ACCOUNTS}`,
   at: Math.floor(LAST_EVENT_AT - DAYS * DAY_MS + (row * DAYS * DAY_MS) / ROWS) + 1_000,
@@ -170,12 +171,12 @@ async function writeLabels(path: string, rows: number): Promise<void> {
 
 interface Figures {
   readonly perSecond: number;
-  /** Microseconds of the CPU for each row: of the command and of PostgreSQL. */
+  /** CPU time per row in microseconds, of the command and of PostgreSQL. */
   readonly cpu: readonly [command: number, postgres: number];
   readonly peak: number;
 }
 
-/** The command as a whole, from its start to its end. */
+/** Measures the whole command, from its start to its end. */
 async function exportRows(rows: number, format: string): Promise<Figures> {
   const labels = join(folder, `labels-${rows}-${format}.csv`);
   await writeLabels(labels, rows);
@@ -205,7 +206,7 @@ async function exportRows(rows: number, format: string): Promise<Figures> {
   return { perSecond: rows / seconds, cpu: [ownCpu / rows, (cpuOf(scene.postmaster) - postgresCpu) / rows], peak };
 }
 
-/** What a program does first: for each label one statement, one row to open, one line to write. */
+/** The simplest program: for each label one statement, one payload to open, and one line to write. */
 async function rowsOfPeer(rows: number): Promise<number> {
   const out = createWriteStream(join(folder, "peer.jsonl"));
   const started = performance.now();

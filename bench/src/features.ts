@@ -1,7 +1,8 @@
 /**
- * `npm run bench:features`: 25 starter features of full events, next to two peers that share the programs, the source of
- * the events and PostgreSQL: a worker with an id cursor that inserts each value, and a worker that inserts the values of
- * 500 events in one statement. `--events N` (default 20000), `--rounds N` (default 3), `--seconds N` (default 8).
+ * `npm run bench:features`: measures 25 starter features of full events, and compares them with two peers that share
+ * the programs, the source of the events and PostgreSQL: a worker with an id cursor that inserts each value, and a
+ * worker that inserts the values of 500 events in one statement. `--events N` (default 20000), `--rounds N` (default
+ * 3), `--seconds N` (default 8).
  */
 import { execFile, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -32,9 +33,9 @@ const DRS_PATH = join(import.meta.dirname, "../../packages/server/bin/drs.js");
 const STARTER = join(import.meta.dirname, "../../packages/features/src/starter");
 const FEATURES = 25;
 const CONNECTIONS = 16;
-/** Events that one statement of the batched peer stores. */
+/** Number of events that the batched peer stores with one statement. */
 const BATCH_EVENTS = 500;
-/** The peer with a statement for each value is slow: it gets a part of the events. */
+/** The share of events for the peer that needs a statement for each value, because it is slow. */
 const OF_FIRST_PEER = 100;
 
 const { values: options } = parseArgs({
@@ -61,7 +62,7 @@ const owner = await scene.createDatabase("bench", "-c search_path=drs -c timezon
 const environment = {
   ...scene.environmentOf("bench"),
   DRS_ERASURE_JOURNAL: join(scene.folder, "journal"),
-  // A shared machine may be slow.
+  // The timeout is long, because a shared machine may be slow.
   DRS_DEPENDENCY_TIMEOUT: "60s",
 };
 const env = { ...process.env, ...environment };
@@ -85,7 +86,7 @@ if (!config.ok) throw new Error(config.problems.join("\n"));
 const ports = { clock: Date, asServer: false, environment: process.env, onError: (): void => {} };
 const system = await openSystem(config.config, ports);
 
-/** Stores full events of the last day as ingestion does, and in the table of the peers. */
+/** Stores full events of the last day as ingestion does, and also in the peers' table. */
 async function fill(): Promise<void> {
   const { database, pool, partitions, pseudonymizer, accountKeys, sealer, audit } = system;
   const store = new PostgresEventStore({
@@ -158,10 +159,10 @@ const valueOf = (result: Result): string | null => (result.state === "observed" 
 const VALUE_TABLE = `create table public.feature_value (event_id uuid, feature text, state text, value jsonb,
   extracted_at timestamptz default now(), primary key (event_id, feature))`;
 
-/** CPU time of this process, the process of the programs and PostgreSQL, in microseconds. */
+/** CPU time in microseconds of this process, the process of the programs and PostgreSQL. */
 const cpu = (): number => cpuOf(process.pid) + cpuOf(scene.postmaster);
 
-/** The first peer: an id cursor, and a statement for each value. @returns events per second. */
+/** The first peer: it has an id cursor, and needs a statement for each value. @returns events per second. */
 async function firstPeer(runner: FeatureRunner, names: readonly string[]): Promise<number> {
   await owner.query(`drop table if exists public.feature_value; ${VALUE_TABLE}`);
   const started = performance.now();
@@ -183,7 +184,10 @@ async function firstPeer(runner: FeatureRunner, names: readonly string[]): Promi
   return events / ((performance.now() - started) / 1_000);
 }
 
-/** The second peer: the values of 500 events in one statement. @returns events per second, and bytes per event. */
+/**
+ * The second peer: it stores the values of 500 events with one statement. @returns events per second, and bytes per
+ * event.
+ */
 async function secondPeer(runner: FeatureRunner, names: readonly string[]): Promise<readonly [number, number]> {
   await owner.query(`drop table if exists public.feature_value; ${VALUE_TABLE}`);
   const started = performance.now();
@@ -308,7 +312,7 @@ const late = await serving(true, async (ingest) => {
 row("half load: received → values stored, p50, ms", (late[0] ?? 0).toFixed(0), "≤ 250");
 row("half load: received → values stored, p99, ms", (late[1] ?? 0).toFixed(0), "≤ 1,000");
 
-/** Ingestion with layers, and the same without: the worker is another process, which does not run. */
+/** Measures ingestion with and without layers. The worker is a separate process, which does not run here. */
 await serving(false, async (ingest, pid) => {
   const kinds = { none: [], one: [names], five: [0, 1, 2, 3, 4].map((group) => names.slice(group * 5, group * 5 + 5)) };
   await retire(names);

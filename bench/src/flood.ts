@@ -1,7 +1,8 @@
 /**
- * `npm run bench:flood`: what a flood of costly bodies from one account, within its rate, does to another account. Prints
- * the neighbour's p99 during the flood divided by its p99 without. `--seconds N` (default 12), `--rounds N` (default 3),
- * `--server DIR` (measures the server of another checkout, where `npm ci` has run), `--profile DIR` (writes a CPU profile).
+ * `npm run bench:flood`: measures the effect of a flood of costly bodies from one account, within its rate limit, on
+ * another account. Prints the neighbour's p99 during the flood divided by its p99 without. `--seconds N` (default 12),
+ * `--rounds N` (default 3), `--server DIR` (measures the server of another checkout, where `npm ci` has run),
+ * `--profile DIR` (writes a CPU profile).
  */
 import { execFile, spawn } from "node:child_process";
 import { cpus } from "node:os";
@@ -13,11 +14,13 @@ import { hostileLoad, load, migrate, openScene, print, printed, READY } from "./
 
 const run = promisify(execFile);
 const MAX_SLOWDOWN = 3;
-/** Below the default limit of an account, so that the neighbour is never rejected. */
+/** The rate is below the default limit of an account, so that the neighbour is never rejected. */
 const NEIGHBOUR_RATE = 40;
 /** The default limit of an account. */
 const FLOOD_RATE = 50;
-/** The flood begins before the neighbour is measured: its burst is a part of it, but not all of it. */
+/**
+ * The flood starts this long before the neighbour is measured, so that only a part of the flood's burst is measured.
+ */
 const AHEAD_SECONDS = 1;
 
 const { values: options } = parseArgs({

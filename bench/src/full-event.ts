@@ -1,13 +1,13 @@
 /**
- * Synthetic raw events with every field of the catalog, about 15 KB, no two alike. Values have the shape, spread and
- * repetition of real ones: what a model of phone has in common is common, what differs between phones differs, and
- * what changes with every collection changes.
+ * Synthetic raw events with every field of the catalog, about 15 KB, each different. Values have the shape, spread and
+ * repetition of real ones: phones of one model share values, other values differ between phones, and others change with
+ * every collection.
  */
 import type { RawSignalEvent } from "@device-risk-signals/contract";
 import { CATALOG } from "@device-risk-signals/contract/catalog";
 import type { Field } from "../../packages/contract/src/catalog/declare.ts";
 
-/** A small deterministic generator (mulberry32): the same seed gives the same event everywhere. */
+/** A small deterministic generator (mulberry32). The same seed gives the same event on every machine. */
 export class Random {
   #state: number;
 
@@ -15,7 +15,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** 0 ≤ x < 1. */
+  /** A number from 0 (inclusive) to 1 (exclusive). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;
@@ -127,7 +127,7 @@ const WORDS = [
   "speaker",
 ];
 
-/** What lists of paths, libraries and markers hold where there is something to hold. */
+/** Items of lists of paths, libraries and markers, for lists that are not empty. */
 const ARTEFACTS = [
   "/system/bin/su",
   "/system/xbin/busybox",
@@ -154,7 +154,7 @@ const some = (random: Random, items: readonly string[], most: number): string[] 
 
 const digest = (random: Random): string => random.hex(64);
 
-/** Fields whose values have a shape of their own; all others follow their type and unit. */
+/** Fields whose values have a special shape. All other fields have a value for their type and unit. */
 const BY_NAME: Readonly<Record<string, Maker>> = {
   manufacturer: (_, model) => model.maker,
   brand: (_, model) => model.brand,
@@ -298,7 +298,7 @@ function valueOf(name: string, field: Field, random: Random, model: Model): unkn
   }
 }
 
-/** A raw event with every field of the catalog; the same seed gives the same event but for `collectedAt`. */
+/** A raw event with every field of the catalog. The same seed gives the same event, except for `collectedAt`. */
 export function fullEvent(seed: number, collectedAt: Date): RawSignalEvent {
   const random = new Random(seed);
   const model = random.pick(MODELS);

@@ -1,4 +1,4 @@
-/** The generators of synthetic events, and what a general method of compression makes of their events. */
+/** The generators of synthetic events, and the size of their events after a general compression. */
 import { deflateRawSync } from "node:zlib";
 import type { RawSignalEvent } from "@device-risk-signals/contract";
 import { CATALOG } from "@device-risk-signals/contract/catalog";
@@ -12,14 +12,17 @@ export const GENERATORS = { full: fullEvent, unseen: unseenEvent } satisfies Rec
 >;
 export type Generator = keyof typeof GENERATORS;
 
-/** Seeds that no load generator uses. */
+/** The first of the seeds that no load generator uses. */
 const FIRST_SEED = 2 ** 31;
 
 function namesOf(fields: Readonly<Record<string, Field>>): string[] {
   return Object.entries(fields).flatMap(([name, field]) => [name, ...namesOf(field.fields ?? {})]);
 }
 
-/** Mean bytes of an event after deflate level 6 with the catalog's names as dictionary: the measure for stored bytes. */
+/**
+ * The mean size of an event after deflate at level 6 with the catalog's names as dictionary. Stored bytes are compared
+ * with this size.
+ */
 export function deflatedBytes(generator: Generator, samples = 500): number {
   const names = CATALOG.flatMap(({ id, fields }) => [id, ...namesOf(fields)]);
   const dictionary = Buffer.from(names.map((name) => `"${name}":`).join(","));

@@ -1,6 +1,6 @@
 /**
- * The load generator, a separate process with its own HTTP client, so that it costs little compared with what it
- * measures. Arguments, as one JSON text: see `LoadOptions`. Prints one JSON result.
+ * The load generator. It is a separate process with a small HTTP client, so that it needs little time compared with
+ * what it measures. Its argument is one JSON text (`LoadOptions`). Prints one JSON result.
  */
 import { connect, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
@@ -13,13 +13,16 @@ export interface LoadOptions {
   readonly actionId: string;
   readonly connections: number;
   readonly seconds: number;
-  /** Requests per second, sent on time, independent of the answers; 0 sends the next when the last is answered. */
+  /**
+   * Requests per second, sent on time and independent of the answers. With 0, a connection sends the next request after
+   * the answer to the last one.
+   */
   readonly rate: number;
-  /** Makes keys and events of different runs differ. */
+  /** A number that makes keys and events of different runs differ. */
   readonly run: number;
   /** Makes the events; default: `full`. */
   readonly generator?: Generator;
-  /** Sends this one of the costly bodies (`costly-bodies.ts`), compressed, instead of full events. */
+  /** The name of a costly body (`costly-bodies.ts`) that is sent, compressed, instead of full events. */
   readonly costly?: string;
 }
 
@@ -37,7 +40,10 @@ const TEMPLATES = 1_000;
 
 const options = JSON.parse(process.argv[2] ?? "{}") as LoadOptions;
 
-/** Events differ in every value; of one template's, session and client still differ from request to request. */
+/**
+ * Makes a template of an event. Events of different templates differ in every value; requests with one template differ
+ * in session and client.
+ */
 function template(index: number): [Buffer, Buffer] {
   const make = GENERATORS[options.generator ?? "full"];
   const event = { ...make(options.run * 100_000 + index, new Date()), session_id: "SESSION" };
@@ -53,7 +59,9 @@ function template(index: number): [Buffer, Buffer] {
   return [Buffer.from(before), Buffer.from(after)];
 }
 
-/** Makes one body for all requests of a kind, each under another idempotency key: the session is not named. */
+/**
+ * Makes one body for all requests of a kind. Each request has another idempotency key, and the body names no session.
+ */
 function costlyTemplate(kind: string): [Buffer, Buffer] {
   const body = COSTLY[kind]?.(options.actionId);
   if (body === undefined) throw new TypeError(`no costly body ${kind}`);
@@ -98,7 +106,7 @@ class Connection {
 
   #open(): Socket {
     const socket = connect({ port: this.#port, host: this.#host, noDelay: true });
-    // A server closes a connection whose body it did not read.
+    // A server closes a connection if it has not read the body.
     const lost = (): void => {
       if (this.#socket === socket) this.#drop();
     };
@@ -115,7 +123,10 @@ class Connection {
     this.#answer(0);
   }
 
-  /** @param due when the request should have been sent: waiting for a free connection counts as latency. */
+  /**
+   * @param due the time at which the request should have been sent, so that waiting for a free connection counts as
+   * latency.
+   */
   async post(due: number): Promise<void> {
     this.#started = due;
     const status = await new Promise<number>((resolve) => {

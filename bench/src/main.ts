@@ -1,8 +1,9 @@
 /**
- * `npm run bench`: this server and the plain recipe, side by side: one PostgreSQL of one configuration (fsync on), one
- * load generator, the same events. Prints a table and its ratios. `--seconds N` (default 12), `--rounds N` (default 3),
- * `--profile DIR` (writes a CPU profile of this server), `--before DIR` (compares with the server of another checkout, where
- * `npm ci` has run, instead of the recipe), `--generator full|unseen` (events of one generator only).
+ * `npm run bench`: compares this server with the plain recipe, on one PostgreSQL with one configuration (fsync on),
+ * with one load generator and the same events. Prints a table and its ratios. `--seconds N` (default 12), `--rounds N`
+ * (default 3), `--profile DIR` (writes a CPU profile of this server), `--before DIR` (compares with the server of
+ * another checkout, where `npm ci` has run, instead of the recipe), `--generator full|unseen` (events of one generator
+ * only).
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { cpus } from "node:os";
@@ -38,7 +39,7 @@ interface Subject {
   readonly child: ChildProcess;
   readonly token: string;
   readonly actionId: string;
-  /** Bytes of all that an event leaves in the database. */
+  /** Bytes of everything that an event adds to the database. */
   readonly storedBytes: () => Promise<number>;
 }
 
@@ -73,7 +74,7 @@ async function startRecipe(): Promise<Subject> {
   return { name: "recipe", url: at, child, token, actionId: "act_1", storedBytes: () => sizeOf(client, "public") };
 }
 
-/** @param root a checkout. Its own commands make what it needs: each has a schema of its own. */
+/** @param root a checkout. Its own commands set up the database, because each checkout has its own schema. */
 async function startServer(name: string, root: string): Promise<Subject> {
   const client = await scene.createDatabase(name);
   const env = { ...process.env, ...scene.environmentOf(name) };
@@ -126,15 +127,15 @@ function medians(all: readonly Figures[]): Figures {
   ) as unknown as Figures;
 }
 
-/** Figures of each round, of the peer and of this server. */
+/** Figures of each round, for the peer and for this server. */
 type Rounds = readonly [theirs: Figures[], own: Figures[]];
 
-/** Computes the ratio of each round, then the median: what slows both down at one time does not count. */
+/** The median of the ratios of all rounds, so that a moment in which both are slow has no effect. */
 function ratioOf(name: keyof Figures, [theirs, own]: Rounds): number {
   return median(own.map((figures, round) => figures[name] / (theirs[round]?.[name] ?? Number.NaN)));
 }
 
-/** Microseconds that this core takes to parse an event: the yardstick for CPU figures. */
+/** Microseconds that this core needs to parse an event. CPU figures are compared with this time. */
 function parseCost(generator: Generator): number {
   const texts = Array.from({ length: 100 }, (_, seed) => JSON.stringify(GENERATORS[generator](seed, new Date(0))));
   const once = (): number => {

@@ -1,4 +1,4 @@
-/** Events of earlier days, written by SQL: many rows in a minute, none of which can be opened. */
+/** Events of earlier days, which SQL writes at many rows a minute. Their payloads can't be opened. */
 import type pg from "pg";
 import { partitionSecretName } from "../../packages/server/src/crypto/partition-secrets.ts";
 import { accountSecretName } from "../../packages/server/src/crypto/sealer.ts";
@@ -6,7 +6,7 @@ import type { Secrets } from "../../packages/server/src/crypto/secrets.ts";
 
 const DAY_MS = 86_400_000;
 export const STORED_DAYS = 10;
-/** Age of the oldest day. */
+/** Age of the oldest day, in days. */
 const OLDEST = 70;
 /** Number of events of the account `account-0`. */
 const ERASED = 10_000;
@@ -17,7 +17,7 @@ interface Target {
   readonly secrets: Secrets;
 }
 
-/** The events' secrets are real ones; the bench opens no payload. */
+/** The events have real secrets, although the bench opens no payload. */
 async function makeSecrets({ owner, secrets }: Target): Promise<void> {
   const { rows: keys } = await owner.query<{ key_id: string }>("select key_id from account_key");
   const { rows: partitions } = await owner.query<{ partition_id: string }>("select partition_id from event_partition");
@@ -32,9 +32,10 @@ async function makeSecrets({ owner, secrets }: Target): Promise<void> {
 }
 
 /**
- * Fills ten days of partitions, by account, action and type; one account has 10,000. What an earlier run has filled
- * remains.
- * @param until no further day begins after this time, in milliseconds since the Unix epoch. @returns number of events.
+ * Fills partitions of ten days with events of many accounts, actions and types. One account has 10,000 events. Events
+ * of an earlier run remain.
+ * @param until the time after which no further day is filled, in milliseconds since the Unix epoch. @returns the number
+ * of events.
  */
 export async function fill(target: Target, events: number, until = Number.POSITIVE_INFINITY): Promise<number> {
   const { owner } = target;

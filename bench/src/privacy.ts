@@ -1,6 +1,7 @@
 /**
- * `npm run bench:privacy`: the cost of deleting events, among a million of them: erasure and expiry during ingestion,
- * forgotten tombstones, listings. `--events N` (default 1000000), `--rate N` requests a second of ingestion (default 200).
+ * `npm run bench:privacy`: measures the cost of deleting events on a database with a million events: erasure and expiry
+ * during ingestion, the deletion of tombstones, and lists. `--events N` (default 1000000), `--rate N` requests a second
+ * of ingestion (default 200).
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { writeFile } from "node:fs/promises";
@@ -84,7 +85,7 @@ function nodesOf(plan: Plan): Plan[] {
   return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 }
 
-/** The first page and one in the middle, by each pattern; each must be read by an index. */
+/** Reads the first page and one in the middle, for each pattern. Each must be read through an index. */
 async function listings(): Promise<void> {
   const filters: Record<string, EventFilter> = {
     "an account": { account: "account-77" },

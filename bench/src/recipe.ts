@@ -1,7 +1,8 @@
 /**
- * The peer: what a backend team would paste today. Express 5 and `pg`, one INSERT for each request into a table with a
- * `jsonb` payload, conflicts on the idempotency key ignored. It authenticates by a map, and promises none of what the
- * endpoint does: no exact bytes, no encryption, no audit, no canonical comparison, no freshness, no actions.
+ * The peer: what a backend team would write today without this project. It uses Express 5 and `pg`, with one INSERT for
+ * each request into a table with a `jsonb` payload, and ignores conflicts on the idempotency key. It authenticates with
+ * a map, and has none of the guarantees of the endpoint: no exact bytes, no encryption, no audit, no canonical
+ * comparison, no freshness, no actions.
  */
 import { randomUUID } from "node:crypto";
 import express from "express";

@@ -1,4 +1,7 @@
-/** What every bench with a server needs: one PostgreSQL of one configuration (fsync on), databases in it, and load. */
+/**
+ * Parts that every bench with a server needs: one PostgreSQL with one configuration (fsync on), databases in it, and
+ * load.
+ */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -14,28 +17,31 @@ export interface Scene {
   /** Process id of PostgreSQL. */
   readonly postmaster: number;
   readonly url: (database: string) => string;
-  /** A database, made unless it exists, and a connection to it. */
+  /** Makes a database unless it exists, and connects to it. */
   readonly createDatabase: (name: string, options?: string) => Promise<pg.Client>;
-  /** The environment of a server on the database of the events, without a limit for an account. */
+  /** The environment of a server on the events' database, without a rate limit for accounts. */
   readonly environmentOf: (database: string) => Record<string, string>;
   readonly close: () => Promise<void>;
 }
 
-/** Migrates the database of an environment. A server of an earlier release has no such command: it migrates by itself. */
+/**
+ * Migrates the database of an environment. A server of an earlier release has no such command and migrates when it
+ * starts.
+ */
 export async function migrate(drs: string, env: NodeJS.ProcessEnv): Promise<void> {
   await promisify(execFile)(process.execPath, [drs, "migrate"], { env }).catch((error: unknown) => {
     if (!String((error as { stderr?: unknown }).stderr).includes("unknown command")) throw error;
   });
 }
 
-/** The key-encryption key of a folder, which a later run needs, too. */
+/** The key-encryption key in a folder. A later run needs the same key. */
 async function keyOf(folder: string): Promise<string> {
   const path = join(folder, "key-encryption-key");
   await writeFile(path, randomBytes(32).toString("base64"), { flag: "wx", mode: 0o600 }).catch(() => {});
   return readFile(path, "utf8");
 }
 
-/** @param kept a folder that is not deleted at the end, and from which a later run continues. */
+/** @param kept a folder that is not deleted at the end, so that a later run can continue with it. */
 export async function openScene(kept?: string): Promise<Scene> {
   const folder = kept === undefined ? await mkdtemp(join(tmpdir(), "drs-bench-")) : resolve(kept);
   await mkdir(folder, { recursive: true });
@@ -74,10 +80,10 @@ export async function openScene(kept?: string): Promise<Scene> {
   };
 }
 
-/** What a server prints when it is ready; its first group is the URL. */
+/** Matches what a server prints when it is ready. The first group is the URL. */
 export const READY = /is ready: (http:\/\/[^/\s]+)/;
 
-/** The first group of what a process prints. @throws where it ends before that. */
+/** Waits until a process prints a match. @returns the first group. @throws if the process ends before. */
 export function printed(child: ChildProcess, pattern: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = "";

@@ -58,7 +58,10 @@ async function timed(rounds: number, work: () => unknown): Promise<number> {
   return median(times);
 }
 
-/** Makes memory maps of this size, shaped as on a clean phone: four mappings a library, many of them nameless. */
+/**
+ * Makes memory maps of this size in the form of a clean phone: four mappings for each library, many of them without a
+ * name.
+ */
 function mapsOf(bytes: number): string {
   const permissions = ["r--p", "r-xp", "r--p", "rw-p", "rw-p"];
   const lines: string[] = [];
@@ -77,7 +80,7 @@ function mapsOf(bytes: number): string {
 
 const judged = Object.values(osIntegrityAndroid());
 function classify(text: string): void {
-  // An object of its own each time: what was concluded from a text is remembered for as long as it lives.
+  // A new object each time, because the conclusions from a text are cached for the lifetime of its object.
   const evidence = { maps: { text, truncated: false } };
   for (const judgement of judged) judgement.judge(evidence);
 }

@@ -1,7 +1,7 @@
 /**
- * `npm run bench:bytes`: what an event leaves in the database, by table and index, for each generator of events, and in
- * comparison with deflate. Sizes do not depend on the load of the machine. `--events N` (default 4,000), `--server DIR`
- * (the server of another checkout, where `npm ci` has run).
+ * `npm run bench:bytes`: measures the bytes that an event adds to the database, by table and index, for each generator
+ * of events, and compares them with deflate. Sizes do not depend on the load of the machine. `--events N` (default
+ * 4,000), `--server DIR` (the server of another checkout, where `npm ci` has run).
  */
 import { execFile, spawn } from "node:child_process";
 import { join, resolve } from "node:path";
@@ -23,7 +23,7 @@ const { values: options } = parseArgs({
 const SECONDS = Number(options.events) / RATE;
 const drs = join(resolve(options.server), "packages/server/bin/drs.js");
 
-/** Sizes of all tables, their TOAST tables and their indexes; partitions together. */
+/** Sizes of all tables, their TOAST tables and their indexes. Partitions of one table are added up. */
 async function sizes(client: pg.Client): Promise<ReadonlyMap<string, number>> {
   const { rows } = await client.query<{ name: string; bytes: string }>(
     `with one as (
@@ -55,7 +55,7 @@ async function measure(generator: Generator): Promise<void> {
   const url = await printed(server, READY);
   const send = (seconds: number): Promise<{ stored: number }> =>
     load({ url, token, actionId, connections: CONNECTIONS, seconds, rate: RATE, generator });
-  // The first pages are the same for one event and for many.
+  // The first event allocates the first pages, which are the same for one event and for many.
   await send(1);
   const before = await sizes(client);
   const { stored } = await send(SECONDS);

@@ -1,14 +1,15 @@
 /**
  * A second generator of synthetic raw events with every field of the catalog, about 15 KB. The dictionary of stored
- * events is made without it, and `full-event.ts` shares nothing with it but the catalog and the random numbers. Other
- * than there:
+ * events is made without it, and `full-event.ts` shares nothing with it but the catalog and the random numbers.
+ * Differences from that file:
  *
- * - probes, and the members of each object, come in an order of their own in each event;
- * - devices, languages, countries, networks, apps, packages and paths are others, with letters beyond ASCII;
- * - closed vocabularies are those of the catalog, of one platform in each event, every word as probable as another;
+ * - probes, and the members of each object, have a different order in each event;
+ * - devices, languages, countries, networks, apps, packages and paths are different, with letters beyond ASCII;
+ * - words come from the closed vocabularies of the catalog, for one platform in each event, all with the same
+ *   probability;
  * - lists are empty or have up to twelve items, those of digests up to two;
- * - numbers have all digits of a double, or are whole, where they are rounded there, and other magnitudes;
- * - a third of the flags is set, each as probable as another.
+ * - numbers that are rounded there have all digits of a double here or are whole, and have other magnitudes;
+ * - a third of the flags is set, all with the same probability.
  */
 import type { RawSignalEvent } from "@device-risk-signals/contract";
 import { CATALOG } from "@device-risk-signals/contract/catalog";
@@ -34,7 +35,7 @@ import {
 } from "../../packages/contract/src/catalog/forms.ts";
 import { Random } from "./full-event.ts";
 
-/** What an event is about: its values depend on each other as far as these say. */
+/** The subject of an event. Values that depend on each other are derived from it. */
 interface Subject {
   readonly random: Random;
   readonly platform: Platform;
@@ -69,7 +70,7 @@ const IOS: readonly Device[] = [
   { maker: "Apple", model: "iPad14,8", code: "J537AP", chip: "M2", renderer: "Apple M2 GPU" },
 ];
 
-/** Language, country, time zone, currency, carrier. */
+/** Language, country, time zone, currency and carrier of a place. */
 const PLACES = [
   ["ko", "KR", "Asia/Seoul", "KRW", "SKTelecom"],
   ["sv", "SE", "Europe/Stockholm", "SEK", "Tele2"],
@@ -146,7 +147,7 @@ const BY_FORM: ReadonlyMap<Form, Maker> = new Map<Form, Maker>([
   [NETWORK_CODE, ({ random }) => String(random.below(90)).padStart(2, "0")],
 ]);
 
-/** Texts without vocabulary or form that are no bare word. */
+/** Fields with texts that have no vocabulary and no form, and are more than one word. */
 const BY_NAME: Readonly<Record<string, Maker>> = {
   manufacturer: ({ device }) => device.maker,
   brand: ({ device }) => device.maker.toLowerCase(),
@@ -223,7 +224,7 @@ function shuffled<Item>(items: readonly Item[], random: Random): Item[] {
   return keyed.toSorted((a, b) => a.place - b.place).map(({ item }) => item);
 }
 
-/** A raw event with every field of the catalog; the same seed gives the same event but for `collectedAt`. */
+/** A raw event with every field of the catalog. The same seed gives the same event, except for `collectedAt`. */
 export function unseenEvent(seed: number, collectedAt: Date): RawSignalEvent {
   const random = new Random(seed);
   const platform = random.pick<Platform>(["android", "ios"]);

@@ -1,12 +1,12 @@
-/** What the kernel knows of processes: CPU time and resident memory (`/proc`, Linux only). */
+/** CPU time and resident memory of processes, from the kernel (`/proc`, Linux only). */
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Clock ticks per second of `/proc/…/stat`: 100 on every Linux that Node runs on. */
+/** Clock ticks per second of `/proc/…/stat`. They are 100 on every Linux on which Node runs. */
 const TICKS_PER_SECOND = 100;
 
 interface Stat {
   readonly parent: number;
-  /** Microseconds, of all threads; of children too that ended and were waited for. */
+  /** CPU time in microseconds, of all threads and of children that have ended and were waited for. */
   readonly cpu: number;
 }
 
@@ -21,7 +21,7 @@ function statOf(pid: number): Stat | undefined {
   }
 }
 
-/** CPU time of a process and all below it, in microseconds. */
+/** CPU time in microseconds of a process and all of its descendants. */
 export function cpuOf(pid: number): number {
   const all = readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -33,7 +33,7 @@ export function cpuOf(pid: number): number {
   return sum(pid);
 }
 
-/** Resident memory, bytes. */
+/** Resident memory in bytes. */
 export function residentOf(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, "latin1");
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024;

@@ -1,4 +1,6 @@
-/** The contract is ESM only; React Native and Expo publish their sources as they wrote them. */
+/**
+ * Packages that Jest must transform: the contract is ESM only, and React Native and Expo publish untransformed sources.
+ */
 const TRANSFORMED = [
   "(jest-)?react-native",
   "@react-native",
@@ -11,7 +13,7 @@ const TRANSFORMED = [
 module.exports = {
   preset: "@react-native/jest-preset",
   setupFiles: ["./jest.setup.js"],
-  // The first test loads React Native, and compiles it when the cache is empty.
+  // The first test loads React Native, which is compiled if the cache is empty.
   testTimeout: 60_000,
   transformIgnorePatterns: [`node_modules/(?!(${TRANSFORMED.join("|")})/)`],
 };

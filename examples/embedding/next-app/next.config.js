@@ -1,7 +1,7 @@
 /** @type {import("next").NextConfig} */
 const config = {
   distDir: "dist",
-  // `npm run check:embedding` does it.
+  // `npm run check:embedding` checks the types.
   typescript: { ignoreBuildErrors: true },
 };
 

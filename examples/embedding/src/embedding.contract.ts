@@ -1,4 +1,4 @@
-/** What every host that embeds the endpoint must show, over real HTTP and on a real PostgreSQL. */
+/** Tests that every host that embeds the endpoint must pass, over real HTTP and on a real PostgreSQL. */
 import { Agent } from "node:http";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -15,7 +15,7 @@ const REQUEST_HEADERS = { ...CUSTOMER, ...PAYMENT };
 
 export interface Embedding {
   readonly start: StartHost;
-  /** Which of several `Authorization` headers the endpoint gets to see: Next reads `node:http`'s joined headers. */
+  /** Which of several `Authorization` headers the endpoint receives. Next reads the joined headers of `node:http`. */
   readonly authorizations: "all" | "first";
 }
 
@@ -124,7 +124,7 @@ function expectProblem(answer: Reply, status: number): void {
   expect(answer.headers["content-type"]).toBe("application/problem+json");
 }
 
-/** Makes an event as no serialiser writes it: white space, numbers and escapes would not survive a parse. */
+/** Makes an event as no serialiser writes it. White space, numbers and escapes would not survive parsing. */
 function rawEvent(): string {
   return String.raw`{ "session_id": "${CUSTOMER.sessionId}",
     "event_type":"device_intel_collection", "schema_version":1.0, "collected_at":"${new Date().toISOString()}",

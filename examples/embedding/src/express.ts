@@ -9,7 +9,8 @@ export const startExpress: StartHost = async (environment, port = 0) => {
   const endpoint = await createEndpoint({ ...optionsFromEnvironment(environment), ...host });
   const app = express();
 
-  // Before express.json(): the endpoint keeps the event's exact bytes, so it reads the body itself.
+  // This route is registered before express.json(), because the endpoint reads the body itself to keep the exact bytes
+  // of the event.
   app.all("/api/v1/device-signal-events", nodeHandler(endpoint.ingest));
 
   app.use(express.json());

@@ -9,7 +9,7 @@ export const startFastify: StartHost = async (environment, port = 0) => {
   const endpoint = await createEndpoint({ ...optionsFromEnvironment(environment), ...host });
   const app = Fastify();
 
-  // Registered without fastify-plugin, so that its way with bodies stays within it.
+  // The plugin is registered without fastify-plugin, so that its handling of bodies applies only to its own route.
   app.register(deviceRiskSignals, { ingest: endpoint.ingest });
   app.addHook("onClose", () => endpoint.close());
 

@@ -13,7 +13,7 @@ export const startHono: StartHost = async (environment, port = 0) => {
   const app = new Hono();
 
   app.all("/api/v1/device-signal-events", (context) => {
-    // Returns the client's address, which only Hono knows: failed authentications are throttled by it.
+    // The client's address, which only Hono knows. The endpoint throttles failed authentications by address.
     const peerOf = (): string => getConnInfo(context).remote.address ?? "unknown";
     return webHandler(endpoint.ingest, { peerOf })(context.req.raw);
   });

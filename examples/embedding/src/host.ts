@@ -1,11 +1,11 @@
 /**
- * What a backend has long before it embeds the endpoint: its customers' sessions, the actions it has started, a log.
- * Here the first two are maps; in a real one they are its session store and its orders.
+ * What a backend has before it embeds the endpoint: sessions of its customers, actions that it has started, and a log.
+ * Here sessions and actions are maps; in a real backend they are its session store and its orders.
  */
 import { inspect } from "node:util";
 import type { ActionRegistry, EndpointOptions, SessionVerifier } from "@device-risk-signals/server";
 
-/** A customer of these examples only: a session token in a repository is no secret. */
+/** A customer of these examples. A session token in a repository is no secret. */
 export const CUSTOMER = { account: "customer-1", token: "example-session-token", sessionId: "session-1" };
 export const PAYMENT = { actionId: "payment-42", actionType: "payment" };
 
@@ -20,7 +20,7 @@ const sessions: SessionVerifier = {
   },
 };
 
-/** Omit this to use the actions of `drs action register` or the table. */
+/** Without this, the endpoint uses actions of `drs action register` and the table. */
 const actions: ActionRegistry = {
   async find(account, actionId) {
     const action = actionsById.get(actionId);
@@ -31,5 +31,5 @@ const actions: ActionRegistry = {
 const onError = (error: unknown, operation: string): void =>
   void process.stderr.write(`${operation} failed: ${inspect(error)}\n`);
 
-/** What the host hands to the endpoint. */
+/** The parts that the host passes to the endpoint. */
 export const host: Pick<EndpointOptions, "sessions" | "actions" | "onError"> = { sessions, actions, onError };

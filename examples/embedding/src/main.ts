@@ -1,4 +1,4 @@
-/** `node examples/embedding/src/main.ts express`: starts one of the examples and says how to call it. */
+/** `node examples/embedding/src/main.ts express` starts one of the examples and prints how to call it. */
 import { CUSTOMER, PAYMENT } from "./host.ts";
 import type { StartHost } from "./running-host.ts";
 

@@ -6,7 +6,7 @@ import { NestFactory } from "@nestjs/core";
 import { host } from "./host.ts";
 import type { StartHost } from "./running-host.ts";
 
-/** Closed by Nest after its HTTP server. */
+/** Closes the endpoint after Nest has closed its HTTP server. */
 class DeviceSignals implements OnApplicationShutdown {
   readonly endpoint: Endpoint;
 
@@ -18,7 +18,7 @@ class DeviceSignals implements OnApplicationShutdown {
     return this.endpoint.close();
   }
 
-  /** Returns the module that the host's own module imports; a dynamic module needs no decorator. */
+  /** Returns the module that the host's module imports. A dynamic module needs no decorator. */
   static async register(environment: Parameters<StartHost>[0]): Promise<DynamicModule> {
     const signals = new DeviceSignals(await createEndpoint({ ...optionsFromEnvironment(environment), ...host }));
     return { module: DeviceSignals, providers: [{ provide: DeviceSignals, useValue: signals }] };
@@ -29,7 +29,7 @@ export const startNest: StartHost = async (environment, port = 0) => {
   const app = await NestFactory.create(DeviceSignals.register(environment), { logger: ["error", "warn"] });
   app.enableShutdownHooks();
 
-  // Nest puts its body parsers behind what is here before it listens, so the body is still unread.
+  // A route that is added before Nest listens runs before the body parsers of Nest, so the body is still unread.
   const { endpoint } = app.get(DeviceSignals);
   app.getHttpAdapter().all("/api/v1/device-signal-events", nodeHandler(endpoint.ingest));
 

@@ -1,4 +1,7 @@
-/** Builds and starts `next-app` as its owner would. The example is the route handler in there, not this file. */
+/**
+ * Builds and starts `next-app` as its owner would. The example itself is the route handler in that folder, not this
+ * file.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -7,7 +10,7 @@ import type { StartHost } from "./running-host.ts";
 
 const APP = join(import.meta.dirname, "../next-app");
 
-/** The second leaves SIGTERM to the module of the route handler, which closes the endpoint. */
+/** The second setting leaves SIGTERM to the module of the route handler, which closes the endpoint. */
 const SETTINGS = { NODE_ENV: "production", NEXT_MANUAL_SIG_HANDLE: "true", NEXT_TELEMETRY_DISABLED: "1" };
 
 export const startNext: StartHost = async (environment, port = 0) => {

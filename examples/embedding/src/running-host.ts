@@ -1,4 +1,4 @@
-/** What every example starts; the rest of this file is for examples with a `node:http` server. */
+/** The interface of every example. The rest of this file is for examples with a `node:http` server. */
 import { once } from "node:events";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -6,7 +6,7 @@ import type { Endpoint } from "@device-risk-signals/server";
 
 export interface RunningHost {
   readonly url: string;
-  /** Accepts no more connections, sends the answers, then closes the database. */
+  /** Accepts no more connections, sends the remaining answers, then closes the database. */
   readonly close: () => Promise<void>;
 }
 

@@ -30,7 +30,7 @@ async function collectWithAll(fetch?: FetchFunction): Promise<void> {
   await press("Collect");
 }
 
-/** What the button hands to the system's share sheet. */
+/** The text that the button passes to the system's share sheet. */
 async function sharedText(): Promise<string> {
   const share = jest.spyOn(Share, "share").mockResolvedValue({ action: Share.dismissedAction });
   await press("Copy or share the JSON");
@@ -39,7 +39,7 @@ async function sharedText(): Promise<string> {
 }
 
 describe("the inspector", () => {
-  it("reads nothing without consent, and shows that at each probe", async () => {
+  it("reads nothing without consent, and shows this at each probe", async () => {
     await render(<App />);
     await press("Collect");
     expect(screen.getByText("19 skipped")).toBeOnTheScreen();
@@ -72,7 +72,7 @@ describe("the inspector", () => {
     expect(screen.getByRole("button", { name: /^OS integrity: success/ })).toHaveTextContent(/of 58 fields/);
   });
 
-  it("shows constants of iOS as omitted, and leaves the other platform's fields out", async () => {
+  it("shows constants of iOS as omitted, and leaves out fields of the other platform", async () => {
     onPlatform("ios");
     setScenario("clean-ios");
     await collectWithAll();
@@ -108,7 +108,7 @@ describe("the inspector", () => {
     expect(screen.getByRole("button", { name: /^Locale: success/ })).toBeOnTheScreen();
   });
 
-  it("drops the event when consent to its content is withdrawn", async () => {
+  it("drops the event if consent to its content is withdrawn", async () => {
     await collectWithAll();
     await setConsent("Hardware", false);
     expect(screen.getByText(/^Consent was withdrawn/)).toBeOnTheScreen();
@@ -119,7 +119,7 @@ describe("the inspector", () => {
     expect(event.probes["hardware"]).toEqual({ status: "skipped", reason: "consent" });
   });
 
-  it("opens a transaction's window with consent only, and closes it with the consent", async () => {
+  it("opens a transaction window only with consent, and closes it when the consent is withdrawn", async () => {
     await render(<App />);
     const window = () => screen.getByLabelText("Observe a transaction");
     expect(window()).toBeDisabled();
@@ -153,7 +153,7 @@ describe("the inspector", () => {
     expect(screen.getByText(/sessionId/)).toBeOnTheScreen();
   });
 
-  it("shares exactly the event, and shows the same", async () => {
+  it("shares exactly the event, which it also shows", async () => {
     const collect = jest.spyOn(DeviceIntel.prototype, "collect");
     await collectWithAll();
     const event = await (collect.mock.results[0]?.value as Promise<unknown>);
@@ -222,13 +222,13 @@ describe("sending", () => {
     expect(screen.getByText("/action_type: too-long")).toBeOnTheScreen();
   });
 
-  it("shows when to try again", async () => {
+  it("shows when the user can try again", async () => {
     await collectAndSend(async () => answer(503, "", { "Retry-After": "120" }));
     expect(screen.getByText("try later · busy")).toBeOnTheScreen();
     expect(screen.getByText(/again in 120 s/)).toBeOnTheScreen();
   });
 
-  it("shows that the event is for later when there is no network", async () => {
+  it("shows that the event can be sent later if there is no network", async () => {
     await collectAndSend(() => Promise.reject(new TypeError("Network request failed")));
     expect(screen.getByText("try later · network")).toBeOnTheScreen();
     expect(screen.getByText("There was no answer.")).toBeOnTheScreen();

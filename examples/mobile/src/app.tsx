@@ -10,7 +10,9 @@ import { useIntel } from "./use-intel";
 
 const SCREENS = ["Inspect", "Send", "Checklist"] as const;
 
-/** The endpoint and the action that `npm start` begins with, seen from its own machine, or by `adb reverse`. */
+/**
+ * The endpoint and the action that `npm start` prints, with the address as this machine or `adb reverse` reaches it.
+ */
 const LOCAL: Endpoint = {
   baseUrl: "http://localhost:8080",
   token: "",
@@ -19,7 +21,7 @@ const LOCAL: Endpoint = {
   session: "session-1",
 };
 
-/** @param fetch for tests; the platform's by default. */
+/** @param fetch tests replace it; default: the platform's. */
 export function App({ fetch = globalThis.fetch }: { readonly fetch?: FetchFunction }) {
   const { page, text, muted } = usePalette();
   const [screen, setScreen] = useState<(typeof SCREENS)[number]>("Inspect");
@@ -75,7 +77,7 @@ function Tab({ title, selected, onPress }: TabProps) {
   );
 }
 
-/** The status bar covers the page on Android; on iOS the scroll view avoids it. */
+/** On Android the status bar covers the page; on iOS the scroll view avoids it. */
 const TOP = Platform.OS === "android" ? (StatusBar.currentHeight ?? 0) : 0;
 
 const styles = StyleSheet.create({

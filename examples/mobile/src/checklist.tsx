@@ -14,7 +14,10 @@ export const CHECKLIST = [
   "a rooted and a jailbroken phone show the expected traces",
 ] as const;
 
-/** A checklist for tests on phones. Kept in memory only: one of the items is that nothing is written. */
+/**
+ * The ticks of a checklist for tests on phones. They are kept only in memory, because one item of the list is that the
+ * app writes nothing.
+ */
 export function useTicks(): readonly [ticked: ReadonlySet<string>, toggle: (item: string) => void] {
   const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set());
   const toggle = (item: string) =>

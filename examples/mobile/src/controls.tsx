@@ -32,7 +32,7 @@ interface ButtonProps {
   readonly title: string;
   readonly onPress: () => void;
   readonly disabled?: boolean;
-  /** One button of a screen is the main one. */
+  /** Whether this is the main button of the screen. */
   readonly main?: boolean;
 }
 
@@ -52,14 +52,14 @@ export function Button({ title, onPress, disabled = false, main = false }: Butto
   );
 }
 
-/** A word about a state, on a tint of its own. */
+/** A word about a state, on a tinted background. */
 export function Badge({ tone, children }: { readonly tone: Tone; readonly children: string }) {
   const { ink, tint } = usePalette().tones[tone];
   return <Text style={[styles.badge, { color: ink, backgroundColor: tint }]}>{children}</Text>;
 }
 
 interface ToggleProps {
-  /** What a screen reader says; the visible text may be shorter. */
+  /** The text for a screen reader; the visible text may be shorter. */
   readonly label: string;
   readonly value: boolean;
   readonly onChange: (value: boolean) => void;
@@ -87,7 +87,7 @@ interface EntryProps {
   readonly secret?: boolean;
 }
 
-/** A labelled line of text that is no prose: a URL, a token, an id. */
+/** A labelled line for text that is no prose: a URL, a token, an id. */
 export function Entry({ label, value, onChange, secret = false }: EntryProps) {
   const { text, muted, page } = usePalette();
   return (

@@ -6,13 +6,14 @@ import { MONOSPACE, usePalette } from "./theme";
 interface FieldRowProps {
   readonly name: string;
   readonly field: Field;
-  /** `undefined` before a collection. */
+  /** The state of the field; `undefined` before a collection. */
   readonly state: FieldState<unknown> | undefined;
 }
 
 /**
- * A field with its value. An omitted one is no `false` and no `0`: it has a dashed frame and italics. In the other
- * three states all fields of a probe are alike, and its card says so once.
+ * A field with its value. An omitted field is shown with a dashed frame and in italics, so that it looks different from
+ * `false` or `0`. In the other three states all fields of a probe are the same, so the card of the probe shows the
+ * state once.
  */
 export function FieldRow({ name, field, state }: FieldRowProps) {
   const { text, muted, line } = usePalette();
@@ -42,7 +43,7 @@ export function FieldRow({ name, field, state }: FieldRowProps) {
   );
 }
 
-/** The members of an object are fields of their own: what is not among them is omitted too. */
+/** The members of an object, shown as fields. A member that is missing is omitted, too. */
 function Members({ name, field, value }: { readonly name: string; readonly field: Field; readonly value: object }) {
   return Object.entries(field.fields ?? {}).map(([member, its]) => {
     const found = Object.entries(value).find(([key]) => key === member);
@@ -55,7 +56,7 @@ function Members({ name, field, value }: { readonly name: string; readonly field
 
 const NO_UNIT = new Set<string | undefined>([undefined, "none"]);
 
-/** Shows a value as the event has it: without rounding, in the same unit. */
+/** Shows a value as the event contains it, without rounding and in the same unit. */
 export function valueText(value: unknown, unit: string | undefined): string {
   const text = typeof value === "string" ? `“${value}”` : JSON.stringify(value);
   return NO_UNIT.has(unit) ? text : `${text} ${unit}`;

@@ -12,7 +12,7 @@ interface InspectorProps {
   readonly sessionId: string;
 }
 
-/** Consent, collection, and what each probe saw. */
+/** Shows the consent, the collection, and the values of each probe. */
 export function Inspector({ intel, sessionId }: InspectorProps) {
   const { consented, collected, notice, isCollecting } = intel;
   const consent = (id: (typeof PROBE_IDS)[number], on: boolean) =>
@@ -51,7 +51,7 @@ export function Inspector({ intel, sessionId }: InspectorProps) {
   );
 }
 
-/** `transaction_safety` reports screenshots and the like while this window is open. */
+/** `transaction_safety` reports screenshots and similar events while this window is open. */
 function TransactionWindow({ intel }: { readonly intel: Intel }) {
   const { text } = usePalette();
   return (
@@ -67,7 +67,7 @@ function TransactionWindow({ intel }: { readonly intel: Intel }) {
   );
 }
 
-/** The event as it would be sent; the system's share sheet copies it. */
+/** The event in the form in which it would be sent. The system's share sheet copies it. */
 function EventText({ collected: { event } }: { readonly collected: Collected }) {
   const { text } = usePalette();
   const [isOpen, setOpen] = useState(false);

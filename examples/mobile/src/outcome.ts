@@ -5,7 +5,7 @@ type Outcome = CollectedEvent["probes"][ProbeId];
 
 export interface OutcomeWords {
   readonly tone: Tone;
-  /** Short, with its reason: `skipped · consent`. */
+  /** A short text with the reason: `skipped · consent`. */
   readonly badge: string;
   readonly meaning: string;
 }
@@ -25,7 +25,7 @@ const FAILED: Readonly<Record<ErrorCode, string>> = {
   "too-large": "The values are larger than an event may hold.",
 };
 
-/** What became of a probe, in words. */
+/** The outcome of a probe in words. */
 export function outcomeWords(outcome: Outcome): OutcomeWords {
   switch (outcome.status) {
     case "success":
@@ -43,7 +43,7 @@ export function outcomeWords(outcome: Outcome): OutcomeWords {
   }
 }
 
-/** How many probes had each outcome, in the order of the contract; those of none are left out. */
+/** How many probes had each outcome, in the order of the contract. Outcomes of no probe are left out. */
 export function summaryOf(event: CollectedEvent): string {
   const outcomes = Object.values(event.probes);
   return (["success", "skipped", "timeout", "error"] as const)

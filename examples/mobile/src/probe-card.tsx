@@ -15,7 +15,7 @@ interface ProbeCardProps {
   readonly collected: Collected | undefined;
 }
 
-/** One probe: consent, what became of it and in what time, and its fields when it is unfolded. */
+/** One probe: its consent, its outcome and duration, and its fields when the card is open. */
 export function ProbeCard({ id, consented, onConsent, collected }: ProbeCardProps) {
   const { text, muted, accent } = usePalette();
   const [isOpen, setOpen] = useState(false);

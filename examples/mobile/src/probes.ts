@@ -8,7 +8,7 @@ export type Field = Probe["fields"][string];
 
 export { PROBE_IDS };
 
-/** A probe's title, meaning and fields, from the contract's catalog: an ordinary app has no need of this prose. */
+/** A probe's title, meaning and fields, from the contract's catalog. An ordinary app does not need these texts. */
 export function probeOf(id: ProbeId): Probe {
   const probe = CATALOG.find((each) => each.id === id);
   if (!probe) throw new TypeError(`no such probe: ${id}`);

@@ -6,31 +6,32 @@ import app from "../app.json";
 import { phonePlatform } from "./probes";
 import type { Tone } from "./theme";
 
-/** The endpoint of an event, and its action: what `npm start` of the endpoint prints. */
+/** The endpoint of an event and its action, as `npm start` of the endpoint prints them. */
 export interface Endpoint {
   readonly baseUrl: string;
   readonly token: string;
   readonly actionId: string;
   readonly actionType: string;
-  /** The action's session value: an event is collected for it. */
+  /** The action's session value. An event is collected for it. */
   readonly session: string;
 }
 
 /**
- * Sends an event once. The same event object sent again is the same request, so no event is stored twice.
- * @throws TypeError naming every problem of what was typed in.
+ * Sends an event once. If the same event object is sent again, the request is the same, so that no event is stored
+ * twice.
+ * @throws TypeError that names every problem of the input.
  */
 export async function sendEvent(event: CollectedEvent, endpoint: Endpoint, fetch: FetchFunction): Promise<SendResult> {
   const client = createSignalClient({
     baseUrl: endpoint.baseUrl,
     fetch,
-    // No session to refresh here: the result reports a rejected token.
+    // This app has no session to refresh. The result reports a rejected token.
     token: () => Promise.resolve(endpoint.token),
     sdkVersion: sdk.version,
     platform: phonePlatform(),
     appVersion: app.expo.version,
     randomBytes: getRandomBytes,
-    // A user looks at the screen and can press again; an app omits this.
+    // The user sees the result and can try again. An app without a user at this moment omits this setting.
     maxAttempts: 1,
   });
   return await client.send({ action: { id: endpoint.actionId, type: endpoint.actionType }, event });
@@ -42,7 +43,7 @@ export interface ResultWords {
   readonly lines: readonly string[];
 }
 
-/** What became of the event, in words. */
+/** The result of the sending in words. */
 export function resultWords(result: SendResult): ResultWords {
   switch (result.outcome) {
     case "stored":

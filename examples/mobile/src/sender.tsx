@@ -12,7 +12,7 @@ interface SenderProps {
   readonly fetch: FetchFunction;
 }
 
-/** Where to send the event, and what became of it. */
+/** Asks where to send the event, and shows the result. */
 export function Sender({ event, endpoint, onChange, fetch }: SenderProps) {
   const [words, setWords] = useState<ResultWords>();
   const [isSending, setSending] = useState(false);

@@ -1,6 +1,6 @@
 import { DARK, LIGHT, type Palette } from "./theme";
 
-/** Contrast of two colours by WCAG 2.2: a text of this size needs 4.5. */
+/** The contrast of two colours by WCAG 2.2. A text of this size needs 4.5. */
 function contrast(one: string, other: string): number {
   const [light = 0, dark = 0] = [luminance(one), luminance(other)].sort((a, b) => b - a);
   return (light + 0.05) / (dark + 0.05);

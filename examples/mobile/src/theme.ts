@@ -1,6 +1,6 @@
 import { Platform, useColorScheme } from "react-native";
 
-/** What a word or a badge is about. Never shown by colour only. */
+/** The tone of a word or a badge. It is never shown only by colour. */
 export type Tone = "good" | "neutral" | "late" | "bad";
 
 export interface Palette {
@@ -14,7 +14,7 @@ export interface Palette {
   readonly tones: Readonly<Record<Tone, { readonly ink: string; readonly tint: string }>>;
 }
 
-/** Every text has a contrast of at least 4.5 on its ground. */
+/** Every text has a contrast of at least 4.5 on its background. */
 export const LIGHT: Palette = {
   page: "#f4f5f8",
   card: "#ffffff",

@@ -19,7 +19,7 @@ export interface Collected {
 export interface Intel {
   readonly consented: ReadonlySet<ProbeId>;
   readonly collected: Collected | undefined;
-  /** Why there is no event, where that is not plain. */
+  /** The reason why there is no event, if the screen does not show it otherwise. */
   readonly notice: string | undefined;
   readonly isCollecting: boolean;
   /** Whether the window that `transaction_safety` observes is open. */
@@ -32,7 +32,9 @@ export interface Intel {
 
 const OBSERVED_PROBE: ProbeId = "transaction_safety";
 
-/** The SDK as a screen needs it. Every probe is on: whether one runs depends only on the consent. */
+/**
+ * The SDK in the form that a screen needs. Every probe is enabled, so only the consent decides whether a probe runs.
+ */
 export function useIntel(): Intel {
   const durations = useRef(new Map<ProbeId, number>());
   const running = useRef<AbortController>(undefined);
@@ -40,7 +42,7 @@ export function useIntel(): Intel {
     () =>
       new DeviceIntel({
         probes: Object.fromEntries(PROBE_IDS.map((probe) => [probe, { enabled: true }])),
-        // The probes that measure run one after the other.
+        // The deadline is long, because probes that measure time run one after the other.
         deadlineMs: 30_000,
         onProbe: ({ probe, durationMs }) => durations.current.set(probe, durationMs),
       }),
@@ -63,7 +65,8 @@ export function useIntel(): Intel {
       setConsented(new Set(probes));
       if (withdrawn.includes(OBSERVED_PROBE)) setWindow(undefined);
       if (!withdrawn.some((probe) => collected?.event.probes[probe].status === "success")) return;
-      // What was collected is the app's, not the SDK's: the app drops what it has no consent for any more.
+      // The app keeps the collected event, not the SDK. Therefore the app drops an event with values for which it has
+      // no consent.
       setCollected(undefined);
       setNotice("Consent was withdrawn, and the event that held the withdrawn values was dropped. Collect again.");
     },

@@ -1,9 +1,9 @@
 /**
  * `node tools/screenshot.mjs`: makes docs/inspector.png from the app's own screens, rendered in a browser.
  *
- * There is no phone here: React Native is react-native-web, and the SDK is its Jest mock on a phone of the evidence
- * corpus. So the picture shows what the screens look like, and nothing of what a device says. Needs what the README
- * says about the packed packages, and Chromium (`CHROMIUM` names another program). Not a part of any check.
+ * The script uses no phone: react-native-web replaces React Native, and the Jest mock with a phone of the evidence
+ * corpus replaces the SDK. So the picture shows what the screens look like, and no values of a real device. The script
+ * needs the packed packages (see the README) and Chromium (`CHROMIUM` names another program). No check runs it.
  */
 import { execFile, execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -19,7 +19,7 @@ const CHROMIUM = process.env["CHROMIUM"] ?? "chromium";
 const FOR_THE_WEB = ["react-dom@19.2.3", "react-native-web@0.21.4"];
 const SIZE = { width: 412, height: 892 };
 
-/** The mock replaces the SDK: in the bundle as in the tests. */
+/** The mock replaces the SDK in the bundle, as in the tests. */
 const METRO_CONFIG = `
 const config = require("expo/metro-config").getDefaultConfig(__dirname);
 config.resolver.resolveRequest = (context, name, platform) =>
@@ -27,19 +27,19 @@ config.resolver.resolveRequest = (context, name, platform) =>
 module.exports = config;
 `;
 
-/** The phone of the scenario is an Android. */
+/** The phone of the scenario runs Android. */
 const PHONE = `
 import { Platform } from "react-native";
 Object.assign(Platform, { OS: "android" });
 `;
 
-/** What a person would do, in either of the two frames. */
+/** The actions of a person in each of the two frames. */
 const VIEWS = {
   all: { presses: ["Consent to all", "Collect"] },
   fields: { presses: ["Consent to all", "Collect", "OS integrity: success"], scrollTo: "writableSystemPathFound" },
 };
 
-/** A frame is loaded, and the picture taken, when the image that the server holds back until then has come. */
+/** The server delays an image until the picture may be taken. A frame counts as loaded when this image has arrived. */
 const ENTRY = `
 import "./phone";
 import { registerRootComponent } from "expo";
@@ -61,7 +61,7 @@ const next = () => {
     return setTimeout(next, 300);
   }
   if (scrollTo) labelled("[aria-label]", scrollTo).scrollIntoView();
-  // The colour that react-native-web has for a switch, and a phone has not.
+  // Replaces the colour that react-native-web gives to switches, and that a phone does not have.
   for (const each of document.querySelectorAll("*"))
     if (getComputedStyle(each).backgroundColor === "rgb(0, 150, 136)") each.style.backgroundColor = "white";
   void fetch("/done?" + view);
@@ -114,7 +114,7 @@ async function take(web) {
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   try {
-    // The browser runs in a process of its own, while this one serves.
+    // The browser runs in a separate process while this process serves the page.
     await promisify(execFile)(CHROMIUM, [
       "--headless=new",
       "--no-sandbox",

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Starts the app ($2, an APK) on a new emulator of an API level ($1), and fails where it ends within 20 seconds. Needs an
-# Android SDK in ANDROID_HOME, and KVM.
+# Starts the app ($2, an APK) on a new emulator with an API level ($1). Fails if the app ends within 20 seconds. Needs
+# an Android SDK in ANDROID_HOME, and KVM.
 set -euo pipefail
 api=$1 apk=$2
 package=com.example.devicerisksignals

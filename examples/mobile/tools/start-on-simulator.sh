@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the app with Xcode, starts it on a new simulator, and fails where it ends within 20 seconds. Needs macOS, and what
-# `expo prebuild` and `pod install` have made.
+# Builds the app with Xcode and starts it on a new simulator. Fails if the app ends within 20 seconds. Needs macOS, and
+# the files that `expo prebuild` and `pod install` have made.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bundle=com.example.devicerisksignals

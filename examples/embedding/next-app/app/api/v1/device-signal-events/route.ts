@@ -5,7 +5,8 @@ import { host } from "../../../../../src/host.ts";
 type Handler = (request: Request) => Promise<Response>;
 
 async function open(): Promise<Handler> {
-  // Node loads the package: it reads its migrations from files next to its code, which a bundle would separate.
+  // Node must load the package, because it reads its migrations from files next to its code, and a bundle would
+  // separate them.
   const { createEndpoint, optionsFromEnvironment } = await import(
     /* webpackIgnore: true */ "@device-risk-signals/server"
   );
@@ -17,13 +18,16 @@ async function open(): Promise<Handler> {
   };
   process.once("SIGTERM", () => void shutDown());
 
-  // The address that the proxy in front of Next has added; without a proxy, Next puts the client's there.
+  // The address that the proxy in front of Next has added. Without a proxy, Next adds the client's address.
   const peerOf = ({ headers }: Request): string =>
     headers.get("x-forwarded-for")?.split(",").at(-1)?.trim() ?? "unknown";
   return webHandler(endpoint.ingest, { peerOf });
 }
 
-/** Opened by the first request, because `next build` loads this module too; a failure is tried again by the next one. */
+/**
+ * The first request opens the endpoint, because `next build` loads this module, too. After a failure the next request
+ * tries again.
+ */
 let opening: Promise<Handler> | undefined;
 
 const handle: Handler = async (request) => {
@@ -32,7 +36,7 @@ const handle: Handler = async (request) => {
   return (await opening)(request);
 };
 
-/** Every method, so that the answer to a wrong one is the endpoint's own. */
+/** The route exports every method, so that the endpoint itself answers a wrong one. */
 export {
   handle as DELETE,
   handle as GET,

@@ -1,4 +1,7 @@
-/** Fills `.pages`, the folder that VitePress reads: the Markdown, its pictures, and the page of the HTTP interface. */
+/**
+ * Fills `.pages`, the folder that VitePress reads, with the Markdown files, their pictures, and the page about the HTTP
+ * interface.
+ */
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { openapiPage } from "./openapi-page.ts";

@@ -1,13 +1,13 @@
-/** Links of the Markdown in the repository, where a folder or a source file is a target as good as a page. */
+/** Converts links in the repository's Markdown, which may name a folder or a source file as well as a page. */
 import { existsSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import type { MarkdownRenderer } from "vitepress";
 import { COPY_FOLDER, copyOf, isPage, ROOT } from "./pages.ts";
 
-/** Known in the workflow alone; elsewhere links to source files are shown as text. */
+/** Set only in the workflow. Without it, links to source files are shown as text. */
 const repositoryName = process.env["GITHUB_REPOSITORY"];
 
-/** Makes links work on the site. One whose target does not exist stays as it is: VitePress fails on it. */
+/** Makes links work on the site. A link whose target does not exist is not changed, so that VitePress fails. */
 export function useFileLinks(markdown: MarkdownRenderer): void {
   markdown.core.ruler.push("file-links", ({ tokens, env }: { tokens: Token[]; env: { path?: string } }) => {
     const folder = join(ROOT, relative(COPY_FOLDER, dirname(env.path ?? COPY_FOLDER)));
@@ -30,7 +30,7 @@ function resolveLinks(tokens: readonly Token[], folder: string): void {
   }
 }
 
-/** @returns what the link names on the site; `undefined` for a source file whose address is not known. */
+/** @returns the address on the site; `undefined` for a source file whose address is not known. */
 function targetOf(href: string, folder: string): string | undefined {
   if (/^([a-z]+:|[#/])/.test(href)) return href;
   const [path = "", anchor] = href.split("#");

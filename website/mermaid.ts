@@ -1,6 +1,6 @@
 import type { MarkdownRenderer } from "vitepress";
 
-/** Hands a fenced block of `mermaid` to the component of this name; other blocks are VitePress's. */
+/** Passes fenced blocks of `mermaid` to the component with this name. VitePress renders other blocks. */
 export function useMermaid(markdown: MarkdownRenderer): void {
   const { fence } = markdown.renderer.rules;
   markdown.renderer.rules.fence = (tokens, index, ...rest) => {

@@ -1,4 +1,4 @@
-/** The OpenAPI document as Markdown: operations with their parameters and answers, and the schemas of bodies. */
+/** Writes the OpenAPI document as Markdown: operations with their parameters and answers, and the schemas of bodies. */
 interface Parameter {
   readonly name: string;
   readonly in: string;
@@ -25,7 +25,7 @@ export interface OpenApi {
   readonly components: { readonly schemas: Readonly<Record<string, unknown>> };
 }
 
-/** A longer schema is left to the document itself and to the data dictionary. */
+/** A longer schema is left out; readers find it in the document itself and in the data dictionary. */
 const MAX_SCHEMA_CHARACTERS = 4_000;
 
 export function openapiPage({ info, paths, components }: OpenApi): string {

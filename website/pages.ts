@@ -1,9 +1,11 @@
-/** Which Markdown of the repository is a page, where it is copied to, and where the sidebar lists it. */
+/**
+ * Decides which Markdown files of the repository are pages, where they are copied to, and where the sidebar lists them.
+ */
 import { globSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 
 export const ROOT = join(import.meta.dirname, "..");
-/** The source folder of VitePress: copies, so that what they import is found in this package. */
+/** The source folder of VitePress. Pages are copied into this package, so that their imports are found. */
 export const COPY_FOLDER = join(import.meta.dirname, ".pages");
 
 /** Titles of the sidebar's groups, and their pages. */
@@ -32,7 +34,7 @@ export const SIDEBAR = groups.map(({ text, files }) => ({
 /** @param file an absolute path. */
 export const isPage = (file: string): boolean => PAGES.includes(relative(ROOT, file));
 
-/** A README is the page of its folder. */
+/** The path of a page's copy. A README becomes the page of its folder. */
 export function copyOf(file: string): string {
   return file.replace(/README\.md$/, "index.md");
 }

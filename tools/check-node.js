@@ -1,4 +1,4 @@
-// Plain JavaScript, so that it also speaks on a Node too old to read our TypeScript.
+// This file is plain JavaScript, so that its message also appears on a Node that is too old for our TypeScript.
 const [major, minor] = process.versions.node.split(".").map(Number);
 if (major < 24 || (major === 24 && minor < 6)) {
   process.stderr.write(

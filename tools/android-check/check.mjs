@@ -1,10 +1,10 @@
 /**
- * Checks the Android half without an Android SDK, and closes with one line of counts. Arguments go on to Maven, such as
- * `--offline`. Needs JDK 17 or later and Maven; what it downloads comes from where Maven's own settings say.
+ * Checks the Android half without an Android SDK, and ends with one line of counts. Arguments such as `--offline` are
+ * passed to Maven. Needs JDK 17 or later and Maven; Maven's settings say where it downloads from.
  *
- * What is checked, in this order: style (ktlint) and errors (detekt); that it compiles against React Native; that it
- * refers to no API that is newer than the oldest supported system outside a guard, and to no hidden one; the tests; and
- * that shrinking keeps what is reached by name.
+ * The steps, in this order: check the style (ktlint) and errors (detekt); compile against React Native; check that the
+ * code refers to no hidden API, and outside a guard to no API that is newer than the oldest supported system; run the
+ * tests; check that shrinking keeps what is reached by name.
  */
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync, rmSync } from "node:fs";
@@ -24,13 +24,16 @@ const succeeded = run("mvn", [
 ]);
 
 const { passed, failed, skipped } = counts();
-// A failure outside the tests counts as one failed test: the summary must never look better than the run.
+// A failure outside the tests counts as one failed test, so that the summary never looks better than the run.
 const failures = succeeded || failed > 0 ? failed : 1;
-// Maven leaves its last line unfinished, with codes of a terminal on it.
+// Maven does not end its last line and leaves terminal codes in it.
 process.stdout.write(`\nandroid: ${passed} passed, ${failures} failed, ${skipped} skipped\n`);
 process.exitCode = succeeded && failures === 0 && passed > 0 ? 0 : 1;
 
-/** Each JVM lives for seconds: the first compiler tier and one collector thread halve the processor time of the check. */
+/**
+ * Each JVM runs only for seconds, so using only the first compiler tier and one collector thread halves the processor
+ * time of the check.
+ */
 function run(command, args) {
   const env = { ...process.env, JAVA_TOOL_OPTIONS: "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC" };
   const { status, error } = spawnSync(command, args, { cwd: REACTOR, env, stdio: "inherit" });
@@ -38,7 +41,7 @@ function run(command, args) {
   return status === 0;
 }
 
-/** Added up from the reports that the test runner writes, one for each class. */
+/** Sums of the reports that the test runner writes, one for each class. */
 function counts() {
   const total = { passed: 0, failed: 0, skipped: 0 };
   for (const file of reports()) {

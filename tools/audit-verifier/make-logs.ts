@@ -1,6 +1,7 @@
 /**
- * `node tools/audit-verifier/make-logs.ts FOLDER`: writes logs as the server exports them, whole and attacked, each with
- * the verdict of the server's verifier, and proofs. The Go program must come to the same verdicts.
+ * `node tools/audit-verifier/make-logs.ts FOLDER`: writes proofs, and logs in the form in which the server exports
+ * them. Some logs are intact and others attacked; each has the verdict of the server's verifier. The Go program must
+ * reach the same verdicts.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -48,7 +49,7 @@ const log = logOf(entries, SIZES);
 const [, middle = "", last = ""] = log.notes;
 const leaves = entries.map(({ bytes, mac }) => leafHash(bytes, mac));
 
-/** What an attacker without the signing key makes of the log: other entries, and the checkpoints that it had. */
+/** The log that an attacker without the signing key can make: changed entries with the original checkpoints. */
 function withOldNotes(changed: readonly SignedRecord[]): readonly LogItem[] {
   const sizes = SIZES.filter((size) => size <= changed.length);
   return logOf(changed, sizes).items.map((item) =>
@@ -116,7 +117,7 @@ const reviewOf = (outcome: string): SignedRecord =>
     detail: JSON.stringify({ entry_id: AUDITED.entryId }),
   });
 
-/** The log that was restored when it had 32 entries, and its second epoch. */
+/** A log that was restored when it had 32 entries, and its second epoch. */
 function epochs(second: readonly SignedRecord[], first = entries.slice(0, 32)): Pick<Case, "items" | "outside"> {
   const epoch = inEpoch(2, second);
   return { items: [...logOf(first, [7, 32]).items, ...epoch.items], outside: epoch.notes };
@@ -165,7 +166,7 @@ const pruneEntry = signOutsideLane(DIRECT, {
   operation: "audit.prune",
   detail: '{"epoch":"1","size":"32"}',
 });
-/** The entries after 32, the last of which says that those before were pruned. */
+/** The entries after the first 32. The last one says that the first 32 were pruned. */
 const prunedLog = logOf([...entries, pruneEntry], [32, COUNT + 1]);
 const afterPruning = prunedLog.items.filter((item) => item.kind !== "leaf" || item.index >= 32).slice(1);
 const [, newest = ""] = prunedLog.notes;
@@ -199,7 +200,10 @@ const PRUNED: readonly Case[] = [
   },
 ];
 
-/** An entry that is in no leaf has waited too long: Go's program knows no time, and confirms none. */
+/**
+ * At this time an entry without a leaf has waited too long. Go's program uses no time, and reports such an entry as not
+ * confirmed.
+ */
 const LATE = STARTED + 3_600_000;
 
 const [, , folder = ""] = process.argv;

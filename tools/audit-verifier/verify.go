@@ -30,10 +30,10 @@ const (
 const exportFormat = "drs-audit-export/1"
 const proofFormat = "c2sp.org/tlog-proof@v1"
 
-// The longest line of an export: one entry lists the events of one transaction.
+// maxLine is the length of the longest line of an export. One entry lists the events of one transaction.
 const maxLine = 16 << 20
 
-// line is a line of an export; encoding/json reads byte strings as base64.
+// line is a line of an export. encoding/json reads byte strings as base64.
 type line struct {
 	Format     string   `json:"format"`
 	Checkpoint string   `json:"checkpoint"`
@@ -55,7 +55,7 @@ type checkpoint struct {
 	outside bool
 }
 
-// logKey opens the checkpoints of all epochs: their origins are the key's name, and the name with / and a number.
+// logKey opens the checkpoints of all epochs. Their origins are the key's name, and the name with / and a number.
 type logKey struct {
 	name   string
 	public ed25519.PublicKey
@@ -66,7 +66,7 @@ func parseKey(text string) (*logKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The name has no +; the hash and the key follow it.
+	// The name contains no +. The hash and the key follow it.
 	parts := strings.SplitN(text, "+", 3)
 	raw, err := base64.StdEncoding.DecodeString(parts[2])
 	if err != nil || len(raw) != 1+ed25519.PublicKeySize {
@@ -101,7 +101,7 @@ func (r *result) verdict() int {
 	}
 }
 
-// open reads a signed checkpoint: origin, size and root, each in a line.
+// open reads a signed checkpoint, which has origin, size and root on a line each.
 func (k *logKey) open(text []byte) (checkpoint, error) {
 	origin, _, _ := strings.Cut(string(text), "\n")
 	epoch := 1
@@ -168,7 +168,7 @@ func rootOf(tree *compact.Range) ([]byte, error) {
 	return tree.GetRootHash(nil)
 }
 
-// log is the state of a verification: the tree of the present epoch, and what the epochs before it left.
+// log is the state of a verification: the tree of the current epoch, and the results of earlier epochs.
 type log struct {
 	*result
 	key      *logKey
@@ -176,12 +176,13 @@ type log struct {
 	epoch    int
 	tree     *compact.Range
 	expected []checkpoint
-	// The numbers of leaves of earlier epochs, and of those that are confirmed; and of the present epoch.
+	// The number of leaves in earlier epochs, how many of them are confirmed, and the number of leaves in the current
+	// epoch.
 	earlier, earlierConfirmed, present uint64
-	// The entries that begin epochs, and the entries whose reviews are closed.
+	// Entries that begin epochs, and entries whose reviews are closed.
 	begun    map[string]string
 	reviewed map[string]bool
-	// The epoch and size of the start, as long as no entry says that the leaves before it were pruned.
+	// The epoch and size of the start, until an entry says that the leaves before it were pruned.
 	unexplained *[2]string
 }
 
@@ -271,13 +272,13 @@ func (l *log) compare(one checkpoint) error {
 	}
 	l.signed = true
 	if one.outside {
-		// The first entry of an epoch names the end of the one before.
+		// The first entry of an epoch names the end of the previous epoch.
 		l.present, l.earlierConfirmed = one.size, l.earlier
 	}
 	return nil
 }
 
-// start begins an epoch: its first entry names the end of the one before.
+// start begins an epoch, whose first entry names the end of the previous one.
 func (l *log) start(epoch int, item line) error {
 	root, err := rootOf(l.tree)
 	if err != nil {
@@ -338,7 +339,7 @@ func (l *log) review(item line) {
 	}
 }
 
-// startAfter continues from the hashes of leaves that were pruned: a checkpoint must sign them.
+// startAfter continues from the hashes of leaves that were pruned. A checkpoint must sign these hashes.
 func (l *log) startAfter(item line) error {
 	epoch, size := max(item.Epoch, 1), *item.Start
 	l.unexplained = &[2]string{strconv.Itoa(epoch), strconv.FormatUint(size, 10)}
@@ -370,7 +371,7 @@ type entry struct {
 	references             map[string]string
 }
 
-// readEntry reads the fields of a record that are needed here: each is its length in 32 bits, and its bytes.
+// readEntry reads the fields of a record that are needed here. A field consists of its length in 32 bits and its bytes.
 func readEntry(record []byte) (entry, bool) {
 	rest, ok := bytes.CutPrefix(record, []byte(recordFormat))
 	if !ok {
@@ -427,7 +428,7 @@ func openOutside(key *logKey, texts [][]byte, found *result) []checkpoint {
 	return opened
 }
 
-// verifyProof checks an inclusion proof, whose entry is taken from the export.
+// verifyProof checks an inclusion proof. The entry is read from the export.
 func verifyProof(keyText, text string, export io.Reader) error {
 	key, err := parseKey(keyText)
 	if err != nil {

@@ -10,7 +10,7 @@ describe("the folders of the server", () => {
     expect([...new Set(sourceFiles().map(folderOf))].toSorted()).toEqual(FOLDERS.map(({ name }) => name).toSorted());
   });
 
-  it("have no cycle: each names only folders above it", () => {
+  it("have no cycle, because each names only folders above it", () => {
     const above = new Set<string>();
     for (const { name, imports: named } of FOLDERS) {
       expect(
@@ -21,12 +21,12 @@ describe("the folders of the server", () => {
     }
   });
 
-  it("import only what is allowed", () => {
+  it("import only what the list allows", () => {
     const forbidden = imports.filter(({ from, to }) => !allowed.get(from)?.has(to));
     expect(forbidden.map(({ file, to }) => `${file} imports ${to}`)).toEqual([]);
   });
 
-  it("load no feature code, except the commands, their operations and what computes features", () => {
+  it("load no feature code, except the commands, their operations and the code that computes features", () => {
     const loading = new Set(filesThatLoad("@device-risk-signals/features").map(folderOf));
     const permitted = /^(?:cli|admin\/operations|features)\b/;
     expect([...loading].filter((folder) => !permitted.test(folder))).toEqual([]);

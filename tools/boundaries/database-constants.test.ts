@@ -5,17 +5,17 @@ import { LOCKS } from "../../packages/server/src/postgres/locks.ts";
 import { SQL_STATES } from "../../packages/server/src/postgres/sql-states.ts";
 import { SERVER, sourceFiles } from "./imports.ts";
 
-/** Files that hold one of the literals, except the one that lists them. */
+/** Files that contain one of the literals, except the file that lists them. */
 const filesWith = (literals: readonly (string | number)[], list: string): readonly string[] =>
   sourceFiles().filter((file) => {
     const text = readFileSync(join(SERVER, file), "utf8").replaceAll(/(\d)_(?=\d)/g, "$1");
     return file !== list && literals.some((literal) => new RegExp(`\\b${literal}\\b`).test(text));
   });
 
-test("SQLSTATEs are written in one file", () => {
+test("SQLSTATEs occur in one file", () => {
   expect(filesWith(Object.values(SQL_STATES), "postgres/sql-states.ts")).toEqual([]);
 });
 
-test("lock numbers are written in one file", () => {
+test("lock numbers occur in one file", () => {
   expect(filesWith(Object.values(LOCKS), "postgres/locks.ts")).toEqual([]);
 });

@@ -1,10 +1,10 @@
 /**
  * The folders of `packages/server/src`, from the bottom up. A folder may import the folders that its entry names, and
- * an entry names only folders above it in this list: the graph has no cycle.
+ * an entry names only folders above it in this list, so that the graph has no cycle.
  */
 export interface Folder {
   readonly name: string;
-  /** One phrase for CONTRIBUTING.md. */
+  /** The purpose of the folder as one phrase, for CONTRIBUTING.md. */
   readonly purpose: string;
   readonly imports: readonly string[];
 }

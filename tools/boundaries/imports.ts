@@ -1,4 +1,4 @@
-/** Which folder of the server imports which. */
+/** Finds which folder of the server imports which. */
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 
@@ -34,7 +34,7 @@ export function importsBetweenFolders(): readonly Import[] {
   );
 }
 
-/** Source files that load a package at run time; an import of its types alone does not. */
+/** Source files that load a package at run time. An import of types only does not count. */
 export function filesThatLoad(name: string): readonly string[] {
   const load = new RegExp(`^(?!import type ).*(?:from|import) ?\\(?"${name}(?:/[^"]*)?"`, "m");
   return sourceFiles().filter((file) => load.test(readFileSync(join(SERVER, file), "utf8")));

@@ -7,10 +7,13 @@ const UNCHECKED = /\.query</;
 const DECLARATION = /(?<![\w.])(?:sql|composed|partitionQuery|eventSearch|subjectSearch)\(/;
 const RUNS = /\.query\(\s*(?:"|`)\s*(?:select|insert|update|delete|with)\b/;
 
-/** What comes before a declaration that a function returns, or that is a member: a caller declares it at its own place. */
+/**
+ * Matches the text before a declaration that a function returns or that is a member. The caller of that function then
+ * declares the statement at the top level.
+ */
 const IS_RETURNED = /(?:\breturn|=>|\b\w+:)\s*$/;
 
-/** Lines that declare a statement in a block, which only a call of the function would check. */
+/** Lines that declare a statement inside a block, so that only a call of the function would check it. */
 function nestedDeclarations(text: string): readonly string[] {
   return [...text.matchAll(new RegExp(DECLARATION, "g"))]
     .map(({ index }) => ({ index, from: text.lastIndexOf("\n", index) + 1 }))
@@ -21,15 +24,15 @@ function nestedDeclarations(text: string): readonly string[] {
 const filesWith = (pattern: RegExp): readonly string[] =>
   sourceFiles().filter((file) => pattern.test(readFileSync(join(SERVER, file), "utf8")));
 
-test("no caller states by a type argument what a statement returns", () => {
+test("no caller gives the columns of a statement by a type argument", () => {
   expect(filesWith(UNCHECKED)).toEqual([]);
 });
 
-test("statements are declared", () => {
+test("all statements are declared", () => {
   expect(filesWith(RUNS)).toEqual([]);
 });
 
-test("declarations are at the top level, where they are checked whether or not a test runs them", () => {
+test("declarations are at the top level, and are checked even if no test runs them", () => {
   const nested = sourceFiles().flatMap((file) =>
     nestedDeclarations(readFileSync(join(SERVER, file), "utf8")).map((line) => `${file}: ${line}`),
   );

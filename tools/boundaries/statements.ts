@@ -1,4 +1,4 @@
-/** Which tables the SQL in a text reads and changes, by the words that precede a table's name. */
+/** Finds the tables that the SQL in a text reads and changes, by the words before a table's name. */
 export interface Access {
   readonly table: string;
   readonly changes: boolean;
@@ -9,14 +9,14 @@ const NAMED_TABLE = /\b(insert into|update|delete from|from|join|using)\s+(?:onl
 const CHANGING_STATEMENT = new Set(["insert into", "update", "delete from"]);
 const STRING_LITERAL = /"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g;
 
-/** @param tables the names that count. */
+/** @param tables the names of tables to look for. */
 export function accessesIn(sql: string, tables: ReadonlySet<string>): readonly Access[] {
   return [...sql.replace(SQL_COMMENT, "").matchAll(NAMED_TABLE)]
     .map(([, verb = "", table = ""]) => ({ table, changes: CHANGING_STATEMENT.has(verb) }))
     .filter(({ table }) => tables.has(table));
 }
 
-/** The strings and templates of a TypeScript source, which may hold SQL. */
+/** The strings and templates of a TypeScript source, which may contain SQL. */
 export function stringsOf(source: string): string {
   return [...source.matchAll(STRING_LITERAL)].map(([text]) => text).join("\n");
 }

@@ -9,7 +9,7 @@ import { ACCOUNT_DATA, FUNCTIONS, TABLES } from "./tables.ts";
 const names = new Set(Object.keys(TABLES));
 const snapshot = readFileSync(join(SERVER, "postgres/schema.snapshot"), "utf8");
 
-/** Accesses of files outside the owner's folder, as `table file`. */
+/** Accesses from files outside the owner's folder, as `table file`. */
 const foreign = (changes: boolean): readonly string[] =>
   sourceFiles()
     .flatMap((file) =>
@@ -34,7 +34,7 @@ describe("the tables", () => {
     expect(Object.values(TABLES).filter(({ owner }) => !folders.has(owner))).toEqual([]);
   });
 
-  it("that name an account say what an erasure and an export do with it", () => {
+  it("that name an account have an entry for erasures and exports", () => {
     const [, columns = ""] = /^# columns\n([^#]*)/m.exec(snapshot) ?? [];
     const naming = [...columns.matchAll(/^(\w+):\n((?: {2}.*\n)*)/gm)].filter(([, , inner = ""]) =>
       /^ {2}accounts? text/m.test(inner),
@@ -46,11 +46,11 @@ describe("the tables", () => {
     expect(foreign(true)).toEqual(listed("writers"));
   });
 
-  it("are read by other folders where that is listed", () => {
+  it("are read by other folders only if the table lists the file", () => {
     expect(foreign(false)).toEqual(listed("readers"));
   });
 
-  it("are changed by SQL functions where that is listed", () => {
+  it("are changed by SQL functions only if the function is listed", () => {
     const folder = join(SERVER, "postgres/functions");
     const changed = readdirSync(folder).flatMap((file) => {
       const accesses = accessesIn(readFileSync(join(folder, file), "utf8"), names).filter(({ changes }) => changes);
@@ -62,7 +62,7 @@ describe("the tables", () => {
 });
 
 describe("the search for statements", () => {
-  it("finds reads and changes, and leaves comments out", () => {
+  it("finds reads and changes, and ignores comments", () => {
     const source =
       '`with removed as (delete from drs.event e using erasure x where true) -- from tombstone\n select` + "from now"';
     expect(accessesIn(stringsOf(source), names)).toEqual([

@@ -1,10 +1,10 @@
 /**
- * Who owns each table. Only the owner's folder holds statements that change it; other folders read it through the
+ * The owner of each table. Only the owner's folder holds statements that change it; other folders read it through the
  * owner's functions or through a view. The exceptions are listed here, each with its reason.
  */
 export interface Table {
   readonly owner: string;
-  /** Files outside the owner's folder that join it into a statement on tables of their own. */
+  /** Files outside the owner's folder that join this table in a statement on their own tables. */
   readonly readers?: Readonly<Record<string, string>>;
   /** Files outside the owner's folder that change it. */
   readonly writers?: Readonly<Record<string, string>>;
@@ -199,7 +199,7 @@ export const TABLES: Readonly<Record<string, Table>> = {
   attestation: { owner: "features" },
 };
 
-/** What an erasure of an account and its export do with a table that has a column `account`. */
+/** What an erasure and an export of an account do with a table that has a column `account`. */
 export interface AccountData {
   readonly erased: string;
   readonly exported: string;
@@ -225,7 +225,10 @@ export const ACCOUNT_DATA: Readonly<Record<string, AccountData>> = {
   session_token: { erased: "deleted when the erasure begins", exported: "tokens.ndjson" },
 };
 
-/** SQL functions that the owner calls or that have its rights, and the tables that each changes in one transaction. */
+/**
+ * SQL functions that the owner calls or that run with the owner's rights, with the tables that each changes in one
+ * transaction.
+ */
 export const FUNCTIONS: Readonly<Record<string, readonly string[]>> = {
   apply_restrictions: ["account_identity", "account_key"],
   complete_erasure: ["erasure"],

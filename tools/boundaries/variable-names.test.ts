@@ -5,17 +5,17 @@ import { SERVER, sourceFiles } from "./imports.ts";
 
 const COMMENT_OR_STRING = /\/\*[^]*?\*\/|\/\/.*|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/g;
 
-/** The source without its messages: strings of more than one word. */
+/** The source without its messages, which are strings of more than one word. */
 const withoutMessages = (source: string): string =>
   source.replaceAll(COMMENT_OR_STRING, (found) => (/^["`].*\s/s.test(found) ? '""' : found));
 
-test("code names environment variables in config/ only: elsewhere they appear in messages for operators", () => {
+test("names of environment variables occur only in config/ and in messages for operators", () => {
   const files = sourceFiles().filter((file) => !file.startsWith("config/"));
   const naming = files.filter((file) => withoutMessages(readFileSync(join(SERVER, file), "utf8")).includes("DRS_"));
   expect(naming).toEqual([]);
 });
 
-test("a message is not taken for the name of a variable", () => {
+test("a message is not mistaken for the name of a variable", () => {
   expect(withoutMessages('fail("name one in DRS_DATABASE_URL", `DRS_PORT: ${why}`)')).not.toContain("DRS_");
   for (const name of ["config.DRS_PORT", 'environment["DRS_PORT"]', "`DRS_PORT`", "// the DRS_PORT of it"]) {
     expect(withoutMessages(`f("a b", ${name});`)).toContain("DRS_");

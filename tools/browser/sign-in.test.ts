@@ -1,4 +1,7 @@
-/** What only a real browser decides: which cookies it keeps and sends, and what it says of the page that asks. */
+/**
+ * Tests of what only a real browser decides: which cookies it keeps and sends, and what it reports about the requesting
+ * page.
+ */
 import { existsSync } from "node:fs";
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
@@ -40,7 +43,7 @@ afterAll(async () => {
 
 const at = (path: string): string => `${scene.environment["DRS_ADMIN_PUBLIC_URL"]}/admin/v1${path}`;
 
-/** A page of the person who has signed in, where the sign-in ended. */
+/** Signs in. @returns the page on which the sign-in ended. */
 async function signIn(context: BrowserContext): Promise<Page> {
   const page = await context.newPage();
   await page.goto(at("/sign-in"));
@@ -53,7 +56,7 @@ async function signIn(context: BrowserContext): Promise<Page> {
 const personOf = async (page: Page): Promise<unknown> =>
   (JSON.parse(await page.locator("body").innerText()) as { person?: unknown }).person;
 
-/** A page of another site. */
+/** Serves a page of another site. */
 async function servePage(html: string): Promise<{ readonly url: string; readonly server: Server }> {
   const server = createServer((_, response) => response.writeHead(200, { "Content-Type": "text/html" }).end(html));
   server.listen(0, "127.0.0.1");
@@ -61,8 +64,8 @@ async function servePage(html: string): Promise<{ readonly url: string; readonly
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, server };
 }
 
-describe.skipIf(!hasChromium)("a person who signs in by Chromium (skipped without /usr/bin/chromium)", () => {
-  test("has a session, by a cookie that no script reads", async () => {
+describe.skipIf(!hasChromium)("a person who signs in with Chromium (skipped without /usr/bin/chromium)", () => {
+  test("has a session with a cookie that no script can read", async () => {
     const context = await browser.newContext();
     const page = await signIn(context);
     expect(await personOf(page)).toBe("j.doe");
@@ -73,7 +76,7 @@ describe.skipIf(!hasChromium)("a person who signs in by Chromium (skipped withou
   });
 
   test.each(["application/x-www-form-urlencoded", "text/plain", "multipart/form-data"])(
-    "keeps it when a page of another site posts a form of %s",
+    "keeps the session when a page of another site posts a form of %s",
     async (type) => {
       const context = await browser.newContext();
       await signIn(context);
@@ -91,10 +94,10 @@ describe.skipIf(!hasChromium)("a person who signs in by Chromium (skipped withou
     },
   );
 
-  test("signs out by a page of the same origin", async () => {
+  test("signs out from a page of the same origin", async () => {
     const context = await browser.newContext();
     const page = await signIn(context);
-    // Answers of the API let no script connect.
+    // Answers of the API allow no script to connect.
     await page.goto(`${scene.environment["DRS_ADMIN_PUBLIC_URL"]}/livez`);
     const status = "fetch('/admin/v1/sign-out', { method: 'POST' }).then(({ status }) => status)";
     expect(await page.evaluate(status)).toBe(200);

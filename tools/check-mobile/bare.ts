@@ -13,7 +13,10 @@ const PROBES = "os_integrity,media_bluetooth_apps";
 const MANIFEST = "android/app/src/main/AndroidManifest.xml";
 const PLIST = "ios/HelloWorld/Info.plist";
 
-/** An app as React Native's own template makes it, with the tarballs installed by `npm install` as a team would. */
+/**
+ * Checks an app made from React Native's own template, in which `npm install` has installed the tarballs as in a team's
+ * app.
+ */
 export async function checkBareApp(
   suite: Suite,
   folder: string,
@@ -47,7 +50,7 @@ export async function checkBareApp(
   await checkModuleKinds(suite, runner);
 }
 
-/** What the guide's comments say for a bare app. */
+/** Applies to the guide's code what its comments say about a bare app. */
 function withoutExpo(code: string): string {
   return code.replace(/^import .*"expo-crypto".*\n/m, "").replace(/^ *randomBytes: .*\n/m, "");
 }
@@ -86,7 +89,7 @@ function edit(file: string, before: string, after: string): void {
   writeFileSync(file, text.replace(before, after));
 }
 
-/** Checks both module kinds of the published packages in plain Node: what needs no React Native. */
+/** Checks both module formats of the published packages in plain Node, as far as they do not need React Native. */
 async function checkModuleKinds(suite: Suite, runner: ProgramRunner): Promise<void> {
   const use = `
     sampleEvent({ scenario: "clean-ios" }).then(({ event_type }) => console.log(event_type, typeof createSignalClient));`;

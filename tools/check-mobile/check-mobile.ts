@@ -1,9 +1,9 @@
 /**
- * `npm run check:mobile`: the SDK as its users get it. Packs the packages, installs the tarballs into the example and into
- * an app of React Native's own template, and checks what Metro, Hermes, TypeScript, Jest, autolinking and `expo
- * prebuild` make of them. Ends with one line of counts.
+ * `npm run check:mobile`: checks the SDK as its users receive it. It packs the packages, installs the tarballs into the
+ * example and into an app made from React Native's own template, and checks the results of Metro, Hermes, TypeScript,
+ * Jest, autolinking and `expo prebuild`. Ends with one line of counts.
  *
- * It builds nothing native: that takes Gradle with an Android SDK, or Xcode.
+ * It builds no native code, which would need Gradle with an Android SDK, or Xcode.
  */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -43,7 +43,7 @@ async function check(): Promise<void> {
   const example = place("example");
   const runner = runnerIn(example);
   const installed = installExample(suite, example, runner, tarballs);
-  // Metro uses a processor for long: the rest runs at the same time.
+  // Metro runs for long on one processor, so the other checks run at the same time.
   await Promise.all([
     installed.then((there) => (there ? checkBundles(suite, example, runner) : undefined)),
     checkBareApp(suite, place("bare"), runnerIn(join(folder, "bare")), forApps).then(async () => {

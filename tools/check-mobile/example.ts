@@ -13,7 +13,7 @@ const EXAMPLE = join(ROOT, "examples/mobile");
 const SDK = "@device-risk-signals/react-native";
 const PLATFORMS = ["android", "ios"] as const;
 
-/** The example without anything that was installed or built in it. */
+/** Copies the example without files that were installed or built in it. */
 export function copyExample(folder: string): void {
   cpSync(EXAMPLE, folder, {
     recursive: true,
@@ -21,10 +21,7 @@ export function copyExample(folder: string): void {
   });
 }
 
-/**
- * Installs the app by its lock file, with the packages as they were packed just now. @returns whether there is an app
- * to check.
- */
+/** Installs the app by its lock file, with the newly packed packages. @returns whether the installation succeeded. */
 export async function installExample(
   suite: Suite,
   folder: string,
@@ -50,7 +47,7 @@ interface Locked {
   readonly integrity?: string;
 }
 
-/** What its sources say: types, lint, tests, the list of the guide. */
+/** Checks the sources of the example: types, lint, tests, and the list of the guide. */
 export async function checkSources(suite: Suite, folder: string, runner: ProgramRunner): Promise<void> {
   await suite.check("example: types", async () => void (await runner.must(bin("tsc"), "--noEmit")));
   await suite.check("example: lint, with the rules of the repository", async () => {
@@ -78,7 +75,7 @@ export async function checkSources(suite: Suite, folder: string, runner: Program
   await suite.tests("example: Jest", () => jestCounts(runner, folder));
 }
 
-/** The files that autolinking names for the build of an app: each of them must exist. */
+/** Checks that each file exists that autolinking names for the build of an app. */
 export async function checkAutolinking(suite: Suite, runner: ProgramRunner): Promise<void> {
   for (const platform of PLATFORMS) {
     await suite.check(`example: autolinking finds the native half on ${platform}, and all that it names`, async () => {
@@ -111,10 +108,13 @@ const intel = new DeviceIntel({ consent: consentFor("hardware") });
 void intel.collect({ sessionId: "session" });
 `;
 
-/** Occurs in every bundle that collects: the type of the event. */
+/** The type of the event, which occurs in every bundle that collects. */
 const OURS = "device_intel_collection";
 
-/** Metro takes the packages on both platforms, Hermes compiles them, and an app carries no more of them than it uses. */
+/**
+ * Checks that Metro bundles the packages for both platforms, that Hermes compiles the bundles, and that an app contains
+ * only the parts that it uses.
+ */
 export async function checkBundles(suite: Suite, folder: string, runner: ProgramRunner): Promise<void> {
   const meanings = await catalogMeanings(folder);
   // The apps below are bundled for Android.
@@ -122,7 +122,7 @@ export async function checkBundles(suite: Suite, folder: string, runner: Program
     await runner.must(bin("expo"), "export", "--platform", "ios", "--output-dir", "bundles");
     const text = bundle(folder, "bundles", "ios");
     ok(text.includes(OURS), "no code of ours in the bundle");
-    // The inspector shows them; otherwise the check below would prove nothing.
+    // The inspector shows the meanings. If they were missing here, the check below would prove nothing.
     const absent = meanings.filter((meaning) => !text.includes(meaning));
     deepEqual(absent, [], "the bundle lacks what the app imports");
   });
@@ -152,7 +152,7 @@ export async function checkBundles(suite: Suite, folder: string, runner: Program
   });
 }
 
-/** The bundle for Android of the example's folder with another entry. */
+/** Bundles the example's folder for Android with another entry. */
 async function bundleFrom(main: string, folder: string, runner: ProgramRunner): Promise<string> {
   const manifest = join(folder, "package.json");
   const text = readFileSync(manifest, "utf8");
@@ -166,7 +166,7 @@ async function bundleFrom(main: string, folder: string, runner: ProgramRunner): 
   return bundle(folder, output, "android");
 }
 
-/** The meanings of the fields, as the installed contract has them; the ones that are in a bundle unchanged. */
+/** The meanings of fields in the installed contract. A bundle contains them unchanged. */
 async function catalogMeanings(folder: string): Promise<readonly string[]> {
   const catalog = join(folder, "node_modules/@device-risk-signals/contract/src/catalog/catalog.js");
   const { CATALOG } = (await import(catalog)) as { readonly CATALOG: readonly Probe[] };

@@ -14,8 +14,8 @@ export const GUIDE_CODE = ["signals.ts", "send-signals.ts", "payment.ts", "root.
 const PERMISSION = "android.permission.ACCESS_NETWORK_STATE";
 
 /**
- * A new Expo app with an `app.config.ts` and the guide's code in it, as far as is possible without building native
- * code. Its bundle is made in the example, where Metro has compiled most of it before.
+ * Checks a new Expo app with an `app.config.ts` and the guide's code, as far as this is possible without building
+ * native code. The bundle is made in the example's folder, where Metro has already compiled most of it.
  */
 export async function checkFreshExpoApp(
   suite: Suite,
@@ -72,7 +72,7 @@ export async function checkFreshExpoApp(
   await suite.tests("fresh Expo app: Jest, with the guide's set-up", () => jestCounts(runner, folder));
 }
 
-/** What `create-expo-app` leaves behind, with the packages that the example has installed. */
+/** Makes the files of `create-expo-app`, with the packages that the example has installed. */
 function makeApp(folder: string, example: string): void {
   const { dependencies } = JSON.parse(readFileSync(join(example, "package.json"), "utf8")) as Record<string, object>;
   const manifest = { name: "my-app", version: "1.0.0", private: true, main: "index.ts", dependencies };

@@ -5,8 +5,8 @@ import { ROOT } from "../pack/manifest.ts";
 const GUIDE = join(ROOT, "docs/integrator-mobile.md");
 
 /**
- * Writes the guide's code of these names into an app, so that the guide is run and not retold: a block is named by the
- * comment in its first line.
+ * Writes named code blocks of the guide into an app, so that the guide's own code runs and no copy of it. The comment
+ * in the first line of a block is its name.
  */
 export function writeFromGuide(
   folder: string,

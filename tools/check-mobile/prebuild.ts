@@ -11,14 +11,14 @@ interface AppConfig {
   readonly expo: { readonly plugins?: readonly unknown[]; readonly ios: Readonly<Record<string, unknown>> };
 }
 
-/** Paths and texts of all that prebuild made. */
+/** Paths and texts of all files that prebuild made. */
 type Made = ReadonlyMap<string, string>;
 
 const EXPO = bin("expo");
 const MANIFEST = "android/app/src/main/AndroidManifest.xml";
 const PLIST = /^ios\/[^/]+\/Info\.plist$/;
 
-/** A real `expo prebuild` of the example, from the template that the `expo` package holds, without network. */
+/** Runs a real `expo prebuild` of the example without network, from the template in the `expo` package. */
 export async function checkPrebuild(
   suite: Suite,
   folder: string,
@@ -120,7 +120,7 @@ function schemesOf(xml: string): string {
   return SCHEMES.exec(xml)?.[0] ?? "";
 }
 
-/** A file as it would be had the plugin not been there, were that all that it does. */
+/** The content that a file would have without the plugin, if the plugin has made only the expected changes. */
 function withoutOurs(text: string, path: string): string {
   if (path === MANIFEST) {
     return text.replaceAll(/\n *<package android:name="[^"]*"\/>/g, "").replace(markerLine, "");
@@ -128,7 +128,10 @@ function withoutOurs(text: string, path: string): string {
   return PLIST.test(path) ? text.replace(SCHEMES, "") : text;
 }
 
-/** The dev launcher gives its build phase another identifier each time that the project is made. */
+/**
+ * The dev launcher gives its build phase another identifier each time the project is made, so the identifier is
+ * removed.
+ */
 function withoutIds(text: string, path: string): string {
   return path.endsWith(".pbxproj") ? text.replaceAll(/\b[0-9A-F]{24}\b/g, "") : text;
 }

@@ -1,6 +1,7 @@
 /**
- * The life of an account, shown on the embedded database with the server and the commands that an operator uses. Each
- * line says what it shows; it fails when it is not so. With `--remote`, commands go through the server's admin API.
+ * Demonstrates the lifecycle of an account on the embedded database, with the server and the commands that an operator
+ * uses. Each line states a result, and the program fails if the result is different. With `--remote`, commands go
+ * through the server's admin API.
  */
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
@@ -35,7 +36,7 @@ function runStep(title: string): void {
   process.stdout.write(`\n${title}\n`);
 }
 
-/** Commands that work on the database alone. */
+/** Commands that work only on the database. */
 const LOCAL_COMMANDS = new Set(["account export"]);
 
 async function drs(args: readonly string[], expected = 0): Promise<Printed> {

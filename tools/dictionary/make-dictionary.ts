@@ -1,4 +1,6 @@
-/** A dictionary for stored events, from the catalog and synthetic events. It is the same on every machine. */
+/**
+ * Makes a dictionary for stored events from the catalog and synthetic events. The result is the same on every machine.
+ */
 import type { RawSignalEvent } from "@device-risk-signals/contract";
 import { CATALOG } from "@device-risk-signals/contract/catalog";
 import type { Field } from "@device-risk-signals/contract/catalog/declare";
@@ -9,22 +11,25 @@ import { NameTokens } from "../../packages/server/src/crypto/name-tokens.ts";
 export interface Dictionary {
   /** The names that have tokens, in the order of their numbers. */
   readonly names: readonly string[];
-  /** A zstd dictionary of bare content: what compressed texts may refer to, the most probable at the end. */
+  /**
+   * A zstd dictionary without headers. Its texts are those to which compressed texts may refer; the most probable ones
+   * are last.
+   */
   readonly content: Buffer;
 }
 
 const SAMPLES = 300;
-/** Seeds that no bench uses. */
+/** The first of the seeds that no bench uses. */
 const FIRST_SEED = 1_000_000;
 const COLLECTED_FROM = Date.UTC(2026, 0, 1);
 const EVENT_INTERVAL_MS = 977_000;
-/** A member with this value, or this item of a list, is in at least a tenth of the synthetic events. */
+/** The minimum number of synthetic events that contain a value or a list item: a tenth of them. */
 const MIN_FREQUENCY = SAMPLES / 10;
 
 type Fields = Readonly<Record<string, Field>>;
 
 export function makeDictionary(): Dictionary {
-  // Without those of an outcome, a probe's first field comes after its id.
+  // Without the names of an outcome, a probe's first field follows its id.
   const names = [
     ...new Set([...Object.keys(ENVELOPE.members), ...CATALOG.flatMap(({ id, fields }) => [id, ...namesOf(fields)])]),
   ];
@@ -40,7 +45,7 @@ function namesOf(fields: Fields): string[] {
 const sample = (index: number): RawSignalEvent =>
   fullEvent(FIRST_SEED + index, new Date(COLLECTED_FROM + index * EVENT_INTERVAL_MS));
 
-/** What many synthetic events have, the most frequent last. */
+/** Texts that many synthetic events contain, the most frequent one last. */
 function frequentTexts(): string[] {
   const counts = new Map<string, number>();
   for (let index = 0; index < SAMPLES; index++) {
@@ -58,7 +63,10 @@ function* textsOf(object: object): Iterable<string> {
   }
 }
 
-/** An event with every field of the catalog, flags false and lists empty, and with each word of a closed vocabulary. */
+/**
+ * An event with every field of the catalog, in which flags are false and lists are empty, and with each word of the
+ * closed vocabularies.
+ */
 function emptyEvent(): string {
   const head = `{"session_id":"","client_id":"","event_type":"device_intel_collection","schema_version":1,"collected_at":"2026-`;
   const probes = CATALOG.map(({ id, fields }) => `"${id}":{"status":"success","data":{${membersOf(fields)}}},`);

@@ -1,6 +1,6 @@
 /**
- * `npm run train-dictionary -- VERSION`: writes a version of the dictionary of stored events. The test of the compression
- * compares the last version with what this makes.
+ * `npm run train-dictionary -- VERSION`: writes a version of the dictionary of stored events. The test of the
+ * compression compares the last version with the output of this program.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -14,7 +14,7 @@ function permissionText(permission: Permission | undefined): string {
     .join("; ");
 }
 
-/** Once for both platforms where they agree. */
+/** Prints the content once if it is the same for both platforms. */
 function onEach<Content>(content: ByPlatform<Content> | undefined, print: (content: Content) => string): string[] {
   const texts = Object.entries(content ?? {}).map(([platform, own]) => [platform, print(own)] as const);
   const isShared = new Set(texts.map(([, text]) => text)).size === 1;

@@ -3,7 +3,7 @@ import { type Role, ROLE_NAMES, ROLES } from "../../packages/server/src/postgres
 
 const EMPTY_CELL = "–";
 
-/** The roles of the events' database, and what each may do. */
+/** Describes the roles of the events' database and the privileges of each. */
 export function databaseRolesPage(): string {
   const head = ROLE_NAMES.map((role) => `\`${role}\``).join(" | ");
   const rule = ROLE_NAMES.map(() => "---").join(" | ");
@@ -48,7 +48,7 @@ ${functions.join("\n")}
 
 const cells = (grants: Grants): string => ROLE_NAMES.map((role) => cell(grants, role)).join(" | ");
 
-/** Number of columns that a cell names; of more, it says how many they are. */
+/** Maximum number of columns that a cell names. If there are more, the cell has their number. */
 const MAX_NAMED = 3;
 
 function cell(grants: Grants, role: Role): string {

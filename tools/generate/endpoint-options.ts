@@ -1,4 +1,7 @@
-/** The options of an embedded endpoint as an interface, with the words of the declared settings as their documentation. */
+/**
+ * Writes the options of an embedded endpoint as an interface. The meanings of the declared settings are its
+ * documentation.
+ */
 import { EXCLUSIVE } from "../../packages/server/src/config/rules.ts";
 import { OPTION_PATHS, type Path, PATHS, settingOf } from "../../packages/server/src/config/settings.ts";
 
@@ -17,7 +20,7 @@ function defaultOf(fallback: string | undefined, read: (text: string) => object)
   return ` Default: ${String(value) === fallback ? "" : `\`${String(value)}\`, which is `}\`${fallback}\`.`;
 }
 
-/** Other settings by the paths of their options. */
+/** Replaces the names of other settings with the paths of their options. */
 function inOptions(meaning: string): string {
   return PATHS.reduce((text, path) => text.replaceAll(`\`${settingOf(path).variable}\``, `\`${path}\``), meaning);
 }

@@ -40,7 +40,7 @@ function dataInterface(name: string, fields: Readonly<Record<string, Field>>): s
   return [...nested, `export interface ${name} {\n${lines.join("\n")}\n}`].join("\n\n");
 }
 
-/** The types of a raw event, by probe, with the catalog's words as their documentation. */
+/** Writes the types of a raw event by probe. The catalog's meanings are their documentation. */
 export function eventTypes(): string {
   const interfaces = CATALOG.map((probe) => dataInterface(`${typeName(probe.id)}Data`, probe.fields));
   const byProbe = CATALOG.map(

@@ -19,7 +19,7 @@ function kind(field: Field): string {
   return `${LETTER_OF_TYPE[field.type]}${platforms(field.platforms)}${field.required ? "!" : ""}${constant}:`;
 }
 
-/** Fields of a kind follow each other, so that the kind is written once. */
+/** Fields of one type follow each other, so that the type is written once. */
 function entries(fields: Readonly<Record<string, Field>>): string {
   const names = new Map<string, string[]>();
   for (const [name, field] of Object.entries(fields)) {
@@ -29,7 +29,10 @@ function entries(fields: Readonly<Record<string, Field>>): string {
   return [...names].map(([marks, list]) => `${marks}${list.join(" ")}`).join(" ");
 }
 
-/** The catalog without its prose, in the short form that `catalog/fields.ts` reads: it is part of every app's bundle. */
+/**
+ * The catalog without its texts, in the short form that `catalog/fields.ts` reads, because it is a part of every app's
+ * bundle.
+ */
 export function fieldIndex(): string {
   const lines = CATALOG.map(
     (probe) =>

@@ -1,6 +1,6 @@
 /**
- * Writes every file and section that derives from the contract, the configuration or the layout. With `--check` it writes no file, names the files that are not
- * what they should be, and exits 1.
+ * Writes every file and section that is generated from the contract, the configuration or the layout. With `--check` it
+ * writes no file, prints the names of outdated files, and exits with code 1.
  */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -27,7 +27,7 @@ async function versionOf(folder: string): Promise<string> {
   return (JSON.parse(await readFile(join(root, folder, "package.json"), "utf8")) as { version: string }).version;
 }
 
-/** Writes the record of the policy that the documents show; an installation prints its own. */
+/** Writes the record of processing for the example policy of the docs. An installation prints its own record. */
 async function recordPage(): Promise<string> {
   const policy = readPolicy(await readFile(join(root, "docs/privacy/purposes.yaml"), "utf8"));
   if (!policy.ok) throw new Error(policy.problems.join("\n"));

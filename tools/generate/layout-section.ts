@@ -1,10 +1,10 @@
-/** The section of CONTRIBUTING.md that draws the folders of the server. */
+/** Writes the section of CONTRIBUTING.md that lists and draws the folders of the server. */
 import { type Folder, FOLDERS } from "../boundaries/folders.ts";
 
 const BEGIN = "<!-- Generated from tools/boundaries/folders.ts by `npm run generate`. -->";
 const END = "<!-- End of what is generated. -->";
 
-/** @param page the page as it is. @throws where it lacks the markers. */
+/** @param page the current page. @throws if the page lacks the markers. */
 export function withLayoutSection(page: string): string {
   const from = page.indexOf(BEGIN);
   const to = page.indexOf(END);
@@ -18,7 +18,10 @@ function list(): string {
   return ["```", ...lines, "```"].join("\n");
 }
 
-/** Arrows that follow from others are left out: a folder may import what its imports import only where the list says so. */
+/**
+ * Leaves out arrows that follow from others. Even so, a folder may import what its imports import only if the list
+ * allows it.
+ */
 function drawing(): string {
   const arrows = FOLDERS.flatMap((folder) =>
     direct(folder).map((other) => `  ${idOf(folder.name)} --> ${idOf(other)}`),

@@ -21,7 +21,7 @@ const SCOPES = {
 
 const ACCESS = { read: "reads", "audited-read": "reads; audited on the database, too", change: "changes" };
 
-/** The roles of the admin API, the permissions of each, and the operations that audit entries name. */
+/** Describes the roles of the admin API, the permissions of each, and the operations that audit entries name. */
 export function permissionsPage(): string {
   const roles = ROLE_NAMES.map((role) => `| \`${role}\` | ${ROLES[role]} |`);
   const permissions = (Object.keys(PERMISSIONS) as Permission[]).map((permission) => {

@@ -27,7 +27,7 @@ function needsRow(probe: Probe): string {
   return `| \`${probe.id}\` | ${android} | ${permissionsOf(probe, "ios")} | ${count(DECLARED_SCHEMES[probe.id])} |`;
 }
 
-/** What the integrator answers to the stores, probe by probe. */
+/** Lists, for each probe, the answers of the integrator to the questions of the app stores. */
 export function storePrivacyPage(): string {
   return `<!-- Generated from the catalog by \`npm run generate\`. Do not edit. -->
 

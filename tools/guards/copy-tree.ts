@@ -6,7 +6,7 @@ const FOLDERS = ["packages", "e2e", "bench", "examples", "tools", "docs"];
 const FILES = ["package.json", "tsconfig.json", "vitest.config.ts"];
 const NOT_COPIED = /(^|\/)(node_modules|reports|dist|build|target)$/;
 
-/** Copies the repository's sources, with workspace packages that are the copy's own. */
+/** Copies the repository's sources, and links workspace packages to the copy. */
 export async function copyTree(root: string, copy: string): Promise<void> {
   for (const folder of FOLDERS) {
     await cp(join(root, folder), join(copy, folder), { recursive: true, filter: (path) => !NOT_COPIED.test(path) });

@@ -6,12 +6,12 @@ export const ROOT = join(import.meta.dirname, "../..");
 const SOURCES = ["packages"];
 const IS_SOURCE = /(?<!\.test|\.fixture|\.contract)\.(ts|sql)$/;
 
-/** A marker, and the file that holds it. */
+/** A marker, and the file that contains it. */
 export interface Guard extends Marker {
   readonly path: string;
 }
 
-/** Guards of all sources whose file, rule or test holds the text. @throws MarkerInvalid */
+/** Guards of all sources whose file, rule or test contains the text. @throws MarkerInvalid */
 export async function findGuards(only = ""): Promise<readonly Guard[]> {
   const guards: Guard[] = [];
   for (const folder of SOURCES) {

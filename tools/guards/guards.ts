@@ -1,7 +1,7 @@
 /**
- * `npm run guards`: switches off each guard that a marker in the source names, one at a time, in a copy of the tree, and
- * runs the test that must fail then. Prints a line for each and, last, `N passed, N failed`. `--only TEXT` runs those
- * whose file, rule or test holds the text, `--parallel N` that many at a time.
+ * `npm run guards`: switches off each guard that a marker in the source names, one at a time, in a copy of the tree,
+ * and runs the test that must then fail. It prints a line for each guard and finally `N passed, N failed`. `--only
+ * TEXT` runs guards whose file, rule or test contains the text; `--parallel N` runs N guards at a time.
  */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ import { MarkerInvalid } from "./marker.ts";
 import { runTests } from "./run-tests.ts";
 import { switchOff } from "./switch-off.ts";
 
-/** Why a guard's test is no proof in this tree; a test that fails without any change would notice everything. */
+/** The reason why a guard's test proves nothing in this tree: it fails without any change, or it does not exist. */
 async function findUnusable(copy: string, guards: readonly Guard[]): Promise<ReadonlyMap<Guard, string>> {
   const unusable = new Map<Guard, string>();
   for (const [file, group] of Map.groupBy(guards, ({ test }) => test.file)) {
@@ -31,7 +31,7 @@ async function findUnusable(copy: string, guards: readonly Guard[]): Promise<Rea
 
 interface Outcome {
   readonly isNoticed: boolean;
-  /** The error of the test that failed, or why there is none. */
+  /** The error of the failed test, or the reason why no test failed. */
   readonly text: string;
 }
 
@@ -54,7 +54,7 @@ async function tryGuard(copy: string, guard: Guard): Promise<Outcome> {
 
 const SCANNER_COMPILER = join(ROOT, "tools/scanner");
 
-/** The test of a guard of the scanner runs the compiled module. */
+/** Compiles the scanner, because the test of its guard runs the compiled module. */
 async function compile(copy: string, { path }: Guard): Promise<void> {
   if (!path.startsWith("packages/server/assembly/")) return;
   const runner = new ProgramRunner(SCANNER_COMPILER);

@@ -1,11 +1,11 @@
 /**
- * A marker names a guard in the source, what switches it off, and the test that must fail then:
+ * A marker describes a guard in the source, how it is switched off, and the test that must then fail:
  *
  *     // guard(drop): an erasure waits for holds that are being placed
  *     // fails: e2e/erasure/concurrency.test.ts › begins when what has
  *     await executor.query("select lock_holds()");
  *
- * It applies to the next line that is no comment; SQL writes it with `--`, also within a template of TypeScript.
+ * It applies to the next line that is no comment. In SQL it begins with `--`, also in a template of TypeScript.
  */
 export const KINDS = ["drop", "true", "false", "left", "right", "throw", "no-rows"] as const;
 
@@ -14,12 +14,12 @@ export type Kind = (typeof KINDS)[number];
 export interface Marker {
   readonly kind: Kind;
   readonly rule: string;
-  /** `name` is a part of the test's name; every test of the file where it is empty. */
+  /** `name` is a part of the test's name. If it is empty, every test of the file must fail. */
   readonly test: { readonly file: string; readonly name: string };
   readonly language: "typescript" | "sql";
-  /** Line of the marker, from 1. */
+  /** The line of the marker, counted from 1. */
   readonly line: number;
-  /** Where the guarded line begins, behind its indentation. */
+  /** The position at which the guarded line begins, after its indentation. */
   readonly at: number;
 }
 

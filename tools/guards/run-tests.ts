@@ -19,7 +19,7 @@ interface Report {
   }[];
 }
 
-/** Runs the tests of one file whose names hold one of the texts, in a copy of the tree. */
+/** Runs, in a copy of the tree, the tests of one file whose names contain one of the texts. */
 export async function runTests(copy: string, file: string, names: readonly string[]): Promise<TestRun> {
   const report = join(copy, "guards-report.json");
   await rm(report, { force: true });
@@ -37,7 +37,7 @@ export async function runTests(copy: string, file: string, names: readonly strin
   };
 }
 
-/** Ends what is left as well: a test that fails may leave the servers running that it has started. */
+/** Ends the whole process group, because a failing test may leave servers running that it has started. */
 async function runGroup(args: readonly string[], cwd: string): Promise<void> {
   const child = spawn(process.execPath, args, { cwd, stdio: "ignore", detached: true });
   const kill = (): void => killGroup(child.pid);
@@ -52,7 +52,7 @@ function killGroup(leader: number | undefined): void {
   try {
     process.kill(-leader, "SIGKILL");
   } catch (error) {
-    // The group has ended already.
+    // The process group has already ended.
     if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
   }
 }

@@ -5,7 +5,7 @@ import { switchOff } from "./switch-off.ts";
 const markerOf = (kind: string, sign = "//"): string =>
   `${sign} guard(${kind}): a rule\n${sign} fails: e2e/a.test.ts › a test`;
 
-/** What the guarded text is without the guards that are marked in it. */
+/** The guarded text after all guards that are marked in it were switched off. */
 const without = (text: string): string => readMarkers(text).reduce(switchOff, text);
 
 it.each([
@@ -28,7 +28,7 @@ it.each([
   expect(without(before + text + after)).toBe(before + left + after);
 });
 
-it("an element and an operand of several lines are guards", () => {
+it("an element and an operand that have several lines are guards", () => {
   const list = `const a = [\n  "ü",\n${markerOf("drop")}\n  "b",\n  "c",\n];`;
   const chain = `const a =\n  b &&\n${markerOf("true")}\n  (c || d) &&\n  e;`;
   expect(without(list)).toBe(list.replace('  "b",', "  "));

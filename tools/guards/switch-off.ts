@@ -7,7 +7,10 @@ interface Node {
   readonly end: number;
 }
 
-/** A node, the nodes that it is in, innermost last, and whether it is one of a list: a statement, an element. */
+/**
+ * A node, its ancestors with the innermost last, and whether it is an item of a list, such as a statement or an
+ * element.
+ */
 interface Found {
   readonly node: Node;
   readonly parents: readonly Node[];
@@ -60,7 +63,10 @@ function dropped(text: string, node: Node): Change {
   return { start: node.start, end: node.end + comma.length, by: "" };
 }
 
-/** An operand of a chain is a condition itself; of a statement it is the first condition within. */
+/**
+ * The condition of a guard: an operand of a chain is a condition itself, and for a statement it is the first condition
+ * within.
+ */
 function conditionOf({ node, parents }: Found, marker: Marker): Node {
   if (parents.at(-1)?.type === "LogicalExpression") return node;
   for (const { node: within } of walk(node)) {
@@ -98,8 +104,9 @@ const isNode = (value: unknown): value is Node =>
   typeof value === "object" && value !== null && "type" in value && "start" in value && "end" in value;
 
 /**
- * `drop` takes the line away, `true` and `false` decide its predicate: what follows `where`, `and`, `or` or `if`, up to
- * the line's end, or further where a parenthesis is open. Parameters stay in the text, so that their types stay known.
+ * `drop` removes the line. `true` and `false` replace its predicate: the text after `where`, `and`, `or` or `if` up to
+ * the end of the line, or further if a parenthesis is open. Parameters stay in the text, so that PostgreSQL still knows
+ * their types.
  */
 function changesInSql(text: string, marker: Marker): Change {
   const line = /^[^\n]*/.exec(text.slice(marker.at))?.[0] ?? "";
@@ -114,7 +121,10 @@ function changesInSql(text: string, marker: Marker): Change {
   return { start, end: start + predicate.length, by };
 }
 
-/** Up to the end of the line, a `;`, a ` then`, the end of a template, or a parenthesis that another line has opened. */
+/**
+ * The predicate ends at the end of the line, a `;`, a ` then`, the end of a template, or a parenthesis that another
+ * line has opened.
+ */
 function predicateOf(text: string): string {
   let depth = 0;
   for (let at = 0; at < text.length; at++) {

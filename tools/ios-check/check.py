@@ -22,7 +22,7 @@ from gates import (
     privacy,
 )
 
-# In this order: later ones look at what earlier ones made.
+# The order matters, because later gates examine the output of earlier ones.
 GATES = {
     "fields": fields.check,
     "headers": headers.check,

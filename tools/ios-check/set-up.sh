@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Fetches what the iOS checks derive their headers from, once, into the folder given ($1): registries only, by the
-# ordinary clients. Nothing of it is committed.
+# Downloads the sources of the derived headers once into the given folder ($1). It uses only package registries and
+# their ordinary clients. Nothing of it is committed.
 set -euo pipefail
 mkdir -p "$1"
 truth=$(cd "$1" && pwd)
@@ -30,7 +30,7 @@ install_compilers() {
   DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# Apple's own C headers and the list of symbols of libSystem travel inside the Zig compiler's wheel.
+# Apple's own C headers and the list of symbols of libSystem are in the wheel of the Zig compiler.
 fetch_darwin_headers() {
   if [ -d "$truth/darwin" ]; then return; fi
   rm -rf "$truth/wheel" "$truth/unpacked"
@@ -46,10 +46,10 @@ PYTHON
   rm -rf "$truth/wheel" "$truth/unpacked"
 }
 
-# One reading of Apple's SDK: selectors, C types, nullability, enumerators.
+# The first source of declarations of Apple's SDK: selectors, C types, nullability, enumerators.
 fetch_crates() {
   if [ -d "$truth/crates" ]; then return; fi
-  # Where Rust's installer puts it, for shells that read no profile.
+  # The folder in which Rust's installer puts cargo, for shells that read no profile.
   local crate PATH="$PATH:$HOME/.cargo/bin"
   mkdir -p "$truth/manifest/src"
   touch "$truth/manifest/src/lib.rs"

@@ -1,7 +1,8 @@
 /**
- * `npm run mutation`: Stryker changes the sources of each package in a copy, and the package's tests without a database
- * have to fail. `--package NAME` runs one package, `--file PATH` mutates one of its files, `--concurrency N` sets the
- * number of test runners. The last lines are the scores. A later run repeats only what changed; `--force` repeats all.
+ * `npm run mutation`: Stryker changes the sources of each package in a copy, and the package's tests that need no
+ * database must fail. `--package NAME` runs one package, `--file PATH` mutates one of its files, `--concurrency N` sets
+ * the number of test runners. The last lines are the scores. A later run repeats only what changed; `--force` repeats
+ * all.
  */
 import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
@@ -28,7 +29,7 @@ const { values } = parseArgs({
 async function run(command: string, args: readonly string[], cwd: string, env = process.env): Promise<void> {
   const child = spawn(command, args, { cwd, env, stdio: "inherit" });
   const code = await new Promise((resolve, reject) => child.once("error", reject).once("exit", resolve));
-  // The error is on the screen already.
+  // The error has already been printed.
   if (code !== 0) process.exit(1);
 }
 
@@ -40,7 +41,10 @@ async function mutate(name: string): Promise<void> {
   await run(process.execPath, [STRYKER, ...args], ROOT, { ...process.env, MUTATED_PACKAGE: name, ...file });
 }
 
-/** Detected mutants (a test failed or ran on without end) in percent of all that could be detected. */
+/**
+ * Detected mutants in percent of all mutants that could be detected. A mutant is detected if a test fails or does not
+ * end.
+ */
 async function scoreOf(name: string): Promise<string> {
   const text = await readFile(join(import.meta.dirname, "reports", name, "mutation.json"), "utf8");
   const { files } = JSON.parse(text) as Report;

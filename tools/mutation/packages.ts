@@ -1,7 +1,7 @@
-/** What `npm run mutation` mutates, and the tests without a database that have to notice. */
+/** The sources that `npm run mutation` mutates, and the tests without a database that must detect the mutants. */
 export interface MutatedPackage {
   readonly name: string;
-  /** Sources, as globs from the root of the repository; one with `!` leaves files out. */
+  /** Globs of sources, from the root of the repository. A glob with `!` excludes files. */
   readonly sources: readonly string[];
   readonly tests: readonly string[];
 }
@@ -13,7 +13,8 @@ const SDK = "packages/react-native/src";
 export const PACKAGES: readonly MutatedPackage[] = [
   {
     name: "contract",
-    // The probes' own files are data, compared with the contract's tables; the schemas derive from the rules.
+    // The files of single probes are data, which tests compare with the contract's tables. The schemas are derived from
+    // the rules.
     sources: [
       "packages/contract/src/{canonical,errors,limits,pointer,timestamp}.ts",
       "packages/contract/src/wire/*.ts",
@@ -54,7 +55,7 @@ export const PACKAGES: readonly MutatedPackage[] = [
   {
     name: "classifiers",
     sources: [`${SDK}/judgement/*.ts`, ...NO_CODE],
-    // The list leaves out hostile.test.ts: it measures time, and instrumented code takes longer.
+    // The list leaves out hostile.test.ts, because it measures time and instrumented code is slower.
     tests: [`${SDK}/judgement/{corpus,declared-artefacts,finding,judgement,observed,readers,rules}.test.ts`],
   },
 ];

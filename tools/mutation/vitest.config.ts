@@ -1,4 +1,4 @@
-/** The tests that Stryker runs against each mutant: those of one package, without a database. */
+/** The tests that Stryker runs for each mutant: the tests of one package that need no database. */
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { packageNamed } from "./packages.ts";

@@ -1,9 +1,9 @@
 /**
- * Writes what React Native's codegen makes of the spec in `src/native` into the folders of `codegenConfig.outputDir`.
- * The output is committed, so that an app's build needs no step for it. `--check` writes no file and fails on a
- * difference.
+ * Runs React Native's codegen on the spec in `src/native`, and writes the output into the folders of
+ * `codegenConfig.outputDir`. The output is committed, so that an app's build needs no additional step. `--check` writes
+ * no file and fails on a difference.
  *
- * Codegen has two sets of options for the two platforms, as React Native's own build uses them.
+ * Codegen runs with different options for each platform, as in React Native's own build.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync, mkdirSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -31,7 +31,7 @@ if (drift.length > 0) {
   process.exitCode = 1;
 }
 
-/** Path inside the output folder → text, for one platform. */
+/** A map from the path inside the output folder to the text, for one platform. */
 function generate({ name, generators, assumeNonnull }) {
   const outputDirectory = mkdtempSync(join(tmpdir(), "codegen-"));
   try {
@@ -76,7 +76,7 @@ function reason(wanted, found) {
   return wanted ? "differs" : "not generated";
 }
 
-/** A folder that is not there has no files. */
+/** A folder that does not exist has no files. */
 function filesOf(folder) {
   let entries;
   try {

@@ -1,5 +1,5 @@
 /**
- * `node tools/own-lock/check.ts FOLDER`: installs a folder with a lock file of its own and runs every script of its
+ * `node tools/own-lock/check.ts FOLDER`: installs a folder that has a separate lock file, and runs every script of its
  * manifest. Ends with one line of counts; the tests of the script `test` (Vitest) are counted one by one.
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";

@@ -21,7 +21,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-it("installs once, and again when the lock file changed or node_modules was deleted", async () => {
+it("installOnce installs once, and again after the lock file was changed or node_modules was deleted", async () => {
   await installOnce(folder, runner);
   await installOnce(folder, runner);
   expect(installs).toBe(1);
@@ -33,7 +33,7 @@ it("installs once, and again when the lock file changed or node_modules was dele
   expect(installs).toBe(3);
 });
 
-it("installs again after an installation that failed", async () => {
+it("installOnce installs again after an installation that failed", async () => {
   const failing = { install: () => Promise.reject(new Error("no network")) };
   await expect(installOnce(folder, failing)).rejects.toThrow("no network");
   await installOnce(folder, runner);

@@ -3,12 +3,12 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ProgramRunner } from "../suite/run.ts";
 
-/** Inside `node_modules`, so that it disappears together with what it describes. */
+/** The file is inside `node_modules`, so that it is deleted together with the installation that it describes. */
 const DIGEST_FILE = "node_modules/.installed-from";
 
 /**
- * Runs `npm ci` in the folder where its manifest or lock file is not the one that was installed last. Two at a time
- * would disturb each other; npm itself does not lock a folder.
+ * Runs `npm ci` in the folder if its manifest or lock file has changed since the last installation. Two installations
+ * must not run at the same time, because npm does not lock a folder.
  */
 export async function installOnce(folder: string, runner: Pick<ProgramRunner, "install">): Promise<void> {
   const wanted = digestOf(["package.json", "package-lock.json", ".npmrc"].map((name) => join(folder, name)));

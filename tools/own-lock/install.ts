@@ -1,4 +1,7 @@
-/** `node tools/own-lock/install.ts FOLDER`: installs a folder with a lock file of its own, unless that was done. */
+/**
+ * `node tools/own-lock/install.ts FOLDER`: installs a folder that has a separate lock file, unless it is installed
+ * already.
+ */
 import { ProgramRunner } from "../suite/run.ts";
 import { installOnce } from "./install-once.ts";
 

@@ -13,7 +13,7 @@ const FORMATS = [
   { format: "cjs", type: "commonjs", condition: "require" },
 ] as const;
 
-/** One file an entry and format, each format with the declarations of its own, the contract inside. */
+/** Writes one file for each entry and format. Each format has its own declarations, and contains the contract. */
 export async function buildBundle(source: string, target: string, manifest: Manifest): Promise<Partial<Manifest>> {
   const platformFiles = platformFilesOf(source);
   const entries = Object.entries(manifest.exports).filter(([, file]) => file.endsWith(".ts"));
@@ -43,7 +43,8 @@ export async function buildBundle(source: string, target: string, manifest: Mani
       const [main, others] = [entries.slice(0, 1), entries.slice(1)].map((some) =>
         Object.fromEntries(some.map(([entry, file]) => [entryNameOf(entry), file])),
       );
-      // What an app bundles leaves the choice of the platform's file to Metro; Jest and Node have both platforms.
+      // A bundle for apps leaves the choice of the platform's file to Metro. The builds for Jest and Node contain both
+      // platforms.
       await bundle({ ...main }, [leaveToMetro(platformFiles)]);
       for (const [name, file] of Object.entries(platformFiles)) await bundle({ [name]: file });
       if (others && Object.keys(others).length > 0) await bundle(others);
@@ -66,7 +67,7 @@ export async function buildBundle(source: string, target: string, manifest: Mani
   );
   return {
     ...published(manifest),
-    // Each format's folder has its own; tools that take CommonJS load the files next to them.
+    // Each format's folder has its own `type`. Tools that read CommonJS load the files next to this manifest.
     type: "commonjs",
     exports,
     dependencies,
@@ -77,7 +78,7 @@ export async function buildBundle(source: string, target: string, manifest: Mani
   } as unknown as Partial<Manifest>;
 }
 
-/** Files that have variants for a platform next to them, and the variants: name in the package to path. */
+/** Maps names in the package to paths, for files with variants for a platform, and for these variants. */
 function platformFilesOf(source: string): Readonly<Record<string, string>> {
   const names = readdirSync(join(source, "src"), { recursive: true, encoding: "utf8" });
   const found = names.filter((name) => /\.(android|ios)\.ts$/.test(name));
@@ -85,7 +86,7 @@ function platformFilesOf(source: string): Readonly<Record<string, string>> {
   return Object.fromEntries([...new Set(files)].map((name) => [basename(name, ".ts"), `./src/${name}`]));
 }
 
-/** Keeps imports of such files as imports, without an extension: that is how Metro looks for the platform's. */
+/** Keeps imports of such files as imports without an extension, because Metro then looks for the platform's file. */
 function leaveToMetro(files: Readonly<Record<string, string>>): Plugin {
   return {
     name: "leave-to-metro",
@@ -96,7 +97,7 @@ function leaveToMetro(files: Readonly<Record<string, string>>): Plugin {
   };
 }
 
-/** What says the same to tools that know no `exports`. */
+/** The same information for tools that do not know `exports`. */
 function forOlderTools(name: string, entries: readonly (readonly [name: string, file: string])[]): object {
   const typesOf = (file: string): string => `./lib/cjs/types/${name}/${file.slice(2).replace(/\.ts$/, ".d.ts")}`;
   const others = entries.filter(([entry]) => entry !== "index");
@@ -121,7 +122,7 @@ function conditions(name: string, entry: string, file: string): Record<string, u
   );
 }
 
-/** Declarations that name the contract name its copy next to them instead. */
+/** Makes declarations that name the contract name its copy next to them instead. */
 function bringContractInside(types: string): void {
   const { exports } = JSON.parse(readFileSync(join(ROOT, "packages/contract/package.json"), "utf8")) as Manifest;
   rewriteSpecifiers(types, (specifier, file) => {

@@ -3,7 +3,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { join } from "node:path";
 import { ROOT } from "./manifest.ts";
 
-/** Compiles a package file by file, below `out/<package>/src`, what it takes from other packages next to it. */
+/**
+ * Compiles a package file by file into `out/<package>/src`, and next to it the files that it uses of other packages.
+ */
 export function compile(source: string, out: string, options: { readonly emitDeclarationOnly: boolean }): void {
   const folder = mkdtempSync(join(ROOT, "node_modules/.tsc-"));
   const project = join(folder, "tsconfig.json");

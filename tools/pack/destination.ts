@@ -2,7 +2,9 @@ import { readdirSync, statSync } from "node:fs";
 
 const TARBALL_NAME = /^device-risk-signals-[a-z-]+-\d+\.\d+\.\d+\S*\.tgz$/;
 
-/** Why a folder is rejected; `undefined` when it does not exist, is empty, or holds earlier tarballs only. */
+/**
+ * The reason why a folder is rejected. `undefined` if it does not exist, is empty, or contains only earlier tarballs.
+ */
 export function destinationProblem(folder: string): string | undefined {
   const status = statSync(folder, { throwIfNoEntry: false });
   if (!status) return undefined;

@@ -18,7 +18,7 @@ export function published(manifest: Manifest): Partial<Manifest> {
   return Object.fromEntries(Object.entries(manifest).filter(([member]) => member !== "devDependencies"));
 }
 
-/** The public packages have one version. */
+/** All public packages have the same version. */
 export const { version: VERSION } = JSON.parse(
   readFileSync(join(ROOT, "packages/contract/package.json"), "utf8"),
 ) as Manifest;

@@ -23,7 +23,7 @@ describe("npm run pack", () => {
     expect(readFileSync(file, "utf8")).toBe("export {};");
   });
 
-  it("rejects a folder that is named like a tarball, and a file in the place of the folder", () => {
+  it("rejects a folder whose name is that of a tarball, and a file with the name of the folder", () => {
     mkdirSync(join(folder, "device-risk-signals-server-0.1.0.tgz"));
     expect(pack(folder)).toMatchObject({ status: 1 });
     writeFileSync(join(folder, "file"), "");

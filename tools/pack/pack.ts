@@ -1,10 +1,12 @@
 /**
- * `npm run pack [-- --out DIR --package NAME …]`: packs the public packages, or the named ones, and writes exactly their
- * tarballs into DIR (`dist/`), which must be new, empty, or hold earlier tarballs only. In the repository the packages
- * run from their TypeScript; Node runs none from `node_modules`, so what is published is JavaScript with declarations.
+ * `npm run pack [-- --out DIR --package NAME …]`: packs the public packages, or the named ones, and writes exactly
+ * their tarballs into DIR (`dist/`), which must be new, empty, or hold earlier tarballs only. In the repository the
+ * packages run from TypeScript. Node runs no TypeScript in `node_modules`, so the published files are JavaScript with
+ * declarations.
  *
- * Two kinds: a *tree* keeps its files as they are, one module each (for Node: assets lie next to the code). A *bundle*
- * is one file an entry, as ESM and as CommonJS, with the contract inside (for apps: Metro and Jest take either).
+ * There are two kinds of packages. A *tree* keeps one file for each module; it is for Node, where assets are next to
+ * the code. A *bundle* has one file for each entry, as ESM and as CommonJS, and contains the contract; it is for apps,
+ * because Metro and Jest accept either format.
  */
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -46,7 +48,7 @@ else {
   process.exitCode = 1;
 }
 
-/** Writes to the folder only after every package was packed. */
+/** Writes into the folder only after every package was packed. */
 async function packInto(folder: string): Promise<void> {
   const staging = mkdtempSync(join(tmpdir(), "drs-pack-"));
   try {

@@ -9,7 +9,7 @@ import { ROOT, VERSION } from "./manifest.ts";
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), "drs-packages-"));
 const NAMES = ["contract", "admin-api", "features", "server", "host-client", "react-native"] as const;
-/** Bundled as ESM and CommonJS; the others are ESM only. */
+/** Packages that are bundled as ESM and CommonJS. The others are ESM only. */
 const FOR_APPS: ReadonlySet<string> = new Set(["react-native", "host-client"]);
 const tarballOf = (name: string): string => join(folder, `device-risk-signals-${name}-${VERSION}.tgz`);
 
@@ -36,16 +36,16 @@ describe.each(NAMES)("the package %s", (name) => {
     expect(stdout).toContain("All good!");
   });
 
-  it("has types under every module mode that it is for", async () => {
+  it("has types for every module format that it supports", async () => {
     const profile = FOR_APPS.has(name) ? [] : ["--profile", "esm-only"];
-    // It exits with 1 when it finds a problem.
+    // The program exits with code 1 if it finds a problem.
     const { stdout } = await run("npx", ["attw", tarballOf(name), "--no-emoji", ...profile], {
       cwd: import.meta.dirname,
     });
     expect(stdout).toContain(`@device-risk-signals/${name} v`);
   });
 
-  it("holds its licence and readme, and no file of development", async () => {
+  it("contains its licence and readme, and no file for development", async () => {
     const files = await filesOf(name);
     expect(files).toEqual(expect.arrayContaining(["package/LICENSE", "package/README.md", "package/package.json"]));
     expect(
@@ -54,7 +54,7 @@ describe.each(NAMES)("the package %s", (name) => {
   });
 });
 
-it("contract and server install from their tarballs, and drs runs", async () => {
+it("contract and server can be installed from their tarballs, and drs runs", async () => {
   const app = mkdtempSync(join(folder, "app-"));
   writeFileSync(join(app, "package.json"), '{"type":"module"}');
   const options = { cwd: app };

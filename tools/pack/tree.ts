@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { compile } from "./declarations.ts";
 import { type Manifest, published } from "./manifest.ts";
 
-/** Each TypeScript file becomes JavaScript with declarations at its place; all else that is published is copied. */
+/** Each TypeScript file becomes JavaScript with declarations at the same path. All other published files are copied. */
 export async function buildTree(source: string, target: string, manifest: Manifest): Promise<Partial<Manifest>> {
   const out = mkdtempSync(join(tmpdir(), "drs-pack-"));
   try {
@@ -20,7 +20,7 @@ export async function buildTree(source: string, target: string, manifest: Manife
       const path = join(name.parentPath, name.name);
       const copy = join(target, path.slice(source.length));
       cpSync(path, copy);
-      // What starts the program is JavaScript already, and names TypeScript.
+      // The file that starts the program is JavaScript already, and imports TypeScript by its name.
       if (folder === "bin")
         writeFileSync(copy, readFileSync(copy, "utf8").replaceAll(/(\.\/[\w./-]+)\.ts"/g, '$1.js"'));
     }

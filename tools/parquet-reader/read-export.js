@@ -1,4 +1,4 @@
-/** Writes an export as Parquet with the code of the server, and reads it with DuckDB. */
+/** Writes an export as Parquet with the server's code, and reads it with DuckDB. */
 import assert from "node:assert/strict";
 import { mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ const COLUMNS = [
   { name: "speed__v1", type: "number" },
   { name: "kind__v1", type: "category" },
 ];
-/** More than one row group. */
+/** The number of rows is large enough for more than one row group. */
 const ROWS = 6_000;
 const VALUES = [true, 9_007_199_254_740_991, -1.5, "é"];
 

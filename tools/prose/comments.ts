@@ -1,4 +1,4 @@
-/** Prose of a file, with the line of the file that each of its lines comes from. */
+/** The prose of a file. Each of its lines has the number of the line of the file from which it comes. */
 export interface Prose {
   readonly text: string;
   readonly lines: readonly number[];
@@ -33,10 +33,10 @@ const COMMENT_MARKER = /^[ \t]*(?:\/\*+|\*+\/|\/\/\/?|--|#|\*)?[ \t]?/;
 
 /** A comment, or one line of several consecutive line comments. */
 interface Comment {
-  /** The line of the file that it starts in. */
+  /** The line of the file in which the comment starts. */
   readonly line: number;
   readonly text: readonly string[];
-  /** Whether it continues a line comment in the line before. */
+  /** Whether it continues a line comment of the previous line. */
   readonly isContinued: boolean;
 }
 
@@ -52,7 +52,7 @@ function* commentsIn(path: string, source: string): Generator<Comment> {
   }
 }
 
-/** The comments of a source file, each a paragraph of its own. */
+/** The comments of a source file, each as a separate paragraph. */
 export function commentsOf(path: string, source: string): Prose {
   const text: string[] = [];
   const lines: number[] = [];
@@ -67,11 +67,11 @@ export function commentsOf(path: string, source: string): Prose {
   return { text: text.join("\n"), lines };
 }
 
-/** First words that belong to a noun or a sentence which the comment leaves out. */
+/** Matches first words that belong to a noun or a sentence which the comment leaves out. */
 const FRAGMENT_START =
   /^(?:Of|As(?! (?:far|long|soon) as)|By(?! default)|Like|Made|Has|Not|Its|Again|Also|Taken|Kept|Held|(?:New|Old)est first\.|The same(?:[.,:;]| (?:about|and|as|but|for|from|in|of|on|with|without)\b))(?=\W)/;
 
-/** Comments that make sense only together with the line below, by their first words. */
+/** Finds comments that make sense only together with the line below, by their first words. */
 export function fragmentsOf(path: string, source: string): readonly { line: number; words: string }[] {
   return Array.from(commentsIn(path, source)).flatMap(({ line, text, isContinued }) => {
     const words = isContinued ? undefined : FRAGMENT_START.exec(text.join(" ").trim())?.[0];

@@ -12,7 +12,7 @@ async function wordsOf(path: string): Promise<string[]> {
   return text.split("\n").map((line) => line.replace(/#.*/, "").trim());
 }
 
-/** British English, terms of software, and the project's words in `words.txt`. */
+/** Accepts British English, terms of software, and the project's words in `words.txt`. */
 export async function readDictionary(): Promise<(word: string) => boolean> {
   const folder = (name: string): string => dirname(require.resolve(`${name}/cspell-ext.json`));
   const english = decodeTrie(gunzipSync(await readFile(join(folder("@cspell/dict-en-gb"), "en_GB.trie.gz"))));

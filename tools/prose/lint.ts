@@ -10,7 +10,7 @@ export interface Finding {
   readonly message: string;
 }
 
-/** Findings in the text of a Markdown file, or in the comments and strings of a source file. */
+/** Returns the findings in the text of a Markdown file, or in the comments and strings of a source file. */
 export type Linter = (path: string, source: string) => Promise<readonly Finding[]>;
 
 export async function createLinter(): Promise<Linter> {

@@ -19,7 +19,7 @@ test("a phrase over two lines is reported", async () => {
   ]);
 });
 
-test("misspelt and American words are reported, names and code are not", async () => {
+test("misspelt and American words are reported, but names and code are not", async () => {
   const text = "The colour of `unknwon` in `DRS_X`, readFile and file.json, 5xx, PostgreSQL's; a catalog.\n";
   expect(await messagesOf("page.md", text)).toEqual([]);
   expect(await messagesOf("page.md", `${text}\nThe color of an unknwon.\n`)).toEqual([
@@ -45,7 +45,7 @@ test.each([
   expect(await messagesOf(path, source)).toEqual(['1: "anew": write again', '5: "anew": write again']);
 });
 
-test("sentences in strings are checked for terms; single words, quoted values and names in code are not", async () => {
+test("sentences in strings are checked for terms, but single words, quoted values and names in code are not", async () => {
   const source = [
     "test('it begins anew', () => {});",
     "const sql = `select outcome = 'anew'`;",
@@ -66,7 +66,7 @@ test("a file without prose has no finding", async () => {
   expect(await messagesOf("a.json", '{ "anew": "anew" }')).toEqual([]);
 });
 
-test("a comment that starts without the thing that it is about is reported, also in a line behind code", async () => {
+test("a comment that starts without its subject is reported, even after code in the same line", async () => {
   const source = [
     "/** Of the whole text. */",
     "const a = 1; // The same, without flags.",

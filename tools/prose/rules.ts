@@ -5,7 +5,7 @@ const avoidedWords = new Map(TERMS.flatMap(({ avoid, write }) => avoid.map((phra
 const phrases = [...avoidedWords.keys()].map((phrase) => phrase.replaceAll(" ", "\\s+")).join("|");
 const AVOIDED = new RegExp(`(?<![\\p{L}\\p{N}_-])(?:${phrases})(?![\\p{L}\\p{N}_-])`, "giu");
 
-/** Reports words of the list of terms. Code, links and quoted blocks are not looked at. */
+/** Reports words that the list of terms avoids. It ignores code, links and quoted blocks. */
 export const terminology: TextlintRuleModule = (context) => ({
   [context.Syntax.Str](node) {
     for (const match of context.getSource(node).matchAll(AVOIDED)) {
@@ -16,7 +16,7 @@ export const terminology: TextlintRuleModule = (context) => ({
   },
 });
 
-// A token that holds a digit, an underscore, a dot inside or a capital letter inside is a name, not a word.
+// A token is a name and not a word if it contains a digit, an underscore, a dot inside or a capital letter inside.
 const TOKEN = /[\p{L}\p{N}_$@./:\\#%&=+-]*[\p{L}](?:[\p{L}\p{N}_'’$@/:\\#%&=+-]|\.(?=[\p{L}\p{N}]))*/gu;
 const NAME = /[\p{N}_$@/\\#%&=+:.]|[\p{Ll}]\p{Lu}|^\p{Lu}+s?$/u;
 
@@ -31,7 +31,7 @@ export const tableCell: TextlintRuleModule = (context) => ({
   },
 });
 
-/** Reports words that are in no dictionary. */
+/** Reports words that no dictionary contains. */
 export function spelling(knows: (word: string) => boolean): TextlintRuleModule {
   const isWord = (word: string): boolean => word.length < 3 || knows(word) || knows(word.toLowerCase());
   return (context) => ({

@@ -1,4 +1,4 @@
-/** Every text and every source that is written by hand. */
+/** All texts and sources that are written by hand. */
 export const INCLUDED = [
   "*.{md,ts,yaml}",
   ".{changeset,github}/**/*.{md,yml}",
@@ -8,8 +8,8 @@ export const INCLUDED = [
 
 export const EXCLUDED = [
   "**/node_modules/**",
-  "{bench,examples,packages,tools,website}/**/{dist,build,target}/**", // What builds leave behind.
-  "packages/react-native/generated/**", // React Native's codegen writes it.
+  "{bench,examples,packages,tools,website}/**/{dist,build,target}/**", // Output of builds.
+  "packages/react-native/generated/**", // Written by React Native's codegen.
   "website/.pages/**", // Copies of docs.
-  "tools/prose/{prose.test,terms}.ts", // Their strings hold words to avoid.
+  "tools/prose/{prose.test,terms}.ts", // Their strings contain words to avoid.
 ];

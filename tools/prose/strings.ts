@@ -12,7 +12,9 @@ const LANGUAGE = /\.(?<lang>tsx|ts|js|mjs)$/;
 const VALUE = /'[\w.-]+'/g;
 const SENTENCE = /\p{L}[\p{L}',;:]* +\p{L}/u;
 
-/** Messages, help texts and test names of a source file: its strings of two words or more, each a paragraph. */
+/**
+ * The messages, help texts and test names of a source file: strings of two words or more, each as a separate paragraph.
+ */
 export function stringsOf(path: string, source: string): Prose | undefined {
   const language = LANGUAGE.exec(path)?.groups?.["lang"];
   if (language === undefined) return undefined;

@@ -1,10 +1,10 @@
-/** A group of words that texts avoid, and what they use in place of them. */
+/** A group of words that texts avoid, with their replacement. */
 export interface Term {
   readonly avoid: readonly string[];
   readonly write: string;
 }
 
-/** The words that the project's texts avoid. A space in a phrase matches any white space, also a line break. */
+/** The words that the project's texts avoid. A space in a phrase matches any white space, including a line break. */
 export const TERMS: readonly Term[] = [
   { avoid: ["let go of", "lets go of", "letting go of", "bury", "buried"], write: "delete, drop, destroy" },
   { avoid: ["gone", "goes", "went"], write: "deleted, missing, lost; is written, is sent" },

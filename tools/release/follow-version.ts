@@ -1,6 +1,6 @@
 /**
- * `npm run release:version` ends with this: what names the packed packages by their version follows a new one. The example
- * app and the guide for apps install tarballs.
+ * The last step of `npm run release:version`: updates the files that name the packed packages by their version. The
+ * example app and the guide for apps install tarballs.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,7 +1,7 @@
 /**
- * `npm run generate:scanner`: compiles what the server has in AssemblyScript to WebAssembly: the scanner of request
- * bodies, and the encoder of names. The same source gives the same bytes on every machine. `--check` compares the bytes with
- * those of the repository, `--root DIR` names another copy of it.
+ * `npm run generate:scanner`: compiles the server's AssemblyScript to WebAssembly: the scanner of request bodies, and
+ * the encoder of names. The same source gives the same bytes on every machine. `--check` compares the bytes with the
+ * committed ones; `--root DIR` names another copy of the repository.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import asc from "assemblyscript/asc";
 interface Module {
   readonly source: string;
   readonly module: string;
-  /** Pages of 64 KiB: as many as the layout in the source needs. The memory can't grow. */
+  /** Number of pages of 64 KiB that the layout in the source needs. The memory can't grow. */
   readonly pages: number;
 }
 

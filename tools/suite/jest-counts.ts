@@ -8,16 +8,20 @@ interface Report {
   readonly numFailedTests: number;
   readonly numPendingTests: number;
   readonly numTodoTests: number;
-  /** Files that could not be loaded: their tests are counted nowhere. Vitest has no such member. */
+  /** Number of files that could not be loaded. Their tests are counted nowhere. Vitest has no such member. */
   readonly numRuntimeErrorTestSuites?: number;
 }
 
-/** Maximum length of the failures that are shown: the first one is worth reading, and each prints the whole screen. */
+/**
+ * Maximum length of the failures that are shown. The first failure is the most useful one, and each prints the whole
+ * screen.
+ */
 const MAX_CHARACTERS = 20_000;
 
 /**
- * Runs the Jest of the app in `folder`, in one process: with an empty cache two would compile everything twice.
- * @throws Error with what it said, where it could not run.
+ * Runs the Jest of the app in `folder`, in one process, because two processes with an empty cache would compile
+ * everything twice.
+ * @throws Error with its output, if it could not run.
  */
 export async function jestCounts(runner: ProgramRunner, folder: string): Promise<Counts & { readonly said: string }> {
   const file = join(folder, "jest.json");
@@ -25,8 +29,8 @@ export async function jestCounts(runner: ProgramRunner, folder: string): Promise
 }
 
 /**
- * Counts in the JSON report of Jest or Vitest.
- * @throws Error with what the runner printed, where it wrote no report.
+ * The counts in the JSON report of Jest or Vitest.
+ * @throws Error with the runner's output, if it wrote no report.
  */
 export function countsOf({ code, all }: Done, file: string): Counts & { readonly said: string } {
   if (!existsSync(file)) throw new Error(`the tests ended with ${code}:\n${all}`);

@@ -4,26 +4,29 @@ import { delimiter, dirname } from "node:path";
 
 export interface Done {
   readonly code: number;
-  /** Standard output. */
+  /** The standard output. */
   readonly out: string;
-  /** Both, for a person. */
+  /** Standard output and standard error together, for a person. */
   readonly all: string;
 }
 
-/** A program that one of the app's packages brings: what `npx` finds, found sooner. */
+/** The path of a program of one of the app's packages. This is faster than `npx`. */
 export function bin(name: string): string {
   return `node_modules/.bin/${name}`;
 }
 
-/** Maximum length of the output of a failed program that is shown. */
+/** Maximum length of the printed output of a failed program. */
 const TAIL_CHARACTERS = 4_000;
 
-/** Runs programs in one folder, with the Node that runs this, without network beyond npm's, and without telemetry. */
+/** Runs programs in one folder with the current Node, without telemetry and without network, except for npm. */
 export class ProgramRunner {
   readonly #folder: string;
   readonly #environment: NodeJS.ProcessEnv;
 
-  /** @param temporary what programs take for the system's, so that no cache of an earlier run is used or left behind. */
+  /**
+   * @param temporary the folder that programs use as the system's temporary folder, so that they use no cache of an
+   * earlier run and leave none.
+   */
   constructor(folder: string, temporary = tmpdir()) {
     this.#folder = folder;
     this.#environment = {
@@ -50,7 +53,7 @@ export class ProgramRunner {
     });
   }
 
-  /** @throws Error with the end of what it said, when its exit code is not 0. */
+  /** Runs a command. @throws Error with the end of its output if its exit code is not 0. */
   async must(command: string, ...args: readonly string[]): Promise<string> {
     const { code, out, all } = await this.run(command, args);
     if (code !== 0) throw new Error(`${command} ${args.join(" ")} ended with ${code}:\n${all.slice(-TAIL_CHARACTERS)}`);

@@ -4,7 +4,7 @@ export interface Counts {
   readonly skipped: number;
 }
 
-/** Counts checks, and reports each as it ends. */
+/** Counts checks, and reports each when it ends. */
 export class Suite {
   readonly #name: string;
   readonly #write: (text: string) => void;
@@ -17,7 +17,9 @@ export class Suite {
     this.#write = write;
   }
 
-  /** One check. What it throws is its failure, and ends no other. @returns whether it passed. */
+  /**
+   * Runs one check. An exception is a failure of this check and does not end the others. @returns whether it passed.
+   */
   async check(name: string, work: () => void | Promise<void>): Promise<boolean> {
     return await this.#timed(name, async () => {
       await work();
@@ -25,7 +27,7 @@ export class Suite {
     });
   }
 
-  /** Tests that another runner counts. @param work throws where it could not count; `said` helps to repair it. */
+  /** Adds tests that another runner counts. @param work throws if it could not count; `said` is the runner's output. */
   async tests(name: string, work: () => Promise<Counts & { readonly said: string }>): Promise<boolean> {
     return await this.#timed(name, work);
   }
@@ -42,7 +44,7 @@ export class Suite {
     return failed === 0;
   }
 
-  /** No check at all is a failure too: the line must not look better than the run. */
+  /** A run without any check counts as failed, so that the summary does not look better than the run. */
   get failed(): boolean {
     return this.#failed > 0 || this.#passed === 0;
   }

@@ -19,7 +19,7 @@ test.each([
   expect(suiteOf(file, text)).toBe(suite);
 });
 
-test("no file of a suite that shares a process replaces modules: files that loaded them before would keep the real ones", () => {
+test("no file of a suite that shares a process replaces modules, because files that loaded them before would keep the real ones", () => {
   const root = join(import.meta.dirname, "../..");
   const files = (["unit", "integration"] as const).flatMap((suite) => filesOf(suite, root));
   const replaces = (file: string): boolean => /^vi\.(?:do)?mock\(/im.test(readFileSync(join(root, file), "utf8"));

@@ -1,23 +1,23 @@
-/** Which suite a test file belongs to follows from where it is and what it imports. */
+/** The path and the imports of a test file decide to which suite it belongs. */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * `unit` starts no PostgreSQL; `integration` calls the code of the server on a real one; `e2e` uses the server through
- * its command line and HTTP alone.
+ * `unit` starts no PostgreSQL. `integration` calls the code of the server on a real PostgreSQL. `e2e` uses the server
+ * only through its command line and HTTP.
  */
 export type Suite = "unit" | "integration" | "e2e";
 
 export const TEST_FILES = ["packages/*/src/**/*.test.ts", "tools/**/*.test.ts", "e2e/**/*.test.ts"];
 
-/** Folders with a lock file and a check of their own. */
+/** Folders that have a separate lock file and a separate check. */
 const OWN_LOCK_FOLDERS = ["tools/pack/", "tools/browser/"];
 
 /** Support code that opens a system, or a part of one, in the process of the test. */
 const IN_PROCESS_TESTS =
   /from "\.{1,2}\/(?:\.\.\/)*(?:packages\/|support\/(?:parties|past-event|test-system|(?:erasure|hold|retention)-scene)\.ts)/;
 
-/** Support code that starts a PostgreSQL, or uses that of the run. */
+/** Support code that starts a PostgreSQL, or uses the PostgreSQL of the run. */
 const STARTS_POSTGRES = /\b(?:sharedDatabase|startDatabase|startEmptyDatabase|useTestSystem|makeHome|makeEmptyHome)\(/;
 
 export function suiteOf(file: string, text: string): Suite {

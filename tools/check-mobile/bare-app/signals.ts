@@ -1,4 +1,4 @@
-/** The API as an app in TypeScript uses it. */
+/** Uses the API as an app in TypeScript does. */
 import { createSignalClient, type FetchFunction, type SendResult } from "@device-risk-signals/host-client";
 import {
   type CollectedEvent,

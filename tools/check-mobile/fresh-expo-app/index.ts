@@ -4,7 +4,7 @@ import { observePayment } from "./payment";
 import { hasSuBinary } from "./root";
 import { clientFor, sendSignals } from "./send-signals";
 
-/** What the guide says, reachable from the app's entry: else a bundler leaves it out. */
+/** The guide's code must be reachable from the app's entry, otherwise a bundler would leave it out. */
 export const signals = { CONSENT_LIST, clientFor, hasSuBinary, observePayment, sendSignals };
 
 registerRootComponent(() => null);

@@ -34,9 +34,9 @@ SELF_TEST = [
 ]
 
 
-# What boxes a number at all, but for the one that makes a boolean.
+# Matches everything that boxes a number, except the method that makes a boolean.
 BOXES = re.compile(r"@\(|numberWith(?!Bool:)|initWith(Int|Double|Float|Long|Char|Short|Unsigned)")
-# What the syntax tree is cut down to: our namespace, and our classes.
+# The parts of the syntax tree that are examined: our namespace, and our classes.
 NAMESPACE = "drs"
 
 

@@ -13,7 +13,7 @@ from kit import CLANG, HEADERS, KIT, Case, ios_flags, run
 
 FAKES = KIT / "tests/fakes/Fakes.mm"
 TYPES = ["-Wmethod-signatures", "-Wmismatched-return-types", "-Wmismatched-parameter-types", "-Werror"]
-# How a fake is made, rather than what it fakes.
+# Methods that make a fake, and that Apple's class does not have.
 OWN = {"initWithParts:"}
 
 WRONG = """

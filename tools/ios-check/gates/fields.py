@@ -14,21 +14,21 @@ OPENAPI = PACKAGE.parent / "contract/schema/openapi.json"
 INTERFACE = PACKAGE / "src/native/native-interface.ts"
 JUDGEMENTS = PACKAGE / "src/judgement"
 
-# Where TypeScript concludes from evidence, and where it observes by itself.
+# Files in which TypeScript concludes fields from evidence, or observes them itself.
 JUDGED = {
     "os_integrity": "os-integrity-ios.ts",
     "network": "network-ios.ts",
     "media_bluetooth_apps": "media-bluetooth-apps-ios.ts",
     "numeric_consistency": "numeric-consistency.ts",
 }
-# The schema has its required field on both platforms, the SDK skips the probe on iOS.
+# The schema requires a field of this probe on both platforms, but the SDK skips the probe on iOS.
 ANDROID = {"os_integrity_frida_scan"}
 OBSERVED = {"runtime": r".*", "runtime_timing": r"(js|eventLoop|bridge)\w+", "os_integrity": r"developerModeEnabled"}
 
 
 def check() -> list[Case]:
     wanted = {probe: fields(probe, schema) for probe, schema in probes().items() if probe not in ANDROID}
-    # An object names its probe in the table of Probes.mm; fields are looked for in all probes together.
+    # Only the table in Probes.mm links a probe to its code, so fields are searched for in all probes together.
     expected = set().union(*wanted.values())
     answered = set(re.findall(r'field:@"(\w+)"', sources_text()))
     return [

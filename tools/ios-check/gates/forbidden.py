@@ -45,7 +45,7 @@ RULES = {
     "logging": r"NSLog|printf|os_log\w*|syslog|fprintf",
 }
 
-# (rule, code): each rule is seen to find something.
+# Pairs of a rule and code. They show that each rule finds something.
 SELF_TEST = [
     ("sockets outside the loopback scan", "int s = socket(2, 1, 0); (void)s;"),
     ("networking", '[NSURLSession.sharedSession dataTaskWithURL:[NSURL URLWithString:@"x"]];'),

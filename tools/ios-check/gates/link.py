@@ -10,12 +10,12 @@ from pathlib import Path
 
 from kit import HEADERS, LIBRARY, OBJECTS, SDK, TRUTH, TYPES, Case, problem_of, run
 
-# Symbols of React Native, which a host app links.
+# Symbols of React Native, with which a host app links.
 REACT = re.compile(
     r"^(__ZN[KO]*8facebook|__ZT.N8facebook|_RCT|_OBJC_CLASS_\$__?RCT|_OBJC_(IVAR|CLASS)_\$_EventEmitter)"
 )
 
-# Exported by the system's libraries, named by no declaration.
+# Symbols that the system's libraries export and that no declaration names.
 COMPILER = {
     "Foundation": ["_NSLog", "_NSStringFromClass", "_NSStringFromSelector", "_NSClassFromString"],
     "CoreFoundation": ["___CFConstantStringClassReference", "_CFRelease", "_CFRetain", "_CFGetTypeID"],
@@ -33,7 +33,7 @@ LIBSYSTEM = {
         "___stack_chk_fail",
     ),
 }
-# Variadic functions, which TypeScript can't declare.
+# Variadic functions, which the derived headers can't contain.
 VARIADIC = {"_open", "_fcntl", "_ioctl", "_printf", "_snprintf", "_sscanf", "_fprintf", "_syslog"}
 OBJC_RUNTIME = """
 objc_msgSend objc_msgSendSuper2 objc_alloc objc_alloc_init objc_opt_new objc_opt_self objc_opt_class

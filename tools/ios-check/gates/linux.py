@@ -14,7 +14,7 @@ from kit import BUILD, CLANG, HEADERS, IOS, KIT, Case, in_parallel, problem_of, 
 
 OUT = BUILD / "linux"
 SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
-# What any Unix has; the rest of ios/darwin is faked.
+# Files that run on any Unix. The other files of ios/darwin are replaced by fakes.
 UNIX = ["Files", "ForkAttempt", "Loopback", "NetworkInterfaces"]
 CORE = sorted((IOS / "core").glob("*.cpp"))
 TESTS = KIT / "tests"
@@ -109,8 +109,8 @@ def report(output: str, test: str) -> str:
 
 def run_probes() -> list[Case]:
     lay_out()
-    # The check of dynamic types would need those of React Native, which is not here.
-    # The code is not optimised: linux/arc_runtime.c knows plain ARC, not what the optimiser makes of it.
+    # The check of dynamic types would need the types of React Native, which are not here. The code is not optimised,
+    # because linux/arc_runtime.c implements plain ARC and not the output of the optimiser.
     flags = ["-std=c++20", "-gline-tables-only", "-fblocks", *SANITIZE, "-fno-sanitize=vptr"]
     faked = sorted((TESTS / "fakes").glob("*.cpp")) + sorted((TESTS / "fakes").glob("*.mm"))
     darwin = [IOS / f"darwin/{name}.cpp" for name in UNIX if name != "ForkAttempt"]
@@ -124,7 +124,7 @@ def run_probes() -> list[Case]:
     sources = [*CORE, *darwin, *faked, *objc, KIT / "linux/objc_exceptions.cpp"]
     gcc = Path(run(["gcc", "-print-libgcc-file-name"]).stdout.strip()).parent
     libraries = ["-rdynamic", f"-L{gcc}", "-lBlocksRuntime", "-lgnustep-base", "-lobjc", "-ldl", "-lpthread"]
-    # React Native itself is not here; the module is tested through its methods.
+    # React Native itself is not here, so the module is tested through its methods.
     return run_tests(
         "probes", sources, flags, [str(runtime), *libraries, "-Wl,--unresolved-symbols=ignore-in-object-files"]
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 from kit import IOS, KIT, LIBRARY, PACKAGE, Case, generated_source, run, sources
 
 NAME = "DeviceRiskSignals"
-# Linked by every app, or by the compiler's own means.
+# Frameworks that every app links, or that the compiler links by itself.
 IMPLIED = {"Foundation", "CoreFoundation", "UIKit"}
 REQUIRED = ("name", "version", "summary", "homepage", "license", "authors", "source", "platforms", "source_files")
 

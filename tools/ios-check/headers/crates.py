@@ -159,7 +159,7 @@ def read_functions(sdk: Sdk, framework: str, text: str) -> None:
         end = closing(text, function.end() - 1)
         returns = text[end + 1 : text.index(";", end)].strip().removeprefix("->").strip() or "()"
         if not function[1]:
-            # The inner function of a wrapper; the wrapper's type knows the nullability.
+            # Finds the inner function of a wrapper. The wrapper's type contains the nullability.
             wrapper = re.search(r"fn %s\([^{]*?\) -> ([^{]*?) \{" % function[2], text)
             if wrapper and "Retained" in wrapper[1]:
                 returns = wrapper[1]

@@ -55,7 +55,7 @@ class Sdk:
         return name in self.entities and self.entities[name].kind in kinds
 
 
-# Written by hand in handwritten/AppleStubs: no source holds them.
+# Types that are written by hand in handwritten/AppleStubs, because no source contains them.
 BY_HAND = {"CFType", "NSCopying", "NSMutableCopying", "NSFastEnumeration", "NSObject", "NSFastEnumerationState"}
 
 

@@ -1,3 +1,3 @@
-// No simulator here.
+// The code does not run in a simulator.
 #pragma once
 #define TARGET_OS_SIMULATOR 0

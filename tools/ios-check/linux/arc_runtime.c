@@ -104,8 +104,8 @@ static struct class *find_seen(const char *name) {
   return NULL;
 }
 
-// A size that is not positive is that of the class's own instance variables: they start after the superclass's, whose
-// size is known only now.
+// A size that is not positive is the size of the class's own instance variables. They start after the variables of the
+// superclass, whose size is known only at run time.
 static long lay_out(struct class *class) {
   if (class->size > 0) return class->size;
   const char *super_name = class->super;
@@ -122,7 +122,7 @@ static long lay_out(struct class *class) {
   return class->size = base - class->size;
 }
 
-// Every object file hands its classes over by this call.
+// Every object file registers its classes by this call.
 void __objc_exec_class(struct module *module) {
   static void (*real)(struct module *);
   if (!real) real = (void (*)(struct module *))dlsym(RTLD_NEXT, "__objc_exec_class");
@@ -207,7 +207,8 @@ static id send(id receiver, SEL selector) {
 extern void *_NSConcreteStackBlock[], *_NSConcreteMallocBlock[], *_NSConcreteGlobalBlock[];
 
 static void *isa_of(id object) { return *(void **)object; }
-// Blocks that do not escape count as global ones: they are on the stack, and counting their references would corrupt their flags.
+// A block that does not escape counts as a global one, because it is on the stack and counting its references would
+// corrupt its flags.
 static int is_global_block(id object) { return isa_of(object) == _NSConcreteGlobalBlock; }
 static int is_block(id object) {
   return isa_of(object) == _NSConcreteStackBlock || isa_of(object) == _NSConcreteMallocBlock;

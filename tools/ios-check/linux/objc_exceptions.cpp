@@ -1,4 +1,5 @@
-// Objective-C exceptions travel as C++ ones, so that @try, @catch and @finally work in clang's .mm on GCC's `libobjc`.
+// Implements Objective-C exceptions as C++ exceptions, so that @try, @catch and @finally work in clang's .mm on GCC's
+// `libobjc`.
 #include <cstdint>
 #include <cstdio>
 #include <typeinfo>
@@ -26,7 +27,7 @@ bool isKindOf(void *object, const char *name) {
 
 }  // namespace
 
-// clang refers to these types in the tables of @catch; libstdc++ asks them whether they take what was thrown.
+// clang refers to these types in the tables of @catch. libstdc++ asks them whether they catch a thrown object.
 namespace gnustep::libobjc {
 
 struct __objc_class_type_info : std::type_info {

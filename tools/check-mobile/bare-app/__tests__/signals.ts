@@ -1,7 +1,7 @@
 import { setScenario } from "@device-risk-signals/react-native/jest";
 import { collect, send, suBinaryFound } from "../signals";
 
-it("collects on the mock's phone, and sends what it collected", async () => {
+it("the app collects on the mock's phone, and sends the event", async () => {
   setScenario("rooted-android");
   const event = await collect("session-1");
   expect(suBinaryFound(event)).toEqual({ state: "observed", value: true });

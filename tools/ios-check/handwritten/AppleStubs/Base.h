@@ -1,4 +1,4 @@
-// Written by hand: macros of the language, and the few types that neither source of the derived headers has.
+// Written by hand: macros of the language, and the few types that neither source of the derived headers contains.
 #pragma once
 #include <stdint.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-// Written by hand: variadic functions and methods, which neither source of the derived headers has.
+// Written by hand: variadic functions and methods, which neither source of the derived headers contains.
 FOUNDATION_EXPORT void NSLog(NSString * _Nonnull format, ...) NS_FORMAT_FUNCTION(1, 2);
 FOUNDATION_EXPORT NSString * _Nonnull NSStringFromClass(Class _Nonnull c);
 FOUNDATION_EXPORT NSString * _Nonnull NSStringFromSelector(SEL _Nonnull s);

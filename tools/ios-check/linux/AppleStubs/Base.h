@@ -1,4 +1,4 @@
-// What the derived headers build on, taken from GNUstep.
+// The types on which the derived headers depend, taken from GNUstep.
 #pragma once
 #include <Foundation/Foundation.h>
 typedef const void *CFTypeRef;

@@ -1,2 +1,2 @@
-// GNUstep declares these.
+// Empty, because GNUstep declares these types.
 #pragma once

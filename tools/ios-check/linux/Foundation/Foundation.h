@@ -1,4 +1,4 @@
-// GNUstep's Foundation under Apple's spelling. What Apple's has beyond it is declared at the end and faked in the
+// GNUstep's Foundation under the names of Apple's. Parts that only Apple's has are declared at the end and faked in the
 // tests.
 #pragma once
 
@@ -31,7 +31,7 @@
 #define FOUNDATION_EXPORT extern "C"
 #endif
 
-// React Native's headers count on Apple's pulling these in.
+// React Native's headers expect that Apple's headers include these.
 #include <functional>
 #include <memory>
 #include <string>

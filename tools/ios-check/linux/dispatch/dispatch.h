@@ -1,4 +1,4 @@
-// A stand-in for libdispatch: what is sent to the main queue waits until a test runs the main thread's turn.
+// Replaces `libdispatch`. Work for the main queue waits until a test runs it.
 #pragma once
 
 #ifdef __OBJC__

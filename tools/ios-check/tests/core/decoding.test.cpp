@@ -15,7 +15,7 @@ namespace {
 
 using Words = std::vector<std::uint32_t>;
 
-/** Load commands in exactly as many bytes as given, so that the sanitizer sees a byte too far. */
+/** Puts load commands into exactly as many bytes as given, so that the sanitizer detects a read beyond them. */
 std::optional<bool> encryptedBy(const Words &words, std::size_t count, std::size_t bytes) {
   const auto *first = reinterpret_cast<const std::uint8_t *>(words.data());
   const std::vector<std::uint8_t> commands(first, first + bytes);

@@ -1,4 +1,4 @@
-// The calls of ios/darwin that any Unix has run here as they are.
+// Tests the calls of ios/darwin that exist on any Unix. They run here unchanged.
 #include <doctest/doctest.h>
 
 #include <arpa/inet.h>
@@ -22,7 +22,7 @@ using namespace drs;
 
 namespace {
 
-/** A port of this machine that listens, or once listened and does no more. */
+/** A port of this machine that listens, or that has stopped listening. */
 class Port {
  public:
   explicit Port(bool listens) : descriptor_(socket(AF_INET, SOCK_STREAM, 0)) {
@@ -125,7 +125,7 @@ std::vector<std::string> addressesOn(Address address, unsigned flags = 0) {
 }  // namespace
 
 TEST_CASE("an address that holds a hardware address or is link-local is left out") {
-  // With the interface's index inside, as Darwin keeps it.
+  // The addresses contain the index of the interface, as on Darwin.
   for (const char *text : {"fe80::1", "fe80:4::1c2d:3eff:fe4f:5a6b", "2001:db8:1:2:1c2d:3eff:fe4f:5a6b",
                            "fd00::21a:2bff:fe3c:4d5e"}) {
     INFO(text);

@@ -1,4 +1,4 @@
-// Replaces the parts of ios/darwin that only Darwin has; the rest of that folder runs unchanged.
+// Replaces the parts of ios/darwin that exist only on Darwin. The other files of that folder run unchanged.
 #include <cerrno>
 
 #include "../../../../packages/react-native/ios/darwin/ForkAttempt.h"

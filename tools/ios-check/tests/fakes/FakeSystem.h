@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-/** What the fakes of the kernel and of dyld say. */
+/** The values that the fakes of the kernel and of dyld return. */
 struct FakeSystem {
   std::map<std::string, std::string> sysctl = {{"hw.machine", "iPhone15,2"}};
   std::optional<bool> traced = false;

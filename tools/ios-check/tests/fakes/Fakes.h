@@ -12,7 +12,10 @@
 #include <optional>
 #include <set>
 
-/** The device that the fakes of Apple's classes show. A test sets what it needs; the rest is a quiet phone. */
+/**
+ * The device that the fakes of Apple's classes represent. A test sets the values that it needs; the others are those of
+ * an ordinary phone.
+ */
 struct FakeDevice {
   // UIKit
   bool pad = false;
@@ -71,7 +74,7 @@ struct FakeDevice {
 
 extern FakeDevice fakeDevice;
 
-/** Runs what waits for the main thread. @return how many blocks ran. */
+/** Runs the blocks that wait for the main thread. @return the number of blocks. */
 int runMainThread();
 
 CTCarrier *makeCarrier(NSString *name, NSString *country, NSString *mcc, NSString *mnc);

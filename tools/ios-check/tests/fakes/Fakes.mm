@@ -3,7 +3,7 @@
 #include <cmath>
 #include <thread>
 
-// A class has here only what the probes use. Another check compares it with Apple's declarations.
+// Each class implements only what the probes use. Another check compares it with Apple's declarations.
 #pragma clang diagnostic ignored "-Wincomplete-implementation"
 #pragma clang diagnostic ignored "-Wprotocol"
 #pragma clang diagnostic ignored "-Wobjc-property-implementation"
@@ -301,7 +301,7 @@ bool nw_path_uses_interface_type(nw_path_t, nw_interface_type_t type) { return f
 
 // ---- Metal
 
-/** Any object of Metal but the command buffer. */
+/** Any object of Metal, except the command buffer. */
 @interface FakeMetal
     : NSObject <MTLDevice, MTLLibrary, MTLCommandQueue, MTLRenderPipelineState, MTLRenderCommandEncoder>
 @end

@@ -1,4 +1,4 @@
-// Linux only: a main thread that a test runs, and what GNUstep's Foundation lacks.
+// Parts that are needed only on Linux: a main thread that a test runs, and methods that GNUstep's Foundation lacks.
 #import "Fakes.h"
 
 #include <deque>
@@ -58,7 +58,7 @@ extern "C" void RCTRegisterModule(Class) {}
 }
 @end
 
-/** GNUstep keeps blocks in an array, which takes objects only; its queue itself runs as it is. */
+/** GNUstep stores blocks in an array, which accepts only objects. GNUstep's own queue runs unchanged. */
 @interface BlockOperation : NSOperation
 @property(nonatomic, copy) dispatch_block_t block;
 @end

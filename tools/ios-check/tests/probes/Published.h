@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-/** What the schema that is published says of the fields that iOS fills. */
+/** The part of the published schema that is about fields on iOS. */
 namespace published {
 
 NSArray<NSString *> *probes();
@@ -15,7 +15,7 @@ NSArray<NSString *> *fieldsOf(NSString *probe);
 /** All values of a field on iOS. */
 std::set<std::string> vocabulary(NSString *probe, NSString *field);
 
-/** Whether a value, or each item of a list, is of the vocabulary, form or range of its field. */
+/** Whether a value, or each item of a list, matches the vocabulary, form or range of its field. */
 bool isPublished(id value, NSString *probe, NSString *field);
 
 }  // namespace published

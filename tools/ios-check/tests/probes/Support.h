@@ -4,14 +4,14 @@
 #import "../fakes/FakeSystem.h"
 #import "../fakes/Fakes.h"
 
-/** A request as JavaScript sends it. */
+/** A request in the form in which JavaScript sends it. */
 NSDictionary *request(NSArray<NSString *> *fields, NSDictionary *sources = @{}, double timeoutMs = 60000);
 
-/** Fresh fakes, and the answer of both parts of a probe, each run as the module runs it. */
+/** Resets the fakes, and returns the answer of both parts of a probe, which run as in the module. */
 NSDictionary *fieldsOf(NSString *probe, NSArray<NSString *> *names);
 NSDictionary *answerOf(NSString *probe, NSDictionary *request);
 
 void resetFakes();
 
-/** Writes a value as JSON with sorted keys, `true` apart from `1`; `absent` for nil. */
+/** Writes a value as JSON with sorted keys. `true` differs from `1`; nil is written as `absent`. */
 std::string json(id value);

@@ -7,7 +7,7 @@
 
 namespace {
 
-/** What a promise came to. */
+/** The end of a promise. */
 struct Promise {
   id resolved = nil;
   std::string rejected;
@@ -35,7 +35,7 @@ std::shared_ptr<Promise> collect(DeviceRiskSignals *module, NSString *call, NSSt
   return promise;
 }
 
-/** Lets the other threads go on; the main thread only on request. */
+/** Lets the other threads continue. The main thread runs only on request. */
 bool settles(const std::shared_ptr<Promise> &promise, bool mainRuns = true) {
   for (int wait = 0; wait < 500 && !promise->settled; ++wait) {
     if (mainRuns) runMainThread();

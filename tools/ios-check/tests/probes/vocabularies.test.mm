@@ -8,7 +8,7 @@ namespace {
 
 using Words = std::set<std::string>;
 
-/** What a field says of each of several devices. */
+/** The values that a field has on each of several devices. */
 template <typename State>
 Words wordsOver(NSString *probe, NSString *field, std::initializer_list<State> states, void (*show)(State)) {
   Words words;
@@ -52,11 +52,11 @@ void showBusyDevice() {
 TEST_CASE("vocabularies: every answer is a published value") {
   showBusyDevice();
   for (NSString *probe in published::probes()) {
-    // GNUstep's own locale is not faked, and says what no phone says.
+    // GNUstep's own locale is not faked, and has values that no phone has.
     if ([probe isEqualToString:@"locale"]) continue;
     NSDictionary *fields = fieldsOf(probe, published::fieldsOf(probe));
     for (NSString *name in fields) {
-      // The fake of the digest shows what was digested.
+      // The fake of the digest returns the text that was digested.
       if ([name isEqualToString:@"fontsDigest"]) continue;
       INFO(std::string(probe.UTF8String), ".", std::string(name.UTF8String), ": ", json(fields[name]));
       CHECK(published::isPublished(fields[name], probe, name));

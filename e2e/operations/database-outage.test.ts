@@ -102,7 +102,7 @@ describe("while the database is away", () => {
       const waiting = post(server, who);
       waiting.catch(() => {});
       await until(async () => (await get(server.adminUrl, "/readyz")).status === 503, 5_000);
-      expect((await get(server.adminUrl, "/readyz")).text).toMatch(/^database: does not answer/);
+      expect((await get(server.adminUrl, "/readyz")).text).toMatch(/^(process \d: )?database: does not answer/);
       for (const pid of all) process.kill(pid, "SIGCONT");
       expect((await waiting).status).toBe(201);
       await until(async () => (await get(server.adminUrl, "/readyz")).status === 200);

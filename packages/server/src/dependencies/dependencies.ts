@@ -152,7 +152,9 @@ export class Dependencies {
 
   /** Whether an event can be stored, as far as is known. */
   get canStore(): boolean {
-    return this.health.every(({ required, problems }) => !required || problems.length === 0);
+    // Asked for each event: a description of every dependency would be garbage.
+    for (const { name, isUp } of this.#all.values()) if (!isUp && DEPENDENCIES[name].required) return false;
+    return true;
   }
 
   get stopping(): AbortSignal {

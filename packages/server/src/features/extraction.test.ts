@@ -19,7 +19,7 @@ import { FieldsOfFeatures } from "./active-features.ts";
 import { adoptFeatures, listDecisions, proposeFeatures, retireFeatures } from "./decisions.ts";
 import { type Evidence, gatherEvidence, inputsOf } from "./evidence.ts";
 import { ExtractionWorker, extractNext, type WorkerPorts } from "./extraction-worker.ts";
-import { decodeFeatures, type StoredResult } from "./feature-payload.ts";
+import { decodeFeatures, encodeFeatures, type StoredResult } from "./feature-payload.ts";
 import { allFeatureRows, insertFeatureRows } from "./feature-rows.ts";
 import { LayerRunners } from "./layer-runners.ts";
 import { listFeatures } from "./read-features.ts";
@@ -324,7 +324,7 @@ describe("extraction", () => {
     const event = await store("twice");
     const stored = await readEvent(opened.system.pool, event);
     const keyId = stored && "keyId" in stored.sealedUnder ? stored.sealedUnder.keyId : "";
-    const other = Buffer.from(JSON.stringify(["x", [], await readPolicyVersion(opened.system.pool)]));
+    const other = encodeFeatures(Buffer.of(), [], await readPolicyVersion(opened.system.pool), Buffer.of());
     const payload = await opened.system.featureSealer.seal({ ...event, layer: 1 }, keyId, other);
     await inTransaction(opened.system.pool, (transaction) =>
       insertFeatureRows(transaction, [{ ...event, layer: 1, keyId, payload }]),
@@ -337,10 +337,11 @@ describe("extraction", () => {
   it("does not compare results of different policies", async () => {
     const event = await store("policies");
     await extractNext(ports());
-    const earlier = Buffer.from(JSON.stringify(["x", [], (await readPolicyVersion(opened.system.pool)) - 1]));
+    const otherPolicy = (await readPolicyVersion(opened.system.pool)) + 1;
+    const values = encodeFeatures(Buffer.of(), [], otherPolicy, Buffer.of());
     const stored = await readEvent(opened.system.pool, event);
     const keyId = stored && "keyId" in stored.sealedUnder ? stored.sealedUnder.keyId : "";
-    const payload = await opened.system.featureSealer.seal({ ...event, layer: 1 }, keyId, earlier);
+    const payload = await opened.system.featureSealer.seal({ ...event, layer: 1 }, keyId, values);
     await opened.owner.query("set session_replication_role = replica");
     await opened.owner.query("update feature_row set payload = $1 where event_id = $2", [payload, event.eventId]);
     await opened.owner.query("reset session_replication_role");

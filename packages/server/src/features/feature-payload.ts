@@ -59,65 +59,175 @@ const INPUTS: readonly InputState[] = [
   "departed:object",
 ];
 
-/** A state that this version does not know is stored as its text. */
-type StoredState<State extends string> = number | State;
+const HASH_BYTES = 32;
 
-const coded = <State extends string>(known: readonly State[], state: State): StoredState<State> => {
-  const place = known.indexOf(state);
-  return place === -1 ? state : place;
-};
+/** What follows the states of the inputs: a value, or the failure of a definition. */
+const KINDS = { nothing: 0, false: 1, true: 2, integer: 3, number: 4, text: 5 } as const;
 
-const decoded = <State extends string>(known: readonly State[], stored: StoredState<State>): State => {
-  const state = typeof stored === "number" ? known[stored] : stored;
-  if (state === undefined) throw new Error("a later version stored this state");
-  return state;
-};
+/** The first byte of a result is the place of its state, plus 16 times the kind of what follows its inputs. */
+const KIND = 16;
+/** In place of the place of a state: its text follows, which this version does not know. */
+const UNKNOWN_RESULT = KIND - 1;
+const UNKNOWN_INPUT = 0xff;
 
-/** State, states of the inputs, and the value or the failure. */
-type Entry = readonly [
-  state: StoredState<ResultState>,
-  inputs: readonly StoredState<InputState>[],
-  rest?: FeatureValue,
-];
-
-/** @param salt random bytes, so that the hash of a row tells nothing about its values. */
+/**
+ * Fingerprint, policy version, number of results, each result, and the salt to the end. Integers are base 128, lowest
+ * digit first, with the highest bit in all digits but the last. JSON needs three times as many bytes.
+ * @param salt random bytes, so that the hash of a row tells nothing about its values.
+ */
 export function encodeFeatures(
   exact: Uint8Array,
   results: readonly Result[],
   policyVersion: number,
   salt: Buffer,
 ): Buffer {
-  const sha256 = createHash("sha256").update(exact).digest("base64");
-  const entries = results.map((result): Entry => {
-    const inputs = result.inputs.map((state) => coded(INPUTS, state));
-    const state = coded(RESULTS, result.state);
-    if (result.state === "observed") return [state, inputs, result.value];
-    return result.state === "failed" ? [state, inputs, result.failure] : [state, inputs];
-  });
-  return Buffer.from(JSON.stringify([sha256, entries, policyVersion, salt.toString("base64url")]));
+  const bytes: number[] = [];
+  writeInteger(bytes, policyVersion);
+  writeInteger(bytes, results.length);
+  for (const result of results) writeResult(bytes, result);
+  return Buffer.concat([createHash("sha256").update(exact).digest(), Buffer.from(bytes), salt]);
+}
+
+function writeResult(bytes: number[], result: Result): void {
+  const { state, inputs } = result;
+  const rest = result.state === "observed" ? result.value : result.state === "failed" ? result.failure : undefined;
+  const place = RESULTS.indexOf(state);
+  bytes.push((place === -1 ? UNKNOWN_RESULT : place) + KIND * kindOf(rest));
+  if (place === -1) writeText(bytes, state);
+  // Mostly all inputs have one state, which is written once.
+  const [first] = inputs;
+  const isUniform = first !== undefined && inputs.every((input) => input === first);
+  writeInteger(bytes, inputs.length * 2 + Number(isUniform));
+  for (const input of isUniform ? [first] : inputs) writeInput(bytes, input);
+  writeRest(bytes, rest);
+}
+
+function writeInput(bytes: number[], state: InputState): void {
+  const place = INPUTS.indexOf(state);
+  bytes.push(place === -1 ? UNKNOWN_INPUT : place);
+  if (place === -1) writeText(bytes, state);
+}
+
+function kindOf(rest: FeatureValue | undefined): number {
+  if (rest === undefined) return KINDS.nothing;
+  if (typeof rest === "boolean") return rest ? KINDS.true : KINDS.false;
+  if (typeof rest === "string") return KINDS.text;
+  return Number.isSafeInteger(rest) && rest >= 0 ? KINDS.integer : KINDS.number;
+}
+
+function writeRest(bytes: number[], rest: FeatureValue | undefined): void {
+  if (typeof rest === "string") writeText(bytes, rest);
+  if (typeof rest !== "number") return;
+  if (kindOf(rest) === KINDS.integer) return writeInteger(bytes, rest);
+  const eight = Buffer.alloc(8);
+  eight.writeDoubleBE(rest);
+  bytes.push(...eight);
+}
+
+function writeInteger(bytes: number[], value: number): void {
+  for (let left = value; ; left = Math.floor(left / 128)) {
+    if (left < 128) {
+      bytes.push(left);
+      return;
+    }
+    bytes.push((left % 128) + 128);
+  }
+}
+
+function writeText(bytes: number[], text: string): void {
+  const utf8 = Buffer.from(text);
+  writeInteger(bytes, utf8.length);
+  for (const byte of utf8) bytes.push(byte);
 }
 
 export function decodeFeatures(payload: Buffer): StoredFeatures {
-  const [sha256, entries, policyVersion] = JSON.parse(payload.toString("utf8")) as [string, Entry[], number];
-  return { sha256: Buffer.from(sha256, "base64").toString("hex"), policyVersion, results: entries.map(decodeEntry) };
+  const reader = new Reader(payload);
+  const sha256 = reader.bytes(HASH_BYTES).toString("hex");
+  const policyVersion = reader.integer();
+  const results: StoredResult[] = [];
+  for (let left = reader.integer(); left > 0; left--) results.push(reader.result());
+  return { sha256, policyVersion, results };
 }
 
 /** The states and values alone, in the order of the layer's members. */
 export function decodeValues(payload: Buffer): readonly Pick<StoredResult, "state" | "value">[] {
-  const [, entries] = JSON.parse(payload.toString("utf8")) as [string, Entry[]];
-  return entries.map(([stored, , rest]) => {
-    const state = decoded(RESULTS, stored);
-    return rest === undefined || state === "failed" ? { state } : { state, value: rest };
-  });
+  const values: Pick<StoredResult, "state" | "value">[] = [];
+  for (const { state, value } of decodeFeatures(payload).results)
+    values.push(value === undefined ? { state } : { state, value });
+  return values;
+}
+
+class Reader {
+  readonly #payload: Buffer;
+  #at = 0;
+
+  constructor(payload: Buffer) {
+    this.#payload = payload;
+  }
+
+  bytes(length: number): Buffer {
+    return this.#payload.subarray(this.#at, (this.#at += length));
+  }
+
+  integer(): number {
+    let value = 0;
+    for (let digit = 1; ; digit *= 128) {
+      const byte = this.#byte();
+      value += (byte % 128) * digit;
+      if (byte < 128) return value;
+    }
+  }
+
+  result(): StoredResult {
+    const first = this.#byte();
+    const place = first % KIND;
+    const state = place === UNKNOWN_RESULT ? (this.#text() as ResultState) : known(RESULTS, place);
+    const inputs = this.#inputs();
+    const rest = this.#rest(Math.floor(first / KIND));
+    if (rest === undefined) return { state, inputs };
+    return state === "failed" ? { state, failure: String(rest), inputs } : { state, value: rest, inputs };
+  }
+
+  #inputs(): readonly InputState[] {
+    const counted = this.integer();
+    const isUniform = counted % 2 === 1;
+    const inputs: InputState[] = [];
+    for (let left = Math.floor(counted / 2); left > 0; left--) {
+      const [same] = inputs;
+      inputs.push(isUniform && same !== undefined ? same : this.#input());
+    }
+    return inputs;
+  }
+
+  #input(): InputState {
+    const place = this.#byte();
+    return place === UNKNOWN_INPUT ? this.#text() : known(INPUTS, place);
+  }
+
+  #rest(kind: number): FeatureValue | undefined {
+    if (kind === KINDS.integer) return this.integer();
+    if (kind === KINDS.number) return this.bytes(8).readDoubleBE();
+    if (kind === KINDS.text) return this.#text();
+    return kind === KINDS.nothing ? undefined : kind === KINDS.true;
+  }
+
+  #text(): string {
+    return this.bytes(this.integer()).toString("utf8");
+  }
+
+  #byte(): number {
+    const byte = this.#payload[this.#at++];
+    if (byte === undefined) throw new Error("stored features end too early");
+    return byte;
+  }
+}
+
+function known<State extends string>(states: readonly State[], place: number): State {
+  const state = states[place];
+  if (state === undefined) throw new Error("a later version stored this state");
+  return state;
 }
 
 /** Whether two computations of one event gave the same. */
 export const isSameResult = (one: StoredFeatures, other: StoredFeatures): boolean =>
   one.sha256 === other.sha256 && isDeepStrictEqual(one.results, other.results);
-
-function decodeEntry([stored, storedInputs, rest]: Entry): StoredResult {
-  const state = decoded(RESULTS, stored);
-  const inputs = storedInputs.map((input) => decoded(INPUTS, input));
-  if (rest === undefined) return { state, inputs };
-  return state === "failed" ? { state, failure: String(rest), inputs } : { state, value: rest, inputs };
-}

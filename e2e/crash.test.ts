@@ -6,13 +6,18 @@ import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { System } from "../packages/server/src/app/system.ts";
+import { EmbeddedPostgres } from "../packages/server/src/embedded-postgres/embedded-postgres.ts";
 import { findEvent } from "../packages/server/src/events/read-events.ts";
+import { issueAdminToken } from "../packages/server/src/identity/admin-tokens.ts";
+import { inOwnerTransaction } from "../packages/server/src/postgres/database.ts";
 import { authorized, freshKey, send, transport } from "./support/client.ts";
 import { temporaryFolder } from "./support/database.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { type Credentials, PROCESSES, type ServerProcess, startServer } from "./support/server.ts";
 import { rounds } from "./support/soak.ts";
 
+/** The number of an advisory lock. */
+const STOPPED = 4711;
 const KILLS = rounds(3, 20);
 const WORKERS = 16;
 /** Milliseconds that a worker waits after a rejection, so that an outage does not cause thousands of requests. */
@@ -154,13 +159,57 @@ async function check(load: Load): Promise<void> {
   });
 }
 
+async function connectToEmbedded(): Promise<pg.Client> {
+  const dataDir = environment["DRS_DATA_DIR"] ?? "";
+  const embedded = await EmbeddedPostgres.open({ dataDir, asServer: false, onError: () => {} });
+  const client = new pg.Client(embedded.owner);
+  await embedded.close();
+  await client.connect();
+  return client;
+}
+
+/** The database stops the read when its audit entry is committed, and has not given the payload to the server yet. */
+async function killWhileReading(eventId: string): Promise<void> {
+  const { token } = await inSystem(({ administration, clock }) =>
+    inOwnerTransaction(administration, (owner) =>
+      issueAdminToken(owner, clock, { person: "reader", roles: ["investigator"], ttlMs: 60_000 }),
+    ),
+  );
+  const client = await connectToEmbedded();
+  const types = "(uuid, text, integer, timestamptz)";
+  await client.query(`select pg_advisory_lock(${STOPPED});
+    alter function drs.reveal_event${types} rename to reveal_event_later;
+    create function drs.reveal_event${types} returns table (payload bytea, key_id uuid, hold_id uuid) language sql as
+      'select pg_advisory_lock_shared(${STOPPED}); select * from drs.reveal_event_later($1, $2, $3, $4)';
+    grant execute on function drs.reveal_event${types} to public`);
+  const answer = fetch(`${server.adminUrl}/admin/v1/events/${eventId}/exact`, {
+    method: "POST",
+    headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
+    body: JSON.stringify({ reason: "dispute 4711", category: "dispute" }),
+  }).then(
+    ({ status }) => status,
+    () => "no answer",
+  );
+  const waits = `select from pg_locks where locktype = 'advisory' and objid = ${STOPPED} and not granted`;
+  await until(async () => (await client.query(waits)).rowCount === 1);
+  await server.kill();
+  expect(await answer).toBe("no answer");
+  const read =
+    "select outcome, event_id from drs.audit_entry where operation = 'event.read_raw' and actor like 'reader (%'";
+  expect((await client.query(read)).rows).toEqual([{ outcome: "done", event_id: eventId }]);
+  await client.query(`drop function drs.reveal_event${types};
+    alter function drs.reveal_event_later${types} rename to reveal_event`);
+  await client.end();
+}
+
 describe("every answered event survives", () => {
-  test(`${KILLS} kills of the server`, async () => {
+  test(`${KILLS} kills of the server, one after the audit entry of a read and before its answer`, async () => {
     const load = new Load();
     for (let kill = 0; kill < KILLS; kill++) {
       const before = load.stored;
       await until(() => load.stored > before + 20);
-      await server.kill();
+      if (kill === 0) await killWhileReading(load.sent.find(({ status }) => status === 201)?.eventId ?? "");
+      else await server.kill();
       server = await startServer(environment);
     }
     await load.stop();
@@ -206,17 +255,7 @@ describe("every answered event survives", () => {
 
   test("a killed backend, which is a transient error", async () => {
     const load = new Load();
-    const { owner } = await import("../packages/server/src/embedded-postgres/embedded-postgres.ts").then(
-      async ({ EmbeddedPostgres }) => {
-        const dataDir = environment["DRS_DATA_DIR"] ?? "";
-        const embedded = await EmbeddedPostgres.open({ dataDir, asServer: false, onError: () => {} });
-        const found = { owner: embedded.owner };
-        await embedded.close();
-        return found;
-      },
-    );
-    const client = new pg.Client(owner);
-    await client.connect();
+    const client = await connectToEmbedded();
     for (let round = 0; round < 5; round++) {
       const before = load.stored;
       await until(() => load.stored > before + 20);

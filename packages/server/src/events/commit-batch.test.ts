@@ -38,7 +38,7 @@ async function connect(): Promise<pg.Client> {
   return client;
 }
 
-/** A client whose command tags count the rows that were selected, as those of a distributed table do. */
+/** A client whose command tags count selected rows, as for a distributed table. */
 function countingSelected(client: pg.Client, selected: number): pg.Client {
   const query = async (...args: Parameters<pg.Client["query"]>): Promise<unknown> => ({
     ...((await (client.query as (...args: unknown[]) => Promise<object>)(...args)) as object),
@@ -47,7 +47,7 @@ function countingSelected(client: pg.Client, selected: number): pg.Client {
   return { query } as unknown as pg.Client;
 }
 
-it("takes keys by the rows that came back, not by the command tag", async () => {
+it("a commit batch counts claimed keys by the returned rows, not by the command tag", async () => {
   const first = newEvent();
   const [again, other] = [newEvent({ idempotencyKey: first.idempotencyKey }), newEvent()];
   const client = await connect();
@@ -59,9 +59,9 @@ it("takes keys by the rows that came back, not by the command tag", async () => 
   expect(outcomes).toEqual([["stored"], ["taken", "stored"]]);
 });
 
-it("commits nothing that was sealed when another erasure and another loss were the last ones, even with an equal sum", async () => {
+it("a commit batch commits nothing that was sealed when another erasure and another loss were the latest, even with an equal sum", async () => {
   const client = await connect();
-  // Foreign keys are off: `journal_entry` has no row that the erasure could name.
+  // Foreign keys are disabled, because `journal_entry` has no row that the erasure could name.
   await owner.query("set session_replication_role = replica");
   try {
     await owner.query(

@@ -35,7 +35,7 @@ const CLAIM_KEYS = sql(
   { event_id: "uuid" },
 );
 
-/** The lock is taken first: no other transaction changes what the next statement sees of erasures. */
+/** The lock comes first, so that no other transaction changes erasures that the next statement reads. */
 const BEGIN_BATCH = "begin; select lock_ingestion_shared()";
 
 const READ_LATEST = sql(`select ${LATEST_ERASURE} as erasure, ${LATEST_LOSS} as loss, ${LATEST_POLICY} as policy`, [], {
@@ -45,8 +45,9 @@ const READ_LATEST = sql(`select ${LATEST_ERASURE} as erasure, ${LATEST_LOSS} as 
 });
 
 /**
- * While a layer is active, and for events that were received before its end, a row says that the features of these events
- * are due. An adoption of features excludes commit batches: a batch that commits after it sees the layer.
+ * If a layer is active, or if the event was received before its end, a row records that the features of the event are
+ * due. An adoption of features excludes commit batches, so that a batch that commits after the adoption reads the
+ * layer.
  */
 const INSERT_EVENTS = sql(
   `with due as (
@@ -94,12 +95,12 @@ const INSERT_AUDIT = sql(
 export type CommitResult = "stored" | "taken" | "stale";
 
 /**
- * Commits events in one transaction: keys, events and one audit entry that lists them. Two round trips, each one
- * write: the second is sent when it is known who holds the keys.
+ * Commits events in one transaction: keys, events and one audit entry that lists them. It needs two round trips, each
+ * with one write; the second is sent after the holders of the keys are known.
  *
- * @param client in pipeline mode, so that statements of one round trip need not wait for each other.
- * @returns for each event: `stored`; `taken` if its idempotency key is in use; `stale` if its secrets were erased or lost
- * after it was sealed, or if a policy was applied after its purpose was chosen.
+ * @param client a client in pipeline mode, so that statements of one round trip need not wait for each other.
+ * @returns for each event: `stored`; `taken` if its idempotency key is in use; `stale` if its secrets were erased or
+ * lost after it was sealed, or if a policy was applied after its purpose was chosen.
  */
 export async function commitBatch(
   client: pg.Client,
@@ -107,7 +108,7 @@ export async function commitBatch(
   pseudonymizer: Pseudonymizer,
   lane: Lane,
 ): Promise<readonly CommitResult[]> {
-  // Batches that meet each other's keys take them in one order, so that none waits for another in a circle.
+  // Batches with the same keys claim them in one order, so that they never wait for each other in a circle.
   const sorted = events.toSorted(
     (a, b) => compareText(a.account, b.account) || compareText(a.idempotencyKey, b.idempotencyKey),
   );
@@ -144,7 +145,7 @@ export async function commitBatch(
   }
 }
 
-/** @returns the events whose keys are theirs. */
+/** @returns the events that now hold their keys. */
 async function claimKeys(
   client: pg.Client,
   events: readonly NewEvent[],
@@ -175,14 +176,14 @@ async function claimKeys(
   // guard(true): one event for each idempotency key
   // fails: e2e/exactly-once.test.ts › rounds of
   if (claimed.length === events.length) return events;
-  // Counts the returned rows: of a distributed table, the command tag counts the selected ones.
+  // The returned rows are counted, because the command tag of a distributed table counts the selected rows.
   const [latest] = (await queryPrepared(client, "latest_epoch_and_policy", READ_LATEST)).rows;
   if (!latest || !isSameEpoch(latest, epoch) || latest.policy !== policy) return "stale";
   const ids = new Set(claimed.map(({ event_id }) => event_id));
   return events.filter((event) => ids.has(event.eventId));
 }
 
-/** Arrays that several statements of a batch need, encoded once. */
+/** Arrays that several statements of a batch need. They are encoded once. */
 interface SharedColumns {
   readonly accounts: Buffer;
   readonly keys: Buffer;

@@ -1,7 +1,7 @@
 import type { StoredEvent } from "../ports.ts";
 import { instant } from "../postgres/instant.ts";
 
-/** Promoted attributes as columns; the order is that of the contract. */
+/** Promoted attributes as columns, in the order of the contract. */
 export const EVENT_COLUMNS = `event_id, idempotency_key, account, purpose, action_id, action_type, session_id, event_type,
   schema_version, sdk_version, platform, app_version,
   to_char(collected_at, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as collected_at,
@@ -31,7 +31,7 @@ export const HELD_COLUMN = "is_held(e.account, e.action_id, e.event_id) as held"
 /** Account, purpose, time of receipt and id of an event. */
 export type FullKey = readonly [account: string, purpose: number, receivedAt: string, eventId: string];
 
-/** A full key that sorts before every event's. */
+/** A full key that sorts before the key of every event. */
 export const BEFORE_ALL: FullKey = ["", 0, "-infinity", "00000000-0000-0000-0000-000000000000"];
 
 export interface EventRow {
@@ -51,11 +51,11 @@ export interface EventRow {
   readonly received_at: string;
 }
 
-/** The columns that opening a payload needs, in addition to the promoted attributes. */
+/** The columns that are needed to open a payload, in addition to the promoted attributes. */
 export interface SealedRow extends EventRow {
-  /** The hold whose secret seals it. */
+  /** The hold under whose secret the payload is sealed. */
   readonly hold_id: string | null;
-  /** The account key, for an event that no hold's secret seals. */
+  /** The account key of an event that is not sealed under the secret of a hold. */
   readonly key_id: string | null;
   readonly payload: Buffer;
 }

@@ -3,7 +3,7 @@ import { PostgresEventStore, type EventStoreOptions } from "./event-store.ts";
 import type { NewEvent } from "../ports.ts";
 import { TEST_KEY } from "./new-event.fixture.ts";
 
-/** Appends a stale event once more, as the server does after it sealed the event again for a new partition. */
+/** Appends a stale event once more, as the server does after it has sealed the event again for a new partition. */
 class TestStore extends PostgresEventStore {
   override async append(event: NewEvent): ReturnType<PostgresEventStore["append"]> {
     const outcome = await super.append(event);
@@ -11,7 +11,7 @@ class TestStore extends PostgresEventStore {
   }
 }
 
-/** The store of a system, whose events of `newEvent` are under a key that is not erased. */
+/** The store of a system. Events of `newEvent` use a key that is not erased. */
 export async function openEventStore(
   system: System,
   options: Partial<EventStoreOptions> = {},

@@ -64,7 +64,7 @@ afterEach(() => store.close());
 
 const range = (length: number): number[] => Array.from({ length }, (_, index) => index);
 
-/** Ids of the events stored under these, one entry per row. */
+/** Ids of the events that are stored under these ids, one entry per row. */
 async function storedIds(events: readonly NewEvent[]): Promise<string[]> {
   const ids = uuidArray(events.map(({ eventId }) => eventId));
   const { rows } = await owner.query<{ event_id: string }>(
@@ -115,7 +115,7 @@ describe("an event in the store", () => {
     expect(await store.findStored("another", event.idempotencyKey)).toBeUndefined();
   });
 
-  it("is not stored if its key is in use: the answer is the entry of the first one", async () => {
+  it("is not stored if its key is in use, and the answer is the entry of the first event", async () => {
     const first = newEvent();
     const second = newEvent({ idempotencyKey: first.idempotencyKey });
     const elsewhere = newEvent({ idempotencyKey: first.idempotencyKey, account: "another" });
@@ -167,7 +167,7 @@ describe("a commit batch", () => {
     }
   });
 
-  it("whose commit has an unknown outcome ends the chain: the next one names its last known entry", async () => {
+  it("whose commit has an unknown outcome ends the chain, and the next chain names the last known entry", async () => {
     const client = new pg.Client({ ...system.database, pipeline: true });
     await client.connect();
     const lane = system.audit.lane();
@@ -210,7 +210,7 @@ describe("a commit batch", () => {
     expect(await storedIds(events)).toEqual(idsOf(winners));
   });
 
-  it("leaves no trace if all its keys are in use", async () => {
+  it("leaves nothing if all its keys are in use", async () => {
     const first = range(5).map(() => newEvent());
     await Promise.all(first.map((event) => store.append(event)));
     const count = "select (select count(*) from audit_entry) + (select count(*) from event) as count";
@@ -237,7 +237,7 @@ describe("one bad row of a batch", () => {
     ["is of a purpose that is not there", { purpose: 99 }, false],
     ["was collected in a year that PostgreSQL has not", { collectedAt: { epochMs: -8.64e15, micros: 0 } }, false],
   ];
-  it.each(bad)("that %s fails alone, and does not use up its key", async (_, change, isPassing) => {
+  it.each(bad)("that %s fails alone, and does not use its key", async (_, change, isPassing) => {
     const events = range(12).map(() => newEvent());
     const spoilt = newEvent(change);
     const outcomes = await Promise.allSettled(events.toSpliced(5, 0, spoilt).map((event) => store.append(event)));
@@ -251,7 +251,7 @@ describe("one bad row of a batch", () => {
     expect(await store.append(newEvent({ idempotencyKey: spoilt.idempotencyKey }))).toBe("stored");
   });
 
-  it("fails alone, also if there are two of them", async () => {
+  it("fails alone, even if there are two of them", async () => {
     const events = range(20).map((index) => newEvent(index % 6 === 3 ? { sdkVersion: "" } : {}));
     const outcomes = await Promise.allSettled(events.map((event) => store.append(event)));
     const good = events.filter((_, index) => index % 6 !== 3);
@@ -279,7 +279,7 @@ describe("a missing partition", () => {
     expect(await storedIds(events)).toEqual(idsOf(events));
   });
 
-  it("is created once, when several stores need it at the same time", async () => {
+  it("is created once, even if several stores need it at the same time", async () => {
     const later = Date.now() + 25 * DAY_MS;
     const stores = [store, ...(await Promise.all(range(3).map(() => openStore())))];
     const events = range(40).map(() => newEvent({ receivedAt: later }));
@@ -309,7 +309,7 @@ describe("idempotency keys that are taken at the same time", () => {
     await Promise.all(others.map((other) => other.close()));
   });
 
-  it("by two bare transactions in opposite order are waited for in a line, not in a circle", async () => {
+  it("that two bare transactions take in opposite order are waited for in turn, without a deadlock", async () => {
     const clients = await Promise.all(
       range(2).map(async () => {
         const client = new pg.Client({ ...system.database, pipeline: true });
@@ -317,7 +317,7 @@ describe("idempotency keys that are taken at the same time", () => {
         return client;
       }),
     );
-    // Slow enough that both are under way at once.
+    // The function is slow enough that both transactions run at the same time.
     await owner.query(`create or replace function slow() returns trigger language plpgsql as
       $$ begin perform pg_sleep(0.002); return new; end $$`);
     await owner.query("create trigger slow before insert on idempotency_key for each row execute function slow()");
@@ -337,7 +337,7 @@ describe("idempotency keys that are taken at the same time", () => {
     }
   });
 
-  it("by a transaction that rolls back are free again for an event that waits", async () => {
+  it("that a transaction has rolled back are free again for an event that waits", async () => {
     const [mine, theirs] = [newEvent(), newEvent()];
     await holdKey(mine, theirs);
     const answer = store.append(mine);
@@ -346,7 +346,7 @@ describe("idempotency keys that are taken at the same time", () => {
     expect(await answer).toBe("stored");
   });
 
-  it("by a transaction that commits are answered with its entry", async () => {
+  it("that a transaction has committed are answered with its entry", async () => {
     const [mine, theirs] = [newEvent(), newEvent()];
     await holdKey(mine, theirs);
     const answer = store.append(mine);
@@ -356,7 +356,7 @@ describe("idempotency keys that are taken at the same time", () => {
     expect(await storedIds([mine])).toEqual([]);
   });
 
-  it("by a transaction that is not visible at once are looked up again", async () => {
+  it("of a transaction that is not visible at once are looked up again", async () => {
     const first = newEvent();
     await store.append(first);
     let hidden = 2;
@@ -384,7 +384,7 @@ describe("idempotency keys that are taken at the same time", () => {
   }
 });
 
-describe("the event store in transient trouble", () => {
+describe("the event store during a transient failure", () => {
   it("reports a cut connection as Unavailable or continues, and every answered event is stored", async () => {
     await store.append(newEvent());
     await owner.query(
@@ -396,7 +396,7 @@ describe("the event store in transient trouble", () => {
       if (outcome.status === "rejected") expect(outcome.reason).toBeInstanceOf(Unavailable);
       else expect(await storedIds([events[index] as NewEvent])).toHaveLength(1);
     }
-    // A client's retry: the same key, and an event of its own.
+    // A client's retry, with the same key and a new event.
     const retry = async ({ idempotencyKey }: NewEvent): Promise<void> => {
       const again = newEvent({ idempotencyKey });
       const append = () => store.append(again).catch(() => undefined);
@@ -424,7 +424,7 @@ describe("the event store in transient trouble", () => {
     expect(await storedIds([event])).toEqual([]);
   });
 
-  it("ends a connection that is being opened while it closes", async () => {
+  it("ends a connection that is being opened when the store closes", async () => {
     const closing = await openStore({ database: { ...system.database, application_name: "closing" } });
     const appended = closing.append(newEvent()).catch(() => undefined);
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
@@ -435,7 +435,7 @@ describe("the event store in transient trouble", () => {
     await expect.poll(count).toBe(0);
   });
 
-  it("rejects early from the first failed commit on, until its monitor says that the database is back", async () => {
+  it("rejects early after the first failed commit, until its monitor reports that the database is available again", async () => {
     const dependencies = new Dependencies(2_000);
     const dependency = dependencies.get("database");
     const watchedDatabase = { ...withDeadlineOf(dependency, system.database), application_name: "watched" };

@@ -23,15 +23,18 @@ import { type ParametersOf, query, sql, type Statement } from "../postgres/state
 
 /** Maximum number of events in one transaction. */
 const MAX_BATCH_EVENTS = 64;
-/** One batch is prepared while another waits for the disk. */
+/** While one batch waits for the disk, another is prepared. */
 const MAX_PARALLEL_BATCHES = 2;
-/** Maximum time in milliseconds that an event waits, under load, for others to share its transaction. */
+/** Maximum time in milliseconds for which an event waits under load, so that others share its transaction. */
 const BATCH_LINGER_MS = 5;
-/** Each statement is planned once: a batch of another size is no reason to plan again, which costs more than to run it. */
+/**
+ * Each statement is planned once. Planning again for a batch of another size would cost more than running the
+ * statement.
+ */
 const GENERIC_PLAN_OPTION = "-c plan_cache_mode=force_generic_plan";
 const COMMIT_OPERATION = "commit batch";
 
-/** A row that fits no partition breaks no constraint that has a name. */
+/** Whether the row fits no partition. Such an error names no constraint. */
 function isPartitionMissing(error: unknown): boolean {
   return sqlState(error) === SQL_STATES.checkViolation && constraintOf(error) === undefined;
 }
@@ -42,16 +45,16 @@ export interface EventStoreOptions {
   readonly executor: Executor;
   readonly partitions: Partitions;
   readonly pseudonymizer: Pseudonymizer;
-  /** Opens a chain of audit entries, for one connection. */
+  /** Opens a chain of audit entries for one connection. */
   readonly newLane: () => Lane;
   /**
-   * Whether all that an event needs is there, as far as is known: false from the first call that finds the database
-   * away or read-only, until its monitor says otherwise.
+   * Whether everything that an event needs is available, as far as this process knows. It is false after the first call
+   * that finds the database unavailable or read-only, until the database's monitor reports otherwise.
    */
   readonly canStore: () => boolean;
   /** Reads new erasures and lost secrets, so that a stale event can be sealed again. */
   readonly onStale: () => Promise<void>;
-  /** Called when a connection was lost: events that were sealed with earlier knowledge are stale. */
+  /** Called when a connection was lost, because events that were sealed before are then stale. */
   readonly onConnectionLost: () => void;
   /** Number of lost connections. */
   readonly generation: () => number;
@@ -60,7 +63,7 @@ export interface EventStoreOptions {
   readonly onBatch: (events: number, seconds: number) => void;
 }
 
-/** The result of an event, or the error why it alone could not be stored. */
+/** The result of an event, or the error because of which this event could not be stored. */
 type Result = CommitResult | Failed;
 
 class Failed {
@@ -118,7 +121,7 @@ export class PostgresEventStore implements EventStore {
         await this.#options.onStale();
         return "stale";
       }
-      // The transaction that held the key has committed or rolled back; after a rollback this event can take the key.
+      // The transaction that held the key has committed or rolled back. After a rollback this event can take the key.
       const entry = await this.findKey(event.account, event.idempotencyKey);
       if (entry) return entry;
     }
@@ -178,7 +181,7 @@ export class PostgresEventStore implements EventStore {
     }
   }
 
-  /** One bad row must not fail its neighbours: each event is committed alone, and a failure fails one event only. */
+  /** Commits each event in a separate transaction, so that a bad row makes only its own event fail. */
   async #commitApart(events: readonly NewEvent[], lane: number): Promise<readonly Result[]> {
     const results: Result[] = [];
     for (const event of events) {
@@ -200,7 +203,7 @@ export class PostgresEventStore implements EventStore {
     } catch (error) {
       if (isTransient(error)) this.#drop(lane);
       if (!isPartitionMissing(error)) throw error;
-      // The new partition is not the one that the events were sealed for.
+      // The events were not sealed for the new partition.
       for (const { purpose, receivedAt } of events) await this.#options.partitions.ensure(purpose, receivedAt);
       return events.map(() => "stale");
     }
@@ -214,7 +217,7 @@ export class PostgresEventStore implements EventStore {
     if (this.#closed) throw new Unavailable("the event store is closed");
     const client = this.#clients[lane];
     if (client) return client;
-    // A new connection may lead to another database, which was not compared yet.
+    // A new connection may lead to another database, which has not been compared yet.
     this.#requireDependencies();
     return (this.#clients[lane] = this.#connect(lane));
   }
@@ -241,7 +244,7 @@ export class PostgresEventStore implements EventStore {
     return client;
   }
 
-  /** A connection that failed is not asked again, whether or not it has noticed that it is dead. */
+  /** A failed connection is not used again, whether or not it has detected that it is dead. */
   #drop(lane: number): void {
     const client = this.#clients[lane];
     if (!client) return;

@@ -5,7 +5,7 @@ import type { Transaction } from "../postgres/executor.ts";
 import { SQL_STATES } from "../postgres/sql-states.ts";
 import { query, sql } from "../postgres/statement.ts";
 
-/** Commit batches queue behind a session that waits for the lock, so it gives up soon and tries again. */
+/** Commit batches wait behind a session that waits for the lock, so this session gives up soon and tries again. */
 const LOCK_TIMEOUT = "200ms";
 const RETRY_MS = 200;
 const MAX_TRIES = 150;
@@ -13,8 +13,8 @@ const MAX_TRIES = 150;
 const LOCK_INGESTION_EXCLUSIVE = sql("select lock_ingestion_exclusive()");
 
 /**
- * Waits until no commit batch is under way and lets none begin before the transaction ends.
- * @throws Unavailable where a batch stays under way for a minute.
+ * Waits until no commit batch is running, and prevents new ones until the transaction ends.
+ * @throws Unavailable if a batch runs for a minute.
  */
 export async function excludeIngestion(executor: Transaction): Promise<void> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {

@@ -1,4 +1,4 @@
-/** Searches with filters that no index serves: they look through all events, and stop when their time is over. */
+/** Searches with filters that no index supports. They read all events, and stop when their time is over. */
 import type { MonotonicClock } from "../ports.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { findPartitions } from "./partition-slices.ts";
@@ -8,29 +8,29 @@ import { type EventFilter, type ListedEvent, listEvents, receivedAtOf } from "./
 export const isIndexed = ({ account, actionId, platform, purpose }: EventFilter): boolean =>
   account !== undefined || actionId !== undefined || (platform === undefined && purpose === undefined);
 
-/** The first span of time that is searched; the next one doubles where a search was quick. */
+/** The first span of time that is searched. The next span is twice as long if the search was quick. */
 const FIRST_SPAN_MS = 900_000;
 const QUICK_MS = 100;
 
 export interface Search {
   readonly filter: EventFilter;
   readonly limit: number;
-  /** Continues behind this event. */
+  /** The search continues after this event. */
   readonly after: string | undefined;
-  /** Milliseconds. */
+  /** The time limit in milliseconds. */
   readonly timeMs: number;
 }
 
 export interface Found {
   readonly events: readonly ListedEvent[];
   /**
-   * Everything received from here on was searched; milliseconds since the Unix epoch. Absent where the search reached its
-   * limit of rows, or the end.
+   * Everything that was received from this time on was searched; milliseconds since the Unix epoch. Absent if the
+   * search reached its limit of rows, or the end.
    */
   readonly searchedUntil?: number;
 }
 
-/** Walks back in time, span by span, until there are enough rows, no time, or nothing left to search. */
+/** Searches back in time, span by span, until there are enough rows, the time is over, or everything was searched. */
 export async function findEvents(executor: Executor, clock: MonotonicClock, search: Search): Promise<Found> {
   const { filter, limit, after, timeMs } = search;
   const deadline = clock.now() + timeMs;

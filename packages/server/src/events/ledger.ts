@@ -1,4 +1,4 @@
-/** Events and their idempotency keys: which event holds a key, and both deleted by event id. */
+/** Events and their idempotency keys: finds the event that holds a key, and deletes both by event id. */
 import type { Executor, OwnerTransaction } from "../postgres/executor.ts";
 import { groupByPartition, type Partition, SAMPLE_PARTITION, withinOf } from "./partition-slices.ts";
 import { receivedAtOf } from "./read-events.ts";
@@ -20,7 +20,7 @@ const FIND_KEY_HOLDER = sql(
   { event_id: "uuid" },
 );
 
-/** The id of the event that holds an idempotency key; none where it is erased. */
+/** The id of the event that holds an idempotency key; `undefined` if the event is erased. */
 export async function findKeyHolder(executor: Executor, account: string, key: string): Promise<string | undefined> {
   return (await query(executor, FIND_KEY_HOLDER, [account, key])).rows[0]?.event_id;
 }
@@ -34,7 +34,7 @@ const DELETE_LEDGER_ROWS = sql(
   { account: "text", key: "text", event_id: "uuid", request_mac: "bytea", purpose: "int4", received_at: "timestamptz" },
 );
 
-/** Deletes the idempotency keys of events. @returns their rows, of which tombstones are to be made. */
+/** Deletes the idempotency keys of events. @returns their rows, from which tombstones are made. */
 export async function deleteLedgerRows(
   executor: OwnerTransaction,
   eventIds: readonly string[],
@@ -85,7 +85,7 @@ const SCHEDULE_KEY_DELETION = sql(
   ["int4[]", "timestamptz[]"],
 );
 
-/** The next retention pass deletes the idempotency keys of these times again, where their partition is dropped. */
+/** Makes the next retention pass delete idempotency keys of these times again, if their partition was dropped. */
 export async function scheduleIdempotencyKeyDeletion(
   executor: OwnerTransaction,
   events: readonly { readonly purpose: number; readonly received_at: string }[],

@@ -1,9 +1,9 @@
 import type pg from "pg";
 
-/** Purposes that share the partitions of `makePartitions`. */
+/** The number of purposes to which the partitions of `makePartitions` belong. */
 const PURPOSES = 20;
 
-/** Makes partitions of a day for each purpose, from today's backwards, until there are at least `partitions`. */
+/** Makes partitions of a day for each purpose, from today backwards, until there are at least `partitions`. */
 export async function makePartitions(owner: pg.Client, partitions: number): Promise<void> {
   await owner.query(
     `insert into purpose (code, id, title) select code, 'purpose-' || code, 'Purpose' from generate_series(2, ${PURPOSES}) code`,

@@ -1,7 +1,7 @@
 /**
- * Reads, erasures, holds and expiry among many partitions: 700 in `npm test`, 5,000 in `npm run soak` or with
- * `PARTITIONS=5000`. Locks are counted, because they do not depend on the machine. Planning time does, and is asserted in
- * the long run alone.
+ * Tests of reads, erasures, holds and expiry with many partitions: 700 in `npm test`, and 5,000 in `npm run soak` or
+ * with `PARTITIONS=5000`. The tests count locks, because their number does not depend on the machine. Planning time
+ * depends on it, so only the long run checks it.
  */
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -29,7 +29,7 @@ import { type EventFilter, findEvent, listEvents } from "./read-events.ts";
 const PARTITIONS = Number(process.env["PARTITIONS"] ?? rounds(700, 5_000));
 const IS_LONG_RUN = PARTITIONS > 700;
 const MAX_LOCKS = 200;
-/** Maximum number of locks of the owner's transaction, which keeps those of the newest partitions to its end. */
+/** Maximum number of locks of the owner's transaction, which keeps the locks of the newest partitions until its end. */
 const MAX_LOCKS_OF_AN_ORDER = 400;
 const MAX_PLANNING_MS = 40;
 const DAY_HOURS = 24;
@@ -38,7 +38,7 @@ let database: TestDatabase;
 let system: System;
 let owner: pg.Client;
 let past: Past;
-/** Events of a month ago, a week ago and now, oldest first, each of another purpose. */
+/** Events of a month ago, a week ago and now, oldest first, each with a different purpose. */
 let events: PastEvent[];
 
 beforeAll(async () => {
@@ -68,7 +68,7 @@ interface Statement {
   readonly planningMs: number;
 }
 
-/** Runs each statement in a transaction of its own and counts its locks on tables and indexes. */
+/** Runs each statement in a separate transaction, and counts its locks on tables and indexes. */
 async function watched<T>(work: (executor: Executor) => Promise<T>): Promise<{ result: T; statements: Statement[] }> {
   const client = await system.pool.connect();
   const statements: Statement[] = [];
@@ -148,7 +148,7 @@ describe("a read among many partitions takes few locks", () => {
     expectFewLocks(statements);
   });
 
-  it("for what is sealed under a lost secret", async () => {
+  it("for events that are sealed under a lost secret", async () => {
     const [event] = events as [PastEvent];
     const { rows } = await owner.query<{ key_id: string; partition_id: string }>(
       `select key_id, partition_id from account_key k join event_partition p on p.purpose = k.purpose
@@ -164,14 +164,14 @@ describe("a read among many partitions takes few locks", () => {
     }
   });
 
-  it("and ends with a full page, from the newest partition on", async () => {
+  it("and ends with a full page, beginning with the newest partition", async () => {
     const { result, statements } = await watched((executor) => listEvents(executor, {}, 1));
     expect(result.map(({ event_id }) => event_id)).toEqual([events[2]?.eventId]);
     expect(statements).toHaveLength(2);
   });
 });
 
-/** Locks of a transaction of the owner's at its end; nothing of it is kept. */
+/** The locks of an owner's transaction at its end. The transaction is rolled back. */
 async function locksOf(work: (transaction: OwnerTransaction) => Promise<unknown>): Promise<number> {
   await owner.query("begin");
   try {
@@ -224,7 +224,7 @@ describe("an order among many partitions takes few locks", () => {
   });
 });
 
-it("a restriction among many partitions, placed and lifted, takes few locks", async () => {
+it("a restriction with many partitions, placed and lifted, takes few locks", async () => {
   const account = "one";
   const accountMac = system.pseudonymizer.restrictedAccountOf(account);
   const at = new Date().toISOString();
@@ -239,7 +239,7 @@ it("a restriction among many partitions, placed and lifted, takes few locks", as
   expect(locks).toBeLessThanOrEqual(MAX_LOCKS_OF_AN_ORDER);
 });
 
-it("expiry among many partitions takes few locks, however often it is called", async () => {
+it("expiry with many partitions takes few locks, however often it is called", async () => {
   const locks = await locksOf(async (transaction) => {
     await transaction.query("update purpose set raw_retention = '1 hour' where code = 20");
     const { rows } = await owner.query<{ partition_id: string }>(
@@ -254,12 +254,12 @@ it("expiry among many partitions takes few locks, however often it is called", a
 });
 
 describe("doctor compares partitions with the available locks", () => {
-  it("and passes where they fit", async () => {
+  it("and passes if they fit", async () => {
     const finding = (await examine(system)).find(({ what }) => what === "partitions");
     expect(finding?.detail).toContain(`${PARTITIONS} partitions`);
   });
 
-  it("and says what to set where a query over all of them would not fit", () => {
+  it("and says which setting to change if a query over all of them would not fit", () => {
     const load = { partitions: 2_000, locks: 12_000, capacity: 6_400, sessions: 100 };
     expect(partitionFinding(load)).toMatchObject({
       ok: false,
@@ -269,7 +269,7 @@ describe("doctor compares partitions with the available locks", () => {
   });
 });
 
-/** A running transaction replaces the transactions that the work would begin. */
+/** Makes the work use the running transaction instead of beginning transactions. */
 const withoutTransactions = (executor: Executor): Connection => {
   const connection: Executor = {
     query: (text, values) => executor.query(/^(begin|commit|rollback)$/.test(text) ? "select" : text, values),

@@ -7,7 +7,7 @@ export const TEST_KEY = "00000000-0000-4000-8000-000000000001";
 
 let made = 0;
 
-/** An event as the ingest core hands it to the store, with a key of its own. */
+/** An event in the form in which the ingest core passes it to the store, with a new idempotency key. */
 export function newEvent(change: Partial<NewEvent> = {}): NewEvent {
   const receivedAt = change.receivedAt ?? Date.now();
   return {

@@ -13,8 +13,8 @@ import {
 } from "../postgres/statement.ts";
 
 /**
- * Maximum number of partitions in one statement. PostgreSQL locks the table and the five indexes of each, and plans
- * each by itself: a statement over all partitions would use up the lock table of the whole cluster.
+ * Maximum number of partitions in one statement. PostgreSQL locks the table and the five indexes of each partition, and
+ * plans each separately. A statement over all partitions would use up the lock table of the whole cluster.
  */
 const MAX_SLICE_PARTITIONS = 20;
 
@@ -26,14 +26,15 @@ export interface Partition {
   readonly upper_ms: number;
 }
 
-/** A filter for partitions; by default all that are not dropped. */
+/** A filter for partitions. Default: all partitions that are not dropped. */
 export interface PartitionFilter {
   readonly purpose?: number;
-  /** Partitions that overlap this range: milliseconds since the Unix epoch, both ends included. */
+  /** Partitions that overlap this range; milliseconds since the Unix epoch, both ends inclusive. */
   readonly from?: number;
   readonly to?: number;
   /**
-   * Partitions that hold an event of the account, by the ledger; all partitions for an account with very many events.
+   * Partitions that contain an event of the account, by the ledger. For an account with very many events, all
+   * partitions.
    */
   readonly account?: string;
 }
@@ -82,7 +83,7 @@ export async function findPartitions(executor: Executor, filter: PartitionFilter
 /** Binds a value and returns its placeholder. */
 export type Bind = (value: unknown) => string;
 
-/** @param event the name that the query gives the events; @param view whether they are those of a view. */
+/** @param event the alias of the events in the query. @param view whether the events are read from a view. */
 export type Within = (event: string, view?: "view") => string;
 
 /** A condition that names a partition by constants. */
@@ -101,7 +102,7 @@ export function branchesOf(
   return partitions.map((partition) => `(${branch(withinOf(partition, bind), partition)})`).join(" union all ");
 }
 
-/** Groups keys by the partition that holds their events; those whose partition is dropped are left out. */
+/** Groups keys by the partition that contains their events. Keys of a dropped partition are left out. */
 export async function groupByPartition<Key extends { readonly purpose: number; readonly received_at: string }>(
   executor: Executor,
   keys: readonly Key[],
@@ -123,17 +124,17 @@ export async function groupByPartition<Key extends { readonly purpose: number; r
   return groups;
 }
 
-/** A time in milliseconds that is longer than the time between the receipt of an event and its commit. */
+/** Milliseconds that are longer than the time between the receipt of an event and its commit. */
 export const RECENT_MS = 3_600_000;
 
-/** Relations of a partition that a statement locks: the table and its indexes. */
+/** Number of relations of a partition that a statement locks: the table and its indexes. */
 const LOCKS_PER_PARTITION = 6;
 
 export interface PartitionLoad {
   readonly partitions: number;
   /** Locks that a statement over all partitions takes. */
   readonly locks: number;
-  /** Locks that the cluster's lock table can hold, and the sessions that share them. */
+  /** Number of locks that the cluster's lock table can hold, and the sessions that share them. */
   readonly capacity: number;
   readonly sessions: number;
 }
@@ -166,7 +167,7 @@ export function* slicesOf(partitions: readonly Partition[]): Generator<readonly 
     yield partitions.slice(at, at + MAX_SLICE_PARTITIONS);
 }
 
-/** A partition for composing a sample of a statement, which shows its types. */
+/** A partition for the composition of a sample statement, which shows the statement's types. */
 export const SAMPLE_PARTITION: Partition = {
   partition_id: "00000000-0000-0000-0000-000000000000",
   purpose: 1,
@@ -178,13 +179,13 @@ export const SAMPLE_PARTITION: Partition = {
 export interface PartitionQuery<Values extends readonly unknown[], Row> {
   /** The statement over a slice. */
   readonly over: (partitions: readonly Partition[], values: readonly unknown[]) => ComposedQuery<Row>;
-  /** Exists for the compiler only. */
+  /** Exists only for the compiler. */
   readonly types?: { readonly values: Values };
 }
 
 /**
  * Declares a query over partitions, at the top level of a module.
- * @param parameters bound as `$1` and so on; a branch may refer to them.
+ * @param parameters the types of the values `$1` and so on, to which a branch may refer.
  */
 export function partitionQuery<const Types extends readonly ParameterType[], const Of extends Columns>(
   parameters: Types,
@@ -202,7 +203,7 @@ export function partitionQuery<const Types extends readonly ParameterType[], con
   return { over: composed(compose, columns, [sample], parameters) };
 }
 
-/** Rows of a query over partitions, which it walks in slices. */
+/** The rows of a query over partitions. The query runs over one slice after the other. */
 export async function* queryPartitions<Values extends readonly unknown[], Row>(
   executor: Executor,
   { over }: PartitionQuery<Values, Row>,
@@ -212,7 +213,7 @@ export async function* queryPartitions<Values extends readonly unknown[], Row>(
   for (const slice of slicesOf(partitions)) yield* (await queryComposed(executor, over(slice, values))).rows;
 }
 
-/** A span of time and the partitions that hold something of it. Spans of a walk follow each other without a gap. */
+/** A span of time and the partitions that contain events of it. The spans of a walk have no gaps. */
 export interface Span {
   /** Inclusive start; absent means no start. */
   readonly from?: number;
@@ -222,8 +223,8 @@ export interface Span {
 }
 
 /**
- * Cuts all time into spans, newest first, of at most a slice of partitions each where their bounds allow it.
- * Partitions of several purposes, and of periods that were changed, may be of different lengths.
+ * Cuts all time into spans, newest first. Each span has at most a slice of partitions, if the bounds of the partitions
+ * allow it. Partitions of several purposes, or of periods that were changed, may have different lengths.
  */
 export function* spansOf(partitions: readonly Partition[]): Generator<Span> {
   const bounds = [...new Set(partitions.map(({ lower_ms }) => lower_ms))].toSorted((a, b) => b - a);

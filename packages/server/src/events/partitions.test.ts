@@ -16,7 +16,7 @@ import { Partitions } from "./partitions.ts";
 const DAY_MS = 86_400_000;
 const TODAY = Math.floor(Date.now() / DAY_MS) * DAY_MS;
 
-/** Each test takes days of its own, counted from today. */
+/** Each test uses different days, counted from today. */
 const day = (number: number): number => TODAY + number * DAY_MS;
 
 let database: TestDatabase;
@@ -44,7 +44,7 @@ interface Row {
   readonly to: number;
 }
 
-/** What the database says of the partitions of a purpose, oldest first. */
+/** The partitions of a purpose in the database, oldest first. */
 async function partitionsOf(purpose = 1): Promise<Row[]> {
   const { rows } = await owner.query<Row>(
     `select partition_id as id, table_name as name, extract(epoch from lower_bound)::float8 * 1000 as from,
@@ -54,14 +54,14 @@ async function partitionsOf(purpose = 1): Promise<Row[]> {
   return rows;
 }
 
-/** The tables that are attached to `event`, as the catalogs have them. */
+/** The tables that are attached to `event`, by the system catalogs. */
 async function attached(): Promise<string[]> {
   const text = "select inhrelid::regclass::text as name from pg_inherits where inhparent = 'event'::regclass";
   return (await owner.query<{ name: string }>(text)).rows.map(({ name }) => name);
 }
 
 describe("a partition of events", () => {
-  it("is created on demand, and then known without a query", async () => {
+  it("is created on demand, and afterwards is known without a query", async () => {
     const partitions = new Partitions(system.pool);
     const made = partitions.find(1, day(1) + 1);
     expect(made).toBeInstanceOf(Promise);
@@ -72,7 +72,7 @@ describe("a partition of events", () => {
     expect(await new Partitions(system.pool).find(1, day(1))).toMatchObject({ secret });
   });
 
-  it("holds one day of UTC, in any time zone of the session", async () => {
+  it("contains one day of UTC, in any time zone of the session", async () => {
     const zones = ["UTC", "Pacific/Kiritimati", "America/St_Johns"];
     for (const [index, zone] of zones.entries()) {
       const pool = openPool(
@@ -92,7 +92,7 @@ describe("a partition of events", () => {
     }
   });
 
-  it("has the indexes, the immutability and the storage of the whole, and no granted rights", async () => {
+  it("has the indexes, the immutability and the storage of the whole table, and no granted privileges", async () => {
     const partitions = new Partitions(system.pool);
     await partitions.ensure(1, day(6));
     const name = (await partitionsOf()).find(({ from }) => from === day(6))?.name;
@@ -154,7 +154,7 @@ describe("the length of a partition", () => {
     await owner.query(text, [code, `purpose-${code}`, period]);
   }
 
-  it("follows the period, so that a purpose has about 200 at most", async () => {
+  it("follows the retention period, so that a purpose has at most about 200 partitions", async () => {
     for (const [index, [period, days]] of lengths.entries()) {
       await addPurpose(10 + index, period);
       const length = await lengthOf(10 + index, day(0));
@@ -163,7 +163,7 @@ describe("the length of a partition", () => {
     }
   });
 
-  it("is shorter where the next partition would overlap an existing one", async () => {
+  it("is shorter if the next partition would overlap an existing one", async () => {
     await addPurpose(30, "30 days");
     const monday = day(0) + ((8 - new Date(day(0)).getUTCDay()) % 7) * DAY_MS;
     expect(await lengthOf(30, monday)).toBe(1);
@@ -174,7 +174,7 @@ describe("the length of a partition", () => {
 });
 
 describe("the creation of partitions ahead of time", () => {
-  it("makes those of today and of the days after it, next to each other, once", async () => {
+  it("makes the partitions of today and of the following days, without gaps, once", async () => {
     const partitions = new Partitions(system.pool);
     await partitions.prepare(2, day(0) + DAY_MS / 2, 7);
     const made = await partitionsOf(2);
@@ -185,12 +185,12 @@ describe("the creation of partitions ahead of time", () => {
     expect(await partitionsOf(2)).toEqual(made);
   });
 
-  it("takes no lock that ingestion would have to wait for, nor waits for it", async () => {
+  it("takes no lock for which ingestion would have to wait, and does not wait for ingestion", async () => {
     const store = await openEventStore(system, { partitions: new Partitions(system.pool) });
     await store.append(newEvent({ receivedAt: day(8) }));
     await owner.query("begin");
     try {
-      // The transaction has inserted an event, as a batch does that is under way.
+      // The transaction has inserted an event, as a running batch does.
       await owner.query(
         `insert into event select account, purpose, received_at + interval '1 second', event_id, collected_at,
         schema_version, idempotency_key, action_id, action_type, session_id, event_type, sdk_version, platform, app_version, payload, key_id

@@ -7,7 +7,7 @@ import { query, sql, type Statement } from "../postgres/statement.ts";
 
 /** Maximum number of partitions of a purpose in memory. */
 const MAX_KNOWN = 100;
-/** Partitions are created this far ahead; they may be a month long. */
+/** Partitions are created this far in advance. They may cover a month. */
 const FARTHEST_MS = 8 * 86_400_000;
 
 interface KnownPartition extends PartitionSecrets {
@@ -21,7 +21,7 @@ const ADD_PARTITION_SECRETS = sql(
   ["uuid[]", "uuid[]"],
 );
 
-/** Puts a new secret in the place of each partition's lost one. */
+/** Replaces the lost secret of each partition with a new one. */
 export async function addPartitionSecrets(
   executor: OwnerTransaction,
   partitions: readonly string[],
@@ -69,8 +69,8 @@ export const FEATURE_VALUES: PartitionedTable = {
 };
 
 /**
- * Finds the partitions of `event`, or of another table; a function of the owner's creates a missing one. `prepare` creates them ahead of
- * time, so that no request has to wait.
+ * Finds the partitions of `event` or of another table. A function of the owner creates a missing partition. `prepare`
+ * creates partitions in advance, so that no request has to wait.
  */
 export class Partitions implements PartitionRegistry {
   readonly #executor: Executor;
@@ -88,7 +88,7 @@ export class Partitions implements PartitionRegistry {
     return this.#known.get(purpose)?.find(({ from, end }) => from <= at && at < end) ?? this.ensure(purpose, at);
   }
 
-  /** @throws Unavailable; with the code partition-missing where a clock jumped, and none may be made */
+  /** @throws Unavailable; it has the code partition-missing if a clock jumped and no partition may be made. */
   async ensure(purpose: number, at: number): Promise<PartitionSecrets> {
     const generation = this.#generation;
     const { rows } = await query(this.#executor, this.#table.ensure, [purpose, new Date(at).toISOString()]).catch(
@@ -128,8 +128,8 @@ export class Partitions implements PartitionRegistry {
   }
 
   /**
-   * Forgets all partitions: the database may be another one, may have lost its last seconds, or a loss of secrets was
-   * accepted.
+   * Forgets all partitions, because the database may be another one or may have lost its last seconds, or because a
+   * loss of secrets was accepted.
    */
   clear(): void {
     this.#generation++;
@@ -141,7 +141,7 @@ export class Partitions implements PartitionRegistry {
     this.#known.set(purpose, others);
   }
 
-  /** Makes the partition of now and the next `ahead` ones, but none that begins in more than eight days. */
+  /** Makes the current partition and the next `ahead` ones, except partitions that begin in more than eight days. */
   async prepare(purpose: number, now: number, ahead: number): Promise<void> {
     for (let count = 0, at = now; count <= ahead && at <= now + FARTHEST_MS; count++) {
       at = (await this.ensure(purpose, at)).end;

@@ -48,7 +48,7 @@ describe("the list of events", () => {
       "insert into purpose (code, id, title) values (2, 'second', 'Second'); update purpose set raw_retention = '100 days'",
     );
     const store = await openEventStore(system);
-    // Over three days and two purposes, many in the same millisecond.
+    // The events cover three days and two purposes. Many have the same millisecond.
     events = Array.from({ length: 120 }, (_, index) =>
       newEvent({
         receivedAt: TODAY + (index % 3) * DAY_MS + Math.floor(index / 12),
@@ -112,7 +112,7 @@ describe("the list of events", () => {
     );
   });
 
-  it("reads values that look like SQL as values", async () => {
+  it("treats values that look like SQL as values", async () => {
     expect(await listEvents(system.pool, { account: "' or true --" }, 10)).toEqual([]);
   });
 
@@ -131,7 +131,7 @@ describe("the id of an event", () => {
   });
 });
 
-/** A node of a plan, with those below it. */
+/** A node of a plan, with its child nodes. */
 interface Plan {
   readonly "Node Type": string;
   readonly "Relation Name"?: string;
@@ -147,9 +147,9 @@ describe("each access pattern of events uses its index", () => {
   let system: System;
   let owner: pg.Client;
   let close: () => Promise<void>;
-  /** The index of `event` that an index of a partition belongs to. */
+  /** The index of `event` to which an index of a partition belongs. */
   let wholeOf: Map<string, string>;
-  /** An event in the middle of the newest partition. */
+  /** The id of an event in the middle of the newest partition. */
   let middle: string;
 
   beforeAll(async () => {
@@ -182,7 +182,7 @@ describe("each access pattern of events uses its index", () => {
 
   afterAll(() => close?.());
 
-  /** The indexes that the page is read by; fails where a partition is read without one. */
+  /** The indexes that are used to read the page. It fails if a partition is read without an index. */
   async function indexesOf(filter: EventFilter, after?: string): Promise<string[]> {
     const [span] = [...spansOf(await findPartitions(system.pool))];
     const { text, values } = listQuery(filter, span ?? { partitions: [] }, 50, after);
@@ -213,7 +213,7 @@ describe("each access pattern of events uses its index", () => {
     expect(new Set(await indexesOf(filter, middle))).toEqual(new Set([index]));
   });
 
-  it("and finds a single event without reading a whole partition", async () => {
+  it("and a single event is found without reading a whole partition", async () => {
     const text = "select account from event where received_at = $1 and event_id = $2";
     const values = [receivedAtOf(middle).toISOString(), middle];
     const { rows } = await system.pool.query<{ "QUERY PLAN": [{ Plan: Plan }] }>(

@@ -26,13 +26,13 @@ import {
 
 export interface ReadOptions {
   /**
-   * Whether restricted events are read, too. Only for what a restriction allows: for the person, and for legal claims,
-   * by the privacy role.
+   * Whether restricted events are read, too. A restriction allows this only for the person and for legal claims,
+   * through the privacy role.
    */
   readonly includeRestricted?: boolean;
 }
 
-/** What a list is limited to. */
+/** The limits of a list. */
 export interface EventFilter extends ReadOptions {
   readonly account?: string;
   readonly actionId?: string;
@@ -42,11 +42,11 @@ export interface EventFilter extends ReadOptions {
   readonly sessionId?: string;
   readonly idempotencyKey?: string;
   readonly platform?: string;
-  /** Code of the purpose. */
+  /** The code of the purpose. */
   readonly purpose?: number;
-  /** Received at or after this time; milliseconds since the Unix epoch. */
+  /** Includes events that were received at or after this time; milliseconds since the Unix epoch. */
   readonly from?: number;
-  /** Received before this time; milliseconds since the Unix epoch. */
+  /** Includes events that were received before this time; milliseconds since the Unix epoch. */
   readonly to?: number;
 }
 
@@ -54,14 +54,14 @@ export interface EventFilter extends ReadOptions {
 const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /**
- * The time at which an event was received, from its id: the millisecond of a UUID of version 7 is that of
- * `received_at`. For an id of another origin the time is arbitrary, but one that the database can read.
+ * The time at which an event was received, from its id: the millisecond in a UUID of version 7 is that of
+ * `received_at`. For an id of another origin the time is arbitrary, but the database can read it.
  */
 export function receivedAtOf(eventId: string): Date {
   return new Date(Math.min(Number.parseInt(eventId.replaceAll("-", "").slice(0, 12), 16), LATEST_MS));
 }
 
-/** Events that may be read and, of those, events that may be analysed. */
+/** Views of events that may be read, and of those of them that may be analysed. */
 type EventView = "live_event" | "unrestricted_event";
 
 // guard(true): only a read that asks for restricted events gets them
@@ -69,7 +69,7 @@ type EventView = "live_event" | "unrestricted_event";
 const viewOf = ({ includeRestricted = false }: ReadOptions): EventView =>
   includeRestricted ? "live_event" : "unrestricted_event";
 
-/** Copies that holds keep; they are in no partition. */
+/** Matches copies that holds keep, which are in no partition. */
 const IS_HELD_COPY = "partition_purpose = -1";
 const SEALED_COLUMNS = `${EVENT_COLUMNS}, key_id, hold_id, payload`;
 const SEALED_TYPES = { ...EVENT_TYPES, key_id: "uuid?", hold_id: "uuid?", payload: "bytea" } as const;
@@ -79,9 +79,11 @@ const FOUND_COLUMNS = `${SEALED_COLUMNS}, ${STATE_COLUMNS}`;
 const FOUND_TYPES = { ...SEALED_TYPES, ...STATE_TYPES } as const;
 
 interface EventState {
-  /** Whether a hold covers it: then it may have expired, or be erased except for the hold's copy. */
+  /**
+   * Whether a hold covers the event. If so, the event may have expired, or may be erased except for the hold's copy.
+   */
   readonly held: boolean;
-  /** Whether it is excluded from analysis: by a restriction, or because only a hold keeps it since it was erased. */
+  /** Whether the event is excluded from analysis, by a restriction or because it is erased and only a hold keeps it. */
   readonly restricted: boolean;
 }
 
@@ -92,7 +94,7 @@ export type ListedEvent = EventRow & EventState;
 
 const IS_SAME_EVENT = "e.received_at = $1 and e.event_id = $2";
 
-/** A search for one event in a view, in partitions and among the copies that holds keep. */
+/** A search for one event in a view, both in partitions and among the copies that holds keep. */
 const findInView = <const Of extends Columns>(view: EventView, columns: string, types: Of): FindOne<RowOf<Of>> => ({
   inPartitions: partitionQuery(
     ["timestamptz", "uuid"],
@@ -128,7 +130,10 @@ const FIND_EVENT = {
   unrestricted_event: findInView("unrestricted_event", FOUND_COLUMNS, FOUND_TYPES),
 };
 
-/** Finds an event by its id alone: the id says when it was received, and so in which partition of each purpose it may be. */
+/**
+ * Finds an event by its id alone. The id contains the time of receipt, and so determines the possible partition of each
+ * purpose.
+ */
 export async function findEvent(
   executor: Executor,
   eventId: string,
@@ -162,7 +167,7 @@ const REVEAL_EVENT = sql(
 
 /**
  * Reads the payload of an event that a committed audit entry of this login names, within a minute of the entry.
- * @returns `undefined` where the event was deleted meanwhile.
+ * @returns `undefined` if the event was deleted in the meantime.
  */
 export async function revealEvent(
   executor: Executor,
@@ -212,8 +217,8 @@ const READ_EVENTS = partitionQuery(
 );
 
 /**
- * Reads the events of these keys in their partitions, for analysis: restricted, erased and expired ones, and what only a
- * hold keeps, are left out.
+ * Reads the events of these keys in their partitions, for analysis. Restricted, erased and expired events are left out,
+ * as are events that only a hold keeps.
  */
 export async function readEvents(
   executor: Executor,
@@ -229,12 +234,14 @@ export async function readEvents(
   return Array.fromAsync(rows, storedEvent);
 }
 
-/** What a list reads of an event: a login of the admin API may read no payload. */
+/** The columns that a list reads of an event. They contain no payload, which a login of the admin API may not read. */
 const LISTED_COLUMNS = `e.event_id, e.idempotency_key, e.account, e.purpose, e.action_id, e.action_type, e.session_id, e.event_type,
   e.schema_version, e.sdk_version, e.platform, e.app_version, e.collected_at, e.received_at, e.restricted`;
 const NEWEST_FIRST = "order by e.received_at desc, e.event_id desc limit";
 
-/** The filters by account, action, action type and SDK version have an index each; the others narrow what those find. */
+/**
+ * The filters by account, action, action type and SDK version each have an index. The other filters narrow the result.
+ */
 function composeList(
   filter: EventFilter,
   span: Span,
@@ -282,8 +289,8 @@ function composeList(
 const SAMPLE_SPAN: Span = { from: 0, to: 1, partitions: [SAMPLE_PARTITION] };
 
 /**
- * The query of a page of events of a span, newest first, behind the event `after`.
- * @param span with a slice of partitions at most.
+ * The query for a page of events of a span, newest first, after the event `after`.
+ * @param span a span with at most one slice of partitions.
  */
 export const listQuery = composed(composeList, { ...EVENT_TYPES, ...STATE_TYPES }, [
   [{}, { partitions: [] }, 1, undefined],
@@ -295,7 +302,10 @@ export const listQuery = composed(composeList, { ...EVENT_TYPES, ...STATE_TYPES 
   [{ sessionId: "", idempotencyKey: "", platform: "", purpose: 1, from: 0, to: 1 }, SAMPLE_SPAN, 1, undefined],
 ]);
 
-/** A page of events, newest first, behind the event `after`; partitions are walked from the newest until it is full. */
+/**
+ * A page of events, newest first, after the event `after`. Partitions are read from the newest on, until the page is
+ * full.
+ */
 export async function listEvents(
   executor: Executor,
   filter: EventFilter,
@@ -320,8 +330,8 @@ export async function listEvents(
 }
 
 /**
- * Lists the events of a span. With many purposes, more partitions than a slice may cover the same time: then each slice
- * gives a page.
+ * Lists the events of a span. With many purposes, more partitions than a slice may cover the same time, and then each
+ * slice gives a page.
  */
 async function listSpan(
   executor: Executor,

@@ -1,4 +1,4 @@
-/** What an analyst reads by SQL, with the grants of docs/analyst.md. */
+/** Tests of what an analyst reads by SQL with the grants of docs/analyst.md. */
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ let database: TestDatabase;
 let system: System;
 let owner: OwnerClient;
 let analyst: pg.Client;
-/** Roles belong to the whole cluster, which other test files share. */
+/** Roles belong to the whole cluster, which other test files use, too. */
 const role = `analyst_${randomUUID().replaceAll("-", "")}`;
 let events: { readable: PastEvent; expired: PastEvent; erased: PastEvent; held: PastEvent };
 const notices: (string | undefined)[] = [];
@@ -62,12 +62,12 @@ afterAll(async () => {
   await database?.close();
 });
 
-it("the view readable_event has events that are not erased, and within their period or under a hold", async () => {
+it("the view readable_event has events that are not erased, and that are within their period or under a hold", async () => {
   const { rows } = await analyst.query("select event_id, account from drs.readable_event order by account desc");
   expect(rows).toEqual([events.readable, events.held].map(({ eventId, account }) => ({ event_id: eventId, account })));
 });
 
-it("the view readable_event shows no other row to a function of the analyst's own", async () => {
+it("the view readable_event shows no other row to a function that the analyst has written", async () => {
   await analyst.query(
     `create function pg_temp.tell(account text) returns boolean language plpgsql cost 0.0001
       as $$ begin raise notice '%', account; return true; end $$`,

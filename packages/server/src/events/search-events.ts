@@ -17,7 +17,7 @@ import {
   type ValuesOf,
 } from "../postgres/statement.ts";
 
-/** Events that an order, such as an erasure or a hold, is about. */
+/** The events that an order, such as an erasure or a hold, is about. */
 export type EventSubject =
   | { readonly kind: "account"; readonly account: string }
   /** Events of an account under one purpose, by the purpose's code. */
@@ -59,7 +59,7 @@ export const forSubjects = <T>(
   return { account: of("account"), purpose: of("purpose"), action: of("action"), event: of("event") };
 };
 
-/** Partitions that may hold events of a subject. */
+/** The partitions that may contain events of a subject. */
 function partitionsOf(executor: Executor, subject: EventSubject): Promise<readonly Partition[]> {
   switch (subject.kind) {
     case "account":
@@ -75,14 +75,14 @@ function partitionsOf(executor: Executor, subject: EventSubject): Promise<readon
 }
 
 /**
- * `kept_event`: all events, erased or expired ones included; `live_event`: events that may be read;
- * `unrestricted_event`: of those, events that may be analysed.
+ * `kept_event` has all events, including erased and expired ones. `live_event` has events that may be read.
+ * `unrestricted_event` has those of them that may be analysed.
  */
 type SearchableView = "kept_event" | "live_event" | "unrestricted_event";
 
 interface SearchText {
   readonly view: SearchableView;
-  /** The query on each partition, and on the copies that holds keep. */
+  /** The query that runs on each partition, and on the copies that holds keep. */
   readonly select: string;
   readonly where: string;
   readonly groupBy?: string;
@@ -108,7 +108,7 @@ export function eventSearch<const Parameters extends readonly ParameterType[], c
   };
 }
 
-/** Runs a search. If its rows are aggregates of slices, the caller adds them up. */
+/** Runs a search. If its rows are aggregates of slices, the caller must add them up. */
 export async function* searchEvents<Values extends readonly unknown[], Row>(
   executor: Executor,
   { inPartitions, ofCopies }: EventSearch<Values, Row>,
@@ -140,7 +140,10 @@ export async function* searchSubject<Row>(
   yield* searchEvents(executor, search[subject.kind], await partitionsOf(executor, subject), subjectValues(subject));
 }
 
-/** Copies are sealed under a hold's secret; all else is erased with the key that it is sealed under. */
+/**
+ * Copies are sealed under a hold's secret. All other events are erased together with the key under which they are
+ * sealed.
+ */
 export const NOT_ERASED = "(hold_id is not null or not is_account_key_erased(key_id))";
 
 const COUNT_STORED = subjectSearch(
@@ -154,7 +157,7 @@ const COUNT_UNRESTRICTED = subjectSearch(
   { events: "int8" },
 );
 
-/** Events of a subject that are not erased, expired ones that are not deleted yet included. */
+/** The number of a subject's events that are not erased, including expired ones that are not deleted yet. */
 export async function countStored(executor: Executor, subject: EventSubject): Promise<number> {
   return sumOfCounts(searchSubject(executor, COUNT_STORED, subject));
 }
@@ -163,7 +166,7 @@ export async function countLive(executor: Executor, subject: EventSubject): Prom
   return sumOfCounts(searchSubject(executor, COUNT_LIVE, subject));
 }
 
-/** Events of a subject that may be analysed. */
+/** The number of a subject's events that may be analysed. */
 export async function countUnrestricted(executor: Executor, subject: EventSubject): Promise<number> {
   return sumOfCounts(searchSubject(executor, COUNT_UNRESTRICTED, subject));
 }
@@ -181,7 +184,7 @@ export interface EventCountsByHoldState {
   readonly held: number;
   /** Copies of erased events that a hold keeps. */
   readonly still_held: number;
-  /** Copies of erased events whose hold has ended: the next retention pass deletes them. */
+  /** Copies of erased events whose hold has ended. The next retention pass deletes them. */
   readonly released: number;
 }
 

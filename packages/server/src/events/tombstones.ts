@@ -62,9 +62,9 @@ const LIST_ERASED_COPIES = sql(
 );
 
 /**
- * Renews the tombstones of erased events of which a hold still keeps a copy: a key is kept as long as any form of its
- * event. Does nothing while the replay window of no tombstone is over.
- * @param window SQL interval.
+ * Renews the tombstones of erased events of which a hold still keeps a copy, because a key must exist as long as any
+ * form of its event. It does nothing if no tombstone's replay window is over.
+ * @param window an SQL interval.
  */
 export async function renewHeldTombstones(
   executor: Executor,

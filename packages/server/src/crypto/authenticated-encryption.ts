@@ -1,4 +1,4 @@
-/** AES-256-GCM with a random nonce. What is sealed is `version (1) | nonce (12) | ciphertext | tag (16)`. */
+/** AES-256-GCM with a random nonce. The sealed bytes are `version (1) | nonce (12) | ciphertext | tag (16)`. */
 import { createCipheriv, createDecipheriv, type KeyObject, randomFillSync } from "node:crypto";
 import { OperatorError } from "../errors/operator-error.ts";
 
@@ -7,7 +7,7 @@ export const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const HEAD_BYTES = 1 + NONCE_BYTES;
 
-/** @param version of the format of the bytes; the associated data contains it. */
+/** @param version the version of the format of the bytes. The associated data contains it. */
 export function encrypt(key: KeyObject, version: number, associatedData: Buffer, bytes: Uint8Array): Buffer {
   const sealed = Buffer.allocUnsafe(HEAD_BYTES + bytes.length + TAG_BYTES);
   sealed[0] = version;
@@ -20,7 +20,7 @@ export function encrypt(key: KeyObject, version: number, associatedData: Buffer,
   return sealed;
 }
 
-/** @throws payload-damaged where the bytes are not what was sealed with this key and associated data. */
+/** @throws payload-damaged if the bytes were not sealed with this key and associated data. */
 export function decrypt<T>(
   key: KeyObject,
   associatedDataOf: (version: number) => Buffer,
@@ -37,7 +37,7 @@ export function decrypt<T>(
   }
 }
 
-/** Random nonces, drawn from the system some hundreds at a time. */
+/** Random nonces. Some hundreds of them are read from the system at a time. */
 class Nonces {
   readonly #pool = Buffer.alloc(NONCE_BYTES * 512);
   #used = this.#pool.length;

@@ -5,7 +5,7 @@ import type { KeyStore } from "./key-store.ts";
 /** Number of files that one call reads. */
 const SLICE_SIZE = 100;
 
-/** A key store in files: each of its calls has the deadline of the dependency, also where a call needs many files. */
+/** A key store in files. Each of its calls has the deadline of the dependency, even if the call needs many files. */
 export function boundedKeyStore(store: KeyStore, bounded: Bounded): KeyStore {
   const eachOf =
     (find: KeyStore["findMissing"]): KeyStore["findMissing"] =>
@@ -35,7 +35,7 @@ export function boundedKeyStore(store: KeyStore, bounded: Bounded): KeyStore {
   };
 }
 
-/** The keys that wrap secrets: reading and writing their file has the deadline, too. */
+/** The keys that wrap secrets. Reads and writes of their file have the deadline, too. */
 export function boundedKeySource(source: KeySource, bounded: Bounded): KeySource {
   const write = source.write?.bind(source);
   return {

@@ -12,7 +12,7 @@ import { anyPayload, crowd, payload } from "./payloads.fixture.ts";
 
 const compressor = new Compressor();
 
-/** Bytes of a text that a lane compresses. */
+/** The length of a text that a compressor on another thread compresses. */
 const LONG = 40_000;
 
 describe("the compressor", () => {
@@ -25,7 +25,7 @@ describe("the compressor", () => {
     );
   });
 
-  it("gives each of hundreds at once its own frame, in any order of sealing and opening", async () => {
+  it("gives each of hundreds of concurrent events its own frame, in any order of sealing and opening", async () => {
     const all = crowd(600);
     const frames = await Promise.all(all.map((bytes) => compressor.compress(bytes)));
     for (let index = all.length - 1; index >= 0; index--) {
@@ -34,7 +34,7 @@ describe("the compressor", () => {
   });
 
   it.each([10_000, LONG])(
-    "makes the frame of %i bytes from these alone: it says nothing of the one before",
+    "makes a frame of %i bytes from these bytes alone, and not from the previous ones",
     async (size) => {
       const [first, second] = [payload(size, "noise"), payload(size, "noise")];
       const alone = new Compressor();
@@ -47,7 +47,7 @@ describe("the compressor", () => {
     },
   );
 
-  it("compresses an event at once, and leaves a long one to a thread", async () => {
+  it("compresses an event at once, and gives a long one to another thread", async () => {
     const order: string[] = [];
     const all = [
       compressor.compress(payload(LONG, "json")).then(() => order.push("long")),
@@ -64,13 +64,13 @@ describe("the compressor", () => {
     expect(first.bytes.equals(copy)).toBe(true);
   });
 
-  it("takes bytes that are no Buffer, and a part of a larger one", async () => {
+  it("accepts a Uint8Array that is no Buffer, and a part of a larger one", async () => {
     const whole = payload(5_000, "json");
     const bytes = new Uint8Array(whole.buffer, whole.byteOffset + 100, 1_000);
     expect(decompress(await compressor.compress(bytes)).equals(whole.subarray(100, 1_100))).toBe(true);
   });
 
-  it("needs less for an event than deflate with the catalog's names, also for events that it was not made from", async () => {
+  it("needs fewer bytes for an event than deflate with the catalog's names, even for events of a kind that the dictionary does not know", async () => {
     for (const [name, make] of Object.entries(GENERATORS)) {
       const events = Array.from({ length: 20 }, (_, seed) => Buffer.from(JSON.stringify(make(seed, new Date(seed)))));
       const frames = await Promise.all(events.map((event) => compressor.compress(event)));
@@ -79,7 +79,7 @@ describe("the compressor", () => {
     }
   });
 
-  it("opens what any version of the dictionary made", async () => {
+  it("opens frames of every version of the dictionary", async () => {
     for (const version of [1, 2]) {
       const event = Buffer.from(JSON.stringify(unseenEvent(version, new Date(0))));
       const frame = await new Compressor(version).compress(event);
@@ -92,13 +92,13 @@ describe("the compressor", () => {
 describe("the dictionary", () => {
   const file = (name: string): Buffer => readFileSync(join(import.meta.dirname, "dictionaries", name));
 
-  it("never changes once it was released", () => {
+  it("never changes after its release", () => {
     expect(createHash("sha256").update(file("1.zdict")).digest("hex")).toBe(
       "164cc94983255ac987b9659a825f5e8643c143a0b1018072f130eead36df37a4",
     );
   });
 
-  it("is made from the catalog and from synthetic events alone", () => {
+  it("is made only from the catalog and synthetic events", () => {
     const { names, content } = makeDictionary();
     expect(file("2.names").toString().trimEnd().split("\n")).toEqual(names);
     expect(file("2.zdict").equals(content), "run npm run train-dictionary").toBe(true);
@@ -107,12 +107,12 @@ describe("the dictionary", () => {
 
 describe("the compressor, when a lane fails,", () => {
   /**
-   * A text whose characters and bytes are not the same number: a frame that does not fit what was asked for. Only the
-   * first version compresses what it gets.
+   * A text whose number of characters differs from its number of bytes, so that the frame does not fit the expected
+   * size. Only the first version compresses its input unchanged.
    */
   const misfit = "é".repeat(LONG) as unknown as Uint8Array;
 
-  it("rejects that call alone, and never returns a frame of another call", async () => {
+  it("rejects only that call, and never returns a frame of another call", async () => {
     const own = new Compressor(1);
     const all = Array.from({ length: 30 }, (_, index) => payload(LONG + index, index % 2 === 0 ? "json" : "noise"));
     const outcomes = await Promise.allSettled(
@@ -143,14 +143,14 @@ describe("decompression", () => {
     expect(() => decompress({ dictionary: 200, bytes: Buffer.alloc(10) })).toThrow(/dictionary 200/);
   });
 
-  it("rejects bytes that are no frame, and half a frame", async () => {
+  it("rejects bytes that are no frame, and a truncated frame", async () => {
     const { dictionary, bytes } = await compressor.compress(payload(1_000, "json"));
     for (const other of [Buffer.alloc(0), Buffer.from("garbage"), bytes.subarray(0, -1), bytes.subarray(1)]) {
       expect(() => decompress({ dictionary, bytes: other })).toThrow();
     }
   });
 
-  it("needs the dictionary: without it the frame does not open to the same bytes", async () => {
+  it("needs the dictionary, without which the frame does not open to the same bytes", async () => {
     const event = Buffer.from(
       '{"session_id":"s","event_type":"device_intel_collection","schema_version":1,"probes":{}}',
     );

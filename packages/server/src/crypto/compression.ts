@@ -4,9 +4,9 @@ import { constants, createZstdCompress, type ZstdCompress, zstdCompressSync, zst
 import { NameTokens, type TokenEncoder } from "./name-tokens.ts";
 
 interface Dictionary {
-  /** What zstd's frames may refer to. */
+  /** The content to which zstd's frames may refer. */
   readonly content: Buffer;
-  /** Absent for the first version, whose frames have the event's bytes as they are. */
+  /** Absent for the first version, whose frames contain the event's bytes unchanged. */
   readonly tokens?: NameTokens;
 }
 
@@ -27,7 +27,7 @@ const CURRENT_DICTIONARY = 2;
 
 const loaded = new Map<number, Dictionary>();
 
-/** @throws for a later version. */
+/** @throws if the version is later than this release. */
 function dictionaryOf(version: number): Dictionary {
   const known = loaded.get(version) ?? DICTIONARIES[version]?.();
   if (!known) throw new Error(`dictionary ${version} is not known to this version`);
@@ -39,19 +39,19 @@ function dictionaryOf(version: number): Dictionary {
 const MAX_EVENT_BYTES = 16_777_216;
 
 /**
- * Texts up to this size are compressed at once: to load the dictionary again for each of them costs less than to wake a
- * thread and to come back. A longer one would delay the other requests.
+ * Texts up to this size are compressed on the main thread, because loading the dictionary for each of them costs less
+ * than using another thread. A longer text would delay other requests.
  */
 const AT_ONCE_BYTES = 32_768;
 
-/** Number of compressors of longer texts, each on a thread of libuv's pool. */
+/** Number of compressors of longer texts. Each uses a thread of libuv's pool. */
 const MAX_PARALLEL = 2;
 
 const PARAMETERS = { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_dictIDFlag]: 0 };
 
 /**
- * Each write is a frame of its own, all of one context: loading the dictionary costs more than compressing an event
- * does, and this way it is done once.
+ * Each write is a separate frame of one context. Loading the dictionary costs more than compressing an event, and with
+ * one context it is loaded only once.
  */
 const COMPRESSION_OPTIONS = { flush: constants.ZSTD_e_end, chunkSize: 65_536, params: PARAMETERS };
 
@@ -59,17 +59,17 @@ const COMPRESSION_OPTIONS = { flush: constants.ZSTD_e_end, chunkSize: 65_536, pa
 const AT_ONCE_OPTIONS = { chunkSize: 8_192, params: PARAMETERS };
 
 export interface Compressed {
-  /** Version of the dictionary. */
+  /** The version of the dictionary. */
   readonly dictionary: number;
   readonly bytes: Buffer;
 }
 
-/** Compresses events, each into a frame of its own; long ones off the main thread. */
+/** Compresses each event into a separate frame. Long events are compressed off the main thread. */
 export class Compressor {
   readonly #version: number;
   readonly #dictionary: Dictionary;
   readonly #encoder: TokenEncoder | undefined;
-  /** Opened for the first long event: most servers never get one. */
+  /** Opened for the first long event, because most servers never receive one. */
   #lanes: readonly Lane[] = [];
   #next = 0;
 
@@ -101,7 +101,7 @@ export class Compressor {
   }
 }
 
-/** One compression context, and one encoder of names: their memory is that of one event at a time. */
+/** One compression context and one encoder of names. Their memory is used for one event at a time. */
 class Lane {
   readonly #encoder: TokenEncoder | undefined;
   readonly #dictionary: Buffer;
@@ -130,7 +130,7 @@ class Lane {
   }
 }
 
-/** The output between two calls is one frame. */
+/** A compression context on another thread. Its output between two calls is one frame. */
 class Context {
   readonly #stream: ZstdCompress;
   #output: Buffer[] = [];
@@ -138,7 +138,7 @@ class Context {
   constructor(dictionary: Buffer) {
     this.#stream = createZstdCompress({ ...COMPRESSION_OPTIONS, dictionary });
     this.#stream.on("data", (chunk: Buffer) => this.#output.push(chunk));
-    // The call-back of the write reports the error to the caller.
+    // The callback of the write reports the error to the caller.
     this.#stream.on("error", () => {});
   }
 
@@ -162,7 +162,7 @@ class Context {
 
 const MAGIC = 0xfd2fb528;
 
-/** The size of the content that a frame's head announces (RFC 8878 §3.1.1.1); `undefined` where it announces none. */
+/** The size of the content that a frame's header states (RFC 8878 §3.1.1.1); `undefined` if it states none. */
 function sizeIn(frame: Buffer): number | undefined {
   if (frame.length < 6 || frame.readUInt32LE(0) !== MAGIC) return undefined;
   const descriptor = frame.readUInt8(4);
@@ -180,7 +180,7 @@ function sizeIn(frame: Buffer): number | undefined {
   }
 }
 
-/** @throws for bytes that `compress` did not make, or a dictionary of a later version. */
+/** @throws if `compress` did not make the bytes, or if the version of the dictionary is later than this release. */
 export function decompress({ dictionary, bytes }: Compressed): Buffer {
   const { content, tokens } = dictionaryOf(dictionary);
   if (!tokens) return inflate(bytes, content);
@@ -191,7 +191,7 @@ export function decompress({ dictionary, bytes }: Compressed): Buffer {
 const inflate = (frame: Buffer, dictionary: Buffer): Buffer =>
   zstdDecompressSync(frame, { dictionary, maxOutputLength: MAX_EVENT_BYTES + 1 });
 
-/** Puts the numbers of names before a frame: how many there are (2, little-endian), the numbers, the frame. */
+/** Puts the numbers of names before a frame: their count (2 bytes, little-endian), the numbers, and the frame. */
 function joinNumbers(numbers: Buffer, frame: Buffer): Buffer {
   const count = Buffer.alloc(2);
   count.writeUInt16LE(numbers.length);

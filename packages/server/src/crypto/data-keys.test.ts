@@ -6,7 +6,7 @@ const MAX_KEYS = 50_000;
 const KEY = createSecretKey(randomBytes(32));
 
 describe("data keys", () => {
-  it("are found by partition and account key, until either is forgotten", () => {
+  it("are found by partition and account key, until one of these is forgotten", () => {
     const keys = new DataKeys();
     keys.remember("p1", 10, "a", KEY);
     keys.remember("p1", 10, "b", KEY);
@@ -22,7 +22,7 @@ describe("data keys", () => {
     expect(known()).toEqual([]);
   });
 
-  it("are bounded in number: the oldest keys of the oldest partition are dropped first", () => {
+  it("are limited in number: the oldest keys of the oldest partition are dropped first", () => {
     const keys = new DataKeys();
     keys.remember("old", 10, "first", KEY);
     keys.remember("old", 10, "second", KEY);

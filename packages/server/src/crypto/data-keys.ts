@@ -1,18 +1,18 @@
 import type { KeyObject } from "node:crypto";
 
-/** Keys in memory; beyond this number the oldest keys of the oldest partition are dropped. */
+/** Maximum number of keys in memory. Beyond it, the oldest keys of the oldest partition are dropped. */
 const MAX_KEYS = 50_000;
 
 interface PartitionKeys {
-  /** The time from which the partition takes no further events; milliseconds since the Unix epoch. */
+  /** The time after which the partition receives no more events; milliseconds since the Unix epoch. */
   readonly end: number;
   readonly keys: Map<string, KeyObject>;
 }
 
 /**
- * Data keys that events are sealed under, by the partition's secret and the account key, for as long as the partition
- * takes events. By partition, and not by composed names in one `LimitedMap`: each event looks for a key, which takes a
- * tenth of the time so, and a partition's keys are dropped without a search through all of them.
+ * Data keys under which events are sealed, by the partition's secret and the account key, while the partition receives
+ * events. A map for each partition is used instead of one `LimitedMap` with composed names, because a look-up for each
+ * event then takes a tenth of the time, and the keys of a partition can be dropped without a search through all keys.
  */
 export class DataKeys {
   readonly #partitions = new Map<string, PartitionKeys>();
@@ -41,7 +41,7 @@ export class DataKeys {
     }
   }
 
-  /** Drops the keys of partitions that take no further events: from then on keys only open stored events. */
+  /** Drops the keys of partitions that receive no more events. Afterwards these keys would only open stored events. */
   forgetEnded(now: number): void {
     for (const [partition, { end, keys }] of this.#partitions) {
       if (end > now) continue;

@@ -1,6 +1,6 @@
 import { createSecretKey, hkdfSync, type KeyObject } from "node:crypto";
 
-/** The use of a derived key; no key has two uses. */
+/** The use of a derived key. No key has two uses. */
 export type KeyUse =
   | "event"
   | "feature"
@@ -23,7 +23,7 @@ export type KeyUse =
   | "audit direct"
   | "audit detail";
 
-/** HKDF-SHA-256 (RFC 5869) with an empty salt, because the material is random; 32 bytes. */
+/** HKDF-SHA-256 (RFC 5869) with a length of 32 bytes. The salt is empty, because the material is random. */
 export function deriveKey(material: Buffer, use: KeyUse): KeyObject {
   return createSecretKey(Buffer.from(hkdfSync("sha256", material, "", `device-risk-signals ${use} v1`, 32)));
 }

@@ -34,7 +34,7 @@ afterAll(() => {
   syncBuiltinESMExports();
 });
 
-/** Every file and folder below, as paths from there. */
+/** Every file and folder in the folder, with relative paths. */
 async function everythingIn(folder: string): Promise<{ path: string; isFile: boolean; mode: number }[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   return Promise.all(
@@ -89,7 +89,7 @@ describe("the key store in a directory", () => {
     for (const { path } of await everythingIn(keys)) expect(path).toMatch(/^secrets(\/[\da-f]{2}(\/[\da-f]{64})?)?$/);
   });
 
-  it("syncs a new directory into its place, up to the folder that existed", async () => {
+  it("syncs a new directory and its parents, up to the folder that existed before", async () => {
     synced.length = 0;
     await directoryKeyStore(join(keys, "deep"));
     expect(synced).toEqual([join(keys, "deep"), keys, folder.path]);
@@ -98,7 +98,7 @@ describe("the key store in a directory", () => {
     expect(synced).toEqual([]);
   });
 
-  it("syncs a secret before it gets its name, and then its folders", async () => {
+  it("syncs a secret before it gets its final name, and then its folders", async () => {
     const store = await directoryKeyStore(keys);
     synced.length = 0;
     await store.create(idOf("a"), Buffer.from("wrapped"));
@@ -112,7 +112,7 @@ describe("the key store in a directory", () => {
     expect(synced.slice(-2), "who comes second makes sure of the name too").toEqual(folders);
   });
 
-  it("keeps the secret whose destruction it can't record", async () => {
+  it("keeps the secret if it can't record its destruction", async () => {
     const store = await directoryKeyStore(keys);
     await store.create(idOf("a"), Buffer.from("wrapped"));
     await writeFile(join(keys, "destroyed"), "in the way");
@@ -120,7 +120,7 @@ describe("the key store in a directory", () => {
     expect(await store.read(idOf("a"))).toEqual(Buffer.from("wrapped"));
   });
 
-  it("syncs the record of a destruction with its folders before it deletes the secret", async () => {
+  it("syncs the destruction record and its folders before it deletes the secret", async () => {
     const store = await directoryKeyStore(keys);
     await store.create(idOf("a"), Buffer.from("wrapped"));
     synced.length = 0;
@@ -133,7 +133,7 @@ describe("the key store in a directory", () => {
     expect(synced.slice(-last.length), "the process that recorded it may not have synced that").toEqual(last);
   });
 
-  it("destroys the draft that a crash has left of a secret, too", async () => {
+  it("also destroys a draft of the secret that a crash has left", async () => {
     const store = await directoryKeyStore(keys);
     await store.create(idOf("a"), Buffer.from("wrapped"));
     const path = join(keys, "secrets", idOf("a").slice(0, 2), idOf("a"));
@@ -142,7 +142,7 @@ describe("the key store in a directory", () => {
     expect((await everythingIn(join(keys, "secrets"))).filter(({ isFile }) => isFile)).toEqual([]);
   });
 
-  it("destroys the draft that a rotation has left of a secret, and another rotation writes over it", async () => {
+  it("destroys a draft that a rotation has left, and another rotation writes over it", async () => {
     const store = await directoryKeyStore(keys);
     await store.create(idOf("a"), Buffer.from("one"));
     const folder = join(keys, "secrets", idOf("a").slice(0, 2));
@@ -165,7 +165,7 @@ describe("the key store in a directory", () => {
     expect((await everythingIn(keys)).filter(({ isFile }) => isFile)).toHaveLength(1);
   });
 
-  it("throws Unavailable when a file is in the way of a folder", async () => {
+  it("throws Unavailable if a file exists in place of a folder", async () => {
     const store = await directoryKeyStore(keys);
     await rm(join(keys, "secrets"), { recursive: true });
     await writeFile(join(keys, "secrets"), "in the way");
@@ -175,7 +175,7 @@ describe("the key store in a directory", () => {
     expect(await store.create(idOf("a"), Buffer.from("wrapped"))).toEqual(Buffer.from("wrapped"));
   });
 
-  it("makes a directory again that vanishes", async () => {
+  it("makes a directory again that has disappeared", async () => {
     const store = await directoryKeyStore(keys);
     await rm(keys, { recursive: true });
     expect(await store.read(idOf("a"))).toBeUndefined();
@@ -184,7 +184,7 @@ describe("the key store in a directory", () => {
     expect((await stat(keys)).mode & 0o777).toBe(0o700);
   });
 
-  it("neither replaces a file nor follows a link at its path by an exclusive write", async () => {
+  it("neither replaces a file nor follows a link at its path in an exclusive write", async () => {
     await mkdir(keys);
     const target = join(folder.path, "target");
     await symlink(target, join(keys, "link"));

@@ -14,9 +14,9 @@ import type { KeyStore, KeyStoreWatermark } from "./key-store.ts";
 const SECRET_ID = /^[\da-f]{64}$/;
 
 /**
- * A file per secret, and an empty one per destruction record, named by the secret's id: a listing of the directory names
- * no account.
- * @param creates whether the directory is made where there is none.
+ * Keeps a file per secret, and an empty file per destruction record. The files are named after the secret's id, so that
+ * a listing of the directory names no account.
+ * @param creates whether the directory is made if it does not exist.
  */
 export async function directoryKeyStore(directory: string, creates = true): Promise<KeyStore> {
   if (creates) await makeFolder(join(directory, "secrets"));
@@ -30,8 +30,8 @@ export async function directoryKeyStore(directory: string, creates = true): Prom
     const path = pathOf(id);
     try {
       const wrapped = await readFile(path);
-      // The process that wrote the file may not have synced its name yet; what is sealed under the secret must not
-      // outlive it.
+      // The process that wrote the file may not have synced its name yet, and events that are sealed under the secret
+      // must not exist longer than the secret.
       await syncFolders(path);
       return wrapped;
     } catch (error) {
@@ -88,7 +88,7 @@ export async function directoryKeyStore(directory: string, creates = true): Prom
       await unlink(path);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      // The process that unlinked it may not have synced that yet.
+      // The process that unlinked the file may not have synced that yet.
       if (code !== "ENOENT") throw new Unavailable("the key directory can't be written", { cause: error });
     }
     await syncFolder(dirname(path)).catch((error: NodeJS.ErrnoException) => {
@@ -161,7 +161,7 @@ async function list(folder: string): Promise<readonly string[]> {
   return names.toSorted();
 }
 
-/** A process that was killed while it wrote a secret has left it under another name, too. */
+/** If a process was killed while it wrote a secret, the secret exists under another name, too. */
 async function unlinkDraftsOf(path: string): Promise<void> {
   const { ino, nlink } = await stat(path);
   if (nlink === 1) return;

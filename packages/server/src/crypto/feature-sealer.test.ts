@@ -23,7 +23,7 @@ async function scene() {
 }
 
 describe("the sealer of feature values", () => {
-  it("opens values for the event, account and layer that they were sealed for, and for no other", async () => {
+  it("opens values only for the event, account and layer for which they were sealed", async () => {
     const { sealer } = await scene();
     const sealed = await sealer.seal(IDENTITY, KEY_ID, VALUES);
     expect(sealed.includes("telling")).toBe(false);
@@ -34,7 +34,7 @@ describe("the sealer of feature values", () => {
     }
   });
 
-  it("finds each changed byte", async () => {
+  it("detects each changed byte", async () => {
     const { sealer } = await scene();
     const sealed = await sealer.seal(IDENTITY, KEY_ID, VALUES);
     for (const at of sealed.keys()) {
@@ -44,7 +44,7 @@ describe("the sealer of feature values", () => {
     }
   });
 
-  it("opens many rows, without one of another account and one that was changed", async () => {
+  it("opens many rows, except a row of another account and a changed row", async () => {
     const { sealer, secrets } = await scene();
     await secrets.findOrCreate(accountSecretName("key-2"));
     const [one, two] = [await sealer.seal(IDENTITY, KEY_ID, VALUES), await sealer.seal(IDENTITY, "key-2", VALUES)];
@@ -60,7 +60,7 @@ describe("the sealer of feature values", () => {
     expect(await sealer.openMany(rows)).toEqual([VALUES, undefined, VALUES, undefined, undefined]);
   });
 
-  it("seals nothing, and opens nothing, under a secret of an account that is destroyed", async () => {
+  it("seals and opens nothing under a destroyed secret of an account", async () => {
     const { sealer, secrets } = await scene();
     const sealed = await sealer.seal(IDENTITY, KEY_ID, VALUES);
     await secrets.destroy(accountSecretName(KEY_ID));
@@ -69,7 +69,7 @@ describe("the sealer of feature values", () => {
     await expect(sealer.open(IDENTITY, KEY_ID, sealed)).rejects.toMatchObject({ code: "keys-destroyed" });
   });
 
-  it("opens a copy of a hold for its values, under a secret of the hold alone", async () => {
+  it("opens a hold's copy for its values with the hold's secret only", async () => {
     const { sealer, secrets } = await scene();
     for (const id of ["one", "two"]) await secrets.findOrCreate(holdSecretName(id));
     const sealed = await sealer.sealCopy(IDENTITY, "one", VALUES);

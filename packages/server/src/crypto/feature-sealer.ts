@@ -16,16 +16,16 @@ import {
 import { accountSecretName, type FindHoldSecrets, holdSecretName } from "./sealer.ts";
 import type { Secrets } from "./secrets.ts";
 
-/** The version of what is sealed. */
+/** The version of the sealed format. */
 const FORMAT_VERSION = 1;
 
-/** The identity of a row of feature values, which its payload is bound to. */
+/** The identity of a row of feature values. The row's payload is bound to it. */
 export interface FeatureIdentity {
   readonly account: string;
   readonly eventId: string;
   readonly layer: number;
   readonly purpose: number;
-  /** When the event was received; milliseconds since the Unix epoch. */
+  /** The time at which the event was received; milliseconds since the Unix epoch. */
   readonly receivedAt: number;
 }
 
@@ -37,22 +37,22 @@ export interface SealedFeatures {
   readonly payload: Buffer;
 }
 
-/** Seals feature values under the account's secret and the one of a partition of feature values. */
+/** Seals feature values under the secret of the account and the secret of a partition of feature values. */
 export interface FeatureSealer {
   /** @param keyId the account key of the event. @throws keys-destroyed, Unavailable */
   seal(identity: FeatureIdentity, keyId: string, bytes: Uint8Array): Promise<Buffer>;
   /** @throws keys-destroyed, payload-damaged, Unavailable */
   open(identity: FeatureIdentity, keyId: string, payload: Buffer): Promise<Buffer>;
   /**
-   * Opens many rows; each secret is read once.
-   * @returns `undefined` for a row whose keys are lost, or which was damaged. @throws Unavailable
+   * Opens many rows, and reads each secret once.
+   * @returns `undefined` for a row whose keys are lost or which was damaged. @throws Unavailable
    */
   openMany(rows: readonly SealedFeatures[]): Promise<readonly (Buffer | undefined)[]>;
   /** Seals values for a hold that keeps them. @throws secret-missing */
   sealCopy(identity: FeatureIdentity, holdId: string, bytes: Uint8Array): Promise<Buffer>;
   /** @throws keys-destroyed, payload-damaged, Unavailable */
   openCopy(identity: FeatureIdentity, holdId: string, payload: Buffer): Promise<Buffer>;
-  /** Drops all keys from memory. While this is called each second, destroyed secrets are used no longer than that. */
+  /** Drops all keys from memory. If this is called every second, a destroyed secret is used no longer than a second. */
   forgetKeys(): void;
 }
 

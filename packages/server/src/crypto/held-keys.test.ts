@@ -33,7 +33,7 @@ describe("keys that are held in memory", () => {
   const wrappedBySecond = (): Promise<Buffer> =>
     new LocalKeyEncryption({ ...TEXTS, read: async () => [first, second] }).wrap(secret, CONTEXT);
 
-  it("are read once, also while the source is away", async () => {
+  it("are read once, and are available while the source is not", async () => {
     const keys = await open();
     given = undefined;
     for (let n = 0; n < 3; n++) expect(await keys.unwrap(await keys.wrap(secret, CONTEXT), CONTEXT)).toEqual(secret);
@@ -41,12 +41,12 @@ describe("keys that are held in memory", () => {
     expect(loads).toBe(1);
   });
 
-  it("are not opened where the source is away", async () => {
+  it("are not opened if the source is not available", async () => {
     given = undefined;
     await expect(open()).rejects.toThrow("the key service is away");
   });
 
-  it("are read again where a secret is wrapped under a key that is not among them", async () => {
+  it("are read again if a secret is wrapped under an unknown key", async () => {
     const keys = await open();
     given = [first, second];
     const wrapped = await wrappedBySecond();
@@ -56,7 +56,7 @@ describe("keys that are held in memory", () => {
     expect(keys.versionOf(await keys.wrap(secret, CONTEXT))).toBe(versionOfKey(second));
   });
 
-  it("are searched once in a while for a key that the source lacks, too", async () => {
+  it("are searched only once in a while for a key that the source lacks", async () => {
     const keys = await open();
     const wrapped = await wrappedBySecond();
     const missing = expect.objectContaining({ code: "secret-damaged" }) as Error;
@@ -73,7 +73,7 @@ describe("keys that are held in memory", () => {
     expect(await keys.unwrap(wrapped, CONTEXT)).toEqual(secret);
   });
 
-  it("are read again when an operator asks, and kept where that fails", async () => {
+  it("are read again when an operator asks, and stay if the read fails", async () => {
     const keys = await open();
     given = [first, second];
     expect(await keys.reload()).toBe(true);
@@ -83,7 +83,7 @@ describe("keys that are held in memory", () => {
     expect(await keys.versions()).toHaveLength(2);
   });
 
-  it("are those of the read that began last, also if an earlier one ends later", async () => {
+  it("are from the read that began last, even if an earlier read ends later", async () => {
     const reads: PromiseWithResolvers<readonly Buffer[]>[] = [];
     const source = await holdKeys(() => {
       const read = Promise.withResolvers<readonly Buffer[]>();
@@ -99,7 +99,7 @@ describe("keys that are held in memory", () => {
     expect(await source.read()).toEqual([first, second]);
   });
 
-  it("open nothing any more once they are taken away", async () => {
+  it("open nothing after they were removed", async () => {
     given = [first, second];
     const keys = await open();
     const wrapped = await keys.wrap(secret, CONTEXT);

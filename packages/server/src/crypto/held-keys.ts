@@ -2,23 +2,24 @@ import type { Deadline } from "../dependencies/deadline.ts";
 import type { MonotonicClock } from "../ports.ts";
 import type { KeySource } from "./key-encryption.ts";
 
-/** The time limit of reading a source, and the signal that ends it earlier. */
+/** The time limit for reading a source, and the signal that ends the read earlier. */
 export type SourceDeadline = Omit<Deadline, "expired">;
 
 /**
- * The shortest time between two reads: without it, a secret whose key is missing would ask the source for each event.
+ * The minimum time between two reads. Without it, a secret whose key is missing would cause a read of the source for
+ * each event.
  */
 export const SEARCH_EVERY_MS = 5_000;
 
-/** A read that all searches share while it runs, and until a time after it has ended. */
+/** A read that all searches share while it runs and for some time after it has ended. */
 interface Search {
   readonly keys: Promise<readonly Buffer[]>;
   until: number;
 }
 
 /**
- * Keys of a source that is too slow or too far away to be asked for each secret: read once, and held in memory. They are
- * read again where an operator asks for it, or where a secret is wrapped under a key that is not among them.
+ * Holds the keys of a source in memory, because the source is too slow or too far away to be asked for each secret. The
+ * keys are read again when an operator asks for it, or when a secret is wrapped under an unknown key.
  * @param load reads the source. @throws what `load` throws
  */
 export async function holdKeys(
@@ -33,7 +34,7 @@ export async function holdKeys(
   const reload = async (): Promise<readonly Buffer[]> => {
     const started = ++loads;
     const loaded = await load();
-    // A read that began earlier may end later, with what the source had before it was changed.
+    // A read that began earlier may end later, with keys from before a change of the source.
     if (started < newest) return held;
     newest = started;
     return (held = loaded);

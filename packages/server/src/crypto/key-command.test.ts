@@ -24,13 +24,16 @@ afterAll(() => folder.remove());
 
 const shell = (script: string, ...args: readonly string[]): readonly string[] => ["sh", "-c", script, "sh", ...args];
 
-/** A deadline that expires only after the process has written its id: a slow machine needs longer to start it. */
+/**
+ * A deadline that expires only after the process has written its id, because a slow machine needs longer to start the
+ * process.
+ */
 const afterStartOf = (...paths: readonly string[]): SourceDeadline => ({
   ms: 50,
   isProgressing: async () => !(await Promise.all(paths.map(hasStarted))).every(Boolean),
 });
 
-/** Returns the error after it has checked that nothing in it holds what the command printed or was given. */
+/** Checks that the error contains nothing that the command printed or received. @returns the error. */
 async function failure(
   command: readonly string[],
   deadline: SourceDeadline = DEADLINE,
@@ -45,14 +48,14 @@ async function failure(
 }
 
 describe("a command that prints keys", () => {
-  it("gives these keys, oldest first", async () => {
+  it("provides the printed keys, oldest first", async () => {
     const before = randomBytes(32);
     const lines = [before, KEY].map((key) => key.toString("base64"));
     expect(await keysOfCommand(["printf", "%s\\r\\n", ...lines], ENVIRONMENT, DEADLINE)).toEqual([before, KEY]);
     expect(await keysOfCommand(["printf", "%s", TEXT], ENVIRONMENT, DEADLINE)).toEqual([KEY]);
   });
 
-  it("is run without a shell: its arguments are what they are", async () => {
+  it("is run without a shell, with its arguments unchanged", async () => {
     const path = join(folder.path, "a $HOME; `b`");
     await writeFile(path, TEXT);
     expect(await keysOfCommand(["cat", path], ENVIRONMENT, DEADLINE)).toEqual([KEY]);
@@ -93,7 +96,7 @@ describe("a command that prints keys", () => {
     for (const pid of pids) await until(async () => !(await isRunning(pid)));
   });
 
-  it("that leaves a process behind with its output open gives its keys, and the process is ended", async () => {
+  it("that leaves a process with its output open provides its keys, and the process is ended", async () => {
     const pid = join(folder.path, "left");
     expect(await keysOfCommand(shell(`sleep 60 & echo $! > "$1"; echo ${TEXT}`, pid), ENVIRONMENT, DEADLINE)).toEqual([
       KEY,
@@ -101,7 +104,7 @@ describe("a command that prints keys", () => {
     await until(async () => !(await isRunning(pid)));
   });
 
-  it("whose child left the process group and keeps the output open has the deadline", async () => {
+  it("whose child has left the process group and keeps the output open is ended by the deadline", async () => {
     const pid = join(folder.path, "daemon");
     const daemon = `setsid sh -c 'echo $$ > "$1"; exec sleep 60' sh "$1"`;
     const script = `${daemon} & until [ -s "$1" ]; do sleep 0.01; done; echo ${TEXT}`;

@@ -1,4 +1,7 @@
-/** Keys that a command prints: the client of any key service, without a library of it in this process. */
+/**
+ * Keys that a command prints. The command can be the client of any key service, so that this process needs no library
+ * for it.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { type Environment, isOwnVariable } from "../config/config.ts";
 import { withDeadline } from "../dependencies/deadline.ts";
@@ -12,10 +15,10 @@ export const COMMAND_NAME = "the command in DRS_KEY_ENCRYPTION_KEY_COMMAND";
 const MAX_OUTPUT_BYTES = 64 * 1024;
 
 /**
- * Runs the command without a shell, with an empty standard input and without the variables of this server. What it
- * prints on standard error is dropped, and no error quotes its output.
+ * Runs the command without a shell, with an empty standard input and without the variables of this server. Its standard
+ * error is dropped, and no error quotes its output.
  * @param command the program and its arguments.
- * @param environment of this process: the provider's client finds its credentials there.
+ * @param environment the environment of this process, in which the provider's client finds its credentials.
  * @throws key-source-unusable, Unavailable
  */
 export async function keysOfCommand(
@@ -57,7 +60,7 @@ async function outputOf(command: readonly string[], env: Environment, signal: Ab
   child.once("close", () => resolve(Buffer.concat(chunks).toString()));
   signal.addEventListener("abort", () => {
     reject(signal.reason);
-    // Now: a process that a signal ends does not wait for the promise.
+    // The process is ended now, because a process that a signal ends does not wait for the promise.
     endIfRunning(child);
   });
   try {
@@ -68,7 +71,7 @@ async function outputOf(command: readonly string[], env: Environment, signal: Ab
   }
 }
 
-/** Starts the command in a process group of its own. @throws key-source-unusable */
+/** Starts the command in a separate process group. @throws key-source-unusable */
 function startCommand([program = "", ...args]: readonly string[], env: Environment): ChildProcess {
   try {
     return spawn(program, args, { env, stdio: ["ignore", "pipe", "ignore"], detached: true });
@@ -77,7 +80,7 @@ function startCommand([program = "", ...args]: readonly string[], env: Environme
   }
 }
 
-/** The command does not get this server's secrets. */
+/** The environment without the variables of this server, because the command must not receive its secrets. */
 function withoutOwnVariables(environment: Environment): Environment {
   const passed: Record<string, string | undefined> = {};
   for (const [name, value] of Object.entries(environment)) {
@@ -101,11 +104,11 @@ function endGroup({ pid }: ChildProcess): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // The group of processes has ended.
+    // The process group has already ended.
   }
 }
 
-/** The error leaves out the cause, which holds the arguments. */
+/** The error leaves out the cause, which contains the arguments. */
 const notStarted = ({ code }: NodeJS.ErrnoException): OperatorError => unusableOutput(`can't be started: ${code}`);
 
 const unusableOutput = (problem: string): OperatorError =>

@@ -33,7 +33,7 @@ describe("the key-encryption key", () => {
     expect(await load({ DRS_KEY_ENCRYPTION_KEY_FILE: path })).toEqual([key]);
   });
 
-  it("of the embedded default is made once, private, and the same for all who start at once", async () => {
+  it("of the embedded default is made once, is private, and is the same for all processes that start at once", async () => {
     const keys = await Promise.all(Array.from({ length: 8 }, () => load({})));
     expect(new Set(keys.map(String)).size).toBe(1);
     expect(keys[0]?.[0]).toHaveLength(32);
@@ -60,7 +60,7 @@ describe("the key-encryption key", () => {
   });
 
   it.each(["", "short", randomBytes(31).toString("base64"), randomBytes(33).toString("base64"), key.toString("hex")])(
-    "is rejected, without being shown, if its file holds something else: %j",
+    "is rejected, without being shown, if its file contains something else: %j",
     async (content) => {
       const path = join(folder.path, "key");
       await writeFile(path, content);

@@ -8,8 +8,9 @@ import type { KeySource } from "./key-encryption.ts";
 import { keysOfText } from "./keys-of-text.ts";
 
 /**
- * Opens the key-encryption keys of this host: from the environment, from a file, or, for the embedded default alone,
- * from a file in the key directory that is made when it is first needed (development: a copy of the directory has both).
+ * Opens the key-encryption keys of this host from the environment or from a file. Only for the embedded default, they
+ * are in a file in the key directory, which is made when it is first needed. That default is for development, because a
+ * copy of the directory contains the keys and the secrets.
  * @param creates whether that file is made.
  * @throws Error with a message for people.
  */

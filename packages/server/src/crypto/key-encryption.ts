@@ -2,27 +2,27 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:
 import { OperatorError } from "../errors/operator-error.ts";
 
 /**
- * Wraps and unwraps secrets. Several versions of the key are alive at once: the current one wraps, each of them unwraps.
- * A key-management service can take the place of the keys in a file; then its keys never leave it.
+ * Wraps and unwraps secrets. Several versions of the key exist at once: the current version wraps, and each version
+ * unwraps. A key-management service can replace the keys in a file; its keys then never leave it.
  */
 export interface KeyEncryption {
-  /** Where the keys come from, in words for messages. */
+  /** The source of the keys, for messages. */
   readonly description: string;
   /** The known versions, oldest first; the last one is the current one. */
   versions(): Promise<readonly string[]>;
-  /** @param context what the secret is bound to. */
+  /** @param context the context to which the secret is bound. */
   wrap(secret: Buffer, context: Buffer): Promise<Buffer>;
   /** @throws secret-damaged */
   unwrap(wrapped: Buffer, context: Buffer): Promise<Buffer>;
   /** The version under which a secret is wrapped. @throws secret-damaged */
   versionOf(wrapped: Buffer): string;
-  /** Makes a new version the current one. @throws key-versions-fixed where versions are made elsewhere. */
+  /** Makes a new version the current one. @throws key-versions-fixed if versions are made elsewhere. */
   rotate(): Promise<string>;
-  /** Destroys a version that nothing is wrapped under. @throws key-versions-fixed */
+  /** Destroys a version under which no secret is wrapped. @throws key-versions-fixed */
   destroy(version: string): Promise<void>;
   /**
    * Reads keys that are held in memory from their source again.
-   * @returns whether there are any. @throws key-source-unusable, key-file-unusable, Unavailable
+   * @returns whether any keys are held in memory. @throws key-source-unusable, key-file-unusable, Unavailable
    */
   reload(): Promise<boolean>;
 }
@@ -37,20 +37,20 @@ const FORMAT = 2;
 
 /** A source of keys of 32 bytes, oldest first. */
 export interface KeySource {
-  /** Where the keys come from, in words for messages. */
+  /** The source of the keys, for messages. */
   readonly description: string;
   read(): Promise<readonly Buffer[]>;
-  /** Looks for a key that `read` lacks; absent where `read` asks the source itself. */
+  /** Searches for a key that `read` lacks. It is absent if `read` asks the source itself. */
   search?(): Promise<readonly Buffer[]>;
-  /** Reads the source again; absent where `read` does. The next `read` gives the result. */
+  /** Reads the source again, and the next `read` returns the result. It is absent if `read` itself reads the source. */
   reload?(): Promise<readonly Buffer[]>;
-  /** Replaces what is there; absent where it can't be changed from here. */
+  /** Replaces the keys. It is absent if the keys can't be changed from here. */
   write?(keys: readonly Buffer[]): Promise<void>;
-  /** What an operator does to change the keys, in words for messages. */
+  /** Advice for operators on how to change the keys, for messages. */
   readonly advice: string;
 }
 
-/** A key's version is its id: the first 8 bytes of a hash of it, in hexadecimal. */
+/** The version of a key: the first 8 bytes of a hash of the key, in hexadecimal. */
 export function versionOfKey(key: Buffer): string {
   return createHash("sha256")
     .update("drs key id\0")
@@ -60,8 +60,8 @@ export function versionOfKey(key: Buffer): string {
 }
 
 /**
- * Wraps by AES-256-GCM with keys at hand. A wrapped secret is `format (1) | version (8) | nonce (12) | ciphertext (32) |
- * tag (16)`, bound to its context.
+ * Wraps secrets by AES-256-GCM with local keys. A wrapped secret is `format (1) | version (8) | nonce (12) | ciphertext
+ * (32) | tag (16)`, and is bound to its context.
  */
 export class LocalKeyEncryption implements KeyEncryption {
   readonly #source: KeySource;
@@ -80,7 +80,7 @@ export class LocalKeyEncryption implements KeyEncryption {
   }
 
   async wrap(secret: Buffer, context: Buffer): Promise<Buffer> {
-    // The keys are read again: another process may have made a new version.
+    // The keys are read again, because another process may have made a new version.
     const key = (await this.#source.read()).at(-1);
     if (!key) throw new OperatorError("secret-damaged", "there is no key-encryption key");
     const nonce = randomBytes(NONCE_BYTES);

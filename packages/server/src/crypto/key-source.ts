@@ -14,9 +14,9 @@ export interface KeySourceOptions {
   /** The variables of this process. */
   readonly environment: Environment;
   readonly dependencies: Dependencies;
-  /** Calls to files. */
+  /** The limit for calls to files. */
   readonly bounded: Bounded;
-  /** Whether the key of the embedded default is made where it is missing. */
+  /** Whether the key of the embedded default is made if it is missing. */
   readonly creates: boolean;
   /** The id of the installation. */
   readonly installation: string;

@@ -1,12 +1,12 @@
-/** What every key store must do, on any storage. */
+/** Tests that every key store must pass, on any storage. */
 import { createHash, randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { KeyStore } from "./key-store.ts";
 
 export interface KeyStorePlace {
-  /** Another instance over the same place, as another process would have it. */
+  /** Opens another instance on the same storage, as another process would. */
   readonly open: () => Promise<KeyStore>;
-  /** Every stored byte, as a thief would read it. */
+  /** All stored bytes, as a thief would read them. */
   readonly spill: () => Promise<Buffer>;
   readonly remove: () => Promise<void>;
 }
@@ -29,11 +29,11 @@ export function describeKeyStore(what: string, setUp: () => Promise<KeyStorePlac
       await place?.remove();
     });
 
-    it("knows nothing of what was never stored", async () => {
+    it("has nothing that was never stored", async () => {
       expect(await store.read(idOf("absent"))).toBeUndefined();
     });
 
-    it("returns the bytes under an id, and nothing else", async () => {
+    it("returns the bytes under their id and no other bytes", async () => {
       const bytes = randomBytes(69);
       expect(await store.create(idOf("one"), bytes)).toEqual(bytes);
       expect(await store.read(idOf("one"))).toEqual(bytes);
@@ -42,7 +42,7 @@ export function describeKeyStore(what: string, setUp: () => Promise<KeyStorePlac
       }
     });
 
-    it("reads many to open, without absent ones", async () => {
+    it("reads many secrets to open, and leaves out absent ones", async () => {
       const ids = Array.from({ length: 3 }, (_, index) => idOf(`many-${index}`));
       const wrapped = ids.map(() => randomBytes(69));
       for (const [index, id] of ids.entries()) await store.create(id, wrapped[index] as Buffer);
@@ -84,7 +84,7 @@ export function describeKeyStore(what: string, setUp: () => Promise<KeyStorePlac
       expect(await store.read(idOf("nowhere"))).toBeUndefined();
     });
 
-    it("destroys a stored secret, and a missing one is no error", async () => {
+    it("destroys a stored secret, and accepts a missing one", async () => {
       await store.create(idOf("destroyed"), randomBytes(69));
       for (let round = 0; round < 2; round++) {
         await store.destroy(idOf("destroyed"));
@@ -132,7 +132,7 @@ export function describeKeyStore(what: string, setUp: () => Promise<KeyStorePlac
       expect(await store.read(idOf("bytes"))).toEqual(bytes);
     });
 
-    it("never replaces a secret: the second writer gets the stored one", async () => {
+    it("never replaces a secret, and gives the second writer the stored one", async () => {
       const first = randomBytes(69);
       await store.create(idOf("stored"), first);
       expect(await store.create(idOf("stored"), randomBytes(69))).toEqual(first);
@@ -148,7 +148,7 @@ export function describeKeyStore(what: string, setUp: () => Promise<KeyStorePlac
       await other.close();
     });
 
-    it("has one winner when many instances create a secret at once", async () => {
+    it("has one winner if many instances create a secret at once", async () => {
       const others = await Promise.all(Array.from({ length: 3 }, () => place.open()));
       for (let round = 0; round < 10; round++) {
         const name = idOf(`race-${round}`);
@@ -164,7 +164,7 @@ export function describeKeyStore(what: string, setUp: () => Promise<KeyStorePlac
       await Promise.all(others.map((instance) => instance.close()));
     });
 
-    it("may be opened by many at once where nothing is yet", async () => {
+    it("can be opened by many processes at once when it does not exist yet", async () => {
       const fresh = await setUp();
       const instances = await Promise.all(Array.from({ length: 6 }, () => fresh.open()));
       const given = await Promise.all(instances.map((instance) => instance.create(idOf("first"), randomBytes(69))));
@@ -173,12 +173,12 @@ export function describeKeyStore(what: string, setUp: () => Promise<KeyStorePlac
       await fresh.remove();
     });
 
-    it("names its place in one line, without a password", () => {
+    it("describes its place in one line, without a password", () => {
       expect(store.description).toMatch(/^[^\n]+$/);
       expect(store.description).not.toMatch(/:\/\//);
     });
 
-    it("keeps what it was given, and no more than that", async () => {
+    it("keeps what was stored, and nothing else", async () => {
       await store.create(idOf("spilt"), Buffer.from("WRAPPED-AND-NOTHING-ELSE"));
       expect((await place.spill()).includes("WRAPPED-AND-NOTHING-ELSE")).toBe(true);
     });

@@ -1,8 +1,9 @@
 /**
- * Short texts next to the secrets, which show that the key store, or what it was used with, was restored from a backup.
+ * Short texts next to the secrets. They show whether the key store, or a database that was used with it, was restored
+ * from a backup.
  */
 export const KEY_STORE_WATERMARKS = {
-  /** The watermark of what was applied to the key store: the latest entry of the journal. */
+  /** The latest entry of the journal that was applied to the key store. */
   applied: "mark",
   /** The latest entry that the erasure journal has. */
   journalHead: "journal-head",
@@ -10,32 +11,33 @@ export const KEY_STORE_WATERMARKS = {
 export type KeyStoreWatermark = (typeof KEY_STORE_WATERMARKS)[keyof typeof KEY_STORE_WATERMARKS];
 
 /**
- * Stores wrapped secrets by their ids (64 hexadecimal digits), apart from the events: not in the same data directory,
- * cluster, backup or WAL. Otherwise the destruction of a secret would erase nothing.
+ * Stores wrapped secrets by their ids (64 hexadecimal digits). It must not be in the same data directory, cluster,
+ * backup or WAL as the events; otherwise the destruction of a secret would erase nothing.
  */
 export interface KeyStore {
-  /** @returns the wrapped secret, or `undefined` where there is none. @throws Unavailable */
+  /** @returns the wrapped secret, or `undefined` if there is none. @throws Unavailable */
   read(id: string): Promise<Buffer | undefined>;
   /**
-   * Reads wrapped secrets in order to open, not to seal: that another process has stored one durably is not awaited. Ids
-   * without a secret are left out. @throws Unavailable
+   * Reads wrapped secrets in order to open events, not to seal. It does not wait until a secret of another process is
+   * durable. Ids without a secret are left out. @throws Unavailable
    */
   readToOpen(ids: readonly string[]): Promise<ReadonlyMap<string, Buffer>>;
   /**
-   * Stores a wrapped secret unless the id has one already; durable when the promise resolves.
+   * Stores a wrapped secret unless the id already has one. The secret is durable when the promise resolves.
    * @returns the stored one. @throws Unavailable
    */
   create(id: string, wrapped: Buffer): Promise<Buffer>;
   /**
-   * Destroys a secret on purpose. Its destruction record is durable before the secret is deleted. The id has no secret
-   * when the promise resolves; that it had none before is no error. @throws Unavailable
+   * Destroys a secret on purpose. Its destruction record is durable before the secret is deleted. When the promise
+   * resolves, the id has no secret. A secret that did not exist is no error. @throws Unavailable
    */
   destroy(id: string): Promise<void>;
-  /** Deletes a secret that nothing was sealed under, without a record. @throws Unavailable */
+  /** Deletes a secret under which nothing was sealed, without a destruction record. @throws Unavailable */
   discard(id: string): Promise<void>;
   /**
-   * Replaces the stored wrap by another wrap of the same secret; durable when the promise resolves. No process may
-   * destroy secrets meanwhile. @returns whether `existing` was the stored one. @throws Unavailable
+   * Replaces a stored wrapped secret by another wrapping of the same secret. It is durable when the promise resolves.
+   * No process may destroy secrets at the same time. @returns whether `existing` was the stored one. @throws
+   * Unavailable
    */
   replace(id: string, existing: Buffer, wrapped: Buffer): Promise<boolean>;
   /** Finds ids that have no secret. @throws Unavailable */
@@ -46,9 +48,9 @@ export interface KeyStore {
   ids(): AsyncIterable<readonly string[]>;
   /** Reads the text of a watermark, or `undefined`. @throws Unavailable */
   readWatermark(name: KeyStoreWatermark): Promise<string | undefined>;
-  /** Replaces a watermark; durable when the promise resolves. @throws Unavailable */
+  /** Replaces a watermark. The text is durable when the promise resolves. @throws Unavailable */
   writeWatermark(name: KeyStoreWatermark, text: string): Promise<void>;
-  /** Where the key store is, in one line for messages. */
+  /** The place of the key store as one line for messages. */
   readonly description: string;
   close(): Promise<void>;
 }

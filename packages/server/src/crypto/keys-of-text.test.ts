@@ -15,7 +15,7 @@ describe("a text of keys", () => {
     );
   });
 
-  it("with anything else in it gives no key, and a problem that quotes nothing of it", () => {
+  it("that contains anything else gives no key, and a problem that quotes nothing of it", () => {
     const { problem } = keysOfText("") as { problem: string };
     const other = fc.oneof(fc.string({ minLength: 1 }), fc.base64String({ minLength: 4 })).filter((text) => {
       return text.trim() !== "" && Buffer.from(text, "base64").length !== 32;

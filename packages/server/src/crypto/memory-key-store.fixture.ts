@@ -1,13 +1,13 @@
 import { LocalKeyEncryption } from "./key-encryption.ts";
 import type { KeyStore } from "./key-store.ts";
 
-/** Key-encryption keys that are at hand, oldest first. */
+/** Wraps secrets with the given keys, oldest first. */
 export const keysOf = (...keys: readonly Buffer[]): LocalKeyEncryption =>
   new LocalKeyEncryption({ read: async () => keys, advice: "", description: "" });
 
 export interface MemoryKeyStore {
   readonly store: KeyStore;
-  /** The contents of the store, to tamper with. */
+  /** The content of the store, which tests may change. */
   readonly entries: Map<string, Buffer>;
   readonly creations: () => number;
 }
@@ -41,7 +41,7 @@ export function memoryKeyStore(): MemoryKeyStore {
     findMissing: async (ids) => ids.filter((id) => !entries.has(id)),
     findDestroyed: async (ids) => ids.filter((id) => destroyed.has(id)),
     async *ids() {
-      // The ids are those of one moment: what is created meanwhile is not among them.
+      // The ids at one moment. Ids that are created later are not among them.
       yield Array.from(entries.keys());
     },
     description: "memory",

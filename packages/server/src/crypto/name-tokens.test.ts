@@ -5,7 +5,7 @@ import { NameTokens } from "./name-tokens.ts";
 import { anyPayload } from "./payloads.fixture.ts";
 
 const NAMES = ["a", "isEmulator", "sensorCount", "é", "a name that is longer than sixteen bytes", "prefix", "prefixes"];
-/** So many names that some have the higher first byte. */
+/** Enough names that some have the higher first byte. */
 const MORE = Array.from({ length: 400 }, (_, index) => `field${index}`);
 const tokens = new NameTokens([...NAMES, ...MORE]);
 const encoder = tokens.openEncoder();
@@ -46,7 +46,7 @@ describe("tokens of names", () => {
       expect(textOf(text)).toBe(text);
   });
 
-  it("return every text byte for byte: of events, of pieces of JSON in any order, and of noise", () => {
+  it("return every text byte for byte: events, pieces of JSON in any order, and noise", () => {
     const pieces = [
       "\x10",
       "\x18",
@@ -75,7 +75,7 @@ describe("tokens of names", () => {
     }
   });
 
-  it("return texts of up to 256 KiB, and larger ones without tokens", () => {
+  it("return texts of up to 256 KiB, and encode larger ones without tokens", () => {
     for (const length of [262_143, 262_144, 262_145, 300_000]) {
       const text = Buffer.from('"a":true,'.repeat(length / 9 + 1)).subarray(0, length);
       const encoded = encoder.encode(text);
@@ -86,7 +86,7 @@ describe("tokens of names", () => {
     }
   });
 
-  it("reject what they did not make", () => {
+  it("reject texts that they did not make", () => {
     const decode = (text: number[], numbers: number[]) => (): Buffer =>
       tokens.decode({ text: Buffer.from(text), numbers: Buffer.from(numbers) });
     expect(decode([0x7b, 0x14], [255]), "a number beyond the names").toThrow(/not known/);

@@ -1,24 +1,24 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** What a token may say of the value of its name. */
+/** The values of a name that a token can include. */
 const TOKEN_SUFFIXES = ["", "true,", "false,"];
 const FIRST_TOKEN = 0x10;
-/** Names with the numbers from 0 and from 256 have tokens of their own. */
+/** Names with the numbers from 0 and from 256 have different tokens. */
 const FIRST_NUMBERED = FIRST_TOKEN + TOKEN_SUFFIXES.length;
 const END_OF_TOKENS = FIRST_NUMBERED + 2 * TOKEN_SUFFIXES.length;
-/** Begins a text without tokens. */
+/** The first byte of a text without tokens. */
 const NO_TOKENS = Buffer.of(0);
 
-/** The largest text with tokens, as `assembly/tokens.ts` has it. */
+/** The maximum length of a text with tokens, as in `assembly/tokens.ts`. */
 const CAPACITY = 262_144;
-/** Used by one call at a time. */
+/** A buffer that one call at a time uses. */
 const scratchBuffer = new Uint8Array(CAPACITY);
 
-/** A text with tokens, until its encoder is called again. */
+/** A text with tokens. It is valid until its encoder is called again. */
 export interface Encoded {
   readonly text: Buffer;
-  /** The numbers of names, modulo 256, of which a token does not say it. */
+  /** The numbers of names, modulo 256, for tokens that do not imply the number. */
   readonly numbers: Buffer;
 }
 
@@ -37,7 +37,7 @@ interface Exports {
   readonly numbered: { readonly value: number };
 }
 
-/** What is used of the JavaScript API of WebAssembly, for which Node has no types. */
+/** The part of the JavaScript API of WebAssembly that is used here. Node has no types for it. */
 interface WebAssemblyApi {
   readonly validate: (bytes: Uint8Array) => boolean;
   readonly Module: new (bytes: Uint8Array) => object;
@@ -58,7 +58,10 @@ interface WebAssemblyApi {
  */
 export class NameTokens {
   readonly #count: number;
-  /** The texts of each kind of token, by the names' numbers, and where each ends: that is where the next one starts. */
+  /**
+   * The texts of each kind of token, by the numbers of the names, and the end of each text, which is the start of the
+   * next one.
+   */
   readonly #texts: Uint8Array;
   readonly #ends: Uint32Array;
   readonly #names: readonly string[];
@@ -81,10 +84,10 @@ export class NameTokens {
     return runtime?.validate(SMALLEST_SIMD) ? new WasmEncoder(this.#names, runtime) : { encode: withoutTokens };
   }
 
-  /** @throws for what no encoder made with these names. */
+  /** @throws if the text was not encoded with these names. */
   decode({ text, numbers }: Encoded): Buffer {
     if (text[0] === 0) return text.subarray(1);
-    // Tokens only shorten a text.
+    // Tokens only shorten a text, so a longer text is wrong.
     if (text.length > CAPACITY) throw new RangeError(TOO_LARGE);
     const [texts, ends, count, decoded] = [this.#texts, this.#ends, this.#count, scratchBuffer];
     let name = -1;
@@ -121,7 +124,7 @@ const withoutTokens = (text: Uint8Array): Encoded => ({
   numbers: Buffer.alloc(0),
 });
 
-/** Returns parts of its memory: a buffer for each event would be garbage of several KB. */
+/** An encoder that returns parts of its memory, because a new buffer for each event would be garbage of several KB. */
 class WasmEncoder implements TokenEncoder {
   readonly #exports: Exports;
   readonly #memory: Buffer;

@@ -3,11 +3,11 @@ import type { Sealer, StoredEvent } from "../ports.ts";
 
 export type Unreadable = OperatorError<"keys-destroyed"> | OperatorError<"payload-damaged">;
 
-/** Whether an error says that an event can't be opened: its keys are lost, or its row was damaged. */
+/** Whether an error means that an event can't be opened, because its keys are lost or its row was damaged. */
 export const isUnreadable = (error: unknown): error is Unreadable =>
   hasCode(error, "keys-destroyed", "payload-damaged");
 
-/** @returns the exact bytes, or `undefined` for what can't be opened. @throws Unavailable */
+/** @returns the exact bytes, or `undefined` if the event can't be opened. @throws Unavailable */
 export async function openIfReadable(sealer: Sealer, event: StoredEvent): Promise<Buffer | undefined> {
   try {
     return await sealer.open(event, event.sealedUnder, event.payload);

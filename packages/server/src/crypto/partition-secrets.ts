@@ -1,17 +1,17 @@
-/** The secrets of partitions: which one seals, and which one opens. */
+/** The secrets of partitions: the secret that seals, and the secrets that may open. */
 import { OperatorError } from "../errors/operator-error.ts";
 import { Unavailable } from "../ports.ts";
 import type { Secrets } from "./secrets.ts";
 
 /** The secrets of a partition, by their ids. */
 export interface PartitionSecrets {
-  /** The id of the secret that its events are sealed under. */
+  /** The id of the secret under which the partition's events are sealed. */
   readonly secret: string;
-  /** Whether the database says that the secret was created: if it is missing then, it is lost. */
+  /** Whether the database has recorded that the secret was created. If so, a missing secret is lost. */
   readonly wasCreated: boolean;
-  /** Ids of earlier secrets whose loss was accepted. A key store that was restored since may have them again. */
+  /** Ids of earlier secrets whose loss was accepted. A key store that was restored later may have them again. */
   readonly lostSecrets: readonly string[];
-  /** The time from which the partition takes no further events; milliseconds since the Unix epoch. */
+  /** The time after which the partition receives no more events; milliseconds since the Unix epoch. */
   readonly end: number;
 }
 
@@ -20,7 +20,8 @@ export interface PartitionRegistry {
   /** Finds the secrets of a partition, without a promise if they are known. @throws Unavailable */
   find(purpose: number, receivedAt: number): PartitionSecrets | Promise<PartitionSecrets>;
   /**
-   * Reads the secrets of a partition from the database, and creates the partition if it is missing. @throws Unavailable
+   * Reads the secrets of a partition from the database, and creates the partition if it does not exist. @throws
+   * Unavailable
    */
   ensure(purpose: number, receivedAt: number): Promise<PartitionSecrets>;
   /** Records durably that the secret was created. @throws Unavailable */
@@ -43,8 +44,8 @@ export const keysDestroyed = (message: string, secrets: readonly string[]): Oper
   new OperatorError("keys-destroyed", message, { detail: { secrets } });
 
 /**
- * The secret in use of a partition, with its id. It is created once, and the database says so before anything is sealed
- * under it: a server that creates a lost secret again would hide the loss.
+ * The current secret of a partition, with its id. It is created once, and the database records this before any event is
+ * sealed under it. A server that creates a lost secret again would hide the loss.
  */
 export async function secretForWriting(
   secrets: Secrets,
@@ -53,11 +54,11 @@ export async function secretForWriting(
   { secret: id, wasCreated }: PartitionSecrets,
 ): Promise<{ id: string; secret: Buffer }> {
   const name = partitionSecretName(id);
-  // The record may be missing after a failover: then another secret may have this name.
+  // After a failover the record may be missing, and then another secret may have this name.
   let secret = await (wasCreated ? secrets.findRecent(name) : secrets.findForUse(name));
   if (!secret) {
     const present = await partitions.ensure(place.purpose, place.receivedAt);
-    // The loss of the secret was accepted meanwhile.
+    // The loss of the secret was accepted in the meantime.
     if (present.secret !== id) return secretForWriting(secrets, partitions, place, present);
     // guard(false): a lost secret is not created again under its name
     // fails: packages/server/src/crypto/sealer.test.ts › the secret of a partition
@@ -70,15 +71,15 @@ export async function secretForWriting(
 
 export type SecretSource = Pick<Secrets, "find">;
 
-/** Secrets that were read before. */
+/** A source of secrets that were read before. */
 export const sourceOf = (found: ReadonlyMap<string, Buffer>): SecretSource => ({
   find: async (name) => found.get(name),
 });
 
 /**
- * Opens with whichever secret fits. A payload that none fits was changed; but where there were others, it may have been
- * sealed under one that is lost.
- * @param names of secrets, the one in use last.
+ * Opens with the secret that fits. If none fits, the payload was changed; but if the partition has lost secrets, the
+ * payload may have been sealed under one of them.
+ * @param names the names of secrets, the current one last.
  * @throws keys-destroyed, payload-damaged
  */
 export async function openWithOne<T>(

@@ -13,7 +13,9 @@ const size = fc.oneof(
 
 export type Kind = "noise" | "zeros" | "json";
 
-/** Noise can't be compressed and takes several chunks, zeros take one of a few bytes, JSON is the common case. */
+/**
+ * Noise can't be compressed and takes several chunks, zeros take one chunk of a few bytes, and JSON is the common case.
+ */
 export function payload(bytes: number, kind: Kind): Buffer {
   if (kind === "noise") return randomBytes(bytes);
   if (kind === "zeros") return Buffer.alloc(bytes);
@@ -26,7 +28,7 @@ export const anyPayload: fc.Arbitrary<Buffer> = fc
   .tuple(size, fc.constantFrom<Kind>("noise", "zeros", "json"))
   .map(([bytes, kind]) => payload(bytes, kind));
 
-/** Many payloads at once: sizes mixed, and some of equal size that differ. */
+/** Many payloads for concurrent calls: of different sizes, and some different ones of equal size. */
 export function crowd(count: number): Buffer[] {
   return Array.from({ length: count }, (_, index) => {
     const kind = (["json", "noise", "json", "zeros", "json"] as const)[index % 5] ?? "json";

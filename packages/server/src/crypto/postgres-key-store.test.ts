@@ -43,7 +43,7 @@ describeKeyStore("PostgreSQL", async () => {
 });
 
 describe("the key store in PostgreSQL", () => {
-  it("has a secret on the disk before it is used, under any setting of the database", async () => {
+  it("has a secret on the disk before the secret is used, under any setting of the database", async () => {
     const url = await freshUrl();
     await (await postgresKeyStore({ connectionString: url })).close();
     const name = new URL(url).pathname.slice(1);
@@ -68,14 +68,14 @@ describe("the key store in PostgreSQL", () => {
     await store.close();
   });
 
-  it("throws Unavailable in trouble, and recovers", async () => {
+  it("throws Unavailable when the database fails, and recovers", async () => {
     const url = await freshUrl();
     const store = await postgresKeyStore({ connectionString: url });
     await query(url, "alter table drs_keys.secret rename to away");
     await expect(store.read(ID)).rejects.toBeInstanceOf(Unavailable);
     await expect(store.create(ID, Buffer.from("wrapped"))).rejects.toBeInstanceOf(Unavailable);
     await query(url, "alter table drs_keys.away rename to secret");
-    // Every connection of it is cut.
+    // Ends every connection to the database.
     await query(
       url,
       `select pg_terminate_backend(pid) from pg_stat_activity
@@ -91,7 +91,7 @@ describe("the key store in PostgreSQL", () => {
     );
   });
 
-  it("names an error of the database by what it is", async () => {
+  it("names an error of the database by its kind", async () => {
     const url = await freshUrl();
     await (await postgresKeyStore({ connectionString: url })).close();
     const read = async (login: string): Promise<void> => {

@@ -61,8 +61,8 @@ const INSERT_SECRET = sql("insert into drs_keys.secret (id, wrapped) values ($1,
 ]);
 
 /**
- * Secrets in a PostgreSQL that is not the one of the events.
- * @param isReadOnly nothing is written, and no table is made.
+ * Keeps secrets in a PostgreSQL that is not the events' database.
+ * @param isReadOnly whether nothing is written and no table is made.
  */
 export async function postgresKeyStore(database: DatabaseOptions, isReadOnly = false): Promise<KeyStore> {
   const options = isReadOnly ? READ_ONLY : "-c synchronous_commit=on";

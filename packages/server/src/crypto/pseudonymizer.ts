@@ -4,12 +4,12 @@ const MAC_BYTES = 16;
 const ID_BYTES = 16;
 
 /**
- * Names that replace the ledger rows after an erasure: only a caller who knows the account and the idempotency key can
- * compute them and read the event ids. They are made with a key that is derived from the installation secret, which an
- * erasure does not delete.
+ * Computes the names that replace ledger rows after an erasure. Only a caller who knows the account and the idempotency
+ * key can compute such a name and read the event id. The names are made with a key that is derived from the
+ * installation secret, which an erasure does not delete.
  */
 export class Pseudonymizer {
-  /** A key object: from bytes, Node.js would make one for each MAC, at four times the cost. */
+  /** A key object, because Node.js would make one from bytes for each MAC, at four times the cost. */
   readonly #key: KeyObject;
 
   constructor(key: KeyObject) {
@@ -46,13 +46,16 @@ export class Pseudonymizer {
       .toString("hex");
   }
 
-  /** Masks an event id, or takes the mask off: each (account, key) has a mask of its own, which is used once in a replay window. */
+  /**
+   * Masks an event id, or removes the mask. Each pair of account and key has its own mask, which is used once in a
+   * replay window.
+   */
   mask(account: string, key: string, id: Buffer): Buffer {
     const mask = this.#mac("tombstone event", account, key);
     return Buffer.from(id.subarray(0, ID_BYTES).map((byte, at) => byte ^ (mask[at] ?? 0)));
   }
 
-  /** Names can't hold U+0000, so two different lists never give the same text. */
+  /** Names can't contain U+0000, so two different lists never give the same text. */
   #mac(use: string, ...names: readonly string[]): Buffer {
     return createHmac("sha256", this.#key)
       .update([use, ...names].join("\0"))

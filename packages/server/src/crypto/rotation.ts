@@ -3,15 +3,15 @@ import type { KeyStore } from "./key-store.ts";
 
 export interface KeyVersion {
   readonly version: string;
-  /** Whether new secrets are wrapped under it. */
+  /** Whether new secrets are wrapped under this version. */
   readonly current: boolean;
   /** Number of secrets that are wrapped under the version. */
   readonly secrets: number;
-  /** Whether the key is at hand; without it those secrets can't be opened. */
+  /** Whether the key is available. Without it the secrets of this version can't be opened. */
   readonly known: boolean;
 }
 
-/** The known versions, oldest first; then versions that secrets are wrapped under and whose key is missing. */
+/** The known versions, oldest first, and then versions under which secrets are wrapped and whose key is missing. */
 export async function listKeyVersions(store: KeyStore, keys: KeyEncryption): Promise<readonly KeyVersion[]> {
   const versions = await keys.versions();
   const counts = new Map<string, number>();
@@ -29,11 +29,11 @@ export async function listKeyVersions(store: KeyStore, keys: KeyEncryption): Pro
 }
 
 /**
- * Wraps every secret under the current version; events are not touched. After a kill, the next run continues where
- * it stopped. A server that makes a secret meanwhile may still use the version before, so the run looks again until none
- * is left.
+ * Wraps every secret under the current version; events are not touched. After a kill, the next run continues where it
+ * stopped. A server that makes a secret at the same time may still use the previous version, so the run repeats its
+ * search until no such secret is left.
  *
- * @param onProgress called with how many were wrapped again.
+ * @param onProgress called with the number of secrets that were wrapped again.
  */
 export async function rewrap(
   store: KeyStore,

@@ -15,13 +15,13 @@ const NOW = Date.parse("2026-03-01T12:00:00.000Z");
 const KEY = randomBytes(32);
 const MAC_KEY = createSecretKey(randomBytes(32));
 
-/** One partition a purpose and day. */
+/** One partition for each purpose and day. */
 class TestPartitions implements PartitionRegistry {
   readonly #created = new Set<string>();
-  /** How many failovers the servers have noticed. */
+  /** The number of failovers that the servers have detected. */
   failovers = 0;
 
-  /** The database loses its last seconds. */
+  /** Simulates a database that loses its last seconds. */
   failOver(): void {
     this.#created.clear();
     this.failovers++;
@@ -48,7 +48,7 @@ function identityOf(change: Partial<EventIdentity> = {}): EventIdentity {
 
 const keyIdOf = (account: string, purpose: number): string => `${purpose}-${account}`;
 
-/** One key an account and purpose, whose secret is made at first need. */
+/** One key for each account and purpose, whose secret is made when it is first needed. */
 function accountKeys(secrets: Secrets, partitions: TestPartitions): AccountKeys {
   return {
     current: async (account, purpose) => {
@@ -65,7 +65,7 @@ function accountKeys(secrets: Secrets, partitions: TestPartitions): AccountKeys 
   };
 }
 
-/** The sealer over a key store, with an identity's own key. */
+/** The sealer on a key store. Its MAC key comes from the installation secret. */
 function sealerOver(
   store: KeyStore,
   macKey = MAC_KEY,
@@ -129,7 +129,7 @@ describe("the sealer", () => {
     expect(keys.creations()).toBe(3);
   });
 
-  it("never seals equal bytes to equal payloads, and shows nothing of them", async () => {
+  it("never seals equal bytes to equal payloads, and reveals nothing of them", async () => {
     const { sealer } = scene();
     const identity = identityOf();
     const bytes = Buffer.from("a very telling observation ".repeat(20));
@@ -140,7 +140,7 @@ describe("the sealer", () => {
     expect(sealed[0]?.includes("telling")).toBe(false);
   });
 
-  it("throws Unavailable when the key store is away, and continues when it is back", async () => {
+  it("throws Unavailable while the key store is not available, and continues afterwards", async () => {
     const keys = memoryKeyStore();
     let away = true;
     const store = {
@@ -208,7 +208,7 @@ describe("the secret of a partition", () => {
     await expect(sealFirstOf("e"), "a lost one is noticed").rejects.toThrow(Unavailable);
   });
 
-  it("is recorded as created before anything is sealed under it, also where it was found", async () => {
+  it("is recorded as created before anything is sealed under it, even if it already existed", async () => {
     const { keys, partitions, sealer } = scene();
     await sealer.seal(identityOf(), payload(100, "json"));
     expect(partitions.find(1, NOW).wasCreated).toBe(true);
@@ -226,7 +226,7 @@ describe("data keys in memory", () => {
   const partition = `1-${Math.floor(NOW / DAY_MS)}`;
   const end = (Math.floor(NOW / DAY_MS) + 1) * DAY_MS;
 
-  it("open nothing of a partition that expired, once it has ended", async () => {
+  it("open nothing of an expired partition after it has ended", async () => {
     const { keys, sealer } = scene();
     const identity = identityOf();
     const sealed = await sealer.seal(identity, payload(100, "json"));
@@ -238,7 +238,7 @@ describe("data keys in memory", () => {
     await expect(sealer.open(identity, sealed)).rejects.toMatchObject({ code: "keys-destroyed" });
   });
 
-  it("stay for the partitions that still take events", async () => {
+  it("stay for the partitions that still receive events", async () => {
     const { keys, sealer } = scene();
     const next = identityOf({ receivedAt: end });
     await sealer.seal(identityOf(), payload(100, "json"));
@@ -285,12 +285,12 @@ describe("a payload can't be opened", () => {
     ["purpose", () => ({ purpose: 2 })],
     ["day", () => ({ receivedAt: NOW + DAY_MS })],
   ];
-  it.each(others)("as that of another %s", async (_, change) => {
+  it.each(others)("with the identity of another %s", async (_, change) => {
     const { sealer } = scene();
     const identity = identityOf();
     const other = { ...identity, ...change(identity) };
     const sealed = await sealer.seal(identity, payload(100, "json"));
-    // The other has its keys too, so that it is not their absence that is noticed.
+    // The other event has its keys, too, so that missing keys are not the reason for the failure.
     await sealer.seal(other, payload(100, "json"));
     await expect(sealer.open(other, sealed)).rejects.toThrow(/not what was sealed/);
     expect(await sealer.open(identity, sealed)).toHaveLength(100);
@@ -353,7 +353,7 @@ describe("the MAC of a request", () => {
     const body = Buffer.from("body");
     const macs = Array.from({ length: 1_000 }, () => sealer.requestMac(uuidv7(NOW), body).toString("hex"));
     expect(new Set(macs).size).toBe(1_000);
-    // Every digit from the lower part of the time on is in the nonce; those before it change once in a minute.
+    // The nonce contains every digit from the lower part of the time on. The digits before it change once a minute.
     const mac = sealer.requestMac(eventId, body).toString("hex");
     for (let at = 9; at < eventId.length; at++) {
       if (eventId[at] === "-") continue;
@@ -362,7 +362,7 @@ describe("the MAC of a request", () => {
     }
   });
 
-  it("differs by the secret of the installation", () => {
+  it("differs for another installation secret", () => {
     const other = sealerOver(memoryKeyStore().store, createSecretKey(randomBytes(32)));
     const body = Buffer.from("body");
     expect(other.requestMac(eventId, body).equals(sealer.requestMac(eventId, body))).toBe(false);

@@ -16,30 +16,30 @@ import {
 } from "./partition-secrets.ts";
 import type { Secrets } from "./secrets.ts";
 
-/** Finds the ids of all secrets that a hold has had, the one in use last. @throws Unavailable */
+/** Finds the ids of all secrets that a hold has had, with the current one last. @throws Unavailable */
 export type FindHoldSecrets = (holdId: string) => Promise<readonly string[]>;
 
 /** A sealer that keeps data keys in memory. */
 export interface CachingSealer extends Sealer {
   /**
-   * Drops keys from memory: the data keys of partitions that take no further events, long before their events expire,
-   * and the secrets of all partitions. While this is called each second, a lost one seals the first events of accounts
-   * no longer than that.
+   * Drops keys from memory: data keys of partitions that receive no more events, long before their events expire, and
+   * the secrets of all partitions. If this is called every second, a lost secret seals the first events of accounts for
+   * at most a second.
    */
   evictKeys(now: number): void;
 }
 
-/** Finds the key that the events of an account and purpose are sealed under. */
+/** Finds the key under which the events of an account and purpose are sealed. */
 export interface AccountKeys {
-  /** The present key, without a promise if it is known. @throws Unavailable */
+  /** The current key, without a promise if it is known. @throws Unavailable */
   current(account: string, purpose: number): CurrentKey | Promise<CurrentKey>;
-  /** The present key, which it does not create. @throws Unavailable */
+  /** The current key, which this call does not create. @throws Unavailable */
   existing(account: string, purpose: number): CurrentKey | undefined | Promise<CurrentKey | undefined>;
-  /** Reads erasures and accepted losses after the current epoch. @throws Unavailable */
+  /** Reads erasures and accepted losses that came after the known epoch. @throws Unavailable */
   refresh(): Promise<void>;
-  /** The last erasure and the last accepted loss that the keys are known to have. */
+  /** The last erasure and the last accepted loss that the keys take into account. */
   readonly epoch: Epoch;
-  /** Number of times that it forgot all keys. */
+  /** The number of times that all keys were forgotten. */
   readonly generation: number;
   onErased(listener: (keyIds: readonly string[]) => void): void;
 }
@@ -57,10 +57,11 @@ export const holdSecretName = (secretId: string): string => `hold/${secretId}`;
 
 /**
  * Compresses, then encrypts: AES-256-GCM under the data key of (account, purpose, partition), with a random nonce, the
- * event's identity as associated data. A sealed payload is
- * `dictionary version (1) | nonce (12) | ciphertext | tag (16)`.
+ * event's identity as associated data. A sealed payload is `dictionary version (1) | nonce (12) | ciphertext | tag
+ * (16)`.
  *
- * @param requestMacKey derived from the installation's secret, not from an account's: a tombstone outlives those.
+ * @param requestMacKey a key that is derived from the installation secret and not from an account's secret, because a
+ * tombstone outlives the account's secret.
  */
 export function createSealer(
   secrets: Secrets,
@@ -76,8 +77,8 @@ export function createSealer(
   let dataKeysOf = accountKeys.generation;
 
   /**
-   * The data keys of this generation. A failover may have lost the record of a partition's secret together with the
-   * secret, and another server may have created another secret under its name since.
+   * The data keys of this generation. A failover may have lost a partition's secret together with its record, and
+   * another server may have created another secret under the same name since then.
    */
   function presentDataKeys(): DataKeys {
     // guard(false): after a failover data keys are derived again
@@ -90,7 +91,7 @@ export function createSealer(
     return dataKeys;
   }
 
-  /** @returns `undefined` where `find` finds no key of the account. */
+  /** @returns `undefined` if `find` finds no key of the account. */
   async function keyForWriting<Found extends CurrentKey | undefined>(
     find: FindKey<Found>,
     identity: EventIdentity,
@@ -100,7 +101,7 @@ export function createSealer(
     const present = await find(identity);
     if (!present) return present as Extract<Found, undefined>;
     const { keyId, epoch } = present;
-    // The record of the secret may be missing after a failover: then the secret may be another one than before.
+    // After a failover the record of the secret may be missing. Then the secret may be another one than before.
     const known = partition.wasCreated && presentDataKeys().find(partition.secret, keyId);
     if (known) return { keyId, epoch, key: known };
     const account = await secrets.find(accountSecretName(keyId));
@@ -111,14 +112,14 @@ export function createSealer(
         presentDataKeys().remember(id, partition.end, keyId, key);
       return { keyId, epoch, key };
     }
-    // The key was erased a moment ago, or its loss was accepted: then another key exists by now.
+    // The key was just erased, or its loss was accepted, so another key exists by now.
     await accountKeys.refresh();
     const next = await find(identity);
     if (next?.keyId !== keyId) return keyForWriting(find, identity, partition, generation);
     throw new Unavailable(`the key store lacks the secret ${accountSecretName(keyId)}: is it an older one?`);
   }
 
-  /** Opens what is sealed under the account's secret and one of the partition's. */
+  /** Opens a payload that is sealed under the account's secret and one of the partition's secrets. */
   async function openEvent(identity: EventIdentity, keyId: string, payload: Buffer): Promise<Buffer> {
     const { secret, lostSecrets } = await partitions.find(identity.purpose, identity.receivedAt);
     const known = presentDataKeys().find(secret, keyId);
@@ -145,7 +146,7 @@ export function createSealer(
     identity: EventIdentity,
     bytes: Uint8Array,
   ): Promise<Sealed | Extract<Found, undefined>> {
-    // The generation is read before all else: what is found later is of this generation or a later one.
+    // The generation is read first, so that everything found later belongs to this generation or a later one.
     const { generation } = accountKeys;
     const partition = await partitions.find(identity.purpose, identity.receivedAt);
     const [found, compressed] = await Promise.all([
@@ -197,7 +198,10 @@ function associatedData(identity: EventIdentity, dictionary: number): Buffer {
   return Buffer.from(JSON.stringify([dictionary, identity.account, identity.eventId, identity.schemaVersion]));
 }
 
-/** AES-GMAC (NIST SP 800-38D) wants a nonce of its own for each message: the last 96 bits of the event's id are one. */
+/**
+ * The nonce for AES-GMAC (NIST SP 800-38D), which needs a different nonce for each message: the last 96 bits of the
+ * event's id.
+ */
 function nonceOf(eventId: string): Buffer {
   return Buffer.from(eventId.replaceAll("-", "").slice(-2 * NONCE_BYTES), "hex");
 }

@@ -19,7 +19,7 @@ describe("a secret", () => {
     expect(await secrets.findOrCreate("b")).not.toEqual(secret);
   });
 
-  it("is the one that was stored first, when another instance was quicker", async () => {
+  it("is the one that was stored first, if another instance was quicker", async () => {
     const { store } = memory();
     const slow = new Secrets({ ...store, read: async () => undefined }, keysOf(KEY));
     const first = await new Secrets(store, keysOf(KEY)).findOrCreate("a");
@@ -34,7 +34,7 @@ describe("a secret", () => {
     expect(creations()).toBe(1);
   });
 
-  it("is wrapped again if its version was destroyed while it was written", async () => {
+  it("is wrapped again if its key version was destroyed while it was written", async () => {
     const { store } = memory();
     const [before, after] = [KEY, randomBytes(32)];
     let keys = [before];
@@ -47,7 +47,7 @@ describe("a secret", () => {
     expect(await new Secrets(store, keysOf(after)).find("a")).toEqual(secret);
   });
 
-  it("is lost where it is missing and was not destroyed on purpose", async () => {
+  it("is lost if it is missing and was not destroyed on purpose", async () => {
     const secrets = new Secrets(memory().store, keysOf(KEY));
     const names = ["kept", "destroyed", "discarded"];
     for (const name of names) await secrets.findOrCreate(name);
@@ -58,7 +58,7 @@ describe("a secret", () => {
     expect(await secrets.findLost(names)).toEqual(["discarded"]);
   });
 
-  it("is not lost where it is destroyed during the look", async () => {
+  it("is not lost if it is destroyed during the search", async () => {
     const { store } = memory();
     const secrets = new Secrets(store, keysOf(KEY));
     await secrets.findOrCreate("a");
@@ -69,7 +69,7 @@ describe("a secret", () => {
     expect(await new Secrets({ ...store, findMissing }, keysOf(KEY)).findLost(["a"])).toEqual([]);
   });
 
-  it("is asked for again after a failure", async () => {
+  it("is read again after a failure", async () => {
     const { store } = memory();
     let away = true;
     const secrets = new Secrets(
@@ -81,7 +81,7 @@ describe("a secret", () => {
     expect(await secrets.findOrCreate("a")).toHaveLength(32);
   });
 
-  it("is stored wrapped: neither itself nor the key is in the store, and no two wraps are alike", async () => {
+  it("is stored wrapped: the store contains neither the secret nor the key, and no two wrapped secrets are alike", async () => {
     const { store, entries } = memory();
     const secret = await new Secrets(store, keysOf(KEY)).findOrCreate("a");
     const wrapped = entries.get(secretId("a")) ?? Buffer.alloc(0);
@@ -117,7 +117,7 @@ describe("a wrapped secret is rejected as secret-damaged", () => {
     expect(await secrets.find("a")).toHaveLength(32);
   });
 
-  it("if bytes were cut off or added, or none is left", async () => {
+  it("if bytes were cut off or added, or if it is empty", async () => {
     const { store, entries } = memory();
     const secrets = new Secrets(store, keysOf(KEY));
     await secrets.findOrCreate("a");
@@ -132,7 +132,7 @@ describe("a wrapped secret is rejected as secret-damaged", () => {
     }
   });
 
-  it("if it is the secret of another name, because files were swapped", async () => {
+  it("if it is the secret of another name, because files were exchanged", async () => {
     const { store, entries } = memory();
     const secrets = new Secrets(store, keysOf(KEY));
     await secrets.findOrCreate("account/1/a");

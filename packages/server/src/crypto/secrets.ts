@@ -5,7 +5,7 @@ import type { KeyEncryption } from "./key-encryption.ts";
 import type { KeyStore } from "./key-store.ts";
 
 const SECRET_BYTES = 32;
-/** Maximum number of names in memory; the oldest are dropped. */
+/** Maximum number of names in memory. The oldest are dropped. */
 const MAX_USED = 1_000;
 /** Maximum number of secrets in memory. */
 const MAX_RECENT = 100;
@@ -33,7 +33,7 @@ export class Secrets {
     return wrapped && this.#unwrap(id, wrapped);
   }
 
-  /** Finds secrets in order to open, not to seal, by their names; absent ones are left out. */
+  /** Finds secrets by their names in order to open events, not to seal. Absent secrets are left out. */
   async findToOpen(names: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
     const ids = new Map(names.map((name) => [name, secretId(name)]));
     const wrapped = await this.#store.readToOpen([...ids.values()]);
@@ -45,15 +45,15 @@ export class Secrets {
     return found;
   }
 
-  /** Finds the secret for sealing. A missing one counts as used as well. */
+  /** Finds the secret for sealing. A missing secret counts as used, too. */
   findForUse(name: string): Promise<Buffer | undefined> {
     this.#remember(name);
     return this.find(name);
   }
 
   /**
-   * Finds a secret in memory if it was read since `forgetRecent`, otherwise as `findForUse`. A missing one is searched
-   * each time.
+   * Finds a secret in memory if it was read since `forgetRecent`, and otherwise as `findForUse` does. A missing secret
+   * is searched for each time.
    */
   findRecent(name: string): Promise<Buffer | undefined> {
     this.#remember(name);
@@ -73,7 +73,8 @@ export class Secrets {
   }
 
   /**
-   * Finds or creates a secret. It is durable before it is returned; the second caller gets the secret of the first one.
+   * Finds or creates a secret. The secret is durable before it is returned. If two callers create it, the second one
+   * gets the secret of the first.
    */
   findOrCreate(name: string): Promise<Buffer> {
     return this.#making.join(name, async () => {
@@ -83,7 +84,7 @@ export class Secrets {
     });
   }
 
-  /** Names of the secrets that were last searched or created for sealing. */
+  /** Names of the secrets that were last searched for or created for sealing. */
   get used(): readonly string[] {
     return [...this.#used];
   }
@@ -100,7 +101,7 @@ export class Secrets {
     return names.filter((name) => destroyed.has(secretId(name)));
   }
 
-  /** Finds the names that have no secret although none was destroyed on purpose. */
+  /** Finds the names that have no secret, although none of these secrets was destroyed on purpose. */
   async findLost(names: readonly string[]): Promise<readonly string[]> {
     const missing = await this.findMissing(names);
     // After the look for secrets: the record of one that was destroyed meanwhile is found.
@@ -111,15 +112,15 @@ export class Secrets {
   }
 
   /**
-   * Destroys a secret on purpose, and records that; backups of the key store can still open its data until they are
-   * deleted.
+   * Destroys a secret on purpose, and records the destruction. Backups of the key store can still open the secret's
+   * data until they are deleted.
    */
   destroy(name: string): Promise<void> {
     this.#recent.delete(name);
     return this.#store.destroy(secretId(name));
   }
 
-  /** Deletes a secret that nothing was sealed under. */
+  /** Deletes a secret under which nothing was sealed. */
   discard(name: string): Promise<void> {
     this.#recent.delete(name);
     return this.#store.discard(secretId(name));
@@ -141,7 +142,7 @@ export class Secrets {
     let wrapped = await this.#keys.wrap(secret, context);
     const stored = await this.#store.create(id, wrapped);
     if (!stored.equals(wrapped)) return this.#unwrap(id, stored);
-    // The version may have been destroyed while it was written, when nothing seemed to be wrapped under it.
+    // The version may have been destroyed during the write, because no secret seemed to be wrapped under it.
     while (!(await this.#keys.versions()).includes(this.#keys.versionOf(wrapped))) {
       const rewrapped = await this.#keys.wrap(secret, context);
       if (!(await this.#store.replace(id, wrapped, rewrapped))) return this.#findOrCreate(name);

@@ -1,4 +1,4 @@
-/** Every stored format against the test vectors in docs/decisions: what was written once must stay readable. */
+/** Compares every stored format with the test vectors in docs/decisions, because stored data must stay readable. */
 import { createHmac, createPrivateKey } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -48,7 +48,7 @@ interface Vectors {
   readonly journal_entry: string;
   readonly accepted_loss: string;
   readonly audit: {
-    /** Byte strings in hexadecimal, as in the whole file. */
+    /** Byte strings are in hexadecimal, as in the whole file. */
     readonly record: Omit<AuditRecord, "subjects" | "sealed" | "previous"> & {
       readonly subjects: readonly string[];
       readonly sealed: string;
@@ -182,7 +182,7 @@ test("the form of a receipt does not change", async () => {
   expect(await signer.sign(receipt)).toBe(vectors.receipt);
 });
 
-test("an audit record, its MAC under the key of each surface, and its leaf", () => {
+test("the stored form of an audit record, of its MAC under the key of each surface, and of its leaf does not change", () => {
   const { record, bytes, macs, leaf } = vectors.audit;
   const { subjects, sealed, previous } = record;
   const decoded = {
@@ -200,14 +200,14 @@ test("an audit record, its MAC under the key of each surface, and its leaf", () 
   expect(leafHash(hex(bytes), hex(macs.direct)).toString("hex")).toBe(leaf);
 });
 
-test("the sealed reason and detail of an audit entry", async () => {
+test("the stored form of the sealed reason and detail of an audit entry does not change", async () => {
   const { record, sealed_detail, opened_detail } = vectors.audit;
   const { entryId, secretId: id } = record;
   const opened = await openDetail(storedSecrets(), { entryId, secretId: id, sealed: hex(sealed_detail) });
   expect(opened).toEqual(opened_detail);
 });
 
-test("a checkpoint of the audit log, and its key", () => {
+test("the form of a checkpoint of the audit log, and of its key, does not change", () => {
   const { leaf, checkpoint, checkpoint_key } = vectors.audit;
   const key = ed25519Key(hex(vectors.secrets["audit checkpoints/1"]?.secret ?? ""));
   const content = { origin: `drs-audit/${vectors.installation}`, size: 1, root: hex(leaf) };
@@ -217,7 +217,7 @@ test("a checkpoint of the audit log, and its key", () => {
   expect(publicKey && openCheckpoint(checkpoint, publicKey)).toEqual(content);
 });
 
-test("a part of the answer of an order", () => {
+test("the stored form of a part of an order's answer does not change", () => {
   const { order_id, number, reader_public_key, reader_private_key, lines, sealed } = vectors.order_part;
   const [x, d] = [hex(reader_public_key).toString("base64url"), hex(reader_private_key).toString("base64url")];
   const privateKey = createPrivateKey({ key: { kty: "OKP", crv: "X25519", x, d }, format: "jwk" });

@@ -1,6 +1,6 @@
 /**
- * A double of Vault with one Transit engine: HTTPS on loopback, AES-256-GCM, keys derived from a context by HKDF, versions,
- * and the statuses of the real one.
+ * A test double of Vault with one Transit engine. It uses HTTPS on loopback, AES-256-GCM, keys that HKDF derives from a
+ * context, versions, and the statuses of the real Vault.
  */
 import { execFile } from "node:child_process";
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
@@ -82,7 +82,7 @@ class TransitKey {
 
 const MISSING_CONTEXT = failed(400, "missing 'context' for key derivation");
 
-/** Answers in place of Vault; `false` lets Vault answer. */
+/** Answers in place of Vault. If it returns `false`, Vault answers. */
 type Behaviour = (response: ServerResponse, request: IncomingMessage) => boolean | void;
 
 export interface Vault {
@@ -93,7 +93,7 @@ export interface Vault {
   /** Bodies of the requests that Vault answered, oldest first. */
   readonly asked: TransitBody[];
   readonly key: TransitKey;
-  /** Variables of a server that uses it; the file of wrapped keys is the caller's. */
+  /** Variables of a server that uses this Vault. The caller adds the file of wrapped keys. */
   readonly environment: Readonly<Record<string, string>>;
   /** Wraps a key as `vault write -field=ciphertext transit/encrypt/drs` does. */
   wrap(key: Buffer, context: string): string;
@@ -106,7 +106,7 @@ export interface VaultChoices {
   readonly namespace?: string;
 }
 
-/** @param parent gets a folder for the certificate and the token. */
+/** @param parent the folder for the certificate and the token. */
 export async function startVault(parent: string, { derived = true, namespace }: VaultChoices = {}): Promise<Vault> {
   const folder = await mkdtemp(join(parent, "vault-"));
   const [caFile, keyFile, tokenFile] = ["vault.crt", "vault.key", "vault-token"].map((name) => join(folder, name)) as [

@@ -55,7 +55,7 @@ const optionsOf = ({ url, tokenFile, caFile }: Vault = vault): VaultOptions => (
 const unwrap = (changes: Partial<VaultOptions> = {}, deadline = DEADLINE): Promise<readonly Buffer[]> =>
   keysOfVault({ ...optionsOf(), ...changes }, INSTALLATION, deadline);
 
-/** Returns the error after it has checked that nothing in it holds a secret. */
+/** Checks that the error contains no secret. @returns the error. */
 async function failure(changes: Partial<VaultOptions> = {}, deadline = DEADLINE): Promise<Error & { code: string }> {
   const error: unknown = await unwrap(changes, deadline).then(
     () => expect.unreachable("it unwrapped"),
@@ -67,14 +67,14 @@ async function failure(changes: Partial<VaultOptions> = {}, deadline = DEADLINE)
 }
 
 describe("keys that Vault has wrapped", () => {
-  it("are unwrapped, oldest first, with the token of the file", async () => {
+  it("are unwrapped, oldest first, with the token in the file", async () => {
     const before = randomBytes(32);
     await write(vault.wrap(before, CONTEXT), "", `${vault.wrap(key, CONTEXT)}\r`, "");
     expect(await unwrap()).toEqual([before, key]);
     expect(await unwrap({ url: `${vault.url}/` })).toEqual([before, key]);
   });
 
-  it("are unwrapped after the Transit key was rotated, until its version is disallowed", async () => {
+  it("are unwrapped after the Transit key was rotated, until their version is disallowed", async () => {
     vault.key.rotate();
     expect(await unwrap()).toEqual([key]);
     vault.key.minDecryptionVersion = 2;
@@ -82,7 +82,7 @@ describe("keys that Vault has wrapped", () => {
     vault.key.minDecryptionVersion = 1;
   });
 
-  it("of another installation are refused, with the context to wrap with", async () => {
+  it("are refused if they belong to another installation, with a message that has the right context", async () => {
     await write(vault.wrap(key, CONTEXT), vault.wrap(key, vaultContext("another installation")));
     const error = await failure();
     expect(error.code).toBe("key-source-unusable");
@@ -90,7 +90,7 @@ describe("keys that Vault has wrapped", () => {
     expect(error.message).toContain(CONTEXT);
   });
 
-  it("are refused where the Transit key is not derived: it would open those of every installation", async () => {
+  it("are refused if the Transit key is not derived, because it would open the keys of every installation", async () => {
     const careless = await startVault(folder.path, { derived: false });
     await write(careless.wrap(key, vaultContext("another installation")));
     expect(await failure(optionsOf(careless))).toMatchObject({
@@ -100,7 +100,7 @@ describe("keys that Vault has wrapped", () => {
     await careless.close();
   });
 
-  it("are unwrapped in a namespace, and by a token that was renewed meanwhile", async () => {
+  it("are unwrapped in a namespace, and with a token that was renewed in the meantime", async () => {
     const namespaced = await startVault(folder.path, { namespace: "teams/fraud" });
     await write(namespaced.wrap(key, CONTEXT));
     const options = optionsOf(namespaced);
@@ -121,7 +121,7 @@ describe("keys that Vault has wrapped", () => {
   });
 
   it.each([[""], ["vault:v1:"], ["vault:v1:a b"], ["key"], ["vault:v1:QUJDvault:v1:QUJD"], ["\n\n"]])(
-    "are refused before Vault is asked where a line is something else: %j",
+    "are refused before Vault is called if a line has another form: %j",
     async (content) => {
       await write(content);
       const before = vault.asked.length;
@@ -133,7 +133,7 @@ describe("keys that Vault has wrapped", () => {
     },
   );
 
-  it("that are missing are explained with the context to wrap with", async () => {
+  it("are explained with the context for wrapping if they are missing", async () => {
     await rm(wrappedKeyFile);
     const { message } = await failure();
     expect(message).toContain(`can't be read from ${wrappedKeyFile}: ENOENT`);
@@ -164,12 +164,12 @@ describe("Vault's token and certificates", () => {
     expect(vault.asked).toHaveLength(before);
   });
 
-  it("NODE_TLS_REJECT_UNAUTHORIZED=0 does not turn the check off", async () => {
+  it("the certificate is checked even with NODE_TLS_REJECT_UNAUTHORIZED=0", async () => {
     vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0");
     expect((await failure({ caFile: undefined })).message).toMatch(/SELF_SIGNED/);
   });
 
-  it("a Vault on loopback may speak plain HTTP", async () => {
+  it("a Vault on loopback may use plain HTTP", async () => {
     const plain = createServer((request, response) => {
       const isFirst =
         request.headers["x-vault-token"] === vault.token && request.headers["content-length"] !== undefined;
@@ -186,7 +186,7 @@ describe("Vault's token and certificates", () => {
   });
 });
 
-describe("a Vault that is away or in trouble", () => {
+describe("a Vault that fails", () => {
   const answers = (status: number, text = `{"errors":["ECHO"]}`): void =>
     vault.behave((response) => void response.writeHead(status, { Location: "https://elsewhere/ECHO" }).end(text));
 
@@ -213,7 +213,7 @@ describe("a Vault that is away or in trouble", () => {
     },
   );
 
-  it("never gives a key by an answer that has none, and no error quotes the answer", async () => {
+  it("never provides a key by an answer without one, and no error quotes the answer", async () => {
     const status = fc.constantFrom(200, 201, 302, 400, 401, 403, 404, 412, 418, 429, 472, 500, 502, 503);
     const text = fc.oneof(
       fc.json(),
@@ -231,7 +231,7 @@ describe("a Vault that is away or in trouble", () => {
     );
   });
 
-  it("that answers the question for a derived key with a failure is not trusted", async () => {
+  it("that answers the request for a derived key with a failure is not trusted", async () => {
     let requests = 0;
     vault.behave((response) => {
       if (++requests === 1) return false;
@@ -268,7 +268,7 @@ describe("a Vault that is away or in trouble", () => {
     expect(performance.now() - begun).toBeLessThan(1_000);
   });
 
-  it("that hangs up, or listens nowhere, can't be reached", async () => {
+  it("that closes the connection, or listens nowhere, can't be reached", async () => {
     vault.behave((response) => void response.destroy());
     expect((await failure()).message).toMatch(/can't be reached: ECONNRESET$/);
     const dead = await startVault(folder.path);

@@ -1,6 +1,6 @@
 /**
- * Keys that Vault's Transit engine has wrapped. They are unwrapped under a key that Transit derives from the context of this
- * installation, so that the wrapped keys of another installation are refused.
+ * Keys that Vault's Transit engine has wrapped. Transit unwraps them under a key that it derives from the context of
+ * this installation, so that wrapped keys of another installation are refused.
  */
 import { readFile } from "node:fs/promises";
 import { type ClientRequest, type IncomingMessage, request as httpRequest, type RequestOptions } from "node:http";
@@ -21,13 +21,13 @@ export interface VaultOptions {
   readonly namespace?: string | undefined;
 }
 
-/** An answer holds a key of 32 bytes and some members about the request. */
+/** An answer contains a key of 32 bytes and some members about the request. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 const CIPHERTEXT = /^vault:v\d{1,9}:[A-Za-z\d+/]+={0,2}$/;
 const TOKEN_TEXT = /^[\x21-\x7e]+$/;
 
-/** The context that a Transit key is derived from, in base64 as Vault takes it. It is no secret. */
+/** The context from which a Transit key is derived, in base64 as Vault requires. It is no secret. */
 export const vaultContext = (installation: string): string =>
   Buffer.from(`device-risk-signals/${installation}`).toString("base64");
 
@@ -36,7 +36,7 @@ export const vaultKey = ({ url, mount, keyName }: VaultOptions): string =>
   `${mount}/${keyName} of ${new URL(url).host}`;
 
 /**
- * Reads the wrapped keys and the token, and lets Vault unwrap each.
+ * Reads the wrapped keys and the token, and asks Vault to unwrap each key.
  * @param installation the id of this installation. @throws key-file-unusable, key-source-unusable, Unavailable
  */
 export function keysOfVault(
@@ -66,7 +66,7 @@ async function unwrapAll(vault: VaultOptions, context: string, signal: AbortSign
 
 interface WrappedKey {
   readonly ciphertext: string;
-  /** The place of the key, for messages: the line of a file. */
+  /** The place of the key for messages: a line of a file. */
   readonly line: string;
 }
 
@@ -84,8 +84,8 @@ async function readWrapped({ wrappedKeyFile: path }: VaultOptions, context: stri
 }
 
 /**
- * A Transit key that is not derived ignores the context: it opens what was wrapped for any installation. It opens without
- * a context, too, and Vault says 400 of a derived one.
+ * Rejects a Transit key that is not derived, because such a key ignores the context and opens what was wrapped for any
+ * installation. It can be recognised because it opens without a context, for which a derived key gives status 400.
  */
 async function requireDerived(vault: VaultOptions, askWithoutContext: () => Promise<Answer>): Promise<void> {
   const { status } = await askWithoutContext();
@@ -103,7 +103,7 @@ interface Answer {
   readonly text: string;
 }
 
-/** Asks Vault to decrypt. The token is read again each time: an agent renews it. */
+/** Asks Vault to decrypt. The token is read again each time, because an agent may renew it. */
 async function openVaultConnection(
   vault: VaultOptions,
   signal: AbortSignal,
@@ -190,7 +190,7 @@ function plaintextOf(text: string): string | undefined {
 const noAnswer = (vault: VaultOptions): OperatorError =>
   new OperatorError("key-source-unusable", `${describeVault(vault)} sent something that is no answer of Vault`);
 
-/** Explains a status other than 200 to the person who has to correct it. The answer's text is not quoted. */
+/** Explains a status other than 200 to the person who must correct the cause. The text of the answer is not quoted. */
 function refusalError(
   vault: VaultOptions,
   status: number,

@@ -1,4 +1,4 @@
-/** One of the processes that take events under a supervisor. */
+/** One of the processes that receive events under a supervisor. */
 import type { Logger } from "pino";
 import { AdmissionExchange } from "../app/admission-exchange.ts";
 import { CloseStack } from "../app/close-stack.ts";
@@ -12,7 +12,7 @@ import { snapshotOf } from "./merge-metrics.ts";
 import type { Answers, Question, Supervisor } from "./process-messages.ts";
 import { createListener, listenForEvents, logDependencies, reloadKeyEncryption } from "./service.ts";
 
-/** Shorter than the time after which the supervisor ends the process. */
+/** A shorter time than that after which the supervisor ends the process. */
 const STOP_WITHIN_MS = 8_000;
 
 export interface IngestProcessOptions {
@@ -23,7 +23,7 @@ export interface IngestProcessOptions {
   readonly kill: () => void;
 }
 
-/** Serves until the supervisor says to stop. */
+/** Serves until the supervisor tells it to stop. */
 export async function runIngestProcess(options: IngestProcessOptions): Promise<void> {
   const { system, logger, supervisor, kill } = options;
   const { config } = system;

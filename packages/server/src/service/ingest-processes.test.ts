@@ -1,4 +1,4 @@
-/** The supervisor of processes that do not exist. */
+/** Tests of the supervisor with simulated processes. */
 import { pino } from "pino";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { describe, expect, it, vi } from "vitest";
@@ -89,7 +89,7 @@ async function makeRegistry(requests: number, lag: number, up: number): Promise<
 }
 
 describe("a supervisor", () => {
-  it("numbers its processes, and is ready when each is and at least one serves", async () => {
+  it("numbers its processes, and is ready if all are ready and at least one serves", async () => {
     const { forked, processes } = supervise(2);
     const started = processes.start();
     const [first, second] = forked as [FakeProcess, FakeProcess];
@@ -110,7 +110,7 @@ describe("a supervisor", () => {
     expect(await processes.readiness(own)).toEqual(own);
   });
 
-  it("is not ready while a process gives no answer, or none serves", async () => {
+  it("is not ready while a process does not answer, or if none serves", async () => {
     const { forked, processes } = await serving(1);
     const [only] = forked as [FakeProcess];
     only.answers = {};
@@ -121,7 +121,7 @@ describe("a supervisor", () => {
     expect(await processes.readiness(READY)).toEqual({ ready: false, lines: ["process 1: is being started"] });
   });
 
-  it("sums counters, also of a process that ended, and takes the worst of each gauge", async () => {
+  it("adds up counters, including those of ended processes, and takes the worst value of each gauge", async () => {
     const { forked, processes } = await serving(2);
     const [first, second] = forked as [FakeProcess, FakeProcess];
     first.answers = { metrics: await makeRegistry(5, 0.1, 1) };
@@ -156,7 +156,7 @@ describe("a supervisor", () => {
     );
   });
 
-  it("passes on what a process took and holds to the others, and that it ended", async () => {
+  it("passes on what a process took and holds, and that it has ended", async () => {
     const { forked } = await serving(3);
     forked[1]?.report({ kind: "taken", taken: [["account", "a", 3]] });
     const received = forked.map((process) => process.received.some(({ kind }) => kind === "taken"));
@@ -281,7 +281,7 @@ describe("a supervisor", () => {
     expect(forked[1]?.isKilled).toBe(true);
   });
 
-  it("fails as the first start of a process does", async () => {
+  it("fails like the first start of a process", async () => {
     const { forked, processes } = supervise(2);
     const started = processes.start();
     forked[0]?.serve();

@@ -1,4 +1,4 @@
-/** The processes that take events under a supervisor: starts, replaces, asks and stops them. */
+/** The processes that receive events under a supervisor. This class starts, replaces, queries and stops them. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { Counter, Gauge, type Registry } from "prom-client";
@@ -10,10 +10,10 @@ import { RestartPolicy } from "./restart-policy.ts";
 
 /** A process whose main thread does not answer for this long counts as not ready. */
 const ANSWER_WITHIN_MS = 1_000;
-/** A process that gives no answer to so many questions in a row is ended: after half a minute. */
+/** A process that does not answer this many consecutive questions is ended, which takes half a minute. */
 const MAX_UNANSWERED = 6;
 const WATCH_EVERY_MS = 5_000;
-/** A process that does not serve after this long hangs in its start, unless a dependency is away. */
+/** A process that does not serve after this time hangs in its start, unless a dependency is not available. */
 const START_WITHIN_MS = 60_000;
 /** Time between the starts of a process that has failed to start too often, while others serve. */
 const RETRY_AFTER_MS = 30_000;
@@ -24,9 +24,9 @@ export interface IngestProcessesOptions {
   readonly count: number;
   readonly fork: () => Forked;
   readonly logger: Logger;
-  /** Whether all dependencies can be used: otherwise a process can't start, which is no error of it. */
+  /** Whether all dependencies can be used. Otherwise a process can't start, which is no error of the process. */
   readonly canServe: () => boolean;
-  /** How often each process must answer. */
+  /** The interval at which each process must answer. */
   readonly watchEveryMs?: number;
   /** Maximum time until a process serves. */
   readonly startWithinMs?: number;
@@ -53,7 +53,7 @@ export class IngestProcesses {
     return this.#failed.promise;
   }
 
-  /** @returns the URL of the endpoint, when all processes serve. @throws what the start of a process failed with */
+  /** @returns the URL of the endpoint when all processes serve. @throws the error of a process that could not start */
   async start(): Promise<string> {
     for (const slot of this.#slots) this.#fork(slot);
     this.#watching = setInterval(() => void this.#watch(), this.#options.watchEveryMs ?? WATCH_EVERY_MS);
@@ -63,7 +63,7 @@ export class IngestProcesses {
     return url;
   }
 
-  /** Adds what counts processes to the metrics of the supervisor. */
+  /** Adds metrics about the processes to the metrics of the supervisor. */
   register(registry: Registry): void {
     const count = (): number => this.#slots.filter(({ process }) => process?.isServing).length;
     const ends = (): number => this.#ends;
@@ -90,7 +90,10 @@ export class IngestProcesses {
     );
   }
 
-  /** One page for the supervisor and its processes. A process that gives no answer has its previous values. */
+  /**
+   * One page of metrics for the supervisor and its processes. If a process does not answer, its previous values are
+   * used.
+   */
   async metrics(own: Registry): Promise<string> {
     const running = this.#running();
     await Promise.all(
@@ -103,8 +106,8 @@ export class IngestProcesses {
   }
 
   /**
-   * Whether the server can store events, and what is wrong. A line that the supervisor has itself is not repeated for
-   * each process. A process that is being replaced gets no connection, so the server is ready if another one serves.
+   * Whether the server can store events, and a line for each problem. A line of the supervisor is not repeated for each
+   * process. A process that is being replaced gets no connection, so the server is ready if another process serves.
    */
   async readiness(own: Readiness): Promise<Readiness> {
     const found = await Promise.all(this.#slots.map((slot) => slot.readiness()));
@@ -152,7 +155,7 @@ export class IngestProcesses {
     for (const { forked, isServing } of this.#running()) if (!isServing) forked.kill();
   }
 
-  /** Ends processes whose main thread hangs: health is answered by the supervisor, which does not hang with them. */
+  /** Ends processes whose main thread hangs. The supervisor answers health checks, and does not hang with them. */
   async #watch(): Promise<void> {
     const { logger, canServe, watchEveryMs = WATCH_EVERY_MS, startWithinMs = START_WITHIN_MS } = this.#options;
     const watch = async ({ number, process }: Slot): Promise<void> => {
@@ -237,7 +240,7 @@ export class IngestProcesses {
       ...(process.servingSince !== undefined && { servedMs: performance.now() - process.servingSince }),
       isOutage: !this.#options.canServe(),
     });
-    // A first start fails as that of a server without a supervisor does.
+    // A first start fails as the start of a server without a supervisor fails.
     const isFirst = process.error !== undefined && this.#slots.some(({ hasServed }) => !hasServed);
     if (delay === undefined || isFirst) {
       const message = `process ${number} ended before it was ready (${how}), again and again: see its lines of the log`;
@@ -252,7 +255,7 @@ export class IngestProcesses {
   }
 }
 
-/** Processes notice one outage at different times. */
+/** Removes the start time, because processes detect one outage at different times. */
 const withoutStartTime = (line: string): string => line.replace(/ \(since [^)]*\)$/, "");
 
 /** The place of a process and of its replacements. */
@@ -283,16 +286,16 @@ class Slot {
 class Process {
   readonly forked: Forked;
   readonly ended = Promise.withResolvers<undefined>();
-  /** When it was started, by `performance.now`. */
+  /** The time at which it was started, by `performance.now`. */
   readonly forkedAt = performance.now();
-  /** Whether a reload was asked for before it served. */
+  /** Whether a reload was requested before the process served. */
   isReloadDue = false;
-  /** When it began to serve, by `performance.now`. */
+  /** The time at which it began to serve, by `performance.now`. */
   servingSince: number | undefined;
-  /** What its start failed with. */
+  /** The error with which its start failed. */
   error: OperatorError | undefined;
   metrics: readonly MetricSnapshot[] = [];
-  /** The number of questions in a row without an answer. */
+  /** The number of consecutive questions without an answer. */
   unanswered = 0;
   readonly #questions = new Map<number, (answer: never) => void>();
   #lastId = 0;
@@ -305,7 +308,7 @@ class Process {
     return this.servingSince !== undefined;
   }
 
-  /** @returns `undefined` where the process ends first, or gives no answer in time. */
+  /** @returns `undefined` if the process ends first, or does not answer in time. */
   async ask<Q extends Question>(question: Q, withinMs?: number): Promise<Answers[Q] | undefined> {
     const id = ++this.#lastId;
     const answer = new Promise<Answers[Q]>((resolve) => this.#questions.set(id, resolve));

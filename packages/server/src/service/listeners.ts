@@ -1,4 +1,4 @@
-/** The listeners of a service: ports, certificates, and how they close. */
+/** The listeners of a service: their ports, their certificates, and how they close. */
 import type { Server } from "node:http";
 import type { Server as TlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
@@ -48,7 +48,7 @@ export function followTls(
   });
 }
 
-/** @param advice what to do where the port is taken. @throws listener-failed */
+/** @param advice what to do if the port is in use. @throws listener-failed */
 export function listen(server: Server, host: string, port: number, advice: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const refuse = (cause: NodeJS.ErrnoException): void => {
@@ -72,7 +72,7 @@ export function urlOf(server: Server, host: string, tls: OpenedTls | undefined):
   return `${tls ? "https" : "http"}://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-/** Time limit for closing after all requests are answered, or their time is over. */
+/** Time limit for closing after all requests have been answered or have timed out. */
 export const CLOSE_WITHIN_MS = 1_000;
 
 export function closeListener(server: Server, withinMs = CLOSE_WITHIN_MS): Promise<void> {

@@ -1,4 +1,4 @@
-/** One page of metrics for several processes. */
+/** Makes one page of metrics for several processes. */
 import { type Aggregator, AggregatorRegistry, type Registry } from "prom-client";
 
 /** A metric with its values, as `Registry.getMetricsAsJSON` gives it. */
@@ -11,10 +11,10 @@ export interface MetricSnapshot {
 export const snapshotOf = async (registry: Registry): Promise<readonly MetricSnapshot[]> =>
   (await registry.getMetricsAsJSON()) as unknown as readonly MetricSnapshot[];
 
-/** An average of event loop lags hides the busy process; the earliest start is that of the supervisor. */
+/** The average of event loop lags would hide a busy process. The earliest start is that of the supervisor. */
 const REPLACED_AGGREGATORS: Partial<Readonly<Record<Aggregator, Aggregator>>> = { average: "max", omit: "min" };
 
-/** Counters and histograms are summed, gauges as each says. */
+/** Adds up counters and histograms. The aggregator of each gauge decides how its values are combined. */
 export function mergeMetrics(processes: readonly (readonly MetricSnapshot[])[]): Registry {
   const adapted = processes.map((metrics) =>
     metrics.map((metric) => ({ ...metric, aggregator: REPLACED_AGGREGATORS[metric.aggregator] ?? metric.aggregator })),
@@ -22,7 +22,7 @@ export function mergeMetrics(processes: readonly (readonly MetricSnapshot[])[]):
   return AggregatorRegistry.aggregate(adapted);
 }
 
-/** What remains of the metrics of processes that have ended: without it, counters would fall. */
+/** The totals of processes that have ended. Without them, counters would decrease. */
 export function totalsOf(processes: readonly (readonly MetricSnapshot[])[]): readonly MetricSnapshot[] {
   const totals = processes.map((metrics) => metrics.filter(({ type }) => type === "counter" || type === "histogram"));
   return mergeMetrics(totals).getMetricsAsArray() as unknown as readonly MetricSnapshot[];

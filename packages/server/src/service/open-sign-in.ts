@@ -6,18 +6,18 @@ import { RoleFile } from "../identity/role-file.ts";
 
 export interface SignIn extends SignInPorts {
   readonly roleFile: RoleFile;
-  /** The host of the console's pages. */
+  /** The host name of the console's pages. */
   readonly hostName: string;
 }
 
 /**
  * @param opened closes the monitor of the provider. The server starts without the provider; readiness and log name it.
- * @returns `undefined` where no identity provider is configured. @throws role-file-invalid
+ * @returns `undefined` if no identity provider is configured. @throws role-file-invalid
  */
 export async function openSignIn({ config, dependencies }: System, opened: CloseStack): Promise<SignIn | undefined> {
   const { oidc, publicUrl } = config.service.admin;
   const { issuer, clientId, clientSecret, roleFile, rolesClaim, scopes } = oidc;
-  // The rules between settings require them together.
+  // The rules between settings require all of them together.
   if (issuer === undefined || clientId === undefined || roleFile === undefined || publicUrl === undefined)
     return undefined;
   const { origin, hostname } = new URL(publicUrl);

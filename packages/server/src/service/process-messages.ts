@@ -1,11 +1,14 @@
-/** What a supervisor and the processes that take events say to each other. */
+/** Messages between a supervisor and the processes that receive events. */
 import type { Readiness } from "../dependencies/readiness.ts";
 import type { OperatorErrorCode } from "../errors/codes.ts";
 import type { HeldReport } from "../app/admission-exchange.ts";
 import type { Levels, Taken } from "../app/throttle-exchange.ts";
 import type { MetricSnapshot } from "./merge-metrics.ts";
 
-/** What a supervisor asks a process for, and the answers. `drain` is answered when all accepted requests are. */
+/**
+ * Questions of a supervisor to a process, with their answers. A process answers `drain` when it has answered all
+ * accepted requests.
+ */
 export interface Answers {
   readonly readiness: Readiness;
   readonly metrics: readonly MetricSnapshot[];
@@ -14,9 +17,9 @@ export interface Answers {
 
 export type Question = keyof Answers;
 
-/** What a process is among those of its server. */
+/** The position of a process among the processes of its server. */
 export interface Place {
-  /** From 1. */
+  /** The number, counted from 1. */
   readonly number: number;
   readonly processes: number;
 }
@@ -32,7 +35,7 @@ export type Instruction =
   | { readonly kind: "levels"; readonly levels: Levels }
   | { readonly kind: "reload" | "stop" };
 
-/** `loaded` asks for the place. */
+/** With `loaded` a process asks for its place. */
 export type Report =
   | { readonly kind: "loaded" }
   | { readonly kind: "serving"; readonly url: string }
@@ -42,23 +45,23 @@ export type Report =
   | { readonly kind: "held"; readonly held: HeldReport }
   | { readonly kind: "informs"; readonly process: number; readonly held: HeldReport; readonly levels: Levels };
 
-/** A process as its supervisor sees it. */
+/** A process from the view of its supervisor. */
 export interface Forked {
   readonly pid: number | undefined;
   /** A message to a process that has ended is lost. */
   send(instruction: Instruction): void;
   onReport(listener: (report: Report) => void): void;
-  /** @param listener gets an exit code or the name of a signal. */
+  /** @param listener receives an exit code or the name of a signal. */
   onEnd(listener: (how: string) => void): void;
   kill(): void;
 }
 
-/** The supervisor as a process sees it. */
+/** The supervisor from the view of a process. */
 export interface Supervisor {
   readonly place: Promise<Place>;
   /** Resolves when the message is sent. */
   send(report: Report): Promise<void>;
   onInstruction(listener: (instruction: Instruction) => void): void;
-  /** Ends the connection, which would keep this process running. */
+  /** Ends the connection, which would otherwise keep this process running. */
   leave(): void;
 }

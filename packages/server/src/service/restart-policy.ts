@@ -1,17 +1,17 @@
-/** A process that served for this long was not the cause of its own end. */
+/** A process that has served for this long did not end because of its start. */
 const STABLE_MS = 10_000;
 const FIRST_DELAY_MS = 200;
 const MAX_DELAY_MS = 5_000;
 const MAX_FAILED_STARTS = 5;
 
 export interface EndedProcess {
-  /** For how long it served; absent where it ended before. */
+  /** The time for which it served; absent if it ended before it served. */
   readonly servedMs?: number;
-  /** Whether a dependency was away, which is no error of the process. */
+  /** Whether a dependency was not available, which is no error of the process. */
   readonly isOutage: boolean;
 }
 
-/** When a process that ended is replaced. */
+/** Decides when an ended process is replaced. */
 export class RestartPolicy {
   #early = 0;
   #failedStarts = 0;

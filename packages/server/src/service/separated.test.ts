@@ -1,4 +1,4 @@
-/** Three processes of one installation, each with the login of its surface alone. */
+/** Tests of three processes of one installation, each with only the login of its surface. */
 import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { Writable } from "node:stream";
@@ -33,7 +33,7 @@ const HOUR_MS = 3_600_000;
 const folder = useFolder();
 const scene = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: `${folder()}/journal` }));
 const suffix = randomBytes(4).toString("hex");
-/** A file of the MAC keys of these surfaces; each process has its own. */
+/** Files with the MAC keys of these surfaces. Each process has its own file. */
 const KEYS = new Map(SURFACES.map((surface) => [surface, randomBytes(32).toString("base64")]));
 async function keyFile(...surfaces: readonly Surface[]): Promise<Readonly<Record<string, string>>> {
   const path = `${folder()}/keys-${surfaces.join("-")}`;
@@ -82,7 +82,8 @@ beforeAll(async () => {
     { login: ingestLogin, role: "drs_ingest" },
     { login: adminLogin, role: "drs_admin" },
   ]);
-  // A pass at an interval would exclude that of the order, and run while a test replaces the rows of the journal.
+  // No pass runs at an interval, because it would exclude the pass of the order, and would run while a test replaces
+  // rows of the journal.
   const keysOfAll = await keyFile(...SURFACES);
   worker = await start(["worker"], "postgres", { DRS_RETENTION_INTERVAL: "24h", ...keysOfAll });
   ingest = await start(["ingest"], ingestLogin, await keyFile("ingest"));
@@ -121,7 +122,7 @@ describe("a process of", () => {
     expect(ingest.system.config.database.url).toContain("ingest_");
   });
 
-  it("the admin API alone lists and opens events, and takes no events", async () => {
+  it("the admin API alone lists and opens events, and receives no events", async () => {
     expect((await post(body().replace('"fonts"', '"unknown_probe"'), freshKey())).status).toBe(201);
     const { events } = await client.call("listEvents", { account: who.account });
     const [event] = events;
@@ -191,7 +192,7 @@ describe("a process of", () => {
     });
   });
 
-  it("the admin API alone relays the export of an account by the worker, and what the worker refuses", async () => {
+  it("the admin API alone relays the export of an account by the worker, and its rejections", async () => {
     const exported = { account: who.account, reason: "request 17" };
     const refused = client.call("exportAccount", { ...exported, request_id: NO_EVENT });
     await expect(refused).rejects.toMatchObject({ status: 404, problem: { code: "not-found" } });
@@ -204,7 +205,7 @@ describe("a process of", () => {
     expect(parts.filter((part) => "base64" in part).length, "exact events").toBeGreaterThan(0);
   });
 
-  it("ingestion alone forges no entry of an administrator that verifies, with all that it has", async () => {
+  it("ingestion alone can't forge an entry of an administrator that verifies, with anything that it has", async () => {
     const atWorker = { ...scene.environment, ...(await keyFile(...SURFACES)) };
     const drs = (...args: readonly string[]): ReturnType<typeof runInProcess> =>
       runInProcess(atWorker, "audit", ...args);
@@ -221,7 +222,7 @@ describe("a process of", () => {
     const { audit, pool, secrets, pseudonymizer, clock } = ingest.system;
     const entry = { actor: "ann (token 1)", via: "api", operation: "event.read_raw", outcome: "done" } as const;
     await expect(writeAudit(pool, audit, entry)).rejects.toMatchObject({ code: "key-file-unusable" });
-    // An attacker reads the installation secret with the key store that the process has.
+    // An attacker reads the installation secret with the key store of the process.
     const signer = new AuditSigner(await installationSecret(pool, secrets), pseudonymizer, secrets, clock);
     const forged = await writeAudit(pool, signer, entry);
     await writeAudit(pool, signer, { ...entry, via: "direct", operation: "audit.keys", references: { admin: "0" } });
@@ -262,7 +263,7 @@ describe("a process of", () => {
     expect(both.errors).toEqual([]);
   });
 
-  it("a worker alone answers health and metrics, and nothing else", async () => {
+  it("a worker alone answers only health and metrics", async () => {
     const { adminUrl, url } = worker.service;
     expect(url).toBeUndefined();
     expect(await get(adminUrl, "/readyz")).toMatchObject({ status: 200, text: "ok\nserves: worker\n" });
@@ -283,7 +284,7 @@ describe("a process of", () => {
       "--yes",
     );
     expect(erased).toMatchObject({ code: 0 });
-    // The rows of the erasure are missing, as in a database that is restored from before it.
+    // The rows of the erasure are missing, as in a database that was restored to a state before it.
     const before = `begin; set local session_replication_role = replica; update drs.account_key set erased_by = null;
       delete from drs.erasure; delete from drs.journal_entry; commit`;
     await owner.query(before);
@@ -293,7 +294,7 @@ describe("a process of", () => {
     expect((await get(started.service.adminUrl, "/readyz")).status).toBe(200);
   });
 
-  it("each surface meets no privilege that its login lacks", async () => {
+  it("each surface never needs a privilege that its login lacks", async () => {
     await ingest.service.stop();
     expect([ingest, admin, worker].flatMap(({ errors }) => errors)).toEqual([]);
   });

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => service?.stop());
 
 describe("a statement of the admin API that is cancelled", () => {
-  it("does not pause ingestion, and no dependency counts as away", async () => {
+  it("does not pause ingestion, and no dependency counts as not available", async () => {
     const { system, owner } = scene;
     const who = await makeCredentials(system, "customer-1");
     const issued = await inOwnerTransaction(system.administration, (transaction) =>

@@ -25,16 +25,16 @@ import type { IngestProcesses } from "./ingest-processes.ts";
 import { CLOSE_WITHIN_MS, closeListener, followTls, listen, type OpenedTls, openTls, urlOf } from "./listeners.ts";
 
 export interface Service {
-  /** Absent where the process takes no events. */
+  /** Absent if the process receives no events. */
   readonly url?: string;
   readonly adminUrl: string;
-  /** Reads the certificate files, the role file and the key-encryption key again, where they are held in memory. */
+  /** Reads the certificate files, the role file and the key-encryption key again, if they are held in memory. */
   readonly reload: () => void;
-  /** Answers accepted requests, refuses new ones, then stops. */
+  /** Answers accepted requests, rejects new ones, then stops. */
   readonly stop: () => Promise<void>;
 }
 
-/** @param processes take the events instead of this one. */
+/** @param processes receive the events instead of this process. */
 export async function startService(system: System, logger: Logger, processes?: IngestProcesses): Promise<Service> {
   const { surfaces } = system;
   const { service } = system.config;
@@ -88,7 +88,7 @@ export async function startService(system: System, logger: Logger, processes?: I
       text: await (processes ? processes.metrics(registry) : registry.metrics()),
     }),
   });
-  // Health is answered until the end.
+  // Health checks are answered until the end.
   opened.add("admin listener", () => closeListener(admin));
   const closeAll = [serving.release(), administering.release()];
   opened.add("endpoint and admin database", () => Promise.all(closeAll.map((close) => close())));

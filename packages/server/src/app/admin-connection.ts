@@ -1,6 +1,6 @@
 /**
- * The admin API's own connections to the events' database: what is slow or cancelled there neither delays ingestion nor
- * counts as a failure of ingestion's database. Their role can read no payload.
+ * The admin API's own connections to the events' database. A slow or cancelled statement on them neither delays
+ * ingestion nor counts as a failure of ingestion's database. Their role can't read payloads.
  */
 import type { Pool } from "pg";
 import { Monitor } from "../dependencies/monitor.ts";
@@ -26,7 +26,7 @@ export type AdminConnection = Pick<OpenConnection, "pool" | "database" | "admini
 
 /**
  * Opens the connections of the admin API. @param opened closes them.
- * @throws schema-outdated where its own login lacks the role. @throws pooler-unsupported
+ * @throws schema-outdated if the login of the admin API lacks the role. @throws pooler-unsupported
  */
 export async function openAdminConnection(
   { config, database: shared, administration, dependencies }: OpenConnection,
@@ -56,8 +56,8 @@ async function requireRole(pool: Pool): Promise<void> {
   });
 }
 
-/** SQLSTATEs of a connection that asks for a role which its login does not have. */
+/** SQLSTATEs of a connection whose login does not have the requested role. */
 const LACKS_ROLE = new Set<string | undefined>([SQL_STATES.invalidParameterValue, SQL_STATES.insufficientPrivilege]);
 
-/** A statement that was cancelled, by its time limit or by a person, was answered. */
+/** Whether the database did not answer. A statement that its time limit or a person has cancelled was answered. */
 const isAway = (error: unknown): boolean => isTransient(error) && sqlState(error) !== SQL_STATES.queryCanceled;

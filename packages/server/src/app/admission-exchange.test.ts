@@ -40,7 +40,7 @@ const tryEnter = (admission: Admission | undefined, account: string): Permit | s
 };
 
 describe("admission by two processes", () => {
-  it("has the limits of one: a process may use them all while the other is idle", () => {
+  it("has the limits of one process, and a process may use them all while the other is idle", () => {
     const { admissions, deliver } = makeProcesses(2, 128);
     const [first, second] = admissions;
     const permits = Array.from({ length: 32 }, () => enter(first, "a"));
@@ -79,7 +79,7 @@ describe("admission by two processes", () => {
     expect(exchanges[1]?.all).toEqual({ requests: 0, bytes: 0 });
   });
 
-  it("reports no request that ended meanwhile", () => {
+  it("reports no request that has ended in the meantime", () => {
     const { admissions, deliver } = makeProcesses(2, 2);
     enter(admissions[0], "a").release();
     expect(deliver()).toBe(0);

@@ -1,13 +1,13 @@
-/** What the requests of the processes of one server hold, by messages between them. */
+/** Messages by which the processes of one server report the memory and permits that their requests hold. */
 import type { Held, SharedAdmission } from "../ingest/admission.ts";
 import { soon } from "./throttle-exchange.ts";
 
-/** What a process holds for the accounts for which that has changed since its last report. */
+/** What a process holds for accounts whose holdings have changed since its last report. */
 export type HeldReport = readonly (readonly [account: string, requests: number, bytes: number])[];
 
 const NOTHING_HELD: Held = { requests: 0, bytes: 0 };
 
-/** Reports what this process holds to the others, and knows what they hold. */
+/** Reports what this process holds to the other processes, and keeps what they hold. */
 export class AdmissionExchange implements SharedAdmission {
   readonly #send: (report: HeldReport) => void;
   readonly #later: (work: () => void) => void;
@@ -17,7 +17,7 @@ export class AdmissionExchange implements SharedAdmission {
   readonly #byAccount = new Map<string, Held>();
   #all = NOTHING_HELD;
 
-  /** @param later runs the work after a moment. */
+  /** @param later runs the work after a short time. */
   constructor(send: (report: HeldReport) => void, later = soon) {
     this.#send = send;
     this.#later = later;
@@ -63,7 +63,7 @@ export class AdmissionExchange implements SharedAdmission {
     );
   }
 
-  /** Most requests began and ended since the last report, which does not name them. */
+  /** The report leaves out most requests, because they began and ended since the last report. */
   #report(): void {
     const report = [...this.#changed].flatMap(([account, { requests, bytes }]) => {
       const before = this.#reported.get(account) ?? NOTHING_HELD;

@@ -1,4 +1,4 @@
-/** The log of the audit of an installation: its key, and where its checkpoints are kept. */
+/** The audit log of an installation: its key, and the places that keep its checkpoints. */
 import { checkpointLog } from "../audit/checkpoint-log.ts";
 import type { Agent } from "../audit/audit.ts";
 import { openEpochCheckpoint } from "../audit/log/epoch.ts";
@@ -16,13 +16,13 @@ import { inOwnerTransaction, withClient } from "../postgres/database.ts";
 import { LOCKS } from "../postgres/locks.ts";
 import type { Installation } from "./open-installation.ts";
 
-/** Name of the signing secret in the key store. */
+/** The name of the signing secret in the key store. */
 const CHECKPOINT_KEY_SECRET = "audit checkpoints/1";
 const EXTEND_EVERY_MS = 10_000;
 
 const originOf = ({ codec }: Pick<Installation, "codec">): string => `drs-audit/${codec.installation}`;
 
-/** The public key of the log; `undefined` where no checkpoint was signed yet. @throws Unavailable */
+/** The public key of the log; `undefined` if no checkpoint has been signed yet. @throws Unavailable */
 export async function findLogKey(keys: Pick<Installation, "codec" | "secrets">): Promise<LogKey | undefined> {
   const seed = await keys.secrets.find(CHECKPOINT_KEY_SECRET);
   return seed && parseLogKey(formatLogKey(originOf(keys), ed25519Key(seed)));
@@ -36,7 +36,10 @@ async function sequencerPorts(installation: Installation): Promise<SequencerPort
   return { clock, key, publicKey, sinks };
 }
 
-/** Extends the log, after another server or command that does. @returns errors of sinks. @throws audit-log-broken */
+/**
+ * Extends the log. If another server or command is extending it, this call waits. @returns errors of sinks. @throws
+ * audit-log-broken
+ */
 export async function checkpointNow(installation: Installation): Promise<readonly unknown[]> {
   const ports = await sequencerPorts(installation);
   const errors = await withClient(installation.database, async (client) => {
@@ -56,7 +59,7 @@ async function stampLatest({ pool, clock, timeStamps }: Installation): Promise<r
   );
 }
 
-/** Starts the next epoch of a log whose database was restored. @throws as `startEpoch` */
+/** Starts the next epoch of a log whose database was restored. @throws what `startEpoch` throws */
 export async function startEpochNow(installation: Installation, order: ReviewOrder): Promise<StartedEpoch> {
   const ports = await sequencerPorts(installation);
   return withClient(installation.database, async (client) => {
@@ -67,7 +70,7 @@ export async function startEpochNow(installation: Installation, order: ReviewOrd
 
 /**
  * Deletes the entries that are older than the retention period of the audit.
- * @returns `undefined` where there are none. @throws state-conflict; what a sink throws
+ * @returns `undefined` if there are none. @throws state-conflict; errors of a sink
  */
 export async function pruneNow(installation: Installation, agent: Agent): Promise<Pruned | undefined> {
   const { administration, audit, config, database } = installation;
@@ -84,7 +87,7 @@ export async function pruneNow(installation: Installation, agent: Agent): Promis
   });
 }
 
-/** Extends the log of a server every ten seconds, unless another server does. */
+/** Extends the log for a server every ten seconds, unless another server is extending it. */
 export class AuditSequencer {
   readonly #installation: Installation;
   readonly #log: CheckpointSink;

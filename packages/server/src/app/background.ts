@@ -1,4 +1,4 @@
-/** What a server does in addition to the answers to requests: monitors, and the work of a worker. */
+/** Background work of a server: monitors, and the work of a worker. */
 import { AttestationWorker } from "../features/attest.ts";
 import { ExtractionWorker } from "../features/extraction-worker.ts";
 import { RetentionWorker } from "../lifecycle/retention-worker.ts";
@@ -10,7 +10,7 @@ import type { Metrics } from "./metrics.ts";
 import { type Supervision, superviseDependencies } from "./supervision.ts";
 import { erasurePorts, type System } from "./system.ts";
 
-/** Keys that were erased by another process, or whose partition has ended, are out of memory after this long. */
+/** Time after which keys are out of memory that another process has erased, or whose partition has ended. */
 const FORGET_EVERY_MS = 1_000;
 
 /** Starts the monitors of the dependencies. @param opened closes them. */
@@ -20,7 +20,7 @@ export function startMonitors(system: System, onError: OnError, opened: CloseSta
   return supervision;
 }
 
-/** What the work reports. */
+/** The callbacks for what the work reports. */
 export interface WorkReports {
   readonly onError: OnError;
   /** Called with the first audit checkpoint of each hour. */
@@ -28,7 +28,7 @@ export interface WorkReports {
 }
 
 /**
- * Starts retention passes, checkpoints of the audit log and the computation of features, where the process is a worker.
+ * If the process is a worker, starts retention passes, checkpoints of the audit log and the computation of features.
  * @param opened closes them.
  */
 export function startWork(
@@ -61,7 +61,7 @@ export function startWork(
   opened.add("audit log", () => sequencer.close());
 }
 
-/** Keeps erased keys out of memory. @param opened ends it. */
+/** Removes erased keys from memory. @param opened stops it. */
 export function forgetErasedKeys(
   { sealer, featureSealer, accountKeys, clock }: Pick<System, "sealer" | "featureSealer" | "accountKeys" | "clock">,
   onError: OnError,

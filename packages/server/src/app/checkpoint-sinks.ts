@@ -8,7 +8,7 @@ import { boundedBy } from "../dependencies/file-calls.ts";
 import type { ErasureJournal } from "../journal/journal.ts";
 import type { OpenConnection } from "./connect.ts";
 
-/** Called once in a process: what it returns counts the calls to a directory that hangs. */
+/** Must be called once in a process, because its result counts the calls to a directory that hangs. */
 export function checkpointSinks(
   { config, dependencies }: Pick<OpenConnection, "config" | "dependencies">,
   journal: ErasureJournal | undefined,
@@ -42,7 +42,10 @@ export async function openTimeStamps({ audit, dependencyTimeoutMs }: Config): Pr
   return TimeStamps.open({ url, caFile, directory, timeoutMs: dependencyTimeoutMs });
 }
 
-/** A directory that hangs must not keep the lock of the log: other servers and commands wait for it. */
+/**
+ * Adds a deadline, because a directory that hangs must not keep the lock of the log, for which other servers and
+ * commands wait.
+ */
 function sinkWithDeadline(sink: CheckpointSink, dependency: Dependency): CheckpointSink {
   const bounded = boundedBy(dependency);
   return {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { CloseStack } from "./close-stack.ts";
 
-test("everything is closed in the reverse order, also where one fails or hangs first", async () => {
+test("everything is closed in reverse order, even if one close fails or hangs first", async () => {
   const errors: unknown[] = [];
   const closed: string[] = [];
   const closing = new Set<string>();
@@ -25,7 +25,7 @@ test("everything is closed in the reverse order, also where one fails or hangs f
   expect(closing.size).toBe(0);
 });
 
-test("what was opened before a failure is closed, what was released is not", async () => {
+test("everything that was opened before a failure is closed, and a released stack is not", async () => {
   const closed: string[] = [];
   const open = async (fails: boolean): Promise<void> => {
     await using opened = new CloseStack(() => {});

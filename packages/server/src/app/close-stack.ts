@@ -1,7 +1,7 @@
 import type { OnError } from "../ports.ts";
 
 /**
- * Closes what was opened, in the reverse order. An error is reported, and does not keep the others open.
+ * Closes resources in the reverse order of their opening. An error is reported, and the others are still closed.
  *
  * ```ts
  * await using opened = new CloseStack(onError); // closes where the next steps fail
@@ -14,13 +14,13 @@ export class CloseStack implements AsyncDisposable {
   readonly #closing: Set<string>;
   #stack = new AsyncDisposableStack();
 
-  /** @param closing gets the names of what is being closed. */
+  /** @param closing receives the names of the resources that are being closed. */
   constructor(onError: OnError, closing = new Set<string>()) {
     this.#onError = onError;
     this.#closing = closing;
   }
 
-  /** @param name for people, in a log. */
+  /** @param name the name in the log. */
   add(name: string, close: () => unknown): void {
     this.#stack.defer(async () => {
       this.#closing.add(name);
@@ -34,7 +34,7 @@ export class CloseStack implements AsyncDisposable {
     });
   }
 
-  /** Leaves the closing to the caller, once. Never rejects. */
+  /** Passes the closing to the caller, once. The returned function never rejects. */
   release(): () => Promise<void> {
     const stack = this.#stack.move();
     return () => stack.disposeAsync();

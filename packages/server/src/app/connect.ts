@@ -1,4 +1,6 @@
-/** The connection to the events' database, embedded or not, whose schema is what this release knows. */
+/**
+ * Connects to the events' database, embedded or external, and makes sure that its schema is the one of this release.
+ */
 import type pg from "pg";
 import type { Config, Environment } from "../config/config.ts";
 import { Dependencies, type DependencyName } from "../dependencies/dependencies.ts";
@@ -32,15 +34,15 @@ export type Access = "read" | "audited-read" | "change";
 export interface ConnectOptions {
   readonly access: Access;
   readonly clock: Clock;
-  /** Whether the caller is the server; an embedded database has one server at a time. */
+  /** Whether the caller is the server, because an embedded database has one server at a time. */
   readonly asServer: boolean;
-  /** Whether it is a process of a server whose supervisor has the embedded database. */
+  /** Whether this is a process of a server whose supervisor runs the embedded database. */
   readonly isSupervised?: boolean;
-  /** Whether an outdated schema is migrated; otherwise it is an error. */
+  /** Whether an outdated schema is migrated. Otherwise it is an error. */
   readonly migrates: boolean;
-  /** The role of serving connections. By default the one of all surfaces. */
+  /** The role of serving connections. Default: the role of all surfaces. */
   readonly role?: Role;
-  /** The variables of this process: the command that prints keys gets them. */
+  /** The variables of this process, which are passed to the command that prints keys. */
   readonly environment: Environment;
   readonly onError: OnError;
 }
@@ -54,11 +56,11 @@ export interface OpenConnection {
   /** Options of a serving connection. */
   readonly database: DatabaseOptions;
   readonly pool: pg.Pool;
-  /** Options of an owner's connection, for changes that the serving role may not make. */
+  /** Options of connections as the owner, for changes that the serving role may not make. */
   readonly administration: OwnerDatabase;
-  /** The directory of the embedded cluster, for the check of its disk. */
+  /** The directory of the embedded cluster, for the check of free disk space. */
   readonly clusterDirectory: string | undefined;
-  /** Closes what was opened; the parts that are opened later are added to it. */
+  /** Closes everything that was opened. Parts that are opened later are added to it. */
   readonly opened: CloseStack;
 }
 
@@ -74,7 +76,7 @@ export async function connect(config: Config, options: ConnectOptions, opened: C
   });
   const pool = openPool(database, { max: config.database.pool, onError });
   opened.add("database", () => pool.end());
-  // The serving login looks first: an up-to-date schema needs no owner.
+  // The serving login checks the schema first, because an up-to-date schema needs no owner.
   if (!isUpToDate(await findPending(pool))) {
     // guard(false): a command does not migrate
     // fails: e2e/reading.test.ts › on an outdated schema
@@ -98,7 +100,7 @@ export async function connect(config: Config, options: ConnectOptions, opened: C
   };
 }
 
-/** Explains why the schema looks outdated: a pooler that drops settings hides it. */
+/** Explains why the schema looks outdated. The cause may be a pooler that drops settings. */
 async function whyOutdated(config: Config, serving: Executor, role: Role): Promise<Error> {
   const hidden = config.embedded ? undefined : await requireSettings(serving, role).catch((error: unknown) => error);
   if (hasCode(hidden, "pooler-unsupported")) return hidden;
@@ -115,8 +117,8 @@ export interface Logins {
 }
 
 /**
- * Finds the serving and the owner's login of the events' database. Starts the embedded PostgreSQL, or joins a running
- * one.
+ * Finds the serving and the owner's login of the events' database. Starts the embedded PostgreSQL, or uses one that
+ * runs already.
  */
 async function findLogins(
   config: Config,
@@ -145,12 +147,12 @@ async function findLogins(
 
 export interface SchemaState {
   readonly pending: Schema;
-  /** The logins of the surfaces, and the roles that a migration grants them. */
+  /** The logins of the surfaces, and the roles that a migration grants to them. */
   readonly logins: readonly LoginRole[];
 }
 
 /**
- * Finds what a migration would apply; nothing is changed. @throws schema-outdated where there is no embedded database
+ * Finds what a migration would apply, and changes nothing. @throws schema-outdated if there is no embedded database
  * yet.
  */
 export async function inspectSchema(config: Config, onError: OnError, opened: CloseStack): Promise<SchemaState> {
@@ -161,7 +163,8 @@ export async function inspectSchema(config: Config, onError: OnError, opened: Cl
 }
 
 /**
- * Applies what the schema lacks. @param logins are granted their roles, in addition to the logins of the settings.
+ * Applies what the schema lacks. @param logins logins that are granted their roles, in addition to the logins in the
+ * settings.
  * @returns what was applied.
  */
 export async function migrateSchema(
@@ -212,7 +215,7 @@ const IS_OWNER = sql(
   { owns: "bool" },
 );
 
-/** @throws access-denied where the login of changes is not the owner's. */
+/** @throws access-denied if the login for changes is not the owner. */
 export async function requireOwner(administration: OwnerDatabase): Promise<void> {
   const { rows } = await withOwner(administration, (owner) => query(owner, IS_OWNER));
   if (rows[0]?.owns) return;

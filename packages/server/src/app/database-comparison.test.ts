@@ -9,7 +9,7 @@ const NOTHING = { erasures: 0, holdOrders: 0, restrictionOrders: 0 };
 interface Scene {
   readonly comparison: DatabaseComparison;
   readonly database: Dependency;
-  /** Whether the database was reported as behind each time that its caches were cleared. */
+  /** For each time that the caches were cleared, whether the database was reported as behind then. */
   readonly forgotten: boolean[];
 }
 
@@ -35,7 +35,7 @@ test.each([
   new OperatorError("journal-missing", "no journal is named"),
   new OperatorError("key-store-outdated", "the key store lacks keys of what a hold keeps"),
 ])(
-  "a database that is behind is compared at each check, also on a connection to a known database: %s",
+  "a database that is behind is compared at each check, even on a connection to a known database: %s",
   async (error) => {
     const { comparison, database } = scene(error);
     comparison.observe(IDENTITY, true);
@@ -47,7 +47,7 @@ test.each([
   },
 );
 
-test("what was read of a database that was replaced is forgotten before events are stored in it", async () => {
+test("data that was read from a replaced database is forgotten before events are stored in the new one", async () => {
   const { comparison, database, forgotten } = scene();
   comparison.observe({ ...IDENTITY, name: "standby" }, true);
   await comparison.close();
@@ -55,7 +55,7 @@ test("what was read of a database that was replaced is forgotten before events a
   expect(database.has("behind")).toBe(false);
 });
 
-test("what was read before the journal was replayed is forgotten, and nothing where the database lacked nothing", async () => {
+test("data that was read before the journal was replayed is forgotten, but not if the database lacked nothing", async () => {
   const { comparison, forgotten } = scene(NOTHING, { ...NOTHING, erasures: 1 });
   await comparison.compare();
   expect(forgotten).toEqual([]);

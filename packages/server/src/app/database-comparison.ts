@@ -10,17 +10,23 @@ export interface ComparisonOptions {
   readonly database: Dependency;
   /** The database that was compared at start. */
   readonly identity: DatabaseIdentity;
-  /** Compares the database with the journal, and applies what it lacks. @throws an error with a journal-… code, Unavailable */
+  /**
+   * Compares the database with the journal, and applies what the database lacks. @throws an error with a journal-…
+   * code, Unavailable
+   */
   readonly replay: () => Promise<Pick<Replayed, "erasures" | "holdOrders" | "restrictionOrders">>;
-  /** Forgets what was read before of a database that was replaced or that lacked entries of the journal. @throws Unavailable */
+  /**
+   * Forgets what was read earlier from a database that was replaced or that lacked entries of the journal. @throws
+   * Unavailable
+   */
   readonly forget: () => Promise<void>;
   readonly onError: OnError;
 }
 
 /**
- * Reports the database as behind from a connection to another one, or to an older state of it, until it was compared with
- * the erasure journal. One that is the same as before is compared as well, and not reported meanwhile: a silent journal
- * must not keep events from being stored.
+ * Reports the database as behind after a connection to another database, or to an older state of it, until the database
+ * was compared with the erasure journal. After a connection to the same database it is also compared, but not reported
+ * as behind in the meantime, because a journal that does not answer must not prevent ingestion.
  */
 export class DatabaseComparison {
   readonly #options: ComparisonOptions;
@@ -29,8 +35,8 @@ export class DatabaseComparison {
   #connections = 0;
   #isDue = false;
   /**
-   * Whether data that was read before may be wrong, because the database was replaced; false again once it is
-   * forgotten.
+   * Whether data that was read earlier may be wrong, because the database was replaced. It is false again after the
+   * data was forgotten.
    */
   #isReplaced = false;
   #running: Promise<unknown> | undefined;
@@ -42,7 +48,7 @@ export class DatabaseComparison {
     this.#present = options.identity;
   }
 
-  /** Called with the identity that a monitor reads on its connection, at each check. */
+  /** Called at each check with the identity that a monitor reads on its connection. */
   observe(identity: DatabaseIdentity, isNewConnection: boolean): void {
     const { database } = this.#options;
     this.#present = identity;
@@ -74,19 +80,19 @@ export class DatabaseComparison {
       throw error;
     }
     if (this.#isReplaced) await forget();
-    // Another database may have replaced this one meanwhile.
+    // Another database may have replaced this one in the meantime.
     if (connection !== this.#connections) return;
     this.#compared = present;
     this.#isReplaced = false;
     database.resolve("behind");
   }
 
-  /** Waits for the comparison that is under way. */
+  /** Waits for the comparison that is running. */
   async close(): Promise<void> {
     await this.#running;
   }
 
-  /** The comparison is repeated at each check: the same error is reported once. */
+  /** The comparison is repeated at each check, so the same error is reported only once. */
   #report(error: unknown): void {
     const text = String(error);
     if (text !== this.#reported) this.#options.onError(error, "compare database with journal");

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 
 export interface EndAfterOptions {
   readonly logger: Logger;
-  /** Names of what is being closed. */
+  /** Names of the resources that are being closed. */
   readonly closing: ReadonlySet<string>;
   /** Ends the process at once. */
   readonly kill: () => void;

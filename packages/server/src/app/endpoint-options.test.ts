@@ -26,7 +26,7 @@ function problemsOf(options: unknown): readonly string[] {
 const configOf = (options: object) => resolveOptions({ directory: DIRECTORY, ...options } as never).config;
 
 describe("the options of an endpoint", () => {
-  test("have the defaults of the service if they are omitted", () => {
+  test("have the defaults of the service if they are left out", () => {
     const service = readConfig({}, DIRECTORY);
     expect(service).toEqual({ ok: true, config: configOf({}) });
     expect(configOf({ throttle: {}, sessions: { jwt: {} } })).toEqual(configOf({}));
@@ -73,7 +73,7 @@ describe("the options of an endpoint", () => {
     ]);
   });
 
-  test.each(OPTION_PATHS)("reject undefined and another type, and quote no value: %s", (path) => {
+  test.each(OPTION_PATHS)("reject undefined and values of another type, and quote no value: %s", (path) => {
     const wrong = [undefined, { [MARK]: MARK }, [[MARK]], () => MARK];
     for (const value of wrong) {
       const options = path.split(".").reduceRight<unknown>((inner, name) => ({ [name]: inner }), value);
@@ -104,7 +104,7 @@ describe("the options of an endpoint", () => {
     expect(problemsOf(hidden)).toEqual([expect.stringMatching(/^throttle.burst must be a whole number/)]);
   });
 
-  test("a getter, a proxy or an iterator that throws is a problem of its path", () => {
+  test("report a getter, a proxy or an iterator that throws by its path", () => {
     const fail = (): never => {
       throw new Error(MARK);
     };
@@ -137,7 +137,7 @@ describe("the options of an endpoint", () => {
     expect(problemsOf({ sessions: { jwt: { algorithms: list } } })[0]).toBe("sessions.jwt.algorithms can't be read");
   });
 
-  test("a name is escaped and shortened in the message", () => {
+  test("are escaped and shortened in the message if their names are unusual", () => {
     const problems = problemsOf({ "a\u001b[31m\u202e\u2028b": 1, ["x".repeat(10_000)]: 1, throttle: { größe: 1 } });
     expect(problems).toEqual([
       String.raw`"a\u001b[31m\u{202e}\u{2028}b" is not an option`,
@@ -159,7 +159,7 @@ describe("the options of an endpoint", () => {
     }
   });
 
-  test("require a source of keys or answers for a way to verify sessions", () => {
+  test("require a source of keys or answers for each way to verify sessions", () => {
     expect(problemsOf({ sessions: { jwt: { issuer: "i", audience: "a" } } })).toEqual([
       "sessions.jwt.jwksUrl or sessions.jwt.secret is required with JWT verification",
     ]);
@@ -168,7 +168,7 @@ describe("the options of an endpoint", () => {
     ]);
   });
 
-  test("have keys of 32 bytes, which the configuration copies", () => {
+  test("accept keys of 32 bytes, which the configuration copies", () => {
     const encryptionKey = new Uint8Array(KEY);
     const { keys } = configOf({ keys: { encryptionKey } });
     encryptionKey.fill(0);
@@ -180,7 +180,7 @@ describe("the options of an endpoint", () => {
     }
   });
 
-  test("obey the rules between variables", () => {
+  test("obey the rules between settings", () => {
     expect(problemsOf({ sessions: { jwt: { secret: SECRET, algorithms: ["RS256"] } } })).toEqual([
       "sessions.jwt.issuer and sessions.jwt.audience are required with JWT verification",
       expect.stringMatching(/^sessions.jwt.algorithms can't work: HS256.* go with sessions.jwt.secret, /),
@@ -256,7 +256,7 @@ describe("options from the environment", () => {
     );
   });
 
-  test("report a problem with options of the host under the name of each", () => {
+  test("report a problem with options of the host by the names of the options", () => {
     const options = optionsFromEnvironment({
       DRS_ERASURE_JOURNAL: "/journal",
       DRS_KEY_DIR: "/keys",

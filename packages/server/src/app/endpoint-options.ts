@@ -1,4 +1,4 @@
-/** The options of an embedded endpoint, and what the environment of a process configures. */
+/** The options of an embedded endpoint, and options that are read from the environment of a process. */
 import type { FieldPath } from "@device-risk-signals/contract/catalog/check";
 import { readAdoptedPaths } from "../adopted-fields/adopted-fields.ts";
 import { checkSettings, type Config, type Environment, readConfig, readSettings } from "../config/config.ts";
@@ -10,24 +10,28 @@ import type { ActionRegistry, AdoptedFieldSet, OnError, SessionVerifier } from "
 import type { EndpointPorts } from "./endpoint.ts";
 
 /**
- * Omit a member to get its default. A member that is `undefined` is a problem: a value that is missing by mistake does not
- * become a default.
+ * A member that is left out has its default. A member that is `undefined` is a problem, so that a value that is missing
+ * by mistake does not become a default.
  */
 export interface EndpointOptions extends Omit<Settings, "sessions" | "actions"> {
-  /** The host's own authentication, or how to verify tokens. By default the endpoint accepts its own tokens only. */
+  /** The host's own authentication, or how to verify tokens. By default the endpoint accepts only its own tokens. */
   readonly sessions?: SessionVerifier | NonNullable<Settings["sessions"]>;
-  /** The host's own actions, or the secret of signed ones. By default only those of `drs action register`. */
+  /**
+   * The host's own actions, or the secret of signed ones. By default the endpoint accepts only actions of `drs action
+   * register`.
+   */
   readonly actions?: ActionRegistry | NonNullable<Settings["actions"]>;
   /**
-   * The fields that features read, each a path of names such as `["device_identity", "androidBuild", "sdkInt"]`: an event
-   * in which one departs from the published schema is rejected. Excludes `adoptedFieldsFile`. None by default.
+   * The fields that features read, each a path of names such as `["device_identity", "androidBuild", "sdkInt"]`. An
+   * event in which one of them departs from the published schema is rejected. It can't be combined with
+   * `adoptedFieldsFile`. Default: none.
    */
   readonly adoptedFields?: readonly FieldPath[];
-  /** Receives each unexpected error and the name of the failed operation. By default they are dropped. */
+  /** Receives each unexpected error and the name of the failed operation. By default errors are dropped. */
   readonly onError?: OnError;
-  /** The directory that relative paths start from. Default: the working directory. */
+  /** The directory to which relative paths refer. Default: the working directory. */
   readonly directory?: string;
-  /** What `optionsFromEnvironment` made of variables: a problem with one of these values names its variable. */
+  /** The result of `optionsFromEnvironment`. A problem with one of its values names the variable. */
   readonly fromEnvironment?: Settings;
 }
 
@@ -39,10 +43,10 @@ export function configFromEnvironment(environment: Environment, directory: strin
 }
 
 /**
- * Options from the variables of the standalone service, to which a host adds its own:
- * `createEndpoint({ ...optionsFromEnvironment(process.env), sessions })`. Variables of listeners, TLS, log and commands are
- * checked and left out.
- * @param directory where relative paths start.
+ * Options from the variables of the standalone service, to which a host adds its own: `createEndpoint({
+ * ...optionsFromEnvironment(process.env), sessions })`. Variables of listeners, TLS, log and commands are checked and
+ * left out.
+ * @param directory the directory to which relative paths refer.
  * @throws configuration-invalid that names every problem by its variable.
  */
 export function optionsFromEnvironment(
@@ -100,7 +104,10 @@ const accept = <T>(value: unknown): Result<T> => ({ value: value as T });
 const isFunction = <T>(value: unknown): Result<T> =>
   typeof value === "function" ? accept(value) : { problem: "must be a function" };
 
-/** Returns a host's object that has the method, or `undefined` for settings. Arrays have methods of these names. */
+/**
+ * Returns an object of the host that has the method, or `undefined` for settings. Arrays are excluded, because they
+ * have methods with these names.
+ */
 const withMethod =
   <T>(name: string) =>
   (value: unknown): Result<T | undefined> => {

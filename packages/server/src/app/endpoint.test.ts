@@ -43,7 +43,7 @@ test("an endpoint that fails at its last step leaves no timer and no connection"
   const ended = new Set(cleared.mock.calls.map(([timer]) => timer));
   expect(started.mock.results.filter(({ value }) => !ended.has(value))).toEqual([]);
   expect(started).toHaveBeenCalled();
-  // The pool's own connections may be more.
+  // The pool may have more connections of its own.
   await expect.poll(connections).toBeLessThanOrEqual(before + 2);
   await system.close();
 });

@@ -1,4 +1,4 @@
-/** An ingest core wired onto a system: what the standalone service and every embedding host have in common. */
+/** An ingest core on a system. The standalone service and every embedding host use it. */
 import { NOTHING_ADOPTED } from "@device-risk-signals/contract/catalog/adopted";
 import { hasCode } from "../errors/operator-error.ts";
 import { openActions } from "../actions/actions.ts";
@@ -32,21 +32,21 @@ const PREPARE_EVERY_MS = 3_600_000;
 
 const COUNT_REPLAYED_EVERY_MS = 10_000;
 
-/** Comparisons of one account in canonical form: per second, which is 1,000 in an hour, and at once. */
+/** Limits for comparisons of one account in canonical form: per second, which is 1,000 in an hour, and at once. */
 const COMPARISON_RATE = 1_000 / 3_600;
 const COMPARISON_BURST = 1_000;
-/** Failed authentications by source address: per second, and at once. */
+/** Limits for failed authentications of one source address: per second, and at once. */
 const FAILURE_RATE = 10;
 const FAILURE_BURST = 50;
 
 export interface EndpointPorts extends WorkReports {
-  /** A host's own authentication; by default what the configuration asks for. */
+  /** The host's own authentication. Default: the configured one. */
   readonly sessions?: SessionVerifier;
-  /** A host's own actions; by default what the configuration asks for. */
+  /** The host's own actions. Default: the configured ones. */
   readonly actions?: ActionRegistry;
-  /** A host's own adopted fields; by default those of the configured file, or none. */
+  /** The host's own adopted fields. Default: those of the configured file, or none. */
   readonly adopted?: AdoptedFieldSet;
-  /** The processes of a server that take events together. Absent: this one alone. */
+  /** The processes of a server that receive events together. Absent if this is the only process. */
   readonly shared?: SharedProcesses;
 }
 
@@ -58,17 +58,17 @@ export interface SharedProcesses {
 export interface Endpoint {
   readonly ingest: Ingest;
   readonly metrics: Metrics;
-  /** Whether it can store events, and what is wrong. */
+  /** Whether the endpoint can store events, and a line for each problem. */
   readonly readiness: () => Promise<Readiness>;
-  /** Refuses new requests; resolves when all accepted requests have their answers. */
+  /** Rejects new requests. Resolves when all accepted requests have their answers. */
   readonly drain: () => Promise<void>;
-  /** Writes what is buffered and ends the connections of its own. Never rejects. */
+  /** Writes buffered data and closes the endpoint's own connections. Never rejects. */
   readonly close: () => Promise<void>;
 }
 
 const MONOTONIC_CLOCK: MonotonicClock = { now: () => performance.now() };
 
-/** @throws adopted-fields-invalid where the file of adopted fields is not valid. */
+/** @throws adopted-fields-invalid if the file of adopted fields is not valid. */
 export async function assembleEndpoint(system: System, ports: EndpointPorts): Promise<Endpoint> {
   const { config, clock, pool, partitions, dependencies } = system;
   const { onError, shared } = ports;
@@ -117,7 +117,7 @@ export async function assembleEndpoint(system: System, ports: EndpointPorts): Pr
   opened.add("outcome counts", () => outcomes.close());
   const rejections = new BufferedRejectionLog(pool, clock, onError);
   opened.add("rejection counts", () => rejections.close());
-  // Written before the counts, which matter less.
+  // The audit is written before the counts, because they matter less.
   const audit = new BufferedAuditLog(pool, system.audit, onError);
   opened.add("audit", () => audit.close(dependencies.stopping));
   const ingest = createIngest(

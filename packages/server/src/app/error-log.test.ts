@@ -28,7 +28,7 @@ function errorOf(work: () => unknown): Error {
   throw new Error("nothing was thrown");
 }
 
-/** What another system sent; its second line looks like the frame of a stack. */
+/** A text from another system. Its second line looks like a frame of a stack. */
 const SENT = 'upstream-text "x"\n    at upstream-text (upstream-text:1:1)';
 
 const refusedBy = (code: string): Error => Object.assign(new pg.DatabaseError("text", 1, "error"), { code });
@@ -72,7 +72,7 @@ describe("the log of errors", () => {
     expect(line).not.toContain("upstream-text");
   });
 
-  it("keeps what an operator needs: our own messages, codes, and the place in the source", () => {
+  it("contains what an operator needs: our own messages, codes, and the place in the source", () => {
     const refused = Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:5432"), {
       code: "ECONNREFUSED",
       syscall: "connect",

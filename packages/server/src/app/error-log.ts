@@ -5,13 +5,13 @@ import { safeMessage } from "../messages/own-message.ts";
 import type { OnError } from "../ports.ts";
 import { constraintOf, sqlState, translateDriverError } from "../postgres/errors.ts";
 
-/** A repeated error is logged once a second at most: a database that is away must not fill the disk. */
+/** A repeated error is logged at most once a second, so that a database outage does not fill the disk. */
 const MIN_INTERVAL_MS = 1_000;
 
 /**
- * Logs which operation failed, with a code of the registry and the error without what it may quote: its class, code and
- * place, and its message where it is our own (`safeMessage`); of PostgreSQL's errors only the SQLSTATE and the
- * constraint, because their texts may hold a row's values.
+ * Logs which operation failed, with a code of the registry and the error without texts that it may quote. It logs
+ * class, code and place, and the message if it is our own (`safeMessage`). For PostgreSQL's errors it logs only the
+ * SQLSTATE and the constraint, because their texts may contain values of a row.
  */
 export function createErrorLog(logger: Logger): OnError {
   const last = new Map<string, { at: number; withheld: number }>();

@@ -1,8 +1,8 @@
 import type { OnError } from "../ports.ts";
 
 /**
- * A host's callback for errors, made safe to call from anywhere: what it throws, or rejects with, is dropped, because
- * no other listener is left.
+ * Makes a host's callback for errors safe to call from anywhere. Its exceptions and rejections are dropped, because no
+ * other listener exists.
  */
 export function guarded(onError: (error: unknown, operation: string) => unknown): OnError {
   return (cause, operation) => {

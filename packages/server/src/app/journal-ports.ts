@@ -4,8 +4,8 @@ import type { HoldOrderPorts } from "../lifecycle/holds/hold-orders.ts";
 import type { Installation } from "./open-installation.ts";
 
 /**
- * The ports of an order that a restore must not undo. @param watch notices what is appended to the journal. @throws
- * journal-required where no erasure journal is configured.
+ * The ports of an order that a restore must not undo. @param watch detects what is appended to the journal. @throws
+ * journal-required if no erasure journal is configured.
  */
 export function journalPorts(
   { clock, codec, keyStore, pseudonymizer, secrets, journal }: Installation,

@@ -13,15 +13,15 @@ import { databaseAt, type OpenConnection } from "./connect.ts";
 import { type Keys, openKeys } from "./open-keys.ts";
 
 export interface Installation extends OpenConnection, Keys {
-  /** The journal; absent for an external database without a configured journal: then nothing can be erased. */
+  /** The journal. It is absent for an external database without a configured journal; then nothing can be erased. */
   readonly journal: ErasureJournal | undefined;
-  /** Options of connections to the journal, where it is a database. */
+  /** Options of connections to the journal, if the journal is a database. */
   readonly journalDatabase: DatabaseOptions | undefined;
-  /** Where checkpoints of the audit log are kept outside the database. */
+  /** The places outside the database that keep checkpoints of the audit log. */
   readonly checkpointSinks: readonly CheckpointSink[];
-  /** The authority that signs the time of checkpoints, where one is configured. */
+  /** The authority that signs the time of checkpoints, if one is configured. */
   readonly timeStamps: TimeStamps | undefined;
-  /** An entry that the configured receipt shows the journal to have. */
+  /** An entry that the journal must have, because the configured receipt names it. */
   readonly attested: KnownEntry | undefined;
 }
 

@@ -1,4 +1,7 @@
-/** The key store, checked against the database, and what the installation's secret gives: names, MACs, the sealer. */
+/**
+ * The key store, checked against the database, and what is derived from the installation secret: names, MACs, and the
+ * sealer.
+ */
 import { PostgresAccountKeys } from "../accounts/account-keys.ts";
 import { ApprovalSigner } from "../approvals/approval-signer.ts";
 import { Approvals } from "../approvals/approvals.ts";
@@ -30,7 +33,7 @@ import { type Access, databaseAt, type OpenConnection } from "./connect.ts";
 
 export interface Keys {
   readonly keyStore: KeyStore;
-  /** Options of connections to the key store, where it is a database. */
+  /** Options of connections to the key store, if it is a database. */
   readonly keyDatabase: DatabaseOptions | undefined;
   readonly keyEncryption: KeyEncryption;
   readonly secrets: Secrets;
@@ -45,7 +48,10 @@ export interface Keys {
   readonly featurePartitions: Partitions;
   readonly featureSealer: FeatureSealer;
   readonly codec: EntryCodec;
-  /** The signer of receipts. @throws installation-missing where it has no key yet, and none is made. @throws Unavailable */
+  /**
+   * The signer of receipts. @throws installation-missing if it has no key yet and this access makes none. @throws
+   * Unavailable
+   */
   readonly receipts: () => Promise<ReceiptSigner>;
 }
 

@@ -1,4 +1,4 @@
-/** Recovers a restored database or key store before anything is served, ordered or deleted. */
+/** Recovers a restored database or key store before the server serves, orders or deletes anything. */
 import { SearchBackoff } from "../lifecycle/holds/search-backoff.ts";
 import { type Comparison, requireReplayed } from "../lifecycle/recovery/compare-with-journal.ts";
 import { requireKeys } from "../lifecycle/recovery/installation.ts";
@@ -15,7 +15,7 @@ export function replayPorts(installation: Installation): ReplayPorts {
 }
 
 /**
- * Applies what the database and the key store lack of the journal, and then requires the keys of the events.
+ * Applies the entries of the journal that the database and the key store lack, and then checks the keys of the events.
  * @throws an error with a journal-… code, key-store-outdated, Unavailable
  */
 export async function recover(installation: Installation, ports = replayPorts(installation)): Promise<Replayed> {
@@ -26,8 +26,8 @@ export async function recover(installation: Installation, ports = replayPorts(in
 }
 
 /**
- * Called before an order, which is the next entry of the journal or must not precede one. @throws replay-needed where
- * the database lacks entries. @throws an error with a journal-… code, key-store-outdated, Unavailable
+ * Called before an order, because the order becomes the next entry of the journal. @throws replay-needed if the
+ * database lacks entries. @throws an error with a journal-… code, key-store-outdated, Unavailable
  */
 export async function requireRecovered(installation: Installation): Promise<Comparison> {
   const { accountKeys, pool, secrets } = installation;
@@ -37,7 +37,7 @@ export async function requireRecovered(installation: Installation): Promise<Comp
   return compared;
 }
 
-/** Describes what a replay has applied, in lines for a log or a terminal. */
+/** Describes what a replay has applied, as lines for a log or a terminal. */
 export function describeReplayed({ erasures, holdOrders, restrictionOrders, keyStore }: Replayed): readonly string[] {
   const lines: string[] = [];
   if (holdOrders > 0) lines.push(`the database lacked ${plural(holdOrders, "order")} about holds: applied again`);

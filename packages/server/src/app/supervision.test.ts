@@ -92,7 +92,7 @@ test("a key that was found in a database which lacked its erasure seals nothing 
     } as const;
     expect(await inTransactionOn(owner, (transaction) => beginErasure(transaction, ports, order))).toBe(1);
     await accountKeys.refresh();
-    // A failover to a standby that lacks the erasure, and a request that was accepted before.
+    // Simulates a failover to a standby that lacks the erasure, and a request that was accepted before.
     await owner.query(`set session_replication_role = replica; update account_key set erased_by = null;
       delete from erasure; delete from journal_entry`);
     accountKeys.clear();

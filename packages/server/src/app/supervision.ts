@@ -12,8 +12,8 @@ import type { System } from "./system.ts";
 
 export interface Supervision {
   /**
-   * Looks whether the database and the key store are as new as what was acknowledged.
-   * @throws Unavailable, also where the key store lacks secrets; an error with a journal-… code
+   * Checks whether the database and the key store are as new as the acknowledged state.
+   * @throws Unavailable, also if the key store lacks secrets; an error with a journal-… code
    */
   readonly inspect: () => Promise<void>;
   close(): Promise<void>;
@@ -42,8 +42,8 @@ export function superviseDependencies(
       // guard(drop): a key that was found before a replay seals nothing after it
       // fails: packages/server/src/app/supervision.test.ts › a key that was found
       await system.accountKeys.refreshAll();
-      // All caches are cleared in one turn: what is sealed under an earlier key or partition is of an earlier
-      // generation.
+      // All caches are cleared in one turn of the event loop, so that everything sealed under an earlier key or
+      // partition belongs to an earlier generation.
       system.accountKeys.clear();
       system.partitions.clear();
     },
@@ -116,7 +116,7 @@ export function superviseDependencies(
     },
     async close() {
       await Promise.all(monitors.map((monitor) => monitor.close()));
-      // A monitor begins a comparison when it connects: none begins from here on.
+      // A monitor begins a comparison when it connects. After this line no comparison begins.
       await comparison.close();
     },
   };

@@ -1,4 +1,4 @@
-/** The system that a server and every embedding host open: an installation that is up to date and may serve. */
+/** The system that a server and every embedding host open: an installation that is up to date and may be served. */
 import { type Warning, warningsOf } from "../config/warnings.ts";
 import type { Config, Environment } from "../config/config.ts";
 import { requireReplayed } from "../lifecycle/recovery/compare-with-journal.ts";
@@ -14,17 +14,20 @@ import { describeReplayed, recover, replayPorts, requireRecovered } from "./reco
 import { auditSurfacesOf, roleOf, SERVED_SURFACES, type ServedSurface, settingsOf } from "./served-surfaces.ts";
 
 export interface System extends Installation {
-  /** The parts that this process serves. */
+  /** The surfaces that this process serves. */
   readonly surfaces: readonly ServedSurface[];
   /** The database that this start has compared with the erasure journal. */
   readonly identity: DatabaseIdentity;
-  /** Applies what the erasure journal has and this database or key store lacks. @throws an error with a journal-… code, Unavailable */
+  /**
+   * Applies the entries of the erasure journal that this database or key store lacks. @throws an error with a journal-…
+   * code, Unavailable
+   */
   replay(): Promise<Replayed>;
   /** Descriptions of the journal entries that this start applied because a backup had been restored. */
   readonly replayed: readonly string[];
   /** Warnings about the configuration. */
   readonly warnings: readonly Warning[];
-  /** Names of what is being closed, for messages. */
+  /** Names of the resources that are being closed, for messages. */
   readonly closing: Set<string>;
   /** Closes everything. Never rejects. */
   close(): Promise<void>;
@@ -33,16 +36,16 @@ export interface System extends Installation {
 export interface OpenOptions {
   readonly clock: Clock;
   readonly asServer: boolean;
-  /** Whether an outdated schema is migrated, which only a worker can do. By default it is. */
+  /** Whether an outdated schema is migrated, which only a worker can do. Default: true. */
   readonly migrates?: boolean;
-  /** The parts that the process serves; all by default. */
+  /** The surfaces that the process serves. Default: all. */
   readonly surfaces?: readonly ServedSurface[];
   /**
-   * The surfaces of the supervisor of this process, which has the embedded database and the login of them all. Absent: the
-   * process has none.
+   * The surfaces of the supervisor of this process. The supervisor runs the embedded database and has the login of all
+   * surfaces. Absent if the process has no supervisor.
    */
   readonly supervisedWith?: readonly ServedSurface[];
-  /** The variables of this process: the command that prints keys gets them. */
+  /** The variables of this process, which are passed to the command that prints keys. */
   readonly environment: Environment;
   readonly onError: OnError;
 }
@@ -86,14 +89,16 @@ export async function openSystem(config: Config, options: OpenOptions): Promise<
 type Recovery = Pick<System, "replay" | "replayed">;
 
 async function openRecovery(installation: Installation): Promise<Recovery> {
-  // A server that is the first of its installation leaves nothing to be made by a command that reads.
+  // The first server of an installation makes its receipt key, so that no command that only reads has to make it.
   await installation.receipts();
   const ports = replayPorts(installation);
   const replayed = describeReplayed(await recover(installation, ports));
   return { replayed, replay: () => replayJournal(ports, "head") };
 }
 
-/** A process without a worker applies nothing: it waits until a worker has. @throws replay-needed */
+/**
+ * A process without a worker applies nothing and waits until a worker has applied the journal. @throws replay-needed
+ */
 async function openComparison(installation: Installation): Promise<Recovery> {
   await requireRecovered(installation);
   const { pool: executor } = installation;

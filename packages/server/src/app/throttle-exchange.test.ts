@@ -34,7 +34,7 @@ const countAllowed = (throttle: RateThrottle, requests: number, account = "a"): 
   Array.from({ length: requests }, () => throttle.take(account)).filter(({ isAllowed }) => isAllowed).length;
 
 describe("throttles of three processes", () => {
-  it("admit an account on all of them at its rate, after a burst of each at most", () => {
+  it("admit an account on all of them at its rate, after at most one burst on each", () => {
     const { time, throttles, deliver } = makeProcesses(3);
     const seconds = 60;
     let allowed = 0;
@@ -59,7 +59,7 @@ describe("throttles of three processes", () => {
     expect(allowed).toBe(RATE * 10);
   });
 
-  it("let one account wait and no other, and tell it the time", () => {
+  it("make one account wait and no other, and report the time", () => {
     const { throttles, deliver } = makeProcesses(2);
     const [first, second] = throttles as [RateThrottle, RateThrottle];
     first.take("a");

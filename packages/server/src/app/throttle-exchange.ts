@@ -3,7 +3,7 @@ import type { SharedBuckets, SharedRate } from "../ingest/throttle.ts";
 
 export type ThrottleName = "account" | "comparison" | "failure";
 
-/** Names, each with the number of requests that a process took since its last report. */
+/** Names, each with the number of requests that a process has taken since its last report. */
 export type Taken = readonly (readonly [throttle: ThrottleName, name: string, requests: number])[];
 
 /** The levels of buckets. */
@@ -14,14 +14,14 @@ const REPORT_AFTER_MS = 50;
 
 export const soon = (work: () => void): void => void setTimeout(work, REPORT_AFTER_MS).unref();
 
-/** Reports what this process took to the others, and adds what they took. */
+/** Reports what this process has taken to the other processes, and adds what they have taken. */
 export class ThrottleExchange {
   readonly #send: (taken: Taken) => void;
   readonly #later: (work: () => void) => void;
   readonly #buckets = new Map<ThrottleName, SharedBuckets>();
   #unreported = new Map<ThrottleName, Map<string, number>>();
 
-  /** @param later runs the work after a moment. */
+  /** @param later runs the work after a short time. */
   constructor(send: (taken: Taken) => void, later = soon) {
     this.#send = send;
     this.#later = later;
@@ -34,7 +34,7 @@ export class ThrottleExchange {
     };
   }
 
-  /** Adds what another process took. */
+  /** Adds what another process has taken. */
   receive(taken: Taken): void {
     for (const [throttle, name, requests] of taken) this.#buckets.get(throttle)?.add(name, requests);
   }

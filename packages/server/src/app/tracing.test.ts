@@ -24,7 +24,7 @@ const answering =
   (status: number): Ingest =>
   async () => ({ status, headers: {}, body: "secret body" });
 
-test("a request is one server span, a child of the caller's, without anything that the client sent", async () => {
+test("a request is one server span, a child of the caller's span, without text of the client", async () => {
   const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
   const headers = { all: (name: string) => (name === "traceparent" ? [traceparent] : ["secret header"]) };
   const body = { forEach: async () => "end" as const };

@@ -11,8 +11,9 @@ const HEADER_GETTER: TextMapGetter<RequestHeaders> = {
 };
 
 /**
- * One server span for each request, a child of the caller's (W3C Trace Context). Attributes hold the answer's status and
- * problem type, never what the client sent. Without a registered OpenTelemetry SDK it costs next to nothing.
+ * Records one server span for each request, as a child of the caller's span (W3C Trace Context). Attributes contain the
+ * status and the problem type of the answer, and never text of the client. Without a registered OpenTelemetry SDK a
+ * span costs very little.
  */
 export function traced(ingest: Ingest, route: string): Ingest {
   return (request) => {
@@ -28,7 +29,7 @@ export function traced(ingest: Ingest, route: string): Ingest {
   };
 }
 
-/** Records a span for a commit batch when it is done: a batch belongs to many requests. */
+/** Records a span for a commit batch when the batch is done, because a batch belongs to many requests. */
 export function traceCommit(events: number, seconds: number): void {
   const now = Date.now();
   const span = tracer.startSpan("commit batch", {

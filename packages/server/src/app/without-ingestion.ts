@@ -5,7 +5,7 @@ import type { Endpoint } from "./endpoint.ts";
 import { createMetrics } from "./metrics.ts";
 import type { System } from "./system.ts";
 
-/** The parts of a process that takes no events: a worker, or the admin API alone. */
+/** The parts of a process that receives no events: a worker, or the admin API. */
 export async function assembleWithoutIngestion(
   system: System,
   reports: WorkReports,

@@ -41,7 +41,7 @@ describe("tokens of names", () => {
     expect(tokens.decode(plain).equals(text)).toBe(true);
   });
 
-  it("leave other names, other spellings and values as they are", () => {
+  it("leave other names, other spellings and values unchanged", () => {
     for (const text of ['{"prefi":1}', '{"prefixe":1}', '{"a" :1}', '{"\\u0061":1}', '["a","isEmulator"]', '{"":1}'])
       expect(textOf(text)).toBe(text);
   });

@@ -36,12 +36,15 @@ import { requireRecentSignIn } from "./operations/recent-sign-in.ts";
 import { addSignIn, SIGN_IN_PAGES, type SignInPorts } from "./sign-in.ts";
 
 const MAX_BODY_BYTES = 65_536;
-/** Requests of one caller: per second, and at once. */
+/** Limits for the requests of one caller: per second, and at once. */
 const REQUESTS_PER_SECOND = 50;
 const MAX_REQUEST_BURST = 100;
-/** An order that takes longer is answered with its address. */
+/** An order that takes longer than this is answered with its address. */
 const ANSWER_WITHIN_MS = 2_000;
-/** Failed authentications of one source address: per second, and at once. One that is under way counts, too. */
+/**
+ * Limits for failed authentications of one source address: per second, and at once. An authentication that is still
+ * running counts, too.
+ */
 const FAILURE_RATE = 5;
 const FAILURE_BURST = 100;
 
@@ -57,15 +60,15 @@ export interface AdminApiOptions {
   readonly ports: AdminPorts;
   /** The OpenAPI document, as JSON. */
   readonly document: string;
-  /** Whether requests may come in the clear: on loopback. */
+  /** Whether requests may come without TLS, as they may on loopback. */
   readonly isClearAllowed: boolean;
-  /** How people sign in; absent where they can't. */
+  /** How people sign in; absent if they can't. */
   readonly signIn?: SignInPorts;
-  /** Called with what should not happen. */
+  /** Called with unexpected errors. */
   readonly onError: OnError;
 }
 
-/** What the hooks found about a request. */
+/** What the hooks have found out about a request. */
 interface Admitted {
   readonly caller: Caller;
   readonly call: Omit<OperationCall<RouteId>, "input">;
@@ -188,11 +191,11 @@ interface OrderRequest {
   readonly onError: OnError;
 }
 
-/** Short work is answered at once, as if no other process did it. */
+/** Waits for a short order and answers with its result, as if no other process had done the work. */
 async function answerOrder({ ports, id, caller, input, reply, onError }: OrderRequest): Promise<FastifyReply> {
   const placed = await giveOrder(ports, id, caller, { input });
   const { order, result } = await endOf(ports, placed).catch((error: unknown) => {
-    // The order is in the database, and a worker applies it: the caller gets its address.
+    // The order is in the database and a worker will apply it, so the caller gets its address.
     onError(error, "follow order");
     return { order: placed, result: undefined };
   });
@@ -213,7 +216,7 @@ async function endOf(
   return order ? { order, result: await resultOf(ports, order) } : { order: placed };
 }
 
-/** Relays a stream of a worker. What fails before the first line is a problem. */
+/** Relays the stream of a worker. A failure before the first line is answered with a problem. */
 async function answerLines({ ports, id, caller, input, reply, onError }: OrderRequest): Promise<FastifyReply> {
   const stop = new AbortController();
   reply.raw.once("close", () => stop.abort());
@@ -230,7 +233,7 @@ async function answerLines({ ports, id, caller, input, reply, onError }: OrderRe
   return reply.type("application/x-ndjson").send(Readable.from(linesOf(all(), onError), { objectMode: false }));
 }
 
-/** What is answered where the answer of an order can't be relayed: the order may continue. */
+/** The problem that is answered if the answer of an order can't be relayed. The order may continue. */
 function failureOf(orderId: string, error: unknown, onError: OnError): OrderFailed {
   if (error instanceof OrderFailed) return error;
   const { shown, unexpected } = adminErrorOf(error);
@@ -241,7 +244,7 @@ function failureOf(orderId: string, error: unknown, onError: OnError): OrderFail
 
 const addressOf = (orderId: string) => ({ Location: `${BASE_PATH}/orders/${orderId}` });
 
-/** An error after the first line ends the connection: the caller sees that the answer is not whole. */
+/** An error after the first line ends the connection, so that the caller detects that the answer is incomplete. */
 async function* linesOf(values: AsyncIterable<unknown>, onError: OnError): AsyncGenerator<string> {
   try {
     for await (const value of values) yield `${JSON.stringify(value)}\n`;
@@ -318,7 +321,10 @@ function requireSafeChannel({ raw, routeOptions }: FastifyRequest, isClearAllowe
   }
 }
 
-/** Fetch metadata, or where a browser sends none, its `Origin`; programs send neither. */
+/**
+ * Whether a page of another origin sent the request, by its fetch metadata, or by its `Origin` if the browser sends
+ * none. Programs send neither.
+ */
 function isCrossSite({ headers }: IncomingMessage): boolean {
   const site = headers["sec-fetch-site"];
   if (site !== undefined) return site !== "same-origin" && site !== "none";
@@ -326,7 +332,7 @@ function isCrossSite({ headers }: IncomingMessage): boolean {
   return origin !== undefined && URL.parse(origin)?.host !== host;
 }
 
-/** Paths answer other methods with 405, not as if they did not exist. */
+/** Answers other methods of known paths with 405, instead of 404. */
 function refuseOtherMethods(app: FastifyInstance): void {
   const urls = Map.groupBy(ROUTE_IDS.map(routeOf), urlOf);
   for (const [url, routes] of urls) {
@@ -335,7 +341,7 @@ function refuseOtherMethods(app: FastifyInstance): void {
     app.route({
       method: others,
       url,
-      // Before the body is read.
+      // This hook runs before the body is read.
       onRequest: async () => {
         throw new AdminError("method-not-allowed", { headers: { Allow: allowed.join(", ") } });
       },
@@ -346,7 +352,7 @@ function refuseOtherMethods(app: FastifyInstance): void {
 
 const HTTP_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 
-/** Texts of the path and the query become numbers and booleans; a body is taken as it is. */
+/** Converts texts of the path and the query into numbers and booleans. A body is validated without conversion. */
 function validator(schema: TSchema, part: string) {
   const check = Compile(schema);
   return (data: unknown) => {
@@ -360,7 +366,7 @@ function validator(schema: TSchema, part: string) {
   };
 }
 
-/** The router refuses a path before any hook runs. */
+/** Answers a path that the router rejects before any hook runs. */
 function answerRefusedPath(reply: FastifyReply): FastifyReply {
   const { problem: body, headers } = new AdminError("request-invalid", { errors: [UNREADABLE_PATH] });
   return problem(reply.headers(SECURITY_HEADERS), body, headers);
@@ -368,7 +374,7 @@ function answerRefusedPath(reply: FastifyReply): FastifyReply {
 
 const UNREADABLE_PATH = { where: "path", detail: "is too long, or not encoded as it should be" };
 
-/** Errors of the framework by its codes. */
+/** Answers to errors of the framework, by the framework's codes. */
 const FASTIFY_ERRORS = {
   FST_ERR_CTP_BODY_TOO_LARGE: "body-too-large",
   FST_ERR_CTP_INVALID_MEDIA_TYPE: "media-type-unsupported",
@@ -380,7 +386,7 @@ function answerError(error: unknown, reply: FastifyReply, onError: OnError): Fas
   return problem(reply, shown.problem, shown.headers);
 }
 
-/** What the framework refused of a request. */
+/** The answer to a request that the framework has rejected. */
 function asAdminError(error: FastifyError): unknown {
   if (error instanceof AdminError || !error.code?.startsWith("FST_") || (error.statusCode ?? 500) >= 500) return error;
   const code = FASTIFY_ERRORS[error.code as keyof typeof FASTIFY_ERRORS];

@@ -20,10 +20,10 @@ export interface AdminScene {
   readonly url: string;
   /** Errors that the listener reported. */
   readonly errors: unknown[];
-  /** Issues a token; its person is named after the roles by default. */
+  /** Issues a token. By default its person is named after the roles. */
   token(roles: readonly Role[], options?: TokenOptions): Promise<string>;
   client(roles: readonly Role[], options?: TokenOptions): Promise<AdminClient>;
-  /** Lets time pass for the limits of requests. */
+  /** Advances the time that the limits of requests use. */
   pass(ms: number): void;
   /** Stops the time of these limits until the end of the test. */
   stopTime(): void;
@@ -31,7 +31,7 @@ export interface AdminScene {
 
 export interface TokenOptions {
   readonly person?: string;
-  /** When it is issued; milliseconds since the Unix epoch. */
+  /** The time of issue; milliseconds since the Unix epoch. */
   readonly at?: number;
   /** The person who obtained it through the admin API. */
   readonly obtainedBy?: string;
@@ -39,7 +39,7 @@ export interface TokenOptions {
 
 const TTL_MS = 3_600_000;
 
-/** @param signIn how people sign in to the listener at this URL. */
+/** @param signIn returns how people sign in to the listener at this URL. */
 export function useAdminListener(system: () => System, signIn?: (url: string) => SignInPorts): AdminScene {
   const errors: unknown[] = [];
   const onError = (error: unknown): void => void errors.push(error);

@@ -1,4 +1,4 @@
-/** Who sent a request of the admin API. */
+/** Authenticates requests of the admin API. */
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../ports.ts";
 import type { Executor } from "../postgres/executor.ts";
@@ -12,7 +12,7 @@ export interface Authentication {
   readonly pool: Executor;
   readonly clock: Clock;
   readonly adminSessions: AdminSessions;
-  /** The origin of the console's pages; absent where no person can sign in: then no cookie is a credential. */
+  /** The origin of the console's pages. It is absent if no person can sign in, and then no cookie is a credential. */
   readonly origin?: string | undefined;
 }
 
@@ -79,13 +79,16 @@ const invalid = (): AdminError => new AdminError("credentials-invalid", { header
 
 const isSafe = ({ method }: IncomingMessage): boolean => method === "GET" || method === "HEAD";
 
-/** Browsers add a cookie to requests of other pages, too: these headers name the page, and no page can set them. */
+/**
+ * Whether a page of the console sent the request. Browsers add a cookie to requests of other pages, too. These headers
+ * name the page, and no page can set them.
+ */
 function isFromConsole({ headers }: IncomingMessage, origin: string | undefined): boolean {
   const site = headers["sec-fetch-site"];
   return site === undefined ? headers.origin === origin : site === "same-origin";
 }
 
-/** Every `Authorization` line: of several, Node's `headers` has the first only. */
+/** The values of all `Authorization` lines, because Node's `headers` has only the first of several. */
 function authorizationsOf({ rawHeaders }: IncomingMessage): readonly string[] {
   return rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === "authorization");
 }

@@ -54,7 +54,7 @@ describe("a case", () => {
     expect((await read(action.case_id)).byteLength).toBeGreaterThan(0);
   });
 
-  it("that covers one of two events compares nothing, and opens neither", async () => {
+  it("that covers one of two events allows no comparison, and opens neither", async () => {
     const { case_id } = await client.call("openCase", { event_id: event.eventId, ...WHY });
     const other = await past.store(0, { account: "customer-2" });
     const compared = client.call("compareEvents", {
@@ -74,7 +74,7 @@ describe("a case", () => {
     expect((await client.call("listCases", { open: true })).cases[0]).toMatchObject({ case_id, events_opened: 0 });
   });
 
-  it("of another person is not shown by a cursor of that person, which may be replayed", async () => {
+  it("of another person is not shown, even if a cursor of that person is replayed", async () => {
     const [owner, other] = await Promise.all(
       ["pager-1", "pager-2"].map((person) => listener.client(["investigator"], { person })),
     );
@@ -86,7 +86,7 @@ describe("a case", () => {
     expect(await other?.call("listCases", again)).toEqual({ cases: [], next: null });
   });
 
-  it("is reviewed by its person, and all cases by an auditor: reads, repeated reasons, cases without a read", async () => {
+  it("is reviewed by its person, and by an auditor with all other cases: reads, repeated reasons, cases without a read", async () => {
     const person = "reviewed-1";
     const reader = await listener.client(["investigator"], { person });
     const why = { category: "legal-order", reason: "order 17 of the court", ticket: "T-17" } as const;
@@ -159,7 +159,7 @@ describe("a case", () => {
   });
 });
 
-/** Waits for an approval by privacy. @returns its id. */
+/** Waits for an approval by privacy. @returns the approval's id. */
 async function waiting(call: Promise<unknown>): Promise<string> {
   const error = (await call.catch((thrown: unknown) => thrown)) as AdminRequestError;
   expect(error).toMatchObject({ code: "state-conflict", problem: { code: "approval-needed" } });
@@ -205,7 +205,7 @@ describe("what a role may do with an approval", () => {
     await privacy.call("liftHold", { hold_id, reason: hold.reason });
   });
 
-  it("is refused, by name, with a decision that was written by a login of the database", async () => {
+  it("is refused, with its name, if a login of the database has written the decision", async () => {
     const { clock, pool, approvals } = scene.system;
     const before = await approvals.countChanged(pool, clock);
     const operator = await listener.client(["operator"]);
@@ -287,7 +287,7 @@ describe("a person who opens more events than the limit of a day", () => {
       ({ operation, outcome }) => operation === "event.read_raw" && outcome === "done",
     );
 
-  it("needs an approval by another person for more events than the limit, and not to read one again", async () => {
+  it("needs an approval by another person for more events than the limit, but can read an event again without one", async () => {
     const { opens } = await openerOf("opener-1");
     for (const index of [0, 1, 2, 0]) await opens(index);
     const approvalId = await waiting(opens(3));
@@ -301,7 +301,7 @@ describe("a person who opens more events than the limit of a day", () => {
     expect([again?.approval_id, further?.approval_id]).toEqual([null, approvalId]);
   });
 
-  it("opens so many further events with the approval, and in that case alone", async () => {
+  it("opens as many further events as the approval allows, and only in that case", async () => {
     const [one, other] = [await openerOf("opener-2"), await openerOf("opener-3")];
     for (const index of [0, 1, 2]) await one.opens(index);
     for (const index of [0, 1, 2]) await other.opens(index);
@@ -315,7 +315,7 @@ describe("a person who opens more events than the limit of a day", () => {
     expect(await waiting(one.opens(6))).not.toBe(approvalId);
   });
 
-  it("does not pass the limit by reads at once, with several tokens, or by a comparison", async () => {
+  it("does not exceed the limit by reads at once, by several tokens, or by a comparison", async () => {
     const [one, same] = [await openerOf("opener-4"), await openerOf("opener-4")];
     const opened = await Promise.allSettled(
       [0, 1, 2, 3, 4, 5].map((index) => (index % 2 === 0 ? one : same).opens(index)),
@@ -353,7 +353,7 @@ describe("cases", () => {
   const left = async (): Promise<unknown[]> =>
     (await scene.owner.query("select case_id from drs.access_case order by case_id")).rows;
 
-  it("are deleted by the erasure of their account, also those of its events", async () => {
+  it("are deleted by the erasure of their account, including cases of its events", async () => {
     const one = await past.store(0, { account: "erased-1" });
     const { case_id: kept } = await client.call("openCase", { account: "customer-1", ...WHY });
     const before = await left();
@@ -367,7 +367,7 @@ describe("cases", () => {
     expect(await left()).toEqual(before);
   });
 
-  it("are deleted by a retention pass when they ended longer ago than reasons are kept, not earlier", async () => {
+  it("are deleted by a retention pass when they have ended and the period for reasons has passed, and not earlier", async () => {
     const open = async (): Promise<string> =>
       (await client.call("openCase", { account: "customer-1", ...WHY })).case_id;
     const [kept, closed, expired] = [await open(), await open(), await open()];

@@ -18,7 +18,7 @@ const beginUrl = (changes: Record<string, string>): string => {
   return `${listener.url}/admin/v1/cli-sign-in?${new URLSearchParams(query).toString()}`;
 };
 
-/** What a command gets by the browser of a person who signs in. */
+/** The code that a command receives through the browser of a person who signs in. */
 async function codeFor(verifier: string, sub = "1", changes: Record<string, string> = {}): Promise<string> {
   const code_challenge = createHash("sha256").update(verifier).digest("base64url");
   const page = await new Browser().visit(beginUrl({ code_challenge, ...changes }), sub, (url) =>
@@ -46,7 +46,7 @@ const status = async (token: string) =>
   (await fetch(`${listener.url}/admin/v1/session`, { headers: { Authorization: `Bearer ${token}` } })).status;
 
 describe("a command that signs a person in", () => {
-  it("has to be recent where something is erased, exported or destroyed; an admin token can't be", async () => {
+  it("has to be recent to erase, export or destroy, and an admin token can't be recent", async () => {
     const client = createAdminClient({ url: listener.url, token: await login("1", { max_age: "300" }) });
     const erasure = { account: "unknown", reason: "request 17" };
     const asked = { ...erasure, request_id: "019a0000-0000-7000-8000-000000000000" };
@@ -79,13 +79,13 @@ describe("a command that signs a person in", () => {
     expect(await status(token)).toBe(401);
   });
 
-  it("ends it at the sign-out, and nothing else", async () => {
+  it("ends only its own session at the sign-out", async () => {
     const [token, other] = [await login(), await login()];
     await createAdminClient({ url: listener.url, token }).call("signOut", {});
     expect([await status(token), await status(other)]).toEqual([401, 200]);
   });
 
-  it("is the only one that can exchange the code, not a program with another verifier, and only once", async () => {
+  it("is the only program that can exchange the code, and only once; a program with another verifier can't", async () => {
     const verifier = "v".repeat(43);
     const code = await codeFor(verifier);
     expect((await exchange(code, "w".repeat(43))).status).toBe(400);
@@ -103,7 +103,7 @@ describe("a command that signs a person in", () => {
     expect((await exchange(code, verifier)).status).toBe(400);
   });
 
-  it("gets nothing for a page of another site", async () => {
+  it("gets no code for a page of another site", async () => {
     const verifier = "v".repeat(43);
     const code = await codeFor(verifier);
     expect((await exchange(code, verifier, { "Sec-Fetch-Site": "cross-site" })).status).toBe(403);

@@ -1,4 +1,4 @@
-/** Decisions about drift, on the database and through the admin API. */
+/** Tests of decisions about drift, on the database and through the admin API. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { checkAgainstCatalog } from "@device-risk-signals/contract/catalog/check";
@@ -64,7 +64,7 @@ describe("an accepted field", () => {
     expect(rows).toEqual([{ operation: "drift.accept" }, { operation: "drift.classify" }]);
   });
 
-  it("is one that events have, that the catalog lacks, and of a type that was seen", async () => {
+  it("must occur in events, be missing from the catalog, and have a type that was seen", async () => {
     const accept = async (path: string, ...type: readonly string[]) =>
       drs("accept", path, "--type", ...type, "--sensitivity", "low", ...REASON);
     expect((await accept("fonts.unseen", "boolean")).stderr).toContain("No stored event departed");
@@ -91,7 +91,7 @@ describe("an accepted field", () => {
     expect(overlay.find(({ path }) => path === "fonts.novel")).toMatchObject({ sensitivity: "low" });
   });
 
-  it("is none after a rejection, and of high sensitivity when it is accepted again", async () => {
+  it("is removed by a rejection, and is of high sensitivity if it is accepted again", async () => {
     const accept = ["accept", "fonts.novel", "--type", "boolean", "--sensitivity", "low", ...REASON];
     expect(await reviewOf("fonts.novel")).toEqual(["accepted", "accepted"]);
     expect((await drs("reject", "fonts.novel", ...REASON)).stdout).toContain("no definition may read fonts.novel");
@@ -103,7 +103,7 @@ describe("an accepted field", () => {
   });
 });
 
-it("an ignored path is hidden until a new type is seen there", async () => {
+it("an ignored path is hidden until a new type occurs at it", async () => {
   await drs("ignore", "fonts.hidden", "--until", "2999-01-31", ...REASON);
   expect(await reviewOf("fonts.hidden")).toEqual([]);
   expect(await reviewOf("fonts.hidden", "--all")).toEqual(["ignored"]);

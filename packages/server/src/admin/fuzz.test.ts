@@ -1,4 +1,7 @@
-/** Requests of any shape, made from the data of `packages/admin-api`: each answer is one that the OpenAPI document names. */
+/**
+ * Sends requests of any shape, generated from the data of `packages/admin-api`. The OpenAPI document must allow each
+ * answer.
+ */
 import fc from "fast-check";
 import type { TSchema } from "typebox";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -22,10 +25,10 @@ beforeAll(async () => {
 });
 afterAll(() => past?.close());
 
-/** No answer that refuses a request may contain it. */
+/** A text in the requests. No answer that rejects a request may contain it. */
 const MARKER = "zq7marker";
 
-/** Texts that break what quotes or interprets them. */
+/** Texts that break code which quotes or interprets them. */
 const HOSTILE: readonly string[] = [
   `${MARKER}' or '1'='1`,
   `'; drop table drs.event; --${MARKER}`,
@@ -57,7 +60,7 @@ interface Shape {
   readonly format?: string;
 }
 
-/** A value that the schema allows, or nearly. */
+/** A value that the schema allows, or almost allows. */
 function fitting(name: string, schema: TSchema): fc.Arbitrary<unknown> {
   const { type, enum: words, pattern = "", format } = schema as Shape;
   if (words) return fc.constantFrom(...words);
@@ -112,7 +115,7 @@ function statusesOf(route: Route): ReadonlyMap<string, readonly string[]> {
   return new Map(Object.entries(responses).map(([status, { content }]) => [status, Object.keys(content)]));
 }
 
-/** Tokens of several people: one person may send 50 requests per second. */
+/** The test uses tokens of several people, because one person may send 50 requests per second. */
 let sent = 0;
 const tokens: Promise<string>[] = [];
 function nextToken(): Promise<string> {
@@ -154,7 +157,7 @@ it.each(ROUTE_IDS)(
   },
 );
 
-it("a path that the router refuses is a problem, too, and is not repeated", async () => {
+it("a path that the router rejects is answered with a problem that does not repeat it", async () => {
   for (const path of [`/admin/v1/keys/${MARKER.repeat(130)}/destroy`, `/admin/v1/events/%${MARKER}`]) {
     const reply = await send({ url: listener.url, path, headers: { Authorization: `Bearer ${await nextToken()}` } });
     expect(reply.status).toBe(400);
@@ -164,6 +167,6 @@ it("a path that the router refuses is a problem, too, and is not repeated", asyn
   }
 });
 
-it("none of these requests is an error of the server", () => {
+it("none of these requests causes an error of the server", () => {
   expect(listener.errors).toEqual([]);
 });

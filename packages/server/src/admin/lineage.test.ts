@@ -1,4 +1,6 @@
-/** Story of the auditor: where a stored value comes from, after the event has expired, and after an erasure. */
+/**
+ * Tests, as one story of an auditor, of the origin of stored values, after the event has expired and after an erasure.
+ */
 import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -40,7 +42,7 @@ const FIXTURES = { cases: [{ name: "found", inputs: { su: { observed: true } }, 
 let past: Past;
 let event: PastEvent;
 let erased: PastEvent;
-/** An event that does not give the value that is stored of it. */
+/** An event whose stored value differs from the value that its features give. */
 let wrong: PastEvent;
 
 const drs = async (...args: readonly string[]): Promise<Record<string, unknown>> => {
@@ -63,7 +65,7 @@ const store = (account: string, value: unknown): Promise<PastEvent> => {
   return past.store(0, { account }, JSON.stringify({ probes: { os_integrity }, session_id: "s" }));
 };
 
-/** Each test runs alone, too: it first takes the steps of the story that it needs, once. */
+/** Runs a step once. Each test can also run alone, because it first runs the steps that it needs. */
 const once = <T>(step: () => Promise<T>): (() => Promise<T>) => {
   let taken: Promise<T> | undefined;
   return () => (taken ??= step());
@@ -130,7 +132,7 @@ it("a value is explained by its event, its code and the decisions about it", asy
   }
 });
 
-it("a value is explained without its value for the auditor, and the read is audited", async () => {
+it("a value is explained to the auditor without the value itself, and the read is audited", async () => {
   const [auditor, analyst] = [await listener.client(["auditor"]), await listener.client(["analyst"])];
   const query = { event_id: event.eventId, feature: "found@1" };
   const [value] = (await auditor.call("explainFeature", query)).values;
@@ -144,7 +146,7 @@ it("a value is explained without its value for the auditor, and the read is audi
   expect(rows).toEqual([{ outcome: "done", event_id: event.eventId }]);
 });
 
-it("a search that finds nothing is audited with what it looked for", async () => {
+it("a search that finds nothing is audited with its parameters", async () => {
   const analyst = await listener.client(["analyst"], { person: "searching" });
   const none = { code: "not-found" };
   const unknown = "019a0000-0000-7000-8000-000000000000";
@@ -166,7 +168,7 @@ it("a search that finds nothing is audited with what it looked for", async () =>
   ]);
 });
 
-it("stored values are computed again under the policy of their time, and archived fixtures on two engines", async () => {
+it("stored values are computed again under the policy of their time, and archived fixtures run on two engines", async () => {
   await applyCoverage({ probes: ["network"] });
   const verified = await runInProcess(opened.environment, "feature", "verify", "--json");
   await applyCoverage({});
@@ -200,7 +202,7 @@ const proposeOthers = once(async () => {
   await drs("feature", "propose", file, ...REASON);
 });
 
-it("a version that is not adopted is compared, with small numbers in a case of their account only", async () => {
+it("a version that is not adopted is compared, and small numbers are shown only in a case of their account", async () => {
   await proposeOthers();
   const page = join(folder(), "page.html");
   const compare = ["feature", "compare", "found@1", "found@2", "--purpose", "default", "--all"];
@@ -260,7 +262,7 @@ it("versions are compared for events of a purpose that both definitions name", a
   );
 });
 
-/** @returns whether each of three looks attested something: one too early, two in time. */
+/** @returns whether each of three attempts has attested something: the first is too early, the others are in time. */
 const attest = once(async () => {
   const { system } = opened;
   const extractAll = async (): Promise<void> => {
@@ -288,7 +290,7 @@ const attest = once(async () => {
   return looks;
 });
 
-it("values are attested shortly before their events expire, once and by one server, although others are stored then", async () => {
+it("values are attested shortly before their events expire, once and by one server, even if other values are stored at that time", async () => {
   expect(await attest()).toEqual([false, true, false]);
   const { equal, rows, layer } = await drs("feature", "attestation", "list");
   expect({ equal, rows, layer }).toEqual({ equal: 2, rows: 4, layer: 1 });
@@ -313,7 +315,7 @@ it("a value is explained after its event has expired", async () => {
 
 const erase = once(() => drs("erase", "run", "--account", "customer-2", "--reason", "request 17", "--yes"));
 
-it("an erased account shows the receipts of its erasures only", async () => {
+it("an erased account shows only the receipts of its erasures", async () => {
   const { erasure_id } = await erase();
   expect(await explain(erased.eventId, "found")).toEqual({
     event_id: erased.eventId,
@@ -336,7 +338,7 @@ describe("an attestation", () => {
   const verify = () => runInProcess(opened.environment, "feature", "attestation", "verify", "--json");
   const HOLDS = { is_signed: true, is_root_right: true, unreadable: 0, holds: true };
 
-  /** What the verification finds while one bit is flipped. */
+  /** The result of the verification while one bit is changed. */
   async function flipped(table: string, column: string, where = "true"): Promise<Record<string, unknown> | undefined> {
     const flip = `update ${table} set ${column} = set_byte(${column}, 40, get_byte(${column}, 40) # 1) where ${where}`;
     await opened.owner.query(`alter table ${table} disable trigger user`);
@@ -353,12 +355,12 @@ describe("an attestation", () => {
     await erase();
   });
 
-  it("holds after events have expired, and rows were erased", async () => {
+  it("remains valid after events have expired and rows were erased", async () => {
     const { code, stdout } = await verify();
     expect({ code, found: objects(stdout) }).toMatchObject({ code: 0, found: [{ ...HOLDS, found: 3, included: 1 }] });
   });
 
-  it("fails for one bit of a leaf, of what was signed, and of a row", async () => {
+  it("fails if one bit of a leaf, of the signed text, or of a row is changed", async () => {
     expect(await flipped("attestation", "leaves")).toMatchObject({ ...HOLDS, is_root_right: false, holds: false });
     await opened.owner.query("alter table attestation disable trigger user");
     await opened.owner.query("update attestation set rows = rows + 1");
@@ -371,7 +373,7 @@ describe("an attestation", () => {
   });
 });
 
-it("a version is adopted by its proposer with the approval of another analyst only, and by another analyst without one", async () => {
+it("a version is adopted by its proposer only with the approval of another analyst, and by another analyst without one", async () => {
   const [anna, bert] = [
     await listener.client(["analyst"], { person: "anna" }),
     await listener.client(["analyst"], { person: "bert" }),
@@ -402,7 +404,7 @@ it("a version is adopted by its proposer with the approval of another analyst on
   expect(rows).toEqual([{ approval_id: approvalId }]);
 });
 
-it("another program of a version is recorded if it gives the same values, and not if it differs for one stored event", async () => {
+it("another program of a version is recorded if it gives the same values, but not if one value of a stored event differs", async () => {
   const file = join(folder(), "programs.json");
   const equivalent = async (compute: string) => {
     const given = bundleOf(compute, { id: "found", purposes: ["default"] });
@@ -452,7 +454,7 @@ describe("an analyst who compares a program of their own with the archived one",
     await store("customer-5", false);
   });
 
-  it("learns neither an event nor which of several programs differs, with and without a dry run", async () => {
+  it("learns neither an event nor which of several programs differs, with or without a dry run", async () => {
     const analyst = await listener.client(["analyst"], { person: "carla" });
     const bundles = programs({
       first: `${same} `,
@@ -466,7 +468,7 @@ describe("an analyst who compares a program of their own with the archived one",
     }
   });
 
-  it("leaves an entry before the first event is read, also where the call is refused", async () => {
+  it("leaves an audit entry before the first event is read, even if the call is refused", async () => {
     const analyst = await listener.client(["analyst"], { person: "doris" });
     const adoption = { features: ["first@1"], purpose: "default", ...REASONS };
     const bundles = programs({ first: differing });
@@ -490,7 +492,7 @@ describe("an analyst who compares a program of their own with the archived one",
   });
 });
 
-it("values of a restricted account are shown to a person with a case and the role privacy", async () => {
+it("sees values of a restricted account only with a case and the role privacy", async () => {
   await opened.owner.query("update account_key set restricted = true where account = 'customer-1'");
   const [analyst, both] = [
     await listener.client(["analyst"], { person: "emma" }),

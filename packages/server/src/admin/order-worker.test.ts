@@ -1,4 +1,4 @@
-/** Orders that processes of the admin API give, and workers apply. */
+/** Tests of orders that processes of the admin API place and workers apply. */
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -33,7 +33,7 @@ import { readHealth } from "./operations/health.ts";
 import { type AdminPorts, portsOf } from "./operations/ports.ts";
 
 const HOUR_MS = 3_600_000;
-/** An export that its worker refuses: it names no request. */
+/** An export that its worker refuses, because it names no request. */
 const EXPORTED = { account: "customer-1", reason: "request 17" };
 const folder = useFolder();
 const scene = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: `${folder()}/journal` }));
@@ -54,7 +54,7 @@ const startWorker = (system = scene.system): void => {
   worker = new OrderWorker({ system, onError: (error) => void errors.push(error) });
 };
 
-/** A caller with a token of these roles, issued some hours ago. */
+/** A caller with a token of these roles, which was issued some hours ago. */
 async function callerOf(person: string, roles: readonly Role[], hoursAgo = 3): Promise<Caller & { tokenId: string }> {
   const issuedAt = { now: () => scene.system.clock.now() - hoursAgo * HOUR_MS };
   const wanted = { person, roles, ttlMs: 24 * HOUR_MS };
@@ -79,7 +79,7 @@ const audited = async (person: string) =>
   (await listAudit(scene.system.pool, () => scene.system.secrets, { person, limit: 10 })).map(
     ({ operation, outcome, detail }) => ({ operation, outcome, order: (detail as { order_id?: string }).order_id }),
   );
-/** Starts an order of a route, as a worker does that is killed then. */
+/** Starts an order of a route, as a worker does that is killed afterwards. */
 const start = (id: RouteId) =>
   withClient(scene.system.database, (session) => takeOrder(session, scene.system.clock, id));
 async function startChecked(id: RouteId): Promise<void> {
@@ -96,7 +96,7 @@ const checkOf = async (id: string) =>
     readonly checked_at: Date;
     readonly check_mac: Buffer;
   };
-/** Changes what triggers protect, as a superuser can. */
+/** Changes columns that triggers protect, as a superuser can. */
 const change = (assignment: string, id: string): Promise<unknown> =>
   scene.owner.query(
     `begin; set local session_replication_role = replica;
@@ -104,7 +104,7 @@ const change = (assignment: string, id: string): Promise<unknown> =>
   );
 
 describe("an order", () => {
-  it("is applied by a worker as its caller, is audited as it was given and as it ended, and is final", async () => {
+  it("is applied by a worker as its caller, is audited at its start and end, and is final", async () => {
     const caller = await callerOf("of-work", ["operator"]);
     const id = await place(caller);
     expect(await find(id)).toMatchObject({ state: "waiting", ended_at: null });
@@ -159,7 +159,7 @@ describe("an order", () => {
   });
 
   it.each(["person = 'other', actor = 'other (x)'", "route = 'rotateKeys'", "roles = '{privacy}'", "input = '\\x00'"])(
-    "that was changed in the database is not applied, is audited and is a finding of doctor: %s",
+    "that was changed in the database is not applied, is audited and is reported by doctor: %s",
     async (assignment) => {
       const id = await place(await callerOf("of-change", ["operator"]));
       await change(assignment, id);
@@ -205,7 +205,7 @@ describe("an order", () => {
     }
   });
 
-  it("whose session has ended, or whose sign-in was not recent where it must be, is refused", async () => {
+  it("whose session has ended, or whose sign-in was not recent although it must be, is refused", async () => {
     const { adminSessions, pool, clock } = scene.system;
     const signIn = async (minutesAgo: number): Promise<Caller> => {
       const authenticatedAt = new Date(clock.now() - minutesAgo * 60_000).toISOString();
@@ -253,7 +253,7 @@ describe("an order", () => {
       expect(await find(id), "another worker has it").toMatchObject({ state: "running" });
       await worker?.close();
     });
-    // The token of the order may have been revoked since: it was valid when that worker checked the order.
+    // The token of the order may have been revoked in the meantime. It was valid when that worker checked the order.
     await revokeAdminToken(pool, clock, caller.tokenId);
     expect(await ended(id)).toMatchObject({ state: "done", answer: { rows: 0 } });
     expect((await audited("of-kill")).filter(({ operation }) => operation === "retention.run")).toHaveLength(1);
@@ -267,7 +267,7 @@ describe("an order", () => {
     expect((await scene.owner.query("select from drs.legal_hold")).rowCount).toBe(0);
   });
 
-  it("of an erasure that begins again erases what another erasure since the order did not", async () => {
+  it("of an erasure that begins again erases what other erasures have not erased since then", async () => {
     const person = await callerOf("of-erasure", ["privacy"]);
     const input = { account: "of-erasure", reason: "request 17" };
     const direct = {
@@ -339,7 +339,7 @@ describe("an order", () => {
     expect(await ended(id)).toMatchObject({ state: "done" });
   });
 
-  it("of another person shows its state to those whose roles allow it, and its answer to no one else", async () => {
+  it("of another person shows its state to people whose roles allow it, and its answer to no one else", async () => {
     const caller = await callerOf("of-answer", ["operator"]);
     const input = { order_id: await place(caller) };
     await ended(input.order_id);
@@ -351,8 +351,8 @@ describe("an order", () => {
   });
 });
 
-describe("an order that takes longer than it may", () => {
-  it("ends with a problem, and the next one of its route waits for its operation", async () => {
+describe("an order that exceeds its time limit", () => {
+  it("ends with a problem, and the next order of its route waits until its operation has ended", async () => {
     const { system } = scene;
     const caller = await callerOf("of-limit", ["operator"]);
     const rotate = () => place(caller, "rotateKeys", {});
@@ -407,7 +407,7 @@ describe("a call whose order was given", () => {
 });
 
 describe("the answer of an order", () => {
-  it("is not shown to the person who gave it and whose roles no longer allow its operation", async () => {
+  it("is not shown to the person who placed it if their roles no longer allow its operation", async () => {
     const caller = await callerOf("of-role", ["operator"]);
     const input = { order_id: await place(caller) };
     await ended(input.order_id);
@@ -445,7 +445,7 @@ describe("orders", () => {
     await scene.owner.query("delete from drs.admin_order where person = 'of-age'");
   });
 
-  it("can't be deleted within a day after their end, nor before it has expired, for any interval", async () => {
+  it("can't be deleted within a day after their end, nor before they have expired, for any interval", async () => {
     const { pool } = scene.system;
     const caller = await callerOf("of-interval", ["operator"]);
     const [young, valid] = [await place(caller), await place(caller)];
@@ -459,7 +459,7 @@ describe("orders", () => {
   });
 
   it.each(["tries = tries + 2", "tries = tries - 1", "checked_at = now(), check_mac = ''"])(
-    "that a stolen login of a worker changes are protected by the database: %s",
+    "that a stolen login of a worker tries to change are protected by the database: %s",
     async (assignment) => {
       const id = await place(await callerOf("of-theft", ["operator"]));
       await change("tries = 1, state = 'running', expires_at = now()", id);

@@ -32,16 +32,16 @@ import { adminErrorOf } from "./operations/problem.ts";
 import { RECENT_MS } from "./operations/recent-sign-in.ts";
 
 const POLL_EVERY_MS = 1_000;
-/** Another worker that applies an order of a route may do so for long. */
+/** Time until the next look at a route whose orders another worker applies, because that may take long. */
 const RETRY_POLL_MS = 5_000;
 const DELETE_EVERY_MS = 3_600_000;
 const DELETE_RESULTS_EVERY_MS = 60_000;
 const REPORT_EVERY_MS = 1_000;
-/** Orders of several routes are applied at once; each has connections of its own. */
+/** Orders of several routes are applied at the same time, each with separate connections. */
 const MAX_ROUTES = 4;
-/** An order that ends its worker again and again is not started for ever. */
+/** Maximum number of starts of an order, so that an order that ends its worker each time is not started for ever. */
 const MAX_TRIES = 3;
-/** On close, orders under way get this long; a worker that starts later begins them again. */
+/** On close, running orders have this time to end. A worker that starts later begins them again. */
 const CLOSE_WITHIN_MS = 5_000;
 const MAX_END_TRIES = 5;
 
@@ -51,7 +51,7 @@ const SHOWN_ONCE = ROUTE_IDS.filter((id) => routeOf(id).isShownOnce === true);
 interface Outcome {
   readonly state: EndState;
   readonly result: OrderResult;
-  /** The account whose data the result has. */
+  /** The account whose data the result contains. */
   readonly account?: string | undefined;
   /** The code of the problem, for the audit. */
   readonly code?: string | undefined;
@@ -67,9 +67,9 @@ export class OrderWorker {
   readonly #system: System;
   readonly #onError: OnError;
   readonly #timer: NodeJS.Timeout;
-  /** What is under way, by route. */
+  /** Running work, by route. */
   readonly #running = new Map<string, Promise<void>>();
-  /** Routes whose orders another worker applies, and when this one looks again. */
+  /** Routes whose orders another worker applies, with the time of the next look. */
   readonly #others = new Map<string, number>();
   #deletedAt = -Infinity;
   #deletedResultsAt = -Infinity;
@@ -92,14 +92,14 @@ export class OrderWorker {
     this.#looking ??= this.#look()
       .then(() => (this.#isFailing = false))
       .catch((error: unknown) => {
-        // A database that is away for an hour is one line of the log.
+        // If the database is unavailable for an hour, the log has one line about it.
         if (!this.#isFailing && !this.#isClosed) this.#onError(error, "find orders");
         this.#isFailing = true;
       })
       .then(() => (this.#looking = undefined));
   }
 
-  /** Begins no further order, and waits a little for those under way. */
+  /** Begins no more orders, and waits a short time for the running ones. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#timer);
@@ -159,7 +159,10 @@ export class OrderWorker {
     });
   }
 
-  /** The next order of the route waits until the operation has ended, also where the order has ended before it. */
+  /**
+   * Applies an order. The next order of the route waits until the operation has ended, even if this order has ended
+   * before.
+   */
   async #applyAndEnd(session: Connection, order: TakenOrder): Promise<void> {
     const limit = new TimeLimit(this.#system.config.service.orderTimeoutMs);
     const work = this.#apply(order, limit);
@@ -180,7 +183,7 @@ export class OrderWorker {
   async #end(session: Connection, order: TakenOrder, outcome: Outcome): Promise<void> {
     const { pool } = this.#system;
     const { state, result, account, code } = outcome;
-    // What was interrupted by the end of this process is started again by the next one.
+    // If the end of this process interrupted the order, the next process starts it again.
     if (this.#isClosed && state === "failed" && isRepeatable(order, this.#inputOf(order).input)) return;
     const end = { state, result: await sealResult(this.#system, order.orderId, result, account) };
     const work = async (transaction: Transaction): Promise<void> => {
@@ -251,7 +254,10 @@ export class OrderWorker {
     return { answer: null };
   }
 
-  /** Records lines of progress, at most one a second. Where the time of the order is over, a line ends the operation. */
+  /**
+   * Records lines of progress, at most one a second. When the time of the order is over, the next line ends the
+   * operation.
+   */
   #reporter(order: TakenOrder, limit: TimeLimit): (line: string) => void {
     let reportedAt = -Infinity;
     return (line) => {
@@ -262,7 +268,10 @@ export class OrderWorker {
     };
   }
 
-  /** @returns why the order is refused; where it is not, the database says so before the order has an effect. */
+  /**
+   * @returns the reason why the order is refused. If it is accepted, the database records this before the order has an
+   * effect.
+   */
   async #check(order: TakenOrder): Promise<OperatorError | undefined> {
     const { pool, clock, orders } = this.#system;
     const refusal = await this.#refusalOf(order);
@@ -274,7 +283,9 @@ export class OrderWorker {
     return refusal;
   }
 
-  /** Why the caller may not give this order, as the database says: not as the process of the admin API says. */
+  /**
+   * The reason why the caller may not place this order, from the database and not from the process of the admin API.
+   */
   async #refusalOf(order: TakenOrder): Promise<OperatorError | undefined> {
     const { route, person, roles, requestedAt, expiresAt } = order;
     // guard(false): an order of an hour ago is not started
@@ -318,7 +329,7 @@ export class OrderWorker {
     return { state, result: { problem: adminErrorOf(refusal).shown.problem }, code: refusal.code };
   }
 
-  /** The end of an order that is not done; the operation of one that is done has written an entry. */
+  /** Writes the end of an order that is not done. The operation of a completed order has written an entry itself. */
   async #auditEnd(
     transaction: Transaction,
     order: TakenOrder,
@@ -326,7 +337,7 @@ export class OrderWorker {
     code: string | undefined,
   ): Promise<void> {
     const { audit } = this.#system;
-    // Nothing that a changed order says is known to be true.
+    // No data of a changed order can be trusted.
     const agent =
       outcome === "changed"
         ? ({ actor: "server", via: "server", orderId: order.orderId } as const)
@@ -336,9 +347,9 @@ export class OrderWorker {
   }
 }
 
-/** The caller, as the database knows the holder of the credential. */
+/** The caller in the form in which the database has the holder of the credential. */
 type Holder = Pick<Caller, "person" | "roles" | "via" | "actor"> & {
-  /** When the person gave proof; absent where the credential is a token. */
+  /** The time of the person's authentication; absent if the credential is a token. */
   readonly authenticatedAt?: string | null;
 };
 
@@ -352,7 +363,7 @@ const timedOut = (limitMs: number): OperatorError =>
       "see whether it took effect before you give it again.",
   );
 
-/** The time that an order may take. */
+/** The time limit of an order. */
 class TimeLimit {
   readonly over: Promise<void>;
   readonly #timer: NodeJS.Timeout;
@@ -377,7 +388,7 @@ class TimeLimit {
   }
 }
 
-/** Why an order that a worker had started is not started again. */
+/** The reason why an order that a worker had started is not started again. */
 function interrupted(order: TakenOrder, input: object): OperatorError | undefined {
   // guard(true): an order that may have taken effect is not applied again
   // fails: packages/server/src/admin/order-worker.test.ts › may have taken effect

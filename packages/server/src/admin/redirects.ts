@@ -1,10 +1,12 @@
-/** Where a sign-in may send a browser: open redirects lend this server's name to pages of others. */
+/**
+ * Checks where a sign-in may send a browser, because an open redirect would use this server's name for pages of others.
+ */
 import { AdminError } from "./operations/problem.ts";
 
-/** Any origin: what is compared with it is a path of the same. */
+/** Any origin will do, because it is compared only with a path that is resolved against it. */
 const OWN_ORIGIN = "https://here.invalid";
 
-/** @returns the path and query as the browser will read them. @throws AdminError request-invalid */
+/** @returns the path and query in the form in which the browser will read them. @throws AdminError request-invalid */
 export function localPath(text: string): string {
   const url = text.startsWith("/") ? URL.parse(text, OWN_ORIGIN) : null;
   // guard(false): a sign-in ends at a page of this server
@@ -14,7 +16,10 @@ export function localPath(text: string): string {
   return `${url.pathname}${url.search}${url.hash}`;
 }
 
-/** RFC 8252 §7.3: an address, not a name that may resolve to others. @throws AdminError request-invalid */
+/**
+ * Accepts only an address of loopback, and not a name, which may resolve to other addresses (RFC 8252 §7.3). @throws
+ * AdminError request-invalid
+ */
 export function loopbackUri(text: string): string {
   const url = URL.parse(text);
   const isLoopback = url?.hostname === "127.0.0.1" || url?.hostname === "[::1]";

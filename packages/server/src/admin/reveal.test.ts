@@ -1,4 +1,4 @@
-/** The database gives a payload to a committed audit entry only. */
+/** Tests that the database gives a payload only for a committed audit entry. */
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -47,7 +47,7 @@ const entryOf = (executor: Executor, operation = "event.read_raw", at = Date.now
 const reveal = (entryId: string, executor: Executor = scene.system.pool) => revealEvent(executor, entryId, listed);
 
 describe("reveal_event", () => {
-  it("gives the payload to a committed entry", async () => {
+  it("gives the payload for a committed entry", async () => {
     const found = await reveal(await entryOf(scene.system.pool));
     expect(found?.payload.length).toBeGreaterThan(0);
   });
@@ -72,17 +72,17 @@ describe("reveal_event", () => {
     for (const entry of entries) await expect(reveal(entry)).rejects.toThrow(REFUSED);
   });
 
-  it("gives nothing to an entry about a denial, which no review counts", async () => {
+  it("gives nothing for an entry about a denial, which no review counts", async () => {
     const entry = await entryOf(scene.system.pool, "event.read_raw", Date.now(), "denied");
     await expect(reveal(entry)).rejects.toThrow(REFUSED);
   });
 
-  it("gives nothing to an entry of another operation, or to no entry", async () => {
+  it("gives nothing for an entry of another operation, or without an entry", async () => {
     await expect(reveal(await entryOf(scene.system.pool, "event.list"))).rejects.toThrow(REFUSED);
     await expect(reveal(randomUUID())).rejects.toThrow(REFUSED);
   });
 
-  it("gives payloads to entries of the operations that are counted as opening an event, and to no other", async () => {
+  it("gives payloads for entries of the operations that are counted as opening an event, and for no others", async () => {
     const text = await readFile(join(import.meta.dirname, "../postgres/functions/reveal_event.sql"), "utf8");
     const listed = /array\[([^\]]+)\]/.exec(text)?.[1]?.match(/[\w.]+/g);
     expect(listed).toEqual(OPENING_OPERATIONS);
@@ -102,12 +102,12 @@ describe("reveal_event", () => {
     );
   });
 
-  it("gives nothing to an entry of the future, which would be usable for longer than a minute", async () => {
+  it("gives nothing for an entry with a future time, which would be usable for longer than a minute", async () => {
     const entry = await entryOf(scene.system.pool, "event.read_raw", Date.now() + 61_000);
     await expect(reveal(entry)).rejects.toThrow(REFUSED);
   });
 
-  it("gives nothing of a restricted account, also without a check by the caller", async () => {
+  it("gives nothing of a restricted account, even if the caller does not check this", async () => {
     const entry = await entryOf(scene.system.pool);
     const setRestricted = `update account_key set restricted = $1 where account = $2`;
     await scene.owner.query(setRestricted, [true, listed.account]);
@@ -116,7 +116,7 @@ describe("reveal_event", () => {
     expect(await reveal(entry)).toBeDefined();
   });
 
-  it("gives nothing about another event than the entry's", async () => {
+  it("gives nothing about an event that the entry does not name", async () => {
     const other = await past.store(0);
     const entry = await entryOf(scene.system.pool);
     const place = (await findAttributes(scene.system.pool, other.eventId)) as ListedEvent;
@@ -144,7 +144,7 @@ describe("reveal_features", () => {
     }
   });
 
-  it("gives a login of the admin API values for a committed entry, and no other way", async () => {
+  it("gives values to a login of the admin API for a committed entry, and in no other way", async () => {
     const login = `admin_${randomUUID().slice(0, 8)}`;
     const admin = scene.owner as never as Executor;
     await scene.owner.query(`create role ${login} in role drs_admin; set session authorization ${login}`);
@@ -158,14 +158,14 @@ describe("reveal_features", () => {
     await scene.owner.query(`reset session authorization; drop role ${login}`);
   });
 
-  it("gives no values of another event, and nothing to an entry about raw events", async () => {
+  it("gives no values of another event, and none for an entry about raw events", async () => {
     const both = { eventIds: rows.map(({ event_id }) => event_id) };
     expect(await revealed(await readBy(scene.system.pool))).toEqual([event.eventId]);
     expect(await revealed(await readBy(scene.system.pool, both))).toEqual(both.eventIds);
     await expect(revealed(await entryOf(scene.system.pool))).rejects.toThrow(REFUSED);
   });
 
-  it("gives values of a restricted account to an entry with a case only", async () => {
+  it("gives values of a restricted account only for an entry with a case", async () => {
     const setRestricted = "update account_key set restricted = $1 where account = $2";
     await scene.owner.query(setRestricted, [true, event.account]);
     expect(await revealed(await readBy(scene.system.pool))).toEqual([]);

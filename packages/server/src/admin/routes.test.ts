@@ -57,7 +57,7 @@ interface Paged extends Readonly<Record<string, readonly object[] | string | nul
 
 const NO_ID = "019a0000-0000-7000-8000-000000000000";
 
-/** An input for each route; it need not succeed where the caller may not. */
+/** An input for each route. It need not succeed if the caller lacks the permission. */
 const inputs = (): Readonly<Record<RouteId, Record<string, unknown>>> => ({
   readSession: {},
   signOut: {},
@@ -195,12 +195,12 @@ describe("every route of the admin API", () => {
     tokens.set(role, token);
     const isGranted = scopeOf(routeOf(id).permission, [role]) !== undefined;
     const status = await call(id, `Bearer ${await token}`);
-    // An admin token of any role decides about no approval.
+    // An admin token decides about no approval, with any roles.
     if (id === "approve" || id === "deny" || !isGranted) expect(status).toBe(403);
     else expect([200, 404, 409]).toContain(status);
   });
 
-  it.each(ROUTE_IDS)("%s names its methods to a request with another", async (id) => {
+  it.each(ROUTE_IDS)("%s names its methods in the answer to another method", async (id) => {
     const { target } = requestOf(routeOf(id), inputs()[id]);
     for (const method of ["HEAD", "PUT"]) {
       const reply = await fetch(new URL(target, listener.url), { method });
@@ -224,7 +224,7 @@ describe("an admin token", () => {
     await expect(client.call("readSession", {})).rejects.toMatchObject({ code: "credentials-invalid" });
   });
 
-  it("decides about no approval: it is not a person", async () => {
+  it("decides about no approval, because it is not a person", async () => {
     const client = await listener.client(["operator"]);
     for (const decision of ["approve", "deny"] as const) {
       await expect(client.call(decision, { approval_id: NO_ID })).rejects.toMatchObject({ code: "permission-missing" });
@@ -236,7 +236,7 @@ describe("an admin token", () => {
     await expect(client.call("readSession", {})).rejects.toMatchObject({ code: "credentials-invalid" });
   });
 
-  it("shows when it was used", async () => {
+  it("shows when it was last used", async () => {
     const client = await listener.client(["privacy"], { person: "user-of-tokens" });
     const { tokens } = await client.call("listAdminTokens", {});
     const used = tokens.find(({ person }) => person === "user-of-tokens");
@@ -303,14 +303,14 @@ describe("a request of the admin API", () => {
     expect(reply.text).not.toContain("secret-value");
   });
 
-  it("has an answer with headers that keep it from caches and pages", async () => {
+  it("has an answer with headers that keep it out of caches and pages", async () => {
     const { headers } = await get("/admin/v1/session");
     expect(headers["cache-control"]).toBe("no-store");
     expect(headers["x-content-type-options"]).toBe("nosniff");
     expect(headers["content-security-policy"]).toContain("default-src 'none'");
   });
 
-  it("that fails too often to authenticate has to wait, also with the right token", async () => {
+  it("that fails too often to authenticate has to wait, even with the right token", async () => {
     listener.stopTime();
     const wrong = { Authorization: `Bearer drs_adm_${"b".repeat(43)}` };
     const ask = () => send({ url: listener.url, method: "GET", path: "/admin/v1/session", headers: wrong });
@@ -336,7 +336,7 @@ describe("what the admin API shows", () => {
     expect(refused).toMatchObject(searches.map(() => ({ operation: "event.list", outcome: "denied", account: null })));
     const key = { account, idempotency_key: event.idempotencyKey };
     await expect(client.call("readTimeline", key)).rejects.toMatchObject(of);
-    // An entry about an account that the operator named would tell the account of an entry about an event.
+    // An entry about an account that the operator named would reveal the account of an entry about an event.
     await client.call("issueToken", { account, ttl_ms: 1_000 });
     await client.call("readEvent", { event_id: event.eventId });
     const { entries } = await client.call("listAudit", {});
@@ -346,7 +346,7 @@ describe("what the admin API shows", () => {
     expect(again?.account).toBe(events[0]?.account);
   });
 
-  it("gives an analyst no field of high sensitivity, and names what is withheld", async () => {
+  it("gives an analyst no field of high sensitivity, and names the withheld fields", async () => {
     const client = await listener.client(["analyst"]);
     const read = { event_id: event.eventId, reason: "dispute 4711", category: "dispute" } as const;
     const { observations, withheld } = await client.call("readObservations", read);
@@ -387,7 +387,7 @@ describe("what the admin API shows", () => {
     expect(Buffer.from(await client.call("readExactEvent", read)).toString()).toBe(OBSERVATIONS);
   });
 
-  it("gives others than the auditor no entries of others", async () => {
+  it("gives only the auditor entries of other people", async () => {
     const person = "reader-of-own";
     const own = await listener.client(["analyst"], { person });
     await own.call("listEvents", { account: "customer-1" });
@@ -398,7 +398,7 @@ describe("what the admin API shows", () => {
     expect((await auditor.call("listAudit", {})).entries.some(({ actor }) => actor.startsWith(person))).toBe(true);
   });
 
-  it("pages through audit entries without a gap, also within an entry of several events", async () => {
+  it("pages through audit entries without a gap, even within an entry of several events", async () => {
     const stored = await Promise.all([0, 1, 2].map(() => past.store(0, { account: "customer-of-entries" })));
     const { pool, audit } = scene.system;
     const eventIds = stored.map(({ eventId }) => eventId);
@@ -449,7 +449,7 @@ describe("what the admin API shows", () => {
     };
     const client = await listener.client(["operator", "auditor"]);
     const all = (await client.call(id, { limit: 1_000 })) as unknown as Paged;
-    // A caller's own token is in the list of tokens.
+    // The list of tokens contains the caller's own token.
     const known = (all[member] as Record<string, string>[]).map((row) => row[name] ?? "");
     expect((await ids()).filter((one) => known.includes(one))).toEqual(known);
     for (const after of [
@@ -557,7 +557,7 @@ describe("what is done through the admin API", () => {
     });
   });
 
-  it("reports no error where a caller made a mistake", () => {
+  it("reports no error if a caller made a mistake", () => {
     expect(listener.errors).toEqual([]);
   });
 });

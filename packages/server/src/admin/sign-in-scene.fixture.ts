@@ -1,4 +1,4 @@
-/** An admin listener to which people sign in by an identity provider on loopback. */
+/** An admin listener to which people sign in through an identity provider on loopback. */
 import { afterAll, beforeAll } from "vitest";
 import { Browser } from "../../../../e2e/support/browser.ts";
 import { CLIENT, startIdentityProvider, type TestIdentityProvider } from "../../../../e2e/support/identity-provider.ts";
@@ -15,7 +15,7 @@ export interface SignInScene {
   signIn(sub?: string, browser?: Browser): Promise<Browser>;
 }
 
-/** Subjects 1 and 2 are one person. */
+/** The role file. Subjects 1 and 2 are the same person. */
 const roleFile = (issuer: string): string => `
 roles:
   analysts: [analyst]

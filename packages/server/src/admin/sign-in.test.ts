@@ -24,7 +24,7 @@ const post = (browser: Browser, path: string, headers: Record<string, string>, b
 const problemOf = ({ text }: Page): string => String((JSON.parse(text) as { type: string }).type.split(":").at(-1));
 const advance = (milliseconds: number) => advanceClock(scene.environment, milliseconds);
 
-/** The URL that would end a sign-in of this browser. */
+/** The URL that would complete a sign-in of this browser. */
 async function callbackOf(browser: Browser, sub = "1"): Promise<string> {
   return (await browser.visit(at("/sign-in"), sub, isCallback)).url;
 }
@@ -49,24 +49,24 @@ describe("a person who signs in by the identity provider", () => {
     expect(line).toMatch(/^__Host-drs-session=[\w-]{43}; Path=\/; Secure; HttpOnly; SameSite=Lax$/);
   });
 
-  it("continues at the page that was asked for", async () => {
+  it("continues at the requested page", async () => {
     const page = await new Browser().visit(at("/sign-in?return=/admin/v1/openapi.json"), "1");
     expect(page.url).toBe(at("/openapi.json"));
   });
 
-  it("is the same person by a second identity", async () => {
+  it("is the same person with a second identity", async () => {
     expect(await session(await signing.signIn("2"))).toMatchObject({ person: "j.doe" });
     expect(await session(await signing.signIn("3"))).not.toMatchObject({ person: "j.doe" });
   });
 
-  it("is refused with advice where the provider lists more groups than fit", async () => {
+  it("is refused with advice if the provider lists more groups than fit", async () => {
     signing.provider.people.set("many", { groups: ["analysts", ...Array.from({ length: 200 }, (_, n) => `g${n}`)] });
     const page = await new Browser().visit(at("/sign-in"), "many");
     expect([page.status, problemOf(page)]).toEqual([403, "sign-in-refused"]);
     expect(page.text).toContain("assigned to this client");
   });
 
-  it("who has lost a role loses the sessions with it", async () => {
+  it("who has lost a role also loses the sessions with this role", async () => {
     signing.provider.people.set("leaver", { groups: ["everything"] });
     const before = await signing.signIn("leaver");
     signing.provider.people.set("leaver", { groups: ["analysts"] });
@@ -94,7 +94,7 @@ describe("an approval", () => {
       person,
       reason: "request 17",
     });
-  /** Signs in with proof of the present: the provider says when it was given. */
+  /** Signs in again now, so that the provider reports the time. */
   async function signInNow(identity = "1"): Promise<Browser> {
     const browser = new Browser();
     await browser.visit(at("/sign-in?max_age=300"), identity);
@@ -116,7 +116,7 @@ describe("an approval", () => {
     expect((await approve(await signInNow(), id)).status).toBe(409);
   });
 
-  it("is not given by a person to their own request, also not by a second identity", async () => {
+  it("is not given by a person to their own request, not even with a second identity", async () => {
     const id = await ask("j.doe");
     for (const identity of ["1", "2"]) expect((await approve(await signInNow(identity), id)).status).toBe(409);
     expect(await decisions(id)).toEqual(["denied", "denied"]);
@@ -142,7 +142,7 @@ describe("a sign-in", () => {
     expect([again.status, problemOf(again)]).toEqual([400, "sign-in-invalid"]);
   });
 
-  it("can't be ended by another browser, nor by another sign-in of its own", async () => {
+  it("can't be ended by another browser, nor by another sign-in of the same browser", async () => {
     const [victim, attacker] = [new Browser(), new Browser()];
     const callback = await callbackOf(attacker);
     expect(problemOf(await victim.request(callback))).toBe("sign-in-invalid");
@@ -159,7 +159,7 @@ describe("a sign-in", () => {
     expect(problemOf(await browser.request(callback))).toBe("sign-in-invalid");
   });
 
-  it("of which the provider says nothing good repeats nothing of it", async () => {
+  it("that the provider rejects shows nothing of the provider's answer", async () => {
     const browser = new Browser();
     const callback = new URL(await callbackOf(browser));
     callback.searchParams.delete("code");
@@ -179,7 +179,7 @@ describe("a sign-in", () => {
 });
 
 describe("a session of the console", () => {
-  it("has a new secret, not one that the browser brought", async () => {
+  it("has a new secret, and not one that the browser sent", async () => {
     const browser = new Browser();
     const planted = "a".repeat(43);
     browser.jar(listener.url).set(SESSION_COOKIE, planted);
@@ -305,7 +305,7 @@ describe("a session of the console", () => {
 });
 
 describe("the pages of the sign-in", () => {
-  it("answer 503 while the identity provider is away, and readiness names it", async () => {
+  it("answer 503 while the identity provider is not reachable, and readiness names it", async () => {
     const dependency = scene.system.dependencies.get("identity_provider");
     await signing.provider.close();
     const page = await new Browser().request(at("/sign-in"));
@@ -316,7 +316,7 @@ describe("the pages of the sign-in", () => {
     ).resolves.toBeDefined();
   });
 
-  it("make a source that begins too often wait", async () => {
+  it("make a source address that begins too many sign-ins wait", async () => {
     const statuses: number[] = [];
     for (let round = 0; round < 80 && !statuses.includes(429); round++) {
       statuses.push((await new Browser().request(at("/sign-in/callback"))).status);

@@ -1,4 +1,7 @@
-/** Pages by which people sign in. They are no routes of the admin API: a browser visits them without a credential. */
+/**
+ * Pages on which people sign in. They are no routes of the admin API, because a browser visits them without a
+ * credential.
+ */
 import type { IncomingMessage } from "node:http";
 import { BASE_PATH } from "@device-risk-signals/admin-api";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -24,13 +27,13 @@ import type { AdminPorts } from "./operations/ports.ts";
 import { AdminError } from "./operations/problem.ts";
 import { localPath, loopbackUri } from "./redirects.ts";
 
-/** What sign-in of people needs. */
+/** The parts that the sign-in of people needs. */
 export interface SignInPorts {
   /** Origin of the admin listener in browsers. */
   readonly origin: string;
   readonly provider: IdentityProvider;
   readonly roleFile: { readonly current: RoleMapping };
-  /** The claim whose values have roles. */
+  /** The claim whose values the role file maps to roles. */
   readonly rolesClaim: string;
 }
 
@@ -39,10 +42,10 @@ export const CALLBACK_PATH = `${SIGN_IN_PATH}/callback`;
 const CLI_SIGN_IN_PATH = `${BASE_PATH}/cli-sign-in`;
 const CLI_TOKEN_PATH = `${CLI_SIGN_IN_PATH}/token`;
 
-/** What other pages may lead a browser to. None of it acts by a session. */
+/** Paths to which other pages may lead a browser. They do nothing on behalf of a session. */
 export const SIGN_IN_PAGES = [SIGN_IN_PATH, CALLBACK_PATH, CLI_SIGN_IN_PATH] as const;
 
-/** Sign-ins that one source address begins or ends: per second, and at once. */
+/** Limits for sign-ins that one source address begins or completes: per second, and at once. */
 const SIGN_INS_PER_SECOND = 5;
 const MAX_SIGN_IN_BURST = 60;
 const MAX_MAX_AGE = 86_400;
@@ -130,7 +133,9 @@ async function finish(ports: Ports, signIn: SignInPorts, request: IncomingMessag
 const CLIENT_REFUSED =
   "The identity provider does not accept this server: check DRS_OIDC_CLIENT_ID and DRS_OIDC_CLIENT_SECRET.";
 
-/** Ends the sessions of roles that the identity has lost. @throws AdminError sign-in-refused */
+/**
+ * Maps the identity to a person, and ends its sessions with roles that it has lost. @throws AdminError sign-in-refused
+ */
 async function mapPerson(
   { pool, clock, keys }: Ports,
   { roleFile, rolesClaim }: SignInPorts,
@@ -158,7 +163,7 @@ async function mapPerson(
 
 const SIGN_IN_OPERATION = "session.sign_in";
 
-/** Starts a session with a new id, and ends the one that the browser had. */
+/** Starts a session with a new id, and ends earlier sessions of the browser. */
 async function openConsole(
   { pool, clock, keys, adminSessions }: Ports,
   person: SignedInPerson,
@@ -191,15 +196,15 @@ async function openConsole(
 }
 
 /**
- * The browser continues from this page, not by a redirect: the next request is one of this origin, while a redirect would
- * belong to the identity provider's page.
+ * The browser continues from this page instead of a redirect. The next request then belongs to this origin, while a
+ * redirect would belong to the identity provider's page.
  */
 function pageWithLink(path: string): string {
   const target = path.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Signed in</title><meta http-equiv="refresh" content="0;url=${target}"></head><body><p>You are signed in. <a href="${target}">Continue</a></p></body></html>\n`;
 }
 
-/** Gives the command a code by the browser; only the command can exchange it. */
+/** Gives the command a code through the browser. Only the command can exchange it. */
 async function answerCommand(
   { pool, clock, adminSessions }: Ports,
   person: SignedInPerson,

@@ -1,4 +1,4 @@
-/** Reasons and details of audit entries: sealed, and readable for a time after an erasure. */
+/** Tests of reasons and details of audit entries: they are sealed, and stay readable for a time after an erasure. */
 import { randomUUID } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
@@ -44,7 +44,7 @@ const secretsOf = (of = account): Promise<Record<string, unknown>[]> =>
   rowsOf("select secret_id, destroyed_at from audit_secret where subject = $1", opened.system.audit.subjectOf(of));
 
 describe("reason and detail of an entry", () => {
-  it("are read by listAudit, and are in no byte of the database in the clear", async () => {
+  it("are read by listAudit, but no byte of the database contains them in the clear", async () => {
     const id = await write();
     expect(await listed()).toMatchObject([{ entry_id: id, ...PERSONAL, unreadable: false }]);
     const [row] = await rowsOf("select e::text as text, record from audit_entry e where entry_id = $1", id);
@@ -52,7 +52,7 @@ describe("reason and detail of an entry", () => {
     expect(String(row?.["record"])).not.toMatch(/Jane|phone/);
   });
 
-  it("share a secret of the account, which no other account has", async () => {
+  it("are sealed under a secret of the account, which no other account has", async () => {
     await write();
     await write();
     const other = `other-${account}`;
@@ -61,7 +61,7 @@ describe("reason and detail of an entry", () => {
     expect(await secretsOf(other)).not.toEqual(await secretsOf());
   });
 
-  it("are sealed under a secret of the installation where the entry is about no account", async () => {
+  it("are sealed under a secret of the installation if the entry is about no account", async () => {
     const id = await writeOf({});
     const [entry] = await rowsOf(
       "select s.subject, s.secret_id is null as none from audit_entry e left join audit_secret s using (secret_id) where entry_id = $1",
@@ -70,13 +70,13 @@ describe("reason and detail of an entry", () => {
     expect(entry).toEqual({ subject: null, none: false });
   });
 
-  it("need no secret where there are none", async () => {
+  it("need no secret if there are none", async () => {
     await writeAudit(opened.system.pool, opened.system.audit, { ...AGENT, account });
     expect(await secretsOf()).toEqual([]);
     expect(await listed()).toMatchObject([{ reason: null, detail: null, unreadable: false }]);
   });
 
-  it("open in their own entry only", async () => {
+  it("can be opened only in their own entry", async () => {
     const [first, second] = [await write(), await write()];
     const records = await rowsOf("select entry_id, record from audit_entry where entry_id = any ($1)", [first, second]);
     const [one, two] = records.map(({ record }) => decodeRecord(record as Buffer));
@@ -86,7 +86,7 @@ describe("reason and detail of an entry", () => {
     expect(await openDetail(opened.system.secrets, { ...one, sealed: Buffer.alloc(3) })).toBeUndefined();
   });
 
-  it("have no secret in the database that was rolled back", async () => {
+  it("have no secret in a database that was rolled back", async () => {
     await expect(
       inTransaction(opened.system.pool, async (transaction) => {
         await writeAudit(transaction, opened.system.audit, { ...AGENT, ...PERSONAL, account });
@@ -98,7 +98,7 @@ describe("reason and detail of an entry", () => {
     expect(await listed()).toMatchObject([PERSONAL]);
   });
 
-  it("get another secret where the key store lost the one before, which hides no loss", async () => {
+  it("get another secret if the key store has lost the previous one, and the loss is not hidden", async () => {
     await write();
     const [lost] = await secretsOf();
     await opened.system.keyStore.discard(secretId(auditSecretName(lost?.["secret_id"] as string)));
@@ -151,7 +151,7 @@ describe("after the erasure of the account, reason and detail", () => {
     expect(await listed()).toMatchObject([{ unreadable: true }]);
   });
 
-  it("are not made unreadable by a review of the person who wrote the entry, except where that person is alone", async () => {
+  it("are not kept readable by a review of the person who wrote the entry, except if that person is alone", async () => {
     const { pool, audit } = opened.system;
     const agent = { ...AGENT, actor: `${AGENT.actor} (another terminal)` };
     const order = { agent, reason: "the read was justified" };

@@ -1,4 +1,4 @@
-/** The end of audit secrets: an erasure ends those of its account, and a retention pass destroys them later. */
+/** Ends audit secrets. An erasure ends the secrets of its account, and a retention pass destroys them later. */
 import type { Secrets } from "../crypto/secrets.ts";
 import type { Executor, OwnerTransaction } from "../postgres/executor.ts";
 import { query, sql } from "../postgres/statement.ts";
@@ -9,7 +9,7 @@ const END_SECRETS = sql("update audit_secret set ended_at = $2 where subject = $
   "timestamptz",
 ]);
 
-/** @param subject keyed MAC of the account. @param at when the account was erased: RFC 3339. */
+/** @param subject the keyed MAC of the account. @param at the time of the erasure, in RFC 3339. */
 export async function endAuditSecrets(owner: OwnerTransaction, subject: Buffer, at: string): Promise<void> {
   await query(owner, END_SECRETS, [subject, at]);
 }
@@ -30,7 +30,7 @@ const LIST_EXPIRED = sql(
 
 const RECORD_DESTROYED = sql("select record_destroyed_audit_secret($1)", ["uuid"]);
 
-/** Destroys the secrets of accounts that were erased longer ago than `retentionMs`. @throws Unavailable */
+/** Destroys the audit secrets of accounts that were erased more than `retentionMs` ago. @throws Unavailable */
 export async function destroyAuditSecrets(
   executor: Executor,
   secrets: Secrets,

@@ -15,17 +15,17 @@ export interface NamedAccount {
 /** Signs audit entries, each with the key of the surface that writes it. */
 export class AuditSigner {
   readonly clock: Clock;
-  /** The keys that this process signs with. */
+  /** The keys with which this process signs. */
   readonly surfaces: Surfaces;
-  /** Keys that signed before them, oldest first. */
+  /** Keys that were used before the current ones, oldest first. */
   readonly replaced: KeyRing;
-  /** The secrets that reasons and details are sealed under. */
+  /** The secrets under which reasons and details are sealed. */
   readonly secrets: Secrets;
   readonly #pseudonymizer: Pseudonymizer;
 
   /**
-   * @param installation the installation secret. @param own the keys of the key file; without, all keys are
-   * derived from the installation secret.
+   * @param installation the installation secret. @param own the keys of the key file. Without them all keys are derived
+   * from the installation secret.
    */
   constructor(installation: Buffer, pseudonymizer: Pseudonymizer, secrets: Secrets, clock: Clock, own?: KeyRing) {
     const derived = surfaceKeys(installation);
@@ -41,29 +41,29 @@ export class AuditSigner {
     return this.#pseudonymizer.subjectOf("account", account);
   }
 
-  /** An account as a filter of entries. */
+  /** Prepares an account for a filter of entries. */
   named(name: string): NamedAccount {
     return { name, subject: this.subjectOf(name) };
   }
 
-  /** A chain of entries of ingestion. @throws key-file-unusable */
+  /** Opens a chain of entries of ingestion. @throws key-file-unusable */
   lane(): Lane {
     return new Lane(this.#keyOf("ingest"));
   }
 
-  /** Signs an entry of a person or a program, which is in no lane. @throws key-file-unusable */
+  /** Signs an entry of a person or a program. Such an entry is in no lane. @throws key-file-unusable */
   sign(entry: LaneEntry): SignedEntry {
     return signOutsideLane(this.#keyOf(surfaceOf(entry.via)), entry);
   }
 
-  /** Whether the MAC is of a key of the key file. */
+  /** Whether the MAC was made with a key of the key file. */
   hasOwnKey(surface: Surface, { bytes, mac }: SignedRecord): boolean {
     const [derived, ...earlier] = this.replaced[surface] ?? [];
     const keys = [...earlier, this.surfaces[surface]];
     return derived !== undefined && keys.some((key) => key && macOf(key, bytes).equals(mac));
   }
 
-  /** @throws key-file-unusable where a key of the surfaces is missing. */
+  /** @throws key-file-unusable if a key of the surfaces is missing. */
   requireKeys(surfaces: readonly Surface[]): void {
     for (const surface of surfaces) this.#keyOf(surface);
   }

@@ -11,10 +11,10 @@ import { newEvent } from "../events/new-event.fixture.ts";
 
 const opened = useTestSystem();
 let now: number;
-/** When the test began: later than all others. */
+/** The start of the test, which is later than the start of all earlier tests. */
 let began: number;
 let made = 0;
-/** An account that no other test has, and the name of it in the audit. */
+/** An account that no other test uses, and its name in the audit. */
 let account: string;
 let subject: string;
 let signer: AuditSigner;
@@ -33,7 +33,7 @@ afterEach(async () => {
   await Promise.all(logs.splice(0).map((log) => log.close()));
 });
 
-/** A log over the database, or over an executor that a test may break, and the errors that it reported. */
+/** A log that writes to the database, or to an executor that a test may break, and the errors that the log reported. */
 function openLog(executor: Executor = opened.system.pool): { log: BufferedAuditLog; errors: unknown[] } {
   const errors: unknown[] = [];
   const log = new BufferedAuditLog(executor, signer, (error) => errors.push(error));
@@ -41,7 +41,7 @@ function openLog(executor: Executor = opened.system.pool): { log: BufferedAuditL
   return { log, errors };
 }
 
-/** An executor that fails while `away` says so. */
+/** An executor that fails while `away` is true. */
 function breakable(): { executor: Executor; state: { away: boolean; gate?: Promise<void> } } {
   const state: { away: boolean; gate?: Promise<void> } = { away: true };
   const executor: Executor = {
@@ -139,7 +139,7 @@ describe("the entry of an action", () => {
     }
   });
 
-  it("may be about several events: it is listed for each", async () => {
+  it("may be about several events, and is listed for each", async () => {
     const eventIds = [uuidv7(now), uuidv7(now)];
     await writeAudit(opened.system.pool, signer, { ...AGENT, operation: "o", outcome: "done", account, eventIds });
     for (const eventId of eventIds) {
@@ -149,7 +149,7 @@ describe("the entry of an action", () => {
     }
   });
 
-  it("may know little, and the caller gets an error when it can't be written", async () => {
+  it("may have few details, and the caller gets an error if it can't be written", async () => {
     await writeAudit(opened.system.pool, signer, {
       ...AGENT,
       operation: "drift.list",
@@ -183,7 +183,7 @@ describe("the entry of rejected and replayed requests", () => {
     expect(await listed(), "and written once").toEqual(rows);
   });
 
-  it("names the one event that it is about, or each of several", async () => {
+  it("names the event that it is about, or each of several", async () => {
     const [single, first, second] = [uuidv7(now), uuidv7(now), uuidv7(now)];
     const { log } = openLog();
     log.record(entry("idempotency-conflict", { account, eventId: single }));
@@ -217,7 +217,7 @@ describe("the entry of rejected and replayed requests", () => {
     expect(rows).toEqual([{ occurrences: 150, named: 100 }]);
   });
 
-  it("is written by itself within some seconds, and on closing", async () => {
+  it("is written within some seconds without a call, and on closing", async () => {
     const { log } = openLog();
     log.record(entry("request-invalid", { account }));
     await expect.poll(() => listed(), { timeout: 5_000 }).toHaveLength(1);
@@ -250,7 +250,7 @@ describe("the entry of requests without an account", () => {
     ]);
   });
 
-  it("can't fill the disk: a flood from everywhere is one entry of a hundred addresses", async () => {
+  it("can't fill the disk, because a flood from everywhere is one entry with a hundred addresses", async () => {
     const { log } = openLog();
     for (let index = 0; index < 20_000; index++) {
       log.record(entry("credentials-invalid", { peer: `10.${index >> 16}.${(index >> 8) & 255}.${index & 255}` }));
@@ -262,7 +262,7 @@ describe("the entry of requests without an account", () => {
     expect(Object.keys((rows[0]?.detail as { sources: object } | undefined)?.sources ?? {})).toHaveLength(100);
   });
 
-  it("has an address that is none unchanged", async () => {
+  it("has a source unchanged that is no address", async () => {
     const { log } = openLog();
     for (const peer of ["__proto__", "unknown", "a:b::c::d", "é\u0001"])
       log.record(entry("credentials-missing", { peer }));
@@ -273,7 +273,7 @@ describe("the entry of requests without an account", () => {
 });
 
 describe("requests of more accounts than can be counted apart", () => {
-  it("are counted under no account, none lost, the groups bounded", async () => {
+  it("are counted under no account, without a loss, and the number of groups is bounded", async () => {
     const { log } = openLog();
     for (let index = 0; index < 10_050; index++)
       log.record(entry("request-invalid", { account: `${account}-${index}` }));
@@ -307,7 +307,7 @@ describe("the audit while the database is away", () => {
     expect(await anonymous()).toMatchObject([{ occurrences: 3, detail: { sources: { "192.0.2.9": 3 } } }]);
   });
 
-  it("adds what comes during a write that fails: counts, events, sources and since when", async () => {
+  it("adds what comes during a failing write: counts, events, sources and the start time", async () => {
     const { executor, state } = breakable();
     const { log } = openLog(executor);
     let open = (): void => {};
@@ -335,10 +335,10 @@ describe("the audit while the database is away", () => {
     expect(new Set((await listed()).map((row) => row.event_id))).toEqual(new Set([first, second]));
   });
 
-  it("has bounded groups, however often a write fails, and loses nothing", async () => {
+  it("has a bounded number of groups, however often a write fails, and loses nothing", async () => {
     const { executor, state } = breakable();
     const { log } = openLog(executor);
-    // Each write is under way while the next requests come, and then fails.
+    // Each write runs while the next requests come, and then fails.
     for (let round = 0; round < 3; round++) {
       let open = (): void => {};
       state.gate = new Promise((resolve) => (open = resolve));
@@ -363,7 +363,7 @@ describe("the audit while the database is away", () => {
 });
 
 describe("the list of the audit", () => {
-  it("shows an entry of a commit batch once for each event that is asked for", async () => {
+  it("shows an entry of a commit batch once for each requested event", async () => {
     const store = await openEventStore(opened.system);
     const events = Array.from({ length: 12 }, (_, index) =>
       newEvent({ account: index % 3 === 0 ? account : "others" }),

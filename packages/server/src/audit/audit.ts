@@ -16,8 +16,8 @@ import { decodeRecord } from "./log/record.ts";
 import { insertReview } from "./review-table.ts";
 
 /**
- * How an operation reached the system: through the admin API by a program, the console or `drs`; by a command on the
- * database itself; or as work of the server.
+ * How an operation reached the system: `api`, `console` and `cli` through the admin API, by a program, by the console
+ * or by `drs`; `direct` by a command on the database; `server` as work of the server.
  */
 export type Via = "api" | "console" | "cli" | "direct" | "server";
 
@@ -27,22 +27,25 @@ export interface Agent {
   readonly via: Via;
   /** The roles that the actor had. */
   readonly roles?: readonly string[];
-  /** Whether a command used the database although an admin API should be used: a review of each entry is open. */
+  /**
+   * Whether a command used the database although an admin API should be used. If so, a review of each of its entries is
+   * open.
+   */
   readonly breakGlass?: boolean;
   /** The order of the admin API that a worker applies for the actor. */
   readonly orderId?: string;
 }
 
-/** An action of a person or a program, which has an audit entry of its own. */
+/** An action of a person or a program, which has a separate audit entry. */
 export interface AuditEntry extends Agent {
   readonly operation: string;
   readonly outcome: string;
   readonly account?: string;
   readonly eventIds?: readonly string[];
-  /** Sealed, like `detail`: an erasure of the account makes both unreadable after a time. */
+  /** The reason. It is sealed like `detail`, so that an erasure of the account makes both unreadable after a time. */
   readonly reason?: string;
   readonly detail?: Readonly<Record<string, unknown>>;
-  /** What the server searches entries by, in the clear: ids and keyed MACs only. Readers see it as a part of `detail`. */
+  /** Ids and keyed MACs in the clear, by which the server searches entries. Readers see them as a part of `detail`. */
   readonly references?: Readonly<Record<string, string>>;
   /** The category of the case, such as `dispute`. */
   readonly category?: string;
@@ -53,8 +56,8 @@ export interface AuditEntry extends Agent {
 }
 
 /**
- * Writes an entry. It is durable when the promise resolves, so that the caller returns nothing before it is written; in
- * a transaction, it is durable when this is committed.
+ * Writes an entry. The entry is durable when the promise resolves, so that a caller can wait for it before it returns
+ * data. In a transaction, the entry is durable when the transaction is committed.
  * @returns the id of the entry.
  */
 export async function writeAudit(executor: Executor, signer: AuditSigner, entry: AuditEntry): Promise<string> {
@@ -82,12 +85,12 @@ export async function writeAudit(executor: Executor, signer: AuditSigner, entry:
 }
 
 const FLUSH_EVERY_MS = 1_000;
-/** Entries of requests without an account are written once a minute: a flood is a count. */
+/** Entries of requests without an account are written once a minute, so that a flood is one count. */
 const ANONYMOUS_EVERY_MS = 60_000;
-/** On close, the last entries are written within this time; a failed write is repeated after the pause. */
+/** On close, the last entries are written within this time. A failed write is repeated after the pause. */
 const CLOSE_WITHIN_MS = 3_000;
 const CLOSE_RETRY_MS = 100;
-/** Maximum number of groups in memory; beyond it, requests are counted under no account. */
+/** Maximum number of groups in memory. Beyond it, requests are counted under no account. */
 const MAX_GROUPS = 10_000;
 /** Maximum number of events and of source addresses that one entry names. */
 export const MAX_NAMED = 100;
@@ -101,7 +104,7 @@ interface Group {
   readonly sources: Map<string, number>;
 }
 
-/** Refused, replayed and mismatching requests, counted by account and outcome and written every second. */
+/** Counts refused, replayed and mismatching requests by account and outcome, and writes the counts every second. */
 export class BufferedAuditLog implements AuditLog {
   readonly #executor: Executor;
   readonly #signer: AuditSigner;
@@ -127,15 +130,15 @@ export class BufferedAuditLog implements AuditLog {
     if (peer !== undefined) countSource(group, sourceOf(peer), 1);
   }
 
-  /** Writes the counted requests; entries that can't be written are kept for the next time. */
+  /** Writes the counted requests. Entries that can't be written are kept for the next time. */
   flush(everything: boolean): Promise<void> {
     this.#writing = this.#writing.then(() => this.#write(everything));
     return this.#writing;
   }
 
   /**
-   * Writes the last entries. Entries that can't be written in time are lost; a database that is away gets some time to
-   * come back.
+   * Writes the last entries. If the database is unavailable, it has some time to become available again. Entries that
+   * can't be written in time are lost.
    */
   async close(stop?: AbortSignal): Promise<void> {
     clearInterval(this.#timer);
@@ -198,7 +201,7 @@ export class BufferedAuditLog implements AuditLog {
     };
   }
 
-  /** Adds entries that could not be written to the newer ones. */
+  /** Adds entries that could not be written to newer ones. */
   #keep({ since, outcome, account, occurrences, eventIds, sources }: Group): void {
     const group = this.#group(outcome, account);
     group.since = Math.min(group.since, since);
@@ -220,7 +223,7 @@ export interface AuditRow {
   readonly roles: readonly string[] | null;
   readonly operation: string;
   readonly outcome: string;
-  /** The account that the filter names; otherwise its keyed MAC in hexadecimal. */
+  /** The account that the filter names, or otherwise the account's keyed MAC in hexadecimal. */
   readonly account: string | null;
   readonly event_id: string | null;
   readonly occurrences: number;
@@ -240,11 +243,11 @@ export interface AuditFilter {
   /** The person who acted through the admin API. */
   readonly person?: string;
   readonly limit: number;
-  /** Where the list continues: at this entry, of which the filter's first rows are skipped. */
+  /** The entry at which the list continues, and the number of this entry's rows to skip. */
   readonly from?: { readonly entryId: string; readonly skip: number };
 }
 
-/** A time that is far longer than an event waits for its batch. */
+/** A time that is far longer than an event waits for its commit batch. */
 export const BATCH_WITHIN = "5 minutes";
 
 function composeAudit({ eventId, account, person, limit, from }: AuditFilter): {
@@ -260,7 +263,8 @@ function composeAudit({ eventId, account, person, limit, from }: AuditFilter): {
     ofActor = `and a.via in ('api', 'console', 'cli') and split_part(a.actor, ' (', 1) = $${values.push(person)}`;
   }
   if (eventId !== undefined) {
-    // Each of the three conditions uses an index. A commit batch is found by time: its event's id says when that was.
+    // Each of the three conditions uses an index. An entry of a commit batch is found by its time, which the id of its
+    // event contains.
     const received = `$${values.push(receivedAtOf(eventId).toISOString())}::timestamptz`;
     candidates = `and (a.event_id = $1 or (a.subjects is null and a.event_ids @> array[$1::uuid])
       or (a.subjects is not null and a.at between ${received} and ${received} + interval '${BATCH_WITHIN}'))`;
@@ -286,7 +290,7 @@ function composeAudit({ eventId, account, person, limit, from }: AuditFilter): {
   return { text, values };
 }
 
-/** The query of `listAudit`, for a caller that reads its rows one by one and opens them by `openRow`. */
+/** The query of `listAudit`, for a caller that reads rows one by one and opens them with `openRow`. */
 export const auditQuery = composed(
   composeAudit,
   {
@@ -318,11 +322,11 @@ export const auditQuery = composed(
 
 /** A row of `auditQuery`. */
 export interface SealedAuditRow extends Omit<AuditRow, "unreadable"> {
-  /** The record, where reason and detail are sealed. */
+  /** The record, if reason and detail are sealed. */
   readonly sealed_in: Buffer | null;
 }
 
-/** Opens the key store, once there is something sealed to read. */
+/** Opens the key store when the first sealed text is read. */
 type FindSecrets = () => Secrets | Promise<Secrets>;
 
 /** Opens reason and detail. @throws Unavailable */
@@ -337,7 +341,7 @@ export async function openRow(findSecrets: FindSecrets, { sealed_in, ...row }: S
 }
 
 /**
- * Lists entries, newest first. That of a commit batch comes once for each of its events that the filter asks for.
+ * Lists entries, newest first. The entry of a commit batch appears once for each of its events that the filter matches.
  * @throws Unavailable
  */
 export async function listAudit(

@@ -1,9 +1,9 @@
 import type { CheckpointSink } from "./checkpoint-sink.ts";
 
-/** `2027-01-31T08`. */
+/** The hour of a time, such as `2027-01-31T08`. */
 export const hourOf = (at: Date): string => at.toISOString().slice(0, 13);
 
-/** Reports the first checkpoint of each hour, to a log that is kept elsewhere. Nothing is read from there. */
+/** Reports the first checkpoint of each hour to a log that is kept elsewhere. This sink can't be read. */
 export function checkpointLog(report: (note: string) => void): CheckpointSink {
   let reported = "";
   return {

@@ -1,6 +1,6 @@
 /** A place outside the events' database that keeps the checkpoints of the audit log. */
 export interface CheckpointSink {
-  /** For people, such as `erasure journal`. */
+  /** The name for people, such as `erasure journal`. */
   readonly name: string;
   /** The latest checkpoint. @throws Unavailable */
   readCheckpoint(): Promise<string | undefined>;
@@ -8,5 +8,5 @@ export interface CheckpointSink {
   writeCheckpoint(note: string, at: Date): Promise<void>;
 }
 
-/** The day that a checkpoint is kept under, such as `2027-01-31`. */
+/** The day under which a checkpoint is kept, such as `2027-01-31`. */
 export const dayOf = (at: Date): string => at.toISOString().slice(0, 10);

@@ -54,14 +54,14 @@ const COPIED_COLUMNS = [
   "lane_number",
 ];
 
-/** SQL of the text of a JSON object of these columns of the entry `e`, with the time in milliseconds. */
+/** SQL for the text of a JSON object with these columns of the entry `e`. The time is in milliseconds. */
 export const COPIES = `(select row_to_json(c)::text from (select ${COPIED_COLUMNS.map((name) =>
   name === "at" ? "(extract(epoch from e.at) * 1000)::int8 as at" : `e.${name}`,
 ).join(", ")}) c)`;
 
 /**
- * The columns that copy a record, in PostgreSQL's notation. A commit batch has lists of subjects and events; of other
- * entries, an event id and several have an index each.
+ * The columns that copy a record, in PostgreSQL's notation. The entry of a commit batch has lists of subjects and
+ * events. For other entries, a single event id and several event ids each have an index.
  */
 export function columnsOf(record: AuditRecord): Readonly<Record<string, unknown>> {
   const { subjects = [], eventIds = [], detail, place } = record;
@@ -92,10 +92,12 @@ export function columnsOf(record: AuditRecord): Readonly<Record<string, unknown>
   };
 }
 
-/** @param copies what `COPIES` gives for an entry. @returns the names of columns that differ from its record. */
+/**
+ * @param copies the result of `COPIES` for an entry. @returns the names of columns that differ from the entry's record.
+ */
 export function differingColumns(record: AuditRecord, copies: string): readonly string[] {
   const expected = { ...columnsOf(record), at: record.at };
-  // Most texts are equal. PostgreSQL writes the same JSON in another form where it has objects or escapes.
+  // Most texts are equal. PostgreSQL writes the same JSON differently if it contains objects or escapes.
   if (JSON.stringify(expected) === copies) return [];
   const stored = JSON.parse(copies) as Readonly<Record<string, unknown>>;
   return Object.entries(expected)

@@ -1,17 +1,17 @@
-/** Which events a person has opened in the last 24 hours, as the audit says. */
+/** Finds the events that a person has opened in the last 24 hours, by the audit. */
 import type { Executor } from "../postgres/executor.ts";
 import { query, sql } from "../postgres/statement.ts";
 import { obtainerSql, personSql } from "./actor-persons.ts";
 
-/** Operations that show the payload of the event that their entry names; `reveal_event` allows these alone. */
+/** Operations that show the payload of the event that their entry names. `reveal_event` allows only these. */
 export const OPENING_OPERATIONS = ["event.read_raw", "event.read_observations", "event.compare"] as const;
 
-/** Events that were opened under one approval, or under none. */
+/** The number of events that were opened under one approval, or under none. */
 export interface OpenedEvents {
   readonly approval_id: string | null;
   /** Each event is counted once. */
   readonly events: number;
-  /** Whether one of them is the event that the caller asks about. */
+  /** Whether the event that the caller asks about is among them. */
   readonly has_event: boolean;
 }
 

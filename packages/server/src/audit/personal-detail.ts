@@ -1,4 +1,4 @@
-/** Reason and detail of an entry, sealed under a secret of the account that the entry is about. */
+/** Seals reason and detail of an entry under a secret of the account that the entry is about. */
 import { createCipheriv, createDecipheriv, randomBytes, randomUUID } from "node:crypto";
 import { deriveKey } from "../crypto/derive-key.ts";
 import { uuidBytes } from "../crypto/pseudonymizer.ts";
@@ -7,7 +7,7 @@ import type { Executor } from "../postgres/executor.ts";
 import { query, sql } from "../postgres/statement.ts";
 import type { AuditRecord } from "./log/record.ts";
 
-/** What people wrote into an entry, and what it says about people. */
+/** Texts of people in an entry, and data about people. */
 export interface PersonalDetail {
   readonly reason?: string | undefined;
   readonly detail?: Readonly<Record<string, unknown>> | undefined;
@@ -17,7 +17,7 @@ export type SealedDetail = Required<Pick<AuditRecord, "secretId" | "sealed">>;
 
 interface Sealed {
   readonly entryId: string;
-  /** Keyed MAC of the account; without one, the secret is the installation's. */
+  /** The keyed MAC of the account. Without it, the installation's secret is used. */
   readonly subject: Buffer | undefined;
 }
 
@@ -32,9 +32,9 @@ export const auditSecretName = (secretId: string): string => `audit/${secretId}`
 const keyOf = (secret: Buffer): ReturnType<typeof deriveKey> => deriveKey(secret, "audit detail");
 
 /**
- * Seals what is there of reason and detail: AES-256-GCM with the id of the entry as associated data, as
- * `1 | nonce (12) | ciphertext | tag (16)`.
- * @returns `undefined` where there is neither. @throws Unavailable
+ * Seals reason and detail by AES-256-GCM with the id of the entry as associated data, as `1 | nonce (12)
+ * | ciphertext | tag (16)`.
+ * @returns `undefined` if there is neither. @throws Unavailable
  */
 export async function sealDetail(
   executor: Executor,
@@ -50,7 +50,7 @@ export async function sealDetail(
   return { secretId, sealed: Buffer.concat([VERSION, nonce, text, cipher.getAuthTag()]) };
 }
 
-/** @returns `undefined` where the secret is destroyed or lost, or the bytes were changed. @throws Unavailable */
+/** @returns `undefined` if the secret is destroyed or lost, or if the bytes were changed. @throws Unavailable */
 export async function openDetail(
   secrets: Secrets,
   { entryId, secretId, sealed }: Pick<AuditRecord, "entryId" | "secretId" | "sealed">,
@@ -65,7 +65,7 @@ export async function openDetail(
     const text = Buffer.concat([decipher.update(sealed.subarray(HEAD_BYTES, -TAG_BYTES)), decipher.final()]);
     return JSON.parse(text.toString()) as PersonalDetail;
   } catch {
-    // `drs audit verify` reports a record that was changed.
+    // `drs audit verify` reports a changed record.
     return undefined;
   }
 }
@@ -83,8 +83,8 @@ const INSERT_SECRET = sql(
 );
 
 /**
- * The latest secret of an account, or a new one where it has none or the key store lost it. Two writers may create one
- * each: an erasure ends both.
+ * The latest secret of an account, or a new one if the account has none or the key store has lost it. Two writers may
+ * create one each; an erasure ends both.
  */
 async function currentSecret(
   executor: Executor,

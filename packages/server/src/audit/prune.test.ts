@@ -1,4 +1,4 @@
-/** The retention of the audit: what was pruned is represented by hashes, and the rest is verified. */
+/** Tests of the retention of the audit: hashes represent pruned entries, and the other entries are verified. */
 import { createSecretKey } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
@@ -26,7 +26,7 @@ const AGENT = { actor: "cli:anna", via: "direct" } as const;
 const DAY_MS = 86_400_000;
 
 let kept: string | undefined;
-/** The signer of another process, with keys of its own; by default that of the system. */
+/** The signer of another process with separate keys. By default it is the system's signer. */
 let own: AuditSigner | undefined;
 const signer = (): AuditSigner => own ?? opened.system.audit;
 /** The second of the entries. */
@@ -65,7 +65,7 @@ const verify = (): Promise<Verification> =>
     }),
   );
 
-/** Checkpoints of 3, 5 and 6 entries: 50, 40 and 0 days ago. */
+/** Signs checkpoints of 3, 5 and 6 entries: 50, 40 and 0 days ago. */
 beforeEach(async () => {
   [kept, own] = [undefined, undefined];
   await write();
@@ -80,7 +80,7 @@ beforeEach(async () => {
 });
 
 describe("drs audit prune", () => {
-  it("deletes what is before a checkpoint that is old enough, and the rest still holds", async () => {
+  it("deletes entries before a checkpoint that is old enough, and the rest still holds", async () => {
     expect(await prune(30)).toMatchObject({ entries: 5, epoch: 1, size: 5 });
     expect(await verify()).toMatchObject({ verdict: 0, findings: [], size: 6, from: 5, confirmed: 6, waiting: 1 });
     const left =
@@ -99,7 +99,7 @@ describe("drs audit prune", () => {
     expect(await verify()).toMatchObject({ verdict: 0, from: 3 });
   });
 
-  it("is repeated later on, and the last one explains the start", async () => {
+  it("can be repeated later, and the last run explains the start of the log", async () => {
     await prune(45);
     await extend();
     await prune(30);
@@ -141,7 +141,7 @@ describe("drs audit prune", () => {
     expect(await prune(30)).toMatchObject({ entries: 5 });
   });
 
-  it("deletes nothing where a sink lags behind the start, or has nothing", async () => {
+  it("deletes nothing if a sink lags behind the start, or has no checkpoint", async () => {
     const [first] = (await opened.owner.query("select note from audit_checkpoint order by size limit 1")).rows;
     await expect(prune(30, (first as { note: string }).note)).rejects.toMatchObject({ code: "state-conflict" });
     kept = undefined;
@@ -149,7 +149,7 @@ describe("drs audit prune", () => {
     expect((await verify()).size).toBe(6);
   });
 
-  it("is not done by an attacker: leaves that are missing without its entry are reported", async () => {
+  it("can't be imitated by an attacker: leaves that are missing without its entry are reported", async () => {
     await opened.owner.query("delete from audit_leaf where leaf < 5; delete from audit_checkpoint where size < 5");
     expect(await verify()).toMatchObject({ verdict: 6, findings: [{ kind: "removed" }] });
     await opened.owner.query("delete from audit_checkpoint where size < 6; delete from audit_leaf");

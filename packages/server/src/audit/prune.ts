@@ -1,4 +1,4 @@
-/** The retention of the audit: entries before a checkpoint are deleted, and its hashes represent them. */
+/** The retention of the audit: entries before a checkpoint are deleted, and hashes represent them. */
 import { OperatorError } from "../errors/operator-error.ts";
 import type { OwnerTransaction } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";
@@ -12,7 +12,7 @@ import { PRUNE_OPERATION } from "./log/epoch.ts";
 export interface PruneOrder {
   readonly agent: Agent;
   readonly retentionMs: number;
-  /** The latest checkpoint of each sink, or `undefined` where it has none. */
+  /** The latest checkpoint of each sink, or `undefined` for a sink that has none. */
   readonly kept: readonly (EpochCheckpoint | undefined)[];
 }
 
@@ -51,8 +51,8 @@ const DELETE_LEAVES = sql("delete from audit_leaf where (epoch, leaf) < ($1, $2)
 const DELETE_CHECKPOINTS = sql("delete from audit_checkpoint where (epoch, size) < ($1, $2)", ["int4", "int8"]);
 
 /**
- * Deletes entries, leaves and checkpoints before the latest checkpoint that is older than the retention period. An entry
- * says so: without it, verifiers report the missing leaves.
+ * Deletes entries, leaves and checkpoints before the latest checkpoint that is older than the retention period. It
+ * writes an entry about this, because verifiers report missing leaves without such an entry.
  * @returns `undefined` where nothing is that old. @throws state-conflict
  */
 export async function pruneLog(

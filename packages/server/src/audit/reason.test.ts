@@ -6,7 +6,7 @@ import { isReason } from "./reason.ts";
 const ROOT = join(import.meta.dirname, "../../../..");
 const MIN_LENGTH = 8;
 
-test("each reason of an example in the docs is one that commands accept", () => {
+test("commands accept each reason in an example of the docs", () => {
   const pages = ["README.md", ...globSync("docs/**/*.md", { cwd: ROOT })];
   const reasons = pages.flatMap((page) =>
     [...readFileSync(join(ROOT, page), "utf8").matchAll(/--reason "([^"]*)"/g)].map(([, reason = ""]) => reason),

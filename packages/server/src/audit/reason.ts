@@ -1,10 +1,13 @@
 const MAX_LENGTH = 1_000;
 const MIN_DIFFERENT_CHARACTERS = 4;
 
-/** What has no glyph, blanks other than the space, and letters that look like blanks (Hangul fillers, empty Braille). */
+/**
+ * Characters without a glyph, blanks other than the space, and letters that look like blanks (Hangul fillers, empty
+ * Braille).
+ */
 const INVISIBLE = /[\p{C}\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\u115f\u1160\u3164\uffa0\u2800]/gu;
 
-/** Whether a trimmed text says something: characters are code points; invisible ones do not count. */
+/** Whether a trimmed text can be a reason. Lengths count code points, and invisible ones do not count. */
 export function isReason(reason: string, minLength: number): boolean {
   const visible = [...reason.replaceAll(INVISIBLE, "")];
   const different = new Set(visible).size;
@@ -16,7 +19,7 @@ export function isReason(reason: string, minLength: number): boolean {
   );
 }
 
-/** The rule for reasons, in words for messages. */
+/** The rule for reasons, for messages. */
 export const reasonRule = (minLength: number): string =>
   `a reason has ${minLength} to ${MAX_LENGTH} characters, ${Math.min(MIN_DIFFERENT_CHARACTERS, minLength)} of them different: ` +
   "write what a reader of the audit log must know.";

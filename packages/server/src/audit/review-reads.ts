@@ -1,10 +1,10 @@
-/** What an auditor reviews regularly: who opened events, and what commands on the database did. */
+/** What an auditor reviews regularly: who opened events, and which commands were used on the database. */
 import { BREAK_GLASS_OPERATIONS } from "@device-risk-signals/admin-api";
 import type { Executor } from "../postgres/executor.ts";
 import { query, sql } from "../postgres/statement.ts";
 import { PRUNE_OPERATION } from "./log/epoch.ts";
 
-/** Operations that read payloads or destroy data: on the database itself, they had neither case nor approval. */
+/** Operations that read payloads or destroy data. On the database they need neither a case nor an approval. */
 export const DIRECT_USE: readonly string[] = [...BREAK_GLASS_OPERATIONS, PRUNE_OPERATION];
 
 /** Entries of one person, with one operation, category and ticket. */
@@ -20,12 +20,12 @@ export interface ReadCount {
 }
 
 export interface ReadFilter {
-  /** RFC 3339. */
+  /** The start of the review, in RFC 3339. */
   readonly since: string;
   readonly reads: readonly string[];
-  /** Operations that count where a command on the database did them. */
+  /** Operations that count only if a command on the database did them. */
   readonly direct: readonly string[];
-  /** One person alone. */
+  /** Limits the review to one person. */
   readonly person: string | undefined;
   readonly limit: number;
 }
@@ -53,7 +53,7 @@ const COUNT_READS = sql(
   },
 );
 
-/** Most entries first. */
+/** Counts reads, the largest count first. */
 export async function countReads(
   executor: Executor,
   { since, reads, direct, person, limit }: ReadFilter,

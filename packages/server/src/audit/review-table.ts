@@ -9,7 +9,7 @@ const INSERT_REVIEW = sql(
   ["uuid", "uuid"],
 );
 
-/** @returns the id of the review; `undefined`: there is no such entry. */
+/** @returns the id of the review; `undefined` if the entry does not exist. */
 export async function insertReview(executor: Executor, entryId: string): Promise<string | undefined> {
   const reviewId = randomUUID();
   const { rowCount } = await query(executor, INSERT_REVIEW, [reviewId, entryId]);

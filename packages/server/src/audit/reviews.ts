@@ -1,4 +1,4 @@
-/** Reviews of what audit entries say was done: while one is open, an erasure makes no reason about its account unreadable. */
+/** Reviews of audit entries. While a review is open, an erasure does not make reasons about its account unreadable. */
 import { OperatorError } from "../errors/operator-error.ts";
 import type { Executor, Transaction } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";
@@ -13,7 +13,7 @@ export interface ReviewRow {
   readonly review_id: string;
   readonly entry_id: string;
   readonly opened_at: string;
-  /** When the entry was written, by whom, and which operation it is about. */
+  /** The time at which the entry was written. Its actor and operation follow. */
   readonly at: string;
   readonly actor: string;
   readonly operation: string;
@@ -27,7 +27,7 @@ const LIST_OPEN_REVIEWS = sql(
   { review_id: "uuid", entry_id: "uuid", opened_at: "text", at: "text", actor: "text", operation: "text" },
 );
 
-/** Oldest first. */
+/** Lists open reviews, oldest first. */
 export async function listOpenReviews(executor: Executor): Promise<readonly ReviewRow[]> {
   return (await query(executor, LIST_OPEN_REVIEWS)).rows;
 }
@@ -55,7 +55,7 @@ export interface ReviewOrder {
 }
 
 export interface ReviewEnd extends ReviewOrder {
-  /** Whether a person may close the review of what the same person did: there is no other. */
+  /** Whether a person may close the review of their own entry, because there is no other person. */
   readonly isAlone: boolean;
 }
 
@@ -72,7 +72,9 @@ export async function openReview(
   return reviewId;
 }
 
-/** @returns whether it is closed; if not, that was refused, which has an entry. @throws not-found */
+/**
+ * @returns whether the review is closed. If not, the close was refused, and an entry records this. @throws not-found
+ */
 export async function closeReview(
   transaction: Transaction,
   signer: AuditSigner,

@@ -6,7 +6,7 @@ import { query, queryRow, sql } from "../postgres/statement.ts";
 import { decodeRecord } from "./log/record.ts";
 import { openDetail } from "./personal-detail.ts";
 
-/** Operations that are audited under the account that their caller names, also where it does not exist. */
+/** Operations whose entries name the account that the caller named, even if this account does not exist. */
 const NAMED_BY_OPERATOR = [
   "event.list",
   "event.timeline",
@@ -24,7 +24,7 @@ const IS_ACCOUNT_AUDITED = sql(
   { audited: "bool" },
 );
 
-/** Whether an entry names the account by this keyed MAC, other than a list that an operator asked for. */
+/** Whether an entry names the account by this keyed MAC. Entries of lists that an operator requested do not count. */
 export async function isAccountAudited(executor: Executor, subject: Buffer): Promise<boolean> {
   const { rows } = await query(executor, IS_ACCOUNT_AUDITED, [subject, NAMED_BY_OPERATOR]);
   return rows[0]?.audited ?? false;
@@ -61,7 +61,7 @@ export async function countOutcomes(executor: Executor, outcomes: readonly strin
 
 export interface UnreviewedUse {
   readonly entries: number;
-  /** When the oldest was written. */
+  /** The time of the oldest entry. */
   readonly since: string | null;
 }
 
@@ -73,7 +73,7 @@ const FIND_UNREVIEWED = sql(
   { entries: "int8", since: "text?" },
 );
 
-/** Finds what commands on the database did without a review that is closed. */
+/** Finds uses of the database by commands for which no review is closed. */
 export const findUnreviewedUse = (executor: Executor, operations: readonly string[]): Promise<UnreviewedUse> =>
   queryRow(executor, FIND_UNREVIEWED, [operations]);
 
@@ -93,8 +93,8 @@ const FIND_ERASURE_ORDER = sql(
 );
 
 /**
- * Finds the order of an erasure that began and was not finished before the given time. @param subjectMac in
- * hexadecimal. @param at RFC 3339. @returns `undefined` also where the reason is not readable.
+ * Finds the order of an erasure that had started and was not finished before the given time. @param subjectMac the MAC
+ * in hexadecimal. @param at the time in RFC 3339. @returns `undefined`, also if the reason is not readable.
  */
 export async function findErasureOrder(
   executor: Executor,

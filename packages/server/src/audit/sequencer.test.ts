@@ -1,4 +1,4 @@
-/** The log of the audit in the database: its checkpoints, and attacks on it. */
+/** Tests of the audit log in the database: its checkpoints, and attacks on it. */
 import { randomUUID } from "node:crypto";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -65,7 +65,7 @@ async function verify(afterMs = 0, surfaces = opened.system.audit.surfaces): Pro
   );
 }
 
-/** What an attacker does who owns the tables, without triggers. */
+/** Runs SQL as an attacker who owns the tables and disables triggers. */
 async function attack(text: string, values: readonly unknown[] = []): Promise<void> {
   await opened.owner.query("set session_replication_role = replica");
   await opened.owner.query(text, [...values]);
@@ -86,7 +86,7 @@ describe("the log", () => {
     expect(await readdir(folder), "one file for each day").toHaveLength(1);
   });
 
-  it("waits for a transaction that is under way, and misses nothing", async () => {
+  it("waits for a running transaction, and misses nothing", async () => {
     await inTransaction(opened.system.pool, async (transaction) => {
       await writeAudit(transaction, opened.system.audit, { ...AGENT, operation: "slow" });
       await write("quick");
@@ -126,7 +126,7 @@ describe("the log", () => {
   });
 });
 
-/** The state of a database that was restored from a backup, with entries of afterwards. */
+/** Restores the state of an earlier backup and adds new entries. */
 async function rollBack(): Promise<void> {
   await extend();
   await store(2);
@@ -163,7 +163,7 @@ describe("a restored database", () => {
     expect(await verify()).toMatchObject({ verdict: 0, findings: [], size: 9, confirmed: 9 });
   });
 
-  it("begins no epoch while a sink is away, nor where the log has all that sinks have", async () => {
+  it("begins no epoch while a sink is away, nor if the log has everything that sinks have", async () => {
     await extend();
     await expect(start()).rejects.toMatchObject({ code: "state-conflict" });
     await rollBack();
@@ -171,7 +171,7 @@ describe("a restored database", () => {
     await expect(start()).rejects.toThrow("away");
   });
 
-  it("gives a sink that was away the checkpoint of the new epoch", async () => {
+  it("gives the checkpoint of the new epoch to a sink that was away", async () => {
     const late = sink;
     await rollBack();
     const old = await late.readCheckpoint();
@@ -238,7 +238,7 @@ describe("an attack", () => {
     expect(await findings()).toEqual(["A checkpoint kept outside has 6 entries; the log has 4."]);
   });
 
-  it("by which the log was rolled back before an epoch began, and after, is found", async () => {
+  it("by which the log was rolled back to a state before or after the start of an epoch is found", async () => {
     await rollBack();
     await start();
     await attack("delete from audit_leaf where epoch = 2; delete from audit_checkpoint where epoch = 2");
@@ -249,7 +249,7 @@ describe("an attack", () => {
     expect(await findings()).toContain("The leaves of epoch 1 differ from what the next epoch names.");
   });
 
-  it("by which a leaf was changed, and checkpoint and roots made to fit, gets no checkpoint, and is found", async () => {
+  it("by which a leaf was changed, and checkpoint and roots were adapted, gets no checkpoint, and is found", async () => {
     await extend();
     const kept = await sink.readCheckpoint();
     const tree = { origin: ORIGIN, size: 4, root: leafHash() };
@@ -264,7 +264,7 @@ describe("an attack", () => {
     expect(await verify()).toMatchObject({ verdict: 6 });
   });
 
-  it("by which the kept checkpoint was replaced by one of another key gets no checkpoint", async () => {
+  it("by which the kept checkpoint was replaced with one of another key gets no checkpoint", async () => {
     await extend();
     const [today = ""] = await readdir(folder);
     const other = signCheckpoint({ origin: ORIGIN, size: 4, root: leafHash() }, logKeyOf("another"));

@@ -38,7 +38,7 @@ export interface SequencerPorts {
   readonly sinks: readonly CheckpointSink[];
 }
 
-/** A sink, and the error or the latest checkpoint that it answered. */
+/** A sink, with its error or its latest checkpoint. */
 interface SinkAnswer {
   readonly sink: CheckpointSink;
   readonly note?: string | undefined;
@@ -48,8 +48,9 @@ interface SinkAnswer {
 const NO_TRANSACTION = "0";
 
 /**
- * Gives a leaf to each entry that has none, and signs a checkpoint if there were any. It signs nothing that does not
- * extend the checkpoints of all sinks that answer; a sink that was away gets the latest checkpoint when it is back.
+ * Gives a leaf to each entry that has none, and signs a checkpoint if there were such entries. It signs only a
+ * checkpoint that extends the checkpoints of all sinks that answer. A sink that was unavailable gets the latest
+ * checkpoint later.
  * @returns the errors of sinks. @throws audit-log-broken
  */
 export async function extendLog(connection: Connection, ports: SequencerPorts): Promise<readonly unknown[]> {
@@ -72,7 +73,7 @@ async function writeNoteToSinks(answered: readonly SinkAnswer[], note: string, a
   return errors;
 }
 
-/** Who starts an epoch, and why. */
+/** The person who starts an epoch, and the reason. */
 export interface EpochOrder extends ReviewOrder {
   readonly signer: AuditSigner;
 }
@@ -80,13 +81,13 @@ export interface EpochOrder extends ReviewOrder {
 export interface StartedEpoch {
   readonly epoch: number;
   readonly reviewId: string;
-  /** Errors of sinks, which get the checkpoint later. */
+  /** Errors of sinks. These sinks get the checkpoint later. */
   readonly errors: readonly unknown[];
 }
 
 /**
  * Starts the next epoch of the log of a database that was restored to an earlier state. Its first leaf is an entry that
- * names the latest checkpoint that was kept outside; a review of this entry is open from the start.
+ * names the latest checkpoint outside the database, and a review of this entry is opened with it.
  * @throws state-conflict where the database has all entries of the checkpoints; audit-log-broken; what a sink throws
  */
 export async function startEpoch(
@@ -150,7 +151,7 @@ async function insertEpochStart(
 const compareCheckpoints = (one: EpochCheckpoint, other: EpochCheckpoint): number =>
   one.epoch - other.epoch || one.size - other.size;
 
-/** Whether a checkpoint kept outside has entries that the database lacks. */
+/** Whether a checkpoint outside the database covers entries that the database lacks. */
 function isAhead(kept: EpochCheckpoint, last: CheckpointRow | undefined): boolean {
   const [epoch, size] = last ? [last.epoch, last.size] : [FIRST_EPOCH, 0];
   return kept.epoch > epoch || (kept.epoch === epoch && kept.size > size);
@@ -168,7 +169,7 @@ function openKeptNote({ publicKey }: SequencerPorts, { name }: CheckpointSink, n
   return checkpoint;
 }
 
-/** @returns the latest checkpoint, if there is any. */
+/** @returns the latest checkpoint, if there is one. */
 async function extendTree(
   transaction: Transaction,
   ports: SequencerPorts,
@@ -184,7 +185,7 @@ async function extendTree(
   return tree.size === (last?.size ?? 0) ? last?.note : signCheckpointOf(transaction, ports, { epoch, tree, upto }, at);
 }
 
-/** The tree of an epoch, which grows. */
+/** The tree of an epoch to which leaves are added. */
 interface GrowingTree {
   readonly epoch: number;
   readonly tree: CompactRange;
@@ -202,7 +203,7 @@ async function signCheckpointOf(
   return note;
 }
 
-/** @returns the tree of the last checkpoint. @throws audit-log-broken where it does not extend a kept checkpoint. */
+/** @returns the tree of the last checkpoint. @throws audit-log-broken if the tree does not extend a kept checkpoint. */
 async function requireExtension(
   transaction: Transaction,
   kept: readonly EpochCheckpoint[],
@@ -216,7 +217,7 @@ async function requireExtension(
   if (newest && isAhead(newest, last)) {
     throw logBroken(`a checkpoint kept outside has ${newest.size} entries, the database has ${size}`);
   }
-  // The first entry of an epoch names what sinks had of the epoch before.
+  // The first entry of an epoch names the latest checkpoint that sinks had of the previous epoch.
   const sorted = kept.filter((one) => one.epoch === epoch && one.size > 0).toSorted(compareCheckpoints);
   const [first] = sorted;
   const insertEpochStart = first ? await findCheckpoint(transaction, epoch, first.size) : last;

@@ -1,4 +1,4 @@
-/** What sinks have of a log, for a person who verifies it. */
+/** The states of sinks, for a person who verifies the log. */
 import type { CheckpointSink } from "./checkpoint-sink.ts";
 import type { LogKey } from "./log/checkpoint.ts";
 import { type EpochCheckpoint, openEpochCheckpoint } from "./log/epoch.ts";
@@ -6,15 +6,15 @@ import { type EpochCheckpoint, openEpochCheckpoint } from "./log/epoch.ts";
 export interface SinkState {
   readonly name: string;
   /**
-   * `current`: it has the latest checkpoint of the database. `behind`: an earlier one or none. `away`: it can't be read.
-   * `different`: one that the database does not have.
+   * `current`: the sink has the latest checkpoint of the database. `behind`: it has an earlier one or none. `away`: it
+   * can't be read. `different`: it has one that the database does not have.
    */
   readonly state: "current" | "behind" | "away" | "different";
-  /** Number of entries of its checkpoint. */
+  /** The number of entries that its checkpoint covers. */
   readonly size: number;
 }
 
-/** A sink, and the text of its checkpoint if it has one. */
+/** A sink, and the text of its checkpoint, if it has one. */
 export interface AskedSink {
   readonly name: string;
   readonly isAway: boolean;
@@ -27,7 +27,7 @@ export const askSink = (sink: CheckpointSink): Promise<AskedSink> =>
     () => ({ name: sink.name, isAway: true }),
   );
 
-/** @param latest the latest checkpoint of the database, read after the sink. */
+/** @param latest the latest checkpoint of the database, which must be read after the sink. */
 export function stateOfSink({ name, isAway, note }: AskedSink, key: LogKey, latest: string | undefined): SinkState {
   const [kept, last] = [note, latest].map((text) => (text === undefined ? undefined : openEpochCheckpoint(text, key)));
   const size = kept?.size ?? 0;

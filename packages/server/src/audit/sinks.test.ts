@@ -11,7 +11,7 @@ const stateOf = async (answer: Promise<string | undefined>, latest?: string): Pr
   return stateOfSink(await askSink(sink), LOG_KEY, latest);
 };
 
-it("the state of a sink says which one is away or behind", async () => {
+it("the state of a sink shows whether it is away or behind", async () => {
   const name = "a sink";
   expect(await stateOf(Promise.resolve(second), second)).toEqual({ name, state: "current", size: 9 });
   expect(await stateOf(Promise.resolve(first), second)).toEqual({ name, state: "behind", size: 4 });

@@ -14,7 +14,8 @@ const FIND_SUBJECT = sql(
 );
 
 /**
- * The keyed MAC of an event's account, from the entry about its storage: an erasure deletes all else that says so.
+ * The keyed MAC of an event's account, from the entry about its storage. An erasure deletes all other data that links
+ * the event to the account.
  * @returns `undefined` where no entry names the event.
  */
 export async function findSubjectOfEvent(executor: Executor, eventId: string): Promise<Buffer | undefined> {

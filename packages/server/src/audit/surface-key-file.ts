@@ -6,8 +6,8 @@ import { SURFACES } from "./log/record.ts";
 import type { KeyRing } from "./log/surfaces.ts";
 
 /**
- * Reads lines of a surface and a key of 32 bytes in base64; of several keys of a surface, the last one signs. A process
- * is given a file with the lines of its own surface.
+ * Reads lines with a surface and a key of 32 bytes in base64. If a surface has several keys, the last one signs. A
+ * process receives a file with only the lines of its own surfaces.
  * @throws key-file-unusable
  */
 export async function readSurfaceKeys(path: string): Promise<KeyRing> {

@@ -1,4 +1,4 @@
-/** The MAC keys of surfaces in the log: which are active, and a change of them. */
+/** The MAC keys of surfaces in the log: finds the active keys, and changes them. */
 import { OperatorError } from "../errors/operator-error.ts";
 import type { Executor, Transaction } from "../postgres/executor.ts";
 import { query, sql } from "../postgres/statement.ts";
@@ -9,7 +9,7 @@ import { decodeRecord, type Surface, SURFACES } from "./log/record.ts";
 import { referencesOf } from "./log/epoch.ts";
 import { surfaceKeyId } from "./log/surfaces.ts";
 
-/** Ids of keys. */
+/** Ids of the keys, by surface. */
 type KeyIds = Readonly<Record<Surface, string>>;
 
 const SERVER_AGENT: Agent = { actor: "server", via: "server" };
@@ -24,12 +24,12 @@ const LIST_CHANGES = sql(
 /** A change of keys. */
 export interface Change {
   readonly ids: KeyIds;
-  /** Place in the log; `null` where it is in no leaf yet. */
+  /** The position in the log; `null` if the entry is in no leaf yet. */
   readonly epoch: number | null;
   readonly leaf: number | null;
 }
 
-/** The last change with a key of the key file. @returns `undefined` where derived keys are active. */
+/** Finds the last change to keys of the key file. @returns `undefined` if derived keys are active. */
 export async function findLastChange(executor: Executor, signer: AuditSigner): Promise<Change | undefined> {
   for (const { record: bytes, mac, epoch, leaf } of (await query(executor, LIST_CHANGES, [KEYS_OPERATION])).rows) {
     const record = decodeRecord(bytes);
@@ -52,8 +52,8 @@ const idsOf = (idOf: (surface: Surface) => string): KeyIds =>
   Object.fromEntries(SURFACES.map((surface) => [surface, idOf(surface)])) as Record<Surface, string>;
 
 /**
- * Activates the keys of the key file: from this entry on, verifiers refuse entries with the keys before.
- * @returns whether they were not active. @throws key-file-unusable, state-conflict
+ * Activates the keys of the key file. After this entry, verifiers refuse entries with the previous keys.
+ * @returns whether the keys were not active before. @throws key-file-unusable, state-conflict
  */
 export async function changeSurfaceKeys(transaction: Transaction, signer: AuditSigner, agent: Agent): Promise<boolean> {
   const { surfaces, replaced } = signer;
@@ -70,7 +70,7 @@ export async function changeSurfaceKeys(transaction: Transaction, signer: AuditS
   return true;
 }
 
-/** Whether an entry activates keys, and none of these entries is by a key that this process has. */
+/** Whether an entry activates keys, and none of these entries has a key that this process has. */
 export async function mayLackKeys(executor: Executor, signer: AuditSigner): Promise<boolean> {
   const { rowCount } = await query(executor, LIST_CHANGES, [KEYS_OPERATION]);
   return rowCount !== 0 && (await findLastChange(executor, signer)) === undefined;

@@ -1,4 +1,4 @@
-/** The folder of time stamps, filled by an authority over HTTP. */
+/** Tests of the folder of time stamps, which an authority over HTTP fills. */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { useFolder } from "../../../../e2e/support/use-folder.ts";
@@ -34,7 +34,7 @@ beforeEach(() => {
 const openStamps = (timeoutMs = 30_000): Promise<TimeStamps> =>
   TimeStamps.open({ url: served.url, directory, caFile: authority.caFile, timeoutMs });
 
-it("the first checkpoint of each hour gets a time stamp, once, also after a restart", async () => {
+it("the first checkpoint of each hour gets a time stamp, once, even after a restart", async () => {
   const stamps = await openStamps();
   await stamps.stamp("first", at(0));
   await stamps.stamp("second", at(0.5));
@@ -67,7 +67,7 @@ it("a query ends at its deadline", async () => {
   await expect((await openStamps(50)).stamp("first", at(0))).rejects.toThrow("gave no reply");
 });
 
-it("the folder keeps no reply that proves nothing, and says which one was exchanged", async () => {
+it("the folder keeps no reply that proves nothing, and reports one that was replaced", async () => {
   const stamps = await openStamps();
   const wrong: Readonly<Record<string, (query: Buffer) => Promise<Buffer>>> = {
     "of another message": () => authority.reply(timeStampQuery(Buffer.from("another"), Buffer.alloc(16, 1))),

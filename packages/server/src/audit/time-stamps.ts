@@ -1,4 +1,4 @@
-/** Time stamps of checkpoints, and the folder that keeps them. */
+/** Gets time stamps of checkpoints, and keeps them in a folder. */
 import { randomBytes, X509Certificate } from "node:crypto";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -12,15 +12,15 @@ export interface TimeStampOptions {
   /** The address of the authority. */
   readonly url: string;
   readonly directory: string;
-  /** Certificates in PEM that must have signed the authority's. */
+  /** A file of PEM certificates. One of them must have signed the authority's certificate. */
   readonly caFile: string;
   /** Time limit of a query. */
   readonly timeoutMs: number;
 }
 
-/** A checkpoint, and what its time stamp says. */
+/** A checkpoint and the content of its time stamp. */
 export interface StampedCheckpoint {
-  /** `2027-01-31T08`. */
+  /** The hour, such as `2027-01-31T08`. */
   readonly name: string;
   readonly note: string;
   readonly stamp: TimeStamp;
@@ -29,7 +29,7 @@ export interface StampedCheckpoint {
 const TIME_STAMP_FILE = /^(\d{4}-\d{2}-\d{2}T\d{2})\.tsr$/;
 const NONCE_BYTES = 16;
 const MAX_REPLY_BYTES = 64 * 1024;
-/** A failed query is not repeated earlier. */
+/** The minimum time until a failed query is repeated. */
 const RETRY_MS = 60_000;
 const PEM_CERTIFICATES = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
@@ -51,7 +51,7 @@ export class TimeStamps {
   }
 
   /**
-   * Keeps the checkpoint with a time stamp, unless one of the hour is kept.
+   * Keeps the checkpoint with a time stamp, unless a checkpoint of the same hour is kept.
    * @param note the latest checkpoint. @throws Unavailable, time-stamps-unusable
    */
   async stamp(note: string, at: Date): Promise<void> {

@@ -1,4 +1,4 @@
-/** What the audit has of an idempotency key, and where it can't tell. */
+/** Tests of what the audit knows about an idempotency key, and of what it can't know. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { openEventStore } from "../events/event-store.fixture.ts";
@@ -25,7 +25,7 @@ async function stored(change: Partial<NewEvent> = {}): Promise<NewEvent> {
   return event;
 }
 
-/** Entries that a server writes together, `afterMs` after the event was received. */
+/** Writes entries that a server writes together, `afterMs` after the event was received. */
 async function audit(event: NewEvent, afterMs: number, ...entries: Omit<IngestAudit, "operation">[]): Promise<void> {
   const clock = { now: () => event.receivedAt + afterMs };
   const signer = new AuditSigner(Buffer.alloc(32), opened.system.pseudonymizer, opened.system.secrets, clock);
@@ -62,7 +62,7 @@ describe("the timeline of an idempotency key", () => {
     expect(await timelineOf(event, 2)).toMatchObject({ entries: [{}, { outcome: "session-mismatch" }], more: true });
   });
 
-  it("says of how many events an entry counts the retries", async () => {
+  it("shows for how many events an entry counts the retries", async () => {
     const event = await stored();
     const { account, eventId } = event;
     const replay = (id: string): Omit<IngestAudit, "operation"> => ({ outcome: "replayed", account, eventId: id });
@@ -86,11 +86,11 @@ describe("the timeline of an idempotency key", () => {
     });
   });
 
-  it("is none of another account's key, of an unused one, and of an erased event", async () => {
+  it("does not exist for another account's key, an unused key, or an erased event", async () => {
     const event = await stored();
     expect(await timelineOf({ ...event, account: "another" })).toBeUndefined();
     expect(await timelineOf({ ...event, idempotencyKey: "unused" })).toBeUndefined();
-    // No key id of an account: as from the moment of an erasure on, before its ledger rows are deleted.
+    // The account has no key id, as after the start of an erasure, before its ledger rows are deleted.
     const keyId = "019a0000-0000-4000-8000-000000000000";
     const sealed = { ...event.sealed, keyId };
     const erased = await stored({ sealed });

@@ -1,4 +1,4 @@
-/** What the audit has of one idempotency key. */
+/** Reads what the audit knows about one idempotency key. */
 import { receivedAtOf } from "../events/read-events.ts";
 import { findKeyHolder } from "../events/ledger.ts";
 import type { Executor } from "../postgres/executor.ts";
@@ -9,28 +9,28 @@ import { BATCH_WITHIN, MAX_NAMED } from "./audit.ts";
 
 /** An entry that names the event which holds the key. */
 export interface TimelineEntry {
-  /** When the entry was written: within a second or so of its last request. */
+  /** The time at which the entry was written, which is about a second after its last request. */
   readonly at: string;
   /** `accepted`, `replayed`, `idempotency-conflict`, or an event warning. */
   readonly outcome: string;
   /** Requests that the entry counts. */
   readonly occurrences: number;
-  /** Events that the entry names: with several, its occurrences are those of all of them. */
+  /** The number of events that the entry names. If there are several, its occurrences are those of all of them. */
   readonly events: number;
 }
 
-/** Replays and conflicts of the account in entries that name the maximum of events, and not this one. */
+/** Replays and conflicts of the account in entries that name the maximum number of events, but not this event. */
 export interface UnnamedRetries {
   readonly entries: number;
-  /** Some of them may be of this key; which ones is not known. */
+  /** The number of requests. Some of them may be of this key, but it is unknown which. */
   readonly occurrences: number;
 }
 
 export interface Timeline {
   readonly event_id: string;
-  /** Oldest first. */
+  /** The entries, oldest first. */
   readonly entries: readonly TimelineEntry[];
-  /** Whether the list ends at the limit, and there are more. */
+  /** Whether there are more entries than the limit. */
   readonly more: boolean;
   readonly unnamed: UnnamedRetries;
 }
@@ -59,11 +59,13 @@ const COUNT_UNNAMED = sql(
 );
 
 /**
- * The event that holds an idempotency key, and when the audit says that it was created, replayed, or that another
- * payload met it. The audit groups retries, so counts may be of several events: each entry says of how many.
+ * The event that holds an idempotency key, with the times at which it was created or replayed, or at which a request
+ * with another payload conflicted, by the audit. The audit groups retries, so a count may include several events; each
+ * entry has the number of its events.
  *
  * @param limit maximum number of entries.
- * @returns `undefined` where no event holds the key: it was never stored, was erased, or its replay window is over.
+ * @returns `undefined` if no event holds the key, because it was never stored, was erased, or its replay window is
+ * over.
  */
 export async function timelineOfIdempotencyKey(
   executor: Executor,

@@ -1,4 +1,4 @@
-/** Sessions of people who signed in: of the console, by a cookie, and of `drs login`, by a token. */
+/** Sessions of people who signed in: console sessions with a cookie, and sessions of `drs login` with a token. */
 import { createHash, createHmac, type KeyObject, randomBytes, randomUUID, timingSafeEqual } from "node:crypto";
 import type { Role } from "@device-risk-signals/admin-api";
 import type { Clock } from "../ports.ts";
@@ -7,7 +7,7 @@ import { instant } from "../postgres/instant.ts";
 import { FIRST_PAGE, isAfter, type KeysetPage, positionValues } from "../postgres/keyset.ts";
 import { narrowed, query, sql } from "../postgres/statement.ts";
 
-/** `code` is what `drs login` exchanges for a session of the kind `login`; it opens nothing. */
+/** The kind of a session. A `code` is exchanged by `drs login` for a session of the kind `login`, and opens nothing. */
 export type SessionKind = "console" | "login" | "code";
 
 const LIFETIME_MS: Readonly<Record<SessionKind, number>> = {
@@ -17,13 +17,16 @@ const LIFETIME_MS: Readonly<Record<SessionKind, number>> = {
 };
 const PREFIX: Readonly<Record<SessionKind, string>> = { console: "", login: "drs_adm_", code: "" };
 
-/** A person as a sign-in found them. */
+/** A person as a sign-in has identified them. */
 export interface SignedInPerson {
   readonly person: string;
   /** Key of the identity by which the person signed in. */
   readonly identity: string;
   readonly roles: readonly Role[];
-  /** When they gave proof to the identity provider, RFC 3339; `null`: it does not say. */
+  /**
+   * The time at which the person authenticated at the identity provider, in RFC 3339; `null` if the provider does not
+   * report it.
+   */
   readonly authenticatedAt: string | null;
 }
 
@@ -33,7 +36,7 @@ export interface AdminSession extends SignedInPerson {
 }
 
 export interface StartedSession extends AdminSession {
-  /** Shown here and never again: only its hash is stored. */
+  /** The secret. It is returned only once, because only its hash is stored. */
   readonly secret: string;
 }
 
@@ -123,18 +126,21 @@ const LIST_SESSIONS = sql(
 
 const nowOf = (clock: Clock): string => new Date(clock.now()).toISOString();
 
-/** Active sessions, newest first. */
+/** Lists active sessions, newest first. */
 export async function listSessions(executor: Executor, clock: Clock, page: KeysetPage = FIRST_PAGE) {
   const [at = null, id = null] = positionValues(page, 1);
   return (await query(executor, LIST_SESSIONS, [nowOf(clock), at, id, page.limit])).rows;
 }
 
-/** Ends a session: its next request is refused. @returns its person; `undefined`: there is no such session. */
+/**
+ * Ends a session, so that its next request is refused. @returns the person of the session; `undefined` if the session
+ * does not exist.
+ */
 export async function endSession(executor: Executor, clock: Clock, sessionId: string): Promise<string | undefined> {
   return (await query(executor, END_SESSION, [sessionId, nowOf(clock)])).rows[0]?.person;
 }
 
-/** Ends the sessions that an identity began with roles that it does not have any more. @returns what ended. */
+/** Ends the sessions of an identity that have roles which the identity no longer has. @returns the ended sessions. */
 export async function endWiderSessions(
   executor: Executor,
   clock: Clock,
@@ -145,8 +151,8 @@ export async function endWiderSessions(
 }
 
 /**
- * The sessions of an installation. Each has a MAC under a key that the database does not hold: a login of the database
- * can't give itself a session or a role.
+ * The sessions of an installation. Each has a MAC under a key that the database does not contain, so that a login of
+ * the database can't give itself a session or a role.
  */
 export class AdminSessions {
   readonly #key: KeyObject;
@@ -155,7 +161,7 @@ export class AdminSessions {
     this.#key = key;
   }
 
-  /** @param codeChallenge of a code: its exchange needs the verifier (RFC 7636). */
+  /** @param codeChallenge the challenge of a code, whose exchange needs the verifier (RFC 7636). */
   async start(
     executor: Executor,
     clock: Clock,
@@ -202,7 +208,7 @@ export class AdminSessions {
     return session;
   }
 
-  /** A session that has not ended and was valid at a time, RFC 3339. */
+  /** Finds a session that has not ended and was valid at a time, in RFC 3339. */
   async findById(
     executor: Executor,
     sessionId: string,
@@ -213,7 +219,7 @@ export class AdminSessions {
     return session && { ...session, kind: row.kind };
   }
 
-  /** Exchanges a code for a login, once: a wrong verifier ends the code, too. */
+  /** Exchanges a code for a login, once. A wrong verifier ends the code, too. */
   async exchange(
     executor: Executor,
     clock: Clock,
@@ -273,5 +279,5 @@ interface SessionRow {
   readonly mac: Buffer;
 }
 
-/** `S256` of RFC 7636. */
+/** The method `S256` of RFC 7636. */
 const challengeOf = (codeVerifier: string): string => createHash("sha256").update(codeVerifier).digest("base64url");

@@ -6,10 +6,10 @@ import { instant } from "../postgres/instant.ts";
 import { FIRST_PAGE, isAfter, type KeysetPage, positionValues } from "../postgres/keyset.ts";
 import { query, sql } from "../postgres/statement.ts";
 
-/** `drs_adm_` and 32 random bytes in base64url. */
+/** The form of a token: `drs_adm_` and 32 random bytes in base64url. */
 const ADMIN_TOKEN = /^drs_adm_[A-Za-z0-9_-]{43}$/;
 
-/** 90 days. */
+/** The maximum lifetime of a token: 90 days. */
 export const MAX_TTL_MS = 90 * 86_400_000;
 
 const hashOf = (token: string): Buffer => createHash("sha256").update(token).digest();
@@ -32,13 +32,13 @@ export interface WantedAdminToken {
   readonly person: string;
   readonly roles: readonly Role[];
   readonly ttlMs: number;
-  /** Whether `npm start` makes it; the next start revokes it. */
+  /** Whether `npm start` has made the token. The next start revokes it. */
   readonly isInitial?: boolean;
   /** The person who obtains it through the admin API; absent where the owner's login issues it. */
   readonly obtainedBy?: string;
 }
 
-/** Issues a token. Only its hash is stored: the token is shown here and never again. */
+/** Issues a token. The token is returned only once, because only its hash is stored. */
 export async function issueAdminToken(
   owner: OwnerTransaction,
   clock: Clock,
@@ -90,7 +90,7 @@ const LIST_TOKENS = sql(
   },
 );
 
-/** Newest first. */
+/** Lists admin tokens, newest first. */
 export async function listAdminTokens(executor: Executor, page: KeysetPage = FIRST_PAGE): Promise<AdminTokenRow[]> {
   const [at = null, id = null] = positionValues(page, 1);
   const { rows } = await query(executor, LIST_TOKENS, [at, id, page.limit]);
@@ -103,7 +103,7 @@ const REVOKE_TOKEN = sql(
   { person: "text" },
 );
 
-/** @returns the person of the token; `undefined`: there is no such active token. */
+/** @returns the person of the token; `undefined` if there is no such active token. */
 export async function revokeAdminToken(executor: Executor, clock: Clock, tokenId: string): Promise<string | undefined> {
   const { rows } = await query(executor, REVOKE_TOKEN, [tokenId, new Date(clock.now()).toISOString()]);
   return rows[0]?.person;

@@ -1,23 +1,26 @@
 import type { Role } from "@device-risk-signals/admin-api";
 import type { Agent } from "../audit/audit.ts";
 
-/** Who calls an operation: as authentication found, or as the system knows the user of a command. */
+/** The caller of an operation, from authentication, or from what the system knows about the user of a command. */
 export interface Caller extends Agent {
-  /** The person, by the name that the credential was issued for; for a command on the database, the actor. */
+  /** The person, by the name for which the credential was issued. For a command on the database it is the actor. */
   readonly person: string;
-  /** None for a command on the database: its login decides. */
+  /** The roles. A command on the database has none, because its login decides what it may do. */
   readonly roles: readonly Role[];
-  /** When the credential expires; RFC 3339. Absent for a command on the database. */
+  /** The time at which the credential expires, in RFC 3339. Absent for a command on the database. */
   readonly expiresAt?: string;
-  /** The session of a person who signed in; absent where the credential is an admin token. */
+  /** The session of a person who signed in; absent if the credential is an admin token. */
   readonly session?: CallerSession;
-  /** The admin token, by its id; absent where the credential is a session. */
+  /** The id of the admin token; absent if the credential is a session. */
   readonly tokenId?: string;
 }
 
 export interface CallerSession {
   readonly id: string;
-  /** When the person gave proof to the identity provider, RFC 3339; `null`: it does not say. */
+  /**
+   * The time at which the person authenticated at the identity provider, in RFC 3339; `null` if the provider does not
+   * report it.
+   */
   readonly authenticatedAt: string | null;
 }
 
@@ -34,7 +37,7 @@ export const originOfToken = (
   actor: `${actorStartOf(person)}admin token ${tokenId}${obtainedBy === null ? "" : `, obtained by ${obtainedBy}`})`,
 });
 
-/** How a person who signed in calls, and the name in the audit. */
+/** The actor and the way of a person who signed in, as audit entries name them. */
 export const originOfSession = (
   person: string,
   kind: "console" | "login",
@@ -44,7 +47,7 @@ export const originOfSession = (
     ? { via: "console", actor: `${actorStartOf(person)}console session ${sessionId})` }
     : { via: "cli", actor: `${actorStartOf(person)}login ${sessionId})` };
 
-/** What audit entries say about the caller. */
+/** The part of the caller that audit entries contain. */
 export const agentOf = ({ actor, via, roles, breakGlass = false, orderId }: Caller): Agent => ({
   actor,
   via,
@@ -53,5 +56,8 @@ export const agentOf = ({ actor, via, roles, breakGlass = false, orderId }: Call
   ...(orderId !== undefined && { orderId }),
 });
 
-/** The start of the actors of one person: the rest names the credential. A person's name holds no parenthesis. */
+/**
+ * The text with which all actors of one person start. The rest names the credential. A person's name contains no
+ * parenthesis.
+ */
 export const actorStartOf = (person: string): string => `${person} (`;

@@ -28,7 +28,7 @@ function clientOf({ clientSecret = CLIENT.secret as string, issuer = provider.is
   return { dependency, client: identityProvider({ ...options, dependency }) };
 }
 
-/** What the provider gives the browser of a person who signed in. */
+/** The parameters that the provider gives to the browser of a person who signed in. */
 async function answer(maxAge?: number): Promise<URLSearchParams> {
   const { client } = clientOf();
   const url = await client.authorizationUrl(SECRETS, maxAge);
@@ -37,7 +37,7 @@ async function answer(maxAge?: number): Promise<URLSearchParams> {
 }
 
 describe("the answer of the identity provider", () => {
-  test("names the person, the claims and, where it is asked for, the time of the proof", async () => {
+  test("names the person, the claims and, if it was requested, the time of the authentication", async () => {
     const { client } = clientOf();
     const signedIn = await client.redeem((await answer()).toString(), SECRETS, undefined);
     expect(signedIn).toMatchObject({
@@ -49,7 +49,7 @@ describe("the answer of the identity provider", () => {
     expect(Date.now() - ((recent as { authenticatedAt: number }).authenticatedAt ?? 0)).toBeLessThan(60_000);
   });
 
-  test("is refused without the time of the proof that was asked for", async () => {
+  test("is refused without the requested time of the authentication", async () => {
     const { client } = clientOf();
     expect(await client.redeem((await answer()).toString(), SECRETS, 300)).toBe("answer");
   });
@@ -141,7 +141,7 @@ describe("an identity provider that", () => {
     expect(await found(undefined)).toEqual([]);
   });
 
-  test("gives no answer is given up at the deadline", async () => {
+  test("does not answer is abandoned at the deadline", async () => {
     const server = createServer(() => {});
     server.listen(0, "127.0.0.1");
     await once(server, "listening");

@@ -25,12 +25,12 @@ export interface IdentityProviderOptions {
   readonly clientId: string;
   readonly clientSecret: string | undefined;
   readonly scopes: readonly string[];
-  /** Where the provider sends the browser back to. */
+  /** The address to which the provider sends the browser back. */
   readonly redirectUri: string;
   readonly dependency: Dependency;
 }
 
-/** What only the browser that began a sign-in can repeat. */
+/** Values that only the browser that began a sign-in can repeat. */
 export interface SignInSecrets {
   readonly state: string;
   readonly nonce: string;
@@ -40,19 +40,30 @@ export interface SignInSecrets {
 export interface SignedIn {
   readonly identity: Identity;
   readonly claims: Claims;
-  /** When the person gave proof to the provider, milliseconds since the Unix epoch; `undefined`: it does not say. */
+  /**
+   * The time at which the person authenticated at the provider, in milliseconds since the Unix epoch; `undefined` if
+   * the provider does not report it.
+   */
   readonly authenticatedAt: number | undefined;
 }
 
-/** `client`: the provider refuses the credentials of this client. `answer`: the answer is not one to this sign-in. */
+/**
+ * `client`: the provider refuses the credentials of this client. `answer`: the answer does not belong to this sign-in.
+ */
 export type RefusedSignIn = "client" | "answer";
 
 export interface IdentityProvider {
   /** Reads the provider's metadata. @throws Unavailable */
   check(): Promise<void>;
-  /** @param maxAge seconds since the person last gave proof; past it the provider asks again. @throws Unavailable */
+  /**
+   * @param maxAge the maximum number of seconds since the last authentication. After this time the provider asks the
+   * person again. @throws Unavailable
+   */
   authorizationUrl(secrets: SignInSecrets, maxAge: number | undefined): Promise<URL>;
-  /** Exchanges what the provider gave the browser. No token is kept. @param query of the callback. @throws Unavailable */
+  /**
+   * Exchanges the parameters that the provider gave to the browser. No token is kept. @param query the query of the
+   * callback. @throws Unavailable
+   */
   redeem(query: string, secrets: SignInSecrets, maxAge: number | undefined): Promise<SignedIn | RefusedSignIn>;
 }
 
@@ -60,13 +71,13 @@ export function identityProvider(options: IdentityProviderOptions): IdentityProv
   const { clientId, clientSecret, dependency } = options;
   const issuer = new URL(options.issuer);
 
-  /** The metadata is read for each step: sign-ins are rare, and what the provider changes is followed at once. */
+  /** Reads the metadata for each step, because sign-ins are rare and changes of the provider then apply at once. */
   async function withProvider<T>(work: (configuration: Configuration) => Promise<T>): Promise<T> {
     const call = async (signal: AbortSignal): Promise<T> => {
       const connection = fetchOf(signal);
       const settings = {
         [customFetch]: connection.fetch,
-        // A setting with `http:` is one of loopback.
+        // A setting with `http:` is always an address of loopback.
         execute:
           issuer.protocol === "http:"
             ? [allowInsecureRequests, enableNonRepudiationChecks]
@@ -124,23 +135,23 @@ export function identityProvider(options: IdentityProviderOptions): IdentityProv
   };
 }
 
-/** Each check reads the provider's metadata, which is another system's: once in half a minute is enough. */
+/** Each check reads the metadata of another organisation's system, so one check in half a minute is enough. */
 const PROBE_PACE: Pace = { everyMs: 30_000, retryMs: 5_000 };
 
-/** Notices that the provider is away before a person does, and that it is back. */
+/** Detects that the provider is unavailable before a person does, and that it is available again. */
 export const monitorIdentityProvider = (
   dependency: Dependency,
   provider: Pick<IdentityProvider, "check">,
   pace = PROBE_PACE,
 ): Monitor => new Monitor(dependency, { ping: () => provider.check(), close: async () => {} }, pace);
 
-/** The second form is RFC 6749 §5.2: 401, where the client has sent its secret in `Authorization`. */
+/** The second form is status 401 of RFC 6749 §5.2, for a client that has sent its secret in `Authorization`. */
 const isClientRefused = (error: unknown): boolean =>
   error instanceof ResponseBodyError
     ? error.error === "invalid_client" || error.error === "unauthorized_client"
     : error instanceof WWWAuthenticateChallengeError;
 
-/** Sends the secret by `client_secret_basic`, the default, unless the provider takes it in the body only. */
+/** Sends the secret by `client_secret_basic`, the default, unless the provider accepts it only in the body. */
 function clientAuthentication(clientSecret: string | undefined): ClientAuth {
   if (clientSecret === undefined) return None();
   const [basic, post] = [ClientSecretBasic(clientSecret), ClientSecretPost(clientSecret)];
@@ -151,7 +162,10 @@ function clientAuthentication(clientSecret: string | undefined): ClientAuth {
   };
 }
 
-/** A fetch that is cancelled by the signal, and knows whether the provider was away: the library hides the reason. */
+/**
+ * A fetch that the signal can cancel. It records whether the provider was unavailable, because the library hides the
+ * reason.
+ */
 function fetchOf(cancel: AbortSignal) {
   let away = false;
   return {

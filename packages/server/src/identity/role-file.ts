@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { OperatorError } from "../errors/operator-error.ts";
 import { readRoleMapping, type RoleMapping } from "./role-mapping.ts";
 
-/** A mapping file, read at the start and when an operator asks for it. */
+/** A role file. It is read at the start and when an operator asks for it. */
 export class RoleFile {
   current: RoleMapping;
   readonly #path: string;
@@ -17,7 +17,10 @@ export class RoleFile {
     return new RoleFile(path, await readMapping(path));
   }
 
-  /** Reads the file again; sessions keep their roles. @throws role-file-invalid, and the mapping remains as it was. */
+  /**
+   * Reads the file again. Sessions keep their roles. @throws role-file-invalid, and then the previous mapping stays
+   * active.
+   */
   async reload(): Promise<void> {
     this.current = await readMapping(this.#path);
   }

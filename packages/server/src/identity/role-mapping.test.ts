@@ -38,7 +38,7 @@ describe("a person who signs in", () => {
     expect(sign({ groups: ["drs-privacy"] }, "2")).toMatchObject({ person: "j.doe" });
   });
 
-  test("by an identity that the file does not list is refused, unless the file admits it under a name of its own", () => {
+  test("with an identity that the file does not list is refused, unless the file admits such identities as separate people", () => {
     const claims = { groups: ["drs-analysts"] };
     expect(sign(claims, "3")).toMatchObject({ ok: false });
     const admitted = sign(claims, "3", `${FILE}unlisted: admit`);
@@ -57,7 +57,7 @@ describe("a person who signs in", () => {
     expect(sign(claims)).toEqual({ ok: false, advice: expect.stringContaining(advice) });
   });
 
-  test("is not someone else by a member of the prototype", () => {
+  test("is not mistaken for another person by a member of the prototype", () => {
     expect(sign({ groups: ["constructor", "__proto__"] })).toMatchObject({ ok: false });
   });
 });
@@ -94,7 +94,7 @@ describe("a role file", () => {
     expect(problemsOf(text)).toContainEqual(expect.stringMatching(problem));
   });
 
-  test("has all of its problems named at once", () => {
+  test("has all of its problems reported at once", () => {
     expect(problemsOf("roles: { a: [admin], b: [] }\nunlisted: 1")).toHaveLength(3);
   });
 });

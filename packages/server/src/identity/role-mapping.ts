@@ -1,20 +1,22 @@
-/** Who a person is and which roles they have, by a reviewed file and the claims of the identity provider. */
+/** Maps claims of the identity provider to a person and roles, by a reviewed file. */
 import { createHash } from "node:crypto";
 import { type Role, ROLE_NAMES } from "@device-risk-signals/admin-api";
 import { isMapping, readYaml, refuseUnknown, type Report } from "../files/read-yaml.ts";
 
-/** What identifies an account at an identity provider, for ever: names and addresses change hands. */
+/**
+ * The permanent identification of an account at an identity provider. Names and addresses may pass to another person.
+ */
 export interface Identity {
   readonly issuer: string;
   readonly sub: string;
 }
 
 export interface RoleMapping {
-  /** Roles by value of the claim. */
+  /** Roles, by the value of the claim. */
   readonly roles: ReadonlyMap<string, readonly Role[]>;
-  /** Persons by the key of an identity. */
+  /** People, by the key of an identity. */
   readonly people: ReadonlyMap<string, string>;
-  /** Whether an identity that the file does not list is a person of its own. */
+  /** Whether an identity that the file does not list counts as a separate person. */
   readonly admitsUnlisted: boolean;
 }
 
@@ -24,13 +26,13 @@ export type RoleMappingResult =
 const ROLE_FILE_MEMBERS = ["roles", "people", "unlisted"];
 const PERSON_MEMBERS = ["person", "identities"];
 const IDENTITY_MEMBERS = ["issuer", "sub"];
-/** The names of unlisted people start with it. */
+/** The prefix of the names of unlisted people. */
 const UNLISTED_PERSON_PREFIX = "oidc-";
 const MAX_PERSON = 128;
-/** From this number on, Entra leaves the claim out; other providers may cut it off. */
+/** Entra leaves the claim out if it would have this many values. Other providers may cut it off. */
 const MAX_VALUES = 200;
 
-/** One text for an identity, which no other identity has. It shows neither issuer nor subject. */
+/** A text for an identity that no other identity has. It reveals neither issuer nor subject. */
 export const identityKey = ({ issuer, sub }: Identity): string =>
   createHash("sha256")
     .update(JSON.stringify([issuer, sub]))
@@ -132,7 +134,7 @@ function readIdentity(value: unknown, path: string, report: Report): Identity {
   const { issuer, sub } = members;
   for (const name of IDENTITY_MEMBERS) {
     const text = members[name];
-    // A number would lose digits.
+    // A number could lose digits.
     if (typeof text !== "string" || text === "") report(`${path}.${name}`, "must be a text; put digits in quotes");
   }
   return { issuer: String(issuer), sub: String(sub) };
@@ -140,7 +142,7 @@ function readIdentity(value: unknown, path: string, report: Report): Identity {
 
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** A person who signed in, or what to do so that this identity may. The advice holds no claim. */
+/** A person who signed in, or advice on how this identity may sign in. The advice contains no claim. */
 export type Mapped =
   | { readonly ok: true; readonly person: string; readonly roles: readonly Role[] }
   | { readonly ok: false; readonly advice: string };
@@ -183,7 +185,10 @@ function valuesOf(claims: Claims, claim: string): { ok: true; values: readonly s
   return { ok: true, values };
 }
 
-/** Entra's markers: https://learn.microsoft.com/entra/identity-platform/id-token-claims-reference#groups-overage-claim */
+/**
+ * Whether the claims contain one of Entra's overage markers:
+ * https://learn.microsoft.com/entra/identity-platform/id-token-claims-reference#groups-overage-claim
+ */
 function isOverage(claims: Claims, claim: string): boolean {
   const names = claims["_claim_names"];
   return (isMapping(names) && Object.hasOwn(names, claim)) || String(claims["hasgroups"]) === "true";

@@ -5,7 +5,7 @@ import type { Executor } from "../postgres/executor.ts";
 import { query, sql } from "../postgres/statement.ts";
 import type { SignInSecrets } from "./identity-provider.ts";
 
-/** How long a person may take at the identity provider. */
+/** The maximum time that a person may take at the identity provider. */
 export const ATTEMPT_MS = 600_000;
 
 /** Where a sign-in ends: at a page of the console, or at the loopback address of a command. */
@@ -14,14 +14,17 @@ export type Destination =
   | {
       readonly kind: "login";
       readonly redirectUri: string;
-      /** Returned to the command as it is. */
+      /** A text of the command, which is returned to it unchanged. */
       readonly state: string;
       readonly codeChallenge: string;
     };
 
 export interface Attempt {
   readonly destination: Destination;
-  /** Seconds since the person last gave proof to the identity provider; `null`: any. */
+  /**
+   * The maximum number of seconds since the last authentication at the identity provider; `null` if there is no
+   * maximum.
+   */
   readonly maxAge: number | null;
 }
 
@@ -39,7 +42,7 @@ const TAKE_ATTEMPT = sql(
 
 const hashOf = (secret: string): Buffer => createHash("sha256").update(secret).digest();
 
-/** @returns the secret of the browser's cookie. */
+/** @returns the secret for the browser's cookie. */
 export async function beginAttempt(executor: Executor, clock: Clock, attempt: Attempt): Promise<string> {
   const secret = randomBytes(32).toString("base64url");
   const now = clock.now();
@@ -52,15 +55,15 @@ export async function beginAttempt(executor: Executor, clock: Clock, attempt: At
   return secret;
 }
 
-/** @returns the attempt, which can't be taken again; `undefined`: there is none, or it has expired. */
+/** @returns the attempt, which can't be taken again; `undefined` if it does not exist or has expired. */
 export async function takeAttempt(executor: Executor, clock: Clock, secret: string): Promise<Attempt | undefined> {
   const row = (await query(executor, TAKE_ATTEMPT, [hashOf(secret), new Date(clock.now()).toISOString()])).rows[0];
   return row?.is_current ? (JSON.parse(row.attempt) as Attempt) : undefined;
 }
 
 /**
- * Derives what the identity provider repeats from the secret in the browser's cookie: the database holds none of it. The
- * attempt is part of it, so that a changed one does not fit.
+ * Derives the values that the identity provider repeats from the secret in the browser's cookie, so that the database
+ * contains none of them. The attempt is a part of the input, so that a changed attempt does not match.
  */
 export function secretsOf(secret: string, attempt: Attempt): SignInSecrets {
   const derive = (use: string): string =>

@@ -1,4 +1,7 @@
-/** Cases: why a person opens events. A case covers an account, an action of an account or an event, for 8 hours. */
+/**
+ * Cases: the reasons for which people open events. A case covers an account, an action of an account or an event, for 8
+ * hours.
+ */
 import { randomUUID } from "node:crypto";
 import type { CATEGORIES } from "@device-risk-signals/admin-api";
 import type { Clock } from "../ports.ts";
@@ -16,11 +19,11 @@ export type CaseSubject =
   | {
       readonly scope: "event";
       readonly eventId: string;
-      /** The account of the event, where there is such an event. */
+      /** The account of the event, if the event exists. */
       readonly account: string | undefined;
     };
 
-/** 8 hours. */
+/** The time for which a case is valid: 8 hours. */
 const VALID_MS = 8 * 3_600_000;
 
 export interface WantedCase {
@@ -39,7 +42,7 @@ export interface CaseRow {
   readonly scope: CaseSubject["scope"];
   /** The account, action id or event id. */
   readonly subject: string;
-  /** The account of what the case covers; `null` where the event does not exist. */
+  /** The account of the case's subject; `null` if the event does not exist. */
   readonly account: string | null;
   readonly opened_by: string;
   readonly opened_at: string;
@@ -108,7 +111,7 @@ export interface CaseFilter {
   readonly isOpen: boolean | undefined;
 }
 
-/** Newest first. */
+/** Lists cases, newest first. */
 export async function listCases(
   executor: Executor,
   clock: Clock,
@@ -121,9 +124,9 @@ export async function listCases(
   return (await query(executor, LIST_CASES, values)).rows as CaseRow[];
 }
 
-/** The cases that a review looks at: opened since a time, by one person or by all. */
+/** The cases that a review covers: opened since a time, by one person or by all people. */
 export interface ReviewedCases {
-  /** RFC 3339. */
+  /** The start of the review, in RFC 3339. */
   readonly since: string;
   readonly person: string | undefined;
   readonly limit: number;
@@ -143,7 +146,7 @@ const LIST_REPEATED = sql(
   { person: "text", reason: "text", cases: "int8" },
 );
 
-/** Reasons that a person gave for several cases. */
+/** Lists reasons that a person gave for several cases. */
 export async function listRepeatedReasons(
   executor: Executor,
   { since, person, limit }: ReviewedCases,
@@ -167,7 +170,7 @@ const LIST_UNUSED = sql(
   { case_id: "uuid", person: "text", category: "text", ticket: "text?", opened_at: "text" },
 );
 
-/** Cases that no event was opened with, oldest first. */
+/** Lists cases with which no event was opened, oldest first. */
 export async function listUnusedCases(
   executor: Executor,
   { since, person, limit }: ReviewedCases,
@@ -181,7 +184,7 @@ const CLOSE_CASE = sql(
   CASE_TYPES,
 );
 
-/** @returns `undefined` where the person has no such case that is not closed. */
+/** @returns `undefined` if the person has no such case that is not closed. */
 export async function closeCase(
   executor: Executor,
   clock: Clock,
@@ -204,7 +207,7 @@ const FIND_OPEN_CASE = sql(
   CASE_TYPES,
 );
 
-/** @returns `undefined` where the person has no such open case. */
+/** @returns `undefined` if the person has no such open case. */
 export async function findOpenCase(
   executor: Executor,
   clock: Clock,
@@ -220,14 +223,14 @@ const COUNT_OPENED = sql("update access_case set events_opened = events_opened +
   "int8",
 ]);
 
-/** Counts events that were opened at once with the case. */
+/** Adds events that were opened together with the case to its count. */
 export async function countOpenedEvents(executor: Executor, caseId: string, events: number): Promise<void> {
   await query(executor, COUNT_OPENED, [caseId, events]);
 }
 
 const DELETE_OF_ACCOUNT = sql("delete from access_case where account = $1", ["text"]);
 
-/** Deletes the cases of an account that is erased: their reasons and subjects are in the clear. */
+/** Deletes the cases of an erased account, because their reasons and subjects are in the clear. */
 export async function deleteCases(executor: OwnerTransaction, account: string): Promise<void> {
   await query(executor, DELETE_OF_ACCOUNT, [account]);
 }
@@ -260,7 +263,7 @@ const USE_CASE = sql(
   CASE_TYPES,
 );
 
-/** Counts an event that is opened with the case. @returns `undefined` where the case does not allow it. */
+/** Counts an event that is opened with the case. @returns `undefined` if the case does not allow it. */
 export async function useCase(
   executor: Executor,
   clock: Clock,

@@ -1,12 +1,12 @@
-/** Signs requests for approvals and decisions about them, under a key that the database does not hold. */
+/** Signs requests for approvals and decisions about them with a key that the database does not contain. */
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 import { canonicalize } from "@device-risk-signals/contract";
 
-/** All that is asked for, by whom and when. */
+/** The content of a request, with the person who asks and the time. */
 export interface ApprovalRequest {
   readonly approval_id: string;
   readonly operation: string;
-  /** A value of JSON, like the plan. */
+  /** The parameters as a JSON value, like the plan. */
   readonly parameters: unknown;
   readonly plan: unknown;
   readonly max_events: number;
@@ -23,12 +23,12 @@ export interface ApprovalRequest {
   readonly expires_at: string;
 }
 
-/** What a person decided, for which of the needed roles. */
+/** The decision of a person for one of the needed roles. */
 export interface ApprovalDecision {
   readonly person: string;
   readonly role: string;
   readonly decision: "approved" | "denied";
-  /** RFC 3339, to the millisecond. */
+  /** The time in RFC 3339, with milliseconds. */
   readonly decided_at: string;
 }
 
@@ -58,12 +58,12 @@ export class ApprovalSigner {
     ]);
   }
 
-  /** @param requestMac of the request: a decision about one request is none about another. */
+  /** @param requestMac the MAC of the request, so that a decision about one request is invalid for another. */
   signDecision(requestMac: Buffer, { person, role, decision, decided_at }: ApprovalDecision): Buffer {
     return this.#sign(["decision", requestMac.toString("hex"), person, role, decision, decided_at]);
   }
 
-  /** Whether the admin API has taken the request and each of the decisions. */
+  /** Whether the admin API has signed the request and each of its decisions. */
   isSigned(
     request: ApprovalRequest & { readonly mac: Buffer },
     decisions: readonly (ApprovalDecision & { readonly mac: string })[],

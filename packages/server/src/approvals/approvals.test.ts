@@ -8,7 +8,7 @@ const scene = useTestSystem();
 const HOUR_MS = 3_600_000;
 
 let made = 0;
-/** An operation that no other test asks for. */
+/** An operation for which no other test asks. */
 const operation = (change: Partial<ApprovedOperation> = {}): ApprovedOperation => ({
   operation: "erase.run",
   parameters: { account: `customer-${++made}` },
@@ -28,7 +28,7 @@ const decide = (approvalId: string, change: Partial<Decision> = {}, at = 0) =>
     decision: "approved",
     ...change,
   });
-/** Begins the operation where it may use the approval. */
+/** Begins the operation if it may use the approval. */
 async function use(approvalId: string, of: ApprovedOperation, person = "asker", at = 0): Promise<boolean> {
   const notUsed = new Error("the operation does not begin");
   const begun = inTransaction(scene.system.pool, async (transaction) => {
@@ -94,18 +94,18 @@ it("an approval for which one of two roles is enough is given by one person of e
   }
 });
 
-it("an approval is for these parameters: changed parameters need a new one, and so do many more events", async () => {
+it("an approval is for these parameters: changed parameters, or many more events, need a new one", async () => {
   const wanted = operation();
   const id = await ask(wanted);
   await decide(id);
   expect(await use(id, { ...wanted, parameters: { account: "another" } })).toBe(false);
   expect(await use(id, { ...wanted, events: 2_201 })).toBe(false);
   expect(await use(id, wanted, "another person")).toBe(false);
-  // Events that came meanwhile change the plan, and not the approval.
+  // Events that came in the meantime change the plan, but the approval stays valid.
   expect(await use(id, { ...wanted, plan: { events: 2_200 }, events: 2_200 })).toBe(true);
 });
 
-it("an operation uses the one that it names of two approvals", async () => {
+it("an operation uses the one of two approvals that it names", async () => {
   const wanted = operation();
   const id = await ask(wanted);
   await decide(id);
@@ -129,7 +129,7 @@ it("an approval is not used by an operation that does not begin", async () => {
   expect(await use(id, wanted)).toBe(true);
 });
 
-it("an approval of several uses continues for a day after the first one, for exactly its number of events", async () => {
+it("an approval of several uses is valid for a day after the first use, for exactly its number of events", async () => {
   const wanted = operation({ events: 25, isExact: true });
   const inUse = (at = 0) => scene.system.approvals.findInUse(scene.system.pool, clockAt(at), "asker", wanted);
   const id = await ask(wanted);
@@ -153,7 +153,7 @@ it("an approval is given within a day and used within an hour", async () => {
   expect(await stateOf(id, 2 * HOUR_MS)).toBe("expired");
 });
 
-it("an approval is decided once: a denial is final", async () => {
+it("an approval is decided once, and a denial is final", async () => {
   const wanted = operation();
   const id = await ask(wanted);
   expect(await decide(id, { decision: "denied" })).toBe(true);

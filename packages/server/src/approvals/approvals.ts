@@ -1,6 +1,6 @@
 /**
  * Approvals: a second person allows one operation, with its parameters and its plan, once. Rules that a caller must not
- * get around are conditions of the statements; a login of the database, which gets around them, can make no MAC.
+ * bypass are conditions of the statements. A login of the database can bypass them, but it can't make a MAC.
  */
 import { createHash, randomUUID } from "node:crypto";
 import type { Role } from "@device-risk-signals/admin-api";
@@ -12,31 +12,36 @@ import { FIRST_PAGE, isAfter, type KeysetPage, positionValues } from "../postgre
 import { narrowed, query, type RowOf, sql } from "../postgres/statement.ts";
 import type { ApprovalDecision, ApprovalRequest, ApprovalSigner } from "./approval-signer.ts";
 
-/** How long an approval may be given after it was asked for, and used after it was given. */
+/**
+ * The time within which an approval must be given after the request, and after which an approval that was given can no
+ * longer be used.
+ */
 const TO_APPROVE_MS = 24 * 3_600_000;
 const TO_USE_MS = 3_600_000;
-/** How long an approval of several uses continues after the first one. */
+/** The time for which an approval of several uses is valid after its first use. */
 const IN_USE_MS = 24 * 3_600_000;
 
 /** What an approval allows. */
 export interface ApprovedOperation {
   /** The operation in audit entries, such as `erase.run`. */
   readonly operation: string;
-  /** The parameters; the approval is for exactly these. */
+  /** The parameters. The approval is valid only for exactly these. */
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** What it would do, with counts, as the approver sees it. */
+  /** The effect of the operation with counts, as the approver sees it. */
   readonly plan: Readonly<Record<string, unknown>>;
-  /** Number of events that it touches now. */
+  /** The number of events that the operation affects now. */
   readonly events: number;
-  /** The approval is for exactly so many events; absent: for a tenth more than `events`. */
+  /** Whether the approval is for exactly this number of events. If absent, it is for a tenth more than `events`. */
   readonly isExact?: true;
-  /** Roles that must approve; each by a person of that role. */
+  /** Roles that must approve, each through a person with that role. */
   readonly needed: readonly Role[];
-  /** One of the roles is enough. */
+  /** Whether one of the roles is enough. */
   readonly anyRole?: true;
 }
 
-/** `changed`: the request or a decision is not what the admin API signed, and allows nothing. */
+/**
+ * The state of an approval. `changed`: the request or a decision is not what the admin API signed, and allows nothing.
+ */
 export type ApprovalState = "waiting" | "approved" | "denied" | "used" | "expired" | "changed";
 
 export interface ApprovalRow {
@@ -59,14 +64,14 @@ export interface ApprovalRow {
 
 const APPROVED_AT = `(select max(d.decided_at) from approval_decision d
     where d.approval_id = a.approval_id and d.decision = 'approved')`;
-/** An approval is complete when each needed role has approved, or one of them where one is enough. */
+/** An approval is complete when each needed role has approved, or one of them if one is enough. */
 const IS_COMPLETE = `case when a.any_role then ${APPROVED_AT} is not null
     else not exists (select from unnest(a.needed_roles) as needed (role) where not exists (
     select from approval_decision d
     where d.approval_id = a.approval_id and d.decision = 'approved' and d.role = needed.role)) end`;
 const DENIED_BY = `(select d.person from approval_decision d
     where d.approval_id = a.approval_id and d.decision = 'denied' limit 1)`;
-/** @param now the placeholder of the present time. */
+/** @param now the placeholder of the current time. */
 const stateAt = (now: string): string => `case
     when a.used_at is not null then 'used'
     when ${DENIED_BY} is not null then 'denied'
@@ -108,7 +113,10 @@ export const digestOf = ({ operation, parameters, needed }: ApprovedOperation): 
     .update(canonicalize([operation, parameters, needed]))
     .digest();
 
-/** Events may arrive until the operation begins: an approval is for a tenth more than there are, at least 100 more. */
+/**
+ * The maximum number of events of an approval. Events may arrive until the operation begins, so it is a tenth more than
+ * there are, and at least 100 more.
+ */
 const boundOf = (events: number): number => events + Math.max(100, Math.ceil(events / 10));
 
 const REQUEST = sql(
@@ -132,7 +140,7 @@ const REQUEST = sql(
     "text?",
   ],
 );
-/** A login of the database may insert approvals without limit. */
+/** The number of rows that a search reads, because a login of the database may insert approvals without limit. */
 const MAX_FOUND = 100;
 const findIn = (state: "waiting" | "approved") =>
   sql(
@@ -231,15 +239,15 @@ const FIND_RECENT = sql(
   TYPES,
 );
 
-/** What `findUsable` finds. */
+/** The result of `findUsable`. */
 export interface UsableApproval {
-  /** `undefined` where there is none. */
+  /** The id of the approval; `undefined` if there is none. */
   readonly id: string | undefined;
   /** Approvals that would allow the operation if the admin API had signed them. */
   readonly changed: readonly string[];
 }
 
-/** The approvals of an installation. Each request and each decision has a MAC, which is verified where it is read. */
+/** The approvals of an installation. Each request and each decision has a MAC, which is verified when it is read. */
 export class Approvals {
   readonly #signer: ApprovalSigner;
 
@@ -247,7 +255,9 @@ export class Approvals {
     this.#signer = signer;
   }
 
-  /** Asks for an approval, once: the same request that waits already is found again. @returns its id. */
+  /**
+   * Asks for an approval once. If the same request is waiting already, it is found again. @returns the approval's id.
+   */
   async request(
     executor: Executor,
     clock: Clock,
@@ -300,7 +310,7 @@ export class Approvals {
     return request.approval_id;
   }
 
-  /** The approval that the operation could use now. */
+  /** Finds the approval that the operation could use now. */
   async findUsable(
     executor: Executor,
     clock: Clock,
@@ -316,8 +326,8 @@ export class Approvals {
   }
 
   /**
-   * Uses an approval, in the transaction in which the operation begins: two uses at once exclude each other, and an
-   * operation that does not begin uses none.
+   * Uses an approval in the transaction in which the operation begins. Two uses at the same time exclude each other,
+   * and an operation that does not begin uses no approval.
    * @returns whether the person could use it for this operation; otherwise the transaction must not commit.
    */
   async use(
@@ -329,14 +339,17 @@ export class Approvals {
     const values = [person, digestOf(operation), nowOf(clock), operation.events, approvalId] as const;
     const { rowCount } = await query(transaction, USE, values);
     if (rowCount !== 1) return false;
-    // After the update, which has seen no decision that this statement does not see.
+    // This read comes after the update, because the update has seen every decision that this statement sees.
     const row = await this.#read(transaction, clock, approvalId);
     // guard(true): a request and decisions that the admin API did not sign are no approval
     // fails: packages/server/src/approvals/approvals.test.ts › a login of the database
     return row !== undefined && this.#isSigned(row);
   }
 
-  /** Approvals of the operation that were used first in the last 24 hours, for one that an approval allows several times. */
+  /**
+   * Approvals of the operation that were first used in the last 24 hours, for an operation that an approval allows
+   * several times.
+   */
   async findInUse(
     executor: Executor,
     clock: Clock,
@@ -348,8 +361,9 @@ export class Approvals {
   }
 
   /**
-   * Records the decision of a person, for one of the needed roles that they have and no other person has decided.
-   * @returns whether it counts.
+   * Records the decision of a person for one of the needed roles that the person has and for which no other person has
+   * decided.
+   * @returns whether the decision counts.
    */
   async decide(executor: Executor, clock: Clock, { approvalId, person, roles, decision }: Decision): Promise<boolean> {
     const row = await this.#read(executor, clock, approvalId);
@@ -365,7 +379,7 @@ export class Approvals {
     return rowCount === 1;
   }
 
-  /** Newest first. */
+  /** Lists approvals, newest first. */
   async list(executor: Executor, clock: Clock, page: KeysetPage = FIRST_PAGE): Promise<readonly ApprovalRow[]> {
     const [at = null, id = null] = positionValues(page, 1);
     const { rows } = await query(executor, LIST, [nowOf(clock), at, id, page.limit]);
@@ -377,7 +391,10 @@ export class Approvals {
     return row && this.#shown(row);
   }
 
-  /** Counts approvals of the last 30 days that the admin API did not sign, or with a decision that it did not. */
+  /**
+   * Counts approvals of the last 30 days that the admin API did not sign, or that have a decision without its
+   * signature.
+   */
   async countChanged(executor: Executor, clock: Clock): Promise<number> {
     const { rows } = await query(executor, FIND_RECENT, [nowOf(clock)]);
     return rows.filter((row) => !this.#isSigned(row)).length;

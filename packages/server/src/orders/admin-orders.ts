@@ -1,4 +1,4 @@
-/** Orders of the admin API: given by one of its processes, applied and ended by a worker. */
+/** Orders of the admin API. One of its processes places an order, and a worker applies and ends it. */
 import type { Clock } from "../ports.ts";
 import type { Connection, Executor } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";
@@ -22,7 +22,7 @@ export interface OrderRow {
   readonly progress: string | null;
 }
 
-/** Open orders of one person: a worker that is away must not let them grow without limit. */
+/** Maximum number of open orders of one person, so that they can't grow without limit while no worker runs. */
 export const MAX_OPEN = 100;
 
 const INSERT = sql(
@@ -49,7 +49,7 @@ const INSERT = sql(
   ],
 );
 
-/** @param input sealed. @returns `false` where the person has too many open orders. */
+/** @param input the sealed input. @returns `false` if the person has too many open orders. */
 export async function insertOrder(
   executor: Executor,
   order: OrderRecord & { readonly input: Buffer; readonly mac: Buffer },
@@ -96,7 +96,7 @@ const LIST = sql(
   COLUMNS,
 );
 
-/** Lists orders, newest first. @param person of whom; `undefined`: of all. */
+/** Lists orders, newest first. @param person the person who placed them; `undefined` for the orders of all people. */
 export async function listOrders(
   executor: Executor,
   clock: Clock,
@@ -113,7 +113,7 @@ const FIND = sql(`select ${ROW}, result from admin_order where order_id = $2`, [
 });
 
 export type OrderWithResult = OrderRow & {
-  /** Sealed. */
+  /** The sealed result. */
   readonly result: Buffer | null;
 };
 
@@ -187,16 +187,16 @@ const TAKE = sql(
 );
 
 export interface TakenOrder extends OrderRecord {
-  /** Sealed. */
+  /** The sealed input. */
   readonly input: Buffer;
   readonly mac: Buffer;
-  /** How often it was started, this time included. */
+  /** The number of starts, including this one. */
   readonly tries: number;
-  /** The record of its check: only where a worker has signed it may the order have taken effect. */
+  /** The record of its check. The order may have taken effect only if a worker has signed this record. */
   readonly check: OrderCheck | undefined;
 }
 
-/** Begins the oldest open order of a route. @param session has the lock of the route. */
+/** Begins the oldest open order of a route. @param session a session that has the lock of the route. */
 export async function takeOrder(session: Connection, clock: Clock, route: string): Promise<TakenOrder | undefined> {
   const [row] = (await query(session, TAKE, [route, nowOf(clock)])).rows;
   if (!row) return undefined;
@@ -220,7 +220,7 @@ const CHECK = sql(
   ["uuid", "int4", "timestamptz", "bytea"],
 );
 
-/** Records, before an order is applied, that its caller may give it. @returns whether this call did. */
+/** Records, before an order is applied, that its caller may place it. @returns whether this call made the record. */
 export async function recordChecked(
   executor: Executor,
   { orderId, tries }: Pick<TakenOrder, "orderId" | "tries">,
@@ -255,11 +255,11 @@ const END = sql(
 
 export interface OrderEnd {
   readonly state: EndState;
-  /** Sealed. */
+  /** The sealed result. */
   readonly result: Buffer;
 }
 
-/** Ends an order, once. @returns whether this call did. */
+/** Ends an order, once. @returns whether this call ended it. */
 export async function endOrder(
   executor: Executor,
   clock: Clock,
@@ -271,7 +271,7 @@ export async function endOrder(
 
 const DELETE_ENDED = sql("select delete_ended_orders($1)", ["interval"]);
 
-/** Orders are deleted a day after their end: their results may name accounts. */
+/** Deletes orders a day after their end, because their results may name accounts. */
 export async function deleteEndedOrders(executor: Executor): Promise<void> {
   await query(executor, DELETE_ENDED, ["1 day"]);
 }
@@ -285,7 +285,7 @@ const COUNT = sql(
   { changed: "int8", late: "int8" },
 );
 
-/** Orders that an operator must look at: changed ones, and ones that no worker begins. */
+/** Counts orders that an operator must examine: changed orders, and orders that no worker begins. */
 export async function countOrders(executor: Executor): Promise<{ readonly changed: number; readonly late: number }> {
   return (await query(executor, COUNT)).rows[0] ?? { changed: 0, late: 0 };
 }

@@ -1,4 +1,4 @@
-/** Seals what an order says, and signs that a process of the admin API has taken it. */
+/** Seals the content of an order, and signs that a process of the admin API has accepted the order. */
 import {
   createCipheriv,
   createDecipheriv,
@@ -12,22 +12,27 @@ import { deriveKey } from "../crypto/derive-key.ts";
 import { uuidBytes } from "../crypto/pseudonymizer.ts";
 import { PartReader, PartWriter } from "./part-codec.ts";
 
-/** That a worker found the caller of an order entitled to it. */
+/** The record that a worker has found the caller of an order entitled to it. */
 export interface OrderCheck {
-  /** RFC 3339, to the millisecond. */
+  /** The time in RFC 3339, with milliseconds. */
   readonly checkedAt: string;
   readonly mac: Buffer;
 }
 
-/** What is sealed as the input of an order. */
+/** The content that is sealed as the input of an order. */
 export interface OrderInput {
-  /** What the operation takes. */
+  /** The input of the operation. */
   readonly input: object;
-  /** Public key of the process that reads the parts of the answer, in base64url; absent where the answer is no stream. */
+  /**
+   * The public key, in base64url, of the process that reads the parts of the answer; absent if the answer is no stream.
+   */
   readonly reader_key?: string;
 }
 
-/** All that is ordered, and by whom. The input is in the MAC by its fingerprint: it is deleted when the order ends. */
+/**
+ * The content of an order, and who placed it. The MAC includes the input only by its hash, because the input is deleted
+ * when the order ends.
+ */
 export interface OrderRecord {
   readonly orderId: string;
   /** The id of the route. */
@@ -40,9 +45,9 @@ export interface OrderRecord {
   readonly sessionId: string | null;
   /** SHA-256 of the sealed input. */
   readonly inputSha256: Buffer;
-  /** RFC 3339, to the millisecond, like the next one. */
+  /** The time in RFC 3339, with milliseconds. The next time has the same form. */
   readonly requestedAt: string;
-  /** A worker begins the order before this time. */
+  /** The time before which a worker must begin the order. */
   readonly expiresAt: string;
 }
 
@@ -66,14 +71,14 @@ export class OrderCodec {
     this.#sender = deriveKey(installation, "order sender");
   }
 
-  /** AES-256-GCM with the order and the part as associated data, as `nonce (12) | ciphertext | tag (16)`. */
+  /** Seals by AES-256-GCM with the order and the part as associated data, as `nonce (12) | ciphertext | tag (16)`. */
   seal(orderId: string, part: Part, value: unknown): Buffer {
     const nonce = randomBytes(NONCE_BYTES);
     const cipher = createCipheriv(CIPHER, this.#content, nonce).setAAD(place(orderId, part));
     return Buffer.concat([nonce, cipher.update(JSON.stringify(value)), cipher.final(), cipher.getAuthTag()]);
   }
 
-  /** @returns `undefined` where the bytes were changed. */
+  /** @returns `undefined` if the bytes were changed. */
   open(orderId: string, part: Part, sealed: Buffer): unknown {
     if (sealed.length < NONCE_BYTES + TAG_BYTES) return undefined;
     const decipher = createDecipheriv(CIPHER, this.#content, sealed.subarray(0, NONCE_BYTES), {
@@ -95,13 +100,16 @@ export class OrderCodec {
     return createHmac("sha256", this.#mac).update(signed).digest();
   }
 
-  /** Whether the admin API has taken this order, with this input. */
+  /** Whether the admin API has accepted this order with this input. */
   isSigned(record: OrderRecord, input: Buffer, mac: Buffer): boolean {
     const expected = this.sign(record);
     return sha256(input).equals(record.inputSha256) && isEqual(expected, mac);
   }
 
-  /** @param checkedAt when a worker found that the caller may give the order; RFC 3339, to the millisecond. */
+  /**
+   * @param checkedAt the time at which a worker found that the caller may place the order, in RFC 3339 with
+   * milliseconds.
+   */
   signCheck(orderId: string, checkedAt: string): Buffer {
     return createHmac("sha256", this.#check)
       .update(JSON.stringify([orderId, checkedAt]))
@@ -113,12 +121,12 @@ export class OrderCodec {
     return isEqual(this.signCheck(orderId, checkedAt), mac);
   }
 
-  /** Opens the parts of an answer: one for each order. */
+  /** Makes a reader for the parts of one answer. Each order has its own. */
   partReader(): PartReader {
     return new PartReader(this.#sender);
   }
 
-  /** @param readerKey public key of the process that reads the parts. */
+  /** @param readerKey the public key of the process that reads the parts. */
   partWriter(readerKey: Buffer): PartWriter {
     return new PartWriter(this.#sender, readerKey);
   }

@@ -1,4 +1,4 @@
-/** Parts of an answer that is a stream: a worker writes them, a process of the admin API reads each once. */
+/** Parts of an answer that is a stream. A worker writes them, and a process of the admin API reads each part once. */
 import type { Executor } from "../postgres/executor.ts";
 import { query, sql } from "../postgres/statement.ts";
 
@@ -18,9 +18,9 @@ const TAKE = sql(
 const DELETE = sql("delete from admin_order_part where order_id = $1", ["uuid"]);
 
 export interface OrderPart {
-  /** From 1. */
+  /** The number, counted from 1. */
   readonly number: number;
-  /** Sealed. */
+  /** The sealed content. */
   readonly content: Buffer;
 }
 
@@ -28,12 +28,12 @@ export async function insertPart(executor: Executor, orderId: string, { number, 
   await query(executor, INSERT, [orderId, number, content]);
 }
 
-/** Counts the parts that are not read. */
+/** Counts the parts that have not been read. */
 export async function countParts(executor: Executor, orderId: string): Promise<number> {
   return (await query(executor, COUNT, [orderId])).rows[0]?.parts ?? 0;
 }
 
-/** Reads and deletes the first part that is not read. */
+/** Reads and deletes the first part that has not been read. */
 export async function takePart(executor: Executor, orderId: string): Promise<OrderPart | undefined> {
   return (await query(executor, TAKE, [orderId])).rows[0];
 }

@@ -13,7 +13,7 @@ test("a part is opened by the reader that the order names, and by no other proce
   expect(new OrderCodec(installation).partReader().open(ORDER, 1, sealed)).toBeUndefined();
 });
 
-test("a part is not opened as one of another order or place, nor changed, nor cut", () => {
+test("a part is not opened in place of another order's or another part, nor after it was changed or cut", () => {
   const reader = codec.partReader();
   const sealed = codec.partWriter(reader.publicKey).seal(ORDER, 1, [1]);
   expect(reader.open(ORDER.replace("019a", "019b"), 1, sealed)).toBeUndefined();
@@ -26,7 +26,7 @@ test("a part is not opened as one of another order or place, nor changed, nor cu
   }
 });
 
-test("a part of a writer that knows the reader's key and not the installation's is refused", () => {
+test("a part of a writer that knows the reader's key but not the installation's is refused", () => {
   const reader = codec.partReader();
   const foreign = new OrderCodec(randomBytes(32)).partWriter(reader.publicKey);
   expect(reader.open(ORDER, 1, foreign.seal(ORDER, 1, [1]))).toBeUndefined();

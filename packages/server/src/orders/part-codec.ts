@@ -1,6 +1,7 @@
 /**
- * Seals the parts of an answer to the one process that relays them. That process makes a key pair (X25519) for each
- * order and never stores it: when it has ended, nothing opens what archives and backups of the database have of a part.
+ * Seals the parts of an answer for the only process that relays them. That process makes a key pair (X25519) for each
+ * order and never stores it. After the process has ended, nothing can open the parts in archives and backups of the
+ * database.
  */
 import { createPublicKey, diffieHellman, generateKeyPairSync, type KeyObject } from "node:crypto";
 import { decrypt, encrypt } from "../crypto/authenticated-encryption.ts";
@@ -12,19 +13,19 @@ const PUBLIC_KEY_BYTES = 32;
 
 /** Opens the parts of one order. */
 export class PartReader {
-  /** 32 bytes (RFC 7748); the order names it. */
+  /** The public key of 32 bytes (RFC 7748), which the order names. */
   readonly publicKey: Buffer;
   readonly #privateKey: KeyObject;
   readonly #sender: KeyObject;
 
-  /** @param sender key of the installation: who has none of its keys makes no part. */
+  /** @param sender a key of the installation, so that a caller without its keys can't make a part. */
   constructor(sender: KeyObject, privateKey = generateKeyPairSync("x25519").privateKey) {
     this.publicKey = bytesOf(createPublicKey(privateKey));
     this.#privateKey = privateKey;
     this.#sender = sender;
   }
 
-  /** @returns `undefined` where the bytes are not this part of this order, sealed to this reader. */
+  /** @returns `undefined` if the bytes are not this part of this order, sealed for this reader. */
   open(orderId: string, number: number, sealed: Buffer): unknown {
     const publicKey = sealed.subarray(0, PUBLIC_KEY_BYTES);
     try {
@@ -48,7 +49,7 @@ export class PartWriter {
   readonly #publicKey: Buffer;
   readonly #key: KeyObject;
 
-  /** @param readerKey public key of the reader. @throws where it is no public key of X25519. */
+  /** @param readerKey the public key of the reader. @throws if it is no public key of X25519. */
   constructor(sender: KeyObject, readerKey: Buffer) {
     const { publicKey, privateKey } = generateKeyPairSync("x25519");
     this.#publicKey = bytesOf(publicKey);
@@ -56,7 +57,7 @@ export class PartWriter {
     this.#key = partKey(shared, sender, this.#publicKey, readerKey);
   }
 
-  /** AES-256-GCM, as `public key of the writer (32) | 1 | nonce (12) | ciphertext | tag (16)`. */
+  /** Seals by AES-256-GCM, as `public key of the writer (32) | 1 | nonce (12) | ciphertext | tag (16)`. */
   seal(orderId: string, number: number, value: unknown): Buffer {
     const text = Buffer.from(JSON.stringify(value));
     return Buffer.concat([this.#publicKey, encrypt(this.#key, VERSION, place(VERSION, orderId, number), text)]);

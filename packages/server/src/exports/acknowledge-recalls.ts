@@ -6,7 +6,7 @@ import { acknowledgeRecalls, findRecalls, isOpen } from "./recalls.ts";
 
 /**
  * Records that the recipient has deleted the recalled rows of an export.
- * @returns the number of recalls. @throws state-conflict where none is open.
+ * @returns the number of recalls. @throws state-conflict if none is open.
  */
 export function acknowledgeOpenRecalls(
   { administration, audit }: { readonly administration: OwnerDatabase; readonly audit: AuditSigner },

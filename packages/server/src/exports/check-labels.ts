@@ -19,7 +19,7 @@ export interface LabelSource {
 export interface CheckedLabels {
   readonly sha256: string;
   readonly rows: number;
-  /** The first problems, each with its line. */
+  /** The first problems, each with its line number. */
   readonly problems: readonly string[];
   readonly problemCount: number;
 }
@@ -29,7 +29,10 @@ interface LabelAt {
   readonly label: Label;
 }
 
-/** Reads the whole file, and names each row that can't be exported. @param executor absent: accounts may be unknown. */
+/**
+ * Reads the whole file, and reports each row that can't be exported. @param executor if it is absent, unknown accounts
+ * are allowed.
+ */
 export async function checkLabels(
   source: LabelSource,
   now: number,
@@ -78,7 +81,10 @@ async function* hashing(chunks: AsyncIterable<Uint8Array>, hash: Hash): AsyncGen
   }
 }
 
-/** Labels in batches, of a file without problems. @returns its SHA-256, which shows whether it was changed meanwhile. */
+/**
+ * Reads labels in batches from a file without problems. @returns the SHA-256 of the file, which shows whether the file
+ * has changed in the meantime.
+ */
 export async function* labelBatches(source: LabelSource, now: number): AsyncGenerator<readonly Label[], string> {
   const sha256 = createHash("sha256");
   let batch: Label[] = [];

@@ -26,17 +26,17 @@ import { finishExport, insertExport, insertSubjects, type Recipient } from "./ex
 import { type ExportAgent, type OnRecord, requireExport } from "./run-export.ts";
 import { SeenLines } from "./seen-lines.ts";
 
-/** Events whose bytes are in memory at once, and which one transaction of audit entries names. */
+/** Number of events whose bytes are in memory at the same time, and which one transaction of audit entries names. */
 const PAGE = 50;
-/** Events that are counted at once. */
+/** Number of events that are counted at a time. */
 const COUNTED = 1_000;
 
-/** Restricted events are never selected. */
+/** The events to export. Restricted events are never selected. */
 export type EventSelection =
   | { readonly eventIds: readonly string[] }
   | { readonly filter: Pick<EventFilter, "account" | "actionId" | "actionType" | "from"> & { readonly to: number } };
 
-/** What an approver sees. */
+/** The numbers that an approver sees. */
 export interface SelectedEvents {
   readonly events: number;
   readonly accounts: number;
@@ -110,7 +110,7 @@ export interface EventExportOrder extends Recipient {
   readonly agent: ExportAgent;
 }
 
-/** Begins an export: its record and its audit entry exist when the promise resolves. @returns the file. */
+/** Begins an export. Its record and its audit entry exist when the promise resolves. @returns the parts of the file. */
 export async function runEventExport(
   ports: EventExportPorts,
   order: EventExportOrder,
@@ -185,7 +185,7 @@ async function* partsOf(
   yield { manifest };
 }
 
-/** Base64 keeps every byte; a text of JSON would not keep bytes that are not UTF-8. */
+/** The bytes as Base64, which keeps every byte. JSON text would not keep bytes that are not UTF-8. */
 const bytesOf = (exact: Buffer | undefined): object =>
   exact
     ? {
@@ -197,14 +197,14 @@ const bytesOf = (exact: Buffer | undefined): object =>
 
 interface Released {
   readonly event: ListedEvent;
-  /** Absent for what can't be opened. */
+  /** The exact bytes; absent if the event can't be opened. */
   readonly exact: Buffer | undefined;
 }
 
 /**
  * Reads the bytes of events. Audit entries that name each event are committed before. What was erased or restricted
  * meanwhile is left out.
- * @throws state-conflict where the case is no longer open.
+ * @throws state-conflict if the case is no longer open.
  */
 async function release(
   { pool, audit, sealer, clock }: EventExportPorts,
@@ -245,7 +245,7 @@ async function readSelected(
     return { eventId, purpose, receivedAt: Date.parse(received_at) };
   });
   const found = new Map((await readEvents(executor, keys)).map((event) => [event.eventId, event]));
-  // Copies that holds keep are in no partition.
+  // Copies that holds keep are in no partition, so they are read separately.
   for (const { eventId } of keys.filter((key) => !found.has(key.eventId))) {
     const copy = await findEvent(executor, eventId);
     if (copy) found.set(eventId, copy);

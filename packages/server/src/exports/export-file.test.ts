@@ -9,7 +9,7 @@ const folder = useFolder();
 const names = async (): Promise<readonly string[]> => (await readdir(folder())).toSorted();
 
 describe("the file of an export", () => {
-  it("is under its name when it is whole, and not before", async () => {
+  it("has its name only when it is complete", async () => {
     const path = join(folder(), "whole");
     const before = await withNewFile(path, async (sink) => {
       await sink.append(Buffer.from("ab"));
@@ -21,7 +21,7 @@ describe("the file of an export", () => {
     expect(await names()).toEqual(["whole"]);
   });
 
-  it("is deleted if the work fails, and replaces no file that was made meanwhile", async () => {
+  it("is deleted if the work fails, and replaces no file that was made in the meantime", async () => {
     const path = join(folder(), "other");
     const failing = withNewFile(path, async () => {
       throw new Error("a test");
@@ -33,7 +33,7 @@ describe("the file of an export", () => {
     expect(await readFile(path, "utf8")).toBe("mine");
   });
 
-  it("is not written over what a killed process has left", async () => {
+  it("is not written over a part that a killed process has left", async () => {
     const path = join(folder(), "left");
     await writeFile(`${path}.partial`, "a");
     const writing = withNewFile(path, async () => {});
@@ -41,7 +41,7 @@ describe("the file of an export", () => {
     expect(await readFile(`${path}.partial`, "utf8")).toBe("a");
   });
 
-  it("is deleted where it is not whole: it ends before its manifest, or differs from it", async () => {
+  it("is deleted if it ends before its manifest, or differs from it", async () => {
     const bytes = { bytes: Buffer.from("ab") };
     const other = { manifest: { file: { sha256: "of other bytes" } } } as ExportPart;
     for (const given of [[bytes], [bytes, other]]) {

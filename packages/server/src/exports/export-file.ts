@@ -6,7 +6,7 @@ import { OperatorError } from "../errors/operator-error.ts";
 import { syncFolder, writeExclusively } from "../files/durable-file.ts";
 import type { ExportPart } from "./export-parts.ts";
 
-/** Where the bytes of an export go. */
+/** The destination of an export's bytes. */
 export interface ExportSink {
   append(bytes: Uint8Array): Promise<void>;
   /** Resolves when all bytes are durable. */
@@ -17,7 +17,7 @@ export const manifestOf = (path: string): string => `${path}.manifest.json`;
 
 /**
  * Writes the file of an export, and its manifest when the file is durable.
- * @throws output-failed; dependency-unavailable where it is not whole.
+ * @throws output-failed; dependency-unavailable if the file is incomplete.
  */
 export async function writeExport<Manifest extends ExportManifest>(
   path: string,
@@ -50,8 +50,8 @@ const notWhole = (): OperatorError =>
 const draftOf = (path: string): string => `${path}.partial`;
 
 /**
- * Runs `work` on a new file that only its owner can read. Under its name there is a whole file or none; a process that is
- * killed leaves a part of it next to it. The file is deleted where the work fails.
+ * Runs `work` on a new file that only its owner can read. Under its name there is a complete file or none. A process
+ * that is killed leaves a part of the file under another name. If the work fails, the file is deleted.
  * @throws output-failed where it can't be written, also where a process that was killed has left a part.
  */
 export async function withNewFile<T>(path: string, work: (sink: ExportSink) => Promise<T>): Promise<T> {
@@ -83,8 +83,8 @@ export async function withNewFile<T>(path: string, work: (sink: ExportSink) => P
 const NO_LINKS = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
 
 /**
- * Gives the draft its name, and replaces no file that was made meanwhile. Without links, a process that is killed at this
- * moment leaves an empty file.
+ * Gives the draft its name, and replaces no file that was made in the meantime. On a file system without links, a
+ * process that is killed at this moment leaves an empty file.
  */
 async function publish(draft: string, path: string): Promise<void> {
   try {

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { ExportManifest } from "@device-risk-signals/admin-api";
 
-/** What is appended to the file, or its manifest at the end: without it, the file is not whole. */
+/** Bytes that are appended to the file, or its manifest at the end. Without a manifest the file is incomplete. */
 export type ExportPart<Manifest = ExportManifest> = { readonly bytes: Uint8Array } | { readonly manifest: Manifest };
 
 /** Collects bytes between two parts, and measures all of them. */
@@ -17,7 +17,7 @@ export class MeasuredBytes {
     this.#waiting.push(bytes);
   }
 
-  /** What was appended since the last call. */
+  /** Returns the bytes that were appended since the last call. */
   *take(): Generator<{ readonly bytes: Uint8Array }> {
     const waiting = this.#waiting;
     this.#waiting = [];

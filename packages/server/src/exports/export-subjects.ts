@@ -1,16 +1,16 @@
 import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
 import type { ExportedSubject } from "./export-table.ts";
 
-/** Whose data a row has. */
+/** The event whose data a row has. */
 export interface ExportedEvent {
   readonly account: string;
-  /** Code of the purpose. */
+  /** The code of the purpose. */
   readonly purpose: number;
   readonly actionId: string;
   readonly eventId: string;
 }
 
-/** What an erasure may name that the row has data of. */
+/** The subjects of possible erasures that the row's data belongs to. */
 export function subjectsOf(
   pseudonymizer: Pseudonymizer,
   row: number,

@@ -1,4 +1,7 @@
-/** Exports of feature values and of raw events: what was handed out, to whom, why and until when, and of whom it is. */
+/**
+ * Records of exports of feature values and of raw events: what was exported, to whom, why and until when, and whose
+ * data it is.
+ */
 import type { EXPORT_CLOCKS, ExportManifest, FEATURE_FORMATS } from "@device-risk-signals/admin-api";
 import type { Executor, OwnerConnection, OwnerTransaction } from "../postgres/executor.ts";
 import { byteaArray, int4Array } from "../postgres/binary-array.ts";
@@ -6,30 +9,36 @@ import { instant } from "../postgres/instant.ts";
 import { isAfter, type KeysetPage, positionValues } from "../postgres/keyset.ts";
 import { narrowed, query, queryRow, sql } from "../postgres/statement.ts";
 
-/** `received`: values of events received up to the label's time; `known`: of those, values computed up to it. */
+/**
+ * `received`: values of events that were received up to the label's time. `known`: of those values, the ones that were
+ * also computed up to that time.
+ */
 export type ExportClock = (typeof EXPORT_CLOCKS)[number];
 
 export type FeatureFormat = (typeof FEATURE_FORMATS)[number];
 
-/** Who gets the file of an export, and until when. */
+/** The recipient of an export's file, and the date until which the recipient may keep the file. */
 export interface Recipient {
   readonly recipient: string;
   /** A date: `2027-01-31`. */
   readonly expiresOn: string;
 }
 
-/** What an export of features is asked for. */
+/** The content of an order for an export of features. */
 export interface ExportOrder extends Recipient {
   /** Code of the purpose. */
   readonly purpose: number;
-  /** `id@version`, in the order of the columns. */
+  /** Names `id@version` in the order of the columns. */
   readonly features: readonly string[];
   readonly clock: ExportClock;
   readonly format: FeatureFormat;
   readonly reason: string;
 }
 
-/** An export that begins. Values that are stored afterwards are not in it, as no batch is under way. */
+/**
+ * An export that begins. It does not contain values that are stored afterwards, because no batch is running at this
+ * time.
+ */
 export type NewExport = Recipient & { readonly actor: string } & (
     | (ExportOrder & { readonly labels: { readonly sha256: string; readonly rows: number } })
     | { readonly caseId: string }
@@ -94,7 +103,7 @@ export async function findExport(executor: Executor, exportId: string) {
   return (await query(executor, FIND_EXPORT, [exportId])).rows[0];
 }
 
-/** To the millisecond: pages show it so. */
+/** The start with milliseconds, because pages continue at this form. */
 const STARTED_AT = "date_trunc('milliseconds', x.started_at)";
 const LIST_EXPORTS = sql(
   `select ${EXPORT_COLUMNS} from data_export x left join purpose p on p.code = x.purpose
@@ -104,7 +113,7 @@ const LIST_EXPORTS = sql(
   EXPORT_TYPES,
 );
 
-/** Exports, newest first. */
+/** Lists exports, newest first. */
 export async function listExports(executor: Executor, page: KeysetPage): Promise<readonly ExportRow[]> {
   const [at = null, id = null] = positionValues(page, 1);
   return (await query(executor, LIST_EXPORTS, [at, id, page.limit])).rows;
@@ -120,7 +129,7 @@ export async function finishExport(owner: OwnerConnection, manifest: ExportManif
   await queryRow(owner, FINISH_EXPORT, [manifest.export_id, manifest]);
 }
 
-/** A row that is of a subject, by its keyed MAC. */
+/** A row that has data of a subject, which is named by its keyed MAC. */
 export interface ExportedSubject {
   readonly row: number;
   readonly mac: Buffer;
@@ -133,7 +142,7 @@ const INSERT_SUBJECTS = sql(
   ["uuid", "int4[]", "bytea[]"],
 );
 
-/** Records whose data is in rows, before they are written: a later erasure finds them. */
+/** Records whose data the rows contain, before the rows are written, so that a later erasure finds them. */
 export async function insertSubjects(
   executor: Executor,
   exportId: string,
@@ -158,7 +167,7 @@ const FIND_TO_RECALL = sql(
   { export_id: "uuid", recipient: "text", rows: "int4" },
 );
 
-/** Exports whose rows of a subject, by its keyed MAC, no erasure has recalled yet, oldest first. */
+/** Finds exports with rows of a subject, named by its keyed MAC, that no erasure has recalled yet; oldest first. */
 export async function findExportsToRecall(executor: Executor, mac: Buffer) {
   return (await query(executor, FIND_TO_RECALL, [mac])).rows;
 }
@@ -181,7 +190,7 @@ const LIST_OF_SUBJECT = sql(
   },
 );
 
-/** Exports that have rows of a subject, by its keyed MAC, oldest first. */
+/** Lists exports that have rows of a subject, named by its keyed MAC, oldest first. */
 export async function listExportsOf(executor: Executor, mac: Buffer) {
   return (await query(executor, LIST_OF_SUBJECT, [mac])).rows;
 }

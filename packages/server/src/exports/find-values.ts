@@ -1,4 +1,4 @@
-/** The stored values that were there as of the time of each label. */
+/** Finds the stored values that existed at the time of each label. */
 import { receivedAtOf } from "../events/read-events.ts";
 import type { FeatureSealer } from "../crypto/feature-sealer.ts";
 import type { LayerRow } from "../features/decisions.ts";
@@ -14,9 +14,9 @@ export interface FoundValues {
   readonly actionId: string;
   readonly eventId: string;
   readonly receivedAt: string;
-  /** When the last one of the values was stored. */
+  /** The time at which the last of the values was stored. */
   readonly extractedAt: string;
-  /** In the order of the features. */
+  /** The values in the order of the features. */
   readonly cells: readonly Cell[];
 }
 
@@ -32,11 +32,11 @@ export interface ValueScope {
   /** The layers of the purpose that have a feature of the export. */
   readonly layers: readonly LayerRow[];
   readonly isKnown: boolean;
-  /** Values that were stored later are not found: a timestamp of PostgreSQL. */
+  /** A timestamp of PostgreSQL. Values that were stored later are not found. */
   readonly watermark: string;
 }
 
-/** Finds the values for each label: those of the newest event that the clock allows. Restricted accounts have none. */
+/** Finds the values for each label, from the newest event that the clock allows. Restricted accounts have no values. */
 export async function findValues(
   { executor, sealer }: ValuePorts,
   { purpose, features, layers, isKnown, watermark }: ValueScope,
@@ -56,7 +56,7 @@ export async function findValues(
   const all = [...rows.values()].flat();
   const opened = await sealer.openMany(all.map(sealedOf));
   const bytesOf = new Map(all.map((row, index) => [row, opened[index]]));
-  // A feature that two layers have is of the first one.
+  // If two layers have a feature, the first one counts.
   const byLayer = layers.toSorted((a, b) => a.layer - b.layer);
   const placesOf = new Map(byLayer.map(({ layer, members }) => [layer, members.map((name) => features.indexOf(name))]));
   return labels.map((_, place) => {
@@ -80,5 +80,5 @@ export async function findValues(
   });
 }
 
-/** The event has values, and none of this feature. */
+/** The state of a feature for which the event has no value, although it has other values. */
 const NOT_COMPUTED: Cell = { value: null, state: "not-computed" };

@@ -1,4 +1,4 @@
-/** Label files: CSV (RFC 4180) with a header, or one JSON object in each line. */
+/** Reads label files: CSV (RFC 4180) with a header, or one JSON object in each line. */
 import { LABEL_COLUMNS, type LabelCells } from "./labels.ts";
 
 /** Maximum number of characters of one row. */
@@ -6,11 +6,11 @@ const MAX_ROW = 16_384;
 
 export type LabelFormat = "csv" | "jsonl";
 
-/** A row, by the number of its first line. */
+/** A row with the number of its first line. */
 export type LabelLine =
   { readonly line: number; readonly cells: LabelCells } | { readonly line: number; readonly problem: string };
 
-/** Reads rows one by one. A file whose form is wrong ends with a problem. */
+/** Reads rows one by one. If the form of the file is wrong, the last item is a problem. */
 export function readLabels(format: LabelFormat, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<LabelLine> {
   return format === "csv" ? readCsv(linesOf(chunks)) : readJsonLines(linesOf(chunks));
 }
@@ -21,7 +21,7 @@ interface Line {
 }
 
 async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
-  // It replaces what is not UTF-8, so that the row does not name another account by chance.
+  // The decoder replaces bytes that are not UTF-8, so that the row does not name another account by chance.
   const decoder = new TextDecoder();
   let rest = "";
   let line = 0;
@@ -108,7 +108,7 @@ async function* recordsOf(lines: AsyncIterable<Line>): AsyncGenerator<Line> {
 
 const CELL = /(?:"((?:[^"]|"")*)"|([^",]*))(,|$)/y;
 
-/** @returns `undefined` for wrong quotes. */
+/** @returns `undefined` if the quotes are wrong. */
 function cellsOfCsv(text: string): readonly string[] | undefined {
   const cells: string[] = [];
   CELL.lastIndex = 0;

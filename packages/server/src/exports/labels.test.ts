@@ -80,7 +80,7 @@ describe("a label", () => {
     expect(labelOf({ ...GOOD, label }, NOW)).toMatchObject({ ok: true });
   });
 
-  it("is the same as one of the same subject and instant", () => {
+  it("equals another label about the same subject and instant", () => {
     const identities = ["2025-12-31T23:00:00Z", "2026-01-01T00:00:00+01:00", "2026-01-01"].map((label_time) => {
       const result = labelOf({ ...GOOD, label_time }, NOW);
       return result.ok ? identityOf(result.label) : undefined;
@@ -90,7 +90,7 @@ describe("a label", () => {
   });
 });
 
-test("lines with the same text are found among many", () => {
+test("lines with the same text are found among many lines", () => {
   const seen = new SeenLines();
   const lines = Array.from({ length: 20_000 }, (_, index) => index + 1);
   expect(lines.filter((line) => seen.see(`text ${line}`, line) !== undefined)).toEqual([]);

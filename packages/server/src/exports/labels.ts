@@ -1,4 +1,4 @@
-/** Rows of a label file: what is to be learnt about an account, an action or an event, and as of when. */
+/** Rows of a label file: a label about an account, an action or an event, at one time. */
 import { type Instant, parseDateTime } from "@device-risk-signals/contract";
 import { accountOf } from "../identifiers/account.ts";
 import { isUuid } from "../identifiers/uuidv7.ts";
@@ -6,17 +6,17 @@ import { isUuid } from "../identifiers/uuidv7.ts";
 /** Maximum number of characters of an action id and of a label. */
 const MAX_LENGTH = 128;
 
-/** What a label is about. */
+/** The subject of a label. */
 export type LabelSubject =
   | { readonly kind: "account"; readonly account: string }
   | { readonly kind: "action"; readonly account: string; readonly actionId: string }
   | { readonly kind: "event"; readonly account: string; readonly eventId: string };
 
 export interface Label {
-  /** `account` is empty where the row names none. */
+  /** The subject. `account` is empty if the row names none. */
   readonly subject: LabelSubject;
   readonly at: Instant;
-  /** The text in the file. */
+  /** The time as text in the file. */
   readonly labelTime: string;
   readonly label: string;
 }
@@ -28,7 +28,7 @@ export const LABEL_COLUMNS = ["account", "action_id", "event_id", "label_time", 
 
 export type LabelCells = Partial<Readonly<Record<(typeof LABEL_COLUMNS)[number], string>>>;
 
-/** A spreadsheet runs a cell that begins so. */
+/** Matches the start of a cell that a spreadsheet would run. */
 const FORMULA = /^[=+\-@\t\r\uFF0B\uFF0D\uFF1D\uFF20]/u;
 const NUMBER = /^[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
@@ -52,7 +52,7 @@ export function labelOf(cells: LabelCells, now: number): LabelResult {
 
 const problem = (text: string): LabelResult => ({ ok: false, problem: text });
 
-/** @returns a text that says what is wrong. */
+/** @returns the subject, or a text that describes the problem. */
 function subjectOf({ account: name = "", action_id: actionId = "", event_id: eventId = "" }: LabelCells) {
   const account = name === "" ? "" : accountOf(name);
   if (account === undefined) return "account is not a name of an account";
@@ -68,7 +68,7 @@ function subjectOf({ account: name = "", action_id: actionId = "", event_id: eve
   return account === "" ? "none of account, action_id and event_id is given" : ({ kind: "account", account } as const);
 }
 
-/** Equal for two labels about one subject as of one instant. */
+/** A text that is equal for two labels about the same subject and instant. */
 export function identityOf({ subject, at }: Label): string {
   const { kind, account } = subject;
   const id = kind === "action" ? subject.actionId : kind === "event" ? subject.eventId : "";

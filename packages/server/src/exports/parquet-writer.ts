@@ -8,10 +8,10 @@ import {
   type TableWriter,
 } from "./table-writer.ts";
 
-/** Number of rows that are in memory at once: a row group. */
+/** Number of rows in memory at the same time, which form a row group. */
 const GROUP = 2_000;
 
-/** Bytes of a Parquet file that are not written yet. */
+/** Bytes of a Parquet file that have not been written yet. */
 class Pending extends ByteWriter {
   /** Returns them, and empties the buffer. */
   take(): Uint8Array {
@@ -39,7 +39,7 @@ interface Column {
   readonly valueOf: (row: TableRow) => Cell["value"];
 }
 
-/** Writes a row group as soon as it is full: memory does not grow with the number of rows. */
+/** Writes each row group as soon as it is full, so that memory does not grow with the number of rows. */
 export function createParquetWriter(tableColumns: readonly TableColumn[], append: Append): TableWriter {
   const pending = new Pending();
   const columns = columnsOf(tableColumns);

@@ -1,4 +1,4 @@
-/** What was erased after it had been exported: the recipient is asked to delete these rows. */
+/** Recalls of data that was erased after its export. The recipient is asked to delete these rows. */
 import type { Executor, OwnerTransaction } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";
 import { query, sql } from "../postgres/statement.ts";
@@ -12,7 +12,7 @@ const FIND_RECALLED_ROWS = sql(
   { row_number: "int4" },
 );
 
-/** The numbers of the rows of an export whose values were erased since. */
+/** The numbers of the rows of an export whose values were erased after the export. */
 export async function findRecalledRows(executor: Executor, exportId: string): Promise<readonly number[]> {
   return (await query(executor, FIND_RECALLED_ROWS, [exportId])).rows.map(({ row_number }) => row_number);
 }
@@ -42,7 +42,7 @@ export interface RecallFilter {
   readonly erasureId?: string;
 }
 
-/** Recalls, one for each erasure and export. A recall is open until the recipient has acknowledged it. */
+/** Finds recalls. There is one for each erasure and export, and it is open until the recipient has acknowledged it. */
 export async function findRecalls(executor: Executor, { exportId, erasureId }: RecallFilter) {
   return (await query(executor, FIND_RECALLS, [exportId ?? null, erasureId ?? null])).rows;
 }

@@ -1,4 +1,4 @@
-/** From labels to an export of feature values, and what is recalled of it. */
+/** Tests of exports of feature values from labels, and of their recalls. */
 import { createHash } from "node:crypto";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -167,7 +167,7 @@ describe("an export", () => {
     expect(JSON.parse(await readFile(path("ordered.jsonl.manifest.json"), "utf8"))).toEqual(manifest);
   });
 
-  it("by the clock of what was known holds nothing that was extracted after the time of the label", async () => {
+  it("contains, by the clock of known values, nothing that was extracted after the time of the label", async () => {
     await store("known", true, 2);
     await extract();
     const labels = await labelFile("known", `known,,,${ago(1)},good`, `known,,,${ago(0)},good`);
@@ -175,7 +175,7 @@ describe("an export", () => {
     expect((await read("known.jsonl")).map((row) => row["root__v1"])).toEqual([null, true]);
     await run({ labels, out: "received.jsonl" });
     expect((await read("received.jsonl")).map((row) => row["root__v1"])).toEqual([true, true]);
-    // An event that was received before the label, and whose values came later, hides no earlier one.
+    // An event that was received before the label, but whose values came later, does not hide an earlier event.
     await store("known", false, 1);
     const between = await labelFile("between", `known,,,${ago(0)},good`);
     await extract();
@@ -183,7 +183,7 @@ describe("an export", () => {
     expect((await read("between.jsonl")).map((row) => row["root__v1"])).toEqual([true]);
   });
 
-  it("names bad rows by their lines before anything is recorded or written", async () => {
+  it("reports bad rows by their line numbers before anything is recorded or written", async () => {
     await store("good", true);
     await extract();
     const labels = await labelFile(
@@ -242,7 +242,7 @@ describe("an export", () => {
     expect(audit).toContainEqual(expect.objectContaining({ operation: "export.run", reason: "model 4711" }));
   });
 
-  it("is repeated with the same bytes, although more values were stored since", async () => {
+  it("is repeated with the same bytes, although more values were stored since then", async () => {
     await store("repeated", true, 1);
     await extract();
     const labels = await labelFile("repeated", `repeated,,,${ago(0)},good`);
@@ -277,7 +277,7 @@ describe("an export", () => {
     expect((await exporting.started).file.rows).toBe(1);
   });
 
-  it("is verified by its bytes: a file that differs or has no manifest is an error", async () => {
+  it("is verified by its bytes, and a file that differs or has no manifest is an error", async () => {
     const labels = await labelFile("verified", `good,,,${ago(0)},good`);
     const { export_id, file } = await run({ labels, out: "verified.jsonl" });
     const [verified] = await done("export", "verify", path("verified.jsonl"));
@@ -289,7 +289,7 @@ describe("an export", () => {
   });
 });
 
-it("an export that is killed is absent or whole, and another one next to it is whole", async () => {
+it("that is killed is absent or complete, and another one next to it is complete", async () => {
   await store("killed", true, 2);
   await extract();
   const start = Date.now() - 3_600_000;
@@ -316,7 +316,7 @@ it("an export that is killed is absent or whole, and another one next to it is w
   expect(begun, "none was killed before it began to write").toBe(rounds(1, 100));
 });
 
-/** Commands of a person through the admin API; another one approves what they ask for. */
+/** Runs commands of a person through the admin API. Another person approves what they request. */
 async function through(person: string, ...roles: readonly Role[]) {
   const remote = { DRS_ADMIN_URL: listener.url, DRS_ADMIN_TOKEN: await listener.token(roles, { person }) };
   const ask = (...args: readonly string[]): Promise<Printed> => runInProcess(remote, ...args);
@@ -381,7 +381,7 @@ describe("an export through the admin API", () => {
     );
   });
 
-  it("names bad rows of labels, and writes nothing", async () => {
+  it("reports bad rows of labels, and writes nothing", async () => {
     const { ask } = await through("anna", "analyst");
     const labels = await labelFile("bad-remote", `good,,,2999-01-01,good`);
     const wanted = asked({ labels, out: "bad-remote.jsonl" });
@@ -401,7 +401,7 @@ describe("an export of raw events", () => {
   };
   const ofAccount = ["--account", "raw"];
 
-  it("has the exact bytes, marks what is held, leaves out what is restricted, and is in the audit event by event", async () => {
+  it("has the exact bytes, marks held events, leaves out restricted ones, and is in the audit event by event", async () => {
     const exact = `{"n": 1.0, "text": "\u00e4\\u0000", "probes": {}}\n`;
     const events = [
       await past.store(3, { account: "raw" }, exact),
@@ -456,7 +456,7 @@ describe("an export of raw events", () => {
     await done("hold", "lift", String(hold?.["hold_id"]), "--reason", "it was resolved", "--yes");
   });
 
-  it("beyond its case needs an approval, which says how many events that are", async () => {
+  it("beyond its case needs an approval, which has the number of these events", async () => {
     await store("raw-2", true, 1, { actionType: "transfer" });
     const wanted = ["--type", "transfer"];
     const direct = await drs(...rawOf(await openCase(...ofAccount), "beyond.ndjson", ...wanted));
@@ -577,7 +577,7 @@ describe("an erasure after an export", () => {
     expect(await done("export", "recall", export_id)).toMatchObject([{ rows: [1, 3] }, { rows: [2] }]);
   });
 
-  it("recalls the rows also where the event and its values have expired; a request stays open until its exports are recalled", async () => {
+  it("recalls the rows even if the event and its values have expired, and a request stays open until its exports are recalled", async () => {
     await store("expired", true, 1);
     const single = await store("single", true, 1);
     await extract();

@@ -40,10 +40,10 @@ export interface ExportPorts {
   readonly onProgress: (rows: number) => void;
 }
 
-/** Who asks for an export, and the approval of it. */
+/** The person who requests an export, and its approval. */
 export type ExportAgent = Agent & Pick<AuditEntry, "approvalId">;
 
-/** What the values of an export are read from and how they are shown. */
+/** The layers and features from which the values of an export are read, and how they are written. */
 interface Plan {
   readonly columns: readonly (TableColumn & Omit<FeatureExportManifest["columns"][number], "states">)[];
   readonly layers: readonly LayerRow[];
@@ -51,7 +51,8 @@ interface Plan {
 
 /**
  * Checks the whole order before anything is recorded or written.
- * @throws input-invalid that names bad labels by their lines, not-found for features that the purpose does not have.
+ * @throws input-invalid, which reports bad labels by their line numbers; not-found for features that the purpose does
+ * not have.
  */
 export async function prepareExport(
   { executor, clock }: Pick<ExportPorts, "executor" | "clock">,
@@ -101,8 +102,8 @@ async function planOf(executor: Executor, purpose: number, features: readonly st
 export type OnRecord = (owner: OwnerTransaction) => Promise<void>;
 
 /**
- * Begins an export that `prepareExport` has checked: its record and its audit entry exist when the promise resolves.
- * @returns the file.
+ * Begins an export that `prepareExport` has checked. Its record and its audit entry exist when the promise resolves.
+ * @returns the parts of the file.
  */
 export async function runExport(
   ports: ExportPorts,
@@ -167,13 +168,13 @@ export async function requireFeatureExport(executor: Executor, exportId: string)
   if (record.kind !== "features") {
     throw new OperatorError("state-conflict", `Export ${exportId} is of raw events: run drs export raw again.`);
   }
-  // A constraint of the table.
+  // A constraint of the table guarantees the other members.
   return record as FeatureExport;
 }
 
 /**
- * Begins to write an export again, without the rows of what was erased since.
- * @returns the file. @throws input-invalid for other labels than those of the export.
+ * Writes an export again, without the rows whose values were erased after it.
+ * @returns the parts of the file. @throws input-invalid if the labels are not those of the export.
  */
 export async function repeatExport(
   ports: ExportPorts,
@@ -262,11 +263,11 @@ async function* partsOf(
 interface FoundBatch {
   readonly labels: readonly NumberedLabel[];
   readonly found: readonly (FoundValues | undefined)[];
-  /** Number of labels, omitted ones included. */
+  /** The number of labels, including omitted ones. */
   readonly size: number;
 }
 
-/** @throws input-invalid where the labels changed meanwhile. */
+/** @throws input-invalid if the labels have changed in the meantime. */
 async function* foundBatches(
   { executor, featureSealer: sealer, clock }: ExportPorts,
   record: FeatureExport,
@@ -287,7 +288,7 @@ async function* foundBatches(
   }
 }
 
-/** Begins with the next item before the current one is processed. */
+/** Requests the next item before the current one is processed. */
 async function* oneAhead<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
   let next = items.next();
   try {
@@ -333,7 +334,7 @@ function rowOf({ row, label }: NumberedLabel, found: FoundValues | undefined, co
   };
 }
 
-/** Nothing was found for the label. */
+/** The cell of a label for which nothing was found. */
 const NO_ROW: Cell = { value: null, state: "no-row" };
 
 function count(counts: readonly Record<string, number>[], cells: readonly Cell[]): void {

@@ -1,15 +1,15 @@
 import { hash } from "node:crypto";
 
-/** Three numbers for each text: two of its hash, and its line. */
+/** The memory of each text consists of three numbers: two of its hash, and its line. */
 const WIDTH = 3;
 
-/** Finds texts that were seen before: 12 bytes for each and some free space, so that millions fit into memory. */
+/** Finds texts that occurred before. Each text takes 12 bytes and some free space, so that millions fit into memory. */
 export class SeenLines {
   #slots = 1 << 12;
   #table = new Uint32Array(this.#slots * WIDTH);
   #count = 0;
 
-  /** @returns the line of the same text, if it was seen before. */
+  /** @returns the line of the same text, if the text occurred before. */
   see(text: string, line: number): number | undefined {
     const digest = hash("sha256", text, "buffer");
     const [a, b] = [digest.readUInt32LE(0), digest.readUInt32LE(4)];
@@ -22,7 +22,9 @@ export class SeenLines {
     return undefined;
   }
 
-  /** @returns the place of the hash, or a free one. A line is at least 1. */
+  /**
+   * @returns the position of the hash, or a free position. Line numbers start at 1, so that 0 marks a free position.
+   */
   #find(a: number, b: number): number {
     for (let slot = a % this.#slots; ; slot = (slot + 1) % this.#slots) {
       const at = slot * WIDTH;

@@ -54,14 +54,14 @@ describe("an export", () => {
     expect(empty).toBe("2,2026-01-02,-1,,,,no-row,,no-row,,no-row,,no-row");
   });
 
-  it("is JSON lines with null for each state without a value", async () => {
+  it("is JSON lines with null for each state that has no value", async () => {
     const lines = (await write("jsonl", [FULL], [EMPTY])).toString().trimEnd().split("\n");
     const [full, empty] = lines.map((line) => JSON.parse(line) as unknown);
     expect(full).toMatchObject({ row: 1, label: 'fraud, "1"', root__v1: false, root__v1__state: "observed" });
     expect(empty).toMatchObject({ row: 2, received_at: null, root__v1: null, root__v1__state: "no-row" });
   });
 
-  it("is Parquet with typed columns, the same bytes for each division into batches", async () => {
+  it("is Parquet with typed columns, and has the same bytes for each division into batches", async () => {
     const rows = Array.from({ length: 5_200 }, (_, index) => ({ ...(index % 2 === 0 ? FULL : EMPTY), row: index + 1 }));
     const file = await write("parquet", rows);
     expect(await write("parquet", rows.slice(0, 1_000), rows.slice(1_000))).toEqual(file);
@@ -71,7 +71,7 @@ describe("an export", () => {
     expect(read[5_199]).toMatchObject({ row: 5_200n, root__v1: null, root__v1__state: "no-row", label: "-1" });
   });
 
-  it("is Parquet without rows where all were left out", async () => {
+  it("is Parquet without rows if all rows were left out", async () => {
     expect(await readParquet(await write("parquet"))).toEqual([]);
   });
 

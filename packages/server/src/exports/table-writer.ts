@@ -1,23 +1,23 @@
-/** The forms of an export: CSV, JSON lines and Parquet. The same rows give the same bytes. */
+/** The formats of an export: CSV, JSON lines and Parquet. The same rows give the same bytes. */
 import type { Output } from "@device-risk-signals/features";
 import type { FeatureFormat } from "./export-table.ts";
 import { isFormula } from "./labels.ts";
 
 export interface Cell {
-  /** `null` in each state but `observed`. */
+  /** The value; `null` in each state except `observed`. */
   readonly value: boolean | number | string | null;
   readonly state: string;
 }
 
 export interface TableRow {
-  /** The number of the label, from 1 on. */
+  /** The number of the label, counted from 1. */
   readonly row: number;
   readonly labelTime: string;
   readonly label: string;
-  /** `null` where no values were found. */
+  /** The time of receipt; `null` if no values were found. */
   readonly receivedAt: string | null;
   readonly extractedAt: string | null;
-  /** In the order of the columns. */
+  /** The cells in the order of the columns. */
   readonly cells: readonly Cell[];
 }
 
@@ -27,7 +27,7 @@ export interface TableColumn {
 }
 
 export interface TableWriter {
-  /** Appends the rows, and what they complete. */
+  /** Appends the rows, and writes the bytes that are complete. */
   write(rows: readonly TableRow[]): Promise<void>;
   end(): Promise<void>;
 }
@@ -63,7 +63,7 @@ const csvLine = ({ row, labelTime, label, receivedAt, extractedAt, cells }: Tabl
 
 const csvRow = (values: readonly Cell["value"][]): string => `${values.map(csvCell).join(",")}\n`;
 
-/** A text that a spreadsheet would run begins with an apostrophe. */
+/** A text that a spreadsheet would run gets an apostrophe at its start. */
 export function csvCell(value: Cell["value"]): string {
   const text = String(value ?? "");
   // guard(false): no export has a cell that a spreadsheet runs

@@ -315,4 +315,19 @@ describe("retention", () => {
     expect(await rowsOf("kept")).toBe(0);
     expect(await read({ account: "kept" }), "as a copy").toEqual([kept.eventId]);
   });
+
+  it("keeps the values of held events that were moved, next to those of held events that were not", async () => {
+    await applyPeriod(opened.environment, folder(), "PT1H", "P30D");
+    const moved = await storeWithValues("both");
+    const why = ["--reason", "dispute", "--approver", "J. Doe", "--review", "2999-01-31"];
+    await drs("hold", "add", "--account", "both", ...why);
+    await advanceClock(opened.environment, 3 * 3_600_000);
+    await retention();
+    expect((await opened.owner.query("select from held_event where account = 'both'")).rowCount).toBe(1);
+    await applyPeriod(opened.environment, folder(), "P90D", "P30D");
+    const stays = await storeWithValues("both");
+    await advanceClock(opened.environment, 40 * DAY_MS);
+    await retention();
+    expect((await read({ account: "both" })).toSorted()).toEqual([moved.eventId, stays.eventId].toSorted());
+  });
 });

@@ -160,6 +160,9 @@ describe("a log that was changed by an attacker without keys", () => {
     const lane = new Lane(INGEST);
     const twice = [...lane.sign([ingested(1)]), ...lane.sign([ingested(2)])];
     expect(kindsOf(await verify(logOf(twice, [2]).items))).toEqual(["forked"]);
+    const ofPerson = new Lane(DIRECT);
+    const both = [...ofPerson.sign([read(1)]), ...ofPerson.sign([read(2)])];
+    expect(kindsOf(await verify(logOf(both, [2]).items)), "whichever surface").toEqual(["forked"]);
   });
 
   it("names the truncated leaves, also if the checkpoints were rolled back with the entries", async () => {

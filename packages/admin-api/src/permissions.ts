@@ -71,7 +71,7 @@ export const PERMISSIONS = {
   },
   "approvals.read": {
     meaning: "read approvals",
-    roles: { operator: "full", analyst: "full", investigator: "full", privacy: "full", auditor: "full" },
+    roles: { operator: "full", analyst: "full", investigator: "own", privacy: "full", auditor: "full" },
   },
   "approvals.decide": {
     meaning: "approve or deny what another person asked for, for the roles that it needs",

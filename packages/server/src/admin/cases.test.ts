@@ -195,6 +195,7 @@ describe("what a role may do with an approval", () => {
     expect(await decide(approvalId, "investigator-1")).toBe(false);
     expect(await decide(approvalId)).toBe(true);
     await waiting(client.call("addHold", { ...hold, review_on: "2999-02-28" }));
+    expect(await client.call("readApproval", { approval_id: approvalId })).toMatchObject({ state: "approved" });
     const { hold_id } = await client.call("addHold", hold);
     expect(await listed()).toMatchObject([{ hold_id }]);
     await waiting(client.call("addHold", hold));
@@ -249,6 +250,16 @@ describe("what a role may do with an approval", () => {
     const { tokens } = await operator.call("listAdminTokens", {});
     expect(tokens[0]).toMatchObject({ person: "j.doe", obtained_by: "person-operator" });
   });
+});
+
+it("the role investigator reads its own approvals alone", async () => {
+  const other = await listener.client(["investigator"], { person: "investigator-2" });
+  const hold = { event_id: event.eventId, reason: "order 20", approver: "J. Doe", review_on: "2999-01-31" };
+  const approval_id = await waiting(other.call("addHold", hold));
+  expect((await other.call("listApprovals", {})).approvals).toMatchObject([{ approval_id }]);
+  const { approvals } = await client.call("listApprovals", {});
+  expect(approvals.filter(({ requested_by }) => requested_by !== "investigator-1")).toEqual([]);
+  await expect(client.call("readApproval", { approval_id })).rejects.toMatchObject({ code: "not-found" });
 });
 
 it("a token that another person obtained asks as both, and obtains no further token", async () => {

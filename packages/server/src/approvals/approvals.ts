@@ -220,9 +220,10 @@ const DECIDE = sql(
 
 const LIST = sql(
   `select ${columnsAt("$1::timestamptz")} from approval a
-    where ${isAfter("a.requested_at", "$2", { "a.approval_id": "$3::uuid" })}
+    where ($5::text is null or a.requested_by = $5)
+      and ${isAfter("a.requested_at", "$2", { "a.approval_id": "$3::uuid" })}
     order by a.requested_at desc, a.approval_id limit $4::int4`,
-  ["timestamptz", "timestamptz?", "uuid?", "int4"],
+  ["timestamptz", "timestamptz?", "uuid?", "int4", "text?"],
   TYPES,
 );
 const FIND = sql(
@@ -379,10 +380,15 @@ export class Approvals {
     return rowCount === 1;
   }
 
-  /** Lists approvals, newest first. */
-  async list(executor: Executor, clock: Clock, page: KeysetPage = FIRST_PAGE): Promise<readonly ApprovalRow[]> {
+  /** Lists approvals, newest first. @param person who asked for them; absent: each person. */
+  async list(
+    executor: Executor,
+    clock: Clock,
+    page: KeysetPage = FIRST_PAGE,
+    person?: string,
+  ): Promise<readonly ApprovalRow[]> {
     const [at = null, id = null] = positionValues(page, 1);
-    const { rows } = await query(executor, LIST, [nowOf(clock), at, id, page.limit]);
+    const { rows } = await query(executor, LIST, [nowOf(clock), at, id, page.limit, person ?? null]);
     return rows.map((row) => this.#shown(row));
   }
 

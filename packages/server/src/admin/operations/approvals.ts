@@ -16,16 +16,20 @@ import { requireRecentSignIn } from "./recent-sign-in.ts";
 type Shown = Answer<"readApproval">;
 const shown = (row: ApprovalRow): Shown => ({ ...row, needed_roles: row.needed_roles as Role[] });
 
-export const listApprovals: Operation<"listApprovals"> = async ({ ports, input }) => {
+export const listApprovals: Operation<"listApprovals"> = async ({ ports, caller, scope, input }) => {
   const page = pageOf(input);
   const { approvals } = await ports.keys();
-  const rows = await approvals.list(ports.pool, ports.clock, page);
+  const person = scope === "own" ? caller.person : undefined;
+  const rows = await approvals.list(ports.pool, ports.clock, page, person);
   const next = nextOf(rows, page, ({ requested_at, approval_id }) => [requested_at, approval_id]);
   return { answer: { approvals: rows.map(shown), next }, audit: { detail: { count: rows.length } } };
 };
 
-export const readApproval: Operation<"readApproval"> = async ({ ports, input }) => {
+export const readApproval: Operation<"readApproval"> = async ({ ports, caller, scope, input }) => {
   const row = await requireApprovalRow(ports, input.approval_id);
+  // guard(false): a role that reads its own approvals finds no other
+  // fails: packages/server/src/admin/cases.test.ts › reads its own approvals
+  if (scope === "own" && row.requested_by !== caller.person) throw noApproval(input.approval_id);
   return { answer: shown(row), audit: { detail: { approval_id: row.approval_id } } };
 };
 
@@ -76,8 +80,10 @@ async function requirePerson(caller: Caller, clock: Clock): Promise<void> {
 async function requireApprovalRow({ pool, clock, keys }: AdminPorts, id: string): Promise<ApprovalRow> {
   const row = await (await keys()).approvals.find(pool, clock, id);
   if (row) return row;
-  throw new OperatorError("not-found", `There is no approval ${id}.`);
+  throw noApproval(id);
 }
+
+const noApproval = (id: string): OperatorError => new OperatorError("not-found", `There is no approval ${id}.`);
 
 /** The approval that an operation needs, before and when it begins. */
 export interface Approval {

@@ -28,9 +28,9 @@ import { addToErasure, type ErasureRecord, insertErasure } from "./erasures.ts";
 const BATCH = 5_000;
 
 /**
- * Deletes everything that a journal's entry names from the database, or marks it so that no read finds it. The
- * transaction has copied held events before. It does the same for an erasure that begins and for one that a restored
- * database lacks.
+ * Deletes everything in the database that an entry of the journal names, or marks it so that no read finds it. The
+ * transaction has copied held events before. It works in the same way for an erasure that begins and for an erasure
+ * that a restored database lacks.
  */
 export async function applyErasure(
   executor: OwnerTransaction,
@@ -66,7 +66,7 @@ export async function applyErasure(
   }
 }
 
-/** Deletes the account's tokens, actions and cases; its keys are in the entry. */
+/** Deletes the account's tokens, actions and cases. The entry names its keys. */
 async function eraseAccount(executor: OwnerTransaction, sequence: number, accountId: string): Promise<void> {
   const account = await deleteAccountId(executor, accountId);
   if (account === undefined) return;
@@ -78,7 +78,7 @@ async function eraseAccount(executor: OwnerTransaction, sequence: number, accoun
   await addToErasure(executor, sequence, { tokens, actions });
 }
 
-/** Deletes events, or leaves their copies to the end of a hold; idempotency keys become tombstones. */
+/** Deletes events, or leaves their copies until the end of a hold. Idempotency keys become tombstones. */
 async function eraseEvents(
   executor: OwnerTransaction,
   pseudonymizer: Pseudonymizer,
@@ -104,15 +104,17 @@ async function eraseEvents(
 }
 
 export interface CopyOptions {
-  /** Copies only what was committed since the transaction began: the rest is copied already. */
+  /**
+   * Copies only events that were committed after the start of the transaction, because the others are copied already.
+   */
   readonly onlyRecent?: boolean;
-  /** Throws where an event must not be erased without a copy. */
+  /** Throws if an event must not be erased without a copy. */
   readonly onUnreadable: OnUnreadable;
 }
 
 /**
  * Copies the held events of an entry with their feature values, before the entry is applied. @returns ids of events
- * that can't be opened: their payloads are lost, and no reason to keep all else.
+ * that can't be opened. Their payloads are lost, which is no reason to keep all other events.
  */
 export async function copyHeldOf(
   executor: OwnerTransaction,

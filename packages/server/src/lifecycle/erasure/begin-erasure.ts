@@ -26,21 +26,27 @@ import { lockHolds, lockJournal } from "../../postgres/advisory-locks.ts";
 
 export interface ErasePorts extends AppendEntryPorts, CopySealers {
   readonly pseudonymizer: Pseudonymizer;
-  /** Throws where an event that a hold keeps must not be erased without a copy. */
+  /** Throws if an event that a hold keeps must not be erased without a copy. */
   readonly onUnreadable: OnUnreadable;
 }
 
 export interface ErasureOrder {
-  /** A UUID that no erasure has; by default a new one. The journal has it: an erasure keeps it in a restored database. */
+  /**
+   * A UUID that no erasure has; default: a new one. The journal contains it, so that the erasure keeps it in a restored
+   * database.
+   */
   readonly erasureId?: string;
   readonly subject: ErasureSubject;
   readonly actor: string;
   readonly reason: string;
   /** Whether later events of the account are refused. */
   readonly refuseLater: boolean;
-  /** Whether a subject of which nothing is known is erased, too: a backup may have it. */
+  /** Whether an unknown subject is erased, too, because a backup may contain it. */
   readonly isUnknown?: boolean;
-  /** Called with what the erasure finds, in its transaction: events may arrive until then. Throws to refuse it. */
+  /**
+   * Called in the transaction of the erasure with the plan, because events may arrive until then. It throws to refuse
+   * the erasure.
+   */
   readonly onPlan?: (plan: ErasurePlan) => Promise<void>;
 }
 
@@ -77,7 +83,8 @@ export async function beginErasure(
   if (subject.kind === "account") {
     await ensureAccountId(executor, subject.account);
   }
-  // The long work is done first, while ingestion continues; then the little that came meanwhile.
+  // The long work is done first, while ingestion continues. Afterwards only the few events that came in the meantime
+  // remain.
   const before = await findErased(releasingLocks(executor), subject);
   const unreadable = new Set(await copyHeldOf(executor, ports, before, ports));
   const findRecent = await prepareRecent(executor, subject, ports.clock.now());
@@ -111,7 +118,7 @@ export async function beginErasure(
   return entry.sequence;
 }
 
-/** The statement has literals: PostgreSQL plans a prepared statement by its text alone. */
+/** The statement contains literals, because PostgreSQL plans a prepared statement only by its text. */
 const FIND_RECENT = composed(
   (partitions: readonly Partition[], actionId: string) => {
     const literal = (value: unknown): string => escapeLiteral(String(value));

@@ -6,7 +6,7 @@ import type { Executor } from "../../postgres/executor.ts";
 import { accountsToErase, namesOf } from "../holds/known-names.ts";
 import { type ErasureSubject, subjectMac } from "./plan-erasure.ts";
 
-/** Number of erased events that are read for the name of their action, before all names are compared. */
+/** Number of erased events from which the name of their action is read, before all names are compared. */
 const EVENTS_READ = 5;
 
 /**
@@ -19,13 +19,13 @@ export class ErasedSubjects {
   readonly #wanted: ReadonlyMap<string, ErasureEntry["kind"]>;
   readonly #searched = new Map<ErasureEntry["kind"], Promise<ReadonlyMap<string, ErasureSubject>>>();
 
-  /** @param entries whose subjects may be asked for: one search finds them all. */
+  /** @param entries all entries that may be searched for, because one search finds all of their subjects. */
   constructor(pseudonymizer: Pseudonymizer, entries: readonly ErasureEntry[]) {
     this.#pseudonymizer = pseudonymizer;
     this.#wanted = new Map(entries.flatMap(({ kind, subject }) => (subject === null ? [] : [[subject, kind]])));
   }
 
-  /** @returns `undefined` where the database does not know the subject. An event is known by its id. */
+  /** @returns `undefined` if the database does not know the subject. An event is found by its id. */
   async find(reading: Executor, entry: ErasureEntry): Promise<ErasureSubject | undefined> {
     const { kind, subject, events } = entry;
     if (subject === null || kind === "event" || kind === "hold") return undefined;

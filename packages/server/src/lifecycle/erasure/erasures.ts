@@ -3,7 +3,7 @@ import type { ErasureEntry, ErasureKind } from "../../journal/journal.ts";
 import { instant } from "../../postgres/instant.ts";
 import { narrowed, query, sql } from "../../postgres/statement.ts";
 
-/** The person who asked for it, and the reason. */
+/** The person who ordered the erasure, and the reason. */
 export interface ErasureOrigin {
   readonly actor: string;
   readonly reason: string;
@@ -18,12 +18,12 @@ export interface ErasureRow {
   readonly sequence: number;
   readonly erasure_id: string;
   readonly kind: ErasureKind;
-  /** Keyed MAC of what was erased, in hexadecimal. */
+  /** The keyed MAC of the erased subject, in hexadecimal. */
   readonly subject_mac: string | null;
   readonly began_at: string;
   readonly finished_at: string | null;
   /**
-   * When the last copy that a hold kept of the erasure was deleted; `null` where no hold kept a copy, or one still
+   * The time at which the last copy that a hold kept was deleted; `null` if no hold kept a copy, or if a copy still
    * exists.
    */
   readonly completed_at: string | null;
@@ -33,20 +33,20 @@ export interface ErasureRow {
   readonly idempotency_keys: number;
   readonly tokens: number;
   readonly actions: number;
-  /** Events that a hold kept when the erasure began, and events that a hold still keeps. */
+  /** Numbers of events that a hold kept when the erasure began, and that a hold still keeps. */
   readonly held: number;
   readonly still_held: number;
-  /** Copies whose hold has ended: the next retention pass deletes them. */
+  /** Copies whose hold has ended. The next retention pass deletes them. */
   readonly released: number;
   /** Copies of holds that it deleted, whose keys may open copies of others. */
   readonly copies: number;
-  /** Events under a hold that could not be opened, and so not be copied: they were deleted. */
+  /** Events under a hold that could not be opened, and therefore not be copied. They were deleted. */
   readonly unreadable: number;
   /** Rows of feature values that it deleted. */
   readonly features: number;
   /** Ids of the secrets that were destroyed. */
   readonly destroyed_keys: readonly string[];
-  /** Ids of secrets that had been lost before, so that there was nothing to destroy. */
+  /** Ids of secrets that had been lost before, so that they could not be destroyed. */
   readonly lost_keys: readonly string[];
 }
 
@@ -98,14 +98,14 @@ export interface ErasureFilter {
   readonly sequence?: number;
   readonly erasureId?: string;
   readonly unfinished?: boolean;
-  /** Erasures of which a hold kept copies that are all deleted now. */
+  /** Whether to find only erasures of which holds kept copies, if all of these copies are deleted now. */
   readonly waitedForHold?: boolean;
 }
 
 const copiesOf = (condition: string): string =>
   `(select count(*) from held_event c where c.erased_by = e.sequence and ${condition})`;
 
-/** The keys of an erasure, in their order, by whether their loss was accepted before. */
+/** The keys of an erasure in their order, limited to those whose loss was, or was not, accepted before. */
 const keysThat = (condition: "exists" | "not exists"): string =>
   `array(select id::text from unnest(e.keys) with ordinality key (id, place)
     where ${condition} (select from lost_secret s where s.name in ('account/' || id, 'hold/' || id)) order by place)`;
@@ -183,7 +183,7 @@ const HAS_UNFINISHED_ERASURES = sql(
   { unfinished: "bool" },
 );
 
-/** Whether an erasure waits to be finished, or for a final receipt because the last copy that a hold kept is deleted. */
+/** Whether an erasure must be finished, or needs a final receipt because the last held copy was deleted. */
 export async function hasUnfinishedErasures(executor: Executor): Promise<boolean> {
   const { rows } = await query(executor, HAS_UNFINISHED_ERASURES);
   return rows[0]?.unfinished ?? false;

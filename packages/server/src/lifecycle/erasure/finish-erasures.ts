@@ -17,7 +17,7 @@ const BATCH = 5_000;
 export interface FinishPorts {
   readonly pseudonymizer: Pseudonymizer;
   readonly audit: AuditSigner;
-  /** Signs the receipt of an erasure. @param at when: RFC 3339, as the database records it. @returns a JWS. */
+  /** Signs the receipt of an erasure. @param at the time in RFC 3339, as the database records it. @returns a JWS. */
   readonly attest: (erasure: ErasureRow, at: string) => Promise<string>;
   readonly signal?: AbortSignal;
 }
@@ -37,8 +37,8 @@ const LIST_ERASED_KEYS = sql(
 const DELETE_ACCOUNT_KEY = sql("select delete_account_key($1)", ["uuid"]);
 
 /**
- * Turns the ledger of erased keys, whose secrets are destroyed, into tombstones and deletes their rows, in batches. It
- * continues work that a killed process has started and not finished; nothing is done twice.
+ * Turns the ledger rows of erased keys, whose secrets are destroyed, into tombstones, and deletes the events, in
+ * batches. It continues the unfinished work of a killed process, and does nothing twice.
  */
 export async function finishErasures(connection: Connection, ports: FinishPorts): Promise<void> {
   const { rows: keys } = await query(connection, LIST_ERASED_KEYS);
@@ -76,8 +76,8 @@ async function finishOpen(connection: Connection, ports: FinishPorts): Promise<v
 const COMPLETE_HELD = sql("select complete_erasure($1, $2)", ["int8", "text"]);
 
 /**
- * Signs a final receipt when the last copy that a hold kept is deleted: only then it is known when backups hold
- * nothing.
+ * Signs a final receipt when the last held copy is deleted, because only then is it known when backups contain nothing
+ * of the subject.
  */
 async function completeHeld(connection: Connection, { attest }: FinishPorts): Promise<void> {
   for (const erasure of await findErasures(connection, { waitedForHold: true })) {
@@ -103,8 +103,8 @@ const LIST_LEDGER_ROWS = sql(
 );
 
 /**
- * Deletes events with their ledger rows. Tombstones exist before ledger rows are deleted, and no commit batch is under
- * way that has not seen them.
+ * Deletes events with their ledger rows. The tombstones exist before the ledger rows are deleted, and no running commit
+ * batch has missed them.
  */
 async function deleteErased(
   connection: Connection,
@@ -123,7 +123,7 @@ async function deleteErased(
       // fails: e2e/erasure/concurrency.test.ts › when no commit batch is left that
       await excludeIngestion(transaction);
     });
-    // A partition at a time: the locks of one transaction stay few.
+    // One partition at a time is processed, so that one transaction has few locks.
     const groups = [...(await groupByPartition(connection, rows)).values()];
     for (const group of groups) await deleteRows(connection, key, group);
     const grouped = new Set(groups.flat());

@@ -8,7 +8,7 @@ import type { Executor } from "../../postgres/executor.ts";
 import { countByHoldState, type EventSubject, SUBJECT_CONDITIONS, subjectValues } from "../../events/search-events.ts";
 import { queryComposed, sql, type Statement } from "../../postgres/statement.ts";
 
-/** The subject of an erasure; one purpose when consent to it was withdrawn. */
+/** The subject of an erasure. It is one purpose of an account if the consent to this purpose was withdrawn. */
 export type ErasureSubject = EventSubject;
 
 /** An account, and what is kept of it under each purpose. */
@@ -17,7 +17,7 @@ export function accountSubjects(account: string, purposes: ReadonlyMap<number, s
   return [{ kind: "account", account }, ...under];
 }
 
-/** The keyed MAC by which a caller who can name the subject finds its erasure again. */
+/** The keyed MAC of a subject. A caller who can name the subject finds its erasure again by this MAC. */
 export function subjectMac(pseudonymizer: Pseudonymizer, subject: ErasureSubject): Buffer {
   switch (subject.kind) {
     case "account":
@@ -33,22 +33,22 @@ export function subjectMac(pseudonymizer: Pseudonymizer, subject: ErasureSubject
 
 /** Numbers of items that an erasure would delete, and that holds would keep. */
 export interface ErasurePlan {
-  /** Events that it deletes, copies that holds made included. */
+  /** Events that the erasure deletes, including copies that holds made. */
   readonly events: number;
-  /** Events that a hold covers: they are deleted when the last hold ends. */
+  /** Events that a hold covers. They are deleted when the last hold ends. */
   readonly held: number;
   /** Copies of events that were erased before and that a hold still keeps. */
   readonly still_held: number;
-  /** Copies of events that were erased before and whose hold has ended: the next retention pass deletes them. */
+  /** Copies of events that were erased before and whose hold has ended. The next retention pass deletes them. */
   readonly released: number;
   readonly idempotency_keys: number;
   readonly tokens: number;
   readonly actions: number;
-  /** Secrets that events of it are sealed under. */
+  /** The secrets under which the subject's events are sealed. */
   readonly keys: number;
-  /** Rows of feature values, also of events that have expired. */
+  /** Rows of feature values, including those of events that have expired. */
   readonly features: number;
-  /** Exports that have values of it: the erasure opens a recall of each. */
+  /** Exports that contain values of the subject. The erasure opens a recall for each. */
   readonly exports: readonly { readonly export_id: string; readonly recipient: string; readonly rows: number }[];
 }
 
@@ -59,7 +59,7 @@ const countKeys = (kind: "account" | "purpose" | "event"): Statement<readonly un
 };
 const COUNT_KEYS = { account: countKeys("account"), purpose: countKeys("purpose"), event: countKeys("event") };
 
-/** Counts these items; the erasure itself may find more. */
+/** Counts the items of a plan. The erasure itself may find more. */
 export async function planErasure(
   executor: Executor,
   pseudonymizer: Pseudonymizer,
@@ -87,7 +87,10 @@ export async function planErasure(
   };
 }
 
-/** Whether an erasure would find nothing to do; what a hold still keeps of earlier ones waits for the hold's end. */
+/**
+ * Whether an erasure would find nothing to do. What a hold still keeps of earlier erasures waits for the end of the
+ * hold.
+ */
 export const isNothing = ({
   events,
   held,

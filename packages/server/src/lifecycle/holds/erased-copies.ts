@@ -22,7 +22,7 @@ const MARK_COPIES_OF_KEYS_ERASED = sql(
   ["int8", "uuid[]"],
 );
 
-/** Marks the copies of all events that were sealed under these keys: they are deleted with the last hold. */
+/** Marks the copies of all events that were sealed under these keys. They are deleted when the last hold ends. */
 export async function markCopiesOfKeysErased(
   executor: OwnerTransaction,
   keyIds: readonly string[],
@@ -80,7 +80,10 @@ const FIND_COPIES_OF_ACCOUNT = sql(
   { event_id: "uuid" },
 );
 
-/** @returns ids of events of the account with a copy that no erasure has marked yet; of all purposes where none is given. */
+/**
+ * @returns ids of the account's events that have a copy which no erasure has marked yet; of all purposes if none is
+ * given.
+ */
 export async function findCopiesOfAccount(executor: Executor, account: string, purpose?: number): Promise<string[]> {
   const { rows } = await query(executor, FIND_COPIES_OF_ACCOUNT, [account, purpose ?? null]);
   return rows.map(({ event_id }) => event_id);
@@ -144,7 +147,7 @@ export async function endHold(
   // fails: e2e/restored-orders.test.ts › leaves the tombstones of its copies
   await insertTombstones(executor, pseudonymizer, ledger);
   await renewTombstones(executor, pseudonymizer, rows);
-  // Idempotency keys that were kept for these copies alone.
+  // Deletes the idempotency keys that were kept only for these copies.
   await scheduleIdempotencyKeyDeletion(executor, rows);
   return rows.length;
 }

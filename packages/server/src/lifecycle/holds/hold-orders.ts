@@ -32,7 +32,7 @@ export interface HoldOrderPorts extends AppendEntryPorts {
 /**
  * Places a hold.
  * @param ports absent in a dry run, which does not write the journal.
- * @returns `undefined` where nothing is known of its subject. @throws erasure-pending, journal-entry-exists, Unavailable
+ * @returns `undefined` if its subject is unknown. @throws erasure-pending, journal-entry-exists, Unavailable
  */
 export async function orderHold(
   executor: OwnerTransaction,
@@ -41,7 +41,7 @@ export async function orderHold(
 ): Promise<PlacedHold | undefined> {
   const placed = await placeHold(executor, hold);
   if (placed && ports) {
-    // A hold has its secret before it is active: one that is missing later is lost.
+    // A hold has its secret before it is active, so that a secret which is missing later is known to be lost.
     await ports.secrets.findOrCreate(holdSecretName(placed.hold_id));
     await appendOrder<HoldPlacedEntry>(executor, ports, {
       kind: "hold-placed",
@@ -68,7 +68,7 @@ export async function orderReview(
   return isReviewed;
 }
 
-/** Orders the end of a hold, in the database and in the journal. @returns as `liftHold` does. */
+/** Orders the end of a hold, in the database and in the journal. @returns what `liftHold` returns. */
 export async function orderLift(
   executor: OwnerTransaction,
   ports: AppendEntryPorts | undefined,
@@ -88,7 +88,7 @@ function heldSubject(pseudonymizer: Pseudonymizer, { of, value }: HoldSubject): 
   return { of, mac: pseudonymizer.heldSubjectOf(of, value).toString("hex") };
 }
 
-/** The origin of a change of a hold that only the journal knows of. */
+/** The origin of a change of a hold that only the journal contains. */
 const REPLAYED = { actor: "erasure journal", reason: "the database lacked this order" };
 
 const REPLAY_REVIEWED_HOLD = sql("update legal_hold set review_on = $2 where hold_id = $1 and lifted_at is null", [

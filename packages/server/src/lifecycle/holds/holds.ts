@@ -46,10 +46,10 @@ const INSERT_HOLD = {
 };
 
 /**
- * Places a hold. It and the deletion of what it covers wait for each other. It covers what still exists, expired events
- * included, and what comes later.
+ * Places a hold. The hold, and a deletion of what it covers, wait for each other. The hold covers everything that still
+ * exists, including expired events, and everything that comes later.
  *
- * @returns `undefined` where nothing is known of its subject.
+ * @returns `undefined` if its subject is unknown.
  * @throws erasure-pending
  */
 export async function placeHold(executor: OwnerTransaction, hold: NewHold): Promise<PlacedHold | undefined> {
@@ -105,7 +105,7 @@ const IS_KNOWN = sql(
   { known: "bool" },
 );
 
-/** An account without events yet is known by its tokens, actions or keys. */
+/** Whether the account is known. An account without events is known by its tokens, actions or keys. */
 async function isKnown(executor: Executor, account: string): Promise<boolean> {
   return (await query(executor, IS_KNOWN, [account])).rows[0]?.known ?? false;
 }
@@ -115,7 +115,7 @@ export interface HoldRow {
   readonly account: string | null;
   readonly action_id: string | null;
   readonly event_id: string | null;
-  /** Replayed from the erasure journal, and its account or action was not found yet. */
+  /** Whether the hold was replayed from the erasure journal and its account or action has not been found yet. */
   readonly is_unresolved: boolean;
   readonly reason: string;
   readonly approver: string;
@@ -129,7 +129,7 @@ export interface HoldRow {
   readonly copies: number;
 }
 
-/** The id of the secret in use, of a row of `legal_hold`. */
+/** The id of the current secret of a row of `legal_hold`. */
 export const HOLD_SECRET = "coalesce(later_secrets[cardinality(later_secrets)], hold_id)";
 
 const ADD_HOLD_SECRETS = sql(
@@ -153,7 +153,7 @@ const FIND_HOLD_SECRETS = sql(
   { secrets: "text[]" },
 );
 
-/** The ids of all secrets that a hold has had, the one in use last. @throws Unavailable */
+/** The ids of all secrets that a hold has had, with the current one last. @throws Unavailable */
 export async function findHoldSecrets(executor: Executor, holdId: string): Promise<readonly string[]> {
   const { rows } = await query(executor, FIND_HOLD_SECRETS, [holdId]).catch((error: unknown) => {
     throw asUnavailable(error);
@@ -222,7 +222,8 @@ const LIFT_HOLD = sql(
 
 /**
  * Lifts a hold.
- * @returns how many events become unreadable because only this hold kept them; `undefined` if no active hold has the id.
+ * @returns the number of events that become unreadable because only this hold kept them; `undefined` if no active hold
+ * has the id.
  */
 export async function liftHold(
   executor: OwnerTransaction,
@@ -257,9 +258,9 @@ async function subjectOf(executor: Executor, holdId: string): Promise<HoldSubjec
 export interface HoldState {
   readonly holds: number;
   readonly reviews_overdue: number;
-  /** Active holds that a replay placed and whose account or action was not found yet. */
+  /** Active holds that a replay placed and whose account or action has not been found yet. */
   readonly unresolved: number;
-  /** Copies that are there because of a hold. */
+  /** Copies that exist because of a hold. */
   readonly copies: number;
 }
 

@@ -1,4 +1,4 @@
-/** Names that a keyed MAC of the journal may be of: the journal has no names. */
+/** Finds names for the keyed MACs in the journal, which contains no names. */
 import { findPartitions } from "../../events/partition-slices.ts";
 import { eventSearch, searchEvents } from "../../events/search-events.ts";
 import type { Executor } from "../../postgres/executor.ts";
@@ -31,7 +31,7 @@ const SEARCH_ACTIONS = eventSearch({ view: "kept_event", select: "distinct actio
   name: "text",
 });
 
-/** Every name of a kind that the database knows; some come more than once. */
+/** Every name of a kind that the database knows. Some names occur more than once. */
 export async function* namesOf(reading: Executor, kind: SubjectKind): AsyncGenerator<string> {
   for (const page of NAMES[kind]) yield* namesOn(reading, page);
   if (kind === "account") return;
@@ -46,7 +46,7 @@ async function* namesOn(reading: Executor, page: NamesPage): AsyncGenerator<stri
   }
 }
 
-/** Every account that an erasure would find something of; some come more than once. */
+/** Every account of which an erasure would find something. Some accounts occur more than once. */
 export async function* accountsToErase(reading: Executor): AsyncGenerator<string> {
   for (const page of NAMES_OF_ACCOUNTS) yield* namesOn(reading, page);
 }

@@ -17,9 +17,9 @@ interface ResolvedHold extends UnresolvedHold {
 export interface ResolveOptions {
   /** An executor for use in a transaction, which releases the locks of each read. */
   readonly reading?: Executor;
-  /** Runs work on a connection of the owner, who alone may name the subject of a hold. */
+  /** Runs work on a connection of the owner, because only the owner may name the subject of a hold. */
   readonly asOwner: (work: (owner: OwnerExecutor) => Promise<void>) => Promise<void>;
-  /** Spaces out searches that find nothing; without it, each call searches. */
+  /** Increases the time between searches that find nothing. Without it, each call searches. */
   readonly backoff?: SearchBackoff;
 }
 
@@ -67,7 +67,7 @@ async function shortestPeriod(executor: Executor): Promise<number | undefined> {
   return (await query(executor, FIND_SHORTEST_PERIOD)).rows[0]?.ms ?? undefined;
 }
 
-/** Ends with the name of the last subject that is looked for. */
+/** Finds subjects, and ends when the last subject has been found. */
 async function findSubjects(
   reading: Executor,
   pseudonymizer: Pseudonymizer,

@@ -1,4 +1,4 @@
-/** The longest wait between two searches: milliseconds. */
+/** The maximum wait between two searches in milliseconds. */
 const MAX_WAIT_MS = 3_600_000;
 /** The wait after the first search that leaves a hold unresolved. */
 const FIRST_MS = 10_000;
@@ -27,7 +27,7 @@ export class SearchBackoff {
   /** @param shortestPeriod of all purposes: milliseconds; `undefined` where none ends. */
   isDue(holdIds: readonly string[], shortestPeriod: number | undefined): boolean {
     const now = this.#now();
-    // After a step back it is unknown how long the wait has been.
+    // After the clock was set back, it is unknown how long the wait has been.
     if (now < this.#seenAt) this.#searchedAt = Number.NEGATIVE_INFINITY;
     this.#seenAt = now;
     if (holdIds.join() !== this.#holds) return true;

@@ -18,11 +18,11 @@ export interface AttestPorts {
   readonly executor: Executor;
   readonly signer: Pick<ReceiptSigner, "sign">;
   readonly clock: Clock;
-  /** Retention periods of backups of keys and of events, where that is declared. */
+  /** The retention periods of backups of keys and of events, if they are declared. */
   readonly backups: Pick<Config["retention"], "keyBackupMs" | "backupMs">;
 }
 
-/** A receipt for an erasure that is finished, or completed, at a time of RFC 3339. @returns a JWS. */
+/** Signs a receipt for an erasure that was finished or completed at this time, in RFC 3339. @returns a JWS. */
 export async function attestErasure(ports: AttestPorts, erasure: ErasureRow, at: string): Promise<string> {
   const { held, still_held, released, copies, destroyed_keys, lost_keys } = erasure;
   const hasKeys = destroyed_keys.length + lost_keys.length > 0;
@@ -42,7 +42,7 @@ export async function attestErasure(ports: AttestPorts, erasure: ErasureRow, at:
   });
 }
 
-/** The exports that have rows of what was erased, and whether their recipients have deleted these. */
+/** The exports that contain erased rows, and whether their recipients have deleted these rows. */
 async function recallsOf(executor: Executor, erasureId: string): Promise<readonly object[]> {
   const recalls = await findRecalls(executor, { erasureId });
   return recalls.map(({ export_id, recipient, rows, acknowledged_at }) => {
@@ -70,9 +70,9 @@ async function receiptHeader({ executor }: AttestPorts): Promise<Record<string, 
     receipt_version: 1,
     installation: await readInstallationId(executor),
     policy_version: await readPolicyVersion(executor),
-    // Shows later, at a start that is given the receipt, that the journal had this entry.
+    // Proves later, at a start that is given the receipt, that the journal contained this entry.
     journal: { ...(await findLatestApplied(executor)), accepted_losses: await listAcceptedEntryLosses(executor) },
-    // What was sealed under these secrets could not be opened any more before anything was erased or expired.
+    // Events that were sealed under these secrets could not be opened even before the erasure or expiry.
     secret_losses: await listAcceptedSecretLosses(executor),
     statement: STATEMENT,
   };
@@ -81,15 +81,15 @@ async function receiptHeader({ executor }: AttestPorts): Promise<Record<string, 
 interface DeletedKinds {
   /** Secrets were destroyed. */
   readonly keys: boolean;
-  /** Rows were deleted whose secrets others need. */
+  /** Whether rows were deleted whose secrets are needed for other rows. */
   readonly rows: boolean;
-  /** Something waits for the end of a hold. */
+  /** Whether something waits for the end of a hold. */
   readonly waits: boolean;
 }
 
 /**
- * Computes from when on backups hold nothing of the deleted data; `null` if a period is not declared, or something
- * waits for the end of a hold.
+ * Computes the time after which backups contain nothing of the deleted data; `null` if a period is not declared, or if
+ * something waits for the end of a hold.
  */
 function horizon(
   { backups }: AttestPorts,

@@ -11,9 +11,9 @@ interface AttestedJournal {
 
 /**
  * The latest entry of the erasure journal that a receipt names.
- * @param file of the receipt, where there is one.
- * @param receipts opens the signer, where there is a receipt to verify.
- * @throws journal-receipt-unusable where the file holds no receipt that this installation signed.
+ * @param file the file of the receipt, if there is one.
+ * @param receipts opens the signer, if there is a receipt to verify.
+ * @throws journal-receipt-unusable if the file contains no receipt that this installation has signed.
  */
 export async function attestedEntry(
   file: string | undefined,

@@ -15,7 +15,7 @@ import type { Secrets } from "../../crypto/secrets.ts";
 
 const ALGORITHM = "Ed25519";
 const TYPE = "drs-receipt+jws";
-/** Name of the signing secret in the key store. */
+/** The name of the signing secret in the key store. */
 const SECRET = "receipts/1";
 
 /** Signs what was done: a JWS in compact form (RFC 7515) by Ed25519 (RFC 8037, RFC 9864), whose payload is JSON. */
@@ -27,7 +27,9 @@ export interface ReceiptSigner {
   readonly keyId: string;
 }
 
-/** The key is a secret of the key store, made at first need. @throws Unavailable */
+/**
+ * Opens the signer. Its key is a secret of the key store, which is made when it is first needed. @throws Unavailable
+ */
 export async function receiptSigner(secrets: Secrets): Promise<ReceiptSigner> {
   return signerOf(await secrets.findOrCreate(SECRET));
 }

@@ -14,7 +14,7 @@ import { invalid, reasonOf } from "./input.ts";
 import type { Operation } from "./operation.ts";
 import { requireReplayedJournal } from "./ports.ts";
 
-/** The audit has the export before its first line. */
+/** The audit entry of the export is written before its first line. */
 export const exportAccount: Operation<"exportAccount"> = async ({ ports, caller, input }) => {
   const { pool, clock, config, report } = ports;
   const { account, request_id } = input;
@@ -28,7 +28,7 @@ export const exportAccount: Operation<"exportAccount"> = async ({ ports, caller,
   await writeAudit(pool, audit, { ...entry, references });
   const onProgress = (events: number): void => report(plural(events, "event"));
   const named = { account, export_id, exported_at: new Date(clock.now()).toISOString() };
-  // The snapshot is taken after the entry, which is an access like any other.
+  // The snapshot is taken after the entry, so that the export contains this access, too.
   const answer = streamSnapshot(database, (transaction) =>
     partsOf({ transaction, secrets, sealer, featureSealer, pseudonymizer, onProgress }, named),
   );

@@ -33,7 +33,7 @@ export const listOrders: Operation<"listOrders"> = async ({ ports, caller, scope
   return { answer: { orders: rows.map(shownOrder), next }, audit: { detail: { count: rows.length } } };
 };
 
-/** The person who gave an order follows it: its own audit entries say what they see. */
+/** The person who placed an order reads its state without an audit entry, because the order has entries of its own. */
 export const readOrder: Operation<"readOrder"> = async ({ ports, caller, scope, input }) => {
   const { order_id: id, wait_ms = 0 } = input;
   const row = await waitForEnd(ports, id.toLowerCase(), wait_ms);
@@ -64,10 +64,10 @@ export const shownOrder = ({ route, person, ...row }: OrderRow): Order => ({
   progress: row.progress,
 });
 
-/** What a worker answers for an order that has ended. */
+/** The answer of a worker for an order that has ended. */
 export type OrderResult = Partial<Pick<Answer<"readOrder">, "answer" | "problem">>;
 
-/** A result about one account: under the audit secret of the account, which an erasure ends. */
+/** A result about one account. It is sealed under the audit secret of the account, which an erasure ends. */
 interface SealedResult {
   readonly secret_id: string;
   /** Base64. */
@@ -131,7 +131,7 @@ export const placeOrder = async (ports: AdminPorts, id: RouteId, caller: Caller,
   (await giveOrder(ports, id, caller, { input })).order_id;
 
 /**
- * Gives an order. It is in the database, and in the audit, when the promise resolves.
+ * Places an order. The order is in the database, and in the audit, when the promise resolves.
  * @throws AdminError too-many-requests
  */
 export async function giveOrder(ports: AdminPorts, id: RouteId, caller: Caller, input: OrderInput): Promise<OrderRow> {
@@ -180,7 +180,7 @@ function recordOf(
 const FIRST_POLL_MS = 10;
 const POLL_EVERY_MS = 200;
 
-/** The order at its end, or as it is when the time is over; `undefined` where there is none. */
+/** The order at its end, or in its current state when the time is over; `undefined` if there is no such order. */
 export async function waitForEnd(
   { pool, clock, monotonic }: AdminPorts,
   orderId: string,

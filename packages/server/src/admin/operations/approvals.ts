@@ -96,7 +96,7 @@ export interface Approval {
   readonly use: (transaction: Transaction, events: number) => Promise<void>;
 }
 
-/** Commands on the database need none: their login decides. */
+/** Whether operations need approvals. A command on the database needs none, because its login decides. */
 export const areApprovalsNeeded = ({ config }: AdminPorts, { via }: Caller): boolean =>
   config.service.approvals !== "off" && via !== "direct";
 
@@ -117,7 +117,7 @@ export async function requireApproval(
   );
 }
 
-/** Requires an approval by privacy where the caller's permission is one to act with it alone. @throws approval-needed */
+/** Requires an approval by privacy if the caller's permission is one that needs an approval. @throws approval-needed */
 export async function approveByPrivacy(
   { ports, caller, scope }: Pick<OperationCall<RouteId>, "ports" | "caller" | "scope">,
   operation: Omit<ApprovedOperation, "needed">,
@@ -187,7 +187,7 @@ export async function askForApproval(
   );
 }
 
-/** The approval of an operation that touches many events, where it needs one. */
+/** The approval of an operation that affects many events, if the operation needs one. */
 export interface EventsApproval {
   /** The approval that exists already. */
   readonly id?: string;
@@ -196,7 +196,7 @@ export interface EventsApproval {
 }
 
 /**
- * Requires an approval by an operator or a second privacy person where an operation touches many events.
+ * Requires an approval by an operator or a second privacy person if an operation affects many events.
  * @throws approval-needed
  */
 export async function approveEvents(

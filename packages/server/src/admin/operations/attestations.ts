@@ -34,7 +34,7 @@ export const verifyAttestations: Operation<"verifyAttestations"> = async ({ port
   return { answer: { attestations }, audit: { detail: { count: attestations.length } } };
 };
 
-/** Reads the values of a partition: only the login of a worker may. */
+/** Reads the values of a partition, which only the login of a worker may read. */
 async function verify(
   ports: AdminPorts,
   row: AttestationRow,
@@ -59,7 +59,7 @@ async function verify(
   };
 }
 
-/** Whether this installation signed what the row says. */
+/** Whether this installation has signed the content of the row. */
 async function isStatementOf(ports: AdminPorts, row: AttestationRow): Promise<boolean> {
   const { receipts, codec } = await ports.keys();
   const { publicKey } = await receipts();

@@ -1,4 +1,4 @@
-/** Audit entries that an operation writes itself, in addition to the one of its result or in place of it. */
+/** Audit entries that an operation writes itself, in addition to the entry of its result or instead of it. */
 import { type RouteId, routeOf } from "@device-risk-signals/admin-api";
 import { writeAudit } from "../../audit/audit.ts";
 import { agentOf } from "../../identity/caller.ts";
@@ -11,14 +11,14 @@ async function write({ ports, caller }: Call, id: RouteId, outcome: string, read
   return writeAudit(ports.pool, (await ports.keys()).audit, { ...agentOf(caller), operation, outcome, ...read });
 }
 
-/** Written before long work, which may fail or be ended. */
+/** Writes an entry before long work, which may fail or be ended. */
 export const auditBegun = (call: Call, id: RouteId, read: AuditedRead): Promise<string> =>
   write(call, id, "begun", read);
 
-/** Written before the database reveals what the entry names. @returns the id of the entry. */
+/** Writes an entry before the database reveals the data that the entry names. @returns the id of the entry. */
 export const auditRevealed = (call: Call, id: RouteId, read: AuditedRead): Promise<string> =>
   write(call, id, "done", read);
 
-/** A caller who looks for a subject that is not there leaves an entry, too. */
+/** Writes an entry for a caller who searches for a subject that does not exist. */
 export const auditNotFound = (call: Call, id: RouteId, read: AuditedRead): Promise<string> =>
   write(call, id, "not-found", read);

@@ -10,7 +10,8 @@ const LIMIT = 50;
 
 export const listAudit: Operation<"listAudit"> = async ({ ports, caller, scope, input }) => {
   const { limit = LIMIT } = input;
-  // The caller's own entries about accounts that the caller named would tell which events are theirs.
+  // Hides accounts, because the caller's own entries about accounts that the caller named would reveal to whom events
+  // belong.
   const hidesAccounts = seesPseudonyms(caller);
   // guard(false): a caller who sees pseudonyms gets no account from their own entries
   // fails: packages/server/src/admin/routes.test.ts › gives an operator pseudonyms
@@ -42,7 +43,10 @@ function shown(row: AuditRow, hidesAccounts: boolean): Answer<"listAudit">["entr
 
 type Cursor = { readonly entryId: string; readonly skip: number };
 
-/** An entry of a commit batch has a row for each event: a page may end between two of them. */
+/**
+ * The cursor of the next page. An entry of a commit batch has a row for each event, so a page may end between two of
+ * them.
+ */
 function nextOf(rows: readonly AuditRow[], from: Cursor | undefined): string | null {
   const entryId = rows.at(-1)?.entry_id;
   if (entryId === undefined) return null;

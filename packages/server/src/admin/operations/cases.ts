@@ -54,7 +54,7 @@ export const closeCase: Operation<"closeCase"> = async ({ ports, caller, input }
   return { answer: shown(closed) };
 };
 
-/** The caller of a case of an event gets no account by it. */
+/** The case as callers see it. A case of an event shows no account. */
 const shown = (row: CaseRow): Answer<"closeCase"> => ({ ...row, account: row.scope === "event" ? null : row.account });
 
 async function subjectOf(

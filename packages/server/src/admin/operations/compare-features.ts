@@ -56,7 +56,7 @@ export const compareFeatures: Operation<"compareFeatures"> = async (call) => {
   };
 };
 
-/** @throws AdminError case-invalid where the caller has no such open case of an account or an action. */
+/** @throws AdminError case-invalid if the caller has no such open case of an account or an action. */
 async function requireOpenCase(
   { ports, caller }: OperationCall<"compareFeatures">,
   caseId: string,
@@ -66,7 +66,7 @@ async function requireOpenCase(
   return { ...found, account: found.account };
 }
 
-/** The events of a comparison with a case: those of other accounts stay suppressed. */
+/** Whether the case covers an event of the comparison. Numbers of other accounts stay suppressed. */
 const coveredBy = ({ scope, subject, account }: CaseRow & { readonly account: string }) => ({
   // guard(drop): a case shows numbers of its own account
   // fails: packages/server/src/admin/lineage.test.ts › in a case of their account

@@ -1,4 +1,4 @@
-/** Which paths of two raw events differ. The five states of the contract stay distinct. */
+/** Compares two raw events, and finds the paths that differ. The five states of the contract stay distinct. */
 import type { Answer } from "@device-risk-signals/admin-api";
 import { isDeepStrictEqual } from "node:util";
 import { pointerOf } from "@device-risk-signals/contract";
@@ -7,7 +7,7 @@ export type Difference = Answer<"compareEvents">["differences"][number];
 type Side = Difference["left"];
 type Json = Readonly<Record<string, unknown>>;
 
-/** Numbers compare as doubles, as payloads do (RFC 8785). */
+/** Finds the differences. Numbers are compared as doubles, as in the comparison of payloads (RFC 8785). */
 export function* compareObservations(left: Json, right: Json): Generator<Difference> {
   yield* compareMembers([], left, right, ["probes"]);
   const [ones, others] = [membersOf(left["probes"]), membersOf(right["probes"])];
@@ -15,7 +15,7 @@ export function* compareObservations(left: Json, right: Json): Generator<Differe
     const path = ["probes", probe];
     const [one, other] = [outcomeOf(ones, probe), outcomeOf(others, probe)];
     if (isSuccess(one) && isSuccess(other)) yield* compareMembers([...path, "data"], one.data, other.data);
-    // The fields of a probe that gave none are no omitted fields.
+    // If a probe gave no data, its fields do not count as omitted.
     else yield* difference(path, sideOf(one), sideOf(other));
   }
 }
@@ -39,7 +39,7 @@ function sideOf(outcome: Outcome | undefined): Side {
   return { state: outcome.status };
 }
 
-/** @param except members that are compared in another way. */
+/** @param except members that are compared differently. */
 function* compareMembers(
   path: readonly string[],
   left: Json,

@@ -70,7 +70,7 @@ type Erased = Answer<"runErasure">;
 
 const shownPlan = ({ exports, ...plan }: ErasurePlan): Erased["plan"] => ({ ...plan, exports: [...exports] });
 
-/** On a database that is read only, the journal is not looked at. */
+/** Previews an erasure. On a read-only database the journal is not read. */
 async function previewErasure(
   ports: AdminPorts,
   subject: ErasureSubject,
@@ -141,7 +141,10 @@ async function erase(
   return { answer };
 }
 
-/** An erasure that begins has an entry; an answer about an earlier one is audited as a read, on the database, too. */
+/**
+ * Audits an erasure. An erasure that begins has its own entry. An answer about an earlier erasure is audited as a read,
+ * even on the database.
+ */
 async function auditRead(
   { pool, audit }: Installation,
   caller: Caller,
@@ -161,7 +164,9 @@ interface Order {
   readonly installation: Installation;
 }
 
-/** Erases a subject. The audit has the order, under the keyed MAC of its subject, before anything is deleted. */
+/**
+ * Erases a subject. The audit entry of the order, with the keyed MAC of the subject, exists before anything is deleted.
+ */
 async function beginAndFinish(
   ports: AdminPorts,
   caller: Caller,
@@ -172,7 +177,7 @@ async function beginAndFinish(
   const { audit, secrets, sealer, featureSealer, database } = installation;
   const references = { kind: subject.kind, subject_mac: mac.toString("hex") };
   const detail = { refuse_later: refuseLater };
-  // The approval names the subject by its MAC: it outlives the erasure.
+  // The approval names the subject by its MAC, because the approval outlives the erasure.
   const parameters = { ...references, ...detail, reason };
   const planned = { operation: "erase.run", parameters, plan: { ...plan }, events: eventsOf(plan) };
   const approval = await approveEvents(ports, caller, planned, reason);
@@ -182,7 +187,8 @@ async function beginAndFinish(
   const agent = agentOf(caller);
   const entry = { ...agent, operation: "erase.run", outcome: "begun", reason, references, detail };
   await writeAudit(pool, audit, { ...entry, ...(approval.id !== undefined && { approvalId: approval.id }) });
-  // An order that begins again finds its erasure by the id, also in a database that applied it from the journal.
+  // An order that begins again finds its erasure by the id, even in a database that applied the erasure from the
+  // journal.
   const ofOrder = caller.orderId !== undefined && { erasureId: caller.orderId };
   const order = { ...ofOrder, subject, actor: agent.actor, reason, refuseLater, isUnknown: !isKnown };
   const sequence = await inOwnerTransaction(administration, async (owner) =>
@@ -196,7 +202,7 @@ async function beginAndFinish(
 
 const eventsOf = ({ events, held }: ErasurePlan): number => events + held;
 
-/** Verifies the loss; a dry run does no more. */
+/** Accepts a loss after its verification. A dry run only verifies the loss. */
 export const acceptJournalLoss: Operation<"acceptJournalLoss"> = async ({ ports, caller, input }) => {
   const { entry: sequence } = input;
   const reason = reasonOf(input.reason, ports.config);
@@ -219,7 +225,8 @@ export const acceptJournalLoss: Operation<"acceptJournalLoss"> = async ({ ports,
 type Subject = Pick<Input<"planErasure">, "account" | "purpose" | "action_id" | "event_id">;
 
 /**
- * The subjects whose erasures are listed: for an account also each of its purposes. `undefined` if the input names none.
+ * The subjects whose erasures are listed. For an account they include each of its purposes. `undefined` if the input
+ * names no subject.
  */
 async function subjectsOf(executor: Executor, input: Subject): Promise<readonly ErasureSubject[] | undefined> {
   const { account, purpose, action_id, event_id } = input;
@@ -228,7 +235,10 @@ async function subjectsOf(executor: Executor, input: Subject): Promise<readonly 
   return subject.kind === "account" ? accountSubjects(subject.account, await readPurposeIds(executor)) : [subject];
 }
 
-/** @throws AdminError request-invalid where the input names none or several. @throws not-found for an unknown purpose. */
+/**
+ * @throws AdminError request-invalid if the input names no subject or several. @throws not-found for an unknown
+ * purpose.
+ */
 async function subjectOf(executor: Executor, input: Subject): Promise<ErasureSubject> {
   const { account, purpose, action_id, event_id } = input;
   const named = [account, action_id, event_id].filter((value) => value !== undefined);
@@ -247,13 +257,16 @@ async function macsOf({ keys }: AdminPorts, subjects: readonly ErasureSubject[])
   return subjects.map((subject) => subjectMac(pseudonymizer, subject));
 }
 
-/** The earlier erasure of this subject; `undefined` where another erasure deleted it and a hold keeps a part of it. */
+/**
+ * The earlier erasure of this subject; `undefined` if another erasure deleted the subject and a hold keeps a part of
+ * it.
+ */
 async function findBefore(executor: Executor, mac: Buffer, plan: ErasurePlan): Promise<number | undefined> {
   if (isNothing(plan) && plan.still_held + plan.released === 0) return requireKnown(executor, mac);
   return (await findErasures(executor, { subjectMacs: [mac] }))[0]?.sequence;
 }
 
-/** Whether something is stored of the subject, or an earlier erasure of it is. */
+/** Whether something of the subject is stored, or the subject was erased before. */
 async function isSubjectKnown(executor: Executor, mac: Buffer, plan: ErasurePlan): Promise<boolean> {
   if (!isNothing(plan) || plan.still_held + plan.released > 0) return true;
   return (await findErasures(executor, { subjectMacs: [mac] })).length > 0;

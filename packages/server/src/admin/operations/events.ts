@@ -12,7 +12,7 @@ import { requireEvent, reveal, seesRestricted } from "./reveal.ts";
 import { readableOf } from "./sensitive-fields.ts";
 
 const LIMIT = 50;
-/** Filters by names that a caller may be shown as pseudonyms. */
+/** Filters by names that some callers see only as pseudonyms. */
 const NAMING_FILTERS = ["account", "action_id", "session_id", "idempotency_key"] as const;
 /** Time of a search that no index serves. */
 const SEARCH_MS = 2_000;

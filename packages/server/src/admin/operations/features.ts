@@ -104,7 +104,7 @@ export const adoptFeatures: Operation<"adoptFeatures"> = async (call) => {
   return { answer: { layer, evidence: shownEvidence(evidence), dry_run: false } };
 };
 
-/** Who proposed a version does not adopt it alone. The approver sees the evidence of the day of the request. */
+/** A person who proposed a version can't adopt it alone. The approver sees the evidence of the day of the request. */
 async function approvalOf(
   ports: AdminPorts,
   caller: Caller,
@@ -131,14 +131,16 @@ export const retireFeatures: Operation<"retireFeatures"> = async ({ ports, calle
   return { answer: { ended: [...ended] } };
 };
 
-/** What a restored database lacks of the journal is applied before anything is decided on it. */
+/** Applies what a restored database lacks of the journal, before any decision is made on the database. */
 async function recovered(ports: AdminPorts) {
   const installation = await ports.installation();
   await requireRecovered(installation);
   return installation;
 }
 
-/** Written before the first event is read: what is refused or fails afterwards has read events, too. */
+/**
+ * Writes an entry before the first event is read, because a call that is refused or fails later has read events, too.
+ */
 async function auditReading(
   call: OperationCall<"proposeFeatures"> | OperationCall<"recordEquivalence"> | OperationCall<"adoptFeatures">,
   id: RouteId,
@@ -156,7 +158,9 @@ async function auditReading(
   await auditBegun({ ports, caller }, id, { reason: reasonOf(reason, ports.config), detail });
 }
 
-/** Reads events as the owner: no other login of the admin API may read payloads without an audit entry for each. */
+/**
+ * Reads events as the owner, because no other login of the admin API may read payloads without an audit entry for each.
+ */
 async function evidenceOf(ports: AdminPorts, bundles: readonly Bundle[], purpose?: number): Promise<Evidence> {
   const { sealer } = await ports.keys();
   const inputs = inputsOf(bundles.map(({ manifest }) => manifest));
@@ -239,7 +243,7 @@ export const readFeatures: Operation<"readFeatures"> = async (call) => {
   };
 };
 
-/** The open case of a caller who sees what is restricted. @throws AdminError permission-missing, case-invalid */
+/** The open case of a caller who sees restricted events. @throws AdminError permission-missing, case-invalid */
 async function requireCase({ ports, caller, input }: OperationCall<"readFeatures">): Promise<CaseRow> {
   // guard(false): a role that does not see restricted events does not see their values
   // fails: packages/server/src/admin/lineage.test.ts › with a case and the role privacy

@@ -59,7 +59,7 @@ async function order(
   throw new OperatorError("not-found", "Nothing is known of this subject: check the spelling.");
 }
 
-/** The approval names the subject by its MAC: an erasure deletes no approval. */
+/** The approval names the subject by its MAC, because an erasure deletes no approval. */
 async function approvalOf(call: OperationCall<"addHold">, hold: WantedHold): Promise<Approval | undefined> {
   if (call.scope !== "with-approval") return undefined;
   const { subject, reason, approver, reviewOn } = hold;

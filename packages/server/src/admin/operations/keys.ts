@@ -36,7 +36,7 @@ export const rotateKeys: Operation<"rotateKeys"> = async ({ ports, caller, input
   const onProgress = (secrets: number): void => {
     if (secrets % REPORT_EVERY === 0) report(plural(secrets, "secret"));
   };
-  // No other command destroys a secret or makes another version meanwhile.
+  // While this work runs, no other command destroys a secret or makes another version.
   const answer = await withMaintenanceLock(database, async () => {
     const { before, unfinished } = await rotationOf(installation);
     const entry = { ...agentOf(caller), operation: "key.rotate" };
@@ -61,7 +61,7 @@ interface Rotation {
   readonly secrets: number;
 }
 
-/** @throws state-conflict where a version is not known here. */
+/** @throws state-conflict if the key of a version is not known here. */
 async function rotationOf(keys: Keys): Promise<Rotation> {
   const versions = await versionsOf(keys);
   requireAll(versions);
@@ -114,11 +114,11 @@ export const acceptKeyLoss: Operation<"acceptKeyLoss"> = async ({ ports, caller,
   throw new OperatorError("state-conflict", "The key store has the secrets again: no loss was accepted.");
 };
 
-/** A replay may have to wait for the acceptance, so an entry that is not applied yet must not prevent it. */
+/** An entry that is not applied yet must not prevent the acceptance, because the replay may have to wait for it. */
 const destroyedOf = async (installation: Installation): Promise<ReadonlySet<string>> =>
   destroyedSecrets(await compareWithJournal({ ...installation, executor: installation.pool }, "start"));
 
-/** @throws state-conflict where nothing is lost. */
+/** @throws state-conflict if no secret is lost. */
 async function countLoss({ pool, secrets }: Installation, destroyed: ReadonlySet<string>): Promise<LossCounts> {
   const loss = await findLoss(pool, secrets, destroyed);
   if (isNothing(loss))

@@ -1,4 +1,7 @@
-/** A person who opens more events in 24 hours than the limit, over all cases, needs an approval by privacy for a case. */
+/**
+ * Limits the events that a person opens in 24 hours, over all cases. Beyond the limit the person needs an approval by
+ * privacy for a case.
+ */
 import type { ApprovedOperation } from "../../approvals/approvals.ts";
 import { personsOfActor } from "../../audit/actor-persons.ts";
 import { countOpenedEvents, type OpenedEvents } from "../../audit/opened-events.ts";
@@ -32,7 +35,7 @@ export async function lockOpenedEvents(ports: AdminPorts, transaction: Transacti
   }
 }
 
-/** An event that a person opens, with a case. */
+/** An event that a person opens with a case. */
 export interface Opening {
   readonly eventId: string;
   readonly case: CaseRow;
@@ -42,7 +45,7 @@ export interface Opening {
 
 /**
  * Counts the event, in the transaction that writes its audit entry.
- * @returns the approval that it is opened under; `undefined` where it needs none.
+ * @returns the approval that it is opened under; `undefined` if none is needed.
  * @throws approval-needed, BeyondLimit
  */
 export async function limitOpenedEvents(

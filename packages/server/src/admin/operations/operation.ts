@@ -3,7 +3,7 @@ import type { AuditEntry } from "../../audit/audit.ts";
 import type { Caller } from "../../identity/caller.ts";
 import type { AdminPorts } from "./ports.ts";
 
-/** What the audit entry of a read says in addition to the operation and its caller. */
+/** The content of a read's audit entry, in addition to the operation and its caller. */
 export type AuditedRead = Partial<
   Pick<AuditEntry, "account" | "eventIds" | "detail" | "reason" | "category" | "ticket" | "caseId">
 >;
@@ -11,15 +11,15 @@ export type AuditedRead = Partial<
 export interface OperationCall<Id extends RouteId> {
   readonly ports: AdminPorts;
   readonly caller: Caller;
-  /** How far the caller's permission reaches. */
+  /** The extent of the caller's permission. */
   readonly scope: Scope;
   readonly input: Input<Id>;
 }
 
-/** The result of an operation, and what remains to be audited. */
+/** The result of an operation, and what must still be audited. */
 export interface OperationResult<Id extends RouteId> {
   readonly answer: Answer<Id>;
-  /** Written before the answer leaves; absent where the operation has written its entry itself. */
+  /** The audit entry to write before the answer is sent. Absent if the operation has written its entry itself. */
   readonly audit?: AuditedRead;
   /** Headers of the answer. */
   readonly headers?: Readonly<Record<string, string>>;

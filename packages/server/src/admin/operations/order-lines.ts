@@ -1,4 +1,7 @@
-/** An answer that is a stream, from the worker that applies its order to the process of the admin API that answers. */
+/**
+ * Sends an answer that is a stream from the worker that applies its order to the process of the admin API that answers
+ * the caller.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AdminProblem } from "@device-risk-signals/admin-api";
 import type { System } from "../../app/system.ts";
@@ -9,18 +12,18 @@ import type { PartReader, PartWriter } from "../../orders/part-codec.ts";
 import { changed, resultOf } from "./admin-orders.ts";
 import type { AdminPorts } from "./ports.ts";
 
-/** Characters of lines in a part; a line may be longer. */
+/** Number of characters of lines in a part. A single line may be longer. */
 const PART_CHARACTERS = 262_144;
-/** Parts that wait for the reader. */
+/** Maximum number of parts that wait for the reader. */
 const MAX_UNREAD = 8;
 const POLL_EVERY_MS = 50;
-/** An order may wait for others of its route. */
+/** Interval for an order that may wait for others of its route. */
 const RETRY_POLL_MS = 200;
 const READ_WITHIN_MS = 30_000;
-/** A worker that started the order and writes nothing for this long is away. */
+/** If a worker that started the order writes nothing for this long, it counts as unavailable. */
 const WRITE_WITHIN_MS = 60_000;
 
-/** An order, and the one end that this process has of its answer. */
+/** An order, and this process's end of its answer. */
 interface PartsOf<End> {
   readonly orderId: string;
   readonly parts: End;
@@ -53,7 +56,7 @@ export async function sendLines(
   await waitForReader(pool, orderId, 0, readWithinMs);
 }
 
-/** Waits until at most so many parts are not read. */
+/** Waits until at most `most` parts have not been read. */
 async function waitForReader(pool: System["pool"], orderId: string, most: number, withinMs: number): Promise<void> {
   let [before, until] = [Infinity, 0];
   for (;;) {
@@ -70,7 +73,7 @@ async function waitForReader(pool: System["pool"], orderId: string, most: number
 const noReader = (): OperatorError =>
   new OperatorError("order-interrupted", "No process of the admin API reads the answer.");
 
-/** The order ended with this problem. */
+/** Thrown if the order ended with this problem. */
 export class OrderFailed extends Error {
   override readonly name = "OrderFailed";
   readonly problem: AdminProblem;
@@ -96,7 +99,7 @@ export async function* receiveLines(
     // guard(drop): a caller that has left is not waited for
     // fails: packages/server/src/admin/operations/order-lines.test.ts › whose caller has left
     if (stop?.aborted) return;
-    // The order is read first: parts that come before its end are not missed.
+    // The order is read first, so that parts which come before its end are not missed.
     const order = await findOrder(pool, clock, orderId);
     const part = await takePart(pool, orderId);
     if (part) {

@@ -202,8 +202,8 @@ interface Released {
 }
 
 /**
- * Reads the bytes of events. Audit entries that name each event are committed before. What was erased or restricted
- * meanwhile is left out.
+ * Reads the bytes of events. Audit entries that name each event are committed first. Events that were erased or
+ * restricted in the meantime are left out.
  * @throws state-conflict if the case is no longer open.
  */
 async function release(

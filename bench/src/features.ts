@@ -9,6 +9,7 @@ import { randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { cpus } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs, promisify } from "node:util";
 import type { Bundle, Result } from "@device-risk-signals/features";
 import { readEvent } from "@device-risk-signals/features/readings";
@@ -37,6 +38,8 @@ const CONNECTIONS = 16;
 const BATCH_EVENTS = 500;
 /** The share of events for the peer that needs a statement for each value, because it is slow. */
 const OF_FIRST_PEER = 100;
+const WRITERS = 4;
+const EVENTS_OF_WRITER = 100;
 
 const { values: options } = parseArgs({
   options: {
@@ -211,6 +214,39 @@ async function secondPeer(runner: FeatureRunner, names: readonly string[]): Prom
   return [EVENTS / seconds, Number(size[0]?.bytes) / EVENTS];
 }
 
+/**
+ * What the id cursor of the peers misses: a transaction that got its id first may be committed later, when the cursor is
+ * past it.
+ * @returns the number of committed events that it never reads.
+ */
+async function eventsLostByCursor(): Promise<number> {
+  await owner.query(`create table public.committed_event (id bigint generated always as identity primary key);
+    grant insert on public.committed_event to public`);
+  const writer = async (): Promise<void> => {
+    for (let event = 0; event < EVENTS_OF_WRITER; event++) {
+      await inTransaction(system.pool, async (transaction) => {
+        await transaction.query("insert into public.committed_event default values");
+        await sleep(Math.random() * 10);
+      });
+    }
+  };
+  let isWriting = true;
+  const writing = Promise.all(Array.from({ length: WRITERS }, writer)).finally(() => (isWriting = false));
+  let [cursor, read] = ["0", 0];
+  for (let isLast = false; !isLast;) {
+    isLast = !isWriting;
+    const { rows: page } = await owner.query<{ id: string }>(
+      "select id from public.committed_event where id > $1 order by id",
+      [cursor],
+    );
+    cursor = page.at(-1)?.id ?? cursor;
+    read += page.length;
+    await sleep(1);
+  }
+  await writing;
+  return WRITERS * EVENTS_OF_WRITER - read;
+}
+
 /** @returns events per second. */
 async function endpointEventsPerSecond(runners: LayerRunners): Promise<number> {
   await owner.query("truncate feature_row; truncate feature_tally; analyze event");
@@ -258,6 +294,10 @@ for (let round = 0; round < ROUNDS; round++) {
 await runner.close();
 await runners.close();
 const speed = (of: (one: (typeof speeds)[number]) => number): number => median(speeds.map(of));
+row(
+  `events that the id cursor of the peers misses, of ${WRITERS * EVENTS_OF_WRITER}`,
+  String(await eventsLostByCursor()),
+);
 row(
   `backfill of ${EVENTS} events, ${FEATURES} features, one worker, events/s`,
   speed((one) => one.ours).toFixed(0),

@@ -2,6 +2,7 @@
  * Tests of orders of the erasure journal after a restore. Held events stay, whichever orders were given after the
  * backup.
  */
+import { spawn } from "node:child_process";
 import { cp, mkdtemp, readFile, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,8 +10,10 @@ import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { accountSecretName, holdSecretName } from "../packages/server/src/crypto/sealer.ts";
 import { partitionSecretName } from "../packages/server/src/crypto/partition-secrets.ts";
+import { drsOfRun } from "./support/bundle-drs.ts";
 import { runInProcess, objects, PRIVACY } from "./support/command.ts";
-import { connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
+import { until } from "./support/embedded.ts";
+import { AWAITED_LOCKS, connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { secretExists, secretFile } from "./support/key-directory.ts";
 import { openTestSystem } from "./support/parties.ts";
 import { type EventIn, Past, type PastEvent } from "./support/past-event.ts";
@@ -407,6 +410,36 @@ test("an older key store destroys again what the database knows of it, if the jo
   await acceptLoss(environment, 1);
   await run(environment, 0, "erase", "replay");
   expect(await secretExists(environment, accountSecretName(key))).toBe(false);
+});
+
+test("an erasure that was killed destroys its secrets before a receipt names them, where the journal has lost it", async () => {
+  const environment = await installation("P1Y");
+  await store(environment, "alice");
+  const [key = ""] = await keysOf(environment, "alice");
+  const owner = await connectAsOwner(environment);
+  await owner.query("select pg_advisory_lock(7236518)");
+  const args = ["erase", "run", "--account", "alice", "--reason", "request 17", "--yes", "--break-glass"];
+  const child = spawn(process.execPath, [drsOfRun(), ...args], {
+    env: { ...process.env, ...environment },
+    stdio: "ignore",
+  });
+  const ended = new Promise((resolve) => child.once("close", resolve));
+  await until(async () => (await owner.query(`select ${AWAITED_LOCKS}`)).rowCount === 1);
+  child.kill("SIGKILL");
+  await ended;
+  await owner.query(`select pg_terminate_backend(pid) ${AWAITED_LOCKS}`);
+  await owner.query("select pg_advisory_unlock(7236518)");
+  expect((await owner.query("select from erasure")).rowCount, "it is in the database").toBe(1);
+  await owner.end();
+  expect(await secretExists(environment, accountSecretName(key))).toBe(true);
+
+  await rm(entryFile(environment, 1));
+  await acceptLoss(environment, 1);
+  await start(environment);
+  expect(await secretExists(environment, accountSecretName(key))).toBe(false);
+  await run(environment, 0, "retention", "run");
+  const erasure = { destroyed_keys: [key], finished_at: expect.any(String) };
+  expect(await run(environment, 0, "erase", "list")).toMatchObject(erasure);
 });
 
 test("accept-loss reports without a question that there is nothing to accept", async () => {

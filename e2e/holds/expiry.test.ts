@@ -139,9 +139,14 @@ test("a pass and its receipt report what was deleted and what a hold keeps, even
   await hold("--event", kept.eventId);
   // These statements are what a pass has done that is killed before it is recorded.
   const client = await connectAsOwner(scene.environment);
-  await expire(client, erasurePorts(scene.system));
+  await expire(client, { ...erasurePorts(scene.system), heldDestructionDelay: 60_000 });
   await client.end();
+  const waiting = await scene.owner.query<{ id: string }>(
+    "select partition_id as id from event_partition where dropped_at is not null and secret_destroyed_at is null",
+  );
+  expect(waiting.rows, "the secret of the held event waits").toHaveLength(1);
   const reported = await run();
+  expect(reported["destroyed_keys"]).toContain(waiting.rows[0]?.id);
   expect(reported).toMatchObject({ rows: 2, held: 1, copies: 0 });
   const { rows } = await scene.owner.query<{ receipt: string }>(
     "select receipt from retention_run order by started_at desc limit 1",

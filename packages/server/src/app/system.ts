@@ -140,6 +140,7 @@ export function erasurePorts(installation: Installation): Omit<RetentionOptions,
     attest,
     replayWindow: config.retention.replayWindowMs,
     countRetention: config.retention.countsMs,
+    heldDestructionDelay: config.retention.heldDestructionDelayMs,
     auditReasonRetention: config.audit.reasonRetentionMs,
   };
 }

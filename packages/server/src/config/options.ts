@@ -115,6 +115,8 @@ export interface Settings {
     readonly backupMs?: number;
     /** How often a server deletes expired events. Must be a whole number of milliseconds from 1000 to 86400000 (24h). Default: `10000`, which is `10s`. Variable: `DRS_RETENTION_INTERVAL`. */
     readonly intervalMs?: number;
+    /** How long the secret of a dropped partition is kept if a hold keeps events of that time: longer than an asynchronous standby may lag. Must be a whole number of milliseconds from 0 to 2592000000 (30d). Default: `0`, which is `0s`. Variable: `DRS_HELD_DESTRUCTION_DELAY`. */
+    readonly heldDestructionDelayMs?: number;
   };
   readonly audit?: {
     /** Directory that keeps the checkpoints of the audit log, in addition to the erasure journal: on another system, that administrators of the database can't write. Must be a path. Variable: `DRS_AUDIT_CHECKPOINTS`. */

@@ -385,6 +385,12 @@ export const SETTINGS = {
     "10s",
     "How often a server deletes expired events.",
   ),
+  "retention.heldDestructionDelayMs": setting(
+    "DRS_HELD_DESTRUCTION_DELAY",
+    durationWithin("0s", "30d"),
+    "0s",
+    "How long the secret of a dropped partition is kept if a hold keeps events of that time: longer than an asynchronous standby may lag.",
+  ),
   adoptedFieldsFile: optional(
     "DRS_ADOPTED_FIELDS_FILE",
     path,

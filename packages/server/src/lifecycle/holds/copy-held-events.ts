@@ -15,7 +15,7 @@ import {
 } from "../../events/partition-slices.ts";
 import { receivedAtOf } from "../../events/read-events.ts";
 import type { Secrets } from "../../crypto/secrets.ts";
-import { composed, query, queryComposed, sql } from "../../postgres/statement.ts";
+import { composed, query, queryComposed, queryRow, sql } from "../../postgres/statement.ts";
 import { arePermanentlyLost, LOST } from "./permanently-lost.ts";
 
 /** Number of full keys that one statement finds. */
@@ -149,6 +149,21 @@ const underHold =
 /** Events of a partition that is about to be dropped. */
 export function findHeldOfPartition(executor: Transaction, partition: Partition): HeldEvents {
   return (passedOver) => pages(executor, [], passedOver, underHold(partition));
+}
+
+const HAS_COPIES = sql(
+  `select exists (select from held_event where purpose = $1
+    and received_at >= to_timestamp($2::float8 / 1000) and received_at < to_timestamp($3::float8 / 1000)) as found`,
+  ["int4", "float8", "float8"],
+  { found: "bool" },
+);
+
+/** Whether a hold keeps copies of events of that time. */
+export async function hasCopies(
+  executor: Executor,
+  { purpose, lower_ms, upper_ms }: Omit<Partition, "partition_id">,
+): Promise<boolean> {
+  return (await queryRow(executor, HAS_COPIES, [purpose, lower_ms, upper_ms])).found;
 }
 
 /** Ledger rows `i`: they have the full keys of the events that an erasure is about to delete. */

@@ -9,8 +9,9 @@ import { rounds } from "./support/soak.ts";
 import { advanceClock, clockOf } from "./support/test-clock.ts";
 
 /** Two thirds of the requests compare payloads: the database returns at most 10,000 in an hour, 1,000 for an account. */
-const ROUNDS = rounds(60, 400);
-const ROUNDS_OF_ACCOUNT = 60;
+const ROUNDS = rounds(60, 1_000);
+const ROUNDS_OF_ACCOUNT = 40;
+const ROUNDS_OF_HOUR = 400;
 const CONCURRENT = 32;
 
 let database: TestDatabase;
@@ -23,8 +24,8 @@ let client: pg.Client;
 beforeAll(async () => {
   database = await sharedDatabase();
   environment = await database.environment();
-  who = await credentials(environment, "one");
-  other = await credentials(environment, "two");
+  who = await credentials(environment, "one", "1d");
+  other = await credentials(environment, "two", "1d");
   const settings = { ...environment, DRS_THROTTLE_RATE: "0" };
   servers = await Promise.all([startServer(settings), startServer(settings)]);
   client = await connectAsOwner(environment);
@@ -49,6 +50,7 @@ describe("the server stores one event for each idempotency key", () => {
     const agent = new Agent({ keepAlive: true, maxSockets: CONCURRENT });
     let sender = who;
     for (let round = 0; round < ROUNDS; round++) {
+      if (round > 0 && round % ROUNDS_OF_HOUR === 0) await advanceClock(environment, 3_600_000);
       if (round > 0 && round % ROUNDS_OF_ACCOUNT === 0) sender = await credentials(environment, `one-${round}`);
       const key = freshKey();
       const first = transport(sender);

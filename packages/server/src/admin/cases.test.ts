@@ -276,6 +276,16 @@ it("a token that another person obtained asks as both, and obtains no further to
   expect(await machine.call("addHold", hold)).toMatchObject({ hold_id: expect.any(String) as string });
 });
 
+it("a token does not use what its obtainer approved: it asks again", async () => {
+  const own = await listener.client(["investigator"], { person: "holder" });
+  const token = await listener.client(["investigator"], { person: "holder", obtainedBy: "person-privacy" });
+  const hold = { event_id: event.eventId, reason: "order 20", approver: "J. Doe", review_on: "2999-01-31" };
+  const approval_id = await waiting(own.call("addHold", hold));
+  expect(await decide(approval_id, "person-privacy")).toBe(true);
+  expect(await waiting(token.call("addHold", hold))).not.toBe(approval_id);
+  expect(await own.call("addHold", hold)).toMatchObject({ hold_id: expect.any(String) as string });
+});
+
 describe("a person who opens more events than the limit of a day", () => {
   const events: string[] = [];
   const [ACCOUNT, OTHER] = ["opened-1", "opened-2"];

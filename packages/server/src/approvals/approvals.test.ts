@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { inTransaction } from "../postgres/database.ts";
-import type { ApprovedOperation, Decision } from "./approvals.ts";
+import type { ApprovedOperation, Asker, Decision } from "./approvals.ts";
 
 const scene = useTestSystem();
 const HOUR_MS = 3_600_000;
@@ -28,11 +28,12 @@ const decide = (approvalId: string, change: Partial<Decision> = {}, at = 0) =>
     decision: "approved",
     ...change,
   });
+const ASKER: Asker = { person: "asker" };
 /** Begins the operation if it may use the approval. */
-async function use(approvalId: string, of: ApprovedOperation, person = "asker", at = 0): Promise<boolean> {
+async function use(approvalId: string, of: ApprovedOperation, asker: Asker = ASKER, at = 0): Promise<boolean> {
   const notUsed = new Error("the operation does not begin");
   const begun = inTransaction(scene.system.pool, async (transaction) => {
-    if (!(await scene.system.approvals.use(transaction, clockAt(at), person, { ...of, approvalId }))) throw notUsed;
+    if (!(await scene.system.approvals.use(transaction, clockAt(at), asker, { ...of, approvalId }))) throw notUsed;
     return true;
   });
   return begun.catch((error: unknown) => {
@@ -72,6 +73,20 @@ it("an approval is not given by a person to a request of a token that the approv
   expect(await decide(id, { person: "second" })).toBe(true);
 });
 
+it("an approval by a person who obtained a token for the asker is not found, used or in use with that token", async () => {
+  const { approvals, pool } = scene.system;
+  const token: Asker = { person: "asker", obtainedBy: "approver" };
+  const wanted = operation();
+  const id = await ask(wanted);
+  await decide(id);
+  const found = async (asker: Asker) => (await approvals.findUsable(pool, clockAt(0), asker, wanted)).id;
+  expect([await found(token), await use(id, wanted, token)]).toEqual([undefined, false]);
+  expect(await found({ ...token, obtainedBy: "second" })).toBe(id);
+  expect(await use(id, wanted)).toBe(true);
+  const inUse = (asker: Asker) => approvals.findInUse(pool, clockAt(0), asker, wanted);
+  expect([await inUse(token), await inUse(ASKER)]).toEqual([[], [id]]);
+});
+
 it("an approval that needs two roles is not given by one person who has two roles", async () => {
   const wanted = operation({ needed: ["operator", "privacy"] });
   const id = await ask(wanted);
@@ -100,7 +115,7 @@ it("an approval is for these parameters: changed parameters, or many more events
   await decide(id);
   expect(await use(id, { ...wanted, parameters: { account: "another" } })).toBe(false);
   expect(await use(id, { ...wanted, events: 2_201 })).toBe(false);
-  expect(await use(id, wanted, "another person")).toBe(false);
+  expect(await use(id, wanted, { person: "another person" })).toBe(false);
   // Events that came in the meantime change the plan, but the approval stays valid.
   expect(await use(id, { ...wanted, plan: { events: 2_200 }, events: 2_200 })).toBe(true);
 });
@@ -120,9 +135,7 @@ it("an approval is not used by an operation that does not begin", async () => {
   const id = await ask(wanted);
   await decide(id);
   const failed = inTransaction(scene.system.pool, async (transaction) => {
-    expect(await scene.system.approvals.use(transaction, clockAt(0), "asker", { ...wanted, approvalId: id })).toBe(
-      true,
-    );
+    expect(await scene.system.approvals.use(transaction, clockAt(0), ASKER, { ...wanted, approvalId: id })).toBe(true);
     throw new Error("the operation does not begin");
   });
   await expect(failed).rejects.toThrow("does not begin");
@@ -131,7 +144,7 @@ it("an approval is not used by an operation that does not begin", async () => {
 
 it("an approval of several uses is valid for a day after the first use, for exactly its number of events", async () => {
   const wanted = operation({ events: 25, isExact: true });
-  const inUse = (at = 0) => scene.system.approvals.findInUse(scene.system.pool, clockAt(at), "asker", wanted);
+  const inUse = (at = 0) => scene.system.approvals.findInUse(scene.system.pool, clockAt(at), ASKER, wanted);
   const id = await ask(wanted);
   await decide(id);
   expect(await use(id, { ...wanted, events: 26 })).toBe(false);
@@ -139,7 +152,9 @@ it("an approval of several uses is valid for a day after the first use, for exac
   expect(await use(id, wanted)).toBe(true);
   expect([await inUse(), await inUse(23 * HOUR_MS)]).toEqual([[id], [id]]);
   expect(await inUse(25 * HOUR_MS)).toEqual([]);
-  expect(await scene.system.approvals.findInUse(scene.system.pool, clockAt(0), "another person", wanted)).toEqual([]);
+  expect(
+    await scene.system.approvals.findInUse(scene.system.pool, clockAt(0), { person: "another person" }, wanted),
+  ).toEqual([]);
 });
 
 it("an approval is given within a day and used within an hour", async () => {
@@ -149,7 +164,7 @@ it("an approval is given within a day and used within an hour", async () => {
   const wanted = operation();
   const id = await ask(wanted);
   await decide(id);
-  expect(await use(id, wanted, "asker", 2 * HOUR_MS)).toBe(false);
+  expect(await use(id, wanted, ASKER, 2 * HOUR_MS)).toBe(false);
   expect(await stateOf(id, 2 * HOUR_MS)).toBe("expired");
 });
 
@@ -178,7 +193,7 @@ describe("what a login of the database writes", () => {
   const FORGE = `insert into approval_decision (approval_id, person, role, decision, decided_at, mac)
     select $1, 'approver', 'operator', 'approved', transaction_time(), mac from approval_decision limit 1`;
   const usable = (of: ApprovedOperation) =>
-    scene.system.approvals.findUsable(scene.system.pool, scene.system.clock, "asker", of);
+    scene.system.approvals.findUsable(scene.system.pool, scene.system.clock, ASKER, of);
 
   it("is no decision of a login of the database, is named, and does not hinder a new request", async () => {
     await decide(await ask(operation()));
@@ -216,7 +231,7 @@ describe("what a login of the database writes", () => {
 
   it("is no use of a login of the database without a decision, or of an earlier one", async () => {
     const inUse = (of: ApprovedOperation, at: number) =>
-      scene.system.approvals.findInUse(scene.system.pool, clockAt(at), "asker", of);
+      scene.system.approvals.findInUse(scene.system.pool, clockAt(at), ASKER, of);
     const take = "update approval set used_at = transaction_time() + $2::interval where approval_id = $1";
     const undecided = operation();
     await asAdmin(take, await ask(undecided), "1 second");

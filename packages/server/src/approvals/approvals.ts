@@ -79,6 +79,10 @@ const stateAt = (now: string): string => `case
     when a.expires_at > ${now} then 'waiting'
     else 'expired' end`;
 
+/** @param person the placeholder of the person who obtained the admin token; `null` decided nothing. */
+const isUndecidedBy = (person: string): string =>
+  `not exists (select from approval_decision d where d.approval_id = a.approval_id and d.person = ${person})`;
+
 const DECISIONS = `(select coalesce(jsonb_agg(jsonb_build_object('person', d.person, 'role', d.role,
       'decision', d.decision, 'decided_at', ${instantOf("d.decided_at")}, 'mac', encode(d.mac, 'hex')) order by d.decided_at), '[]')
     from approval_decision d where d.approval_id = a.approval_id)`;
@@ -147,8 +151,11 @@ const findIn = (state: "waiting" | "approved") =>
     `select ${columnsAt("$3::timestamptz")} from approval a
       where a.requested_by = $1 and a.digest = $2 and $4 <= a.max_events
         and ${stateAt("$3::timestamptz")} = '${state}'
+        -- guard(true): a token finds no approval by the person who obtained it
+        -- fails: packages/server/src/approvals/approvals.test.ts › not found, used or in use
+        and ${isUndecidedBy("$5")}
       order by a.requested_at limit ${MAX_FOUND}`,
-    ["text", "bytea", "timestamptz", "int8"],
+    ["text", "bytea", "timestamptz", "int8", "text?"],
     TYPES,
   );
 const FIND_WAITING = findIn("waiting");
@@ -168,8 +175,11 @@ const USE = sql(
       and ${stateAt("$3::timestamptz")} = 'approved'
       -- guard(true): of two approvals of one operation, one remains
       -- fails: packages/server/src/approvals/approvals.test.ts › the one that it names
-      and a.approval_id = $5`,
-  ["text", "bytea", "timestamptz", "int8", "uuid"],
+      and a.approval_id = $5
+      -- guard(true): a token uses no approval by the person who obtained it
+      -- fails: packages/server/src/approvals/approvals.test.ts › not found, used or in use
+      and ${isUndecidedBy("$6")}`,
+  ["text", "bytea", "timestamptz", "int8", "uuid", "text?"],
 );
 const WAS_APPROVED_AT_USE = `${DENIED_BY} is null and ${IS_COMPLETE}
     and a.used_at < ${APPROVED_AT} + interval '${TO_USE_MS} milliseconds'`;
@@ -187,8 +197,11 @@ const FIND_IN_USE = sql(
       -- guard(true): what no person approved, or approved earlier, is not in use
       -- fails: packages/server/src/approvals/approvals.test.ts › a login of the database
       and ${WAS_APPROVED_AT_USE}
+      -- guard(true): a token opens no events under an approval by the person who obtained it
+      -- fails: packages/server/src/approvals/approvals.test.ts › not found, used or in use
+      and ${isUndecidedBy("$4")}
     order by a.used_at limit ${MAX_FOUND}`,
-  ["text", "bytea", "timestamptz"],
+  ["text", "bytea", "timestamptz", "text?"],
   TYPES,
 );
 
@@ -240,6 +253,13 @@ const FIND_RECENT = sql(
   TYPES,
 );
 
+/** The caller who asks for an approval, or uses one. */
+export interface Asker {
+  readonly person: string;
+  /** The person who obtained the admin token of the caller, where that is another person. */
+  readonly obtainedBy?: string | undefined;
+}
+
 /** The result of `findUsable`. */
 export interface UsableApproval {
   /** The id of the approval; `undefined` if there is none. */
@@ -262,18 +282,13 @@ export class Approvals {
   async request(
     executor: Executor,
     clock: Clock,
-    wanted: ApprovedOperation & {
-      readonly person: string;
-      /** The person who obtained the admin token that asks, where that is another person. */
-      readonly obtainedBy?: string | undefined;
-      readonly reason: string;
-    },
+    wanted: ApprovedOperation & Asker & { readonly reason: string },
   ): Promise<string> {
     const now = clock.now();
     const at = new Date(now).toISOString();
     const digest = digestOf(wanted);
-    const { rows } = await query(executor, FIND_WAITING, [wanted.person, digest, at, wanted.events]);
     const obtainedBy = wanted.obtainedBy ?? null;
+    const { rows } = await query(executor, FIND_WAITING, [wanted.person, digest, at, wanted.events, obtainedBy]);
     const waiting = rows.find((row) => row.obtained_by === obtainedBy && this.#isSigned(row));
     if (waiting) return waiting.approval_id;
     const [parameters, plan] = [JSON.stringify(wanted.parameters), JSON.stringify(wanted.plan)];
@@ -315,10 +330,10 @@ export class Approvals {
   async findUsable(
     executor: Executor,
     clock: Clock,
-    person: string,
+    { person, obtainedBy }: Asker,
     operation: ApprovedOperation,
   ): Promise<UsableApproval> {
-    const values = [person, digestOf(operation), nowOf(clock), operation.events] as const;
+    const values = [person, digestOf(operation), nowOf(clock), operation.events, obtainedBy ?? null] as const;
     const { rows } = await query(executor, FIND_USABLE, values);
     return {
       id: rows.find((row) => this.#isSigned(row))?.approval_id,
@@ -334,10 +349,11 @@ export class Approvals {
   async use(
     transaction: Transaction,
     clock: Clock,
-    person: string,
+    { person, obtainedBy }: Asker,
     { approvalId, ...operation }: ApprovedOperation & { readonly approvalId: string },
   ): Promise<boolean> {
-    const values = [person, digestOf(operation), nowOf(clock), operation.events, approvalId] as const;
+    const [digest, now] = [digestOf(operation), nowOf(clock)];
+    const values = [person, digest, now, operation.events, approvalId, obtainedBy ?? null] as const;
     const { rowCount } = await query(transaction, USE, values);
     if (rowCount !== 1) return false;
     // This read comes after the update, because the update has seen every decision that this statement sees.
@@ -354,10 +370,11 @@ export class Approvals {
   async findInUse(
     executor: Executor,
     clock: Clock,
-    person: string,
+    { person, obtainedBy }: Asker,
     operation: ApprovedOperation,
   ): Promise<readonly string[]> {
-    const { rows } = await query(executor, FIND_IN_USE, [person, digestOf(operation), nowOf(clock)]);
+    const values = [person, digestOf(operation), nowOf(clock), obtainedBy ?? null] as const;
+    const { rows } = await query(executor, FIND_IN_USE, values);
     return rows.filter((row) => this.#isSigned(row)).map((row) => row.approval_id);
   }
 

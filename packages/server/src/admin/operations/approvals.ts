@@ -1,5 +1,5 @@
 import type { Answer, Role, RouteId } from "@device-risk-signals/admin-api";
-import type { ApprovalRow, ApprovedOperation } from "../../approvals/approvals.ts";
+import type { ApprovalRow, ApprovedOperation, Asker } from "../../approvals/approvals.ts";
 import { personsOfActor } from "../../audit/actor-persons.ts";
 import { writeAudit } from "../../audit/audit.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
@@ -129,6 +129,12 @@ export async function approveByPrivacy(
   return requireApproval(ports, caller, { ...operation, needed: ["privacy"] }, reason);
 }
 
+/** The caller, and the person who obtained their admin token: both are one person where a second one is needed. */
+export function askerOf({ person, actor }: Caller): Asker {
+  const [, obtainedBy] = personsOfActor(actor);
+  return { person, obtainedBy };
+}
+
 /** The approval that the caller could use now. */
 export async function findApprovalOf(
   ports: AdminPorts,
@@ -137,12 +143,12 @@ export async function findApprovalOf(
   operation: ApprovedOperation,
 ): Promise<Approval | undefined> {
   const { clock } = ports;
-  const { person } = caller;
+  const asker = askerOf(caller);
   const { audit, approvals } = await ports.keys();
-  const { id: found } = await approvals.findUsable(executor, clock, person, operation);
+  const { id: found } = await approvals.findUsable(executor, clock, asker, operation);
   if (found === undefined) return undefined;
   const use = async (transaction: Transaction, events: number): Promise<void> => {
-    const used = await approvals.use(transaction, clock, person, { ...operation, events, approvalId: found });
+    const used = await approvals.use(transaction, clock, asker, { ...operation, events, approvalId: found });
     // guard(false): an approval is used by one operation
     // fails: e2e/commands/remote-governance.test.ts › raced
     if (!used) throw notUsable(found);
@@ -161,10 +167,9 @@ export async function askForApproval(
   reason: string,
 ): Promise<never> {
   const { pool, clock } = ports;
-  const { person } = caller;
+  const asker = askerOf(caller);
   const { audit, approvals } = await ports.keys();
-  const [, obtainedBy] = personsOfActor(caller.actor);
-  const { changed } = await approvals.findUsable(pool, clock, person, operation);
+  const { changed } = await approvals.findUsable(pool, clock, asker, operation);
   const id = await inTransaction(pool, async (transaction) => {
     for (const approvalId of changed) {
       const refused = {
@@ -175,7 +180,7 @@ export async function askForApproval(
       };
       await writeAudit(transaction, audit, { ...agentOf(caller), ...refused });
     }
-    const approvalId = await approvals.request(transaction, clock, { ...operation, person, obtainedBy, reason });
+    const approvalId = await approvals.request(transaction, clock, { ...operation, ...asker, reason });
     const detail = { of: operation.operation, plan: operation.plan };
     const entry = { ...agentOf(caller), operation: "approval.request", outcome: "done", reason, approvalId, detail };
     await writeAudit(transaction, audit, entry);

@@ -12,7 +12,7 @@ import type { Caller } from "../../identity/caller.ts";
 import { lockTransactionNamed } from "../../postgres/advisory-locks.ts";
 import type { Transaction } from "../../postgres/executor.ts";
 import { LOCKS } from "../../postgres/locks.ts";
-import { areApprovalsNeeded, askForApproval, findApprovalOf } from "./approvals.ts";
+import { areApprovalsNeeded, askerOf, askForApproval, findApprovalOf } from "./approvals.ts";
 import type { AdminPorts } from "./ports.ts";
 
 /** Ends the transaction of a read that needs an approval first. */
@@ -74,7 +74,7 @@ export async function limitOpenedEvents(
     needed: ["privacy"],
   };
   const { approvals } = await ports.keys();
-  const inUse = await approvals.findInUse(transaction, ports.clock, caller.person, operation);
+  const inUse = await approvals.findInUse(transaction, ports.clock, askerOf(caller), operation);
   for (const id of inUse) {
     // guard(true): an approval is for so many further events
     // fails: packages/server/src/admin/cases.test.ts › so many further events

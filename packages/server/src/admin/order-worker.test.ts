@@ -137,6 +137,10 @@ describe("an order", () => {
     const id = await issued();
     expect(await read({ ...caller, person: "other" }, id)).toMatchObject({ answer: null, problem: null });
     expect(await read({ ...caller, roles: ["analyst"] }, id)).toMatchObject({ answer: null });
+    const actor = `of-secret (admin token ${randomUUID()}, obtained by other)`;
+    expect(await read({ ...caller, actor }, id), "a token that another person obtained").toMatchObject({
+      answer: null,
+    });
     expect(await isKept(id)).toBe(true);
     expect(await read(caller, id)).toMatchObject({ answer: { token: "a secret" } });
     expect(await isKept(id)).toBe(false);

@@ -107,12 +107,15 @@ export async function listOrders(
   return (await query(executor, LIST, [nowOf(clock), person ?? null, at, id, page.limit])).rows;
 }
 
-const FIND = sql(`select ${ROW}, result from admin_order where order_id = $2`, ["timestamptz", "uuid"], {
+const FIND = sql(`select ${ROW}, actor, result from admin_order where order_id = $2`, ["timestamptz", "uuid"], {
   ...COLUMNS,
+  actor: "text",
   result: "bytea?",
 });
 
 export type OrderWithResult = OrderRow & {
+  /** The person and the credential of the caller who placed it. */
+  readonly actor: string;
   /** The sealed result. */
   readonly result: Buffer | null;
 };

@@ -114,10 +114,24 @@ describe("a log with an entry that activates keys which the verifier lacks", () 
   it("can't be verified if all later entries have these keys", async () => {
     const entries = [...all(own), ...all(next), foreign, ...all(next)];
     const lacksKeysOf = expect.stringMatching(/^leaf 8 \(entry /) as string;
-    expect(await verify(entries, 0, rings)).toMatchObject({ verdict: 1, findings: [], lacksKeysOf });
+    const findings = Array.from({ length: 9 }, () => expect.objectContaining({ kind: "inserted" }) as object);
+    expect(await verify(entries, 0, rings)).toMatchObject({ verdict: 1, findings, lacksKeysOf });
     expect(await verify(entries, 9, { ...rings, mayLackKeys: true })).toMatchObject({ verdict: 1 });
     expect((await verify(entries, 9, rings)).verdict).toBe(6);
   });
+});
+
+it("a log whose forged entries an entry with a known key follows is broken, also if its last entries have unknown keys", async () => {
+  const rings = { surfaces: own, replaced: bySurface((surface): readonly KeyObject[] => [derived[surface]]) };
+  const forged = [...all(own), entry(next, "admin"), ...all(own)];
+  const hidden = [...forged, change(next, own, next), entry(next, "direct")];
+  const { verdict, findings } = await verify(hidden, 0, rings);
+  expect([verdict, findings.length, findings[0]?.what]).toEqual([6, 3, expect.stringMatching(/^The MAC of leaf 4 /)]);
+  const many = [...all(own), change(next, own, next), ...Array.from({ length: 100 }, () => entry(next, "admin"))];
+  const forgedLater = entry(next, "ingest", { operation: "event.read_raw" });
+  expect((await verify([...many, forgedLater], 0, rings)).verdict, "beyond the maximum of findings").toBe(6);
+  const started = await verify(hidden, 2, { ...rings, mayLackKeys: true });
+  expect(started.verdict).toBe(6);
 });
 
 describe("a log that is read from a later place on", () => {

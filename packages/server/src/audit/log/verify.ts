@@ -92,11 +92,14 @@ export interface Verification {
   /** Entries in no leaf, which wait for the next checkpoint, and entries that have waited too long. */
   readonly waiting: number;
   readonly overdue: number;
-  /** The entry that activates keys which the verifier lacks; present if nothing else is wrong. */
+  /**
+   * The entry that activates keys which the verifier lacks; present if nothing else is wrong. The findings then name
+   * entries with unknown keys.
+   */
   readonly lacksKeysOf?: string;
 }
 
-/** Maximum number of findings. Further findings would not change the verdict. */
+/** Maximum number of findings that are reported. */
 const MAX_FINDINGS = 100;
 /** An entry is in the tree within seconds. If it takes longer than this, something prevents it. */
 const SEQUENCED_WITHIN_MS = 60_000;
@@ -117,32 +120,34 @@ const INSERTED = "it was inserted or changed";
 /**
  * Whether a log with MACs of unknown keys was tampered with, or the verifier lacks keys. After an entry that activates
  * keys, a log has no entry with a key before it: an entry with a known key shows that one of the two is forged.
+ * An entry with the MAC of no known key is also a finding if an entry with a known key follows it.
  */
 class LackingKeys {
   #change: string | undefined;
-  /** Number of entries with the MAC of no known key, and of the findings about them. */
+  /** Number of entries with the MAC of no known key since the last entry with a known one. */
   #entries = 0;
-  #findings = 0;
 
   /** @param name of an entry, with the MAC of no known key, that activates keys. */
   change(name: string): void {
     this.#change = name;
   }
 
-  invalid(isFinding: boolean): void {
+  invalid(): void {
     this.#entries++;
-    if (isFinding) this.#findings++;
   }
 
   valid(): void {
     this.#change = undefined;
+    // guard(drop): unknown keys at the end of a log hide no forged entry before them
+    // fails: packages/server/src/audit/log/active-keys.test.ts › whose forged entries an entry with a known key follows
+    this.#entries = 0;
   }
 
   /** @param findings the number of all. @returns the entry whose keys the verifier lacks. */
   finish(findings: number): string | undefined {
     // guard(true): one entry that activates unknown keys, and no entry that has them, was inserted
     // fails: packages/server/src/audit/log/active-keys.test.ts › that no entry with these keys explains
-    const isLacking = this.#entries > 1 && this.#findings === findings;
+    const isLacking = this.#entries > 1 && this.#entries === findings;
     return isLacking ? this.#change : undefined;
   }
 }
@@ -172,6 +177,8 @@ class LogVerifier {
   readonly #reviewed = new Set<string>();
   readonly #heads = new Map<string, Head>();
   readonly #findings: Finding[] = [];
+  /** Number of all findings, also of those beyond the maximum. */
+  #found = 0;
   /** Checkpoints kept outside that are larger than the tree or of a later epoch, oldest first. */
   readonly #expected: Signed[] = [];
   #unreadable = 0;
@@ -223,9 +230,9 @@ class LogVerifier {
     if (oldKey !== undefined) this.#find("inserted", oldKey);
     const size = this.#earlier + this.#tree.size;
     const confirmed = this.#earlierConfirmed + this.#confirmed;
-    const lacksKeysOf = this.#lackingKeys.finish(this.#findings.length);
+    const lacksKeysOf = this.#lackingKeys.finish(this.#found);
     const counts = { size, from: this.#from, confirmed, waiting: this.#waiting, overdue: this.#overdue };
-    if (lacksKeysOf !== undefined) return { verdict: 1, findings: [], ...counts, lacksKeysOf };
+    if (lacksKeysOf !== undefined) return { verdict: 1, findings: this.#findings, ...counts, lacksKeysOf };
     return { verdict: this.#verdict(size, confirmed), findings: this.#findings, ...counts };
   }
 
@@ -397,7 +404,7 @@ class LogVerifier {
     if (state === "invalid") {
       const isChange = record.operation === KEYS_OPERATION && mayChangeKeys(record.surface);
       if (isChange) this.#lackingKeys.change(name);
-      this.#lackingKeys.invalid(this.#findings.length < MAX_FINDINGS);
+      this.#lackingKeys.invalid();
       const what = isChange ? "it was inserted or changed, or activates keys that the verifier lacks" : INSERTED;
       this.#find("inserted", `The MAC of ${name} is not of ${record.surface}: ${what}.`);
     } else this.#lackingKeys.valid();
@@ -456,6 +463,7 @@ class LogVerifier {
   }
 
   #find(kind: FindingKind, what: string): void {
+    this.#found++;
     if (this.#findings.length < MAX_FINDINGS) this.#findings.push({ kind, what });
   }
 }

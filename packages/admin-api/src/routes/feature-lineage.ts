@@ -191,7 +191,8 @@ export const FEATURE_LINEAGE_ROUTES = {
     summary: "Compute two versions of a feature for the same stored events",
     description:
       "Counts of results by platform and SDK version. Numbers below 10 are suppressed, and further ones that would tell " +
-      "them. With a case of an account or an action, it reads the events of these alone, and shows all numbers.",
+      "them. With a case of an account or an action, it reads the events of these alone, and shows all numbers: inputs of " +
+      "high sensitivity then need the role `investigator`, too.",
     permission: "features.read",
     operation: "feature.compare",
     breakGlass: true,
@@ -202,14 +203,18 @@ export const FEATURE_LINEAGE_ROUTES = {
       before: featureName,
       after: featureName,
       purpose,
-      from: Type.Optional(time("Only events that were received at or after this time.")),
+      from: Type.Optional(
+        time(
+          "Only events that were received at or after this time. Without a case, the start of its day in UTC counts.",
+        ),
+      ),
       case_id: Type.Optional(uuid("An open case of the caller, of an account or an action.")),
     }),
     answer: object({
       before: shownText(),
       after: shownText(),
       purpose: shownText(),
-      from: nullable(shownText()),
+      from: nullable(shownText("The time that counted; without a case, the start of a day in UTC.")),
       is_exact: Type.Boolean({ description: "Whether no cell is suppressed." }),
       events: nullable(count("Events that both versions were computed of; null where it would tell a small cell.")),
       undecided: count("Events that can't be opened, or that a version took too long for."),

@@ -235,6 +235,74 @@ it("a version that is not adopted is compared, and small numbers are shown only 
   }
 });
 
+describe("an analyst who compares versions of a field of high sensitivity", () => {
+  const versions = { before: "icc_card@1", after: "icc_card@2", purpose: "default" };
+  const WHY = { account: "customer-1", category: "debugging", reason: "review 4715" } as const;
+
+  beforeAll(async () => {
+    const inputs = [{ name: "card", path: ["telephony", "hasIccCard"], type: "boolean", sensitivity: "high" }] as const;
+    const bundles = ["() => false", "({ card }) => card.state === 'observed'"].map((compute, index) =>
+      bundleOf(compute, { id: "icc_card", version: index + 1, purposes: ["default"], inputs }),
+    );
+    const file = join(folder(), "sensitive.json");
+    await writeFile(file, JSON.stringify(bundles));
+    await drs("feature", "propose", file, ...REASON);
+  });
+
+  it("sees no exact numbers in a case unless the caller may read such fields, and the attempt is audited", async () => {
+    const [analyst, both] = [
+      await listener.client(["analyst"], { person: "gina" }),
+      await listener.client(["analyst", "investigator"], { person: "hugo" }),
+    ];
+    const { case_id } = await analyst.call("openCase", WHY);
+    await expect(analyst.call("compareFeatures", { ...versions, case_id })).rejects.toMatchObject({
+      code: "permission-missing",
+    });
+    expect((await analyst.call("listCases", {})).cases[0]).toMatchObject({ case_id, events_opened: 0 });
+    expect(await analyst.call("compareFeatures", versions)).toMatchObject({ is_exact: false });
+    const own = await both.call("openCase", WHY);
+    expect(await both.call("compareFeatures", { ...versions, case_id: own.case_id })).toMatchObject({ is_exact: true });
+    const { rows } = await opened.owner.query(
+      `select operation, outcome from audit_entry
+        where actor like 'gina (%' and operation in ('feature.compare', 'order.end') order by at, entry_id`,
+    );
+    expect(rows).toEqual([
+      { operation: "order.end", outcome: "failed" },
+      { operation: "feature.compare", outcome: "begun" },
+      { operation: "feature.compare", outcome: "done" },
+    ]);
+    const reads = (await listener.client(["auditor"])).call("reviewReads", {});
+    expect((await reads).reads).toContainEqual({
+      person: "hugo",
+      via: "api",
+      operation: "feature.compare",
+      category: WHY.category,
+      ticket: null,
+      entries: 2,
+      accounts: 1,
+    });
+  });
+});
+
+it("a comparison without a case begins with a day, so that two of them do not differ by one event", async () => {
+  await proposeOthers();
+  const after = new Date(wrong.receivedAt + 1).toISOString();
+  const day = `${after.slice(0, 10)}T00:00:00.000Z`;
+  const analyst = await listener.client(["analyst"], { person: "ida" });
+  const versions = { before: "found@1", after: "found@2", purpose: "default", from: after };
+  const compared = await analyst.call("compareFeatures", versions);
+  expect(compared).toMatchObject({ from: day, cells: expect.arrayContaining([expect.anything()]) as unknown });
+  const direct = ["feature", "compare", "found@1", "found@2", "--purpose", "default", "--since", after];
+  expect(await drs(...direct)).toEqual(compared);
+  const { case_id } = await analyst.call("openCase", {
+    account: "customer-3",
+    category: "debugging",
+    reason: "review 4716",
+  });
+  const exact = await analyst.call("compareFeatures", { ...versions, case_id });
+  expect(exact).toMatchObject({ from: after, events: 0, cells: [] });
+});
+
 it("the answer of a comparison in a case is sealed under the audit secret of its account", async () => {
   const { system, owner } = opened;
   const client = await listener.client(["analyst", "investigator"]);

@@ -34,8 +34,16 @@ export function compareFeaturesCommand(context: Context): Command {
     .argument("<after>", "such as root_traces@2; it need not be adopted", featureVersion)
     .requiredOption("--purpose <id>", "purpose of the events", name("a purpose", 64))
     .option("--all", "all events that have not expired")
-    .option("--since <time>", "events that were received at or after this time", time)
-    .option("--case <id>", "an open case of yours: its account alone, with all numbers", uuid)
+    .option(
+      "--since <time>",
+      "events that were received at or after this time; without --case, after the start of its day in UTC",
+      time,
+    )
+    .option(
+      "--case <id>",
+      "an open case of yours: its account alone, with all numbers, of fields that you may read",
+      uuid,
+    )
     .option("--html <file>", "write a page with plots, too")
     .addOption(breakGlassOption())
     .option("--json", "print one JSON object")

@@ -1,3 +1,5 @@
+import { scopeOf } from "@device-risk-signals/admin-api";
+import type { Bundle } from "@device-risk-signals/features";
 import { type CaseRow, countOpenedEvents, findOpenCase } from "../../cases/cases.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
 import { compareVersions } from "../../features/compare-versions.ts";
@@ -9,10 +11,13 @@ import { auditBegun } from "./audit-around.ts";
 import type { AuditedRead, Operation, OperationCall } from "./operation.ts";
 import { requireReplayedJournal } from "./ports.ts";
 import { AdminError } from "./problem.ts";
+import { isSensitive } from "./sensitive-fields.ts";
+
+const DAY_MS = 86_400_000;
 
 export const compareFeatures: Operation<"compareFeatures"> = async (call) => {
   const { ports, input } = call;
-  const { before, after, from, case_id } = input;
+  const { before, after, case_id } = input;
   const { sealer } = await requireReplayedJournal(ports);
   const opened = case_id === undefined ? undefined : await requireOpenCase(call, case_id);
   const purpose = await findPurposeCode(ports.pool, input.purpose);
@@ -24,9 +29,11 @@ export const compareFeatures: Operation<"compareFeatures"> = async (call) => {
   // guard(drop): a version is computed of events of its purposes alone
   // fails: packages/server/src/admin/lineage.test.ts › of a purpose that both definitions name
   requireNamedPurpose([one, other], input.purpose);
+  if (opened) requireReadable(call, [one, other]);
   const policyVersion = await readPolicyVersion(ports.pool);
   const onProgress = (events: number): void => ports.report(`${events} events`);
-  const filter = { purpose, ...(from !== undefined && { from: Date.parse(from) }), ...(opened && coveredBy(opened)) };
+  const from = startOf(input.from, opened !== undefined);
+  const filter = { purpose, ...(from !== undefined && { from }), ...(opened && coveredBy(opened)) };
   const why = opened ? entryOf(opened) : {};
   const detail = { before, after, purpose: input.purpose };
   await auditBegun(call, "compareFeatures", { ...why, detail });
@@ -46,7 +53,7 @@ export const compareFeatures: Operation<"compareFeatures"> = async (call) => {
       before,
       after,
       purpose: input.purpose,
-      from: from ?? null,
+      from: from === undefined ? null : new Date(from).toISOString(),
       is_exact: isExact,
       events,
       undecided: counts.undecided,
@@ -64,6 +71,31 @@ async function requireOpenCase(
   const found = await findOpenCase(ports.pool, ports.clock, caseId, caller.person);
   if (!found || found.account === null || found.scope === "event") throw new AdminError("case-invalid");
   return { ...found, account: found.account };
+}
+
+/**
+ * A case can show the number of a single event, so that it needs what the observations of this event need.
+ * @throws AdminError permission-missing
+ */
+function requireReadable({ caller }: OperationCall<"compareFeatures">, versions: readonly Bundle[]): void {
+  const readsSensitive = versions.some(({ manifest }) => manifest.inputs.some(({ path }) => isSensitive(path)));
+  const mayRead = caller.via === "direct" || scopeOf("events.observations", caller.roles) === "full";
+  // guard(false): a case shows exact numbers only of fields that the caller may read
+  // fails: packages/server/src/admin/lineage.test.ts › sees no exact numbers in a case
+  if (readsSensitive && !mayRead) {
+    throw new AdminError("permission-missing", {
+      detail: "With a case, versions that read fields of high sensitivity need the role investigator, too.",
+    });
+  }
+}
+
+/** Without a case, the start of the day in UTC: two comparisons must not differ by single events. */
+function startOf(from: string | undefined, isExact: boolean): number | undefined {
+  if (from === undefined) return undefined;
+  const at = Date.parse(from);
+  // guard(true): without a case, a comparison begins with a day
+  // fails: packages/server/src/admin/lineage.test.ts › begins with a day
+  return isExact ? at : Math.floor(at / DAY_MS) * DAY_MS;
 }
 
 /** Whether the case covers an event of the comparison. Numbers of other accounts stay suppressed. */

@@ -7,7 +7,7 @@ const LIMIT = 1_000;
 /** The report is read each week. */
 const PERIOD_MS = 7 * 86_400_000;
 
-const READ_OPERATIONS = [...OPENING_OPERATIONS, "event.export", "account.export"];
+const READ_OPERATIONS = [...OPENING_OPERATIONS, "event.export", "account.export", "feature.compare"];
 
 export const reviewReads: Operation<"reviewReads"> = async ({ ports: { pool, clock }, caller, scope, input }) => {
   const since = new Date(input.since === undefined ? clock.now() - PERIOD_MS : Date.parse(input.since)).toISOString();

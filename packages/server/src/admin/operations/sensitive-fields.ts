@@ -12,6 +12,13 @@ const ENVELOPE_MEMBERS = new Set(["session_id", "client_id", "event_type", "sche
 
 const catalog = new Map(CATALOG.map(({ id, fields }) => [id, fields]));
 
+/** Whether a field is of high sensitivity, or unknown to the catalog. @param path names from the probe down. */
+export function isSensitive([probe = "", name = ""]: readonly string[]): boolean {
+  const known = catalog.get(probe) ?? {};
+  const sensitivity = Object.hasOwn(known, name) ? known[name]?.sensitivity : undefined;
+  return sensitivity !== "low" && sensitivity !== "medium";
+}
+
 /**
  * Removes fields of high sensitivity, and fields that the catalog does not know: they may be of any.
  * @returns their JSON Pointers.
@@ -24,10 +31,8 @@ function withholdSensitive(observations: RawEvent): string[] {
   }
   const { probes = {} } = observations;
   for (const [probe, { data }] of Object.entries(probes)) {
-    const known = catalog.get(probe) ?? {};
     for (const name of Object.keys(data ?? {})) {
-      const sensitivity = Object.hasOwn(known, name) ? known[name]?.sensitivity : undefined;
-      if (sensitivity === "low" || sensitivity === "medium") continue;
+      if (!isSensitive([probe, name])) continue;
       delete data?.[name];
       withheld.push(pointerOf(["probes", probe, "data", name]));
     }

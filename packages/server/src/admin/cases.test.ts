@@ -132,6 +132,21 @@ describe("a case", () => {
     await expect(read(case_id)).rejects.toMatchObject({ code: "case-invalid" });
   });
 
+  it("that a login of the database wrote opens nothing before its opening, and ends within 8 hours", async () => {
+    const insert = async (opens: string, expires: string): Promise<string> => {
+      const { rows } = await scene.owner.query(
+        `insert into drs.access_case (case_id, category, reason, scope, account, opened_by, opened_at, expires_at)
+          values (gen_random_uuid(), 'dispute', 'dispute 4711', 'account', 'customer-1', 'investigator-1',
+            drs.transaction_time() + $1::interval, drs.transaction_time() + $2::interval) returning case_id`,
+        [opens, expires],
+      );
+      return (rows as readonly { readonly case_id: string }[])[0]?.case_id ?? "";
+    };
+    await read(await insert("0", "8 hours"));
+    await expect(read(await insert("1 hour", "9 hours"))).rejects.toMatchObject({ code: "case-invalid" });
+    await expect(insert("0", "8 hours 1 second")).rejects.toMatchObject({ code: "23514" });
+  });
+
   it("of an event is audited under the account of the event", async () => {
     const { case_id } = await client.call("openCase", { event_id: event.eventId, ...WHY });
     const { pool, secrets, audit } = scene.system;

@@ -195,6 +195,13 @@ export async function closeCase(
   return rows[0] as CaseRow | undefined;
 }
 
+/**
+ * A login of the database may insert a case that opens later. Clocks of processes may differ by a minute.
+ * @param now the placeholder of the current time.
+ */
+const isValidAt = (now: string): string =>
+  `closed_at is null and expires_at > ${now} and access_case.opened_at <= ${now}::timestamptz + interval '1 minute'`;
+
 const FIND_OPEN_CASE = sql(
   `select ${CASE_COLUMNS} from access_case where case_id = $1
       -- guard(true): a case is used by the person who opened it
@@ -202,7 +209,7 @@ const FIND_OPEN_CASE = sql(
       and opened_by = $2
       -- guard(true): a closed or expired case shows nothing
       -- fails: packages/server/src/admin/lineage.test.ts › in a case of their account
-      and closed_at is null and expires_at > $3`,
+      and ${isValidAt("$3")}`,
   ["uuid", "text", "timestamptz"],
   CASE_TYPES,
 );
@@ -254,7 +261,7 @@ const USE_CASE = sql(
       and opened_by = $2
       -- guard(true): a closed or expired case opens nothing
       -- fails: packages/server/src/admin/cases.test.ts › closed
-      and closed_at is null and expires_at > $3
+      and ${isValidAt("$3")}
       -- guard(true): a case opens what it covers
       -- fails: packages/server/src/admin/cases.test.ts › does not cover
       and case scope when 'event' then event_id = $6 else account = $4 and coalesce(action_id = $5, true) end

@@ -662,7 +662,7 @@ create table access_case (
   event_id uuid,
   opened_by text not null,
   opened_at timestamptz not null,
-  expires_at timestamptz not null,
+  expires_at timestamptz not null check (expires_at - opened_at <= interval '8 hours'),
   closed_at timestamptz,
   events_opened bigint not null default 0,
   -- An action id is of an account: other accounts may use the same one.

@@ -600,3 +600,23 @@ it("sees values of a restricted account only with a case and the role privacy", 
   expect(rows).toEqual([{ case_id }, { case_id: of }]);
   await opened.owner.query("update account_key set restricted = false where account = 'customer-1'");
 });
+
+it("a read of values by event or action is an access to each account whose values it shows", async () => {
+  const actionId = "shared-action";
+  const shared = [
+    await past.store(0, { account: "customer-6", actionId }),
+    await past.store(0, { account: "customer-7", actionId }),
+  ];
+  const analyst = await listener.client(["analyst"], { person: "jana" });
+  const [read] = (await analyst.call("readFeatures", { event_id: event.eventId })).events;
+  expect(read).toMatchObject({ account: "customer-1", features: [{ feature: "found@1", value: true }] });
+  expect((await analyst.call("readFeatures", { action_id: actionId })).events).toHaveLength(2);
+  const accessed = async (account: string) => {
+    const { stdout } = await runInProcess(opened.environment, "audit", "list", "--account", account, "--json");
+    return objects(stdout)
+      .filter(({ actor, operation }) => String(actor).startsWith("jana (") && operation === "feature.read")
+      .map(({ outcome, event_id }) => [outcome, event_id]);
+  };
+  expect(await accessed("customer-1")).toEqual([["done", event.eventId]]);
+  for (const { account, eventId } of shared) expect(await accessed(account)).toEqual([["done", eventId]]);
+});

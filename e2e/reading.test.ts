@@ -73,10 +73,18 @@ async function filesOf(path = ""): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(files.map(async (file) => [file, await readFile(file, "hex")])));
 }
 
-const ASK_FOR_APPROVAL = `insert into drs.approval (approval_id, operation, parameters, plan, max_events, digest, needed_roles, reason,
-    requested_by, requested_at, expires_at)
-  values (gen_random_uuid(), 'erase.run', '{}', '{}', 1, '', '{operator}', 'request 17', 'asker', now(), now() + interval '1 day')
-  returning approval_id`;
+/** @returns the id of the approval. */
+async function askForApproval(environment: Environment): Promise<string> {
+  const system = await openTestSystem(environment);
+  const erasure = { operation: "erase.run", parameters: {}, plan: {}, events: 1, needed: ["operator"] } as const;
+  const id = await system.approvals.request(system.pool, system.clock, {
+    ...erasure,
+    person: "asker",
+    reason: "request 17",
+  });
+  await system.close();
+  return id;
+}
 
 const PLACE_ORDER = `insert into drs.admin_order (order_id, route, person, actor, via, roles, token_id, input, input_sha256,
     requested_at, expires_at, mac)
@@ -287,8 +295,7 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
     await runInProcess(primary, "request", "add", "--account", "stays", "--kind", "access");
     const erased = await runInProcess(primary, "erase", "run", "--account", "former", ...WHY, "--yes", "--json");
     receipt = String(objects(erased.stdout)[0]?.["erasure_id"]);
-    const asked = await query<{ approval_id: string }>(one, ASK_FOR_APPROVAL, "events");
-    approval = asked?.approval_id ?? "";
+    approval = await askForApproval(primary);
     order = (await query<{ order_id: string }>(one, PLACE_ORDER, "events"))?.order_id ?? "";
     const backup = ["-h", one, "-U", "postgres", "-D", join(home.path, "standby"), "-R", "-c", "fast", "--no-sync"];
     await asPostgres("pg_basebackup", ...backup);

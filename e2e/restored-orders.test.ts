@@ -1,5 +1,5 @@
 /**
- * Tests of orders of the erasure journal after a restore. Held events stay, whichever orders were given after the
+ * Tests that a restored database obeys the orders in the erasure journal. Held events stay, whichever orders were given after the
  * backup.
  */
 import { spawn } from "node:child_process";

@@ -34,7 +34,7 @@ export function importsBetweenFolders(): readonly Import[] {
   );
 }
 
-/** Source files that load a package at run time. An import of types only does not count. */
+/** Source files that load a package at run time. A file that imports only types of the package is not one of them. */
 export function filesThatLoad(name: string): readonly string[] {
   const load = new RegExp(`^(?!import type ).*(?:from|import) ?\\(?"${name}(?:/[^"]*)?"`, "m");
   return sourceFiles().filter((file) => load.test(readFileSync(join(SERVER, file), "utf8")));

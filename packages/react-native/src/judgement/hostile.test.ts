@@ -105,7 +105,7 @@ function texts(unit: string, size: number): unknown {
 const SIZES = Array.from({ length: 30 }, (_, step) => Math.ceil(8 * 1.5 ** step));
 
 /**
- * The budget in microseconds. It is at least ten times what the slowest linear judgement takes, so that a slow machine
+ * The budget in microseconds. The slowest judgement of linear time takes a tenth of it at most, so that a slow machine
  * passes. A quadratic judgement exceeds it at some ten thousand characters.
  */
 const budgetOf = (size: number): number => 20_000 + 2 * size;

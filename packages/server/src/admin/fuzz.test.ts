@@ -61,7 +61,7 @@ interface Shape {
 }
 
 /** A value that the schema allows, or almost allows. */
-function fitting(name: string, schema: TSchema): fc.Arbitrary<unknown> {
+function valueOfSchema(name: string, schema: TSchema): fc.Arbitrary<unknown> {
   const { type, enum: words, pattern = "", format } = schema as Shape;
   if (words) return fc.constantFrom(...words);
   if (name === "event_id" || name === "other_event_id") return fc.constant(event.eventId);
@@ -77,7 +77,9 @@ function fitting(name: string, schema: TSchema): fc.Arbitrary<unknown> {
 
 function partOf(schema: Route["body"], isHostile: boolean): fc.Arbitrary<Record<string, unknown>> {
   const members = Object.entries(schema?.properties ?? {}).map(([name, of]) => {
-    const value = isHostile ? fc.oneof({ weight: 2, arbitrary: fitting(name, of) }, anything) : fitting(name, of);
+    const value = isHostile
+      ? fc.oneof({ weight: 2, arbitrary: valueOfSchema(name, of) }, anything)
+      : valueOfSchema(name, of);
     return [name, value] as const;
   });
   const requiredKeys = isHostile ? [] : [...(schema?.required ?? [])];

@@ -32,7 +32,12 @@ import { type Finding, type LogItem, type Verification, verifyLog } from "../aud
 import { OperatorError } from "../errors/operator-error.ts";
 import { plural } from "../messages/plural.ts";
 import { inSnapshot, inTransaction } from "../postgres/database.ts";
-import { breakGlassOption, type BreakGlassOptions, checkpointBreakGlass, requireBreakGlass } from "./break-glass.ts";
+import {
+  breakGlassOption,
+  type BreakGlassOptions,
+  signBreakGlassCheckpoint,
+  requireBreakGlass,
+} from "./break-glass.ts";
 import { confirm } from "./confirm.ts";
 import { agentOf, type Context, print, printJson, withConnection, withInstallation } from "./context.ts";
 import { example, time, uuid } from "./options.ts";
@@ -355,7 +360,7 @@ function pruneCommand(context: Context): Command {
       await confirm(context, { what: "Old audit entries are deleted.", yes });
       const pruned = await withInstallation(pruning, "change", async (installation) => {
         const result = await pruneNow(installation, agentOf(pruning));
-        if (result) await checkpointBreakGlass(pruning, async () => installation);
+        if (result) await signBreakGlassCheckpoint(pruning, async () => installation);
         return result;
       });
       if (json) printJson(context, { entries: 0, ...pruned });

@@ -50,7 +50,7 @@ export function requireBroken({ isBreakGlass = false, ...context }: Context, id:
  * Signs a checkpoint of the entries that break-glass has written. If a sink or the log refuses the checkpoint, the
  * command continues.
  */
-export async function checkpointBreakGlass(
+export async function signBreakGlassCheckpoint(
   { isBreakGlass = false, stderr }: Context,
   findInstallation: () => Promise<Installation>,
 ): Promise<void> {

@@ -18,7 +18,7 @@ import { writeAudit } from "../audit/audit.ts";
 import { isOperatorErrorCode } from "../errors/codes.ts";
 import { hasCode, OperatorError } from "../errors/operator-error.ts";
 import { agentOf as agentOfCaller, type Caller } from "../identity/caller.ts";
-import { mayBreakGlass, checkpointBreakGlass, requireBroken } from "./break-glass.ts";
+import { mayBreakGlass, signBreakGlassCheckpoint, requireBroken } from "./break-glass.ts";
 import { agentOf, type Context, escapeInLines, withConnection } from "./context.ts";
 import { findLogin, type Login } from "./login.ts";
 
@@ -77,7 +77,7 @@ function onDatabase(context: Context, ports: AdminPorts): Call {
       return answer;
     } finally {
       // A failed operation may also have written entries.
-      if (mayBreakGlass(id, input as object) && !isRefused) await checkpointBreakGlass(context, ports.installation);
+      if (mayBreakGlass(id, input as object) && !isRefused) await signBreakGlassCheckpoint(context, ports.installation);
     }
   };
 }

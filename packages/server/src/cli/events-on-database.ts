@@ -9,7 +9,7 @@ import { readPurposeIds } from "../policy/policy-table.ts";
 import type { StoredEvent } from "../ports.ts";
 import { inSnapshot } from "../postgres/database.ts";
 import type { Executor, Transaction } from "../postgres/executor.ts";
-import { checkpointBreakGlass } from "./break-glass.ts";
+import { signBreakGlassCheckpoint } from "./break-glass.ts";
 import { type AuditedRead, auditRead, withJournalApplied } from "./audit-read.ts";
 import type { Context } from "./context.ts";
 
@@ -38,7 +38,7 @@ export function getOnDatabase(context: Context, eventId: string, options: Readin
     };
     const auditAs = async (outcome: Pick<AuditedRead, "outcome" | "account">): Promise<void> => {
       await auditRead(context, installation, { ...read, ...outcome });
-      await checkpointBreakGlass(context, async () => installation);
+      await signBreakGlassCheckpoint(context, async () => installation);
     };
     if (!event) {
       await auditAs({ outcome: "not-found" });

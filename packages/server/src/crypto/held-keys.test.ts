@@ -29,7 +29,7 @@ describe("keys that are held in memory", () => {
   const open = async (): Promise<LocalKeyEncryption> =>
     new LocalKeyEncryption(await holdKeys(load, TEXTS, { now: () => now }));
 
-  /** Wraps as another server does that has both keys. */
+  /** The secret as a second server, which already has both keys, wraps it. */
   const wrappedBySecond = (): Promise<Buffer> =>
     new LocalKeyEncryption({ ...TEXTS, read: async () => [first, second] }).wrap(secret, CONTEXT);
 

@@ -24,7 +24,7 @@ describe("a label file", () => {
     ]);
   });
 
-  it("is JSON lines, whose label is a text, a number or a boolean", async () => {
+  it("may be JSON lines with a text, a number or a boolean as the label of each line", async () => {
     const text = '{"account":"a\u2028","label":true}\n\n{"event_id":null,"label":1}';
     expect(await read("jsonl", text)).toEqual([
       { line: 1, account: "a\u2028", label: "true" },

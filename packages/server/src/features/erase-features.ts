@@ -1,4 +1,4 @@
-/** Feature values of what is erased: counted for a plan, found for the journal, and deleted. */
+/** Counts the feature values that an erasure would delete, finds them for the journal entry, and deletes them. */
 import { type EventSubject, forSubjects, subjectValues } from "../events/search-events.ts";
 import {
   type Partition,

@@ -59,7 +59,7 @@ export async function explainFeature(
   feature: string,
 ): Promise<ExplainedEvent | undefined> {
   const layers = await listLayers(executor);
-  const ofFeature = layers.filter(({ members }) => members.some((name) => isOf(name, feature)));
+  const ofFeature = layers.filter(({ members }) => members.some((name) => isVersionOf(name, feature)));
   const all = await findFeatureAttributes(executor, { eventId, receivedAt: receivedAtOf(eventId) }, layers.length);
   const [first, ...others] = all.filter((row) => ofFeature.some(({ layer }) => layer === row.layer));
   if (!first) return undefined;
@@ -71,7 +71,7 @@ export async function explainFeature(
     const opened = layer && (await openFeatures(sealer, layers, row));
     if (!opened) continue;
     const purpose = purposes.get(row.purpose) ?? "";
-    for (const result of opened.features.filter((one) => isOf(one.feature, feature))) {
+    for (const result of opened.features.filter((one) => isVersionOf(one.feature, feature))) {
       const attestation = await attestationOf({ executor, sealer }, row);
       const origin = await originOf(executor, result.feature, layer, purpose);
       explanations.push({ result, sha256: opened.sha256, attestation, ...origin });
@@ -83,7 +83,7 @@ export async function explainFeature(
   return { row, purpose: purposes.get(row.purpose) ?? "", isStored, explanations };
 }
 
-const isOf = (name: FeatureName, feature: string): boolean => name === feature || name.startsWith(`${feature}@`);
+const isVersionOf = (name: FeatureName, feature: string): boolean => name === feature || name.startsWith(`${feature}@`);
 
 /** The attestation of a row's partition and layer, and whether the row is among its leaves. */
 async function attestationOf(

@@ -3,7 +3,7 @@ import type { Agent } from "../audit/audit.ts";
 
 /** The caller of an operation, from authentication, or from what the system knows about the user of a command. */
 export interface Caller extends Agent {
-  /** The person, by the name for which the credential was issued. For a command on the database it is the actor. */
+  /** The person, by the name for which the credential was issued. For a command on the database, `person` equals `actor`. */
   readonly person: string;
   /** The roles. A command on the database has none, because its login decides what it may do. */
   readonly roles: readonly Role[];

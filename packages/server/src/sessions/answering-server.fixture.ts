@@ -2,18 +2,18 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-export interface Asked {
+export interface ReceivedRequest {
   readonly method: string;
   readonly headers: IncomingMessage["headers"];
   readonly body: string;
 }
 
-export type Reply = (response: ServerResponse, asked: Asked) => void;
+export type Reply = (response: ServerResponse, asked: ReceivedRequest) => void;
 
 export interface AnsweringServer {
   readonly url: string;
   /** Received requests, oldest first. */
-  readonly asked: Asked[];
+  readonly asked: ReceivedRequest[];
   answer(reply: Reply): void;
   /** Ends every connection, also connections that wait for an answer. */
   hangUpOnAll(): void;
@@ -42,7 +42,7 @@ export const hangUp: Reply = (response) => {
 
 export async function startAnsweringServer(): Promise<AnsweringServer> {
   let reply: Reply = plain("nothing was set up", 500);
-  const asked: Asked[] = [];
+  const asked: ReceivedRequest[] = [];
   const server = createServer((request, response) => {
     let body = "";
     request.on("data", (chunk: Buffer) => (body += chunk.toString()));

@@ -256,7 +256,7 @@ const FIND_RECENT = sql(
 /** The caller who asks for an approval, or uses one. */
 export interface Asker {
   readonly person: string;
-  /** The person who obtained the admin token of the caller, where that is another person. */
+  /** The person who obtained the admin token of the caller, if it is another person. */
   readonly obtainedBy?: string | undefined;
 }
 

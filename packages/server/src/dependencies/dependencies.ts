@@ -152,7 +152,7 @@ export class Dependencies {
 
   /** Whether an event can be stored, as far as is known. */
   get canStore(): boolean {
-    // Asked for each event: a description of every dependency would be garbage.
+    // This runs for each event, so it builds no descriptions of dependencies.
     for (const { name, isUp } of this.#all.values()) if (!isUp && DEPENDENCIES[name].required) return false;
     return true;
   }

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promi
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { objects, runInProcess, type Printed } from "./support/command.ts";
+import { objects, runWithBreakGlass, type Printed } from "./support/command.ts";
 import { makeAuthority, serveAuthority } from "../packages/server/src/audit/log/time-stamp-authority.fixture.ts";
 import { connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
 
@@ -13,7 +13,7 @@ let folder: string;
 let exported: string;
 let kept: string;
 
-const drs = (...args: readonly string[]): Promise<Printed> => runInProcess(environment, ...args);
+const drs = (...args: readonly string[]): Promise<Printed> => runWithBreakGlass(environment, ...args);
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "drs-audit-log-"));
@@ -59,17 +59,17 @@ describe("drs audit verify", () => {
     const key = (await drs("audit", "key")).stdout.trim();
     const nowhere = { DRS_DATA_DIR: join(folder, "nothing"), DRS_KEY_DIR: join(folder, "nothing") };
     const away = async (...args: readonly string[]): Promise<Printed> =>
-      runInProcess(nowhere, "audit", "verify", exported, "--key", key, ...args);
+      runWithBreakGlass(nowhere, "audit", "verify", exported, "--key", key, ...args);
     expect(await away("--checkpoint", kept)).toMatchObject({ code: 0, stderr: "" });
     expect(await away()).toMatchObject({ code: 3, stderr: expect.stringContaining("holds") as string });
     const other = key.replace("drs-audit/", "drs-other/");
-    expect(await runInProcess(nowhere, "audit", "verify", exported, "--key", other)).toMatchObject({ code: 1 });
+    expect(await runWithBreakGlass(nowhere, "audit", "verify", exported, "--key", other)).toMatchObject({ code: 1 });
   });
 
   test("says which sink is outdated or not reachable, and does not need every sink", async () => {
     const sinks = async (checkpoints: string): Promise<unknown> => {
       const asked = { ...environment, DRS_AUDIT_CHECKPOINTS: checkpoints };
-      const { stdout } = await runInProcess(asked, "audit", "verify", "--json");
+      const { stdout } = await runWithBreakGlass(asked, "audit", "verify", "--json");
       return objects<{ sinks: unknown }>(stdout)[0]?.sinks;
     };
     const [journal, file] = [
@@ -78,7 +78,7 @@ describe("drs audit verify", () => {
     ];
     expect(await sinks(join(folder, "new"))).toMatchObject([journal, file]);
     expect(await sinks(exported)).toMatchObject([journal, { ...file, state: "away" }]);
-    const { stdout } = await runInProcess({ ...environment, DRS_AUDIT_CHECKPOINTS: exported }, "audit", "verify");
+    const { stdout } = await runWithBreakGlass({ ...environment, DRS_AUDIT_CHECKPOINTS: exported }, "audit", "verify");
     expect(stdout).toMatch(/^sink away: the directory of DRS_AUDIT_CHECKPOINTS/);
   });
 
@@ -159,7 +159,7 @@ test("drs audit proof prints a proof of the named entry and of no other", async 
 
 /** Closes the review as the person who caused it, because these tests have no other person. */
 const closeAlone = (...args: readonly string[]): ReturnType<typeof drs> =>
-  runInProcess({ ...environment, DRS_APPROVALS: "off" }, "review", "close", ...args);
+  runWithBreakGlass({ ...environment, DRS_APPROVALS: "off" }, "review", "close", ...args);
 
 test("an erasure makes reasons and details unreadable, and the log still holds", async () => {
   environment = { ...environment, DRS_AUDIT_REASON_RETENTION: "0s" };
@@ -211,7 +211,7 @@ test("drs audit prune needs a retention period, and deletes no younger entry", a
     stderr: expect.stringContaining("DRS_AUDIT_RETENTION is not set") as string,
   });
   const limited = { ...environment, DRS_AUDIT_RETENTION: "30d" };
-  const { code, stdout } = await runInProcess(limited, "audit", "prune", "--yes", "--json");
+  const { code, stdout } = await runWithBreakGlass(limited, "audit", "prune", "--yes", "--json");
   expect([code, objects(stdout)]).toEqual([0, [{ entries: 0 }]]);
 });
 

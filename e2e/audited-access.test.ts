@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { hostname, userInfo } from "node:os";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { System } from "../packages/server/src/app/system.ts";
-import { runInProcess, objects, type Printed } from "./support/command.ts";
+import { runWithBreakGlass, objects, type Printed } from "./support/command.ts";
 import { connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { Past, type PastEvent } from "./support/past-event.ts";
@@ -42,7 +42,7 @@ afterAll(async () => {
 /** An account with enough events for several pages of a listing. */
 const PAGED = "reader-of-pages";
 
-const drs = (...args: readonly string[]): Promise<Printed> => runInProcess(environment, ...args);
+const drs = (...args: readonly string[]): Promise<Printed> => runWithBreakGlass(environment, ...args);
 
 /** The audit entries that the work writes, newest first. */
 async function entriesOf(work: () => Promise<unknown>): Promise<Entry[]> {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { expect, test } from "vitest";
 import { authorized, type Reply, send, transport } from "./support/client.ts";
-import { runInProcess, objects } from "./support/command.ts";
+import { runWithBreakGlass, objects } from "./support/command.ts";
 import { SHARED_SOCKET, startDatabase } from "./support/database.ts";
 import { copyOf, databaseName, disconnect, useAdministeredCluster } from "./support/database-copy.ts";
 import { until } from "./support/embedded.ts";
@@ -47,7 +47,7 @@ test("while the key database lacks its last seconds, the server acknowledges no 
     expect(Date.now() - lost).toBeLessThan(2_000);
     for (const who of [since, later, before]) expect((await post(server, who)).status).toBe(503);
     const findings = objects<{ what: string; ok: boolean; detail: string }>(
-      (await runInProcess(environment, "doctor", "--json")).stdout,
+      (await runWithBreakGlass(environment, "doctor", "--json")).stdout,
     );
     expect(findings.find(({ what }) => what === "keys")).toMatchObject({
       ok: false,
@@ -57,10 +57,10 @@ test("while the key database lacks its last seconds, the server acknowledges no 
     await swap();
     await until(async () => (await post(server, since)).status === 201);
     await until(async () => (await ready(server)).text === "ok\n");
-    const { stdout } = await runInProcess(environment, "event", "list", "--json");
+    const { stdout } = await runWithBreakGlass(environment, "event", "list", "--json");
     expect(objects(stdout).length).toBeGreaterThan(1);
     for (const { event_id } of objects(stdout)) {
-      const { code } = await runInProcess(
+      const { code } = await runWithBreakGlass(
         environment,
         "event",
         "get",
@@ -90,7 +90,7 @@ test("a restored database without the owner's login is not ready, names the comm
   try {
     expect((await post(server, former)).status).toBe(201);
     const swap = await copyOf(shared.admin, databaseName(url));
-    const erased = await runInProcess(owner, ...ERASE_ACCOUNT_FORMER);
+    const erased = await runWithBreakGlass(owner, ...ERASE_ACCOUNT_FORMER);
     expect(erased.code, erased.stderr).toBe(0);
     await until(async () => (await post(server, stays)).status === 201);
 
@@ -100,7 +100,7 @@ test("a restored database without the owner's login is not ready, names the comm
     );
     expect((await ready(server)).status).toBe(503);
     expect((await post(server, stays)).status).toBe(503);
-    expect((await runInProcess(owner, "erase", "replay")).code).toBe(0);
+    expect((await runWithBreakGlass(owner, "erase", "replay")).code).toBe(0);
     await until(async () => (await post(server, stays)).status === 201);
     await until(async () => (await ready(server)).text === "ok\n");
   } finally {
@@ -125,7 +125,7 @@ test("while the journal does not answer, a restored database stores nothing, and
   try {
     expect((await post(server, former)).status).toBe(201);
     const swap = await copyOf(shared.admin, databaseName(url));
-    const erased = await runInProcess(direct, ...ERASE_ACCOUNT_FORMER);
+    const erased = await runWithBreakGlass(direct, ...ERASE_ACCOUNT_FORMER);
     expect(erased.code, erased.stderr).toBe(0);
     await until(async () => (await post(server, stays)).status === 201);
 
@@ -142,7 +142,7 @@ test("while the journal does not answer, a restored database stores nothing, and
     proxy.heal();
     await until(async () => (await post(server, stays)).status === 201);
     await until(async () => (await ready(server)).text === "ok\n");
-    expect(objects((await runInProcess(direct, "erase", "list", "--json")).stdout)).toHaveLength(1);
+    expect(objects((await runWithBreakGlass(direct, "erase", "list", "--json")).stdout)).toHaveLength(1);
   } finally {
     await server.stop();
     await proxy.close();

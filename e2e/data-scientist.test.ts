@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parquetReadObjects } from "hyparquet";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { ExtractionWorker } from "../packages/server/src/features/extraction-worker.ts";
-import { objects, type Printed, runInProcess } from "./support/command.ts";
+import { objects, type Printed, runWithBreakGlass } from "./support/command.ts";
 import { until } from "./support/embedded.ts";
 import { Past } from "./support/past-event.ts";
 import { fullRounds } from "./support/soak.ts";
@@ -29,7 +29,7 @@ let worker: ExtractionWorker;
 let storedAt: string;
 
 const path = (name: string): string => join(folder(), name);
-const drs = (...args: readonly string[]): Promise<Printed> => runInProcess(opened.environment, ...args);
+const drs = (...args: readonly string[]): Promise<Printed> => runWithBreakGlass(opened.environment, ...args);
 
 async function succeed(...args: readonly string[]): Promise<string> {
   const { code, stdout, stderr } = await drs(...args);

@@ -11,7 +11,7 @@ import {
   startAnsweringServer,
 } from "../packages/server/src/sessions/answering-server.fixture.ts";
 import { authorized, type Reply, send, transport } from "./support/client.ts";
-import { runInProcess, type Printed } from "./support/command.ts";
+import { runWithBreakGlass, type Printed } from "./support/command.ts";
 import { connectAsOwner, sharedDatabase, SHARED_SOCKET, type TestDatabase } from "./support/database.ts";
 import { childrenOf, makeHome, until } from "./support/embedded.ts";
 import { type Credentials, credentials, runDrs, type ServerProcess, startServer } from "./support/server.ts";
@@ -229,7 +229,7 @@ describe.concurrent.each(["database", "key_store", "erasure_journal"] as const)(
   test("ends an erasure with a message, and the erasure is completed later", async ({ expect }) => {
     const { environment, proxy, owner, blocker, who, close } = await stage(name);
     const erase = (): Promise<Printed> =>
-      runInProcess(environment, "erase", "run", "--account", who.account, "--yes", "--reason", "asked for it");
+      runWithBreakGlass(environment, "erase", "run", "--account", who.account, "--yes", "--reason", "asked for it");
     await blocker.query("begin");
     await blocker.query("select lock_holds()");
     const erasing = erase();
@@ -239,7 +239,7 @@ describe.concurrent.each(["database", "key_store", "erasure_journal"] as const)(
     const { code, stderr } = await erasing;
     expect([code, stderr]).toEqual([1, expect.stringContaining(`the ${TITLES[name]} gave no answer within`)]);
     // The journal may contain the order that the database lacks.
-    expect((await runInProcess(environment, "erase", "replay")).code).toBe(0);
+    expect((await runWithBreakGlass(environment, "erase", "replay")).code).toBe(0);
     const again = await erase();
     expect([again.code, again.stderr], again.stdout).toEqual([0, expect.any(String)]);
     const { rows } = await owner.query(

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { runInProcess, objects, type Printed } from "./support/command.ts";
+import { runWithBreakGlass, objects, type Printed } from "./support/command.ts";
 import { connectAsOwner, startDatabase, type TestDatabase } from "./support/database.ts";
 import { until } from "./support/embedded.ts";
 import { runDrs, startServer } from "./support/server.ts";
@@ -26,7 +26,7 @@ async function setFsync(value: "on" | "off"): Promise<void> {
   await owner.end();
 }
 
-const drs = (...args: readonly string[]): Promise<Printed> => runInProcess(environment, ...args);
+const drs = (...args: readonly string[]): Promise<Printed> => runWithBreakGlass(environment, ...args);
 
 async function listed(...args: readonly string[]): Promise<Record<string, unknown>[]> {
   const { code, stdout, stderr } = await drs(...args, "--json");
@@ -48,7 +48,7 @@ describe("drs doctor", () => {
 
   test("warns, as the start does, about settings that work but are not fit for production", async () => {
     const exposed = { ...environment, DRS_ADMIN_HOST: "0.0.0.0" };
-    const { code, stdout } = await runInProcess(exposed, "doctor");
+    const { code, stdout } = await runWithBreakGlass(exposed, "doctor");
     expect(code).toBe(0);
     expect(stdout).toMatch(/^WARN {2}configuration: DRS_ADMIN_HOST is not loopback/m);
     const started = await startServer(exposed);
@@ -70,7 +70,7 @@ describe("drs doctor", () => {
     await advanceClock(environment, 60_000);
     expect(await runDrs(environment, ["doctor"])).toMatchObject({ code: 0, stderr: "" });
     const { [CLOCK_FILE]: _, ...machine } = environment;
-    const { code, stdout } = await runInProcess(machine, "doctor");
+    const { code, stdout } = await runWithBreakGlass(machine, "doctor");
     expect(code).toBe(1);
     expect(stdout).toMatch(/^FAIL {2}clock: (59|60)\d{3} ms between this host and the database: synchronise both/m);
   });
@@ -90,7 +90,7 @@ describe("drs doctor", () => {
       DRS_JWT_ALGORITHMS: "HS256,HS512",
     };
     for (const json of [[], ["--json"]]) {
-      const { code, stdout } = await runInProcess({ ...secrets, ...others }, "config", ...json);
+      const { code, stdout } = await runWithBreakGlass({ ...secrets, ...others }, "config", ...json);
       expect(code).toBe(0);
       for (const hidden of ["hunter2", secrets.DRS_KEY_ENCRYPTION_KEY, "aHVudGVy"])
         expect(stdout).not.toContain(hidden);

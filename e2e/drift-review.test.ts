@@ -6,7 +6,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { authorized, send, transport } from "./support/client.ts";
-import { objects, runInProcess } from "./support/command.ts";
+import { objects, runWithBreakGlass } from "./support/command.ts";
 import { sharedDatabase, temporaryFolder, type TestDatabase } from "./support/database.ts";
 import { until } from "./support/embedded.ts";
 import { credentials, type Credentials, type ServerProcess, startServer } from "./support/server.ts";
@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 const REASON = ["--reason", "review 4711"];
-const drs = (...args: readonly string[]) => runInProcess(environment, ...args);
+const drs = (...args: readonly string[]) => runWithBreakGlass(environment, ...args);
 const succeed = async (...args: readonly string[]): Promise<string> => {
   const { code, stdout, stderr } = await drs(...args);
   expect({ code, stderr }, args.join(" ")).toEqual({ code: 0, stderr: "" });

@@ -2,7 +2,7 @@ import { Agent } from "node:http";
 import type pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { authorized, freshKey, type Reply, send, transport } from "./support/client.ts";
-import { runInProcess } from "./support/command.ts";
+import { runWithBreakGlass } from "./support/command.ts";
 import { connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { type Credentials, credentials, type ServerProcess, startServer } from "./support/server.ts";
 import { rounds } from "./support/soak.ts";
@@ -193,7 +193,7 @@ describe("the server stores one event for each idempotency key", () => {
     const created = await post(server, late, key, body);
     expect(created.status).toBe(201);
     if (state === "revoked")
-      await runInProcess(environment, "action", "revoke", late.actionId, "--account", late.account);
+      await runWithBreakGlass(environment, "action", "revoke", late.actionId, "--account", late.account);
     await advanceClock(environment, 25 * 3_600_000);
     expect((await post(server, late, freshKey(), body)).status, "stale").toBe(400);
     const fresh = JSON.stringify(transport(late, new Date(clockOf(environment).now())));

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { System } from "../packages/server/src/app/system.ts";
 import { authorized, send, transport } from "./support/client.ts";
-import { runInProcess } from "./support/command.ts";
+import { runWithBreakGlass } from "./support/command.ts";
 import { connectAsOwner, type OwnerClient, sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { until } from "./support/embedded.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
@@ -42,7 +42,7 @@ async function storedAndRead(): Promise<{ readonly sent: string; readonly read: 
     eventId = answer.json["event_id"];
     return answer.status === 201;
   });
-  const { stdout } = await runInProcess(environment, "event", "get", String(eventId), "--raw", "--reason", "r");
+  const { stdout } = await runWithBreakGlass(environment, "event", "get", String(eventId), "--raw", "--reason", "r");
   return { sent: JSON.stringify(body.observations), read: stdout };
 }
 

@@ -6,7 +6,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { bundleOf } from "../packages/features/src/bundle.fixture.ts";
-import { objects, runInProcess } from "./support/command.ts";
+import { objects, runWithBreakGlass } from "./support/command.ts";
 import { authorized, send, transport } from "./support/client.ts";
 import { connectAsOwner, sharedDatabase, temporaryFolder, type TestDatabase } from "./support/database.ts";
 import { until } from "./support/embedded.ts";
@@ -25,7 +25,7 @@ let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let servers: readonly ServerProcess[] = [];
 let who: Credentials;
 
-const drs = (...args: readonly string[]) => runInProcess(environment, "feature", ...args);
+const drs = (...args: readonly string[]) => runWithBreakGlass(environment, "feature", ...args);
 
 beforeAll(async () => {
   folder = await temporaryFolder();
@@ -115,7 +115,7 @@ test(`each stored event has its features once after ${KILLS} kills of ${WORKERS}
     await Promise.all(ofPerson);
     // At the kill a worker has computed some features, and may be computing the others.
     await until(async () => (await statusOf(stored)).includes("computed"));
-    const erasing = person && runInProcess(environment, ...ERASE, person.account);
+    const erasing = person && runWithBreakGlass(environment, ...ERASE, person.account);
     workers.shift()?.kill("SIGKILL");
     workers.push(start());
     expect((await erasing)?.code ?? 0).toBe(0);

@@ -13,7 +13,7 @@ import fc from "fast-check";
 import type pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { transport } from "./support/client.ts";
-import { runInProcess, objects } from "./support/command.ts";
+import { runWithBreakGlass, objects } from "./support/command.ts";
 import { connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { type Fault, FAULTS, type FaultyProxy, startFaultyProxy } from "./support/faulty-proxy.ts";
 import { type Credentials, credentials, type ServerProcess, startServer } from "./support/server.ts";
@@ -153,7 +153,9 @@ describe("each send stores one event", () => {
 
   test("and the command line lists the same number of events, with the exact bytes", async () => {
     const sender = signals();
-    const before = objects((await runInProcess(environment, "event", "list", "--account", "one", "--json")).stdout);
+    const before = objects(
+      (await runWithBreakGlass(environment, "event", "list", "--account", "one", "--json")).stdout,
+    );
     const events = FAULTS.map(() => collect());
     const ids: string[] = [];
     for (const [index, event] of events.entries()) {
@@ -165,10 +167,19 @@ describe("each send stores one event", () => {
     const count = (await client.query<{ count: string }>("select count(*) from event")).rows[0]?.count;
     const distinct = await client.query<{ count: string }>("select count(distinct idempotency_key) from event");
     expect(distinct.rows[0]?.count).toBe(count);
-    const listed = await runInProcess(environment, "event", "list", "--account", "one", "--limit", "100000", "--json");
+    const listed = await runWithBreakGlass(
+      environment,
+      "event",
+      "list",
+      "--account",
+      "one",
+      "--limit",
+      "100000",
+      "--json",
+    );
     expect(objects(listed.stdout)).toHaveLength(Number(count));
     expect(before.length).toBeLessThanOrEqual(Number(count) - events.length);
-    const raw = await runInProcess(environment, "event", "get", ids[0] ?? "", "--raw", "--reason", "test");
+    const raw = await runWithBreakGlass(environment, "event", "get", ids[0] ?? "", "--raw", "--reason", "test");
     expect(raw.stdout).toBe(JSON.stringify(events[0]));
   });
 });

@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFin
 import { vaultContext } from "../packages/server/src/crypto/vault-transit.ts";
 import { startVault, type Vault } from "../packages/server/src/crypto/vault-transit.fixture.ts";
 import { authorized, send, transport } from "./support/client.ts";
-import { runInProcess, objects, type Printed } from "./support/command.ts";
+import { runWithBreakGlass, objects, type Printed } from "./support/command.ts";
 import { connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { until } from "./support/embedded.ts";
 import { isRunning, wasStarted } from "./support/pid-file.ts";
@@ -71,7 +71,7 @@ async function serve(environment: Environment): Promise<ServerProcess> {
 
 /** Runs a command in this process. */
 async function run(environment: Environment, ...args: readonly string[]): Promise<Printed> {
-  const printed = await runInProcess(environment, ...args);
+  const printed = await runWithBreakGlass(environment, ...args);
   outputs.push(printed.stdout, printed.stderr);
   return printed;
 }

@@ -10,7 +10,7 @@ import pg from "pg";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { withMaintenanceLock } from "../packages/server/src/postgres/maintenance-lock.ts";
 import { authorized, send, transport } from "./support/client.ts";
-import { runInProcess, objects, type Printed } from "./support/command.ts";
+import { runWithBreakGlass, objects, type Printed } from "./support/command.ts";
 import { AWAITED_LOCKS, sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { until } from "./support/embedded.ts";
 import { openTestSystem } from "./support/parties.ts";
@@ -53,10 +53,10 @@ async function store(environment: Record<string, string>, server: ServerProcess,
 }
 
 const read = (environment: Record<string, string>, eventId: string): Promise<Printed> =>
-  runInProcess(environment, "event", "get", eventId, "--raw", "--reason", "r");
+  runWithBreakGlass(environment, "event", "get", eventId, "--raw", "--reason", "r");
 
 const versions = async (environment: Record<string, string>): Promise<Version[]> =>
-  objects<Version>((await runInProcess(environment, "key", "list", "--json")).stdout);
+  objects<Version>((await runWithBreakGlass(environment, "key", "list", "--json")).stdout);
 
 describe("key-encryption keys in a file", () => {
   test("rotate while a server runs; the old version is destroyed, and can no longer open a backup", async () => {
@@ -72,12 +72,12 @@ describe("key-encryption keys in a file", () => {
     await cp(environment["DRS_KEY_DIR"] ?? "", backup, { recursive: true });
 
     const old = before?.version ?? "";
-    expect((await runInProcess(environment, "key", "destroy", old, "--yes")).stderr).toContain("current version");
-    const dry = objects((await runInProcess(environment, "key", "rotate", "--dry-run", "--json")).stdout)[0];
+    expect((await runWithBreakGlass(environment, "key", "destroy", old, "--yes")).stderr).toContain("current version");
+    const dry = objects((await runWithBreakGlass(environment, "key", "rotate", "--dry-run", "--json")).stdout)[0];
     expect(dry).toMatchObject({ secrets: before?.secrets, dry_run: true });
     // The first audit entry of the installation with a detail is the entry of the rotation. Its audit secret is an
     // additional one.
-    expect(objects((await runInProcess(environment, "key", "rotate", "--json")).stdout)[0]).toMatchObject({
+    expect(objects((await runWithBreakGlass(environment, "key", "rotate", "--json")).stdout)[0]).toMatchObject({
       secrets: (before?.secrets ?? 0) + 1,
     });
     const second = await store(environment, server, "two");
@@ -90,9 +90,9 @@ describe("key-encryption keys in a file", () => {
     ]);
     expect(current?.secrets).toBeGreaterThan(before?.secrets ?? 0);
 
-    const asked = await runInProcess(environment, "key", "destroy", old);
+    const asked = await runWithBreakGlass(environment, "key", "destroy", old);
     expect(asked).toMatchObject({ code: 2, stdout: "" });
-    expect(await runInProcess(environment, "key", "destroy", old, "--yes")).toMatchObject({ code: 0, stderr: "" });
+    expect(await runWithBreakGlass(environment, "key", "destroy", old, "--yes")).toMatchObject({ code: 0, stderr: "" });
     expect(await versions(environment)).toHaveLength(1);
     expect(await read(environment, first.eventId)).toMatchObject({ stdout: first.text });
     await server.stop();
@@ -111,10 +111,10 @@ describe("key-encryption keys in a file", () => {
     // The file is in the state in which a rotation leaves it that is killed right after it has made the new version.
     await writeFile(file, `${old}\n${next}\n`);
     const [wrapping, made] = await versions(environment);
-    const early = await runInProcess(environment, "key", "destroy", wrapping?.version ?? "", "--yes");
+    const early = await runWithBreakGlass(environment, "key", "destroy", wrapping?.version ?? "", "--yes");
     expect(early).toMatchObject({ code: 1, stderr: expect.stringMatching(/still wraps \d+ secrets/) });
     expect(await readFile(file, "utf8")).toBe(`${old}\n${next}\n`);
-    const done = objects((await runInProcess(environment, "key", "rotate", "--json")).stdout)[0];
+    const done = objects((await runWithBreakGlass(environment, "key", "rotate", "--json")).stdout)[0];
     expect(done).toMatchObject({ version: made?.version });
     expect(await versions(environment)).toHaveLength(2);
     expect(await read(environment, event.eventId)).toMatchObject({ stdout: event.text });
@@ -132,7 +132,7 @@ test("a rotation waits for another, and for a command that destroys secrets, bef
   const owner = new pg.Client({ connectionString: environment["DRS_DATABASE_URL"] });
   await owner.connect();
   await withMaintenanceLock({ connectionString: environment["DRS_DATABASE_URL"] ?? "" }, async () => {
-    const rotating = [runInProcess(environment, "key", "rotate"), runInProcess(environment, "key", "rotate")];
+    const rotating = [runWithBreakGlass(environment, "key", "rotate"), runWithBreakGlass(environment, "key", "rotate")];
     await until(async () => (await owner.query(`select ${AWAITED_LOCKS}`)).rowCount === 2);
     expect(await readFile(file, "utf8")).toBe(key);
     return { rotating };
@@ -148,7 +148,7 @@ describe("key-encryption keys of the environment", () => {
     const server = await startServer(environment);
     const event = await store(environment, server, "one");
     await server.stop();
-    const alone = await runInProcess(environment, "key", "rotate");
+    const alone = await runWithBreakGlass(environment, "key", "rotate");
     expect(alone).toMatchObject({ code: 1, stdout: "" });
     expect(alone.stderr).toContain("DRS_PREVIOUS_KEY_ENCRYPTION_KEY");
     const next = randomBytes(32).toString("base64");
@@ -156,7 +156,7 @@ describe("key-encryption keys of the environment", () => {
     expect((await read(without, event.eventId)).stderr).toMatch(/wrapped by another key-encryption key/);
     const both = { ...without, DRS_PREVIOUS_KEY_ENCRYPTION_KEY: environment["DRS_KEY_ENCRYPTION_KEY"] ?? "" };
     expect(await read(both, event.eventId)).toMatchObject({ stdout: event.text });
-    expect(await runInProcess(both, "key", "rotate")).toMatchObject({ code: 0, stderr: "" });
+    expect(await runWithBreakGlass(both, "key", "rotate")).toMatchObject({ code: 0, stderr: "" });
     expect(await read(without, event.eventId)).toMatchObject({ stdout: event.text });
   });
 });

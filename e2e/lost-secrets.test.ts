@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { accountSecretName, holdSecretName } from "../packages/server/src/crypto/sealer.ts";
 import { partitionSecretName } from "../packages/server/src/crypto/partition-secrets.ts";
 import { authorized, type Reply, send, transport } from "./support/client.ts";
-import { runInProcess, objects, type Printed } from "./support/command.ts";
+import { runWithBreakGlass, objects, type Printed } from "./support/command.ts";
 import { connectAsOwner } from "./support/database.ts";
 import { copyName, copyOf, databaseName, useAdministeredCluster } from "./support/database-copy.ts";
 import { until } from "./support/embedded.ts";
@@ -48,10 +48,18 @@ async function stored(server: ServerProcess, who: Credentials): Promise<Sent> {
 const ready = (server: ServerProcess): Promise<Reply> => send({ url: server.adminUrl, method: "GET", path: "/readyz" });
 
 const read = (environment: Record<string, string>, { reply }: Sent): Promise<Printed> =>
-  runInProcess(environment, "event", "get", String(reply.json["event_id"]), "--raw", "--reason", "a test of reading");
+  runWithBreakGlass(
+    environment,
+    "event",
+    "get",
+    String(reply.json["event_id"]),
+    "--raw",
+    "--reason",
+    "a test of reading",
+  );
 
 async function keysFinding(environment: Record<string, string>): Promise<unknown> {
-  const { stdout } = await runInProcess(environment, "doctor", "--json");
+  const { stdout } = await runWithBreakGlass(environment, "doctor", "--json");
   return objects(stdout).find(({ what }) => what === "keys");
 }
 
@@ -68,7 +76,7 @@ test("events are stored again once the loss is accepted, and a store that was re
     DRS_KEY_DATABASE_URL: keyUrl,
     DRS_ERASURE_JOURNAL: join(shared.folder, "journal"),
   };
-  const drs = (...args: readonly string[]): Promise<Printed> => runInProcess(environment, ...args);
+  const drs = (...args: readonly string[]): Promise<Printed> => runWithBreakGlass(environment, ...args);
   const [one, two] = [await credentials(environment, "one"), await credentials(environment, "two")];
   const server = await startServer(environment);
   try {
@@ -205,7 +213,7 @@ test("a server that has not detected the loss seals under new secrets once the l
       await system.secrets.discard(name);
     }
     const meanwhile = await stored(server, one);
-    expect(await runInProcess(environment, "key", "accept-loss", ...REASON, "--yes")).toMatchObject({
+    expect(await runWithBreakGlass(environment, "key", "accept-loss", ...REASON, "--yes")).toMatchObject({
       code: 0,
       stderr: "",
     });
@@ -227,7 +235,7 @@ test("expiry, holds and erasure work with lost secrets: a copy keeps the attribu
     ...(await shared.database.environment()),
     DRS_ERASURE_JOURNAL: join(shared.folder, "journal of holds"),
   };
-  const drs = (...args: readonly string[]): Promise<Printed> => runInProcess(environment, ...args);
+  const drs = (...args: readonly string[]): Promise<Printed> => runWithBreakGlass(environment, ...args);
   const ok = async (...args: readonly string[]): Promise<Record<string, unknown>[]> => {
     const { code, stdout, stderr } = await drs(...args);
     expect({ code, stderr }, args.join(" ")).toEqual({ code: 0, stderr: "" });

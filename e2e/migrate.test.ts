@@ -4,7 +4,7 @@
 import { readdir } from "node:fs/promises";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { runInProcess, objects } from "./support/command.ts";
+import { runWithBreakGlass, objects } from "./support/command.ts";
 import { connectAsOwner, startEmptyDatabase, type TestDatabase } from "./support/database.ts";
 import { type Home, makeEmptyHome } from "./support/embedded.ts";
 import { runDrs } from "./support/server.ts";
@@ -19,30 +19,30 @@ afterAll(() => database?.close());
 
 test("--check names what is missing and exits with code 4; after drs migrate nothing is missing, and a second run changes nothing", async () => {
   const environment = await database.environment();
-  const before = await runInProcess(environment, "migrate", "--check", "--json");
+  const before = await runWithBreakGlass(environment, "migrate", "--check", "--json");
   expect(before.code).toBe(4);
   expect(before.stderr).toMatch(/lacks 0001_baseline.sql, .*: run drs migrate/);
   const [missing] = objects<{ missing: string[] }>(before.stdout);
   expect(missing?.missing).toEqual(expect.arrayContaining(["0001_baseline.sql", "views.sql", "functions/is_held.sql"]));
 
-  const [applied] = objects<{ applied: string[] }>((await runInProcess(environment, "migrate", "--json")).stdout);
+  const [applied] = objects<{ applied: string[] }>((await runWithBreakGlass(environment, "migrate", "--json")).stdout);
   expect(applied?.applied).toEqual(missing?.missing);
   const upToDate = { code: 0, stdout: "The schema is up to date.\n", stderr: "" };
-  expect(await runInProcess(environment, "migrate", "--check")).toEqual(upToDate);
-  expect(await runInProcess(environment, "migrate")).toEqual(upToDate);
-  expect(await runInProcess(environment, "migrate", "--sql")).toEqual({ code: 0, stdout: "", stderr: "" });
-  expect((await runInProcess(environment, "doctor")).code).toBe(0);
+  expect(await runWithBreakGlass(environment, "migrate", "--check")).toEqual(upToDate);
+  expect(await runWithBreakGlass(environment, "migrate")).toEqual(upToDate);
+  expect(await runWithBreakGlass(environment, "migrate", "--sql")).toEqual({ code: 0, stdout: "", stderr: "" });
+  expect((await runWithBreakGlass(environment, "doctor")).code).toBe(0);
 });
 
 test("--sql prints what a person may run instead, for a new database and for one change", async () => {
   const environment = await database.environment();
-  const sql = async (): Promise<string> => (await runInProcess(environment, "migrate", "--sql")).stdout;
+  const sql = async (): Promise<string> => (await runWithBreakGlass(environment, "migrate", "--sql")).stdout;
   const client = new pg.Client({ connectionString: environment["DRS_DATABASE_URL"] });
   await client.connect();
   await client.query(await sql());
   await client.end();
-  expect((await runInProcess(environment, "migrate", "--check")).code).toBe(0);
-  expect((await runInProcess(environment, "token", "issue", "--account", "a")).code).toBe(0);
+  expect((await runWithBreakGlass(environment, "migrate", "--check")).code).toBe(0);
+  expect((await runWithBreakGlass(environment, "token", "issue", "--account", "a")).code).toBe(0);
 
   const owner = await connectAsOwner(environment);
   await owner.query("update schema_definition set digest = '' where name = 'views.sql'");
@@ -51,7 +51,7 @@ test("--sql prints what a person may run instead, for a new database and for one
   expect(change).not.toContain("create table event");
   await owner.query(change);
   await owner.end();
-  expect((await runInProcess(environment, "migrate", "--check")).code).toBe(0);
+  expect((await runWithBreakGlass(environment, "migrate", "--check")).code).toBe(0);
 });
 
 test("serve --no-migrate leaves a missing schema as it is", async () => {
@@ -69,7 +69,7 @@ describe("the embedded database", () => {
     home = await makeEmptyHome();
     const { environment, dataDir, path } = home;
     for (const args of [["token", "list"], ["token", "issue", "--account", "a"], ["doctor"], ["migrate", "--check"]]) {
-      const { code, stdout, stderr } = await runInProcess(environment, ...args);
+      const { code, stdout, stderr } = await runWithBreakGlass(environment, ...args);
       expect({ code, stdout, stderr }).toEqual({
         code: 4,
         stdout: "",
@@ -77,7 +77,7 @@ describe("the embedded database", () => {
       });
     }
     expect(await readdir(path)).toEqual([]);
-    expect((await runInProcess(environment, "migrate")).code).toBe(0);
-    expect((await runInProcess(environment, "doctor")).code).toBe(0);
+    expect((await runWithBreakGlass(environment, "migrate")).code).toBe(0);
+    expect((await runWithBreakGlass(environment, "doctor")).code).toBe(0);
   });
 });

@@ -8,7 +8,7 @@ import { chmod, chown, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { authorized, freshKey, type Reply, send, transport } from "./support/client.ts";
-import { runInProcess } from "./support/command.ts";
+import { runWithBreakGlass } from "./support/command.ts";
 import {
   connectAsOwner,
   sharedDatabase,
@@ -125,13 +125,13 @@ describe.skipIf(PGBOUNCER === undefined)("PgBouncer (skipped where it is not ins
     ["statement", /a pooler refuses start-up parameters or transactions .*Poolers in docs\/operator\.md/],
   ])("in %s mode is refused with a sentence that says so", async (mode, sentence) => {
     const pooled = await startPooler(mode, ignored);
-    const { code, stderr } = await runInProcess(pooled, "doctor");
+    const { code, stderr } = await runWithBreakGlass(pooled, "doctor");
     expect([code, stderr]).toEqual([1, expect.stringMatching(sentence)]);
   });
 
   test("in session mode is refused if it drops settings", async () => {
     const pooled = await startPooler("session", ignored);
-    const { code, stderr } = await runInProcess(pooled, "doctor");
+    const { code, stderr } = await runWithBreakGlass(pooled, "doctor");
     expect([code, stderr]).toEqual([1, expect.stringMatching(/a pooler drops settings .*\(role, search_path/)]);
   });
 

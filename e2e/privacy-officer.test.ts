@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { bundleOf } from "../packages/features/src/bundle.fixture.ts";
 import { ExtractionWorker } from "../packages/server/src/features/extraction-worker.ts";
 import { verifyReceipt } from "../packages/server/src/lifecycle/receipts/receipt-signer.ts";
-import { objects, type Printed, runInProcess } from "./support/command.ts";
+import { objects, type Printed, runWithBreakGlass } from "./support/command.ts";
 import { until } from "./support/embedded.ts";
 import { Past, type PastEvent } from "./support/past-event.ts";
 import { advanceClock } from "./support/test-clock.ts";
@@ -34,7 +34,7 @@ let labels: string;
 let exportId: string;
 let erasureId: string;
 
-const drs = (...args: readonly string[]): Promise<Printed> => runInProcess(opened.environment, ...args);
+const drs = (...args: readonly string[]): Promise<Printed> => runWithBreakGlass(opened.environment, ...args);
 
 async function done(...args: readonly string[]): Promise<Record<string, unknown>[]> {
   const run = await drs(...args, "--json");

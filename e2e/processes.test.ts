@@ -2,7 +2,7 @@
 import { Agent } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { authorized, freshKey, type Reply, send, transport } from "./support/client.ts";
-import { runInProcess, objects } from "./support/command.ts";
+import { runWithBreakGlass, objects } from "./support/command.ts";
 import { connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { until } from "./support/embedded.ts";
 import { type Credentials, credentials, type ServerProcess, startServer } from "./support/server.ts";
@@ -185,23 +185,32 @@ describe("a server of three processes", () => {
   test("stores the events of a bench with their mark", async () => {
     const { token } = await credentials(environment, "bench");
     const registered = ["--type", "bench", "--session", "drs-bench", "--json"];
-    const { stdout } = await runInProcess(environment, "action", "register", "--account", "bench", ...registered);
+    const { stdout } = await runWithBreakGlass(environment, "action", "register", "--account", "bench", ...registered);
     const [action] = objects<{ action_id: string }>(stdout);
     const target = ["--url", server.url, "--token", token, "--action", action?.action_id ?? ""];
-    const refused = await runInProcess({}, "bench", ...target, "--events", "10");
+    const refused = await runWithBreakGlass({}, "bench", ...target, "--events", "10");
     expect([refused.code, refused.stderr]).toEqual([
       2,
       expect.stringContaining("10 events of about 12 KB will be stored"),
     ]);
 
-    const done = await runInProcess({}, "bench", ...target, "--events", "10", "--yes", "--json");
+    const done = await runWithBreakGlass({}, "bench", ...target, "--events", "10", "--yes", "--json");
     expect(done.code, done.stderr).toBe(0);
     expect(objects(done.stdout)).toMatchObject([{ events: 10, stored: 10, errors: 0, answers: { "201": 10 } }]);
-    const listed = await runInProcess(environment, "event", "list", "--account", "bench", "--limit", "10", "--json");
+    const listed = await runWithBreakGlass(
+      environment,
+      "event",
+      "list",
+      "--account",
+      "bench",
+      "--limit",
+      "10",
+      "--json",
+    );
     const marks = { action_type: "bench", session_id: "drs-bench", app_version: "drs-bench" };
     expect(objects(listed.stdout)).toEqual(Array.from({ length: 10 }, () => expect.objectContaining(marks)));
 
-    const foreign = await runInProcess({}, "bench", ...target, "--type", "payment", "--events", "1", "--yes");
+    const foreign = await runWithBreakGlass({}, "bench", ...target, "--type", "payment", "--events", "1", "--yes");
     expect([foreign.code, foreign.stderr]).toEqual([1, "Not all events were stored. Answers: 403: 1\n"]);
   });
 
@@ -227,7 +236,7 @@ describe("a server of three processes", () => {
     for (const request of slow) expect((await request.finish()).status).toBe(201);
     expect(await ended).toBe(0);
     expect([...pids().values()].some(isAlive)).toBe(false);
-    const { stdout } = await runInProcess(environment, "event", "list", "--limit", "2", "--json");
+    const { stdout } = await runWithBreakGlass(environment, "event", "list", "--limit", "2", "--json");
     expect(objects(stdout)).toHaveLength(2);
     expect(server.stderr()).not.toContain('"error"');
   });

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { registerAction } from "../packages/server/src/actions/action-table.ts";
 import type { System } from "../packages/server/src/app/system.ts";
 import { authorized, freshKey, type Reply, send, transport } from "./support/client.ts";
-import { runInProcess, objects, type Printed } from "./support/command.ts";
+import { runWithBreakGlass, objects, type Printed } from "./support/command.ts";
 import { sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { until } from "./support/embedded.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
@@ -36,7 +36,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const drs = (...args: readonly string[]): Promise<Printed> => runInProcess(environment, ...args);
+const drs = (...args: readonly string[]): Promise<Printed> => runWithBreakGlass(environment, ...args);
 
 const PAYMENTS = { id: "payments", raw_retention: "P90D" };
 const OTHERS = { id: "others", raw_retention: "P7D" };
@@ -99,9 +99,9 @@ test("purpose record fails without a policy", async () => {
 
 test("a purpose that no policy has described is listed without a retention period", async () => {
   const own = await database.environment();
-  const applied = await runInProcess(own, "purpose", "apply", await fileOf([PAYMENTS], {}, "payments"), "--yes");
+  const applied = await runWithBreakGlass(own, "purpose", "apply", await fileOf([PAYMENTS], {}, "payments"), "--yes");
   expect(applied.code, applied.stderr).toBe(0);
-  const rows = objects((await runInProcess(own, "purpose", "list", "--json")).stdout);
+  const rows = objects((await runWithBreakGlass(own, "purpose", "list", "--json")).stdout);
   expect(rows.find(({ id }) => id === "default")).toMatchObject({ raw_retention: null, derived_retention: null });
   expect(rows.find(({ id }) => id === "payments")).toMatchObject({ raw_retention: "P90D" });
 });
@@ -285,7 +285,7 @@ test("a policy is active from the moment it is applied, and the same file is acc
     const purposes = [PAYMENTS, OTHERS];
     for (const purpose of ["payments", "others", "payments"]) {
       const file = await fileOf(purposes, { [who.actionType]: purpose }, "others");
-      const child = runInProcess(fresh, "purpose", "apply", file, "--yes");
+      const child = runWithBreakGlass(fresh, "purpose", "apply", file, "--yes");
       // The command is still running when the policy becomes active.
       await until(async () => (await mappedTo(other, who.actionType)) === purpose);
       const body = JSON.stringify({ ...transport(who) });
@@ -297,7 +297,7 @@ test("a policy is active from the moment it is applied, and the same file is acc
       );
       expect(rows).toEqual([{ id: purpose }]);
       expect(await child).toMatchObject({ code: 0, stderr: "" });
-      expect(await runInProcess(fresh, "purpose", "apply", file, "--yes"), "again").toMatchObject({
+      expect(await runWithBreakGlass(fresh, "purpose", "apply", file, "--yes"), "again").toMatchObject({
         code: 0,
         stderr: "",
       });
@@ -324,6 +324,6 @@ test("the example policy of the docs can be applied to a database that already h
   await past.store(0);
   await past.close();
   await before.close();
-  const { code, stderr } = await runInProcess(fresh, "purpose", "apply", "docs/privacy/purposes.yaml");
+  const { code, stderr } = await runWithBreakGlass(fresh, "purpose", "apply", "docs/privacy/purposes.yaml");
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
 });

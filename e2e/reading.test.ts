@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { runInProcess, commandsOfInstallation, objects, type Printed, REQUIRED } from "./support/command.ts";
+import { runWithBreakGlass, commandsOfInstallation, objects, type Printed, REQUIRED } from "./support/command.ts";
 import { connectAsOwner, sharedDatabase, temporaryFolder, type TestDatabase } from "./support/database.ts";
 import { databaseName } from "./support/database-copy.ts";
 import { until } from "./support/embedded.ts";
@@ -101,7 +101,7 @@ describe("on an outdated schema", () => {
     const keys = environment["DRS_KEY_DIR"];
     const before = [await dump(environment), await filesOf(keys)];
     for (const args of lines) {
-      const { code, stdout, stderr } = await runInProcess(environment, ...args);
+      const { code, stdout, stderr } = await runWithBreakGlass(environment, ...args);
       expect({ code, stdout }, `${args.join(" ")}: ${stderr}`).toEqual({ code: 4, stdout: "" });
       expect(stderr).toBe("the schema of the database is missing or outdated: run drs migrate\n");
     }
@@ -115,8 +115,8 @@ describe("on an outdated schema", () => {
     await owner.query("update schema_definition set digest = 'of an older release' where name = 'views.sql'");
     await owner.end();
     await expectNothingDone(environment);
-    expect((await runInProcess(environment, "migrate")).stdout).toBe("Applied: views.sql.\n");
-    expect((await runInProcess(environment, "token", "list")).code).toBe(0);
+    expect((await runWithBreakGlass(environment, "migrate")).stdout).toBe("Applied: views.sql.\n");
+    expect((await runWithBreakGlass(environment, "token", "list")).code).toBe(0);
   });
 
   test("every command exits with code 4 on an empty database, and leaves it empty", async () => {
@@ -131,12 +131,12 @@ describe("on an outdated schema", () => {
   test("before an installation has secrets, a command that reads creates none", async () => {
     const environment = await database.environment();
     for (const args of [["doctor"], ["key", "list"], ["receipt", "key"], ["event", "list"]]) {
-      const { code, stderr } = await runInProcess(environment, ...args);
+      const { code, stderr } = await runWithBreakGlass(environment, ...args);
       expect([code, stderr]).toEqual([4, expect.stringContaining("has no secrets yet: run drs migrate")]);
     }
     expect(await filesOf(environment["DRS_KEY_DIR"])).toEqual({});
-    expect((await runInProcess(environment, "migrate")).code).toBe(0);
-    expect((await runInProcess(environment, "doctor")).code).toBe(0);
+    expect((await runWithBreakGlass(environment, "migrate")).code).toBe(0);
+    expect((await runWithBreakGlass(environment, "doctor")).code).toBe(0);
   });
 });
 
@@ -160,11 +160,13 @@ test("a listing uses neither the owner's login nor the key store", async () => {
     "restriction",
     "erase",
   ]) {
-    expect(await runInProcess(away, group, "list"), group).toEqual(await runInProcess(environment, group, "list"));
+    expect(await runWithBreakGlass(away, group, "list"), group).toEqual(
+      await runWithBreakGlass(environment, group, "list"),
+    );
   }
   const { DRS_KEY_DIR = "" } = environment;
-  expect((await runInProcess({ ...away, DRS_KEY_DIR }, "token", "issue", "--account", "a")).code).toBe(0);
-  expect((await runInProcess(away, "key", "list")).code).toBe(1);
+  expect((await runWithBreakGlass({ ...away, DRS_KEY_DIR }, "token", "issue", "--account", "a")).code).toBe(0);
+  expect((await runWithBreakGlass(away, "key", "list")).code).toBe(1);
   expect(await readdir(folder.path)).toEqual([]);
 });
 
@@ -179,7 +181,7 @@ describe("a database that was restored from a backup", () => {
     const admin = new pg.Client({ connectionString: database.url("postgres") });
     await admin.connect();
     await admin.query(`create database ${name}_backup template ${name}`);
-    expect((await runInProcess(environment, "erase", "run", "--account", "former", ...WHY, "--yes")).code).toBe(0);
+    expect((await runWithBreakGlass(environment, "erase", "run", "--account", "former", ...WHY, "--yes")).code).toBe(0);
     await admin.query(`drop database ${name} with (force)`);
     await admin.query(`create database ${name} template ${name}_backup`);
     await admin.end();
@@ -189,7 +191,7 @@ describe("a database that was restored from a backup", () => {
   const keys = (): string => join(folder.path, "export");
 
   const refused = async (...args: readonly string[]): Promise<void> => {
-    const { code, stdout, stderr } = await runInProcess(environment, ...args);
+    const { code, stdout, stderr } = await runWithBreakGlass(environment, ...args);
     expect({ code, stdout, stderr }, args.join(" ")).toEqual({ code: 4, stdout: "", stderr: LACKING });
   };
 
@@ -206,24 +208,26 @@ describe("a database that was restored from a backup", () => {
     await refused("purpose", "apply", "docs/privacy/purposes.yaml");
     await refused("key", "rotate");
     for (const group of ["erase", "hold", "purpose", "audit", "token"]) {
-      expect((await runInProcess(environment, group, "list")).code).toBe(0);
+      expect((await runWithBreakGlass(environment, group, "list")).code).toBe(0);
     }
-    const { code, stdout } = await runInProcess(environment, "doctor");
+    const { code, stdout } = await runWithBreakGlass(environment, "doctor");
     expect([code, stdout]).toEqual([1, expect.stringContaining(`FAIL  erasures: ${LACKING}`)]);
     expect(await dump(environment)).toEqual(before);
   });
 
   test("has the state before the restore after drs erase replay", async () => {
-    const replay = (): Promise<Printed> => runInProcess(environment, "erase", "replay", "--json");
+    const replay = (): Promise<Printed> => runWithBreakGlass(environment, "erase", "replay", "--json");
     expect(objects((await replay()).stdout)).toEqual([
       { erasures: 1, hold_orders: 0, restriction_orders: 0, key_store: 0 },
     ]);
     expect(objects((await replay()).stdout)).toEqual([
       { erasures: 0, hold_orders: 0, restriction_orders: 0, key_store: 0 },
     ]);
-    const listed = objects<{ account: string }>((await runInProcess(environment, "event", "list", "--json")).stdout);
+    const listed = objects<{ account: string }>(
+      (await runWithBreakGlass(environment, "event", "list", "--json")).stdout,
+    );
     expect(listed.map(({ account }) => account)).toEqual(["stays"]);
-    expect((await runInProcess(environment, "doctor")).code).toBe(0);
+    expect((await runWithBreakGlass(environment, "doctor")).code).toBe(0);
   });
 });
 
@@ -287,13 +291,13 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
     const { DRS_DATABASE_URL: _, ...rest } = await database.environment();
     primary = withJournal({ ...rest, DRS_DATABASE_URL: urlAt(one, "events") });
     standby = { ...primary, DRS_DATABASE_URL: urlAt(two, "events") };
-    expect((await runInProcess(primary, "migrate")).code).toBe(0);
+    expect((await runWithBreakGlass(primary, "migrate")).code).toBe(0);
     [event] = await store(primary, "stays", "held", "former");
-    await runInProcess(primary, "purpose", "apply", "docs/privacy/purposes.yaml");
-    await runInProcess(primary, "hold", "add", "--account", "held", ...HOLD);
-    await runInProcess(primary, "restriction", "add", "--account", "stays", ...RESTRICTION);
-    await runInProcess(primary, "request", "add", "--account", "stays", "--kind", "access");
-    const erased = await runInProcess(primary, "erase", "run", "--account", "former", ...WHY, "--yes", "--json");
+    await runWithBreakGlass(primary, "purpose", "apply", "docs/privacy/purposes.yaml");
+    await runWithBreakGlass(primary, "hold", "add", "--account", "held", ...HOLD);
+    await runWithBreakGlass(primary, "restriction", "add", "--account", "stays", ...RESTRICTION);
+    await runWithBreakGlass(primary, "request", "add", "--account", "stays", "--kind", "access");
+    const erased = await runWithBreakGlass(primary, "erase", "run", "--account", "former", ...WHY, "--yes", "--json");
     receipt = String(objects(erased.stdout)[0]?.["erasure_id"]);
     approval = await askForApproval(primary);
     order = (await query<{ order_id: string }>(one, PLACE_ORDER, "events"))?.order_id ?? "";
@@ -404,18 +408,18 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
       many.map((args) => [...name.split(" "), ...args]),
     );
     for (const args of [...calls, ...DRY_RUNS].flatMap((call) => [call, [...call, "--json"]])) {
-      const expected = await runInProcess(primary, ...args);
+      const expected = await runWithBreakGlass(primary, ...args);
       expect(expected, args.join(" ")).toMatchObject({ code: 0, stderr: "" });
-      expect(await runInProcess(standby, ...args), args.join(" ")).toEqual(expected);
+      expect(await runWithBreakGlass(standby, ...args), args.join(" ")).toEqual(expected);
     }
   });
 
   test("doctor reports that the database is a standby, and finds the same as on the primary", async () => {
     const whats = ({ stdout }: Printed): unknown[] => objects(stdout).map(({ what, ok }) => [what, ok]);
-    const found = await runInProcess(standby, "doctor", "--json");
-    expect(whats(found)).toEqual(whats(await runInProcess(primary, "doctor", "--json")));
+    const found = await runWithBreakGlass(standby, "doctor", "--json");
+    expect(whats(found)).toEqual(whats(await runWithBreakGlass(primary, "doctor", "--json")));
     expect(found.stdout).toContain("a read-only standby");
-    expect((await runInProcess(standby, "doctor")).code).toBe(0);
+    expect((await runWithBreakGlass(standby, "doctor")).code).toBe(0);
   });
 
   test("audited reads and changes exit with code 1 and name the primary", async () => {
@@ -423,7 +427,7 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
     expect(others).toEqual(expect.arrayContaining(AUDITED));
     for (const name of others) {
       const args = name === "event get" ? [event?.eventId ?? ""] : (REQUIRED[name] ?? []);
-      const { code, stdout, stderr } = await runInProcess(standby, ...name.split(" "), ...args);
+      const { code, stdout, stderr } = await runWithBreakGlass(standby, ...name.split(" "), ...args);
       expect({ code, stdout }, `${name}: ${stderr}`).toEqual({ code: 1, stdout: "" });
       const why = AUDITED.includes(name) ? "Reads are audited, and the audit is on the primary" : "Only the primary";
       expect(stderr, name).toContain(`This database is a read-only standby. ${why}`);
@@ -432,7 +436,7 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
 
   test("a dry run that makes the change and rolls it back names the primary", async () => {
     for (const name of DRY_RUNS_OF_CHANGES) {
-      const { code, stdout, stderr } = await runInProcess(
+      const { code, stdout, stderr } = await runWithBreakGlass(
         standby,
         ...name.split(" "),
         ...(REQUIRED[name] ?? []),

@@ -6,7 +6,7 @@ import { cp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { partitionSecretName } from "../packages/server/src/crypto/partition-secrets.ts";
-import { runInProcess, objects, PRIVACY, type Printed } from "./support/command.ts";
+import { runWithBreakGlass, objects, PRIVACY, type Printed } from "./support/command.ts";
 import { connectAsOwner } from "./support/database.ts";
 import { copyOf, databaseName, useAdministeredCluster } from "./support/database-copy.ts";
 import { openTestSystem } from "./support/parties.ts";
@@ -45,7 +45,7 @@ async function restored(...hoursAgo: readonly number[]): Promise<Restored> {
     DRS_ERASURE_JOURNAL: join(cluster.folder, databaseName(own["DRS_DATABASE_URL"])),
   };
   const keys = environment["DRS_KEY_DIR"] ?? "";
-  const drs = (...args: readonly string[]): Promise<Printed> => runInProcess(environment, ...args);
+  const drs = (...args: readonly string[]): Promise<Printed> => runWithBreakGlass(environment, ...args);
   const keep = (copy: Copy): Promise<void> => cp(keys, `${keys} ${copy}`, { recursive: true });
   await applyPeriod(environment, cluster.folder, "PT1H");
   const system = await openTestSystem(environment);
@@ -105,7 +105,7 @@ test.each(["--event", "--account"])(
     const environment = await cluster.database.environment();
     environment["DRS_ERASURE_JOURNAL"] = join(cluster.folder, databaseName(environment["DRS_DATABASE_URL"]));
     const keys = environment["DRS_KEY_DIR"] ?? "";
-    const drs = (...args: readonly string[]): Promise<Printed> => runInProcess(environment, ...args);
+    const drs = (...args: readonly string[]): Promise<Printed> => runWithBreakGlass(environment, ...args);
     await applyPeriod(environment, cluster.folder, "PT1H");
     const system = await openTestSystem(environment);
     const past = new Past(system);

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { System } from "../packages/server/src/app/system.ts";
-import { runInProcess, objects, type Printed } from "./support/command.ts";
+import { runWithBreakGlass, objects, type Printed } from "./support/command.ts";
 import { connectAsOwner, type OwnerClient, sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { startServer } from "./support/server.ts";
@@ -37,7 +37,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const drs = (...args: readonly string[]): Promise<Printed> => runInProcess(environment, ...args);
+const drs = (...args: readonly string[]): Promise<Printed> => runWithBreakGlass(environment, ...args);
 
 async function object(...args: readonly string[]): Promise<Record<string, unknown>> {
   const { code, stdout, stderr } = await drs(...args, "--json");

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { accountSecretName, holdSecretName } from "../packages/server/src/crypto/sealer.ts";
 import { partitionSecretName } from "../packages/server/src/crypto/partition-secrets.ts";
 import { drsOfRun } from "./support/bundle-drs.ts";
-import { runInProcess, objects, PRIVACY } from "./support/command.ts";
+import { runWithBreakGlass, objects, PRIVACY } from "./support/command.ts";
 import { until } from "./support/embedded.ts";
 import { AWAITED_LOCKS, connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { secretExists, secretFile } from "./support/key-directory.ts";
@@ -97,7 +97,7 @@ async function run(
   code: number,
   ...args: readonly string[]
 ): Promise<Record<string, unknown>> {
-  const done = await runInProcess(environment, ...args, "--json");
+  const done = await runWithBreakGlass(environment, ...args, "--json");
   expect(done.code, `${args.join(" ")}: ${done.stderr}`).toBe(code);
   return objects(done.stdout)[0] ?? {};
 }
@@ -111,7 +111,7 @@ const erase = (environment: Environment, code: number, ...subject: readonly stri
   run(environment, code, "erase", "run", ...subject, "--reason", "request 17", "--yes");
 
 async function read(environment: Environment, { eventId }: PastEvent): Promise<string | undefined> {
-  const { code, stdout } = await runInProcess(environment, "event", "get", eventId, "--raw", ...PRIVACY);
+  const { code, stdout } = await runWithBreakGlass(environment, "event", "get", eventId, "--raw", ...PRIVACY);
   return code === 0 ? stdout : undefined;
 }
 
@@ -143,7 +143,7 @@ const lossFile = (environment: Environment, sequence: number): string => entryFi
 
 async function acceptLoss(environment: Environment, sequence: number): Promise<void> {
   const args = ["--entry", String(sequence), "--reason", "a disk failed", "--yes"];
-  const { code, stderr } = await runInProcess(environment, "erase", "accept-loss", ...args);
+  const { code, stderr } = await runWithBreakGlass(environment, "erase", "accept-loss", ...args);
   expect(code, stderr).toBe(0);
 }
 
@@ -214,7 +214,7 @@ test("the replayed end of a hold leaves the tombstones of its copies, and its re
   await restore();
   await run(environment, 0, "erase", "replay");
   await run(environment, 0, "retention", "run");
-  const listed = objects((await runInProcess(environment, "erase", "list", "--json")).stdout);
+  const listed = objects((await runWithBreakGlass(environment, "erase", "list", "--json")).stdout);
   expect(listed.find(({ sequence }) => sequence === 3)).toMatchObject({ copies: 1, destroyed_keys: [ended] });
   const owner = await connectAsOwner(environment);
   expect((await owner.query("select from tombstone")).rowCount).toBe(1);
@@ -392,7 +392,7 @@ test("an erasure is applied to a backup of another history, in which its subject
   for (const subject of [...subjects, ["--action", "act_1"]]) await erase(environment, 0, ...subject, "--unknown");
   await restoreFull();
   await run(environment, 0, "erase", "replay");
-  const listed = await runInProcess(environment, "event", "list", ...PRIVACY, "--json");
+  const listed = await runWithBreakGlass(environment, "event", "list", ...PRIVACY, "--json");
   expect(objects(listed.stdout).map(({ event_id }) => event_id)).toEqual([stays?.eventId]);
   for (const key of keys) expect(await secretExists(environment, accountSecretName(key))).toBe(false);
 });
@@ -446,8 +446,8 @@ test("accept-loss reports without a question that there is nothing to accept", a
   const environment = await installation("P1Y");
   await store(environment, "a1");
   await erase(environment, 0, "--account", "a1");
-  const accept = (...args: readonly string[]): ReturnType<typeof runInProcess> =>
-    runInProcess(environment, "erase", "accept-loss", "--entry", "1", "--reason", "a disk failed", ...args);
+  const accept = (...args: readonly string[]): ReturnType<typeof runWithBreakGlass> =>
+    runWithBreakGlass(environment, "erase", "accept-loss", "--entry", "1", "--reason", "a disk failed", ...args);
   expect(await accept()).toMatchObject({ code: 1, stderr: expect.stringContaining("there is no loss to accept") });
   await rm(entryFile(environment, 1));
   expect(await accept()).toMatchObject({ code: 2, stderr: expect.stringContaining("confirm with --yes") });
@@ -468,7 +468,7 @@ test.each([
   await owner.query(`create function fail() returns trigger language plpgsql as $$ begin raise 'no'; end $$;
     create constraint trigger at_commit after insert on ${table} deferrable initially deferred
       for each row execute function fail()`);
-  const failed = await runInProcess(environment, ...args);
+  const failed = await runWithBreakGlass(environment, ...args);
   await owner.query("drop function fail cascade");
   expect(failed).toMatchObject({
     code: 1,
@@ -484,12 +484,12 @@ test("the serving role can't name the account of a replayed hold", async () => {
   const environment = await installation("P1Y");
   const restore = await backUp(environment, "database");
   await run(environment, 0, "purpose", "list");
-  await runInProcess(environment, "token", "issue", "--account", "erin");
+  await runWithBreakGlass(environment, "token", "issue", "--account", "erin");
   await hold(environment, "--account", "erin");
   await restore();
   await run(environment, 0, "erase", "replay");
   expect(await run(environment, 0, "hold", "list")).toMatchObject({ account: null, is_unresolved: true });
-  const doctor = await runInProcess(environment, "doctor");
+  const doctor = await runWithBreakGlass(environment, "doctor");
   expect(doctor.stdout).toMatch(
     /^ok {4}holds: 1 hold \(1 unresolved: account or action not known yet\), \d+ cop(y|ies) of held events$/m,
   );
@@ -498,7 +498,7 @@ test("the serving role can't name the account of a replayed hold", async () => {
   const changed = owner.query("update legal_hold set account = 'mallory'");
   await expect(changed).rejects.toMatchObject({ code: "42501" });
   await owner.end();
-  await runInProcess(environment, "token", "issue", "--account", "erin");
+  await runWithBreakGlass(environment, "token", "issue", "--account", "erin");
   await run(environment, 0, "erase", "replay");
   expect(await run(environment, 0, "hold", "list")).toMatchObject({ account: "erin", is_unresolved: false });
 });

@@ -8,7 +8,7 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { System } from "../packages/server/src/app/system.ts";
 import { authorized, send, transport } from "./support/client.ts";
-import { runInProcess, objects, PRIVACY, type Printed } from "./support/command.ts";
+import { runWithBreakGlass, objects, PRIVACY, type Printed } from "./support/command.ts";
 import { connectAsOwner, type OwnerClient } from "./support/database.ts";
 import { copyOf, databaseName, useAdministeredCluster } from "./support/database-copy.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
@@ -44,7 +44,10 @@ async function installation(): Promise<Environment> {
   });
   await writeFile(policy, JSON.stringify({ purposes, actions: { payment: "default" }, unmapped: "short" }));
   const installed = { ...made, DRS_ERASURE_JOURNAL: journal };
-  expect(await runInProcess(installed, "purpose", "apply", policy, "--yes")).toMatchObject({ code: 0, stderr: "" });
+  expect(await runWithBreakGlass(installed, "purpose", "apply", policy, "--yes")).toMatchObject({
+    code: 0,
+    stderr: "",
+  });
   return installed;
 }
 
@@ -67,11 +70,11 @@ afterAll(async () => {
   await system?.close();
 });
 
-const drs = (...args: readonly string[]): Promise<Printed> => runInProcess(environment, ...args);
+const drs = (...args: readonly string[]): Promise<Printed> => runWithBreakGlass(environment, ...args);
 
 /** Runs a command that must exit with this code. @returns the objects that it printed. */
 async function run(code: number, args: readonly string[], where = environment): Promise<Record<string, unknown>[]> {
-  const done = await runInProcess(where, ...args, "--json");
+  const done = await runWithBreakGlass(where, ...args, "--json");
   expect(done.code, `${args.join(" ")}: ${done.stderr}`).toBe(code);
   return objects(done.stdout);
 }
@@ -342,14 +345,17 @@ test("a restored database has its restrictions again before it serves, and a cli
   const lifted = await restrict("bob", "18", [], restored);
   const restore = await copyOf(cluster.admin, databaseName(restored["DRS_DATABASE_URL"]));
   await restrict("alice", "18", [], restored);
-  await runInProcess(restored, "token", "issue", "--account", "dave");
+  await runWithBreakGlass(restored, "token", "issue", "--account", "dave");
   await restrict("dave", "21", ["--purpose", "default"], restored);
   await lift(lifted.id, restored);
   const erased = await restrict("carol", "18", [], restored);
   await run(0, ["erase", "run", "--account", "carol", "--reason", "request 17", "--yes"], restored);
   await restore();
 
-  expect(await runInProcess(restored, "event", "list", "--account", "alice")).toMatchObject({ code: 4, stdout: "" });
+  expect(await runWithBreakGlass(restored, "event", "list", "--account", "alice")).toMatchObject({
+    code: 4,
+    stdout: "",
+  });
   const server = await startServer(restored);
   expect(server.stderr()).toContain("the database lacked 4 orders about restrictions: applied again");
   const body = JSON.stringify(transport(credentials));
@@ -376,5 +382,5 @@ test("a restored database has its restrictions again before it serves, and a cli
   await again.close();
   expect(await listed("dave", [], restored)).toEqual([]);
   expect(await listed("dave", PRIVACY, restored)).toHaveLength(1);
-  expect((await runInProcess(restored, "doctor")).code).toBe(0);
+  expect((await runWithBreakGlass(restored, "doctor")).code).toBe(0);
 });

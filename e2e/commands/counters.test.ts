@@ -1,7 +1,7 @@
 /** Tests of the counts of outcomes and rejections, and of the timeline of an idempotency key. */
 import { describe, expect, test } from "vitest";
 import { freshKey, send, transport } from "../support/client.ts";
-import { runInProcess, objects } from "../support/command.ts";
+import { runWithBreakGlass, objects } from "../support/command.ts";
 import { post, ServerScene } from "../support/server-scene.ts";
 
 const scene = new ServerScene();
@@ -24,7 +24,7 @@ function summed(rows: readonly Row[]): string[] {
 describe("a server that has stopped", () => {
   test("has written what it counted: outcomes, rejections, retries of a key", async () => {
     const { environment, server, who } = await scene.stage();
-    const drs = (...args: readonly string[]) => runInProcess(environment, ...args);
+    const drs = (...args: readonly string[]) => runWithBreakGlass(environment, ...args);
     const listed = async (...args: readonly string[]): Promise<Row[]> => {
       const { code, stdout, stderr } = await drs(...args, "--json");
       expect({ code, stderr }, args.join(" ")).toEqual({ code: 0, stderr: "" });
@@ -97,7 +97,7 @@ describe("a server that has stopped", () => {
       ["rejection", "list", "--to", "2026-02-30"],
       ["rejection", "list", "--problem", "unknown"],
     ]) {
-      expect((await runInProcess(environment, ...args)).code, args.join(" ")).toBe(2);
+      expect((await runWithBreakGlass(environment, ...args)).code, args.join(" ")).toBe(2);
     }
   });
 });

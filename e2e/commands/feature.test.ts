@@ -2,11 +2,11 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { runInProcess } from "../support/command.ts";
+import { runWithBreakGlass } from "../support/command.ts";
 import { useFolder } from "../support/use-folder.ts";
 
 const folder = useFolder();
-const drs = (...args: readonly string[]) => runInProcess({}, "feature", ...args);
+const drs = (...args: readonly string[]) => runWithBreakGlass({}, "feature", ...args);
 
 test("makes a repository of definitions that passes, and shows what it has", async () => {
   const repository = join(folder(), "features");

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createProgram } from "../../packages/server/src/cli/program.ts";
 import { runProgram } from "../../packages/server/src/cli/run-program.ts";
 import { Browser } from "../support/browser.ts";
-import { contextWith, objects, runInProcess } from "../support/command.ts";
+import { contextWith, objects, runWithBreakGlass } from "../support/command.ts";
 import { sharedDatabase, type TestDatabase } from "../support/database.ts";
 import { until } from "../support/embedded.ts";
 import { runDrs } from "../support/server.ts";
@@ -80,7 +80,7 @@ describe("drs login", () => {
     const out = drs("logout");
     expect([await out.code, out.stdout.text]).toEqual([0, "Signed out.\n"]);
     await expect(stat(loginFile())).rejects.toMatchObject({ code: "ENOENT" });
-    const refused = await runInProcess(
+    const refused = await runWithBreakGlass(
       { DRS_ADMIN_URL: scene.server.adminUrl, DRS_ADMIN_TOKEN: token },
       "session",
       "list",

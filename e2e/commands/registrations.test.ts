@@ -1,6 +1,6 @@
 /** Tests of tokens and actions: they are issued or registered, listed, and rejected after their revocation. */
 import { describe, expect, test } from "vitest";
-import { runInProcess, type Printed } from "../support/command.ts";
+import { runWithBreakGlass, type Printed } from "../support/command.ts";
 import { CommandScene, TIME } from "../support/command-scene.ts";
 import { until } from "../support/embedded.ts";
 import type { Credentials } from "../support/server.ts";
@@ -88,7 +88,7 @@ describe("actions", () => {
   test("can't have an id of the signed form while a signing secret is configured", async () => {
     const register = ["action", "register", "--account", "one", "--type", "payment", "--id", "v1.mine"];
     const signing = { ...scene.environment, DRS_ACTION_SIGNING_SECRET: "s".repeat(32) };
-    const refused = await runInProcess(signing, ...register);
+    const refused = await runWithBreakGlass(signing, ...register);
     expect(refused).toMatchObject({ code: 2, stdout: "" });
     expect(refused.stderr).toContain("DRS_ACTION_SIGNING_SECRET");
     expect(await object(...register)).toMatchObject({ action_id: "v1.mine" });

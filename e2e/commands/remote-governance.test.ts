@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createAdminClient } from "@device-risk-signals/admin-api";
 import type { System } from "../../packages/server/src/app/system.ts";
-import { objects, type Printed, remoteEnvironment, runInProcess } from "../support/command.ts";
+import { objects, type Printed, remoteEnvironment, runWithBreakGlass } from "../support/command.ts";
 import { connectAsOwner, sharedDatabase, type TestDatabase } from "../support/database.ts";
 import { until } from "../support/embedded.ts";
 import { makeCredentials, openTestSystem } from "../support/parties.ts";
@@ -54,20 +54,20 @@ const through = (...roles: readonly string[]): Promise<Record<string, string>> =
 
 /** The JSON object that a command prints through the admin API. */
 async function object(...args: readonly string[]): Promise<Record<string, unknown>> {
-  const { code, stdout, stderr } = await runInProcess(remote, ...args, "--json");
+  const { code, stdout, stderr } = await runWithBreakGlass(remote, ...args, "--json");
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   return objects(stdout)[0] ?? {};
 }
 
 /** Runs a command twice: first through the admin API, then on the database. */
 async function twice(...args: readonly string[]): Promise<readonly [Printed, Printed]> {
-  const there = await runInProcess(remote, ...args);
-  return [there, await runInProcess(environment, ...args)];
+  const there = await runWithBreakGlass(remote, ...args);
+  return [there, await runWithBreakGlass(environment, ...args)];
 }
 
 /** The operations of the newest audit entries of the API, newest first, except the entries of their orders. */
 async function audited(limit: number): Promise<readonly string[]> {
-  const { stdout } = await runInProcess(environment, "audit", "list", "--limit", "1000", "--json");
+  const { stdout } = await runWithBreakGlass(environment, "audit", "list", "--limit", "1000", "--json");
   return objects<{ operation: string; via: string }>(stdout)
     .filter(({ via, operation }) => via === "api" && !operation.startsWith("order."))
     .slice(0, limit)
@@ -99,7 +99,7 @@ describe("through the admin API", () => {
     const approver = ["--approver", "J. Doe", "--review", "2999-01-31"];
     const add = ["hold", "add", "--account", "customer-1", "--reason", "dispute 4711", ...approver];
     expect(await object(...add, "--dry-run")).toMatchObject({ events: 0, dry_run: true });
-    expect(await runInProcess(environment, "hold", "list")).toMatchObject({ stdout: "No holds.\n" });
+    expect(await runWithBreakGlass(environment, "hold", "list")).toMatchObject({ stdout: "No holds.\n" });
     const { hold_id: id } = (await object(...add)) as { hold_id: string };
     await object("hold", "review", id, ...approver);
     const [there, here] = await twice("hold", "list", "--json");
@@ -121,7 +121,7 @@ describe("through the admin API", () => {
     const add = ["restriction", "add", "--account", "customer-1", "--article", "18", "--reason", "disputed accuracy"];
     const by = ["--approver", "J. Doe"];
     expect(await object(...add, ...by, "--dry-run")).toMatchObject({ events: 0, dry_run: true });
-    expect(await runInProcess(environment, "restriction", "list")).toMatchObject({ stdout: "No restrictions.\n" });
+    expect(await runWithBreakGlass(environment, "restriction", "list")).toMatchObject({ stdout: "No restrictions.\n" });
     const { restriction_id: id } = (await object(...add, ...by)) as { restriction_id: string };
     for (const args of [
       ["restriction", "list", "--account", "customer-1", "--json"],
@@ -132,11 +132,14 @@ describe("through the admin API", () => {
       const [there, here] = await twice(...args);
       expect(there).toEqual(here);
     }
-    const [row] = objects((await runInProcess(remote, "restriction", "list", "--json")).stdout);
+    const [row] = objects((await runWithBreakGlass(remote, "restriction", "list", "--json")).stdout);
     expect(row).toMatchObject({ restriction_id: id, account: "customer-1", article: 18, active: true });
     expect(row?.["placed_by"]).toMatch(/^p \(admin token /);
     const informed = ["--informed-on", new Date().toISOString().slice(0, 10), "--reason", "it is resolved"];
-    expect(await runInProcess(remote, "restriction", "lift", id, ...informed)).toMatchObject({ code: 2, stdout: "" });
+    expect(await runWithBreakGlass(remote, "restriction", "lift", id, ...informed)).toMatchObject({
+      code: 2,
+      stdout: "",
+    });
     const lifted = { restriction_id: id, events: 0, dry_run: false };
     expect(await object("restriction", "lift", id, ...informed, "--yes")).toEqual(lifted);
     expect(await audited(2)).toEqual(["restriction.lift", "restriction.lift"]);
@@ -170,21 +173,32 @@ describe("through the admin API", () => {
     expect(refused).toEqual(refusedHere);
     expect(refused).toMatchObject({ code: 1, stdout: "" });
     expect(await object("request", "close", id, "--outcome", "done")).toMatchObject({ account: null, outcome: "done" });
-    const unknown = await runInProcess(remote, "request", "add", "--account", "x", "--kind", "access", "--dry-run");
+    const unknown = await runWithBreakGlass(
+      remote,
+      "request",
+      "add",
+      "--account",
+      "x",
+      "--kind",
+      "access",
+      "--dry-run",
+    );
     expect(unknown).toMatchObject({ code: 0, stderr: "Nothing is held about this account: check the spelling.\n" });
   });
 
   test("keys are rotated, and an old version is destroyed after a confirmation", async () => {
-    const [before] = objects<{ version: string }>((await runInProcess(environment, "key", "list", "--json")).stdout);
+    const [before] = objects<{ version: string }>(
+      (await runWithBreakGlass(environment, "key", "list", "--json")).stdout,
+    );
     const old = before?.version ?? "";
     const { version } = await object("key", "rotate");
     expect(version).not.toBe(old);
     const [there, here] = await twice("key", "destroy", String(version), "--yes");
     expect(there).toEqual(here);
     expect(there).toMatchObject({ code: 1, stderr: "It is the current version: drs key rotate first.\n" });
-    const unconfirmed = await runInProcess(remote, "key", "destroy", old);
+    const unconfirmed = await runWithBreakGlass(remote, "key", "destroy", old);
     expect(unconfirmed).toMatchObject({ code: 2, stdout: "" });
-    const waiting = await runInProcess(remote, "key", "destroy", old, "--yes");
+    const waiting = await runWithBreakGlass(remote, "key", "destroy", old, "--yes");
     expect(waiting).toMatchObject({ code: 5, stdout: "" });
     const approvalId = /Approval (\S+) by privacy/.exec(waiting.stderr)?.[1] ?? "";
     const approve = (person: string): Promise<boolean> =>
@@ -209,30 +223,30 @@ describe("through the admin API", () => {
     const exporting = (out: string) => {
       return ["account", "export", "--account", "exported", "--reason", "request 17", "--out", out, "--json"];
     };
-    expect(await runInProcess(remote, ...exporting(there))).toMatchObject({ code: 2, stdout: "" });
+    expect(await runWithBreakGlass(remote, ...exporting(there))).toMatchObject({ code: 2, stdout: "" });
     const ofOther = [...exporting(there), "--request", other];
-    expect(await runInProcess(remote, ...ofOther)).toEqual(await runInProcess(environment, ...ofOther));
+    expect(await runWithBreakGlass(remote, ...ofOther)).toEqual(await runWithBreakGlass(environment, ...ofOther));
     const unasked = { account: "exported", reason: "request 17" };
     const client = createAdminClient({ url: server.adminUrl, token: remote["DRS_ADMIN_TOKEN"] ?? "" });
     await expect(client.call("exportAccount", unasked)).rejects.toMatchObject({ code: "request-invalid" });
 
-    const exported = await runInProcess(remote, ...exporting(there), "--request", id);
+    const exported = await runWithBreakGlass(remote, ...exporting(there), "--request", id);
     expect(exported).toMatchObject({ code: 0, stderr: "" });
-    expect(await runInProcess(environment, ...exporting(here))).toMatchObject({ code: 0, stderr: "" });
+    expect(await runWithBreakGlass(environment, ...exporting(here))).toMatchObject({ code: 0, stderr: "" });
     expect(await readFile(join(there, "events", `${eventId}.json`), "utf8")).toBe(exact);
     expect(await readdir(there)).toEqual(await readdir(here));
     for (const { name } of objects<{ files: { name: string }[] }>(exported.stdout)[0]?.files ?? []) {
       if (name === "accesses.ndjson") continue;
       expect(await readFile(join(there, name), "utf8")).toBe(await readFile(join(here, name), "utf8"));
     }
-    const { stdout } = await runInProcess(environment, "audit", "list", "--account", "exported", "--json");
+    const { stdout } = await runWithBreakGlass(environment, "audit", "list", "--account", "exported", "--json");
     expect(objects(stdout).filter(({ operation }) => operation === "account.export")).toMatchObject([
       { via: "direct" },
       { via: "api", reason: "request 17", detail: { request_id: id } },
     ]);
     for (const one of [id, other]) await object("request", "close", one, "--outcome", "done", "--identity", "passport");
     const again = [...exporting(join(folder, "again")), "--request", id];
-    expect(await runInProcess(remote, ...again)).toMatchObject({ code: 1, stdout: "" });
+    expect(await runWithBreakGlass(remote, ...again)).toMatchObject({ code: 1, stdout: "" });
   });
 
   test("a policy that makes many events expire earlier needs an approval of its file, and a longer period needs none", async () => {
@@ -242,13 +256,13 @@ describe("through the admin API", () => {
       const texts = { title: "t", legal_basis: "l", owner: "o", derived_retention: "P9Y" };
       const purposes = [{ id: "default", ...texts, raw_retention: period }];
       await writeFile(file, JSON.stringify({ purposes, actions: {}, unmapped: "default" }));
-      return runInProcess(remote, "purpose", "apply", file);
+      return runWithBreakGlass(remote, "purpose", "apply", file);
     };
     const waiting = await apply("P2Y");
     expect(waiting).toMatchObject({ code: 5, stdout: "" });
     const approvalId = /Approval (\S+) by operator or privacy/.exec(waiting.stderr)?.[1] ?? "";
     const [row] = objects<{ plan: { changes: object[] } }>(
-      (await runInProcess(environment, "approval", "show", approvalId, "--json")).stdout,
+      (await runWithBreakGlass(environment, "approval", "show", approvalId, "--json")).stdout,
     );
     expect(row).toMatchObject({ operation: "policy.apply", any_role: true, state: "waiting" });
     expect(row?.plan.changes).toMatchObject([{ purpose: "default", expire_at_once: 0 }]);
@@ -264,7 +278,7 @@ describe("through the admin API", () => {
     expect(await apply("P1Y")).toMatchObject({ code: 5 });
     expect(await apply("P2Y")).toMatchObject({ code: 0, stderr: "" });
     expect(await apply("P3Y")).toMatchObject({ code: 0, stderr: "" });
-    const { stdout } = await runInProcess(environment, "audit", "list", "--limit", "20", "--json");
+    const { stdout } = await runWithBreakGlass(environment, "audit", "list", "--limit", "20", "--json");
     const applied = objects<{ operation: string; outcome: string }>(stdout).filter(
       ({ operation, outcome }) => operation === "policy.apply" && outcome === "applied",
     );
@@ -273,7 +287,7 @@ describe("through the admin API", () => {
 
   describe("an erasure", () => {
     const erase = (account: string, ...more: readonly string[]) => {
-      return runInProcess(remote, "erase", "run", "--account", account, "--reason", "request 17", ...more);
+      return runWithBreakGlass(remote, "erase", "run", "--account", account, "--reason", "request 17", ...more);
     };
 
     test("asks first, tests that the receipt can be written, and answers a second call with the same result", async () => {
@@ -294,7 +308,7 @@ describe("through the admin API", () => {
       const again = await erase("customer-2", "--receipt", file, "--json");
       expect(again).toEqual(erased);
       expect(await readFile(file, "utf8")).toBe(receipt);
-      const gone = await runInProcess(environment, "event", "get", event.eventId, "--reason", "dispute 4711");
+      const gone = await runWithBreakGlass(environment, "event", "get", event.eventId, "--reason", "dispute 4711");
       expect(gone.code).toBe(1);
       const [there, directly] = await twice("erase", "list", "--account", "customer-2", "--json");
       expect(there).toEqual(directly);
@@ -340,9 +354,9 @@ describe("through the admin API", () => {
       const order = { account: "customer-5", reason: "request 17", refuse_later: true };
       await Promise.allSettled([0, 1, 2].map(() => client.call("runErasure", order)));
       expect((await client.call("listErasures", { account: "customer-5" })).erasures).toHaveLength(1);
-      expect(objects((await runInProcess(environment, "approval", "show", approvalId, "--json")).stdout)).toMatchObject(
-        [{ state: "used" }],
-      );
+      expect(
+        objects((await runWithBreakGlass(environment, "approval", "show", approvalId, "--json")).stdout),
+      ).toMatchObject([{ state: "used" }]);
     });
 
     test("of many events needs an approval of another person, once", async () => {
@@ -351,7 +365,7 @@ describe("through the admin API", () => {
       expect(waiting).toMatchObject({ code: 5, stdout: "" });
       const approvalId = /Approval (\S+) by operator/.exec(waiting.stderr)?.[1] ?? "";
       const [row] = objects<{ parameters: object; plan: object }>(
-        (await runInProcess(environment, "approval", "show", approvalId, "--json")).stdout,
+        (await runWithBreakGlass(environment, "approval", "show", approvalId, "--json")).stdout,
       );
       expect(row).toMatchObject({ operation: "erase.run", state: "waiting", plan: { events: 2 } });
       expect(JSON.stringify(row)).not.toContain("customer-4");
@@ -359,9 +373,9 @@ describe("through the admin API", () => {
       const decision = { approvalId, person: "q", roles: ["operator"], decision: "approved" } as const;
       expect(await system.approvals.decide(system.pool, system.clock, decision)).toBe(true);
       expect(await erase("customer-4", "--yes")).toMatchObject({ code: 0, stderr: "" });
-      const used = await runInProcess(environment, "approval", "show", approvalId, "--json");
+      const used = await runWithBreakGlass(environment, "approval", "show", approvalId, "--json");
       expect(objects(used.stdout)).toMatchObject([{ state: "used" }]);
-      const { stdout } = await runInProcess(environment, "audit", "list", "--json");
+      const { stdout } = await runWithBreakGlass(environment, "audit", "list", "--json");
       const entries = objects<{ operation: string; approval_id: string }>(stdout);
       const named = entries.filter(({ operation }) => ["approval.use", "erase.run"].includes(operation));
       expect(named.slice(0, 3)).toMatchObject([

@@ -2,7 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { remoteEnvironment, runInProcess, objects, type Printed } from "../support/command.ts";
+import { remoteEnvironment, runWithBreakGlass, objects, type Printed } from "../support/command.ts";
 import { sharedDatabase, temporaryFolder, type TestDatabase } from "../support/database.ts";
 import { makeCredentials, openTestSystem } from "../support/parties.ts";
 import { Past, type PastEvent } from "../support/past-event.ts";
@@ -29,7 +29,7 @@ beforeAll(async () => {
   await past.close();
   await system.close();
   server = await startServer(environment);
-  await runInProcess(environment, "purpose", "apply", await policyFile("P1Y"), "--yes");
+  await runWithBreakGlass(environment, "purpose", "apply", await policyFile("P1Y"), "--yes");
   remote = await through("operator", "analyst", "privacy", "auditor");
 });
 
@@ -84,8 +84,8 @@ const READING: readonly (readonly string[])[] = [
 
 describe("a command through the admin API", () => {
   test.each(READING)("prints what it prints on the database: %s %s", async (...args) => {
-    const [first] = [await runInProcess(remote, ...args)];
-    const here = await runInProcess(environment, ...args);
+    const [first] = [await runWithBreakGlass(remote, ...args)];
+    const here = await runWithBreakGlass(environment, ...args);
     expect(withoutUse(first)).toEqual(withoutUse(here));
     expect(first.code).toBe(0);
   });
@@ -94,9 +94,9 @@ describe("a command through the admin API", () => {
     const person = { ...remote, ...(await through("auditor")) };
     for (const more of [[], ["--limit", "0"], ["--json"]]) {
       const list = ["audit", "list", "--event", event.eventId, ...more];
-      expect(await runInProcess(person, ...list)).toEqual(await runInProcess(environment, ...list));
+      expect(await runWithBreakGlass(person, ...list)).toEqual(await runWithBreakGlass(environment, ...list));
     }
-    const own = await runInProcess(await through("operator"), "audit", "list", "--limit", "0", "--json");
+    const own = await runWithBreakGlass(await through("operator"), "audit", "list", "--limit", "0", "--json");
     const actors = objects<{ actor: string }>(own.stdout).map(({ actor }) => actor);
     expect(actors.length).toBeGreaterThan(0);
     expect(actors.filter((actor) => !actor.startsWith("p ("))).toEqual([]);
@@ -104,70 +104,75 @@ describe("a command through the admin API", () => {
 
   test.each([["config"], ["config", "--json"]])("prints the configuration of the server: %s %s", async (...args) => {
     const served = { ...environment, DRS_PROCESSES: "1", DRS_PORT: "0", DRS_ADMIN_PORT: "0" };
-    expect(await runInProcess(remote, ...args)).toEqual(await runInProcess(served, ...args));
+    expect(await runWithBreakGlass(remote, ...args)).toEqual(await runWithBreakGlass(served, ...args));
   });
 
   test("examines the installation as on the database", async () => {
-    const [there, here] = [await runInProcess(remote, "doctor"), await runInProcess(environment, "doctor")];
+    const [there, here] = [await runWithBreakGlass(remote, "doctor"), await runWithBreakGlass(environment, "doctor")];
     const withoutTime = ({ stdout }: Printed): string => stdout.replaceAll(/\d+ ms between|[\d.]+ GiB?/g, "");
     expect(withoutTime(there)).toBe(withoutTime(here));
     expect(there).toMatchObject({ code: 0, stderr: "" });
     expect(there.stdout).toMatch(/^ok {4}durability: fsync=/m);
-    expect((await runInProcess(await through("analyst"), "doctor")).code).toBe(1);
+    expect((await runWithBreakGlass(await through("analyst"), "doctor")).code).toBe(1);
   });
 
   test("makes the same changes as on the database", async () => {
-    const { stdout } = await runInProcess(remote, "token", "issue", "--account", "customer-2", "--json");
+    const { stdout } = await runWithBreakGlass(remote, "token", "issue", "--account", "customer-2", "--json");
     const [issued] = objects<{ token_id: string }>(stdout);
-    const listed = await runInProcess(environment, "token", "list", "--account", "customer-2", "--json");
+    const listed = await runWithBreakGlass(environment, "token", "list", "--account", "customer-2", "--json");
     expect(objects(listed.stdout)).toMatchObject([{ token_id: issued?.token_id, revoked_at: null }]);
-    expect(await runInProcess(remote, "token", "revoke", issued?.token_id ?? "")).toMatchObject({
+    expect(await runWithBreakGlass(remote, "token", "revoke", issued?.token_id ?? "")).toMatchObject({
       code: 0,
       stderr: "",
     });
     const again = ["token", "revoke", issued?.token_id ?? ""];
-    expect(await runInProcess(remote, ...again)).toEqual(await runInProcess(environment, ...again));
+    expect(await runWithBreakGlass(remote, ...again)).toEqual(await runWithBreakGlass(environment, ...again));
   });
 
   test("applies a policy as on the database, and reports its problems in the same words", async () => {
     const apply = ["purpose", "apply", await policyFile("P2Y"), "--json"];
-    const first = await runInProcess(remote, ...apply);
+    const first = await runWithBreakGlass(remote, ...apply);
     expect(objects(first.stdout)).toMatchObject([{ version: 2, dry_run: false, changes: [{ purpose: "default" }] }]);
-    const again = await runInProcess(remote, ...apply);
+    const again = await runWithBreakGlass(remote, ...apply);
     expect(objects(again.stdout)).toEqual([{ version: 2, dry_run: false, changes: [] }]);
-    expect(await runInProcess(environment, ...apply)).toEqual(again);
+    expect(await runWithBreakGlass(environment, ...apply)).toEqual(again);
     const wrong = ["purpose", "apply", await policyFile("x")];
-    const refused = await runInProcess(remote, ...wrong);
+    const refused = await runWithBreakGlass(remote, ...wrong);
     expect(refused).toMatchObject({ code: 1, stdout: "" });
     expect(refused.stderr).toContain("is not a policy:\n  purposes.0.raw_retention: ");
-    expect(refused).toEqual(await runInProcess(environment, ...wrong));
-    expect(await runInProcess(await through("auditor", "operator"), ...apply)).toMatchObject({ code: 1, stdout: "" });
+    expect(refused).toEqual(await runWithBreakGlass(environment, ...wrong));
+    expect(await runWithBreakGlass(await through("auditor", "operator"), ...apply)).toMatchObject({
+      code: 1,
+      stdout: "",
+    });
   });
 
   test("opens events with a case or a reason", async () => {
     const investigator = await through("investigator");
     const get = ["event", "get", event.eventId];
-    expect(await runInProcess(investigator, ...get)).toEqual(await runInProcess(environment, ...get));
-    expect(await runInProcess(investigator, ...get, "--json")).toEqual(
-      await runInProcess(environment, ...get, "--json"),
+    expect(await runWithBreakGlass(investigator, ...get)).toEqual(await runWithBreakGlass(environment, ...get));
+    expect(await runWithBreakGlass(investigator, ...get, "--json")).toEqual(
+      await runWithBreakGlass(environment, ...get, "--json"),
     );
     for (const key of [event.idempotencyKey, "unknown"]) {
       const timeline = ["event", "timeline", "--account", "customer-1", "--idempotency-key", key];
-      expect(await runInProcess(investigator, ...timeline)).toEqual(await runInProcess(environment, ...timeline));
+      expect(await runWithBreakGlass(investigator, ...timeline)).toEqual(
+        await runWithBreakGlass(environment, ...timeline),
+      );
     }
     const raw = { code: 0, stdout: event.exact, stderr: "" };
     for (const through of [investigator, environment]) {
-      expect(await runInProcess(through, ...get, "--raw", ...WHY, "--ticket", "T-1")).toEqual(raw);
-      const opened = await runInProcess(through, "case", "open", "--account", "customer-1", ...WHY);
+      expect(await runWithBreakGlass(through, ...get, "--raw", ...WHY, "--ticket", "T-1")).toEqual(raw);
+      const opened = await runWithBreakGlass(through, "case", "open", "--account", "customer-1", ...WHY);
       const [caseId = ""] = opened.stdout.split("\n");
       const withCase = [...get, "--raw", "--case", caseId];
-      expect(await runInProcess(through, ...withCase)).toEqual(raw);
-      expect((await runInProcess(through, "case", "list", "--open")).stdout).toContain(caseId);
-      expect(await runInProcess(through, "case", "close", caseId)).toMatchObject({ code: 0, stderr: "" });
-      expect(await runInProcess(through, ...withCase)).toMatchObject({ code: 1, stdout: "" });
-      expect(await runInProcess(through, "case", "close", caseId)).toMatchObject({ code: 1, stdout: "" });
+      expect(await runWithBreakGlass(through, ...withCase)).toEqual(raw);
+      expect((await runWithBreakGlass(through, "case", "list", "--open")).stdout).toContain(caseId);
+      expect(await runWithBreakGlass(through, "case", "close", caseId)).toMatchObject({ code: 0, stderr: "" });
+      expect(await runWithBreakGlass(through, ...withCase)).toMatchObject({ code: 1, stdout: "" });
+      expect(await runWithBreakGlass(through, "case", "close", caseId)).toMatchObject({ code: 1, stdout: "" });
     }
-    const listed = await runInProcess(environment, "audit", "list", "--event", event.eventId, "--json");
+    const listed = await runWithBreakGlass(environment, "audit", "list", "--event", event.eventId, "--json");
     const entries = objects<{ operation: string; outcome: string; via: string; ticket: string | null }>(listed.stdout);
     const reads = entries.filter(({ operation }) => operation === "event.read_raw");
     expect(reads.filter(({ outcome }) => outcome === "denied").map(({ via }) => via)).toEqual(["direct", "api"]);
@@ -179,10 +184,16 @@ describe("a command through the admin API", () => {
       "api T-1",
     ]);
     const away = ["event", "get", "019a0000-0000-7000-8000-000000000000"];
-    expect(await runInProcess(investigator, ...away)).toMatchObject({ code: 1, stdout: "" });
-    const restricted = await runInProcess(investigator, ...get, "--include-restricted", "--reason", "dispute 4711");
+    expect(await runWithBreakGlass(investigator, ...away)).toMatchObject({ code: 1, stdout: "" });
+    const restricted = await runWithBreakGlass(
+      investigator,
+      ...get,
+      "--include-restricted",
+      "--reason",
+      "dispute 4711",
+    );
     expect(restricted).toMatchObject({ code: 2, stdout: "" });
-    expect(await runInProcess(await through("analyst"), ...get, "--raw", ...WHY)).toMatchObject({
+    expect(await runWithBreakGlass(await through("analyst"), ...get, "--raw", ...WHY)).toMatchObject({
       code: 1,
       stdout: "",
     });
@@ -191,14 +202,14 @@ describe("a command through the admin API", () => {
   test("compares events with a case that covers both, or with a reason", async () => {
     const investigator = await through("investigator");
     const compare = ["event", "compare", event.eventId, other.eventId];
-    expect(await runInProcess(investigator, ...compare)).toMatchObject({ code: 2, stdout: "" });
-    const opened = await runInProcess(investigator, "case", "open", "--account", "customer-1", ...WHY);
+    expect(await runWithBreakGlass(investigator, ...compare)).toMatchObject({ code: 2, stdout: "" });
+    const opened = await runWithBreakGlass(investigator, "case", "open", "--account", "customer-1", ...WHY);
     const [caseId = ""] = opened.stdout.split("\n");
-    const printed = await runInProcess(investigator, ...compare, "--case", caseId);
+    const printed = await runWithBreakGlass(investigator, ...compare, "--case", caseId);
     expect(printed).toMatchObject({ code: 0, stderr: "" });
     expect(printed.stdout).toMatch(/^\/probes\/os_integrity +omitted +skipped: "disabled"$/m);
-    expect(printed).toEqual(await runInProcess(environment, ...compare, ...WHY));
-    const { stdout } = await runInProcess(environment, "audit", "list", "--event", other.eventId, "--json");
+    expect(printed).toEqual(await runWithBreakGlass(environment, ...compare, ...WHY));
+    const { stdout } = await runWithBreakGlass(environment, "audit", "list", "--event", other.eventId, "--json");
     expect(objects(stdout).slice(0, 2)).toMatchObject([
       { operation: "event.compare", via: "direct" },
       { operation: "event.compare", via: "api", category: "dispute" },
@@ -207,15 +218,15 @@ describe("a command through the admin API", () => {
 
   test("registers and revokes actions as on the database", async () => {
     const register = ["action", "register", "--account", "customer-4", "--type", "payment", "--id", "order-1"];
-    const first = await runInProcess(remote, ...register, "--json");
+    const first = await runWithBreakGlass(remote, ...register, "--json");
     expect(first).toMatchObject({ code: 0, stderr: "" });
-    expect(await runInProcess(environment, ...register, "--json")).toEqual(first);
+    expect(await runWithBreakGlass(environment, ...register, "--json")).toEqual(first);
     const other = [...register, "--session", "s"];
-    expect(await runInProcess(remote, ...other)).toEqual(await runInProcess(environment, ...other));
+    expect(await runWithBreakGlass(remote, ...other)).toEqual(await runWithBreakGlass(environment, ...other));
     const revoke = ["action", "revoke", "order-1", "--account", "customer-4"];
-    expect(await runInProcess(remote, ...revoke)).toEqual({ code: 0, stdout: "Revoked.\n", stderr: "" });
-    expect(await runInProcess(remote, ...revoke)).toEqual(await runInProcess(environment, ...revoke));
-    const { stdout } = await runInProcess(environment, "audit", "list", "--account", "customer-4", "--json");
+    expect(await runWithBreakGlass(remote, ...revoke)).toEqual({ code: 0, stdout: "Revoked.\n", stderr: "" });
+    expect(await runWithBreakGlass(remote, ...revoke)).toEqual(await runWithBreakGlass(environment, ...revoke));
+    const { stdout } = await runWithBreakGlass(environment, "audit", "list", "--account", "customer-4", "--json");
     const entries = objects<{ operation: string; via: string }>(stdout);
     expect(entries.map(({ operation, via }) => `${operation} ${via}`)).toEqual([
       "action.revoke api",
@@ -225,20 +236,20 @@ describe("a command through the admin API", () => {
   });
 
   test("is audited as the person of its token", async () => {
-    await runInProcess(remote, "token", "issue", "--account", "customer-3");
-    const { stdout } = await runInProcess(environment, "audit", "list", "--account", "customer-3", "--json");
+    await runWithBreakGlass(remote, "token", "issue", "--account", "customer-3");
+    const { stdout } = await runWithBreakGlass(environment, "audit", "list", "--account", "customer-3", "--json");
     const [entry] = objects<{ actor: string; via: string; roles: string[] }>(stdout);
     expect(entry).toMatchObject({ via: "api", roles: ["operator", "analyst", "privacy", "auditor"] });
     expect(entry?.actor).toMatch(/^p \(admin token /);
   });
 
   test("fails if its roles lack the permission, or if the token or the server is missing", async () => {
-    const denied = await runInProcess(await through("auditor"), "token", "issue", "--account", "a");
+    const denied = await runWithBreakGlass(await through("auditor"), "token", "issue", "--account", "a");
     expect(denied).toMatchObject({ code: 1, stdout: "" });
     expect(denied.stderr).toContain("sessions.manage");
-    const unknown = await runInProcess({ ...remote, DRS_ADMIN_TOKEN: "x" }, "token", "list");
+    const unknown = await runWithBreakGlass({ ...remote, DRS_ADMIN_TOKEN: "x" }, "token", "list");
     expect(unknown).toMatchObject({ code: 1, stdout: "" });
-    const away = await runInProcess({ ...remote, DRS_ADMIN_URL: "http://127.0.0.1:9" }, "token", "list");
+    const away = await runWithBreakGlass({ ...remote, DRS_ADMIN_URL: "http://127.0.0.1:9" }, "token", "list");
     expect(away).toMatchObject({
       code: 1,
       stdout: "",

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import {
   commandsOfInstallation,
-  runInProcess,
+  runWithBreakGlass,
   everyCommand,
   leafCommands,
   type Printed,
@@ -108,7 +108,7 @@ describe("the command drs", () => {
       ["request", "close", NO_EVENT, "--outcome", "refused", "--reason", text],
     ];
     for (const args of commands) {
-      const { code, stdout, stderr } = await runInProcess(usual, ...args);
+      const { code, stdout, stderr } = await runWithBreakGlass(usual, ...args);
       expect({ code, stdout }, args.join(" ")).toEqual({ code: 2, stdout: "" });
       expect(stderr).toContain("a reason has 8 to 1000 characters, 4 of them different");
     }
@@ -116,7 +116,7 @@ describe("the command drs", () => {
 
   test("requires reasons of the minimum length in DRS_REASON_MIN_LENGTH", async () => {
     const get = (text: string, least: string): Promise<Printed> =>
-      runInProcess(
+      runWithBreakGlass(
         { ...scene.environment, DRS_REASON_MIN_LENGTH: least },
         "event",
         "get",
@@ -166,7 +166,7 @@ describe("the command drs", () => {
     "exits with a message if there is no database: %s",
     async (name, path) => {
       const away = { ...scene.environment, DRS_DATABASE_URL: "postgresql://drs:hunter2@127.0.0.1:1/drs" };
-      const { code, stdout, stderr } = await runInProcess(away, ...path, ...(REQUIRED[name] ?? []));
+      const { code, stdout, stderr } = await runWithBreakGlass(away, ...path, ...(REQUIRED[name] ?? []));
       expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
       expect(stderr).toBe("the database can't be reached: connection refused\n");
     },
@@ -175,7 +175,7 @@ describe("the command drs", () => {
   test("reports every problem of an invalid configuration, in every command", async () => {
     const broken = { DRS_PORT: "x", DRS_PROT: "1", DRS_KEY_ENCRYPTION_KEY: "hunter2" };
     for (const path of [...leaves, ["config"]]) {
-      const { code, stdout, stderr } = await runInProcess(broken, ...path, ...(REQUIRED[path.join(" ")] ?? []));
+      const { code, stdout, stderr } = await runWithBreakGlass(broken, ...path, ...(REQUIRED[path.join(" ")] ?? []));
       expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
       for (const name of Object.keys(broken)) expect(stderr, path.join(" ")).toContain(name);
       expect(stderr).not.toContain("hunter2");
@@ -201,7 +201,7 @@ describe("the command drs", () => {
 });
 
 test("drs config prints durations in the form in which they are configured", async () => {
-  const { stdout } = await runInProcess({ DRS_REQUEST_TIMEOUT: "5s", DRS_KEY_BACKUP_RETENTION: "30d" }, "config");
+  const { stdout } = await runWithBreakGlass({ DRS_REQUEST_TIMEOUT: "5s", DRS_KEY_BACKUP_RETENTION: "30d" }, "config");
   expect(stdout).toMatch(/^DRS_REQUEST_TIMEOUT=5s$/m);
   expect(stdout).toMatch(/^DRS_KEY_BACKUP_RETENTION=30d$/m);
   expect(stdout).toMatch(/^DRS_MAX_AGE=24h$/m);

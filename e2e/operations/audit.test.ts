@@ -2,7 +2,7 @@
 import { Agent } from "node:http";
 import { describe, expect, test } from "vitest";
 import { freshKey, send, transport } from "../support/client.ts";
-import { runInProcess, objects } from "../support/command.ts";
+import { runWithBreakGlass, objects } from "../support/command.ts";
 import { credentials, PROCESSES } from "../support/server.ts";
 import { post, ServerScene } from "../support/server-scene.ts";
 
@@ -22,7 +22,7 @@ describe("the audit", () => {
   }
 
   const auditOf = async (environment: Record<string, string>, ...filter: string[]): Promise<Entry[]> =>
-    objects<Entry>((await runInProcess(environment, "audit", "list", "--limit", "0", "--json", ...filter)).stdout);
+    objects<Entry>((await runWithBreakGlass(environment, "audit", "list", "--limit", "0", "--json", ...filter)).stdout);
 
   test("records who did what, to which subject, with which outcome", async () => {
     const environment = { ...(await scene.environment()), DRS_SESSION_BINDING: "record" };
@@ -37,7 +37,7 @@ describe("the audit", () => {
     expect((await post(server, { ...who, actionId: "unknown" })).status).toBe(403);
     const mismatch = await post(server, { ...who, sessionId: "another" });
     expect(mismatch.status).toBe(201);
-    const read = await runInProcess(environment, "event", "get", eventId, "--raw", "--reason", "dispute 4711");
+    const read = await runWithBreakGlass(environment, "event", "get", eventId, "--raw", "--reason", "dispute 4711");
     expect(read.code).toBe(0);
     await server.stop();
 

@@ -6,7 +6,7 @@ import pg from "pg";
 import { describe, expect, test } from "vitest";
 import { EmbeddedPostgres } from "../../packages/server/src/embedded-postgres/embedded-postgres.ts";
 import { authorized, PATH, send, sendRaw, transport } from "../support/client.ts";
-import { runInProcess } from "../support/command.ts";
+import { runWithBreakGlass } from "../support/command.ts";
 import { childrenOf, until } from "../support/embedded.ts";
 import { credentials } from "../support/server.ts";
 import { get, ServerScene } from "../support/server-scene.ts";
@@ -26,7 +26,7 @@ describe("an operator sees", () => {
   test("no token, key, header, name or value of a client in the logs, the metrics or the audit", async () => {
     const home = await temporaryHome();
     const environment = { ...home.environment, DRS_THROTTLE_RATE: "0", DRS_LOG_LEVEL: "trace" };
-    expect((await runInProcess(environment, "migrate")).code).toBe(0);
+    expect((await runWithBreakGlass(environment, "migrate")).code).toBe(0);
     const who = await credentials(environment, "quiet");
     const server = await serve(environment);
     let marks = 0;
@@ -121,9 +121,9 @@ describe("an operator sees", () => {
 
     const metrics = (await get(server.adminUrl, "/metrics")).text;
     expect(await server.stop()).toBe(0);
-    const audit = (await runInProcess(environment, "audit", "list", "--limit", "0", "--json")).stdout;
+    const audit = (await runWithBreakGlass(environment, "audit", "list", "--limit", "0", "--json")).stdout;
     const counts = async (group: string): Promise<string> =>
-      (await runInProcess(environment, group, "list", "--limit", "0", "--json")).stdout;
+      (await runWithBreakGlass(environment, group, "list", "--limit", "0", "--json")).stdout;
     const places: Record<string, string> = {
       "standard error": server.stderr(),
       "the metrics": metrics,

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EmbeddedPostgres } from "../../packages/server/src/embedded-postgres/embedded-postgres.ts";
 import { freshKey, send } from "../support/client.ts";
-import { runInProcess } from "../support/command.ts";
+import { runWithBreakGlass } from "../support/command.ts";
 import { childrenOf, type Home, makeHome, until } from "../support/embedded.ts";
 import { PROCESSES } from "../support/server.ts";
 import { expectRetryLater, get, post, ServerScene, type Stage } from "../support/server-scene.ts";
@@ -39,7 +39,7 @@ describe("while the database is away", () => {
       DRS_THROTTLE_RATE: "0",
       DRS_DEPENDENCY_TIMEOUT: "20s",
     };
-    expect((await runInProcess(environment, "migrate")).code).toBe(0);
+    expect((await runWithBreakGlass(environment, "migrate")).code).toBe(0);
     return stageOn(environment);
   }
 
@@ -88,7 +88,7 @@ describe("while the database is away", () => {
     await until(() => server.stderr().includes('"draining"'));
     await start();
     expect(await ended).toBe(0);
-    const { stdout } = await runInProcess(environment, "audit", "list", "--json");
+    const { stdout } = await runWithBreakGlass(environment, "audit", "list", "--json");
     expect(stdout).toContain('"outcome":"credentials-missing"');
   });
 

@@ -4,7 +4,7 @@ import { readFile, stat } from "node:fs/promises";
 import { createAdminClient, ROLE_NAMES } from "@device-risk-signals/admin-api";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PATH, send } from "../support/client.ts";
-import { runInProcess, objects } from "../support/command.ts";
+import { runWithBreakGlass, objects } from "../support/command.ts";
 import { type Home, makeHome, until } from "../support/embedded.ts";
 import { type ServerProcess, startServer } from "../support/server.ts";
 import { get, ServerScene } from "../support/server-scene.ts";
@@ -37,7 +37,7 @@ describe("the greeting", () => {
     expect(lines[1]).toMatch(/^Development token \(until \S+\): drs_[\w-]{43}$/);
     expect(lines[2]).toMatch(/^Registered action: act_\S+ \(try\)$/);
     expect(lines.at(-1)).toMatch(/^curl .* -d '\{.*\}'$/);
-    const rows = objects((await runInProcess(home.environment, "token", "list", "--json")).stdout);
+    const rows = objects((await runWithBreakGlass(home.environment, "token", "list", "--json")).stdout);
     expect(rows).toMatchObject([{ account: "development" }]);
   });
 
@@ -80,7 +80,7 @@ describe("the greeting", () => {
     await send({ url: server.url, headers: { Authorization: `Bearer ${token}` } });
     expect(server.stderr()).toContain('"msg":"ready"');
     expect(server.stderr()).not.toContain("drs_");
-    const audit = (await runInProcess(home.environment, "audit", "list", "--json")).stdout;
+    const audit = (await runWithBreakGlass(home.environment, "audit", "list", "--json")).stdout;
     expect(audit).toContain("token.issue");
     for (const text of [audit, (await get(server.adminUrl, "/metrics")).text]) expect(text).not.toContain(token);
   });
@@ -89,7 +89,7 @@ describe("the greeting", () => {
     const { server, environment } = await stage();
     expect(await server.stop()).toBe(0);
     expect(server.stdout()).toBe(`Device Risk Signals is ready: ${server.url}${PATH}\n`);
-    const { stdout } = await runInProcess(environment, "token", "list", "--account", "development", "--json");
+    const { stdout } = await runWithBreakGlass(environment, "token", "list", "--account", "development", "--json");
     expect(stdout).toBe("");
   });
 
@@ -101,7 +101,7 @@ describe("the greeting", () => {
       DRS_TLS_TERMINATED_BY_PROXY: "true",
     });
     expect(await beyond.stop()).toBe(0);
-    const { stdout } = await runInProcess(other.environment, "token", "list", "--json");
+    const { stdout } = await runWithBreakGlass(other.environment, "token", "list", "--json");
     expect(beyond.stdout()).toMatch(/^Device Risk Signals is ready: http:\/\/0\.0\.0\.0:\d+\/\S+\n$/);
     expect(stdout).toBe("");
     expect(beyond.adminUrl).toMatch(/^http:\/\/127\.0\.0\.1:/);

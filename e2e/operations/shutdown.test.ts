@@ -2,7 +2,7 @@
 import { Agent } from "node:http";
 import { describe, expect, test } from "vitest";
 import { authorized, type Reply, send, transport } from "../support/client.ts";
-import { runInProcess, objects } from "../support/command.ts";
+import { runWithBreakGlass, objects } from "../support/command.ts";
 import { until } from "../support/embedded.ts";
 import { expectRetryLater, get, inFlight, post, ServerScene } from "../support/server-scene.ts";
 import { SlowRequest } from "../support/slow-request.ts";
@@ -34,10 +34,10 @@ describe("a server that gets SIGTERM", () => {
     keepAlive.destroy();
     await expect(post(server, who)).rejects.toThrow("ECONNREFUSED");
 
-    const { stdout } = await runInProcess(environment, "event", "list", "--json");
+    const { stdout } = await runWithBreakGlass(environment, "event", "list", "--json");
     expect(objects(stdout)).toHaveLength(2);
     expect(objects(stdout)[0]).toMatchObject({ event_id: answer.json["event_id"] });
-    const audit = objects((await runInProcess(environment, "audit", "list", "--account", "who", "--json")).stdout);
+    const audit = objects((await runWithBreakGlass(environment, "audit", "list", "--account", "who", "--json")).stdout);
     // Counts are written every second, so they are in one entry or in two.
     const draining = audit.filter(({ outcome }) => outcome === "draining");
     expect(draining.reduce((sum, { occurrences }) => sum + Number(occurrences), 0)).toBe(2);
@@ -52,7 +52,7 @@ describe("a server that gets SIGTERM", () => {
     expect(Date.now() - started).toBeGreaterThanOrEqual(1_000);
     expect(Date.now() - started).toBeLessThan(4_000);
     await expect(slow.reply).rejects.toThrow();
-    expect((await runInProcess(environment, "event", "list", "--json")).stdout).toBe("");
+    expect((await runWithBreakGlass(environment, "event", "list", "--json")).stdout).toBe("");
     expect(server.stderr()).not.toContain('"error"');
   });
 });

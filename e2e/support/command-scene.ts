@@ -2,7 +2,7 @@
 import type { Agent } from "node:http";
 import { afterAll, beforeAll, expect } from "vitest";
 import { authorized, type Reply, send, transport, type Transport } from "./client.ts";
-import { runInProcess, objects, type Printed } from "./command.ts";
+import { runWithBreakGlass, objects, type Printed } from "./command.ts";
 import { sharedDatabase, type TestDatabase } from "./database.ts";
 import { type Credentials, credentials, type ServerProcess, startServer } from "./server.ts";
 
@@ -54,7 +54,7 @@ export class CommandScene {
     return this.#now.server;
   }
 
-  readonly drs = (...args: readonly string[]): Promise<Printed> => runInProcess(this.environment, ...args);
+  readonly drs = (...args: readonly string[]): Promise<Printed> => runWithBreakGlass(this.environment, ...args);
 
   /** Runs a list command with `--json`, and returns its rows. */
   readonly listed = async (...args: readonly string[]): Promise<Record<string, unknown>[]> => {

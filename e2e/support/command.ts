@@ -44,7 +44,7 @@ export const contextWith = (
 });
 
 /** Runs a command. On an external database it adds `--break-glass` if the command has this option. */
-export const runInProcess = (
+export const runWithBreakGlass = (
   environment: Readonly<Record<string, string>>,
   ...args: readonly string[]
 ): Promise<Printed> => runAsGiven(environment, ...withBreakGlass(environment, args));
@@ -204,6 +204,6 @@ export async function remoteEnvironment(
   roles: readonly string[],
 ): Promise<Record<string, string>> {
   const args = ["admin-token", "issue", "--person", "p", "--role", ...roles, "--json"];
-  const [issued] = objects<{ token: string }>((await runInProcess(environment, ...args)).stdout);
+  const [issued] = objects<{ token: string }>((await runWithBreakGlass(environment, ...args)).stdout);
   return { DRS_ADMIN_URL: adminUrl, DRS_ADMIN_TOKEN: issued?.token ?? "" };
 }

@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { runInProcess } from "./command.ts";
+import { runWithBreakGlass } from "./command.ts";
 
 /** Applies a policy by which all action types have one purpose with this period. */
 export async function applyPeriod(
@@ -13,6 +13,6 @@ export async function applyPeriod(
   const purpose = { id: "default", title: "t", legal_basis: "l", derived_retention: derived, owner: "o" };
   const policy = { purposes: [{ ...purpose, raw_retention: period }], actions: {}, unmapped: "default" };
   await writeFile(file, JSON.stringify(policy));
-  const { code, stderr } = await runInProcess(environment, "purpose", "apply", file, "--yes");
+  const { code, stderr } = await runWithBreakGlass(environment, "purpose", "apply", file, "--yes");
   if (code !== 0) throw new Error(stderr);
 }

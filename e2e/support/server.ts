@@ -2,7 +2,7 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { join } from "node:path";
 import { drsOfRun } from "./bundle-drs.ts";
-import { runInProcess, withBreakGlass } from "./command.ts";
+import { runWithBreakGlass, withBreakGlass } from "./command.ts";
 import { clockOptions } from "./test-clock.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -164,7 +164,7 @@ async function printed(
   environment: Readonly<Record<string, string>>,
   ...args: string[]
 ): Promise<Record<string, unknown>> {
-  const { code, stdout, stderr } = await runInProcess(environment, ...args, "--json");
+  const { code, stdout, stderr } = await runWithBreakGlass(environment, ...args, "--json");
   if (code !== 0) throw new Error(stderr);
   return JSON.parse(stdout) as Record<string, unknown>;
 }

@@ -1,6 +1,6 @@
 /** A system with a separate folder, and `drs` with its environment. The scenes of lifecycle tests extend it. */
 import type { System } from "../../packages/server/src/app/system.ts";
-import { runInProcess, type Printed } from "./command.ts";
+import { runWithBreakGlass, type Printed } from "./command.ts";
 import type { OwnerClient, TestDatabase } from "./database.ts";
 import { applyPeriod } from "./policy.ts";
 import { type TestSystem, useTestSystem } from "./test-system.ts";
@@ -36,7 +36,7 @@ export class SystemScene {
     return this.#opened.database;
   }
 
-  readonly drs = (...args: readonly string[]): Promise<Printed> => runInProcess(this.environment, ...args);
+  readonly drs = (...args: readonly string[]): Promise<Printed> => runWithBreakGlass(this.environment, ...args);
 
   readonly applyPeriod = (period: string): Promise<void> => applyPeriod(this.environment, this.folder, period);
 }

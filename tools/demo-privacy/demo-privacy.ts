@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { authorized, send, transport, type Reply, type Transport } from "../../e2e/support/client.ts";
-import { runInProcess, objects, PRIVACY, type Printed } from "../../e2e/support/command.ts";
+import { runWithBreakGlass, objects, PRIVACY, type Printed } from "../../e2e/support/command.ts";
 import { makeHome, until } from "../../e2e/support/embedded.ts";
 import { type Credentials, type ServerProcess, startServer } from "../../e2e/support/server.ts";
 
@@ -44,7 +44,7 @@ async function drs(args: readonly string[], expected = 0): Promise<Printed> {
     `  $ drs ${args.map((arg) => (/^[\w./:=-]+$/.test(arg) ? arg : JSON.stringify(arg))).join(" ")}\n`,
   );
   const isLocal = LOCAL_COMMANDS.has(args.slice(0, 2).join(" "));
-  const result = await runInProcess({ ...environment, ...(!isLocal && remote) }, ...args);
+  const result = await runWithBreakGlass({ ...environment, ...(!isLocal && remote) }, ...args);
   if (result.code !== expected) throw new Error(`exit ${result.code}, not ${expected}: ${result.stderr}`);
   return result;
 }
@@ -67,12 +67,12 @@ async function store(server: ServerProcess, who: Credentials): Promise<Stored> {
 }
 
 async function exactBytes({ id }: Stored): Promise<string | undefined> {
-  const { code, stdout } = await runInProcess(environment, "event", "get", id, "--raw", ...PRIVACY);
+  const { code, stdout } = await runWithBreakGlass(environment, "event", "get", id, "--raw", ...PRIVACY);
   return code === 0 ? stdout : undefined;
 }
 
 async function listed(account: string): Promise<unknown[]> {
-  const { stdout } = await runInProcess(
+  const { stdout } = await runWithBreakGlass(
     environment,
     "event",
     "list",
@@ -88,13 +88,13 @@ async function listed(account: string): Promise<unknown[]> {
 
 async function party(account: string, types: readonly string[]): Promise<Credentials[]> {
   const variables = { ...environment, ...remote };
-  const issued = await runInProcess(variables, "token", "issue", "--account", account, "--json");
+  const issued = await runWithBreakGlass(variables, "token", "issue", "--account", account, "--json");
   const { token } = JSON.parse(issued.stdout) as { token: string };
   return Promise.all(
     types.map(async (actionType) => {
       const sessionId = `session-of-${account}`;
       const args = ["action", "register", "--account", account, "--type", actionType, "--session", sessionId, "--json"];
-      const { action_id } = JSON.parse((await runInProcess(variables, ...args)).stdout) as { action_id: string };
+      const { action_id } = JSON.parse((await runWithBreakGlass(variables, ...args)).stdout) as { action_id: string };
       return { account, token, actionId: action_id, actionType, sessionId };
     }),
   );
@@ -104,7 +104,7 @@ async function start(): Promise<ServerProcess> {
   const server = await startServer(environment);
   if (!process.argv.includes("--remote")) return server;
   const token = ["admin-token", "issue", "--person", "demonstrator", "--role", "operator", "privacy", "--json"];
-  const [issued] = objects<{ token: string }>((await runInProcess(environment, ...token)).stdout);
+  const [issued] = objects<{ token: string }>((await runWithBreakGlass(environment, ...token)).stdout);
   remote = { DRS_ADMIN_URL: server.adminUrl, DRS_ADMIN_TOKEN: issued?.token ?? "" };
   return server;
 }

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { checkAgainstCatalog } from "@device-risk-signals/contract/catalog/check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { objects, runInProcess } from "../../../../e2e/support/command.ts";
+import { objects, runWithBreakGlass } from "../../../../e2e/support/command.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { useFolder } from "../../../../e2e/support/use-folder.ts";
 import { BufferedDriftLog } from "../drift/drift.ts";
@@ -28,7 +28,7 @@ beforeAll(async () => {
   await see({ found: true }, "new_probe");
 });
 
-const drs = (...args: readonly string[]) => runInProcess(scene.environment, "drift", ...args);
+const drs = (...args: readonly string[]) => runWithBreakGlass(scene.environment, "drift", ...args);
 const REASON = ["--reason", "review 4711"];
 
 async function json(...args: readonly string[]): Promise<readonly Record<string, unknown>[]> {

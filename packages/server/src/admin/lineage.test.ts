@@ -6,7 +6,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bundleOf } from "../../../features/src/bundle.fixture.ts";
-import { objects, runInProcess } from "../../../../e2e/support/command.ts";
+import { objects, runWithBreakGlass } from "../../../../e2e/support/command.ts";
 import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
 import { advanceClock } from "../../../../e2e/support/test-clock.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
@@ -46,7 +46,7 @@ let erased: PastEvent;
 let wrong: PastEvent;
 
 const drs = async (...args: readonly string[]): Promise<Record<string, unknown>> => {
-  const run = await runInProcess(opened.environment, ...args, "--json");
+  const run = await runWithBreakGlass(opened.environment, ...args, "--json");
   expect({ code: run.code, stderr: run.stderr }).toEqual({ code: 0, stderr: "" });
   return objects(run.stdout)[0] ?? {};
 };
@@ -125,10 +125,10 @@ it("a value is explained by its event, its code and the decisions about it", asy
       },
     ],
   });
-  const { stdout } = await runInProcess(opened.environment, "feature", "explain", event.eventId, "found@1");
+  const { stdout } = await runWithBreakGlass(opened.environment, "feature", "explain", event.eventId, "found@1");
   expect(stdout).toContain("Result: observed, value true\n");
   for (const unknown of ["found@2", "foun"]) {
-    expect((await runInProcess(opened.environment, "feature", "explain", event.eventId, unknown)).code).toBe(1);
+    expect((await runWithBreakGlass(opened.environment, "feature", "explain", event.eventId, unknown)).code).toBe(1);
   }
 });
 
@@ -170,7 +170,7 @@ it("a search that finds nothing is audited with its parameters", async () => {
 
 it("stored values are computed again under the policy of their time, and archived fixtures run on two engines", async () => {
   await applyCoverage({ probes: ["network"] });
-  const verified = await runInProcess(opened.environment, "feature", "verify", "--json");
+  const verified = await runWithBreakGlass(opened.environment, "feature", "verify", "--json");
   await applyCoverage({});
   expect(verified.code, "one value differs").toBe(3);
   expect(objects(verified.stdout)[0]).toMatchObject({
@@ -182,12 +182,14 @@ it("stored values are computed again under the policy of their time, and archive
     differences: [{ event_id: wrong.eventId, layer: 1, feature: "found@1", stored: "omitted", computed: "observed" }],
     programs: [{ feature: "found@1", cases: expect.any(Number) as number, problems: [] }],
   });
-  const { stdout } = await runInProcess(opened.environment, "feature", "verify", event.eventId);
+  const { stdout } = await runWithBreakGlass(opened.environment, "feature", "verify", event.eventId);
   expect(stdout).toMatch(
     /^1 event, 1 row of values: 1 equal, 0 different, 0 undecided\.\n1 program, [1-9]\d* cases on/,
   );
   const none = ["feature", "verify", "--to", "2020-01-31", "--json"];
-  expect(objects((await runInProcess(opened.environment, ...none)).stdout)).toMatchObject([{ events: 0, rows: 0 }]);
+  expect(objects((await runWithBreakGlass(opened.environment, ...none)).stdout)).toMatchObject([
+    { events: 0, rows: 0 },
+  ]);
 });
 
 const proposeOthers = once(async () => {
@@ -224,13 +226,13 @@ it("a version that is not adopted is compared, and small numbers are shown only 
   ]);
   const of = await open("--account", "customer-1", "--action", event.actionId);
   expect(await drs(...compare, "--case", of)).toMatchObject({ events: 1 });
-  await runInProcess(opened.environment, "case", "close", of);
+  await runWithBreakGlass(opened.environment, "case", "close", of);
   const foreign = "update access_case set opened_by = 'another' where case_id = $1";
   const counted = "select events_opened from access_case where case_id = $1";
   expect((await opened.owner.query(counted, [case_id])).rows).toEqual([{ events_opened: "1" }]);
   await opened.owner.query(foreign, [case_id]);
   for (const wrong of [event.eventId, await open("--event", event.eventId), of, case_id]) {
-    const refused = await runInProcess(opened.environment, ...compare, "--case", wrong);
+    const refused = await runWithBreakGlass(opened.environment, ...compare, "--case", wrong);
     expect(refused).toMatchObject({ code: 1, stdout: "" });
   }
 });
@@ -325,7 +327,7 @@ it("the answer of a comparison in a case is sealed under the audit secret of its
 it("versions are compared for events of a purpose that both definitions name", async () => {
   await proposeOthers();
   const compare = ["feature", "compare", "found@1", "elsewhere@1", "--purpose", "default", "--all"];
-  expect((await runInProcess(opened.environment, ...compare)).stderr).toContain(
+  expect((await runWithBreakGlass(opened.environment, ...compare)).stderr).toContain(
     "do not name the purpose default: elsewhere@1.",
   );
 });
@@ -374,7 +376,7 @@ const expire = once(async () => {
 it("a value is explained after its event has expired", async () => {
   await expire();
   expect((await opened.owner.query("select from event")).rowCount).toBe(0);
-  expect((await runInProcess(opened.environment, "feature", "verify", event.eventId)).code).toBe(1);
+  expect((await runWithBreakGlass(opened.environment, "feature", "verify", event.eventId)).code).toBe(1);
   expect(await explain(event.eventId, "found")).toMatchObject({
     event: { is_stored: false },
     values: [{ value: true, retired: { kind: "retired" }, attestation: { is_included: true } }],
@@ -403,7 +405,7 @@ it("an erased account shows only the receipts of its erasures", async () => {
 });
 
 describe("an attestation", () => {
-  const verify = () => runInProcess(opened.environment, "feature", "attestation", "verify", "--json");
+  const verify = () => runWithBreakGlass(opened.environment, "feature", "attestation", "verify", "--json");
   const HOLDS = { is_signed: true, is_root_right: true, unreadable: 0, holds: true };
 
   /** The result of the verification while one bit is changed. */
@@ -478,7 +480,7 @@ it("another program of a version is recorded if it gives the same values, but no
     const given = bundleOf(compute, { id: "found", purposes: ["default"] });
     await writeFile(file, JSON.stringify([given]));
     const args = ["feature", "equivalent", file, ...REASON];
-    return { given, run: await runInProcess(opened.environment, ...args, "--json") };
+    return { given, run: await runWithBreakGlass(opened.environment, ...args, "--json") };
   };
   const hidden = [await store("customer-3", false), await store("customer-4", true)];
   const other = await equivalent("({ su }) => su.state === 'observed' && su.value ? true : null");
@@ -486,7 +488,7 @@ it("another program of a version is recorded if it gives the same values, but no
   for (const { eventId } of hidden) expect(other.run.stderr).not.toContain(eventId);
   const wrong = await equivalent("() => true");
   expect(wrong.run.stderr).toContain("archived fixture");
-  expect((await runInProcess(opened.environment, "feature", "propose", file, ...REASON)).code).toBe(1);
+  expect((await runWithBreakGlass(opened.environment, "feature", "propose", file, ...REASON)).code).toBe(1);
 
   const live = (await opened.owner.query("select from event")).rowCount;
   const { given, run } = await equivalent("({ su }) => (su.state !== 'observed' ? null : su.value)");
@@ -496,7 +498,7 @@ it("another program of a version is recorded if it gives the same values, but no
   expect(await drs("feature", "propose", file, ...REASON), "the version is archived").toMatchObject({ proposed: [] });
   const [archived] = await findBundles(opened.system.pool, ["found@1"]);
   expect(archived, "the archived program continues to run").toMatchObject({ hash: bundle.hash });
-  const [decision] = objects((await runInProcess(opened.environment, "feature", "decisions", "--json")).stdout);
+  const [decision] = objects((await runWithBreakGlass(opened.environment, "feature", "decisions", "--json")).stdout);
   expect(decision).toMatchObject({ kind: "equivalent", features: ["found@1"], reason: "review 4711" });
 });
 
@@ -552,7 +554,9 @@ describe("an analyst who compares a program of their own with the archived one",
     const { rows } = await opened.owner.query<{ entry_id: string }>(
       "select entry_id::text from audit_entry where actor like 'doris (%' and operation = 'feature.equivalent'",
     );
-    const listed = objects((await runInProcess(opened.environment, "audit", "list", "--limit", "50", "--json")).stdout);
+    const listed = objects(
+      (await runWithBreakGlass(opened.environment, "audit", "list", "--limit", "50", "--json")).stdout,
+    );
     expect(listed.find(({ entry_id }) => entry_id === rows[0]?.entry_id)).toMatchObject({
       reason: "review 4713",
       detail: { programs: [{ feature: "first@1", hash: bundles[0]?.hash }], dry_run: true },
@@ -591,7 +595,7 @@ it("sees values of a restricted account only with a case and the role privacy", 
     { person: "frida", case_id: own },
   ]);
   const direct = ["feature", "get", "--account", "customer-1", "--include-restricted"];
-  expect((await runInProcess(opened.environment, ...direct)).code).toBe(2);
+  expect((await runWithBreakGlass(opened.environment, ...direct)).code).toBe(2);
   const { case_id: of } = await drs("case", "open", "--account", "customer-1", "--category", "dispute", ...REASON);
   expect(await drs(...direct, "--case", String(of))).toEqual(shown.events[0]);
   const { rows } = await opened.owner.query(
@@ -612,7 +616,7 @@ it("a read of values by event or action is an access to each account whose value
   expect(read).toMatchObject({ account: "customer-1", features: [{ feature: "found@1", value: true }] });
   expect((await analyst.call("readFeatures", { action_id: actionId })).events).toHaveLength(2);
   const accessed = async (account: string) => {
-    const { stdout } = await runInProcess(opened.environment, "audit", "list", "--account", account, "--json");
+    const { stdout } = await runWithBreakGlass(opened.environment, "audit", "list", "--account", account, "--json");
     return objects(stdout)
       .filter(({ actor, operation }) => String(actor).startsWith("jana (") && operation === "feature.read")
       .map(({ outcome, event_id }) => [outcome, event_id]);

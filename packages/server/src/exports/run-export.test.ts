@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { EventExportManifest, FeatureExportManifest, Role } from "@device-risk-signals/admin-api";
 import { bundleOf } from "../../../features/src/bundle.fixture.ts";
-import { objects, type Printed, runInProcess } from "../../../../e2e/support/command.ts";
+import { objects, type Printed, runWithBreakGlass } from "../../../../e2e/support/command.ts";
 import { AWAITED_LOCKS } from "../../../../e2e/support/database.ts";
 import { until } from "../../../../e2e/support/embedded.ts";
 import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
@@ -81,7 +81,7 @@ async function extract(): Promise<void> {
   while (await extractNext({ pool, sealer, featureSealer, runners, retrySeconds: 0, onError }));
 }
 
-const drs = (...args: readonly string[]): Promise<Printed> => runInProcess(opened.environment, ...args);
+const drs = (...args: readonly string[]): Promise<Printed> => runWithBreakGlass(opened.environment, ...args);
 
 async function done(...args: readonly string[]): Promise<Record<string, unknown>[]> {
   const run = await drs(...args, "--json");
@@ -319,7 +319,7 @@ it("that is killed is absent or complete, and another one next to it is complete
 /** Runs commands of a person through the admin API. Another person approves what they request. */
 async function through(person: string, ...roles: readonly Role[]) {
   const remote = { DRS_ADMIN_URL: listener.url, DRS_ADMIN_TOKEN: await listener.token(roles, { person }) };
-  const ask = (...args: readonly string[]): Promise<Printed> => runInProcess(remote, ...args);
+  const ask = (...args: readonly string[]): Promise<Printed> => runWithBreakGlass(remote, ...args);
   const approved = async (...args: readonly string[]): Promise<Record<string, unknown>> => {
     const waiting = await ask(...args);
     expect(waiting, waiting.stderr).toMatchObject({ code: 5, stdout: "" });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Bundle } from "@device-risk-signals/features";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { bundleOf } from "../../../features/src/bundle.fixture.ts";
-import { objects, type Printed, runInProcess } from "../../../../e2e/support/command.ts";
+import { objects, type Printed, runWithBreakGlass } from "../../../../e2e/support/command.ts";
 import { until } from "../../../../e2e/support/embedded.ts";
 import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
@@ -36,7 +36,7 @@ async function keepRaw(raw_retention: string): Promise<void> {
   const texts = { title: "t", legal_basis: "l", owner: "o" };
   const purpose = { id: "default", ...texts, raw_retention, derived_retention: "P1Y" };
   await writeFile(file, JSON.stringify({ purposes: [purpose], actions: {}, unmapped: "default" }));
-  expect(await runInProcess(opened.environment, "purpose", "apply", file, "--yes")).toMatchObject({ code: 0 });
+  expect(await runWithBreakGlass(opened.environment, "purpose", "apply", file, "--yes")).toMatchObject({ code: 0 });
 }
 
 const DECIDER = { actor: "A. Analyst", via: "direct", reason: "a review" } as const;
@@ -81,7 +81,7 @@ async function drain(using = ports()): Promise<number> {
 }
 
 const drs = (...args: readonly string[]): Promise<Printed> =>
-  runInProcess(opened.environment, "feature", "backfill", ...args);
+  runWithBreakGlass(opened.environment, "feature", "backfill", ...args);
 
 async function start(layer: number, ...more: readonly string[]): Promise<string> {
   const order = ["--purpose", "default", "--layer", String(layer), "--reason", "review 4711"];
@@ -111,7 +111,7 @@ beforeAll(async () => {
   await store("no-event", 1, "[]");
   await store("limited");
   const restriction = ["--account", "limited", "--article", "18", "--reason", "disputed", "--approver", "J. Doe"];
-  expect(await runInProcess(opened.environment, "restriction", "add", ...restriction)).toMatchObject({ code: 0 });
+  expect(await runWithBreakGlass(opened.environment, "restriction", "add", ...restriction)).toMatchObject({ code: 0 });
 });
 beforeEach(async () => {
   errors.length = 0;
@@ -296,7 +296,7 @@ describe("a backfill", () => {
         seal: async (identity, keyId, bytes) => {
           const payload = await featureSealer.seal(identity, keyId, bytes);
           if (identity.account === "erased")
-            expect(await (erasing ??= runInProcess(opened.environment, ...order))).toMatchObject({ code: 0 });
+            expect(await (erasing ??= runWithBreakGlass(opened.environment, ...order))).toMatchObject({ code: 0 });
           return payload;
         },
       },
@@ -356,7 +356,7 @@ describe("a backfill", () => {
 
   it("computes nothing of what only a hold keeps", async () => {
     const hold = ["--account", "c", "--reason", "dispute 4711", "--approver", "J. Doe", "--review", "2999-01-31"];
-    expect(await runInProcess(opened.environment, "hold", "add", ...hold)).toMatchObject({ code: 0 });
+    expect(await runWithBreakGlass(opened.environment, "hold", "add", ...hold)).toMatchObject({ code: 0 });
     await keepRaw("P1D");
     const run = await start(await adopt("held"));
     expect(await drain()).toBe(stored.length - 1);

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Bundle } from "@device-risk-signals/features";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { bundleOf } from "../../../features/src/bundle.fixture.ts";
-import { objects, runInProcess } from "../../../../e2e/support/command.ts";
+import { objects, runWithBreakGlass } from "../../../../e2e/support/command.ts";
 import { AWAITED_LOCKS } from "../../../../e2e/support/database.ts";
 import { until } from "../../../../e2e/support/embedded.ts";
 import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
@@ -47,7 +47,7 @@ async function applyPolicy(coverage: object): Promise<void> {
   const purpose = { id: "payments", title: "t", legal_basis: "l", owner: "o", ...periods, ...coverage };
   const policy = { purposes: [{ ...purpose, id: "default" }], actions: {}, unmapped: "default" };
   await writeFile(file, JSON.stringify(policy));
-  expect(await runInProcess(opened.environment, "purpose", "apply", file, "--yes")).toMatchObject({ code: 0 });
+  expect(await runWithBreakGlass(opened.environment, "purpose", "apply", file, "--yes")).toMatchObject({ code: 0 });
 }
 
 const DECIDER = { actor: "A. Analyst", via: "direct", reason: "a review" } as const;
@@ -168,7 +168,7 @@ describe("a decision", () => {
 });
 
 describe("the commands", () => {
-  const drs = (...args: readonly string[]) => runInProcess(opened.environment, "feature", ...args);
+  const drs = (...args: readonly string[]) => runWithBreakGlass(opened.environment, "feature", ...args);
   const REASON = ["--reason", "review 4711"];
 
   it("propose, adopt, retire and list, with evidence, and change nothing in a dry run", async () => {
@@ -306,7 +306,7 @@ describe("extraction", () => {
   it("gives features that the export of the account has, with their meaning", async () => {
     const out = join(folder(), "export");
     const order = ["--account", "one", "--out", out, "--reason", "request 17"];
-    expect(await runInProcess(opened.environment, "account", "export", ...order)).toMatchObject({ code: 0 });
+    expect(await runWithBreakGlass(opened.environment, "account", "export", ...order)).toMatchObject({ code: 0 });
     expect(objects(await readFile(join(out, "features.ndjson"), "utf8"))).toMatchObject([
       { purpose: "default", feature: "found@1", meaning: "An example", state: "observed", value: true },
     ]);
@@ -355,7 +355,7 @@ describe("extraction", () => {
   it("computes nothing of a restricted account, and records an event that can't be opened", async () => {
     const order = ["--account", "restricted", "--article", "18", "--reason", "disputed", "--approver", "J. Doe"];
     const restricted = await store("restricted");
-    const placed = await runInProcess(opened.environment, "restriction", "add", ...order, "--json");
+    const placed = await runWithBreakGlass(opened.environment, "restriction", "add", ...order, "--json");
     const noEvent = await past.store(0, { account: "no-event" }, "[]");
     const damaged = await store("damaged");
     await opened.owner.query("alter table event disable trigger event_is_immutable");
@@ -368,7 +368,9 @@ describe("extraction", () => {
     expect(await failuresOf(damaged)).toEqual([{ layer: 1, reason: "unreadable" }]);
     const lifting = ["--informed-on", new Date().toISOString().slice(0, 10), "--reason", "it is resolved", "--yes"];
     const id = String(objects(placed.stdout)[0]?.["restriction_id"]);
-    expect(await runInProcess(opened.environment, "restriction", "lift", id, ...lifting)).toMatchObject({ code: 0 });
+    expect(await runWithBreakGlass(opened.environment, "restriction", "lift", id, ...lifting)).toMatchObject({
+      code: 0,
+    });
     expect(await statusOf(restricted)).toEqual(["excluded", "not-computed"]);
   });
 
@@ -380,7 +382,7 @@ describe("extraction", () => {
     while (await extractNext(ports()));
     for (const event of [one, account]) expect(await failuresOf(event)).toHaveLength(1);
     const erase = (...subject: readonly string[]) =>
-      runInProcess(opened.environment, "erase", "run", ...subject, "--reason", "request 17", "--yes");
+      runWithBreakGlass(opened.environment, "erase", "run", ...subject, "--reason", "request 17", "--yes");
     expect(await erase("--event", one.eventId)).toMatchObject({ code: 0 });
     expect(await erase("--account", "all")).toMatchObject({ code: 0 });
     for (const event of [one, account]) expect(await failuresOf(event)).toEqual([]);

@@ -2,7 +2,7 @@
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { objects, runInProcess } from "../../../../e2e/support/command.ts";
+import { objects, runWithBreakGlass } from "../../../../e2e/support/command.ts";
 import { secretExists, secretFile } from "../../../../e2e/support/key-directory.ts";
 import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
 import { applyPeriod } from "../../../../e2e/support/policy.ts";
@@ -62,7 +62,7 @@ async function read(subject: FeatureSubject, includeRestricted = false): Promise
 }
 
 async function drs(...args: readonly string[]): Promise<Record<string, unknown>> {
-  const run = await runInProcess(opened.environment, ...args, "--json");
+  const run = await runWithBreakGlass(opened.environment, ...args, "--json");
   expect({ code: run.code, stderr: run.stderr }).toEqual({ code: 0, stderr: "" });
   return objects(run.stdout)[0] ?? {};
 }
@@ -191,7 +191,7 @@ it("values of a partition whose secret is lost are stored again under another on
   const names = await findLostSecrets(opened.system.pool, opened.system.secrets);
   expect(names).toEqual([partitionSecretName(partition_id)]);
   const accepting = ["key", "accept-loss", "--reason", "no copy has it", "--yes"];
-  expect(await runInProcess(opened.environment, ...accepting)).toMatchObject({ code: 0 });
+  expect(await runWithBreakGlass(opened.environment, ...accepting)).toMatchObject({ code: 0 });
   await opened.system.accountKeys.refresh();
   const after = await storeWithValues("found");
   const { pool, featureSealer } = opened.system;
@@ -256,7 +256,7 @@ describe("retention", () => {
       drs("hold", "add", "--account", account, "--reason", "dispute", "--approver", "J. Doe", "--review", "2999-01-31");
     const holds = [await hold("held"), await hold("held-erased")];
     const erasing = ["erase", "run", "--account", "held-erased", "--reason", "request 17", "--yes"];
-    expect((await runInProcess(opened.environment, ...erasing)).code).toBe(3);
+    expect((await runWithBreakGlass(opened.environment, ...erasing)).code).toBe(3);
     expect(await rowsOf("held-erased")).toBe(0);
     expect(await read({ account: "held-erased" })).toEqual([]);
     expect(await read({ account: "held-erased" }, true)).toEqual([erased.eventId]);
@@ -276,7 +276,7 @@ describe("retention", () => {
     );
     const file = secretFile(opened.environment, partitionSecretName(of[0]?.id ?? ""));
     await rename(file, join(folder(), "secret"));
-    expect((await runInProcess(opened.environment, "retention", "run")).code).toBe(1);
+    expect((await runWithBreakGlass(opened.environment, "retention", "run")).code).toBe(1);
     expect(await rowsOf("held"), "values that another copy of the key store opens are kept").toBe(1);
     await rename(join(folder(), "secret"), file);
     await retention();

@@ -1,7 +1,7 @@
 import { type KeyObject, randomBytes } from "node:crypto";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runInProcess } from "../../../../e2e/support/command.ts";
+import { runWithBreakGlass } from "../../../../e2e/support/command.ts";
 import { until } from "../../../../e2e/support/embedded.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { insertEntries } from "../audit/entries.ts";
@@ -238,8 +238,8 @@ describe("a replay", () => {
 
 describe("an entry of an administrator that a stolen login of ingestion forged", () => {
   it("is found by drs audit verify", async () => {
-    const drs = (...args: readonly string[]): ReturnType<typeof runInProcess> =>
-      runInProcess(scene.environment, ...args);
+    const drs = (...args: readonly string[]): ReturnType<typeof runWithBreakGlass> =>
+      runWithBreakGlass(scene.environment, ...args);
     expect(await drs("audit", "checkpoint")).toMatchObject({ code: 0 });
     expect((await drs("audit", "verify")).code).not.toBe(6);
     const { surfaces } = scene.system.audit;

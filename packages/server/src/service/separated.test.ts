@@ -5,7 +5,7 @@ import { Writable } from "node:stream";
 import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type AdminClient, createAdminClient } from "@device-risk-signals/admin-api";
-import { contextWith, runInProcess } from "../../../../e2e/support/command.ts";
+import { contextWith, runWithBreakGlass } from "../../../../e2e/support/command.ts";
 import { until } from "../../../../e2e/support/embedded.ts";
 import { authorized, freshKey, type Reply, send, transport } from "../../../../e2e/support/client.ts";
 import { makeCredentials } from "../../../../e2e/support/parties.ts";
@@ -150,7 +150,7 @@ describe("a process of", () => {
     const remote = { DRS_ADMIN_URL: admin.service.adminUrl, DRS_ADMIN_TOKEN: token };
     const hold = { account: who.account, reason: "dispute 4711", approver: "J. Doe", review_on: "2999-01-31" };
     const [run, held, erased] = await Promise.all([
-      runInProcess(remote, "retention", "run", "--json"),
+      runWithBreakGlass(remote, "retention", "run", "--json"),
       client.call("addHold", hold),
       client.call("runErasure", { event_id: NO_EVENT, reason: "article 17" }).catch((error: unknown) => error),
     ]);
@@ -207,15 +207,15 @@ describe("a process of", () => {
 
   it("ingestion alone can't forge an entry of an administrator that verifies, with anything that it has", async () => {
     const atWorker = { ...scene.environment, ...(await keyFile(...SURFACES)) };
-    const drs = (...args: readonly string[]): ReturnType<typeof runInProcess> =>
-      runInProcess(atWorker, "audit", ...args);
+    const drs = (...args: readonly string[]): ReturnType<typeof runWithBreakGlass> =>
+      runWithBreakGlass(atWorker, "audit", ...args);
     expect(await drs("switch-keys")).toMatchObject({ code: 0, stderr: "" });
     expect(await drs("switch-keys")).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Nothing/) as string });
     expect(await drs("verify")).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^The audit log holds/) as string,
     });
-    expect(await runInProcess(scene.environment, "audit", "verify")).toMatchObject({
+    expect(await runWithBreakGlass(scene.environment, "audit", "verify")).toMatchObject({
       code: 1,
       stderr: expect.stringContaining("DRS_AUDIT_KEY_FILE") as string,
     });
@@ -273,7 +273,7 @@ describe("a process of", () => {
 
   it("ingestion alone starts on a restored database once a worker has applied the erasure journal", async () => {
     const { environment, owner } = scene;
-    const erased = await runInProcess(
+    const erased = await runWithBreakGlass(
       environment,
       "erase",
       "run",

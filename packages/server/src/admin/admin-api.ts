@@ -26,7 +26,7 @@ import { accountThrottle, failureThrottle } from "../ingest/throttle.ts";
 import type { OrderRow } from "../orders/admin-orders.ts";
 import type { OnError } from "../ports.ts";
 import { authenticate } from "./authenticate.ts";
-import { giveOrder, type OrderResult, resultOf, shownOrder, waitForEnd } from "./operations/admin-orders.ts";
+import { placeOrder, type OrderResult, resultOf, shownOrder, waitForEnd } from "./operations/admin-orders.ts";
 import type { Operation, OperationCall, OperationResult } from "./operations/operation.ts";
 import { OPERATIONS } from "./operations/operations.ts";
 import { type AdminPorts } from "./operations/ports.ts";
@@ -193,7 +193,7 @@ interface OrderRequest {
 
 /** Waits for a short order and answers with its result, as if no other process had done the work. */
 async function answerOrder({ ports, id, caller, input, reply, onError }: OrderRequest): Promise<FastifyReply> {
-  const placed = await giveOrder(ports, id, caller, { input });
+  const placed = await placeOrder(ports, id, caller, { input });
   const { order, result } = await endOf(ports, placed).catch((error: unknown) => {
     // The order is in the database and a worker will apply it, so the caller gets its address.
     onError(error, "follow order");
@@ -222,7 +222,7 @@ async function answerLines({ ports, id, caller, input, reply, onError }: OrderRe
   reply.raw.once("close", () => stop.abort());
   const parts = (await ports.keys()).orders.partReader();
   const reader_key = parts.publicKey.toString("base64url");
-  const { order_id: orderId } = await giveOrder(ports, id, caller, { input, reader_key });
+  const { order_id: orderId } = await placeOrder(ports, id, caller, { input, reader_key });
   const values = receiveLines(ports, { orderId, parts }, stop.signal);
   const first = await values.next().catch((error: unknown) => failureOf(orderId, error, onError));
   if (first instanceof OrderFailed) return problem(reply, first.problem, addressOf(orderId));

@@ -19,7 +19,7 @@ import { extractNext } from "../features/extraction-worker.ts";
 import { encodeFeatures } from "../features/feature-payload.ts";
 import { insertFeatureRows } from "../features/feature-rows.ts";
 import { LayerRunners } from "../features/layer-runners.ts";
-import { findOrder } from "../orders/admin-orders.ts";
+import { findAdminOrder } from "../orders/admin-orders.ts";
 import { inTransaction } from "../postgres/database.ts";
 import { LOCKS } from "../postgres/locks.ts";
 import { useAdminListener } from "./admin-scene.fixture.ts";
@@ -314,7 +314,7 @@ it("the answer of a comparison in a case is sealed under the audit secret of its
   expect(await client.call("compareFeatures", { ...versions, case_id })).toMatchObject({ events: 1 });
   const { rows } = await owner.query("select order_id from admin_order where route = 'compareFeatures'");
   const { order_id } = rows[0] as { readonly order_id: string };
-  const order = await findOrder(system.pool, system.clock, order_id);
+  const order = await findAdminOrder(system.pool, system.clock, order_id);
   if (!order?.result) throw new Error("the order has a result");
   const { secret_id } = system.orders.open(order_id, "result", order.result) as { readonly secret_id: string };
   const { rows: secrets } = await owner.query("select subject from audit_secret where secret_id = $1", [secret_id]);

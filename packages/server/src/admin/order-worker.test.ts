@@ -16,7 +16,7 @@ import type { Caller } from "../identity/caller.ts";
 import {
   deleteEndedOrders,
   endOrder,
-  findOrder,
+  findAdminOrder,
   MAX_OPEN,
   recordChecked,
   type TakenOrder,
@@ -64,10 +64,10 @@ async function callerOf(person: string, roles: readonly Role[], hoursAgo = 3): P
   return { person, roles, via: "api", actor: `${person} (admin token ${tokenId})`, tokenId };
 }
 
-const place = (caller: Caller, id: RouteId = "runRetention", input: object = {}): Promise<string> =>
-  placeOrder(ports, id, caller, input);
+const place = async (caller: Caller, id: RouteId = "runRetention", input: object = {}): Promise<string> =>
+  (await placeOrder(ports, id, caller, { input })).order_id;
 const find = async (id: string) => {
-  const row = await findOrder(scene.system.pool, scene.system.clock, id);
+  const row = await findAdminOrder(scene.system.pool, scene.system.clock, id);
   return row && { ...row, ...(await resultOf(ports, row)) };
 };
 async function ended(id: string) {
@@ -230,7 +230,8 @@ describe("an order", () => {
 
   it("that was given more than an hour ago is refused", async () => {
     const clock = { now: () => scene.system.clock.now() - 2 * HOUR_MS };
-    const id = await placeOrder({ ...ports, clock }, "runRetention", await callerOf("of-wait", ["operator"]), {});
+    const caller = await callerOf("of-wait", ["operator"]);
+    const { order_id: id } = await placeOrder({ ...ports, clock }, "runRetention", caller, { input: {} });
     expect(await find(id)).toMatchObject({ state: "expired", problem: { code: "order-refused" } });
     expect(await ended(id)).toMatchObject({ state: "refused", problem: { code: "order-refused" } });
   });

@@ -120,7 +120,11 @@ export type OrderWithResult = OrderRow & {
   readonly result: Buffer | null;
 };
 
-export async function findOrder(executor: Executor, clock: Clock, id: string): Promise<OrderWithResult | undefined> {
+export async function findAdminOrder(
+  executor: Executor,
+  clock: Clock,
+  id: string,
+): Promise<OrderWithResult | undefined> {
   return (await query(executor, FIND, [nowOf(clock), id])).rows[0];
 }
 

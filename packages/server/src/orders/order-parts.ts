@@ -17,14 +17,14 @@ const TAKE = sql(
 );
 const DELETE = sql("delete from admin_order_part where order_id = $1", ["uuid"]);
 
-export interface OrderPart {
+export interface AnswerPart {
   /** The number, counted from 1. */
   readonly number: number;
   /** The sealed content. */
   readonly content: Buffer;
 }
 
-export async function insertPart(executor: Executor, orderId: string, { number, content }: OrderPart): Promise<void> {
+export async function insertPart(executor: Executor, orderId: string, { number, content }: AnswerPart): Promise<void> {
   await query(executor, INSERT, [orderId, number, content]);
 }
 
@@ -34,7 +34,7 @@ export async function countParts(executor: Executor, orderId: string): Promise<n
 }
 
 /** Reads and deletes the first part that has not been read. */
-export async function takePart(executor: Executor, orderId: string): Promise<OrderPart | undefined> {
+export async function takePart(executor: Executor, orderId: string): Promise<AnswerPart | undefined> {
   return (await query(executor, TAKE, [orderId])).rows[0];
 }
 

@@ -9,7 +9,7 @@ import type { Keys } from "../../app/open-keys.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
 import { agentOf, type Caller } from "../../identity/caller.ts";
 import {
-  findOrder,
+  findAdminOrder,
   insertOrder,
   listOrders as queryOrders,
   MAX_OPEN,
@@ -131,15 +131,11 @@ export const expired = (): OperatorError =>
 export const changed = (): OperatorError =>
   new OperatorError("order-changed", "The order was changed in the database after it had been given: see drs doctor.");
 
-/** Gives an order. @returns its id. @throws AdminError too-many-requests */
-export const placeOrder = async (ports: AdminPorts, id: RouteId, caller: Caller, input: object): Promise<string> =>
-  (await giveOrder(ports, id, caller, { input })).order_id;
-
 /**
  * Places an order. The order is in the database, and in the audit, when the promise resolves.
  * @throws AdminError too-many-requests
  */
-export async function giveOrder(ports: AdminPorts, id: RouteId, caller: Caller, input: OrderInput): Promise<OrderRow> {
+export async function placeOrder(ports: AdminPorts, id: RouteId, caller: Caller, input: OrderInput): Promise<OrderRow> {
   const { audit, orders } = await ports.keys();
   const order = recordOf(orders, ports.clock.now(), id, caller, input);
   await inTransaction(ports.pool, async (transaction) => {
@@ -193,7 +189,7 @@ export async function waitForEnd(
 ): Promise<OrderWithResult | undefined> {
   const until = monotonic.now() + withinMs;
   for (let pauseMs = FIRST_POLL_MS; ; pauseMs = Math.min(2 * pauseMs, POLL_EVERY_MS)) {
-    const row = await findOrder(pool, clock, orderId);
+    const row = await findAdminOrder(pool, clock, orderId);
     const isOpen = row?.state === "waiting" || row?.state === "running";
     const leftMs = until - monotonic.now();
     if (!isOpen || leftMs <= 0) return row;

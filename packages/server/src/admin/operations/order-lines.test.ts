@@ -17,7 +17,7 @@ let reader: PartReader;
 beforeEach(async () => {
   const tokenId = "019a0000-0000-7000-8000-000000000000";
   const caller = { person: "ann", actor: "ann (x)", via: "api", roles: ["privacy"], tokenId } as const;
-  id = await placeOrder(ports(), "exportAccount", caller, {});
+  ({ order_id: id } = await placeOrder(ports(), "exportAccount", caller, { input: {} }));
   reader = scene.system.orders.partReader();
 });
 

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { AdminProblem } from "@device-risk-signals/admin-api";
 import type { System } from "../../app/system.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
-import { findOrder } from "../../orders/admin-orders.ts";
+import { findAdminOrder } from "../../orders/admin-orders.ts";
 import { countParts, insertPart, takePart } from "../../orders/order-parts.ts";
 import type { PartReader, PartWriter } from "../../orders/part-codec.ts";
 import { changed, resultOf } from "./admin-orders.ts";
@@ -100,7 +100,7 @@ export async function* receiveLines(
     // fails: packages/server/src/admin/operations/order-lines.test.ts › whose caller has left
     if (stop?.aborted) return;
     // The order is read first, so that parts which come before its end are not missed.
-    const order = await findOrder(pool, clock, orderId);
+    const order = await findAdminOrder(pool, clock, orderId);
     const part = await takePart(pool, orderId);
     if (part) {
       const values = parts.open(orderId, part.number, part.content) as readonly unknown[] | undefined;

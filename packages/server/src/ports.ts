@@ -130,8 +130,8 @@ export interface NewEvent extends PromotedAttributes {
 export interface Sealed {
   readonly payload: Buffer;
   readonly keyId: string;
-  /** The epoch in which the data key was chosen: in another epoch the event must be sealed again. */
-  readonly epoch: Epoch;
+  /** The key epoch in which the data key was chosen: in another key epoch the event must be sealed again. */
+  readonly keyEpoch: KeyEpoch;
   /**
    * A number that increases when a connection to the database was lost: earlier knowledge may be of another database.
    */
@@ -142,14 +142,14 @@ export interface Sealed {
  * The time between two changes of keys. Two numbers: a restored database may lack one change and have a newer other
  * one, so a sum could be equal.
  */
-export interface Epoch {
+export interface KeyEpoch {
   /** The last erasure; 0 before the first. */
   readonly erasure: number;
   /** The last accepted loss of secrets; 0 before the first. */
   readonly loss: number;
 }
 
-export const isSameEpoch = (one: Epoch, other: Epoch): boolean =>
+export const isSameKeyEpoch = (one: KeyEpoch, other: KeyEpoch): boolean =>
   one.erasure === other.erasure && one.loss === other.loss;
 
 /** The entry of the ledger for an idempotency key. */

@@ -75,7 +75,7 @@ test("the first event of a known account takes one statement", async () => {
   const { keyId } = await system.accountKeys.current("known", 1);
   const keys = openAccountKeys();
   expect(await keys.isKnown("known", 1)).toBe(true);
-  expect(await keys.current("known", 1)).toEqual({ keyId, epoch: keys.epoch });
+  expect(await keys.current("known", 1)).toEqual({ keyId, keyEpoch: keys.keyEpoch });
   expect(statements).toHaveLength(1);
 });
 
@@ -108,12 +108,12 @@ test("an erasure between the two look-ups is detected", async () => {
   const { keyId } = await system.accountKeys.current("erased", 1);
   const keys = openAccountKeys();
   await keys.refresh();
-  const { epoch } = keys;
+  const { keyEpoch } = keys;
   expect(await keys.isKnown("erased", 1)).toBe(true);
   await erase("erased");
-  expect(await keys.current("erased", 1), "sealed in an epoch that is over").toEqual({ keyId, epoch });
+  expect(await keys.current("erased", 1), "sealed in a key epoch that is over").toEqual({ keyId, keyEpoch });
   await keys.refresh();
-  expect(keys.epoch).not.toEqual(epoch);
+  expect(keys.keyEpoch).not.toEqual(keyEpoch);
   expect(await keys.isKnown("erased", 1)).toBe(false);
   expect((await keys.current("erased", 1)).keyId).not.toBe(keyId);
 });

@@ -6,7 +6,7 @@ import type { Secrets } from "../crypto/secrets.ts";
 import { accountSecretName } from "../crypto/sealer.ts";
 import { InFlight } from "../caches/in-flight.ts";
 import { LimitedMap } from "../caches/limited-map.ts";
-import { type Epoch, isSameEpoch, Unavailable } from "../ports.ts";
+import { isSameKeyEpoch, type KeyEpoch, Unavailable } from "../ports.ts";
 import { asUnavailable } from "../postgres/errors.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { type ParametersOf, query, sql, type Statement } from "../postgres/statement.ts";
@@ -14,7 +14,7 @@ import { type ParametersOf, query, sql, type Statement } from "../postgres/state
 /** Key ids in memory; beyond this number the oldest are dropped. */
 const MAX_KNOWN = 50_000;
 
-const NOTHING_KNOWN: Epoch = { erasure: 0, loss: 0 };
+const NOTHING_KNOWN: KeyEpoch = { erasure: 0, loss: 0 };
 
 const LATEST_LOSS = sql("select coalesce(max(loss_id), 0) as loss from secret_loss", [], { loss: "int8" });
 const LIST_ERASURES = sql(
@@ -39,7 +39,7 @@ const ENSURE_ACCOUNT_KEY = sql(
 );
 
 /**
- * Finds the key that the events of an account and purpose are sealed under. Remembered keys are valid for one epoch:
+ * Finds the key that the events of an account and purpose are sealed under. Remembered keys are valid for one key epoch:
  * the time between two changes of keys, which are erasures and accepted losses of secrets.
  */
 export class PostgresAccountKeys implements AccountKeys {
@@ -51,7 +51,7 @@ export class PostgresAccountKeys implements AccountKeys {
   #finding = new InFlight<Found>();
   #creating = new InFlight<CurrentKey>();
   #refused: ReadonlySet<string> = new Set();
-  #epoch = NOTHING_KNOWN;
+  #keyEpoch = NOTHING_KNOWN;
   #generation = 0;
   #erasedKeys: (keyIds: readonly string[]) => void = () => {};
   #lostSecrets: () => void = () => {};
@@ -63,8 +63,8 @@ export class PostgresAccountKeys implements AccountKeys {
     this.#pseudonymizer = pseudonymizer;
   }
 
-  get epoch(): Epoch {
-    return this.#epoch;
+  get keyEpoch(): KeyEpoch {
+    return this.#keyEpoch;
   }
 
   get generation(): number {
@@ -85,7 +85,7 @@ export class PostgresAccountKeys implements AccountKeys {
    */
   async refreshAll(): Promise<void> {
     while (this.#refreshing) await this.#refreshing.catch(() => {});
-    this.#epoch = NOTHING_KNOWN;
+    this.#keyEpoch = NOTHING_KNOWN;
     await this.refresh();
   }
 
@@ -102,16 +102,16 @@ export class PostgresAccountKeys implements AccountKeys {
   current(account: string, purpose: number): CurrentKey | Promise<CurrentKey> {
     const name = cacheKeyOf(account, purpose);
     const keyId = this.#known.get(name);
-    if (keyId !== undefined) return { keyId, epoch: this.epoch };
+    if (keyId !== undefined) return { keyId, keyEpoch: this.keyEpoch };
     return this.#creating.join(name, () => this.#findOrCreate(name, account, purpose));
   }
 
   existing(account: string, purpose: number): CurrentKey | undefined | Promise<CurrentKey | undefined> {
     const name = cacheKeyOf(account, purpose);
     const keyId = this.#known.get(name);
-    if (keyId !== undefined) return { keyId, epoch: this.epoch };
-    return this.#find(name, account, purpose).then(({ keyId: found, epoch }) =>
-      found === undefined ? undefined : { keyId: found, epoch },
+    if (keyId !== undefined) return { keyId, keyEpoch: this.keyEpoch };
+    return this.#find(name, account, purpose).then(({ keyId: found, keyEpoch }) =>
+      found === undefined ? undefined : { keyId: found, keyEpoch },
     );
   }
 
@@ -139,21 +139,21 @@ export class PostgresAccountKeys implements AccountKeys {
     await this.#refreshErasures();
     const { rows } = await this.#query(LATEST_LOSS);
     const loss = rows[0]?.loss ?? 0;
-    if (loss === this.#epoch.loss) return;
-    this.#epoch = { ...this.#epoch, loss };
+    if (loss === this.#keyEpoch.loss) return;
+    this.#keyEpoch = { ...this.#keyEpoch, loss };
     this.clear();
     this.#lostSecrets();
   }
 
   async #refreshErasures(): Promise<void> {
-    const { rows } = await this.#query(LIST_ERASURES, [this.#epoch.erasure]);
+    const { rows } = await this.#query(LIST_ERASURES, [this.#keyEpoch.erasure]);
     const last = rows.at(-1);
     if (!last) return;
     const refused = await this.#query(LIST_REFUSED);
     this.#refused = new Set(refused.rows.map(({ mac }) => mac));
     const erased = new Set(rows.flatMap(({ keys }) => keys));
     for (const [name, keyId] of this.#known) if (keyId !== undefined && erased.has(keyId)) this.#known.delete(name);
-    this.#epoch = { ...this.#epoch, erasure: last.sequence };
+    this.#keyEpoch = { ...this.#keyEpoch, erasure: last.sequence };
     this.#erasedKeys([...erased]);
   }
 
@@ -165,8 +165,8 @@ export class PostgresAccountKeys implements AccountKeys {
 
   async #findOrCreate(name: string, account: string, purpose: number): Promise<CurrentKey> {
     if (!this.#known.has(name)) {
-      const { keyId, epoch } = await this.#find(name, account, purpose);
-      if (keyId !== undefined) return { keyId, epoch };
+      const { keyId, keyEpoch } = await this.#find(name, account, purpose);
+      if (keyId !== undefined) return { keyId, keyEpoch };
     }
     return this.#remember(name, () => this.#create(account, purpose));
   }
@@ -175,11 +175,11 @@ export class PostgresAccountKeys implements AccountKeys {
   async #remember<KeyId extends string | undefined>(
     name: string,
     find: () => Promise<KeyId>,
-  ): Promise<{ readonly keyId: KeyId; readonly epoch: Epoch }> {
-    const { epoch, generation } = this;
+  ): Promise<{ readonly keyId: KeyId; readonly keyEpoch: KeyEpoch }> {
+    const { keyEpoch, generation } = this;
     const keyId = await find();
-    if (isSameEpoch(epoch, this.epoch) && generation === this.generation) this.#known.set(name, keyId);
-    return { keyId, epoch };
+    if (isSameKeyEpoch(keyEpoch, this.keyEpoch) && generation === this.generation) this.#known.set(name, keyId);
+    return { keyId, keyEpoch };
   }
 
   /**
@@ -208,7 +208,7 @@ export class PostgresAccountKeys implements AccountKeys {
 
 interface Found {
   readonly keyId: string | undefined;
-  readonly epoch: Epoch;
+  readonly keyEpoch: KeyEpoch;
 }
 
 const cacheKeyOf = (account: string, purpose: number): string => `${purpose}/${account}`;

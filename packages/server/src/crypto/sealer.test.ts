@@ -53,12 +53,12 @@ function accountKeys(secrets: Secrets, partitions: TestPartitions): AccountKeys 
   return {
     current: async (account, purpose) => {
       await secrets.findOrCreate(accountSecretName(keyIdOf(account, purpose)));
-      return { keyId: keyIdOf(account, purpose), epoch: { erasure: 0, loss: 0 } };
+      return { keyId: keyIdOf(account, purpose), keyEpoch: { erasure: 0, loss: 0 } };
     },
     existing: () => undefined,
     onErased: () => {},
     refresh: async () => {},
-    epoch: { erasure: 0, loss: 0 },
+    keyEpoch: { erasure: 0, loss: 0 },
     get generation() {
       return partitions.failovers;
     },

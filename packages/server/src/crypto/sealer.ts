@@ -1,5 +1,5 @@
 import { createCipheriv, type KeyObject } from "node:crypto";
-import { type Epoch, type EventIdentity, isSameEpoch, type Sealed, type Sealer, Unavailable } from "../ports.ts";
+import { type EventIdentity, isSameKeyEpoch, type KeyEpoch, type Sealed, type Sealer, Unavailable } from "../ports.ts";
 import { decrypt, encrypt, NONCE_BYTES } from "./authenticated-encryption.ts";
 import { type Compressed, Compressor, decompress } from "./compression.ts";
 import { DataKeys } from "./data-keys.ts";
@@ -35,10 +35,10 @@ export interface AccountKeys {
   current(account: string, purpose: number): CurrentKey | Promise<CurrentKey>;
   /** The current key, which this call does not create. @throws Unavailable */
   existing(account: string, purpose: number): CurrentKey | undefined | Promise<CurrentKey | undefined>;
-  /** Reads erasures and accepted losses that came after the known epoch. @throws Unavailable */
+  /** Reads erasures and accepted losses that came after the known key epoch. @throws Unavailable */
   refresh(): Promise<void>;
   /** The last erasure and the last accepted loss that the keys take into account. */
-  readonly epoch: Epoch;
+  readonly keyEpoch: KeyEpoch;
   /** The number of times that all keys were forgotten. */
   readonly generation: number;
   onErased(listener: (keyIds: readonly string[]) => void): void;
@@ -46,7 +46,7 @@ export interface AccountKeys {
 
 export interface CurrentKey {
   readonly keyId: string;
-  readonly epoch: Epoch;
+  readonly keyEpoch: KeyEpoch;
 }
 
 type FindKey<Found> = (identity: EventIdentity) => Found | Promise<Found>;
@@ -100,17 +100,17 @@ export function createSealer(
   ): Promise<(CurrentKey & { key: KeyObject }) | Extract<Found, undefined>> {
     const present = await find(identity);
     if (!present) return present as Extract<Found, undefined>;
-    const { keyId, epoch } = present;
+    const { keyId, keyEpoch } = present;
     // After a failover the record of the secret may be missing. Then the secret may be another one than before.
     const known = partition.wasCreated && presentDataKeys().find(partition.secret, keyId);
-    if (known) return { keyId, epoch, key: known };
+    if (known) return { keyId, keyEpoch, key: known };
     const account = await secrets.find(accountSecretName(keyId));
     if (account) {
       const { id, secret } = await secretForWriting(secrets, partitions, identity, partition);
       const key = deriveDataKey(account, secret);
-      if (isSameEpoch(epoch, accountKeys.epoch) && generation === accountKeys.generation)
+      if (isSameKeyEpoch(keyEpoch, accountKeys.keyEpoch) && generation === accountKeys.generation)
         presentDataKeys().remember(id, partition.end, keyId, key);
-      return { keyId, epoch, key };
+      return { keyId, keyEpoch, key };
     }
     // The key was just erased, or its loss was accepted, so another key exists by now.
     await accountKeys.refresh();
@@ -154,8 +154,8 @@ export function createSealer(
       compressor.compress(bytes),
     ]);
     if (!found) return found;
-    const { keyId, epoch, key } = found;
-    return { payload: sealWith(key, identity, compressed), keyId, epoch, generation };
+    const { keyId, keyEpoch, key } = found;
+    return { payload: sealWith(key, identity, compressed), keyId, keyEpoch, generation };
   }
 
   return {

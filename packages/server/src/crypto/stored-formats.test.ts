@@ -93,9 +93,9 @@ function storedSecrets(): Secrets {
 function sealer(): ReturnType<typeof createSealer> {
   const { key_id, partition_id } = vectors.event;
   const keys = {
-    current: () => ({ keyId: key_id, epoch: { erasure: 0, loss: 0 } }),
+    current: () => ({ keyId: key_id, keyEpoch: { erasure: 0, loss: 0 } }),
     refresh: async () => {},
-    epoch: { erasure: 0, loss: 0 },
+    keyEpoch: { erasure: 0, loss: 0 },
     generation: 0,
     existing: () => undefined,
     onErased: () => {},

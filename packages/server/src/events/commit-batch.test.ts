@@ -70,7 +70,7 @@ it("a commit batch commits nothing that was sealed when another erasure and anot
     const keys = new PostgresAccountKeys(system.pool, system.secrets, system.pseudonymizer);
     await keys.refresh();
     const before = newEvent();
-    const event = { ...before, sealed: { ...before.sealed, epoch: keys.epoch } };
+    const event = { ...before, sealed: { ...before.sealed, keyEpoch: keys.keyEpoch } };
     // A restored database lacks the erasure, and then a loss is accepted.
     await owner.query("delete from erasure");
     await owner.query(
@@ -78,7 +78,7 @@ it("a commit batch commits nothing that was sealed when another erasure and anot
     );
     expect(await commitBatch(client, [event], system.pseudonymizer, system.audit.lane())).toEqual(["stale"]);
     await keys.refreshAll();
-    const again = { ...event, sealed: { ...event.sealed, epoch: keys.epoch } };
+    const again = { ...event, sealed: { ...event.sealed, keyEpoch: keys.keyEpoch } };
     expect(await commitBatch(client, [again], system.pseudonymizer, system.audit.lane())).toEqual(["stored"]);
   } finally {
     await owner.query("delete from erasure; delete from secret_loss");

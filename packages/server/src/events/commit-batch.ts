@@ -1,6 +1,6 @@
 import type pg from "pg";
 import { uuidv7 } from "../identifiers/uuidv7.ts";
-import { isSameEpoch, type NewEvent } from "../ports.ts";
+import { isSameKeyEpoch, type NewEvent } from "../ports.ts";
 import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
 import type { Lane, LaneEntry, SignedEntry } from "../audit/log/lane.ts";
 import { ACCEPTED, INGESTION } from "../audit/log/surfaces.ts";
@@ -155,8 +155,9 @@ async function claimKeys(
   const [first] = events;
   if (!first) return [];
   const { policyVersion: policy } = first;
-  const { epoch } = first.sealed;
-  if (events.some((event) => !isSameEpoch(event.sealed.epoch, epoch) || event.policyVersion !== policy)) return "stale";
+  const { keyEpoch } = first.sealed;
+  if (events.some((event) => !isSameKeyEpoch(event.sealed.keyEpoch, keyEpoch) || event.policyVersion !== policy))
+    return "stale";
   const values = [
     accounts,
     keys,
@@ -166,8 +167,8 @@ async function claimKeys(
     byteaArray(events.map((event) => event.requestMac)),
     keyIds,
     byteaArray(events.map((event) => pseudonymizer.tombstoneNameOf(event.account, event.idempotencyKey))),
-    epoch.erasure,
-    epoch.loss,
+    keyEpoch.erasure,
+    keyEpoch.loss,
     policy,
   ] as const;
   const [, { rows: claimed }] = await runTogether(client, (statements) =>
@@ -177,8 +178,8 @@ async function claimKeys(
   // fails: e2e/exactly-once.test.ts › rounds of
   if (claimed.length === events.length) return events;
   // The returned rows are counted, because the command tag of a distributed table counts the selected rows.
-  const [latest] = (await queryPrepared(client, "latest_epoch_and_policy", READ_LATEST)).rows;
-  if (!latest || !isSameEpoch(latest, epoch) || latest.policy !== policy) return "stale";
+  const [latest] = (await queryPrepared(client, "latest_key_epoch_and_policy", READ_LATEST)).rows;
+  if (!latest || !isSameKeyEpoch(latest, keyEpoch) || latest.policy !== policy) return "stale";
   const ids = new Set(claimed.map(({ event_id }) => event_id));
   return events.filter((event) => ids.has(event.eventId));
 }

@@ -27,7 +27,7 @@ export function newEvent(change: Partial<NewEvent> = {}): NewEvent {
     appVersion: "",
     collectedAt: { epochMs: receivedAt - 1_000, micros: 0 },
     requestMac: randomBytes(16),
-    sealed: { payload: randomBytes(200), keyId: TEST_KEY, epoch: { erasure: 0, loss: 0 }, generation: 0 },
+    sealed: { payload: randomBytes(200), keyId: TEST_KEY, keyEpoch: { erasure: 0, loss: 0 }, generation: 0 },
     ...change,
   };
 }

@@ -1,12 +1,12 @@
 /** What several routes of features take and answer. */
 import { Type } from "typebox";
-import { count, nullable, object, shownText, text } from "./schemas.ts";
+import { count, nonEmptyText, nullable, object, shownText } from "./schemas.ts";
 
 export const featureName = Type.String({
   pattern: "^[a-z][a-z0-9_]{0,63}@[1-9][0-9]{0,8}$",
   description: "A version of a feature, `id@version`.",
 });
-export const purpose = text(64, "Purpose, by its id.");
+export const purpose = nonEmptyText(64, "Purpose, by its id.");
 
 export const decision = object({
   decision: count(),

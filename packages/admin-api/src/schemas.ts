@@ -14,7 +14,7 @@ const UUID = "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a
 const TEXT = "^[^\\u0000]+$";
 
 export const uuid = (description: string) => Type.String({ pattern: UUID, description });
-export const text = (maxLength: number, description: string) =>
+export const nonEmptyText = (maxLength: number, description: string) =>
   Type.String({ minLength: 1, maxLength, pattern: TEXT, description });
 export const time = (description: string) => Type.String({ format: "date-time", description });
 export const date = (description: string) => Type.String({ format: "date", description });
@@ -23,8 +23,11 @@ export const count = (description?: string) =>
   Type.Integer({ minimum: 0, ...(description !== undefined && { description }) });
 
 export const eventId = uuid("Id of the event, as the endpoint answered it.");
-export const account = text(256, "Account, as the session verifier names it.");
-export const reason = text(1_000, "Why; recorded in the audit log. At least 8 characters, 4 of them different.");
+export const account = nonEmptyText(256, "Account, as the session verifier names it.");
+export const reason = nonEmptyText(
+  1_000,
+  "Why; recorded in the audit log. At least 8 characters, 4 of them different.",
+);
 /** 3650 days. */
 const MAX_TTL_MS = 315_360_000_000;
 export const ttlMs = Type.Integer({
@@ -38,7 +41,7 @@ export const limit = Type.Optional(
 );
 
 /** Query of a page of a list, and what its answer has next to the rows. */
-export const page = { limit, after: Type.Optional(text(4_096, "`next` of the page before.")) };
+export const page = { limit, after: Type.Optional(nonEmptyText(4_096, "`next` of the page before.")) };
 export const next = nullable(shownText("Continues the list; null at its end."));
 
 export const dryRun = Type.Optional(
@@ -58,13 +61,13 @@ export const category = Type.Enum([...CATEGORIES], { description: "Kind of the c
 export const FIELD_TYPES = ["string", "boolean", "number", "string[]", "number[]"] as const;
 export const SENSITIVITIES = ["low", "medium", "high"] as const;
 
-export const ticket = text(128, "Ticket of another system.");
+export const ticket = nonEmptyText(128, "Ticket of another system.");
 
-export const actionId = text(LIMITS.actionId, "Action id.");
-export const actionType = text(LIMITS.actionType, "Action type.");
-export const sdkVersion = text(LIMITS.sdkVersion, "SDK version.");
-export const sessionId = text(LIMITS.sessionId, "Session id of an account.");
-export const idempotencyKey = text(LIMITS.idempotencyKey, "Idempotency key of an account.");
+export const actionId = nonEmptyText(LIMITS.actionId, "Action id.");
+export const actionType = nonEmptyText(LIMITS.actionType, "Action type.");
+export const sdkVersion = nonEmptyText(LIMITS.sdkVersion, "SDK version.");
+export const sessionId = nonEmptyText(LIMITS.sessionId, "Session id of an account.");
+export const idempotencyKey = nonEmptyText(LIMITS.idempotencyKey, "Idempotency key of an account.");
 
 export const event = object({
   event_id: shownText(),

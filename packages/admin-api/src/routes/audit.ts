@@ -1,6 +1,18 @@
 import { Type } from "typebox";
 import type { Route } from "../route.ts";
-import { account, count, eventId, limit, nullable, object, reason, shownText, text, time, uuid } from "../schemas.ts";
+import {
+  account,
+  count,
+  eventId,
+  limit,
+  nonEmptyText,
+  nullable,
+  object,
+  reason,
+  shownText,
+  time,
+  uuid,
+} from "../schemas.ts";
 
 export const AUDIT_ROUTES = {
   listAudit: {
@@ -16,7 +28,7 @@ export const AUDIT_ROUTES = {
       account: Type.Optional(account),
       event_id: Type.Optional(eventId),
       limit,
-      after: Type.Optional(text(128, "`next` of the page before, which had the same filter.")),
+      after: Type.Optional(nonEmptyText(128, "`next` of the page before, which had the same filter.")),
     }),
     answer: object({
       entries: Type.Array(

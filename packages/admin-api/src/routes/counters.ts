@@ -6,11 +6,11 @@ import {
   count,
   idempotencyKey,
   limit,
+  nonEmptyText,
   nullable,
   object,
   sdkVersion,
   shownText,
-  text,
   time,
 } from "../schemas.ts";
 
@@ -20,7 +20,10 @@ const range = {
   from: Type.Optional(time("Hours from this time on.")),
   to: Type.Optional(time("Hours that begin before this time.")),
 };
-const page = { limit, after: Type.Optional(text(1_024, "`next` of the page before, which had the same filter.")) };
+const page = {
+  limit,
+  after: Type.Optional(nonEmptyText(1_024, "`next` of the page before, which had the same filter.")),
+};
 const next = nullable(shownText("Continues the list; null at its end."));
 
 export const COUNTER_ROUTES = {
@@ -36,7 +39,7 @@ export const COUNTER_ROUTES = {
       ...range,
       platform: Type.Optional(Type.Enum([...PLATFORMS])),
       sdk_version: Type.Optional(sdkVersion),
-      probe: Type.Optional(text(128, "Probe id; `other`: probes that the catalog does not know.")),
+      probe: Type.Optional(nonEmptyText(128, "Probe id; `other`: probes that the catalog does not know.")),
       ...page,
     }),
     answer: object({
@@ -66,7 +69,7 @@ export const COUNTER_ROUTES = {
     access: "read",
     query: object({
       ...range,
-      problem: Type.Optional(text(64, "Code of the problem.")),
+      problem: Type.Optional(nonEmptyText(64, "Code of the problem.")),
       sdk_version: Type.Optional(sdkVersion),
       ...page,
     }),

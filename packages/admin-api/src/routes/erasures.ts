@@ -1,12 +1,23 @@
 import { Type } from "typebox";
 import type { Route } from "../route.ts";
-import { account, actionId, count, dryRun, eventId, nullable, object, reason, shownText, text } from "../schemas.ts";
+import {
+  account,
+  actionId,
+  count,
+  dryRun,
+  eventId,
+  nonEmptyText,
+  nullable,
+  object,
+  reason,
+  shownText,
+} from "../schemas.ts";
 
 const TAG = "Erasures";
 
 const subject = {
   account: Type.Optional(account),
-  purpose: Type.Optional(text(64, "Purpose, by its id; with `account`.")),
+  purpose: Type.Optional(nonEmptyText(64, "Purpose, by its id; with `account`.")),
   action_id: Type.Optional(actionId),
   event_id: Type.Optional(eventId),
 };

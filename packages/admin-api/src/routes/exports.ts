@@ -9,12 +9,12 @@ import {
   date,
   eventId,
   next,
+  nonEmptyText,
   nullable,
   object,
   page,
   reason,
   shownText,
-  text,
   time,
   uuid,
 } from "../schemas.ts";
@@ -38,7 +38,7 @@ const labels = object({
   format: Type.Enum(["csv", "jsonl"]),
   text: Type.String({ minLength: 1, maxLength: MAX_LABELS_BYTES, description: "The content of the label file." }),
 });
-const recipient = text(256, "Who gets the file.");
+const recipient = nonEmptyText(256, "Who gets the file.");
 const expiresOn = date("When the recipient deletes the file; after today.");
 const exportId = uuid("Id of the export.");
 const sha256 = shownText("SHA-256 in hexadecimal.");

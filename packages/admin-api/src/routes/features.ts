@@ -8,11 +8,11 @@ import {
   dryRun,
   eventId,
   limit,
+  nonEmptyText,
   nullable,
   object,
   reason,
   shownText,
-  text,
   uuid,
 } from "../schemas.ts";
 
@@ -78,9 +78,9 @@ const featuresOfEvent = object({
 
 const bundles = Type.Array(
   object({
-    id: text(64, "Id of the feature."),
+    id: nonEmptyText(64, "Id of the feature."),
     version: Type.Integer({ minimum: 1, maximum: 999_999_999 }),
-    hash: text(64, "SHA-256 of the identity, in hexadecimal."),
+    hash: nonEmptyText(64, "SHA-256 of the identity, in hexadecimal."),
     text: Type.String({ minLength: 1, maxLength: 1_048_576, description: "The program." }),
     manifest: Type.Unknown({ description: "The manifest." }),
     fixtures: Type.Optional(Type.Unknown({ description: "The content of its file of fixtures." })),

@@ -7,17 +7,17 @@ import {
   date,
   dryRun,
   eventId,
+  nonEmptyText,
   nullable,
   object,
   reason,
   shownText,
-  text,
   uuid,
 } from "../schemas.ts";
 
 const TAG = "Holds";
 
-const approver = text(256, "Who decided it.");
+const approver = nonEmptyText(256, "Who decided it.");
 const reviewOn = date("Date of the next review.");
 const byId = { params: object({ hold_id: uuid("Id of the hold.") }) };
 const change = { ...GOVERNANCE_CHANGE, tag: TAG } as const;

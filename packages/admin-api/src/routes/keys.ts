@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { GOVERNANCE_CHANGE, type Route } from "../route.ts";
-import { count, dryRun, object, reason, shownText, text } from "../schemas.ts";
+import { count, dryRun, nonEmptyText, object, reason, shownText } from "../schemas.ts";
 
 const TAG = "Keys";
 
@@ -51,7 +51,7 @@ export const KEY_ROUTES = {
     operation: "key.destroy",
     breakGlass: true,
     recentSignIn: true,
-    params: object({ version: text(256, "Version, as the list shows it.") }),
+    params: object({ version: nonEmptyText(256, "Version, as the list shows it.") }),
     body: object({ dry_run: dryRun }),
     answer: object({ version: shownText() }),
     problems: ["not-found", "state-conflict"],

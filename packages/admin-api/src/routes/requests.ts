@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { GOVERNANCE_CHANGE, type Route } from "../route.ts";
-import { account, count, dryRun, nullable, object, reason, shownText, text, time, uuid } from "../schemas.ts";
+import { account, count, dryRun, nonEmptyText, nullable, object, reason, shownText, time, uuid } from "../schemas.ts";
 
 const TAG = "Requests of data subjects";
 
@@ -10,7 +10,7 @@ const kind = Type.Enum(["access", "rectification", "erasure", "restriction", "po
 const outcome = Type.Enum(["done", "partly", "refused"], {
   description: "`partly`: a hold keeps a part of what was to be erased.",
 });
-const identity = Type.Optional(text(1_000, "How the identity was verified."));
+const identity = Type.Optional(nonEmptyText(1_000, "How the identity was verified."));
 
 const row = {
   request_id: shownText(),

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { GOVERNANCE_CHANGE, type Route } from "../route.ts";
-import { account, count, date, dryRun, nullable, object, reason, shownText, text, uuid } from "../schemas.ts";
+import { account, count, date, dryRun, nonEmptyText, nullable, object, reason, shownText, uuid } from "../schemas.ts";
 
 const TAG = "Restrictions";
 
@@ -47,9 +47,9 @@ export const RESTRICTION_ROUTES = {
     body: object({
       account,
       article,
-      purpose: Type.Optional(text(64, "Purpose, by its id: only the events of this purpose.")),
+      purpose: Type.Optional(nonEmptyText(64, "Purpose, by its id: only the events of this purpose.")),
       reason,
-      approver: Type.Optional(text(256, "Who decided it.")),
+      approver: Type.Optional(nonEmptyText(256, "Who decided it.")),
       request_id: Type.Optional(uuid("The open request of the account that asks for it.")),
       dry_run: dryRun,
     }),

@@ -2,7 +2,7 @@
 import { Agent } from "node:http";
 import { beforeAll, describe, expect, test } from "vitest";
 import { authorized, send, transport } from "../support/client.ts";
-import { CommandScene, TIME } from "../support/command-scene.ts";
+import { CommandScene, PRINTED_TIME } from "../support/command-scene.ts";
 import type { Credentials } from "../support/server.ts";
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
@@ -136,7 +136,7 @@ describe("drs event", () => {
       platform: "android",
       app_version: "7.1.0",
       collected_at: collectedAt.toISOString().replace("Z", "000Z"),
-      received_at: expect.stringMatching(TIME) as string,
+      received_at: expect.stringMatching(PRINTED_TIME) as string,
       held: false,
       restricted: false,
     });

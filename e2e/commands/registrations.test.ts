@@ -1,7 +1,7 @@
 /** Tests of tokens and actions: they are issued or registered, listed, and rejected after their revocation. */
 import { describe, expect, test } from "vitest";
 import { runWithBreakGlass, type Printed } from "../support/command.ts";
-import { CommandScene, TIME } from "../support/command-scene.ts";
+import { CommandScene, PRINTED_TIME } from "../support/command-scene.ts";
 import { until } from "../support/embedded.ts";
 import type { Credentials } from "../support/server.ts";
 
@@ -33,7 +33,7 @@ describe("tokens", () => {
     await until(async () => (await post(who)).status === 401);
     expect(Date.now() - revoked).toBeLessThan(6_500);
     expect(await object("token", "list", "--account", "tokens")).toMatchObject({
-      revoked_at: expect.stringMatching(TIME) as string,
+      revoked_at: expect.stringMatching(PRINTED_TIME) as string,
     });
     expect((await drs("token", "revoke", issued["token_id"] as string)).code).toBe(1);
     const audit = await listed("audit", "list", "--account", "tokens", "--limit", "0");
@@ -69,7 +69,7 @@ describe("actions", () => {
       action_type: "payment",
       account: "actions",
       session_id: "s",
-      expires_at: expect.stringMatching(TIME) as string,
+      expires_at: expect.stringMatching(PRINTED_TIME) as string,
     });
     expect(Math.abs(Date.parse(registered["expires_at"] as string) - Date.now() - 900_000)).toBeLessThan(10_000);
     expect(await register("--id", "order-1", "--session", "s", "--ttl", "2h")).toEqual(first);
@@ -113,6 +113,6 @@ describe("actions", () => {
     const again = ["action", "register", "--account", "one", "--type", "payment", "--id", actionId as string];
     expect(await drs(...again)).toMatchObject({ code: 1, stderr: expect.stringContaining("revoked") as string });
     const row = (await listed("action", "list", "--account", "one")).find((action) => action["action_id"] === actionId);
-    expect(row).toMatchObject({ action_type: "payment", revoked_at: expect.stringMatching(TIME) as string });
+    expect(row).toMatchObject({ action_type: "payment", revoked_at: expect.stringMatching(PRINTED_TIME) as string });
   });
 });

@@ -8,7 +8,7 @@ import { requireKeys } from "../../packages/server/src/lifecycle/recovery/instal
 import { expire } from "../../packages/server/src/lifecycle/retention/expire.ts";
 import { connectAsOwner } from "../support/database.ts";
 import { until } from "../support/embedded.ts";
-import { HoldScene, WHY } from "../support/hold-scene.ts";
+import { HoldScene, HOLD_OPTIONS } from "../support/hold-scene.ts";
 import type { PastEvent } from "../support/past-event.ts";
 import { startServer } from "../support/server.ts";
 import { rounds } from "../support/soak.ts";
@@ -23,7 +23,7 @@ describe("expiry and a hold of the same events", () => {
       const [, added] = await Promise.all([
         drs("retention", "run"),
         new Promise((resolve) => setTimeout(resolve, round * 3)).then(() =>
-          drs("hold", "add", "--event", event.eventId, ...WHY),
+          drs("hold", "add", "--event", event.eventId, ...HOLD_OPTIONS),
         ),
       ]);
       await run();

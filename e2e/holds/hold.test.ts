@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { objects, type Printed } from "../support/command.ts";
 import { until } from "../support/embedded.ts";
-import { HoldScene, WHY } from "../support/hold-scene.ts";
+import { HoldScene, HOLD_OPTIONS } from "../support/hold-scene.ts";
 import type { PastEvent } from "../support/past-event.ts";
 
 const DAY_MS = 86_400_000;
@@ -72,7 +72,7 @@ describe("a hold", () => {
 
   test("on an account that is known can be placed before its first event", async () => {
     const account = newAccount();
-    expect(await drs("hold", "add", "--account", account, ...WHY)).toMatchObject({ code: 1, stdout: "" });
+    expect(await drs("hold", "add", "--account", account, ...HOLD_OPTIONS)).toMatchObject({ code: 1, stdout: "" });
     await drs("token", "issue", "--account", account);
     await hold("--account", account);
     const event = await expired({ account });
@@ -228,8 +228,8 @@ test("a serving connection can't place or lift a hold, nor delete a copy", async
 });
 
 test.each([
-  ["nothing", WHY],
-  ["two things", ["--account", "a", "--action", "b", ...WHY]],
+  ["nothing", HOLD_OPTIONS],
+  ["two things", ["--account", "a", "--action", "b", ...HOLD_OPTIONS]],
   ["no reason", ["--account", "a", "--approver", "x", "--review", "2999-01-31"]],
   ["a review in the past", ["--account", "a", "--reason", "r", "--approver", "x", "--review", "2020-01-31"]],
   ["a review that is no date", ["--account", "a", "--reason", "r", "--approver", "x", "--review", "2999-02-30"]],
@@ -241,14 +241,14 @@ test.each([
   ["--action", "nowhere"],
   ["--event", "0190a0b0-0000-7000-8000-000000000000"],
 ])("a hold on an unknown subject (%s) is rejected", async (option, value) => {
-  const refused = await drs("hold", "add", option, value, ...WHY);
+  const refused = await drs("hold", "add", option, value, ...HOLD_OPTIONS);
   expect(refused).toMatchObject({ code: 1, stdout: "" });
   expect(refused.stderr).toContain("Nothing is known");
 });
 
 test("a dry run of hold add places no hold", async () => {
   const event = await expired({ account: newAccount() });
-  const tried = await drs("hold", "add", "--event", event.eventId, ...WHY, "--dry-run", "--json");
+  const tried = await drs("hold", "add", "--event", event.eventId, ...HOLD_OPTIONS, "--dry-run", "--json");
   expect(objects(tried.stdout)[0]).toMatchObject({ events: 1, dry_run: true });
   expect((await holds()).filter(({ lifted_at }) => lifted_at === null)).toEqual([]);
 });

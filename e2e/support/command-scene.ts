@@ -84,4 +84,4 @@ export class CommandScene {
 }
 
 /** The form in which commands print a time. */
-export const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+export const PRINTED_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;

@@ -8,7 +8,7 @@ import { type EventIn, Past, type PastEvent } from "./past-event.ts";
 import { SystemScene } from "./system-scene.ts";
 import { advanceClock } from "./test-clock.ts";
 
-export const WHY = ["--reason", "dispute", "--approver", "J. Doe", "--review", "2999-01-31"];
+export const HOLD_OPTIONS = ["--reason", "dispute", "--approver", "J. Doe", "--review", "2999-01-31"];
 
 /**
  * A server with holds. A test file creates it at its top; its hooks open and close everything, and lift each hold at
@@ -52,7 +52,7 @@ export class HoldScene extends SystemScene {
 
   /** @returns the id of the hold. */
   readonly hold = async (...subject: readonly string[]): Promise<string> => {
-    const { code, stdout, stderr } = await this.drs("hold", "add", ...subject, ...WHY, "--json");
+    const { code, stdout, stderr } = await this.drs("hold", "add", ...subject, ...HOLD_OPTIONS, "--json");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     return String(objects(stdout)[0]?.["hold_id"]);
   };

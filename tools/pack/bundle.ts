@@ -14,7 +14,11 @@ const FORMATS = [
 ] as const;
 
 /** Writes one file for each entry and format. Each format has its own declarations, and contains the contract. */
-export async function buildBundle(source: string, target: string, manifest: Manifest): Promise<Partial<Manifest>> {
+export async function buildPackageFiles(
+  source: string,
+  target: string,
+  manifest: Manifest,
+): Promise<Partial<Manifest>> {
   const platformFiles = platformFilesOf(source);
   const entries = Object.entries(manifest.exports).filter(([, file]) => file.endsWith(".ts"));
   const entryNameOf = (entry: string): string => (entry === "." ? "index" : entry.slice(2));

@@ -13,7 +13,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { buildBundle } from "./bundle.ts";
+import { buildPackageFiles } from "./bundle.ts";
 import { destinationProblem } from "./destination.ts";
 import { type Manifest, ROOT } from "./manifest.ts";
 import { buildTree } from "./tree.ts";
@@ -23,8 +23,8 @@ const PACKAGES = {
   "admin-api": buildTree,
   features: buildTree,
   server: buildTree,
-  "host-client": buildBundle,
-  "react-native": buildBundle,
+  "host-client": buildPackageFiles,
+  "react-native": buildPackageFiles,
 } as const;
 
 type PackageName = keyof typeof PACKAGES;

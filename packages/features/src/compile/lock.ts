@@ -16,10 +16,10 @@ type Feature = Pick<Bundle, "id" | "version" | "hash">;
 
 const nameOf = ({ id, version }: Pick<Feature, "id" | "version">): string => `${id}@${version}`;
 
-export type ReadLock =
+export type LockFileResult =
   { readonly ok: true; readonly locked: readonly LockedFeature[] } | { readonly ok: false; readonly problem: string };
 
-export function readLockFile(file: string): ReadLock {
+export function readLockFile(file: string): LockFileResult {
   const name = basename(file);
   if (!existsSync(file)) return { ok: false, problem: `no ${name}: run \`drs feature lock\`` };
   try {

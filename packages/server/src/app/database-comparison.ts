@@ -1,4 +1,4 @@
-import { hasCode, isOfArea } from "../errors/operator-error.ts";
+import { hasCode, hasCodeOfArea } from "../errors/operator-error.ts";
 import type { Dependency } from "../dependencies/dependencies.ts";
 import type { OnError } from "../ports.ts";
 import type { Replayed } from "../lifecycle/recovery/replay-journal.ts";
@@ -76,7 +76,8 @@ export class DatabaseComparison {
       const { erasures, holdOrders, restrictionOrders } = await replay();
       this.#isReplaced ||= erasures + holdOrders + restrictionOrders > 0;
     } catch (error) {
-      if (isOfArea(error, "journal") || hasCode(error, "key-store-outdated")) database.report("behind", error.message);
+      if (hasCodeOfArea(error, "journal") || hasCode(error, "key-store-outdated"))
+        database.report("behind", error.message);
       throw error;
     }
     if (this.#isReplaced) await forget();

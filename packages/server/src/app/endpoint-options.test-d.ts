@@ -1,5 +1,5 @@
 import type { Settings } from "../config/options.ts";
-import type { Path, Values } from "../config/settings.ts";
+import type { Path, SettingValues } from "../config/settings.ts";
 import type { ActionRegistry, SessionVerifier } from "../ports.ts";
 import { type EndpointOptions, optionsFromEnvironment } from "./endpoint-options.ts";
 
@@ -66,7 +66,7 @@ type Input<T> = T extends Buffer ? Uint8Array : T;
 type Option = Exclude<Path, `service.${string}`>;
 
 type Departing = {
-  [P in Option]: Same<Member<Settings, P>, Input<NonNullable<Values[P]>>> extends true ? never : P;
+  [P in Option]: Same<Member<Settings, P>, Input<NonNullable<SettingValues[P]>>> extends true ? never : P;
 }[Option];
 
 /** Each member of the generated interface has the type that its setting declares. */

@@ -33,7 +33,7 @@ export interface System extends Installation {
   close(): Promise<void>;
 }
 
-export interface OpenOptions {
+export interface OpenSystemOptions {
   readonly clock: Clock;
   readonly asServer: boolean;
   /** Whether an outdated schema is migrated, which only a worker can do. Default: true. */
@@ -50,7 +50,7 @@ export interface OpenOptions {
   readonly onError: OnError;
 }
 
-export async function openSystem(config: Config, options: OpenOptions): Promise<System> {
+export async function openSystem(config: Config, options: OpenSystemOptions): Promise<System> {
   const {
     surfaces = SERVED_SURFACES,
     supervisedWith,

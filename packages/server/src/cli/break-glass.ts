@@ -39,7 +39,11 @@ export const mayBreakGlass = (id: RouteId, { dry_run }: { readonly dry_run?: unk
   routeOf(id).breakGlass !== undefined && dry_run !== true;
 
 /** The same rule for each call of a command on the database. @throws wrong-usage */
-export function requireBroken({ isBreakGlass = false, ...context }: Context, id: RouteId, input: object): void {
+export function requireBreakGlassForCall(
+  { isBreakGlass = false, ...context }: Context,
+  id: RouteId,
+  input: object,
+): void {
   const isDenied = !isBreakGlass && routeOf(id).breakGlass === true && mayBreakGlass(id, input);
   // guard(drop): what reads payloads or destroys data needs --break-glass
   // fails: e2e/break-glass.test.ts › no call

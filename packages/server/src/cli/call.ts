@@ -18,7 +18,7 @@ import { writeAudit } from "../audit/audit.ts";
 import { isOperatorErrorCode } from "../errors/codes.ts";
 import { hasCode, OperatorError } from "../errors/operator-error.ts";
 import { agentOf as agentOfCaller, type Caller } from "../identity/caller.ts";
-import { mayBreakGlass, signBreakGlassCheckpoint, requireBroken } from "./break-glass.ts";
+import { mayBreakGlass, signBreakGlassCheckpoint, requireBreakGlassForCall } from "./break-glass.ts";
 import { agentOf, type Context, escapeInLines, withConnection } from "./context.ts";
 import { findLogin, type Login } from "./login.ts";
 
@@ -60,7 +60,7 @@ function onDatabase(context: Context, ports: AdminPorts): Call {
   const caller: Caller = { ...agent, person: agent.actor, roles: [] };
   return async <Id extends RouteId>(id: Id, input: Input<Id>): Promise<Answer<Id>> => {
     const operation = OPERATIONS[id] as (call: OperationCall<Id>) => Promise<OperationResult<Id>>;
-    requireBroken(context, id, input as object);
+    requireBreakGlassForCall(context, id, input as object);
     let isRefused = false;
     try {
       const { answer, audit } = await operation({ ports, caller, scope: "full", input }).catch((error: unknown) => {

@@ -7,7 +7,7 @@ import { account, count, example, name, ticket, uuid } from "./options.ts";
 import { type PageOptions, printList } from "./pages.ts";
 import { reasonReader } from "./reason.ts";
 
-interface OpenOptions {
+interface OpenCaseOptions {
   readonly category: (typeof CATEGORIES)[number];
   readonly reason: string;
   readonly ticket?: string;
@@ -36,7 +36,7 @@ export function caseCommand(context: Context): Command {
       "after",
       example('drs case open --account customer-1 --category dispute --reason "dispute 4711" --ticket T-1 --json'),
     )
-    .action(async (options: OpenOptions, self: Command) => {
+    .action(async (options: OpenCaseOptions, self: Command) => {
       const covered = coveredBy(options);
       if (!covered) return self.error("error: a case covers --account, --account and --action, or --event");
       const { category, reason, ticket: of } = options;
@@ -86,7 +86,7 @@ export function caseCommand(context: Context): Command {
 type Covered = Pick<Input<"openCase">, "account" | "action_id" | "event_id">;
 
 /** @returns `undefined` where the options name none, or more than one. */
-function coveredBy({ account: of, action, event }: OpenOptions): Covered | undefined {
+function coveredBy({ account: of, action, event }: OpenCaseOptions): Covered | undefined {
   if (event !== undefined) return of === undefined && action === undefined ? { event_id: event } : undefined;
   return of === undefined ? undefined : { account: of, ...(action !== undefined && { action_id: action }) };
 }

@@ -1,6 +1,6 @@
 import type { Writable } from "node:stream";
 import { pino } from "pino";
-import { isOfArea } from "../errors/operator-error.ts";
+import { hasCodeOfArea } from "../errors/operator-error.ts";
 import type { Config, Environment } from "../config/config.ts";
 import { CloseStack } from "../app/close-stack.ts";
 import { type Access, connect, type OpenConnection, requireOwner } from "../app/connect.ts";
@@ -90,7 +90,7 @@ export async function withCloseStack<T>(
   const logger = pino({ level: level === "silent" ? "silent" : "error" }, stderr as never);
   const log = createErrorLog(logger);
   const onError: OnError = (error, operation) => {
-    if (!isOfArea(error, "embedded-postgres")) log(error, operation);
+    if (!hasCodeOfArea(error, "embedded-postgres")) log(error, operation);
   };
   await using opened = new CloseStack(onError);
   return await work(opened, onError);

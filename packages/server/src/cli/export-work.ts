@@ -12,7 +12,7 @@ import {
 import type { Installation } from "../app/open-installation.ts";
 import { OperatorError } from "../errors/operator-error.ts";
 import type { LabelSource } from "../exports/check-labels.ts";
-import { hashOf, manifestOf, writeExport } from "../exports/export-file.ts";
+import { hashOf, manifestPathOf, writeExport } from "../exports/export-file.ts";
 import type { ExportPart } from "../exports/export-parts.ts";
 import {
   type ExportPorts,
@@ -220,7 +220,7 @@ async function textOf({ path, bytes, format }: LabelFile): Promise<Input<"export
 
 async function unusedFile({ directory }: Context, file: string): Promise<string> {
   const path = resolve(directory, file);
-  for (const one of [path, manifestOf(path)]) {
+  for (const one of [path, manifestPathOf(path)]) {
     const found = await stat(one).catch(() => undefined);
     if (found) throw new OperatorError("output-failed", `${one} is already there: name another file`);
   }
@@ -228,7 +228,7 @@ async function unusedFile({ directory }: Context, file: string): Promise<string>
 }
 
 async function exportOf(path: string): Promise<string> {
-  const text = await readFile(manifestOf(path), "utf8").catch(() => "");
+  const text = await readFile(manifestPathOf(path), "utf8").catch(() => "");
   let id: unknown;
   try {
     id = (JSON.parse(text) as { readonly export_id?: unknown } | null)?.export_id;
@@ -236,5 +236,8 @@ async function exportOf(path: string): Promise<string> {
     id = undefined;
   }
   if (typeof id === "string" && /^[\da-f-]{36}$/.test(id)) return id;
-  throw new OperatorError("input-invalid", `${manifestOf(path)} is no manifest: without it, an export is not whole`);
+  throw new OperatorError(
+    "input-invalid",
+    `${manifestPathOf(path)} is no manifest: without it, an export is not whole`,
+  );
 }

@@ -2,7 +2,7 @@ import { Command, Option } from "commander";
 import { inspectSchema, migrateSchema } from "../app/connect.ts";
 import { openInstallation } from "../app/open-installation.ts";
 import { hasSecrets } from "../lifecycle/recovery/installation.ts";
-import { isUpToDate, type LoginRole, namesOf, scriptOf } from "../postgres/migrate.ts";
+import { isUpToDate, type LoginRole, namesOf, migrationScriptOf } from "../postgres/migrate.ts";
 import { OperatorError } from "../errors/operator-error.ts";
 import { type Context, loadConfig, openConnection, print, printJson, withCloseStack } from "./context.ts";
 import { example } from "./options.ts";
@@ -73,5 +73,5 @@ async function printScript(context: Context, options: MigrateOptions): Promise<v
   const config = loadConfig(context);
   const state = await withCloseStack(context, config, (opened, onError) => inspectSchema(config, onError, opened));
   if (!isUpToDate(state.pending))
-    context.stdout.write(scriptOf(state.pending, [...state.logins, ...loginsOf(options)]));
+    context.stdout.write(migrationScriptOf(state.pending, [...state.logins, ...loginsOf(options)]));
 }

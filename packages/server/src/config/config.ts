@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { conflicts } from "./rules.ts";
 import type { Settings } from "./options.ts";
-import { OPTION_PATHS, type Path, PATHS, settingOf, type Values } from "./settings.ts";
+import { OPTION_PATHS, type Path, PATHS, settingOf, type SettingValues } from "./settings.ts";
 import { attempt, describeName, type OwnMembers, membersOf } from "./members.ts";
 import { path as pathKind, type Result } from "./values.ts";
 
@@ -16,7 +16,7 @@ type Nested<Flat> = {
  * The effective configuration. It is immutable, its values are typed and respect all rules, and its folders are
  * absolute.
  */
-export interface Config extends Nested<Values> {
+export interface Config extends Nested<SettingValues> {
   /** Whether the database is the embedded PostgreSQL. */
   readonly embedded: boolean;
 }
@@ -135,11 +135,11 @@ function resolveConfig(
     if ("problem" in result) problems.push(`${nameOf(path)} ${result.problem}`);
     else values[path] = result.value;
   }
-  const valid = values as Partial<Values>;
+  const valid = values as Partial<SettingValues>;
   problems.push(...conflicts({ isSet: (path) => choices.has(path), values: valid, nameOf, directory }));
   return problems.length > 0
     ? { ok: false, problems }
-    : { ok: true, config: withDefaultFolders(valid as Values, directory) };
+    : { ok: true, config: withDefaultFolders(valid as SettingValues, directory) };
 }
 
 function defaultOf(path: Path): Result<unknown> {
@@ -147,11 +147,11 @@ function defaultOf(path: Path): Result<unknown> {
   return fallback === undefined ? { value: undefined } : kind.read(fallback);
 }
 
-function withDefaultFolders(values: Values, directory: string): Config {
+function withDefaultFolders(values: SettingValues, directory: string): Config {
   const embedded = values["database.url"] === undefined;
   const folder = (chosen: string | undefined, other: string | undefined, fallback: string): string | undefined =>
     chosen ?? (embedded && other === undefined ? fallback : undefined);
-  const effective: Values = {
+  const effective: SettingValues = {
     ...values,
     "keys.directory": folder(values["keys.directory"], values["keys.databaseUrl"], "./.keys"),
     "journal.directory": folder(values["journal.directory"], values["journal.databaseUrl"], "./.erasures"),
@@ -187,11 +187,11 @@ function freeze<T>(value: T): T {
  * Reads one setting of an environment whose other variables may have problems. If the setting itself has a problem, the
  * result is the default.
  */
-export function readSetting<P extends Path>(path: P, environment: Environment): Values[P] {
+export function readSetting<P extends Path>(path: P, environment: Environment): SettingValues[P] {
   const { variable, kind } = settingOf(path);
   const text = environment[variable];
   const result = text === undefined ? defaultOf(path) : kind.read(text);
-  return ("value" in result ? result : (defaultOf(path) as { value: unknown })).value as Values[P];
+  return ("value" in result ? result : (defaultOf(path) as { value: unknown })).value as SettingValues[P];
 }
 
 /** A setting as a person sees it. */
@@ -220,5 +220,5 @@ function formatted(value: unknown): string {
   return Array.isArray(value) ? value.join(",") : typeof value === "string" ? value : JSON.stringify(value);
 }
 
-export const valueAt = <P extends Path>(config: Config, path: P): Values[P] =>
-  path.split(".").reduce<unknown>((group, name) => (group as Group)[name], config) as Values[P];
+export const valueAt = <P extends Path>(config: Config, path: P): SettingValues[P] =>
+  path.split(".").reduce<unknown>((group, name) => (group as Group)[name], config) as SettingValues[P];

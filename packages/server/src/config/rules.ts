@@ -1,7 +1,7 @@
 /** Rules between settings, over the paths of options. */
 import { isIP } from "node:net";
 import { resolve, sep } from "node:path";
-import { type Path, PATHS, type Values } from "./settings.ts";
+import { type Path, PATHS, type SettingValues } from "./settings.ts";
 
 /** The settings that give a key-encryption key. */
 export const KEY_SOURCES = [
@@ -60,7 +60,7 @@ export interface Choices {
   /** A setting whose value has a problem is set, too. */
   readonly isSet: (path: Path) => boolean;
   /** The valid values, and the defaults of settings that are not set. */
-  readonly values: Partial<Values>;
+  readonly values: Partial<SettingValues>;
   /** The name of a setting in messages: its option or its variable. */
   readonly nameOf: (path: Path) => string;
   /** The directory that relative paths start from. */

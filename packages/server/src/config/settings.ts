@@ -490,7 +490,7 @@ export const OPTION_PATHS: readonly Path[] = PATHS.filter((path) => !path.starts
 export const settingOf = (path: Path): Setting<unknown> => SETTINGS[path];
 
 /** The values by path: `undefined` only where a setting has no fallback. */
-export type Values = {
+export type SettingValues = {
   readonly [P in Path]: (typeof SETTINGS)[P] extends { kind: Kind<infer T>; fallback: string }
     ? T
     : (typeof SETTINGS)[P] extends { kind: Kind<infer T> }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { OPERATOR_ERRORS, type OperatorErrorCode } from "./codes.ts";
-import { hasCode, isOfArea, OperatorError } from "./operator-error.ts";
+import { hasCode, hasCodeOfArea, OperatorError } from "./operator-error.ts";
 
 const SOURCE = join(import.meta.dirname, "..");
 const IS_TEST = /\.(test|fixture|contract)\.ts$/;
@@ -40,8 +40,8 @@ describe("an OperatorError", () => {
     const error: unknown = new OperatorError("journal-missing", "x");
     expect(hasCode(error, "journal-damaged", "journal-missing")).toBe(true);
     expect(hasCode(error, "journal-damaged")).toBe(false);
-    expect(isOfArea(error, "journal")).toBe(true);
-    expect(isOfArea(error, "embedded-postgres")).toBe(false);
+    expect(hasCodeOfArea(error, "journal")).toBe(true);
+    expect(hasCodeOfArea(error, "embedded-postgres")).toBe(false);
     expect(hasCode(Object.assign(new Error("x"), { code: "journal-missing" }), "journal-missing")).toBe(false);
   });
 });

@@ -44,7 +44,7 @@ export function hasCode<Code extends OperatorErrorCode>(
 type CodeOf<Area extends string> = Extract<OperatorErrorCode, `${Area}-${string}`>;
 
 /** Whether an error has any code of an area. */
-export function isOfArea<Area extends "embedded-postgres" | "journal">(
+export function hasCodeOfArea<Area extends "embedded-postgres" | "journal">(
   error: unknown,
   area: Area,
 ): error is OperatorError<CodeOf<Area>> {

@@ -13,7 +13,7 @@ export interface ExportSink {
   finish(): Promise<void>;
 }
 
-export const manifestOf = (path: string): string => `${path}.manifest.json`;
+export const manifestPathOf = (path: string): string => `${path}.manifest.json`;
 
 /**
  * Writes the file of an export, and its manifest when the file is durable.
@@ -39,7 +39,7 @@ export async function writeExport<Manifest extends ExportManifest>(
     }
     throw notWhole();
   });
-  await writeExclusively(manifestOf(path), Buffer.from(`${JSON.stringify(written, undefined, 2)}\n`));
+  await writeExclusively(manifestPathOf(path), Buffer.from(`${JSON.stringify(written, undefined, 2)}\n`));
   return written;
 }
 

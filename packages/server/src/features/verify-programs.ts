@@ -2,7 +2,7 @@
 import type { Executor } from "../postgres/executor.ts";
 import { type FeatureName, findBundles, findFixtures } from "./decisions.ts";
 
-export interface VerifiedProgram {
+export interface ProgramVerification {
   readonly feature: FeatureName;
   /** Results that were computed on each engine; 0 where no fixtures were proposed. */
   readonly cases: number;
@@ -12,12 +12,12 @@ export interface VerifiedProgram {
 export async function verifyPrograms(
   executor: Executor,
   names: readonly FeatureName[],
-): Promise<readonly VerifiedProgram[]> {
+): Promise<readonly ProgramVerification[]> {
   const bundles = await findBundles(executor, names);
   const fixtures = await findFixtures(executor, names);
   // The second engine is loaded by this command only.
   const { checkArchived } = await import("@device-risk-signals/features/archived");
-  const verified: VerifiedProgram[] = [];
+  const verified: ProgramVerification[] = [];
   for (const [index, bundle] of bundles.entries()) {
     const feature = names[index] as FeatureName;
     const archived = fixtures.get(feature);

@@ -28,7 +28,7 @@ const INSERT_TOKEN = sql(
   ["bytea", "uuid", "text", "text[]", "bool", "timestamptz", "timestamptz", "text?"],
 );
 
-export interface WantedAdminToken {
+export interface NewAdminToken {
   readonly person: string;
   readonly roles: readonly Role[];
   readonly ttlMs: number;
@@ -42,7 +42,7 @@ export interface WantedAdminToken {
 export async function issueAdminToken(
   owner: OwnerTransaction,
   clock: Clock,
-  { person, roles, ttlMs, isInitial = false, obtainedBy }: WantedAdminToken,
+  { person, roles, ttlMs, isInitial = false, obtainedBy }: NewAdminToken,
 ): Promise<IssuedAdminToken> {
   const token = `drs_adm_${randomBytes(32).toString("base64url")}`;
   const tokenId = randomUUID();

@@ -1,7 +1,7 @@
 import { createSecretKey, randomBytes, randomInt, randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { hasCode, isOfArea } from "../errors/operator-error.ts";
+import { hasCode, hasCodeOfArea } from "../errors/operator-error.ts";
 import { compareEntries, type KnownEntry, readChain } from "./chain.ts";
 import { EntryCodec } from "./entry-codec.ts";
 import { digestOf, type JournalEntry, NO_ENTRY } from "./journal.ts";
@@ -78,7 +78,7 @@ const damageOf = (written: Written): Promise<number | undefined> =>
     (error: unknown) => {
       if (hasCode(error, "journal-damaged")) return error.detail.sequence;
       // A text with a changed installation is read as that of another installation.
-      if (isOfArea(error, "journal")) return Number(/entry (\d+) /.exec(error.message)?.[1]);
+      if (hasCodeOfArea(error, "journal")) return Number(/entry (\d+) /.exec(error.message)?.[1]);
       throw error;
     },
   );

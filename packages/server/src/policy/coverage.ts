@@ -7,7 +7,7 @@ import { SENSITIVITIES, type Sensitivity } from "./policy.ts";
  * Finds the probes and fields of an event that a purpose does not cover, one at a time, as JSON Pointers into the
  * request.
  */
-export type Coverage = (probes: EventProbes) => Iterable<string>;
+export type FindUncovered = (probes: EventProbes) => Iterable<string>;
 
 const catalog = new Map(CATALOG.map((probe) => [probe.id, probe]));
 
@@ -16,7 +16,7 @@ const catalog = new Map(CATALOG.map((probe) => [probe.id, probe]));
  * @param highest the most telling field covered. A field that the catalog does not know may be any.
  * @returns `undefined` where everything is covered.
  */
-export function coverageOf(probes: readonly string[] | null, highest: Sensitivity | null): Coverage | undefined {
+export function coverageOf(probes: readonly string[] | null, highest: Sensitivity | null): FindUncovered | undefined {
   if (!probes && (highest === null || highest === "high")) return undefined;
   const named = probes && new Set(probes);
   const covers = fieldCoverageOf(highest);
@@ -33,17 +33,17 @@ export function coverageOf(probes: readonly string[] | null, highest: Sensitivit
 }
 
 /** Whether a field of a probe is covered. */
-export type FieldCoverage = (probe: string, field: string) => boolean;
+export type CoversField = (probe: string, field: string) => boolean;
 
 /** Decides field by field what `coverageOf` finds in an event. */
-export function coversOf(probes: readonly string[] | null, highest: Sensitivity | null): FieldCoverage {
+export function coversOf(probes: readonly string[] | null, highest: Sensitivity | null): CoversField {
   if (!probes && highest === "high") return () => true;
   const named = probes && new Set(probes);
   const covers = fieldCoverageOf(highest);
   return (probe, field) => (!named || named.has(probe)) && covers(probe, field);
 }
 
-function fieldCoverageOf(highest: Sensitivity | null): FieldCoverage {
+function fieldCoverageOf(highest: Sensitivity | null): CoversField {
   if (highest === null) return () => true;
   return (probe, name) => {
     const known = catalog.get(probe)?.fields ?? {};
@@ -52,7 +52,7 @@ function fieldCoverageOf(highest: Sensitivity | null): FieldCoverage {
   };
 }
 
-function* fieldsBeyond(probe: string, outcome: unknown, covers: FieldCoverage): Iterable<string> {
+function* fieldsBeyond(probe: string, outcome: unknown, covers: CoversField): Iterable<string> {
   const data = (outcome as { data?: object } | null)?.data ?? {};
   for (const name of Object.keys(data)) {
     if (!covers(probe, name)) yield pointerOf(["observations", "probes", probe, "data", name]);

@@ -64,7 +64,7 @@ class Describe implements pg.Submittable {
 }
 
 /** @returns a function that describes statements on the connection. */
-export async function describer(client: pg.Client): Promise<(text: string) => Promise<Described>> {
+export async function createStatementDescriber(client: pg.Client): Promise<(text: string) => Promise<Described>> {
   const { rows } = await client.query<{ oid: number; name: string }>(
     `select t.oid::int, case when t.typelem <> 0 and t.typcategory = 'A' then e.typname || '[]' else t.typname::text end as name
       from pg_type t left join pg_type e on e.oid = t.typelem`,

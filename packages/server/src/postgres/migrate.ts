@@ -146,7 +146,7 @@ export interface LoginRole {
  * The SQL that `migrate` runs to apply pending changes, for a person who applies them.
  * @param logins as for `migrate`.
  */
-export function scriptOf(pending: Schema, logins: readonly LoginRole[]): string {
+export function migrationScriptOf(pending: Schema, logins: readonly LoginRole[]): string {
   const grants = logins.map(grantOf);
   const statements = [...PREPARATION, "begin", ...changesOf(pending), "commit", ...grants];
   return statements.map((text) => `${text.trim().replace(/;$/, "")};\n`).join("\n");

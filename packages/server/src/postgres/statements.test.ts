@@ -11,7 +11,7 @@ import {
 import { postgresKeyStore } from "../crypto/postgres-key-store.ts";
 import { postgresJournal } from "../journal/postgres-journal.ts";
 import { SERVER, sourceFiles } from "../../../../tools/boundaries/imports.ts";
-import { type Described, describer } from "./describe-statement.fixture.ts";
+import { type Described, createStatementDescriber } from "./describe-statement.fixture.ts";
 import { composed, sql, type Statement, STATEMENTS } from "./statement.ts";
 
 const DECLARES = /\/statement\.ts"/;
@@ -24,7 +24,7 @@ beforeAll(async () => {
   database = await sharedDatabase();
   const environment = await database.environment();
   owner = await connectAsOwner(environment);
-  describeStatement = await describer(owner);
+  describeStatement = await createStatementDescriber(owner);
   const options = { connectionString: environment["DRS_DATABASE_URL"] };
   for (const store of [await postgresKeyStore(options), await postgresJournal(options)]) await store.close();
   for (const file of sourceFiles()) {

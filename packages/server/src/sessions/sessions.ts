@@ -2,7 +2,7 @@ import type { Config } from "../config/config.ts";
 import type { Dependencies } from "../dependencies/dependencies.ts";
 import type { Clock, SessionVerifier } from "../ports.ts";
 import type { Executor } from "../postgres/executor.ts";
-import { cachedVerifier, FAIR_SHARE } from "./cached.ts";
+import { cachedVerifier, FAIR_SHARE } from "./cached-verifier.ts";
 import { introspectionVerifier } from "./introspection.ts";
 import { DEFAULT_ALGORITHMS, jwtVerifier } from "./jwt.ts";
 import { isOpaqueToken, opaqueTokenVerifier } from "./opaque-tokens.ts";

@@ -3,8 +3,8 @@ import { type Agent, writeAudit } from "../audit/audit.ts";
 import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
 import { OperatorError } from "../errors/operator-error.ts";
 import {
-  orderRestriction,
-  orderRestrictionLift,
+  placeAndRecordRestriction,
+  liftAndRecordRestriction,
   type RestrictionOrder,
   type RestrictionOrderPorts,
 } from "../lifecycle/restrictions/restriction-orders.ts";
@@ -26,7 +26,7 @@ export interface AuditedRestrictionPorts extends RestrictionOrderPorts {
 
 /**
  * Places a restriction and writes its audit entry.
- * @throws not-found where the account, the purpose or the request is unknown; as `orderRestriction`
+ * @throws not-found where the account, the purpose or the request is unknown; as `placeAndRecordRestriction`
  */
 export async function restrictAccount(
   executor: OwnerTransaction,
@@ -38,7 +38,7 @@ export async function restrictAccount(
   await requireKnown(executor, ports.pseudonymizer, account);
   await requireRequest(executor, asked);
   const purpose = await findPurpose(executor, asked.purpose);
-  const placed = await orderRestriction(executor, ports, { ...asked, purpose, actor: agent.actor });
+  const placed = await placeAndRecordRestriction(executor, ports, { ...asked, purpose, actor: agent.actor });
   const detail = { ...placed, article, purpose: asked.purpose, approver, request_id: requestId };
   const entry = { ...agent, operation: "restriction.add", outcome: "done", account, reason, detail };
   await writeAudit(executor, ports.audit, entry);
@@ -81,7 +81,7 @@ async function findPurpose(executor: Executor, id: string | undefined): Promise<
 
 /**
  * Lifts a restriction and writes its audit entry.
- * @throws not-found where no active restriction has the id; as `orderRestrictionLift`
+ * @throws not-found where no active restriction has the id; as `liftAndRecordRestriction`
  */
 export async function liftAccountRestriction(
   executor: OwnerTransaction,
@@ -90,7 +90,7 @@ export async function liftAccountRestriction(
   lift: Omit<Lift, "actor">,
   agent: Agent,
 ): Promise<LiftedRestriction> {
-  const lifted = await orderRestrictionLift(executor, ports, restrictionId, { ...lift, actor: agent.actor });
+  const lifted = await liftAndRecordRestriction(executor, ports, restrictionId, { ...lift, actor: agent.actor });
   if (!lifted) throw new OperatorError("not-found", `There is no active restriction ${restrictionId}.`);
   const detail = { restriction_id: restrictionId, informed_on: lift.informedOn, events: lifted.events };
   const entry = { ...agent, operation: "restriction.lift", outcome: "done", reason: lift.reason, detail };

@@ -17,7 +17,7 @@ export function tokenOf<Row extends CountRow>(
 }
 
 /** The row that a token identifies. @throws AdminError request-invalid */
-export function rowOf<Row extends CountRow>(token: string, names: readonly (keyof Row & string)[]): Row {
+export function rowOfToken<Row extends CountRow>(token: string, names: readonly (keyof Row & string)[]): Row {
   const values = valuesOf(token);
   const [hour, ...others] = values ?? [];
   if (typeof hour !== "string" || Number.isNaN(Date.parse(hour)) || others.length !== names.length) {

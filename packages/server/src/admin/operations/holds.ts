@@ -3,7 +3,12 @@ import { writeAudit } from "../../audit/audit.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
 import { agentOf } from "../../identity/caller.ts";
 import { type ErasureSubject, subjectMac } from "../../lifecycle/erasure/plan-erasure.ts";
-import { type HoldOrderPorts, orderHold, orderLift, orderReview } from "../../lifecycle/holds/hold-orders.ts";
+import {
+  type HoldOrderPorts,
+  placeAndRecordHold,
+  liftAndRecordHold,
+  reviewAndRecordHold,
+} from "../../lifecycle/holds/hold-orders.ts";
 import { type HoldSubject, listHolds as queryHolds, type NewHold } from "../../lifecycle/holds/holds.ts";
 import type { OwnerTransaction } from "../../postgres/executor.ts";
 import { type Approval, approveByPrivacy } from "./approvals.ts";
@@ -54,7 +59,7 @@ async function order(
   journal: HoldOrderPorts | undefined,
   hold: WantedHold,
 ): Promise<Placed> {
-  const placed = await orderHold(owner, journal, { ...hold, actor: agentOf(caller).actor });
+  const placed = await placeAndRecordHold(owner, journal, { ...hold, actor: agentOf(caller).actor });
   if (placed) return placed;
   throw new OperatorError("not-found", "Nothing is known of this subject: check the spelling.");
 }
@@ -84,7 +89,9 @@ export const reviewHold: Operation<"reviewHold"> = async ({ ports, caller, input
   await inOrder(
     ports,
     async (owner, audit, journal) => {
-      if (!(await orderReview(owner, isTried ? undefined : journal(), hold_id, { reviewOn: review_on, approver })))
+      if (
+        !(await reviewAndRecordHold(owner, isTried ? undefined : journal(), hold_id, { reviewOn: review_on, approver }))
+      )
         throw noHold(hold_id);
       const detail = { hold_id, review_on, approver };
       const entry = { ...agentOf(caller), operation: "hold.review", outcome: "done", detail };
@@ -102,7 +109,7 @@ export const liftHold: Operation<"liftHold"> = async ({ ports, caller, input }) 
   const events_released = await inOrder(
     ports,
     async (owner, audit, journal) => {
-      const events = await orderLift(owner, isTried ? undefined : journal(), hold_id, agent.actor, reason);
+      const events = await liftAndRecordHold(owner, isTried ? undefined : journal(), hold_id, agent.actor, reason);
       if (events === undefined) throw noHold(hold_id);
       const entry = { ...agent, operation: "hold.lift", outcome: "done", reason };
       await writeAudit(owner, audit, { ...entry, detail: { hold_id, events_released: events } });

@@ -63,7 +63,7 @@ async function change(call: OperationCall<"applyPolicy">, policy: Policy): Promi
   await requireRecovered(installation);
   const approval = await approvalOf(call, policy);
   const confirm = async (owner: Transaction, events: number): Promise<void> => {
-    requireBrokenGlass(call, events);
+    requireBreakGlassToExpire(call, events);
     await approval.confirm(owner, events);
   };
   return inOwnerTransaction(ports.administration, (owner) =>
@@ -87,7 +87,7 @@ async function approvalOf(call: OperationCall<"applyPolicy">, policy: Policy): P
 }
 
 /** Events that expire are destroyed: see `requireBreakGlass`, which looks at the plan. */
-function requireBrokenGlass({ ports, caller }: OperationCall<"applyPolicy">, events: number): void {
+function requireBreakGlassToExpire({ ports, caller }: OperationCall<"applyPolicy">, events: number): void {
   const isDirect = caller.via === "direct" && !ports.config.embedded;
   // guard(false): events that came after the plan expire by a policy with --break-glass alone
   // fails: e2e/break-glass.test.ts › no call of an operation gets around it

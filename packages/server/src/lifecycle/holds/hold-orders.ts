@@ -34,7 +34,7 @@ export interface HoldOrderPorts extends AppendEntryPorts {
  * @param ports absent in a dry run, which does not write the journal.
  * @returns `undefined` if its subject is unknown. @throws erasure-pending, journal-entry-exists, Unavailable
  */
-export async function orderHold(
+export async function placeAndRecordHold(
   executor: OwnerTransaction,
   ports: HoldOrderPorts | undefined,
   hold: NewHold,
@@ -54,7 +54,7 @@ export async function orderHold(
 }
 
 /** Orders the next review of a hold, in the database and in the journal. @returns whether such a hold is active. */
-export async function orderReview(
+export async function reviewAndRecordHold(
   executor: OwnerTransaction,
   ports: AppendEntryPorts | undefined,
   holdId: string,
@@ -69,7 +69,7 @@ export async function orderReview(
 }
 
 /** Orders the end of a hold, in the database and in the journal. @returns what `liftHold` returns. */
-export async function orderLift(
+export async function liftAndRecordHold(
   executor: OwnerTransaction,
   ports: AppendEntryPorts | undefined,
   holdId: string,

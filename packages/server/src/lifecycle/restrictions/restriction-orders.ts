@@ -32,7 +32,7 @@ export interface RestrictionOrder extends Omit<NewRestriction, "accountMac" | "p
  * Places a restriction. It and an erasure of the account wait for each other.
  * @throws state-conflict where the same restriction is active; journal-entry-exists, Unavailable
  */
-export async function orderRestriction(
+export async function placeAndRecordRestriction(
   executor: OwnerTransaction,
   { clock, pseudonymizer, journal }: RestrictionOrderPorts,
   restriction: RestrictionOrder,
@@ -55,7 +55,7 @@ export async function orderRestriction(
 }
 
 /** Lifts a restriction. @returns as `liftRestriction` does. */
-export async function orderRestrictionLift(
+export async function liftAndRecordRestriction(
   executor: OwnerTransaction,
   { clock, journal }: RestrictionOrderPorts,
   restrictionId: string,

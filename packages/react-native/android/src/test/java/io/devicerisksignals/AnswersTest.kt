@@ -23,8 +23,8 @@ class AnswersTest {
       if (probe == "os_integrity_fork_test") continue
       val onAndroid = fields.filterValues { "android" in it.optJSONArray("x-platforms").texts() }.keys
       val answered = PROBES.getValue(probe)(scopeOf(probe)).keys
-      assertEquals(probe, onAndroid, answered + CONCLUDED[probe].orEmpty())
-      assertEquals(probe, emptySet<String>(), answered intersect CONCLUDED[probe].orEmpty())
+      assertEquals(probe, onAndroid, answered + NOT_READ_NATIVELY[probe].orEmpty())
+      assertEquals(probe, emptySet<String>(), answered intersect NOT_READ_NATIVELY[probe].orEmpty())
     }
   }
 
@@ -70,7 +70,7 @@ class AnswersTest {
 
   private companion object {
     /** Fields that TypeScript concludes from evidence or observes itself, and fields that have no value on Android. */
-    val CONCLUDED = mapOf(
+    val NOT_READ_NATIVELY = mapOf(
       "os_integrity" to setOf(
         "isEmulator", "tracedByOtherProcess", "tracerPid",
         "suBinaryFound", "suOnPath", "rootManagementAppFound", "dangerousAppFound", "rootCloakingAppFound",

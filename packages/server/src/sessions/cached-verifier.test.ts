@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Session, type SessionVerifier, Unavailable } from "../ports.ts";
-import { cachedVerifier, FAIR_SHARE } from "./cached.ts";
+import { cachedVerifier, FAIR_SHARE } from "./cached-verifier.ts";
 
 const MAX_SESSIONS = 50_000;
 

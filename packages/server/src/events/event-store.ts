@@ -101,7 +101,7 @@ export class PostgresEventStore implements EventStore {
   constructor(options: EventStoreOptions) {
     this.#options = options;
     this.#batcher = new MicroBatcher({
-      work: (events, lane) => this.#commit(events, lane),
+      work: (events, connection) => this.#commit(events, connection),
       maxItems: MAX_BATCH_EVENTS,
       lanes: MAX_PARALLEL_BATCHES,
       linger: BATCH_LINGER_MS,
@@ -167,41 +167,41 @@ export class PostgresEventStore implements EventStore {
     }
   }
 
-  async #commit(events: readonly NewEvent[], lane: number): Promise<readonly Result[]> {
+  async #commit(events: readonly NewEvent[], connection: number): Promise<readonly Result[]> {
     const started = performance.now();
     try {
-      return await this.#commitTogether(events, lane);
+      return await this.#commitTogether(events, connection);
     } catch (error) {
       const translated = this.#logAndTranslate(error, COMMIT_OPERATION);
       if (events.length === 1 || (translated instanceof Unavailable && !hasCode(translated, "partition-missing")))
         throw translated;
-      return await this.#commitApart(events, lane);
+      return await this.#commitApart(events, connection);
     } finally {
       this.#options.onBatch(events.length, (performance.now() - started) / 1000);
     }
   }
 
   /** Commits each event in a separate transaction, so that a bad row makes only its own event fail. */
-  async #commitApart(events: readonly NewEvent[], lane: number): Promise<readonly Result[]> {
+  async #commitApart(events: readonly NewEvent[], connection: number): Promise<readonly Result[]> {
     const results: Result[] = [];
     for (const event of events) {
-      const alone = this.#commitTogether([event], lane).then(([result = "taken"]) => result);
+      const alone = this.#commitTogether([event], connection).then(([result = "taken"]) => result);
       results.push(await alone.catch((error: unknown) => new Failed(this.#logAndTranslate(error, COMMIT_OPERATION))));
     }
     return results;
   }
 
-  async #commitTogether(events: readonly NewEvent[], lane: number): Promise<readonly CommitResult[]> {
-    const client = await this.#client(lane);
+  async #commitTogether(events: readonly NewEvent[], connection: number): Promise<readonly CommitResult[]> {
+    const client = await this.#client(connection);
     // guard(drop): an event that was accepted before a dependency failed is not stored
     // fails: packages/server/src/events/event-store.test.ts › stores no event that was accepted before a dependency failed
     this.#requireDependencies();
     const generation = this.#options.generation();
     if (events.some(({ sealed }) => sealed.generation !== generation)) return events.map(() => "stale");
     try {
-      return await commitBatch(client, events, this.#options.pseudonymizer, this.#laneOf(lane));
+      return await commitBatch(client, events, this.#options.pseudonymizer, this.#laneOf(connection));
     } catch (error) {
-      if (isTransient(error)) this.#drop(lane);
+      if (isTransient(error)) this.#drop(connection);
       if (!isPartitionMissing(error)) throw error;
       // The events were not sealed for the new partition.
       for (const { purpose, receivedAt } of events) await this.#options.partitions.ensure(purpose, receivedAt);
@@ -209,17 +209,17 @@ export class PostgresEventStore implements EventStore {
     }
   }
 
-  #laneOf(lane: number): Lane {
-    return (this.#auditLanes[lane] ??= this.#options.newLane());
+  #laneOf(connection: number): Lane {
+    return (this.#auditLanes[connection] ??= this.#options.newLane());
   }
 
-  async #client(lane: number): Promise<pg.Client> {
+  async #client(connection: number): Promise<pg.Client> {
     if (this.#closed) throw new Unavailable("the event store is closed");
-    const client = this.#clients[lane];
+    const client = this.#clients[connection];
     if (client) return client;
     // A new connection may lead to another database, which has not been compared yet.
     this.#requireDependencies();
-    return (this.#clients[lane] = this.#connect(lane));
+    return (this.#clients[connection] = this.#connect(connection));
   }
 
   /** @throws Unavailable */
@@ -227,28 +227,28 @@ export class PostgresEventStore implements EventStore {
     if (!this.#options.canStore()) throw new Unavailable("the database or the key store can't be used");
   }
 
-  async #connect(lane: number): Promise<pg.Client> {
+  async #connect(connection: number): Promise<pg.Client> {
     const { database } = this.#options;
     const options = `${database.options ?? ""} ${GENERIC_PLAN_OPTION}`;
     const client = new BoundedClient({ ...database, options, pipeline: true });
     await client.connect().catch((error: unknown) => {
-      this.#clients[lane] = undefined;
+      this.#clients[connection] = undefined;
       throw error;
     });
-    const opened = this.#clients[lane];
+    const opened = this.#clients[connection];
     client.on("end", () => {
-      if (this.#clients[lane] !== opened) return;
-      this.#clients[lane] = undefined;
+      if (this.#clients[connection] !== opened) return;
+      this.#clients[connection] = undefined;
       this.#options.onConnectionLost();
     });
     return client;
   }
 
   /** A failed connection is not used again, whether or not it has detected that it is dead. */
-  #drop(lane: number): void {
-    const client = this.#clients[lane];
+  #drop(connection: number): void {
+    const client = this.#clients[connection];
     if (!client) return;
-    this.#clients[lane] = undefined;
+    this.#clients[connection] = undefined;
     this.#options.onConnectionLost();
     void endWhenOpen(client);
   }

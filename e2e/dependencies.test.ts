@@ -226,7 +226,7 @@ describe.concurrent.each(["database", "key_store", "erasure_journal"] as const)(
     await close();
   });
 
-  test("ends an erasure with a message, and the erasure is completed later", async ({ expect }) => {
+  test("ends an erasure with a message, and the erasure is finished later", async ({ expect }) => {
     const { environment, proxy, owner, blocker, who, close } = await stage(name);
     const erase = (): Promise<Printed> =>
       runWithBreakGlass(environment, "erase", "run", "--account", who.account, "--yes", "--reason", "asked for it");

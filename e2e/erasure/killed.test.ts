@@ -1,4 +1,4 @@
-/** Tests of an erasure that is killed at any step. The next process completes it once. */
+/** Tests of an erasure that is killed at any step. The next process finishes it once. */
 import { spawn } from "node:child_process";
 import { userInfo } from "node:os";
 import { describe, expect, test } from "vitest";
@@ -94,7 +94,7 @@ describe("an erasure that is killed", () => {
     await server.stop();
   });
 
-  test("at a random moment is completed by the next process, once", async () => {
+  test("at a random moment is finished by the next process, once", async () => {
     const who = await party();
     for (let count = 0; count < 60; count++) await store(who);
     const args = [drsOfRun(), "erase", "run", "--account", who.account, "--reason", "r", "--yes", "--break-glass"];

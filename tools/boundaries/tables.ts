@@ -231,7 +231,6 @@ export const ACCOUNT_DATA: Readonly<Record<string, AccountData>> = {
  */
 export const FUNCTIONS: Readonly<Record<string, readonly string[]>> = {
   apply_restrictions: ["account_identity", "account_key"],
-  complete_erasure: ["erasure"],
   delete_erased_features: ["erasure", "feature_row"],
   delete_expired_features: ["feature_row", "retention_effect"],
   drop_expired_feature_partition: ["feature_partition", "retention_effect"],
@@ -257,6 +256,7 @@ export const FUNCTIONS: Readonly<Record<string, readonly string[]>> = {
   record_destroyed_hold_secret: ["legal_hold"],
   record_destroyed_secret: ["event_partition"],
   record_ended_hold: ["erasure", "journal_entry", "legal_hold"],
+  record_final_receipt: ["erasure"],
   record_secret_to_destroy: ["retention_effect"],
   renew_tombstones: ["tombstone"],
   take_retention_effects: ["retention_effect"],

@@ -26,5 +26,9 @@ export const TERMS: readonly Term[] = [
   { avoid: ["lies", "lie in", "lie on", "lie under", "lie outside", "lay in"], write: "is, is stored" },
   { avoid: ["begun", "at need", "for good"], write: "started, on demand, permanently" },
   { avoid: ["upon", "whence", "hence", "thereof", "whilst", "lest", "thither"], write: "a plain word" },
+  {
+    avoid: ["complete the erasure", "completes the erasure", "completes an erasure", "completed erasure"],
+    write: "finish (an erasure)",
+  },
   { avoid: ["settle", "settles", "settled"], write: "resolve" },
 ];

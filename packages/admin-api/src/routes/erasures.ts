@@ -96,7 +96,7 @@ export const ERASURE_ROUTES = {
     tag: TAG,
     summary: "Erase an account, an account under one purpose, the events of an action, or one event",
     description:
-      "Exactly one of `account`, `action_id` and `event_id` says what is erased. A call that is repeated completes what it " +
+      "Exactly one of `account`, `action_id` and `event_id` says what is erased. A call that is repeated finishes what it " +
       "began, and answers with the same erasure. An erasure of many events needs an approval first.",
     permission: "governance.change",
     operation: "erase.run",
@@ -116,7 +116,7 @@ export const ERASURE_ROUTES = {
         }),
       ),
       only_finish: Type.Optional(
-        Type.Boolean({ description: "Completes and answers with an erasure that was started, and starts none." }),
+        Type.Boolean({ description: "Finishes and answers with an erasure that was started, and starts none." }),
       ),
       dry_run: dryRun,
     }),

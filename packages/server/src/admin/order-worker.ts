@@ -329,7 +329,7 @@ export class OrderWorker {
     return { state, result: { problem: adminErrorOf(refusal).shown.problem }, code: refusal.code };
   }
 
-  /** Writes the end of an order that is not done. The operation of a completed order has written an entry itself. */
+  /** Writes the end of an order that is not done. The operation of an order that is done has written an entry itself. */
   async #auditEnd(
     transaction: Transaction,
     order: TakenOrder,

@@ -73,7 +73,7 @@ function planCommand(context: Context): Command {
 
 function runCommand(context: Context): Command {
   return withSubject(new Command("run"))
-    .description("Erase. Safe to interrupt and repeat: an erasure that has started is completed.")
+    .description("Erase. Safe to interrupt and repeat: an erasure that has started is finished.")
     .requiredOption("--reason <text>", "why", reasonReader(context))
     .option("--receipt <file>", "write the signed receipt to this file")
     .option("--refuse-later", "with --account: refuse its later events, too")
@@ -113,7 +113,7 @@ const UNKNOWN =
 const ONLY_IN_BACKUPS =
   "Nothing is known of this subject here. The journal has its erasure, and a restore of a backup erases the subject.";
 
-/** Begins an erasure only after the user has confirmed it, and always completes an erasure that was started. */
+/** Begins an erasure only after the user has confirmed it, and always finishes an erasure that was started. */
 async function run(context: Context, caller: Call, options: RunOptions): Promise<void> {
   const { reason, refuseLater = false, receipt: file, yes, json } = options;
   const input = {

@@ -145,7 +145,6 @@ const ADMIN = ["drs_service", "drs_admin"] as const;
 export const FUNCTION_GRANTS: Readonly<Record<string, readonly (Role | "public")[]>> = {
   apply_restrictions: [],
   committed_entry: [],
-  complete_erasure: SERVICE_ONLY,
   delete_account_key: SERVICE_ONLY,
   delete_ended_cases: SERVICE_ONLY,
   delete_ended_orders: SERVICE_ONLY,
@@ -181,6 +180,7 @@ export const FUNCTION_GRANTS: Readonly<Record<string, readonly (Role | "public")
   record_destroyed_hold_secret: SERVICE_ONLY,
   record_destroyed_secret: SERVICE_ONLY,
   record_ended_hold: SERVICE_ONLY,
+  record_final_receipt: SERVICE_ONLY,
   record_secret_to_destroy: SERVICE_ONLY,
   refuse_change: [],
   renew_tombstones: SERVICE_ONLY,

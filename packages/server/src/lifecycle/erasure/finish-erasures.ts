@@ -51,15 +51,14 @@ export async function finishErasures(connection: Connection, ports: FinishPorts)
     await query(connection, DELETE_ACCOUNT_KEY, [key.key_id]);
     if (ports.signal?.aborted) return;
   }
-  await finishOpen(connection, ports);
-  await completeHeld(connection, ports);
+  await signReceipts(connection, ports);
+  await signFinalReceipts(connection, ports);
 }
 
-const FINISH_OPEN = sql("select finish_erasure($1, $2)", ["int8", "text"]);
+const FINISH_ERASURE = sql("select finish_erasure($1, $2)", ["int8", "text"]);
 
-async function finishOpen(connection: Connection, ports: FinishPorts): Promise<void> {
-  const open = await findErasures(connection, { unfinished: true });
-  for (const erasure of open) {
+async function signReceipts(connection: Connection, ports: FinishPorts): Promise<void> {
+  for (const erasure of await findErasures(connection, { unfinished: true })) {
     const { sequence, kind, subject_mac, actor, reason } = erasure;
     await inTransactionOn(connection, async (transaction) => {
       const receipt = await ports.attest(erasure, await transactionTime(transaction));
@@ -68,22 +67,22 @@ async function finishOpen(connection: Connection, ports: FinishPorts): Promise<v
       // fails: e2e/erasure/killed.test.ts › is finished by the next process, once
       const references = { kind, ...(subject_mac !== null && { subject_mac }) };
       await writeAudit(transaction, ports.audit, { ...entry, references, detail: { sequence } });
-      await query(transaction, FINISH_OPEN, [sequence, receipt]);
+      await query(transaction, FINISH_ERASURE, [sequence, receipt]);
     });
   }
 }
 
-const COMPLETE_HELD = sql("select complete_erasure($1, $2)", ["int8", "text"]);
+const RECORD_FINAL_RECEIPT = sql("select record_final_receipt($1, $2)", ["int8", "text"]);
 
 /**
- * Signs a final receipt when the last held copy is deleted, because only then is it known when backups contain nothing
- * of the subject.
+ * Signs a final receipt for each finished erasure whose last held copy was deleted, because only then is it known when
+ * backups contain nothing of the subject.
  */
-async function completeHeld(connection: Connection, { attest }: FinishPorts): Promise<void> {
+async function signFinalReceipts(connection: Connection, { attest }: FinishPorts): Promise<void> {
   for (const erasure of await findErasures(connection, { waitedForHold: true })) {
     await inTransactionOn(connection, async (transaction) => {
       const receipt = await attest(erasure, await transactionTime(transaction));
-      await query(transaction, COMPLETE_HELD, [erasure.sequence, receipt]);
+      await query(transaction, RECORD_FINAL_RECEIPT, [erasure.sequence, receipt]);
     });
   }
 }

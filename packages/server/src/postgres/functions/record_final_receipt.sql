@@ -1,5 +1,6 @@
--- Records that the last copy that a hold kept of an erasure is deleted. The receipt of the first caller stays.
-create or replace function complete_erasure(in_sequence bigint, in_receipt text) returns void
+-- Records that the last copy that a hold kept of a finished erasure is deleted, with the final receipt. The receipt of
+-- the first caller stays.
+create or replace function record_final_receipt(in_sequence bigint, in_receipt text) returns void
 language sql security definer
 set search_path = drs, pg_temp set timezone = 'UTC' as $$
   update erasure set completed_at = transaction_time(), final_receipt = in_receipt

@@ -15,7 +15,7 @@ const OWN_LOCK_FOLDERS = ["tools/pack/", "tools/browser/"];
 
 /** Support code that opens a system, or a part of one, in the process of the test. */
 const IN_PROCESS_TESTS =
-  /from "\.{1,2}\/(?:\.\.\/)*(?:packages\/|support\/(?:parties|past-event|test-system|(?:erasure|hold|retention)-scene)\.ts)/;
+  /from "\.{1,2}\/(?:\.\.\/)*(?:packages\/|support\/(?:parties|past-event|test-system|(?:erasure|hold|retention|restore)-scene)\.ts)/;
 
 /** Support code that starts a PostgreSQL, or uses the PostgreSQL of the run. */
 const STARTS_POSTGRES = /\b(?:sharedDatabase|startDatabase|startEmptyDatabase|useTestSystem|makeHome|makeEmptyHome)\(/;

@@ -31,7 +31,7 @@ export const runRetention: Operation<"runRetention"> = async ({ ports, caller })
   const installation = await ports.installation();
   // A pass of a command begins as a server's pass does: nothing is deleted before the journal's orders are applied.
   // guard(drop): a pass on a restored database replays first
-  // fails: e2e/restored-orders.test.ts › finds it by the copy of the first
+  // fails: e2e/restored-holds.test.ts › finds it by the copy of the first
   for (const line of describeReplayed(await recover(installation))) ports.report(line);
   const pass = await runPass({ ...erasurePorts(installation), database: installation.database, actor: agent.actor });
   await auditPass(installation, agent, pass);

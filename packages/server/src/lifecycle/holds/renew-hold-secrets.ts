@@ -40,7 +40,7 @@ export async function renewDestroyedHolds(
   const gone = new Set([
     ...destroyed,
     // guard(drop): of a hold whose end the journal has lost, the key store knows
-    // fails: e2e/restored-orders.test.ts › whose end the journal has lost
+    // fails: e2e/restored-holds.test.ts › whose end the journal has lost
     ...recorded,
   ]);
   const ended = rows.filter(({ secret }) => gone.has(holdSecretName(secret)));

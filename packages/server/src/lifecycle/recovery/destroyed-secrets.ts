@@ -43,7 +43,7 @@ export const refusingLost =
       new Set([
         ...destroyed,
         // guard(drop): the key store itself destroyed the secret of a partition that was dropped since
-        // fails: e2e/restored-orders.test.ts › whose partition was dropped since
+        // fails: e2e/restored-holds.test.ts › whose partition was dropped since
         ...recorded,
       ]),
       lacking,

@@ -18,7 +18,8 @@ const IN_PROCESS_TESTS =
   /from "\.{1,2}\/(?:\.\.\/)*(?:packages\/|support\/(?:parties|past-event|test-system|(?:erasure|hold|retention|restore)-scene)\.ts)/;
 
 /** Support code that starts a PostgreSQL, or uses the PostgreSQL of the run. */
-const STARTS_POSTGRES = /\b(?:sharedDatabase|startDatabase|startEmptyDatabase|useTestSystem|makeHome|makeEmptyHome)\(/;
+const STARTS_POSTGRES =
+  /\b(?:sharedDatabase|startDatabase|startEmptyDatabase|useTestSystem|useFeatureScene|makeHome|makeEmptyHome)\(/;
 
 export function suiteOf(file: string, text: string): Suite {
   if (file.startsWith("e2e/")) return IN_PROCESS_TESTS.test(text) ? "integration" : "e2e";

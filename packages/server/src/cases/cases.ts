@@ -205,10 +205,10 @@ const isValidAt = (now: string): string =>
 const FIND_OPEN_CASE = sql(
   `select ${CASE_COLUMNS} from access_case where case_id = $1
       -- guard(true): a case is used by the person who opened it
-      -- fails: packages/server/src/admin/lineage.test.ts › in a case of their account
+      -- fails: packages/server/src/admin/compare-versions.test.ts › in a case of their account
       and opened_by = $2
       -- guard(true): a closed or expired case shows nothing
-      -- fails: packages/server/src/admin/lineage.test.ts › in a case of their account
+      -- fails: packages/server/src/admin/compare-versions.test.ts › in a case of their account
       and ${isValidAt("$3")}`,
   ["uuid", "text", "timestamptz"],
   CASE_TYPES,

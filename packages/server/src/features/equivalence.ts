@@ -59,7 +59,7 @@ export async function requireEquivalent(
   requireNone(problems);
   const { events, unreadable, isDifferent } = await computeEvents(ports, pairs, purposes);
   // guard(false): programs that differ for one stored event are not equivalent
-  // fails: packages/server/src/admin/lineage.test.ts › for one stored event
+  // fails: packages/server/src/admin/feature-programs.test.ts › if one value of a stored event differs
   if (isDifferent) throw differsForEvents(pairs);
   const programs = pairs.map(({ given, archived: before }) => {
     const name = nameOf(given);

@@ -27,7 +27,7 @@ export const compareFeatures: Operation<"compareFeatures"> = async (call) => {
   const [one, other] = [await findBundles(ports.pool, [before]), await findBundles(ports.pool, [after])].flat();
   if (!one || !other) throw new TypeError("each version has a bundle");
   // guard(drop): a version is computed of events of its purposes alone
-  // fails: packages/server/src/admin/lineage.test.ts › of a purpose that both definitions name
+  // fails: packages/server/src/admin/compare-versions.test.ts › of a purpose that both definitions name
   requireNamedPurpose([one, other], input.purpose);
   if (opened) requireReadable(call, [one, other]);
   const policyVersion = await readPolicyVersion(ports.pool);
@@ -45,7 +45,7 @@ export const compareFeatures: Operation<"compareFeatures"> = async (call) => {
   const suppressed = suppressSmall(cells);
   const isExact = opened !== undefined;
   // guard(false): small numbers are shown with a case only
-  // fails: packages/server/src/admin/lineage.test.ts › small numbers
+  // fails: packages/server/src/admin/compare-versions.test.ts › small numbers
   const shown = isExact ? cells : suppressed.cells;
   const events = !isExact && suppressed.isTotalTelling ? null : counts.events;
   return {
@@ -81,7 +81,7 @@ function requireReadable({ caller }: OperationCall<"compareFeatures">, versions:
   const readsSensitive = versions.some(({ manifest }) => manifest.inputs.some(({ path }) => isSensitive(path)));
   const mayRead = caller.via === "direct" || scopeOf("events.observations", caller.roles) === "full";
   // guard(false): a case shows exact numbers only of fields that the caller may read
-  // fails: packages/server/src/admin/lineage.test.ts › sees no exact numbers in a case
+  // fails: packages/server/src/admin/compare-versions.test.ts › sees no exact numbers in a case
   if (readsSensitive && !mayRead) {
     throw new AdminError("permission-missing", {
       detail: "With a case, versions that read fields of high sensitivity need the role investigator, too.",
@@ -94,14 +94,14 @@ function startOf(from: string | undefined, isExact: boolean): number | undefined
   if (from === undefined) return undefined;
   const at = Date.parse(from);
   // guard(true): without a case, a comparison begins with a day
-  // fails: packages/server/src/admin/lineage.test.ts › begins with a day
+  // fails: packages/server/src/admin/compare-versions.test.ts › begins with a day
   return isExact ? at : Math.floor(at / DAY_MS) * DAY_MS;
 }
 
 /** Whether the case covers an event of the comparison. Numbers of other accounts stay suppressed. */
 const coveredBy = ({ scope, subject, account }: CaseRow & { readonly account: string }) => ({
   // guard(drop): a case shows numbers of its own account
-  // fails: packages/server/src/admin/lineage.test.ts › in a case of their account
+  // fails: packages/server/src/admin/compare-versions.test.ts › in a case of their account
   account,
   ...(scope === "action" && { actionId: subject }),
 });

@@ -56,7 +56,7 @@ function shown(
     feature,
     state,
     // guard(true): the auditor reads no value
-    // fails: packages/server/src/admin/lineage.test.ts › without its value for the auditor
+    // fails: packages/server/src/admin/feature-reads.test.ts › without the value itself
     value: withValues ? value : null,
     is_value_withheld: !withValues,
     failure,

@@ -112,7 +112,7 @@ async function approvalOf(
   reason: string,
 ): Promise<Approval | undefined> {
   // guard(true): one person does not propose and adopt
-  // fails: packages/server/src/admin/lineage.test.ts › is adopted by its proposer
+  // fails: packages/server/src/admin/feature-programs.test.ts › is adopted by its proposer
   if (!(await isProposer(ports.pool, features, personsOfActor(caller.actor)))) return undefined;
   const parameters = { features, purpose: purpose.id, accept_refusals: acceptsRefusals, reason };
   const plan = { ...shownEvidence(evidence) };
@@ -154,7 +154,7 @@ async function auditReading(
   const programs = bundles.map((bundle) => ({ feature: nameOf(bundle), hash: bundle.hash }));
   const detail = { programs, ...more, ...(dry_run && { dry_run }) };
   // guard(drop): what reads events leaves an entry, also where it fails
-  // fails: packages/server/src/admin/lineage.test.ts › before the first event is read
+  // fails: packages/server/src/admin/feature-programs.test.ts › before the first event is read
   await auditBegun({ ports, caller }, id, { reason: reasonOf(reason, ports.config), detail });
 }
 
@@ -244,7 +244,7 @@ async function revealListed(
   for (const [account, events] of Map.groupBy(listed, (event) => event.account)) {
     const entryId = await auditRevealed(call, "readFeatures", {
       // guard(drop): the entry names the account whose values are read
-      // fails: packages/server/src/admin/lineage.test.ts › an access to each account
+      // fails: packages/server/src/admin/feature-reads.test.ts › an access to each account
       account,
       eventIds: events.map((event) => event.event_id),
       ...(of && whyOf(of)),
@@ -258,7 +258,7 @@ async function revealListed(
 /** The open case of a caller who sees restricted events. @throws AdminError permission-missing, case-invalid */
 async function requireCase({ ports, caller, input }: OperationCall<"readFeatures">): Promise<CaseRow> {
   // guard(false): a role that does not see restricted events does not see their values
-  // fails: packages/server/src/admin/lineage.test.ts › with a case and the role privacy
+  // fails: packages/server/src/admin/feature-reads.test.ts › with a case and the role privacy
   if (caller.via !== "direct" && !seesRestricted(caller)) {
     throw new AdminError("permission-missing", { detail: "Values of restricted events need the role privacy, too." });
   }
@@ -275,7 +275,7 @@ async function requireCovered({ pool }: AdminPorts, of: CaseRow, events: readonl
     isCovered(of, { account, actionId, eventId }),
   );
   // guard(false): a case shows values of what it covers
-  // fails: packages/server/src/admin/lineage.test.ts › with a case and the role privacy
+  // fails: packages/server/src/admin/feature-reads.test.ts › with a case and the role privacy
   if (!isWithin) throw new AdminError("case-invalid");
   await countOpenedEvents(pool, of.case_id, events.length);
 }

@@ -1,0 +1,130 @@
+/** Tests of the decisions of analysts about programs: adoptions, and other programs of a version. */
+import { writeFile } from "node:fs/promises";
+import { beforeAll, describe, expect, it } from "vitest";
+import { bundleOf } from "../../../features/src/bundle.fixture.ts";
+import { objects, runWithBreakGlass } from "../../../../e2e/support/command.ts";
+import { findBundles } from "../features/decisions.ts";
+import { FOUND, REASON, useFeatureScene } from "./feature-scene.fixture.ts";
+
+const { opened, listener, drs, fileIn, store } = useFeatureScene();
+
+it("a version is adopted by its proposer only with the approval of another analyst, and by another analyst without one", async () => {
+  const [anna, bert] = [
+    await listener.client(["analyst"], { person: "anna" }),
+    await listener.client(["analyst"], { person: "bert" }),
+  ];
+  const asked = ["asked", "other"].map((id) => bundleOf("() => true", { id, purposes: ["default"] }));
+  await anna.call("proposeFeatures", { bundles: asked, reason: "review 4712" });
+  const adopt = { features: ["asked@1"], purpose: "default", reason: "review 4712" };
+  const token = await listener.client(["analyst"], { person: "machine", obtainedBy: "anna" });
+  await expect(token.call("adoptFeatures", adopt)).rejects.toThrow("by analyst is needed");
+  const refused = await anna.call("adoptFeatures", adopt).then(String, String);
+  const approvalId = /Approval (\S+) by analyst/.exec(refused)?.[1] ?? "";
+  expect(await anna.call("readApproval", { approval_id: approvalId })).toMatchObject({
+    operation: "feature.adopt",
+    parameters: { features: ["asked@1"], purpose: "default" },
+    plan: { days: 7, coverage: expect.any(Array) as unknown },
+    state: "waiting",
+  });
+  const { pool, clock, approvals } = opened.system;
+  const decision = { approvalId, roles: ["analyst"], decision: "approved" } as const;
+  expect(await approvals.decide(pool, clock, { ...decision, person: "anna" })).toBe(false);
+  expect(await approvals.decide(pool, clock, { ...decision, person: "bert" })).toBe(true);
+  await expect(anna.call("adoptFeatures", { ...adopt, features: ["other@1"] })).rejects.toThrow("Approval");
+  expect((await anna.call("adoptFeatures", adopt)).layer).toBeGreaterThan(1);
+  expect((await bert.call("adoptFeatures", { ...adopt, features: ["other@1"] })).layer).toBeGreaterThan(2);
+  const { rows } = await opened.owner.query(
+    "select approval_id from audit_entry where operation = 'feature.adopt' and approval_id is not null",
+  );
+  expect(rows).toEqual([{ approval_id: approvalId }]);
+});
+
+it("another program of a version is recorded if it gives the same values, but not if one value of a stored event differs", async () => {
+  const file = fileIn("programs.json");
+  const equivalent = async (compute: string) => {
+    const given = bundleOf(compute, { id: "found", purposes: ["default"] });
+    await writeFile(file, JSON.stringify([given]));
+    const args = ["feature", "equivalent", file, ...REASON];
+    return { given, run: await runWithBreakGlass(opened.environment, ...args, "--json") };
+  };
+  const hidden = [await store("customer-3", false), await store("customer-4", true)];
+  const other = await equivalent("({ su }) => su.state === 'observed' && su.value ? true : null");
+  expect(other.run).toMatchObject({ code: 1, stderr: expect.stringContaining("found@1 differs for stored") as string });
+  for (const { eventId } of hidden) expect(other.run.stderr).not.toContain(eventId);
+  const wrong = await equivalent("() => true");
+  expect(wrong.run.stderr).toContain("archived fixture");
+  expect((await runWithBreakGlass(opened.environment, "feature", "propose", file, ...REASON)).code).toBe(1);
+
+  const live = (await opened.owner.query("select from event")).rowCount;
+  const { given, run } = await equivalent("({ su }) => (su.state !== 'observed' ? null : su.value)");
+  expect(objects(run.stdout)).toMatchObject([
+    { programs: [{ feature: "found@1", hash: given.hash, archived_hash: FOUND.hash, events: live }], unreadable: 0 },
+  ]);
+  expect(await drs("feature", "propose", file, ...REASON), "the version is archived").toMatchObject({ proposed: [] });
+  const [archived] = await findBundles(opened.system.pool, ["found@1"]);
+  expect(archived, "the archived program continues to run").toMatchObject({ hash: FOUND.hash });
+  const [decision] = objects((await runWithBreakGlass(opened.environment, "feature", "decisions", "--json")).stdout);
+  expect(decision).toMatchObject({ kind: "equivalent", features: ["found@1"], reason: "review 4711" });
+});
+
+describe("an analyst who compares a program of their own with the archived one", () => {
+  const REASONS = { reason: "review 4713" };
+  const differing = "({ su }) => (su.state === 'observed' && su.value ? true : null)";
+  const same = "({ su }) => (su.state === 'observed' ? su.value : null)";
+  const programs = (compute: Readonly<Record<string, string>>) =>
+    Object.entries(compute).map(([id, text]) => bundleOf(text, { id, purposes: ["default"] }));
+  const entries = async (person: string) => {
+    const { rows } = await opened.owner.query<{ operation: string; outcome: string }>(
+      `select operation, outcome from audit_entry
+        where actor like $1 and operation like 'feature.%' order by at, entry_id`,
+      [`${person} (%`],
+    );
+    return rows.map(({ operation, outcome }) => [operation, outcome]);
+  };
+
+  beforeAll(async () => {
+    const analyst = await listener.client(["analyst"], { person: "carla" });
+    const archived = programs({ first: same, second: same, third: same });
+    await analyst.call("proposeFeatures", { bundles: archived, ...REASONS });
+    await store("customer-5", false);
+  });
+
+  it("learns neither an event nor which of several programs differs, with or without a dry run", async () => {
+    const analyst = await listener.client(["analyst"], { person: "carla" });
+    const bundles = programs({
+      first: `${same} `,
+      second: differing,
+      third: "(o) => (o.su.state === 'observed' ? o.su.value : null)",
+    });
+    for (const dry_run of [true, false]) {
+      const refused = await analyst.call("recordEquivalence", { bundles, ...REASONS, dry_run }).then(String, String);
+      expect(refused).toContain("At least one of");
+      expect(refused).not.toMatch(/first|second|third|[0-9a-f]{8}-[0-9a-f]{4}-/);
+    }
+  });
+
+  it("leaves an audit entry before the first event is read, even if the call is refused", async () => {
+    const analyst = await listener.client(["analyst"], { person: "doris" });
+    const adoption = { features: ["first@1"], purpose: "default", ...REASONS };
+    const bundles = programs({ first: differing });
+    await expect(analyst.call("recordEquivalence", { bundles, ...REASONS, dry_run: true })).rejects.toThrow("differs");
+    await expect(analyst.call("proposeFeatures", { bundles, ...REASONS })).rejects.toThrow("another program");
+    await analyst.call("adoptFeatures", { ...adoption, dry_run: true });
+    expect(await entries("doris")).toEqual([
+      ["feature.equivalent", "begun"],
+      ["feature.propose", "begun"],
+      ["feature.adopt", "begun"],
+      ["feature.adopt", "done"],
+    ]);
+    const { rows } = await opened.owner.query<{ entry_id: string }>(
+      "select entry_id::text from audit_entry where actor like 'doris (%' and operation = 'feature.equivalent'",
+    );
+    const listed = objects(
+      (await runWithBreakGlass(opened.environment, "audit", "list", "--limit", "50", "--json")).stdout,
+    );
+    expect(listed.find(({ entry_id }) => entry_id === rows[0]?.entry_id)).toMatchObject({
+      reason: "review 4713",
+      detail: { programs: [{ feature: "first@1", hash: bundles[0]?.hash }], dry_run: true },
+    });
+  });
+});

@@ -19,7 +19,7 @@ const IN_PROCESS_TESTS =
 
 /** Support code that starts a PostgreSQL, or uses the PostgreSQL of the run. */
 const STARTS_POSTGRES =
-  /\b(?:sharedDatabase|startDatabase|startEmptyDatabase|useTestSystem|useFeatureScene|makeHome|makeEmptyHome)\(/;
+  /\b(?:sharedDatabase|startDatabase|startEmptyDatabase|useTestSystem|useFeatureScene|useOrderScene|makeHome|makeEmptyHome)\(/;
 
 export function suiteOf(file: string, text: string): Suite {
   if (file.startsWith("e2e/")) return IN_PROCESS_TESTS.test(text) ? "integration" : "e2e";

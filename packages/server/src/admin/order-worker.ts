@@ -204,10 +204,10 @@ export class OrderWorker {
   async #apply(order: TakenOrder, limit: TimeLimit): Promise<Outcome> {
     const { orders } = this.#system;
     // guard(false): an order that was changed in the database is not applied
-    // fails: packages/server/src/admin/order-worker.test.ts › that was changed
+    // fails: packages/server/src/admin/order-checks.test.ts › that was changed
     if (!orders.isSigned(order, order.input, order.mac)) return this.#refuse("changed", changed());
     // guard(false): that an order was checked is what a worker has signed
-    // fails: packages/server/src/admin/order-worker.test.ts › that a login of the database marked as checked
+    // fails: packages/server/src/admin/order-checks.test.ts › that a login of the database marked as checked
     if (order.check && !orders.isCheckSigned(order.orderId, order.check)) return this.#refuse("changed", changed());
     const sealed = this.#inputOf(order);
     // guard(true): an order that no worker has checked is checked, also when a worker had started it
@@ -289,7 +289,7 @@ export class OrderWorker {
   async #refusalOf(order: TakenOrder): Promise<OperatorError | undefined> {
     const { route, person, roles, requestedAt, expiresAt } = order;
     // guard(false): an order of an hour ago is not started
-    // fails: packages/server/src/admin/order-worker.test.ts › an hour ago
+    // fails: packages/server/src/admin/order-checks.test.ts › an hour ago
     if (Date.parse(expiresAt) <= this.#system.clock.now()) return expired();
     if (!isRouteId(route)) return refused("This worker does not know its operation: update the worker.");
     const holder = await this.#holderOf(order);
@@ -297,19 +297,19 @@ export class OrderWorker {
     // fails: packages/server/src/admin/order-worker.test.ts › revoked
     if (holder?.person !== person) return refused("The session or token of its caller has ended or was revoked.");
     // guard(false): an order is of the caller that the database knows: a command on the database needs no approval
-    // fails: packages/server/src/admin/order-worker.test.ts › in the name of another caller
+    // fails: packages/server/src/admin/order-checks.test.ts › in the name of another caller
     if (holder.via !== order.via || holder.actor !== order.actor) return refused("Its caller has another name.");
     const { permission, recentSignIn } = routeOf(route);
     const granted = holder.roles.filter((one) => roles.some((role) => role === one));
     // guard(false): an order needs the permission of its route
-    // fails: packages/server/src/admin/order-worker.test.ts › without its permission
+    // fails: packages/server/src/admin/order-checks.test.ts › without its permission
     if (granted.length < roles.length || !scopeOf(permission, granted)) {
       return refused(`No role of its caller has the permission ${permission}.`);
     }
     const { authenticatedAt } = holder;
     if (recentSignIn !== true || authenticatedAt === undefined) return undefined;
     // guard(true): an order that needs a recent sign-in needs it in the database, too
-    // fails: packages/server/src/admin/order-worker.test.ts › was not recent
+    // fails: packages/server/src/admin/order-checks.test.ts › was not recent
     const isRecent = authenticatedAt !== null && Date.parse(requestedAt) - Date.parse(authenticatedAt) <= RECENT_MS;
     return isRecent ? undefined : refused("The sign-in of its caller was not recent.");
   }

@@ -295,7 +295,7 @@ async function orderFinding({ pool }: Installation): Promise<Finding> {
   const what = "orders";
   const { changed, late } = await countOrders(pool);
   // guard(false): an order that was changed is a finding
-  // fails: packages/server/src/admin/order-worker.test.ts › that was changed
+  // fails: packages/server/src/admin/order-checks.test.ts › that was changed
   if (changed > 0) {
     const detail = `${plural(changed, "order")} of the admin API changed in the database in the last 30 days, and not applied: see drs order list, and who has logins of the database`;
     return { what, ok: false, detail };

@@ -30,7 +30,7 @@ const INSERT = sql(
       requested_at, expires_at, mac)
     select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13
       -- guard(true): a person has a limited number of open orders
-      -- fails: packages/server/src/admin/order-worker.test.ts › at most a hundred
+      -- fails: packages/server/src/admin/order-answers.test.ts › at most a hundred
       where (select count(*) from admin_order where person = $3 and ended_at is null) < ${MAX_OPEN}`,
   [
     "uuid",
@@ -135,7 +135,7 @@ const TAKE_RESULT = sql(
   `update admin_order o set result = null
     from (select order_id, result from admin_order where order_id = $1 and result is not null
       -- guard(true): a result that is shown once is not shown late
-      -- fails: packages/server/src/admin/order-worker.test.ts › shown once
+      -- fails: packages/server/src/admin/order-answers.test.ts › shown once
       and ended_at > $2::timestamptz - interval '${SHOWN_WITHIN_MS} milliseconds'
       for update) r
     where o.order_id = r.order_id returning r.result`,

@@ -40,14 +40,14 @@ export const readOrder: Operation<"readOrder"> = async ({ ports, caller, scope, 
   const row = await waitForEnd(ports, id.toLowerCase(), wait_ms);
   const isOwn = row?.person === caller.person;
   // guard(false): a person reads the orders that their roles allow
-  // fails: packages/server/src/admin/order-worker.test.ts › of another person
+  // fails: packages/server/src/admin/order-answers.test.ts › of another person
   if (!row || (scope === "own" && !isOwn)) throw new OperatorError("not-found", `There is no order ${id}.`);
   // guard(true): the answer of an order is shown to a caller whose roles still allow its operation
-  // fails: packages/server/src/admin/order-worker.test.ts › whose roles no longer allow
+  // fails: packages/server/src/admin/order-answers.test.ts › if their roles no longer allow its operation
   const isAllowed = isRouteId(row.route) && scopeOf(routeOf(row.route).permission, caller.roles) !== undefined;
   const isByOthers = personsOfActor(row.actor).join() !== personsOfActor(caller.actor).join();
   // guard(false): a token that another person obtained is known to both, and takes no secret that one of them asked for
-  // fails: packages/server/src/admin/order-worker.test.ts › shown once
+  // fails: packages/server/src/admin/order-answers.test.ts › shown once
   const isHidden = isShownOnce(row) && isByOthers;
   const isRead = isOwn && !isHidden && (isAllowed || !isShownOnce(row));
   const { answer = null, problem = null } = isRead ? await resultOf(ports, row) : {};

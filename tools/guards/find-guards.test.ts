@@ -1,17 +1,32 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { findGuards, ROOT } from "./find-guards.ts";
 import { switchOff } from "./switch-off.ts";
 
-test("each guard of the sources can be switched off, and names a test file", async () => {
+const IMPORT = /from "(\.\/[^"]+)"/g;
+
+/** The text of a test file and, of a suite in e2e, the texts of the files of its folder that list its cases. */
+async function textOfTests(path: string): Promise<string> {
+  const text = await readFile(join(ROOT, path), "utf8");
+  if (!path.startsWith("e2e/")) return text;
+  const imported = [...text.matchAll(IMPORT)].map(([, name = ""]) => textOfTests(join(dirname(path), name)));
+  return [text, ...(await Promise.all(imported))].join("\n");
+}
+
+test("each guard of the sources can be switched off, and names a test that exists", async () => {
   const guards = await findGuards();
   expect(guards.length).toBeGreaterThan(0);
+  const tests = new Map<string, Promise<string>>();
   for (const guard of guards) {
     const text = await readFile(join(ROOT, guard.path), "utf8");
     const where = `${guard.path}:${guard.line}`;
+    const { file, name } = guard.test;
     expect(switchOff(text, guard), where).not.toBe(text);
-    expect(existsSync(join(ROOT, guard.test.file)), `${where} names ${guard.test.file}`).toBe(true);
+    expect(existsSync(join(ROOT, file)), `${where} names ${file}`).toBe(true);
+    const named = tests.get(file) ?? textOfTests(file);
+    tests.set(file, named);
+    expect((await named).includes(name), `${where} names a test "${name}", which ${file} does not have`).toBe(true);
   }
 });

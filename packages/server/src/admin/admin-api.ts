@@ -82,7 +82,7 @@ export async function createAdminApi(options: AdminApiOptions): Promise<RequestL
     logger: false,
     exposeHeadRoutes: false,
     // guard(drop): what the router refuses is a problem, and repeats no path
-    // fails: packages/server/src/admin/fuzz.test.ts › that the router refuses
+    // fails: packages/server/src/admin/fuzz.test.ts › that the router rejects
     frameworkErrors: (_error, _request, reply) => void answerRefusedPath(reply),
   });
   app.removeContentTypeParser("text/plain");

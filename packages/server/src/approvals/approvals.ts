@@ -174,7 +174,7 @@ const USE = sql(
       -- fails: packages/server/src/approvals/approvals.test.ts › used once
       and ${stateAt("$3::timestamptz")} = 'approved'
       -- guard(true): of two approvals of one operation, one remains
-      -- fails: packages/server/src/approvals/approvals.test.ts › the one that it names
+      -- fails: packages/server/src/approvals/approvals.test.ts › of two approvals that it names
       and a.approval_id = $5
       -- guard(true): a token uses no approval by the person who obtained it
       -- fails: packages/server/src/approvals/approvals.test.ts › not found, used or in use
@@ -186,13 +186,13 @@ const WAS_APPROVED_AT_USE = `${DENIED_BY} is null and ${IS_COMPLETE}
 const FIND_IN_USE = sql(
   `select ${columnsAt("$3::timestamptz")} from approval a
     -- guard(true): an approval is for the person who asked for it
-    -- fails: packages/server/src/approvals/approvals.test.ts › continues for a day
+    -- fails: packages/server/src/approvals/approvals.test.ts › valid for a day after the first use
     where a.requested_by = $1
       -- guard(true): an approval of a case opens nothing in another case
-      -- fails: packages/server/src/admin/cases.test.ts › in that case alone
+      -- fails: packages/server/src/admin/cases.test.ts › only in that case
       and a.digest = $2
       -- guard(true): an approval of several uses ends
-      -- fails: packages/server/src/approvals/approvals.test.ts › continues for a day
+      -- fails: packages/server/src/approvals/approvals.test.ts › valid for a day after the first use
       and a.used_at > $3::timestamptz - interval '${IN_USE_MS} milliseconds'
       -- guard(true): what no person approved, or approved earlier, is not in use
       -- fails: packages/server/src/approvals/approvals.test.ts › a login of the database

@@ -35,7 +35,7 @@ export async function findLastChange(executor: Executor, signer: AuditSigner): P
     const record = decodeRecord(bytes);
     const isChange = record && mayChangeKeys(record.surface) && signer.hasOwnKey(record.surface, { bytes, mac });
     // guard(true): a login that inserts entries changes no keys
-    // fails: packages/server/src/service/separated.test.ts › forges no entry of an administrator
+    // fails: packages/server/src/service/separated.test.ts
     if (isChange) return { ids: referencesOf(record), epoch, leaf };
   }
   return undefined;

@@ -71,7 +71,7 @@ export function createFeatureSealer(
     const name = accountSecretName(keyId);
     const secret = await from.find(name);
     // guard(false): no value is sealed under a secret that is destroyed
-    // fails: packages/server/src/crypto/feature-sealer.test.ts › seals nothing
+    // fails: packages/server/src/crypto/feature-sealer.test.ts › seals and opens nothing
     if (!secret) throw keysDestroyed("the keys of this event were destroyed or lost", [name]);
     return secret;
   }

@@ -96,7 +96,7 @@ describe("a command that prints keys", () => {
     for (const pid of pids) await until(async () => !(await isRunning(pid)));
   });
 
-  it("that leaves a process with its output open provides its keys, and the process is ended", async () => {
+  it("that leaves a child process, which keeps its output open, provides its keys, and the child is ended", async () => {
     const pid = join(folder.path, "left");
     expect(await keysOfCommand(shell(`sleep 60 & echo $! > "$1"; echo ${TEXT}`, pid), ENVIRONMENT, DEADLINE)).toEqual([
       KEY,

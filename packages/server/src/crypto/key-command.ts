@@ -50,11 +50,11 @@ async function outputOf(command: readonly string[], env: Environment, signal: Ab
   child.once("error", (error: NodeJS.ErrnoException) => reject(notStarted(error)));
   child.once("exit", (code, killedBy) => {
     // guard(false): a command that fails gives no key
-    // fails: packages/server/src/crypto/key-command.test.ts › that fails is named with the cause
+    // fails: packages/server/src/crypto/key-command.test.ts › is named with the cause
     if (code !== 0) reject(unusableOutput(code === null ? `was ended by ${killedBy}` : `ended with exit code ${code}`));
     // A process that the command left behind would keep the output open.
     // guard(drop): processes that the command leaves behind are ended
-    // fails: packages/server/src/crypto/key-command.test.ts › leaves a process behind
+    // fails: packages/server/src/crypto/key-command.test.ts › that leaves a child process, which keeps its output open
     endGroup(child);
   });
   child.once("close", () => resolve(Buffer.concat(chunks).toString()));

@@ -14,7 +14,7 @@ const FIND_KEY_HOLDER = sql(
   `select event_id from idempotency_key
       where account = $1 and key = $2
         -- guard(true): an erased event is not named from the moment of its erasure
-        -- fails: packages/server/src/audit/timeline.test.ts › of an erased event
+        -- fails: packages/server/src/audit/timeline.test.ts › or an erased event
         and not is_account_key_erased(key_id)`,
   ["text", "text"],
   { event_id: "uuid" },

@@ -68,7 +68,7 @@ export async function withNewFile<T>(path: string, work: (sink: ExportSink) => P
     const result = await work(sinkOf(file, failed));
     await file.close().catch(failed);
     // guard(drop): a file under its name is whole
-    // fails: packages/server/src/exports/export-file.test.ts › under its name
+    // fails: packages/server/src/exports/export-file.test.ts › has its name only when it is complete
     await publish(draft, path).catch(failed);
     await syncFolder(dirname(path)).catch(failed);
     return result;

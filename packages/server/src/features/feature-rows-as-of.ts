@@ -40,7 +40,7 @@ const asOf = (condition: string) =>
             -- fails: packages/server/src/exports/run-export.test.ts › as of the time
             and n.received_at <= l.at
             -- guard(true): by the clock of what was known, no value that was stored after the label
-            -- fails: packages/server/src/exports/run-export.test.ts › by the clock of what was known
+            -- fails: packages/server/src/exports/run-export.test.ts › by the clock of known values
             and (not $8::bool or n.extracted_at <= l.at)
             -- guard(true): no value that was stored after the export began
             -- fails: packages/server/src/exports/run-export.test.ts › the same bytes

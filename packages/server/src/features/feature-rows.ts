@@ -189,7 +189,7 @@ export async function findFeatureAttributes(
   { includeRestricted = false }: ReadOptions = {},
 ): Promise<readonly FeatureAttributes[]> {
   // guard(true): only a read that asks for restricted values gets them
-  // fails: packages/server/src/features/feature-store.test.ts › hides the values of a restricted account
+  // fails: packages/server/src/features/feature-store.test.ts › are hidden from analysis
   const statements = ATTRIBUTES[includeRestricted ? "live_feature" : "unrestricted_feature"];
   const found: FeatureAttributes[] = [];
   for await (const row of searchRows(executor, statements, subject, limit)) {

@@ -96,7 +96,7 @@ describe("feature values", () => {
     await expect(opened.owner.query("update feature_row set platform = 'x'")).rejects.toThrow("immutable");
   });
 
-  it("of a restricted account are hidden from analysis: it hides the values of a restricted account", async () => {
+  it("of a restricted account are hidden from analysis", async () => {
     const { eventId } = await storeWithValues("restricted");
     const order = ["--account", "restricted", "--article", "18", "--reason", "disputed", "--approver", "J. Doe"];
     await drs("restriction", "add", ...order);

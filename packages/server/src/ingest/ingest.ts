@@ -127,7 +127,7 @@ async function runStages(
   options: IngestOptions,
 ): Promise<Answer | RejectedRequest> {
   // guard(false): POST is the only method
-  // fails: e2e/rejections/rejections.test.ts › PUT is not allowed
+  // fails: e2e/rejections/rejections.test.ts › is not allowed
   if (request.method !== "POST") return rejectRequest("method-not-allowed", { Allow: "POST" });
 
   const session = await authenticate(request, ports.sessions, ports.failures);

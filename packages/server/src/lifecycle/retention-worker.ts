@@ -54,7 +54,7 @@ export async function runRetention(options: RetentionOptions): Promise<Pass | un
 /** Finishes the erasures that were started. Where there are none, a retention pass that begins now is not refused. */
 export async function finishErasuresNow(options: Omit<RetentionOptions, "actor">): Promise<void> {
   // guard(drop): an erasure that finds nothing to finish excludes no retention pass
-  // fails: packages/server/src/admin/order-worker.test.ts › what another erasure since the order did not
+  // fails: packages/server/src/admin/order-worker.test.ts › erases what other erasures have not erased since then
   if (!(await hasUnfinishedErasures(options.attest.executor))) return;
   await withMaintenanceLock(options.database, (client) => finish(client, options));
 }

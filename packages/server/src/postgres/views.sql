@@ -121,7 +121,7 @@ create or replace view live_feature as
 create or replace view unrestricted_feature as
   select * from live_feature
     -- guard(true): values of a restricted account are not analysed
-    -- fails: packages/server/src/features/feature-store.test.ts › hides the values of a restricted account
+    -- fails: packages/server/src/features/feature-store.test.ts › are hidden from analysis
     where not restricted;
 
 -- The fields beyond the catalog that definitions of features may read: accepted, and not rejected since.

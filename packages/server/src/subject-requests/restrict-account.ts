@@ -47,7 +47,7 @@ export async function restrictAccount(
 
 async function requireKnown(executor: Executor, pseudonymizer: Pseudonymizer, account: string): Promise<void> {
   // guard(false): a name that is misspelt is not restricted
-  // fails: e2e/restrictions.test.ts › of an unknown account
+  // fails: e2e/restrictions.test.ts › an unknown account
   if ((await findAccountKnowledge(executor, pseudonymizer, account)) === "unknown") {
     throw new OperatorError("not-found", "Nothing is known of this account: check the spelling.");
   }

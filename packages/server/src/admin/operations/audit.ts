@@ -24,7 +24,7 @@ export const listAudit: Operation<"listAudit"> = async ({ ports, caller, scope, 
     ...(input.account !== undefined && { account: (await ports.keys()).audit.named(input.account) }),
     ...(input.event_id !== undefined && { eventId: input.event_id }),
     // guard(false): a caller without the auditor's role reads entries of its own
-    // fails: packages/server/src/admin/routes.test.ts › entries of others
+    // fails: packages/server/src/admin/routes.test.ts › entries of other people
     ...(scope === "own" && { person: caller.person }),
   });
   const detail = { limit, count: rows.length };

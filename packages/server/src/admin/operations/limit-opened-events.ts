@@ -77,7 +77,7 @@ export async function limitOpenedEvents(
   const inUse = await approvals.findInUse(transaction, ports.clock, askerOf(caller), operation);
   for (const id of inUse) {
     // guard(true): an approval is for so many further events
-    // fails: packages/server/src/admin/cases.test.ts › so many further events
+    // fails: packages/server/src/admin/cases.test.ts › as many further events
     if (eventsUnder(opened, id) < further) return id;
   }
   const approval = await findApprovalOf(ports, transaction, caller, operation);

@@ -409,7 +409,7 @@ class LogVerifier {
       this.#find("inserted", `The MAC of ${name} is not of ${record.surface}: ${what}.`);
     } else this.#lackingKeys.valid();
     // guard(false): a process that has the installation secret alone signs for no surface that has a key of its own
-    // fails: packages/server/src/service/separated.test.ts › forges no entry of an administrator
+    // fails: packages/server/src/service/separated.test.ts
     if (state === "replaced") {
       this.#find("inserted", `The MAC of ${name} is of a key of ${record.surface} that was replaced before.`);
     }
@@ -424,7 +424,7 @@ class LogVerifier {
 
   #changeKeys(record: AuditRecord, signed: SignedRecord, name: string): void {
     // guard(false): a process of the admin API activates no keys
-    // fails: packages/server/src/audit/log/active-keys.test.ts › only a command or a worker
+    // fails: packages/server/src/audit/log/active-keys.test.ts › only from a command or a worker
     if (!mayChangeKeys(record.surface)) return this.#find("inserted", `${record.surface} changes no keys: ${name}.`);
     const problem = this.#keys.change(record.surface, signed, referencesOf(record));
     if (problem !== undefined) this.#find("inserted", `${name} changes keys, and it ${problem}.`);

@@ -167,7 +167,7 @@ async function applyAll(connection: OwnerConnection, ports: ReplayPorts, compare
     await lockHolds(owner);
     await renewDestroyedHolds(owner, ports.secrets, destroyed);
     // guard(drop): nothing is replayed while the key store lacks the secret of a hold
-    // fails: e2e/replay-lost-secrets.test.ts › the one 'without the hold'
+    // fails: e2e/replay-lost-secrets.test.ts › the first key store is the one
     requireDestroyed(destroyed, await lostOfHolds(owner, ports.secrets));
   });
   for (const link of lacking) {

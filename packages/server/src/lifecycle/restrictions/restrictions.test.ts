@@ -9,7 +9,7 @@ import { placeRestriction } from "./restrictions.ts";
 
 const opened = useTestSystem();
 
-it("an account whose first key is created meanwhile waits for its restriction, which hides its first event", async () => {
+it("the creation of an account's first key waits for a restriction, which then hides the first event", async () => {
   const { system, owner } = opened;
   const account = "new";
   const restriction = {

@@ -24,7 +24,7 @@ begin
     -- fails: packages/server/src/admin/reveal.test.ts › a minute
     and a.at > transaction_time() - interval '60 seconds'
     -- guard(true): the writer of an entry chooses its time, and can't prolong the minute
-    -- fails: packages/server/src/admin/reveal.test.ts › of the future
+    -- fails: packages/server/src/admin/reveal.test.ts › with a future time
     and a.at <= transaction_time() + interval '5 seconds';
   if not found then
     raise exception 'no committed audit entry of this login allows the read' using errcode = 'insufficient_privilege';

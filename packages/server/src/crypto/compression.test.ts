@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { zstdDecompressSync } from "node:zlib";
@@ -8,9 +8,13 @@ import { deflatedBytes, type Generator, GENERATORS } from "../../../../bench/src
 import { unseenEvent } from "../../../../bench/src/unseen-event.ts";
 import { makeDictionary } from "../../../../tools/dictionary/make-dictionary.ts";
 import { type Compressed, Compressor, decompress } from "./compression.ts";
+import { ImmediateContext } from "./compression-context.ts";
 import { anyPayload, crowd, payload } from "./payloads.fixture.ts";
 
 const compressor = new Compressor();
+
+/** The first bytes of a dictionary (RFC 8878 §5). */
+const DICTIONARY_MAGIC = Buffer.from("37a430ec", "hex");
 
 /** The length of a text that a compressor on another thread compresses. */
 const LONG = 40_000;
@@ -125,6 +129,35 @@ describe("the compressor, when a lane fails,", () => {
       if (outcome.status === "fulfilled") expect(decompress(outcome.value).equals(all[index] as Buffer)).toBe(true);
     }
     for (const bytes of all) expect(decompress(await own.compress(bytes)).equals(bytes)).toBe(true);
+  });
+
+  it("rejects an event of which the frame does not fit, and compresses the next one", async () => {
+    const own = new Compressor(1);
+    const bytes = payload(10_000, "json");
+    for (let round = 0; round < 10; round++) {
+      await expect(own.compress(misfit.slice(0, 10_000))).rejects.toThrow(/does not belong/);
+      expect(decompress(await own.compress(bytes)).equals(bytes)).toBe(true);
+    }
+  });
+
+  it("makes no second frame where the output fills a chunk", () => {
+    const context = new ImmediateContext(Buffer.alloc(0));
+    for (const chunk of [8_192, 16_384]) {
+      for (let size = chunk - 20; size <= chunk; size++) {
+        const random = randomBytes(size);
+        const frame = context.compress(random);
+        expect(frame.length - size, `${size} bytes`).toBeLessThan(12);
+        expect(zstdDecompressSync(frame).equals(random)).toBe(true);
+      }
+    }
+  });
+
+  it("reports an error of zstd, such as one of a damaged dictionary, for each event", () => {
+    const damaged = Buffer.concat([DICTIONARY_MAGIC, Buffer.alloc(100)]);
+    const context = new ImmediateContext(damaged);
+    for (let round = 0; round < 3; round++) {
+      expect(() => context.compress(payload(10_000, "json"))).toThrow(/^zlib: /);
+    }
   });
 
   it("recovers again and again, on every lane", async () => {

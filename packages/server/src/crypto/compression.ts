@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { constants, createZstdCompress, type ZstdCompress, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { zstdDecompressSync } from "node:zlib";
+import { ImmediateContext, ThreadContext } from "./compression-context.ts";
 import { NameTokens, type TokenEncoder } from "./name-tokens.ts";
 
 interface Dictionary {
@@ -38,25 +39,11 @@ function dictionaryOf(version: number): Dictionary {
 /** The largest limit of a request body that can be configured. */
 const MAX_EVENT_BYTES = 16_777_216;
 
-/**
- * Texts up to this size are compressed on the main thread, because loading the dictionary for each of them costs less
- * than using another thread. A longer text would delay other requests.
- */
+/** Texts up to this size are compressed on the main thread. A longer text would delay other requests. */
 const AT_ONCE_BYTES = 32_768;
 
 /** Number of compressors of longer texts. Each uses a thread of libuv's pool. */
 const MAX_PARALLEL = 2;
-
-const PARAMETERS = { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_dictIDFlag]: 0 };
-
-/**
- * Each write is a separate frame of one context. Loading the dictionary costs more than compressing an event, and with
- * one context it is loaded only once.
- */
-const COMPRESSION_OPTIONS = { flush: constants.ZSTD_e_end, chunkSize: 65_536, params: PARAMETERS };
-
-/** Almost every event of these texts fits into one chunk of the output. */
-const AT_ONCE_OPTIONS = { chunkSize: 8_192, params: PARAMETERS };
 
 export interface Compressed {
   /** The version of the dictionary. */
@@ -69,6 +56,7 @@ export class Compressor {
   readonly #version: number;
   readonly #dictionary: Dictionary;
   readonly #encoder: TokenEncoder | undefined;
+  readonly #context: ImmediateContext;
   /** Opened for the first long event, because most servers never receive one. */
   #lanes: readonly Lane[] = [];
   #next = 0;
@@ -78,6 +66,7 @@ export class Compressor {
     this.#version = version;
     this.#dictionary = dictionaryOf(version);
     this.#encoder = this.#dictionary.tokens?.openEncoder();
+    this.#context = new ImmediateContext(this.#dictionary.content);
   }
 
   async compress(bytes: Uint8Array): Promise<Compressed> {
@@ -86,12 +75,9 @@ export class Compressor {
   }
 
   #compressAtOnce(bytes: Uint8Array): Buffer {
-    const { content: dictionary } = this.#dictionary;
-    const frameOf = (text: Uint8Array): Buffer =>
-      zstdCompressSync(text, { ...AT_ONCE_OPTIONS, dictionary, pledgedSrcSize: text.length });
-    if (!this.#encoder) return frameOf(bytes);
+    if (!this.#encoder) return this.#context.compress(bytes);
     const { text, numbers } = this.#encoder.encode(bytes);
-    return joinNumbers(numbers, frameOf(text));
+    return joinNumbers(numbers, this.#context.compress(text));
   }
 
   #lane(): Lane {
@@ -105,20 +91,20 @@ export class Compressor {
 class Lane {
   readonly #encoder: TokenEncoder | undefined;
   readonly #dictionary: Buffer;
-  #context: Context;
+  #context: ThreadContext;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor({ content, tokens }: Dictionary) {
     this.#encoder = tokens?.openEncoder();
     this.#dictionary = content;
-    this.#context = new Context(content);
+    this.#context = new ThreadContext(content);
   }
 
   compress(bytes: Uint8Array): Promise<Buffer> {
     const result = this.#last.then(() => this.#compressNext(bytes));
     this.#last = result.catch(() => {
       this.#context.destroy();
-      this.#context = new Context(this.#dictionary);
+      this.#context = new ThreadContext(this.#dictionary);
     });
     return result;
   }
@@ -127,56 +113,6 @@ class Lane {
     if (!this.#encoder) return await this.#context.compress(bytes);
     const { text, numbers } = this.#encoder.encode(bytes);
     return joinNumbers(numbers, await this.#context.compress(text));
-  }
-}
-
-/** A compression context on another thread. Its output between two calls is one frame. */
-class Context {
-  readonly #stream: ZstdCompress;
-  #output: Buffer[] = [];
-
-  constructor(dictionary: Buffer) {
-    this.#stream = createZstdCompress({ ...COMPRESSION_OPTIONS, dictionary });
-    this.#stream.on("data", (chunk: Buffer) => this.#output.push(chunk));
-    // The callback of the write reports the error to the caller.
-    this.#stream.on("error", () => {});
-  }
-
-  compress(bytes: Uint8Array): Promise<Buffer> {
-    return new Promise((resolve, reject) => {
-      this.#stream.write(bytes, (error) => {
-        if (error) return reject(error);
-        const [first, ...rest] = this.#output;
-        const frame = first !== undefined && rest.length === 0 ? first : Buffer.concat(this.#output);
-        this.#output = [];
-        if (sizeIn(frame) === bytes.length) return resolve(frame);
-        return reject(new Error("the compressor's output does not belong to its input"));
-      });
-    });
-  }
-
-  destroy(): void {
-    this.#stream.destroy();
-  }
-}
-
-const MAGIC = 0xfd2fb528;
-
-/** The size of the content that a frame's header states (RFC 8878 §3.1.1.1); `undefined` if it states none. */
-function sizeIn(frame: Buffer): number | undefined {
-  if (frame.length < 6 || frame.readUInt32LE(0) !== MAGIC) return undefined;
-  const descriptor = frame.readUInt8(4);
-  const singleSegment = (descriptor & 0x20) !== 0;
-  const at = 5 + (singleSegment ? 0 : 1);
-  switch (descriptor >> 6) {
-    case 1:
-      return frame.readUInt16LE(at) + 256;
-    case 2:
-      return frame.readUInt32LE(at);
-    case 3:
-      return Number(frame.readBigUInt64LE(at));
-    default:
-      return singleSegment ? frame.readUInt8(at) : undefined;
   }
 }
 

@@ -1,0 +1,103 @@
+/**
+ * Contexts of zstd. Each loads its dictionary once, because that takes longer than the compression of an event. The
+ * output for a text is one frame, independent of the texts before. An empty frame follows if the output fills a chunk
+ * exactly.
+ */
+import { constants, createZstdCompress, type ZstdCompress } from "node:zlib";
+import { ZstdCompress as ImmediateZstdCompress } from "minizlib";
+
+const OPTIONS = {
+  flush: constants.ZSTD_e_end,
+  chunkSize: 65_536,
+  params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_dictIDFlag]: 0 },
+};
+
+const OTHER_OUTPUT = "the compressor's output does not belong to its input";
+
+const joined = (chunks: readonly Buffer[]): Buffer =>
+  chunks[0] !== undefined && chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
+
+/** A context on the caller's thread. */
+export class ImmediateContext {
+  readonly #dictionary: Buffer;
+  /** Absent after an error. */
+  #stream: ImmediateZstdCompress | undefined;
+  #output: Buffer[] = [];
+  #error: unknown;
+
+  constructor(dictionary: Buffer) {
+    this.#dictionary = dictionary;
+  }
+
+  /** @throws the error of zstd. The next call uses a new context. */
+  compress(bytes: Uint8Array): Buffer {
+    const stream = (this.#stream ??= this.#open());
+    stream.write(bytes);
+    const frame = joined(this.#output);
+    const error = this.#error ?? (sizeIn(frame) === bytes.length ? undefined : new Error(OTHER_OUTPUT));
+    this.#output = [];
+    if (error === undefined) return frame;
+    this.#error = undefined;
+    this.#stream = undefined;
+    stream.close();
+    throw error;
+  }
+
+  #open(): ImmediateZstdCompress {
+    // minizlib passes all options to node:zlib; its types know some of them.
+    const options = { ...OPTIONS, dictionary: this.#dictionary };
+    const stream = new ImmediateZstdCompress(options);
+    stream.on("data", (chunk) => this.#output.push(chunk));
+    stream.on("error", (error) => (this.#error = error));
+    return stream;
+  }
+}
+
+/** A context on a thread of libuv's pool. Takes one text at a time. */
+export class ThreadContext {
+  readonly #stream: ZstdCompress;
+  #output: Buffer[] = [];
+
+  constructor(dictionary: Buffer) {
+    this.#stream = createZstdCompress({ ...OPTIONS, dictionary });
+    this.#stream.on("data", (chunk: Buffer) => this.#output.push(chunk));
+    // The callback of the write reports the error to the caller.
+    this.#stream.on("error", () => {});
+  }
+
+  compress(bytes: Uint8Array): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      this.#stream.write(bytes, (error) => {
+        if (error) return reject(error);
+        const frame = joined(this.#output);
+        this.#output = [];
+        if (sizeIn(frame) === bytes.length) return resolve(frame);
+        return reject(new Error(OTHER_OUTPUT));
+      });
+    });
+  }
+
+  destroy(): void {
+    this.#stream.destroy();
+  }
+}
+
+const MAGIC = 0xfd2fb528;
+
+/** The size of the content that a frame's header states (RFC 8878 §3.1.1.1); `undefined` if it states none. */
+function sizeIn(frame: Buffer): number | undefined {
+  if (frame.length < 6 || frame.readUInt32LE(0) !== MAGIC) return undefined;
+  const descriptor = frame.readUInt8(4);
+  const singleSegment = (descriptor & 0x20) !== 0;
+  const at = 5 + (singleSegment ? 0 : 1);
+  switch (descriptor >> 6) {
+    case 1:
+      return frame.readUInt16LE(at) + 256;
+    case 2:
+      return frame.readUInt32LE(at);
+    case 3:
+      return Number(frame.readBigUInt64LE(at));
+    default:
+      return singleSegment ? frame.readUInt8(at) : undefined;
+  }
+}

@@ -319,7 +319,7 @@ await drs("action", "register", "--account", "bench", "--type", "payment", "--id
 
 /** Runs a server while `work` uses it. */
 async function serving<T>(features: boolean, work: (ingest: Ingest, pid: number) => Promise<T>): Promise<T> {
-  const server = spawn(process.execPath, ["--max-semi-space-size=4", DRS_PATH, "serve"], {
+  const server = spawn(process.execPath, [DRS_PATH, "serve"], {
     env: { ...env, DRS_FEATURE_WORKER: String(features) },
     stdio: ["ignore", "pipe", "ignore"],
   });

@@ -85,7 +85,7 @@ async function startServer(name: string, root: string): Promise<Subject> {
   const register = ["action", "register", "--account", "bench", "--type", "payment", "--id", "act_1", "--ttl", "24h"];
   await run(process.execPath, [drs, ...register], { env });
   const profile = options.profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${options.profile}`];
-  const child = spawn(process.execPath, ["--max-semi-space-size=4", ...profile, drs, "serve"], {
+  const child = spawn(process.execPath, [...profile, drs, "serve"], {
     env,
     stdio: ["ignore", "pipe", "inherit"],
   });

@@ -40,7 +40,7 @@ function cleanEnvironment(environment: Readonly<Record<string, string>>): Record
 }
 
 /** The V8 options that the server sets itself. If they are given, it need not replace its process, which takes time. */
-export const V8_OPTIONS = ["--max-semi-space-size=4", "--initial-old-space-size=64", "--v8-pool-size=1"];
+export const V8_OPTIONS = ["--max-semi-space-size=16", "--initial-old-space-size=32", "--v8-pool-size=1"];
 
 const drs = (root: string): string => (root === ROOT ? drsOfRun() : join(root, "packages/server/bin/drs.js"));
 

@@ -14,7 +14,7 @@ if (major < 24 || (major === 24 && minor < 6)) {
 // The server replaces its process once: V8 reads the sizes of its heap (in MB) and the number of its threads only at the
 // start, and Node refuses the second one in NODE_OPTIONS. Values that the operator sets stay. Windows can't replace a
 // process, the permission model forbids it, and the new one would lose the channel to a parent.
-const V8_OPTIONS = { "--max-semi-space-size": 4, "--initial-old-space-size": 64, "--v8-pool-size": 1 };
+const V8_OPTIONS = { "--max-semi-space-size": 16, "--initial-old-space-size": 32, "--v8-pool-size": 1 };
 const given = `${process.execArgv.join(" ")} ${process.env.NODE_OPTIONS ?? ""}`.replaceAll("_", "-");
 const missing = Object.entries(V8_OPTIONS).flatMap(([flag, value]) =>
   given.includes(flag) ? [] : [`${flag}=${value}`],

@@ -1,8 +1,23 @@
-import { context, propagation, SpanKind, SpanStatusCode, type TextMapGetter, trace } from "@opentelemetry/api";
+import {
+  context,
+  propagation,
+  ProxyTracerProvider,
+  SpanKind,
+  SpanStatusCode,
+  type TextMapGetter,
+  trace,
+} from "@opentelemetry/api";
 import type { Ingest } from "../ingest/ingest.ts";
 import type { RequestHeaders } from "../ingest/request.ts";
 
-const tracer = trace.getTracer("@device-risk-signals/server");
+const TRACER_NAME = "@device-risk-signals/server";
+const tracer = trace.getTracer(TRACER_NAME);
+
+/** Whether an OpenTelemetry SDK is registered. The API's own provider has no tracer until then. */
+function isTraced(): boolean {
+  const provider = trace.getTracerProvider();
+  return !(provider instanceof ProxyTracerProvider) || provider.getDelegateTracer(TRACER_NAME) !== undefined;
+}
 
 const HEADER_GETTER: TextMapGetter<RequestHeaders> = {
   keys: () => ["traceparent", "tracestate"],
@@ -12,11 +27,12 @@ const HEADER_GETTER: TextMapGetter<RequestHeaders> = {
 
 /**
  * Records one server span for each request, as a child of the caller's span (W3C Trace Context). Attributes contain the
- * status and the problem type of the answer, and never text of the client. Without a registered OpenTelemetry SDK a
- * span costs very little.
+ * status and the problem type of the answer, and never text of the client. Without a registered OpenTelemetry SDK it
+ * only calls `ingest`.
  */
 export function traced(ingest: Ingest, route: string): Ingest {
   return (request) => {
+    if (!isTraced()) return ingest(request);
     const parent = propagation.extract(context.active(), request.headers, HEADER_GETTER);
     const attributes = { "http.request.method": request.method, "http.route": route };
     return tracer.startActiveSpan(`POST ${route}`, { kind: SpanKind.SERVER, attributes }, parent, async (span) => {

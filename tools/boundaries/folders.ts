@@ -12,8 +12,8 @@ export interface Folder {
 export const FOLDERS: readonly Folder[] = [
   { name: "errors", purpose: "codes of errors for operators, and the class that carries one", imports: [] },
   { name: "ports", purpose: "what the ingest core needs: clock, store, sealer, registries", imports: ["errors"] },
-  { name: "identifiers", purpose: "account names, source addresses, UUIDv7", imports: [] },
   { name: "caches", purpose: "a map of limited size, calls that share a result", imports: [] },
+  { name: "identifiers", purpose: "account names, source addresses, UUIDv7", imports: ["caches"] },
   { name: "messages", purpose: "texts of messages: plurals, what of an error may be shown", imports: ["errors"] },
   { name: "files", purpose: "files that survive a power cut, YAML files that people review", imports: [] },
   { name: "config", purpose: "settings: variables and options, declared once, and warnings about them", imports: [] },

@@ -1,4 +1,5 @@
 import ipaddr from "ipaddr.js";
+import { LimitedMap } from "../caches/limited-map.ts";
 
 /** `192.0.2.1:4711`, `::ffff:192.0.2.1:4711`, `[2001:db8::1]:4711` or `[2001:db8::1]`, as proxies append them. */
 const WITH_PORT = /^(?:\[([^\]]*)\](?::\d+)?|([^:]+|[:f\d]+:\d+\.\d+\.\d+\.\d+):\d+)$/i;
@@ -9,6 +10,18 @@ const WITH_PORT = /^(?:\[([^\]]*)\](?::\d+)?|([^:]+|[:f\d]+:\d+\.\d+\.\d+\.\d+):
  * returned unchanged.
  */
 export function sourceOf(peer: string): string {
+  const known = remembered.get(peer);
+  if (known !== undefined) return known;
+  const source = readSource(peer);
+  if (peer.length <= MAX_REMEMBERED_LENGTH) remembered.set(peer, source);
+  return source;
+}
+
+/** A connection sends many requests, and reading an address takes longer than finding its result. */
+const remembered = new LimitedMap<string>(4_096);
+const MAX_REMEMBERED_LENGTH = 64;
+
+function readSource(peer: string): string {
   const text = peer.trim();
   const [, bracketed, bare] = WITH_PORT.exec(text) ?? [];
   const address = bracketed ?? bare ?? text;

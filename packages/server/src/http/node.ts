@@ -35,6 +35,7 @@ function headersOf(request: IncomingMessage): RequestHeaders {
 
 function bodyOf(request: IncomingMessage, invite: (() => void) | undefined): ByteStream {
   return {
+    givesChunks: true,
     forEach: (take) =>
       new Promise((resolve) => {
         const finish = (end: "end" | "stopped" | "broken"): void => {

@@ -50,6 +50,27 @@ it("a body is read correctly if its source reuses the memory of a chunk", async 
   expect(body).toEqual(Buffer.alloc(14_000, "x"));
 });
 
+describe("a source that gives its chunks away", () => {
+  const giving = (chunks: readonly Uint8Array[]): ByteStream => ({ ...streamOf(chunks), givesChunks: true });
+  const separate = Buffer.from(new ArrayBuffer(1_000)).fill("x");
+
+  it("needs no copy of a body in one chunk", async () => {
+    const body = await readBody(giving([separate]), "identity", LIMIT);
+    expect((body as Buffer).buffer).toBe(separate.buffer);
+  });
+
+  it("needs a copy of a chunk that is part of a larger memory", async () => {
+    const pool = Buffer.alloc(65_536, "x");
+    const body = await readBody(giving([pool.subarray(100, 103)]), "identity", LIMIT);
+    expect((body as Buffer).buffer.byteLength).toBeLessThanOrEqual(1_024);
+  });
+
+  it.each([1, 3, 400])("gets one body of %d chunks", async (count) => {
+    const chunks = Array.from({ length: count }, (_, at) => Buffer.from(new ArrayBuffer(10)).fill(String(at % 10)));
+    expect(await readBody(giving(chunks), "identity", LIMIT)).toEqual(Buffer.concat(chunks));
+  });
+});
+
 it("reading stops with the chunk that passes the limit", async () => {
   const stream = streamOf([random, Buffer.alloc(1), Buffer.alloc(1)]);
   expect(await readBody(stream, "identity", LIMIT)).toMatchObject(code("body-too-large"));

@@ -14,7 +14,7 @@ const GZIP_OVERHEAD = 65_536;
 /** Reads the body in full, decompressed. Reading stops at the limit, and no byte beyond it is kept. */
 export async function readBody(body: ByteStream, encoding: Encoding, limit: number): Promise<Buffer | RejectedRequest> {
   const most = encoding === "gzip" ? limit + GZIP_OVERHEAD : limit;
-  const buffer = new GrowingBuffer();
+  const buffer = new GrowingBuffer(body.givesChunks ?? false);
   const end = await body.forEach((chunk) => {
     if (buffer.length + chunk.length > most) return false;
     buffer.append(chunk);
@@ -28,14 +28,25 @@ export async function readBody(body: ByteStream, encoding: Encoding, limit: numb
 
 /**
  * Collects bytes in one buffer. Chunks are copied, because a chunk may be part of a far larger buffer, as with HTTP/2,
- * and because the source of an embedding host may reuse the memory of a chunk.
+ * and because the source of an embedding host may reuse the memory of a chunk. An event that arrives in one chunk, as
+ * most do, needs no copy if the source gives its chunks away.
  */
 class GrowingBuffer {
   length = 0;
+  readonly #keepsFirst: boolean;
   #memory: Buffer = Buffer.alloc(0);
+
+  constructor(keepsFirst: boolean) {
+    this.#keepsFirst = keepsFirst;
+  }
 
   append(chunk: Uint8Array): void {
     const length = this.length + chunk.length;
+    if (this.length === 0 && this.#keepsFirst && chunk.length === chunk.buffer.byteLength) {
+      this.#memory = Buffer.from(chunk.buffer);
+      this.length = length;
+      return;
+    }
     if (length > this.#memory.length) this.#memory = this.#grown(length);
     this.#memory.set(chunk, this.length);
     this.length = length;

@@ -32,6 +32,8 @@ export type LowercaseHeader =
   | "tracestate";
 
 export interface ByteStream {
+  /** Whether the receiver may keep a chunk without a copy, because the source does not use its memory again. */
+  readonly givesChunks?: boolean;
   /**
    * Passes each chunk to `take`, until `take` returns false or the body ends. May be called once. @returns `"end"` if
    * the whole body arrived, `"stopped"` after `take` returned false, `"broken"` if the client disconnected.

@@ -12,11 +12,11 @@ import type { DueEvent } from "./extraction-due.ts";
 import { deleteCured, type ExtractionFailure, type FailureReason, recordFailures } from "./failures.ts";
 import { decodeFeatures, encodeFeatures, isSameResult, SALT_BYTES } from "./feature-payload.ts";
 import { allFeatureRows, insertFeatureRows, type NewFeatureRow } from "./feature-rows.ts";
-import type { LayerRunners, OpenLayer } from "./layer-runners.ts";
+import type { LayerRunners } from "./layer-runners.ts";
 import { assignLayers, isOf, type KnownOfEvent, readKnown, shareFeatures } from "./layers-of-event.ts";
 import { type OpenedEvent, openForFeatures } from "./open-event.ts";
 import { openRow } from "./open-row.ts";
-import { addToTally, binOf, type TallyKey } from "./tally.ts";
+import { addToTally, type CountedEvent } from "./tally.ts";
 
 /** Events whose exact bytes are in memory at once. */
 const SLICE = 125;
@@ -41,7 +41,7 @@ export interface Extracted {
 interface Computed {
   readonly row: NewFeatureRow;
   readonly values: Buffer;
-  readonly tallies: readonly TallyKey[];
+  readonly counted: CountedEvent;
 }
 
 /** What a backfill computes: some layers of the purpose. */
@@ -166,7 +166,7 @@ async function computeLayer(
   { policyVersion, covers: coverage }: Coverage,
   { computed, failures, paused }: Collected,
 ): Promise<void> {
-  const { runner, manifests } = await runners.find(executor, layer);
+  const { runner, features } = await runners.find(executor, layer);
   const covers = coverage.get(layer.purpose);
   if (!covers) throw new Error(`the policy has no purpose ${layer.purpose}, so nothing says what it covers`);
   const { events, paused: slow } = await runner.run(opened.map(({ parsed }) => readEvent(parsed, covers)));
@@ -182,8 +182,9 @@ async function computeLayer(
     const { keyId } = event.sealedUnder;
     const values = encodeFeatures(exact, results, policyVersion, randomBytes(SALT_BYTES));
     const payload = await featureSealer.seal({ ...event, layer: layer.layer }, keyId, values);
-    const tallies = talliesOf(event, manifests, results).filter(({ feature }) => counted.has(feature));
-    return { row: { ...event, layer: layer.layer, keyId, payload }, values, tallies };
+    const { receivedAt, platform, sdkVersion } = event;
+    const row = { ...event, layer: layer.layer, keyId, payload };
+    return { row, values, counted: { receivedAt, platform, sdkVersion, features, results, counted } };
   });
   computed.push(...(await Promise.all(rows)).filter((row) => row !== undefined));
 }
@@ -191,20 +192,6 @@ async function computeLayer(
 /** A result that depends on the time would not be the same again. */
 export const isTooSlow = (result: Result): boolean =>
   result.state === "failed" && (result.failure === "over-budget" || result.failure === "paused");
-
-const talliesOf = (
-  { receivedAt, platform, sdkVersion }: StoredEvent,
-  manifests: OpenLayer["manifests"],
-  results: readonly Result[],
-): readonly TallyKey[] =>
-  manifests.flatMap((manifest, index) => {
-    const result = results[index];
-    if (!result) return [];
-    const { state } = result;
-    return [
-      { receivedAt, feature: nameOf(manifest), platform, sdkVersion, state, bin: binOf(manifest.output, result) },
-    ];
-  });
 
 async function store(
   transaction: Transaction,
@@ -228,7 +215,7 @@ async function store(
   }
   await addToTally(
     transaction,
-    computed.flatMap(({ row, tallies }) => (stored.has(keyOf(row)) ? tallies : [])),
+    computed.filter(({ row }) => stored.has(keyOf(row))).map(({ counted }) => counted),
   );
   // guard(drop): a failure is over when a backfill has stored the values
   // fails: packages/server/src/features/backfill.test.ts › gives up an event that always fails, and no other

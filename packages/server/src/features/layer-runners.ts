@@ -1,12 +1,12 @@
-import type { Manifest } from "@device-risk-signals/features";
 import type { FeatureRunner, RunnerOptions } from "@device-risk-signals/features/runner";
 import type { Executor } from "../postgres/executor.ts";
-import { findBundles, type LayerRow } from "./decisions.ts";
+import { findBundles, type LayerRow, nameOf } from "./decisions.ts";
+import type { CountedFeature } from "./tally.ts";
 
 export interface OpenLayer {
   readonly runner: FeatureRunner;
-  /** The manifests of its members, in their order. */
-  readonly manifests: readonly Manifest[];
+  /** The members of the layer, in their order. */
+  readonly features: readonly CountedFeature[];
 }
 
 export interface LayerRunnerOptions extends RunnerOptions {
@@ -70,7 +70,8 @@ export class LayerRunners {
 
 async function openLayer(executor: Executor, { members }: LayerRow, options: RunnerOptions): Promise<OpenLayer> {
   const bundles = await findBundles(executor, members);
+  const features = bundles.map(({ manifest }) => ({ name: nameOf(manifest), output: manifest.output }));
   // A server without adopted features loads none of it.
   const { openRunner } = await import("@device-risk-signals/features/runner");
-  return { runner: await openRunner(bundles, options), manifests: bundles.map(({ manifest }) => manifest) };
+  return { runner: await openRunner(bundles, options), features };
 }

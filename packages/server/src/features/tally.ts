@@ -2,6 +2,9 @@
 import type { Output, Result } from "@device-risk-signals/features";
 import type { Transaction } from "../postgres/executor.ts";
 import { query, sql } from "../postgres/statement.ts";
+import type { FeatureName } from "./decisions.ts";
+
+const DAY_MS = 86_400_000;
 
 /** The group of an observed value in tallies; empty for other states. */
 export function binOf(output: Output, result: Result): string {
@@ -12,14 +15,23 @@ export function binOf(output: Output, result: Result): string {
   return lower === undefined ? `below ${output.bins[0] ?? ""}`.trim() : String(lower);
 }
 
-export interface TallyKey {
+/** A feature whose results are counted. */
+export interface CountedFeature {
+  readonly name: FeatureName;
+  readonly output: Output;
+}
+
+/** The results of one event. */
+export interface CountedEvent {
   /** When the event was received: milliseconds since the Unix epoch. */
   readonly receivedAt: number;
-  readonly feature: string;
   readonly platform: string;
   readonly sdkVersion: string;
-  readonly state: string;
-  readonly bin: string;
+  readonly features: readonly CountedFeature[];
+  /** In the order of `features`. */
+  readonly results: readonly Result[];
+  /** The features that this event counts for. */
+  readonly counted: ReadonlySet<FeatureName>;
 }
 
 const ADD = sql(
@@ -34,37 +46,73 @@ const ADD = sql(
   ["text[]", "text[]", "text[]", "text[]", "text[]", "text[]", "int8[]"],
 );
 
-type CountedKey = readonly [
-  day: string,
-  feature: string,
-  platform: string,
-  sdkVersion: string,
-  state: string,
-  bin: string,
-];
-
-export async function addToTally(transaction: Transaction, keys: readonly TallyKey[]): Promise<void> {
-  if (keys.length === 0) return;
-  const counts = countEach(keys);
-  const columns = [...counts.keys()].map((key) => JSON.parse(key) as CountedKey);
+export async function addToTally(transaction: Transaction, events: readonly CountedEvent[]): Promise<void> {
+  const counts = events.length === 0 ? [] : countEach(events);
+  if (counts.length === 0) return;
   await query(transaction, ADD, [
-    columns.map(([day]) => day),
-    columns.map(([, feature]) => feature),
-    columns.map(([, , platform]) => platform),
-    columns.map(([, , , sdkVersion]) => sdkVersion),
-    columns.map(([, , , , state]) => state),
-    columns.map(([, , , , , bin]) => bin),
-    [...counts.values()],
+    counts.map(({ group }) => group.day),
+    counts.map(({ feature }) => feature),
+    counts.map(({ group }) => group.platform),
+    counts.map(({ group }) => group.sdkVersion),
+    counts.map(({ state }) => state),
+    counts.map(({ bin }) => bin),
+    counts.map(({ occurrences }) => occurrences),
   ]);
 }
 
-/** How often each key occurs: a batch has many events of one day, platform and version. */
-function countEach(keys: readonly TallyKey[]): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  for (const { receivedAt, feature, platform, sdkVersion, state, bin } of keys) {
-    const day = new Date(receivedAt).toISOString().slice(0, 10);
-    const key = JSON.stringify([day, feature, platform, sdkVersion, state, bin] satisfies CountedKey);
-    counts.set(key, (counts.get(key) ?? 0) + 1);
+/** Events of one day, platform and version; a batch has few of them. */
+interface Group {
+  readonly day: string;
+  readonly platform: string;
+  readonly sdkVersion: string;
+  /** Occurrences by feature, state and bin. */
+  readonly features: Map<FeatureName, Map<string, Map<string, number>>>;
+}
+
+interface Count {
+  readonly group: Group;
+  readonly feature: FeatureName;
+  readonly state: string;
+  readonly bin: string;
+  readonly occurrences: number;
+}
+
+function countEach(events: readonly CountedEvent[]): readonly Count[] {
+  const groups = new Map<string, Group>();
+  for (const event of events) {
+    const { features } = groupOf(groups, event);
+    for (const [index, { name, output }] of event.features.entries()) {
+      const result = event.results[index];
+      if (!result || !event.counted.has(name)) continue;
+      const states = entryOf(features, name, () => new Map<string, Map<string, number>>());
+      const bins = entryOf(states, result.state, () => new Map<string, number>());
+      const bin = binOf(output, result);
+      bins.set(bin, (bins.get(bin) ?? 0) + 1);
+    }
   }
-  return counts;
+  return [...groups.values()].flatMap((group) =>
+    [...group.features].flatMap(([feature, states]) =>
+      [...states].flatMap(([state, bins]) =>
+        [...bins].map(([bin, occurrences]) => ({ group, feature, state, bin, occurrences })),
+      ),
+    ),
+  );
+}
+
+function groupOf(groups: Map<string, Group>, { receivedAt, platform, sdkVersion }: CountedEvent): Group {
+  const day = Math.floor(receivedAt / DAY_MS);
+  return entryOf(groups, JSON.stringify([day, platform, sdkVersion]), () => ({
+    day: new Date(day * DAY_MS).toISOString().slice(0, 10),
+    platform,
+    sdkVersion,
+    features: new Map(),
+  }));
+}
+
+function entryOf<Value>(map: Map<string, Value>, key: string, make: () => Value): Value {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  map.set(key, made);
+  return made;
 }

@@ -108,26 +108,20 @@ async function fill(): Promise<void> {
   await Promise.all(Array.from({ length: 16 }, make));
   const exact = Buffer.from("{}");
   for (let from = 0; from < ROWS; from += BATCH_ROWS) {
-    const rows = Array.from(
-      { length: Math.min(BATCH_ROWS, ROWS - from) },
-      async (_, offset): Promise<NewFeatureRow> => {
-        const event = from + offset;
-        const account = `account-${event % ACCOUNTS}`;
-        const receivedAt = Math.floor(LAST_EVENT_AT - DAYS * DAY_MS + (event * DAYS * DAY_MS) / ROWS);
-        const eventId = uuidv7(receivedAt);
-        const keyId = keyOf.get(account) ?? "";
-        const identity = { account, eventId, layer: 1, purpose: 1, receivedAt };
-        const payload = await system.featureSealer.seal(
-          identity,
-          keyId,
-          encodeFeatures(exact, resultsOf(event), 1, Buffer.alloc(16)),
-        );
-        const attributes = { actionType: "payment", platform: "android", sdkVersion: "1.0.0", appVersion: "" };
-        const ids = { idempotencyKey: `key-${event}`, actionId: `action-${event}`, schemaVersion: 1 };
-        return { ...identity, ...attributes, ...ids, keyId, payload };
-      },
-    );
-    const sealed = await Promise.all(rows);
+    const rows = Array.from({ length: Math.min(BATCH_ROWS, ROWS - from) }, (_, offset) => {
+      const event = from + offset;
+      const account = `account-${event % ACCOUNTS}`;
+      const receivedAt = Math.floor(LAST_EVENT_AT - DAYS * DAY_MS + (event * DAYS * DAY_MS) / ROWS);
+      const identity = { account, eventId: uuidv7(receivedAt), layer: 1, purpose: 1, receivedAt };
+      const bytes = encodeFeatures(exact, resultsOf(event), 1, Buffer.alloc(16));
+      return { event, identity, keyId: keyOf.get(account) ?? "", bytes };
+    });
+    const payloads = await system.featureSealer.sealMany(rows);
+    const sealed = rows.map(({ event, identity, keyId }, index): NewFeatureRow => {
+      const attributes = { actionType: "payment", platform: "android", sdkVersion: "1.0.0", appVersion: "" };
+      const ids = { idempotencyKey: `key-${event}`, actionId: `action-${event}`, schemaVersion: 1 };
+      return { ...identity, ...attributes, ...ids, keyId, payload: payloads[index] ?? Buffer.alloc(0) };
+    });
     const column = (of: (row: NewFeatureRow) => unknown): unknown[] => sealed.map(of);
     await owner.query(
       `insert into idempotency_key (account, key, event_id, purpose, received_at, request_mac, key_id)

@@ -167,6 +167,9 @@ export interface StoredEvent extends PromotedAttributes {
   readonly sealedUnder: PayloadSecret;
 }
 
+/** What the payload of a stored event is opened with. */
+export type SealedEvent = EventIdentity & Pick<StoredEvent, "payload" | "sealedUnder">;
+
 export interface EventStore {
   /** False while the store is known to be unreachable, so that a request can be rejected before its body is read. */
   readonly available: boolean;
@@ -197,6 +200,11 @@ export interface Sealer {
   sealCopy(identity: EventIdentity, holdId: string, bytes: Uint8Array): Promise<Buffer>;
   /** @throws keys-destroyed, or payload-damaged where the bytes are not what was sealed for this identity. */
   open(identity: EventIdentity, under: PayloadSecret, payload: Buffer): Promise<Buffer>;
+  /**
+   * Opens many payloads, and reads each secret once.
+   * @returns `undefined` for a payload whose keys are lost or which was damaged. @throws Unavailable
+   */
+  openMany(events: readonly SealedEvent[]): Promise<readonly (Buffer | undefined)[]>;
 }
 
 /** Event warnings: notes for an operator about an event that is stored all the same. */

@@ -7,6 +7,7 @@ import { objects, runWithBreakGlass } from "../../../../e2e/support/command.ts";
 import type { PastEvent } from "../../../../e2e/support/past-event.ts";
 import { advanceClock } from "../../../../e2e/support/test-clock.ts";
 import { attestationSigner } from "../app/attestation-signer.ts";
+import { sealFeatures } from "../crypto/seal-features.fixture.ts";
 import { readEvent } from "../events/read-events.ts";
 import { attestDue, attestNext, type AttestPorts } from "../features/attest.ts";
 import { encodeFeatures } from "../features/feature-payload.ts";
@@ -39,7 +40,7 @@ async function storeWrong(): Promise<PastEvent> {
   const keyId = sealed && "keyId" in sealed ? sealed.keyId : "";
   const results = [{ state: "omitted", inputs: ["omitted:field-absent"] }] as const;
   const values = encodeFeatures(Buffer.from(stored.exact), results, 1, Buffer.of());
-  const payload = await featureSealer.seal({ ...stored, layer: 1 }, keyId, values);
+  const payload = await sealFeatures(featureSealer, { ...stored, layer: 1 }, keyId, values);
   const row = { ...stored, layer: 1, keyId, payload };
   await inTransaction(pool, (transaction) => insertFeatureRows(transaction, [row]));
   return stored;

@@ -8,6 +8,7 @@ import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { AuditSigner } from "../audit/audit-signer.ts";
 import { writeAudit } from "../audit/audit.ts";
 import { OPENING_OPERATIONS } from "../audit/opened-events.ts";
+import { sealFeatures } from "../crypto/seal-features.fixture.ts";
 import { findAttributes, type ListedEvent, readEvent, revealEvent } from "../events/read-events.ts";
 import {
   type FeatureAttributes,
@@ -137,7 +138,7 @@ describe("reveal_features", () => {
       const key = { eventId, account, purpose, receivedAt };
       const stored = await readEvent(pool, key);
       const keyId = stored && "keyId" in stored.sealedUnder ? stored.sealedUnder.keyId : "";
-      const payload = await featureSealer.seal({ ...key, layer: 1 }, keyId, VALUES);
+      const payload = await sealFeatures(featureSealer, { ...key, layer: 1 }, keyId, VALUES);
       const row = { ...rest, ...key, layer: 1, keyId, payload };
       await inTransaction(pool, (transaction) => insertFeatureRows(transaction, [row]));
       rows.push(...(await findFeatureAttributes(pool, { eventId, receivedAt: new Date(receivedAt) }, 1)));

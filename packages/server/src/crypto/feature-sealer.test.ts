@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createFeatureSealer, type FeatureIdentity } from "./feature-sealer.ts";
 import { keysOf, memoryKeyStore } from "./memory-key-store.fixture.ts";
 import type { PartitionSecrets } from "./partition-secrets.ts";
+import { sealFeatures } from "./seal-features.fixture.ts";
 import { accountSecretName, holdSecretName } from "./sealer.ts";
 import { Secrets } from "./secrets.ts";
 
@@ -25,7 +26,7 @@ async function scene() {
 describe("the sealer of feature values", () => {
   it("opens values only for the event, account and layer for which they were sealed", async () => {
     const { sealer } = await scene();
-    const sealed = await sealer.seal(IDENTITY, KEY_ID, VALUES);
+    const sealed = await sealFeatures(sealer, IDENTITY, KEY_ID, VALUES);
     expect(sealed.includes("telling")).toBe(false);
     expect(await sealer.open(IDENTITY, KEY_ID, sealed)).toEqual(VALUES);
     for (const other of [{ account: "two" }, { eventId: "event-2" }, { layer: 2 }]) {
@@ -36,7 +37,7 @@ describe("the sealer of feature values", () => {
 
   it("detects each changed byte", async () => {
     const { sealer } = await scene();
-    const sealed = await sealer.seal(IDENTITY, KEY_ID, VALUES);
+    const sealed = await sealFeatures(sealer, IDENTITY, KEY_ID, VALUES);
     for (const at of sealed.keys()) {
       const changed = Buffer.from(sealed);
       changed[at] = (changed[at] ?? 0) ^ 1;
@@ -47,7 +48,10 @@ describe("the sealer of feature values", () => {
   it("opens many rows, except a row of another account and a changed row", async () => {
     const { sealer, secrets } = await scene();
     await secrets.findOrCreate(accountSecretName("key-2"));
-    const [one, two] = [await sealer.seal(IDENTITY, KEY_ID, VALUES), await sealer.seal(IDENTITY, "key-2", VALUES)];
+    const [one, two] = [
+      await sealFeatures(sealer, IDENTITY, KEY_ID, VALUES),
+      await sealFeatures(sealer, IDENTITY, "key-2", VALUES),
+    ];
     const changed = Buffer.from(one);
     changed[20] = (changed[20] ?? 0) ^ 1;
     const rows = [
@@ -62,10 +66,10 @@ describe("the sealer of feature values", () => {
 
   it("seals and opens nothing under a destroyed secret of an account", async () => {
     const { sealer, secrets } = await scene();
-    const sealed = await sealer.seal(IDENTITY, KEY_ID, VALUES);
+    const sealed = await sealFeatures(sealer, IDENTITY, KEY_ID, VALUES);
     await secrets.destroy(accountSecretName(KEY_ID));
     sealer.forgetKeys();
-    await expect(sealer.seal(IDENTITY, KEY_ID, VALUES)).rejects.toMatchObject({ code: "keys-destroyed" });
+    await expect(sealFeatures(sealer, IDENTITY, KEY_ID, VALUES)).rejects.toMatchObject({ code: "keys-destroyed" });
     await expect(sealer.open(IDENTITY, KEY_ID, sealed)).rejects.toMatchObject({ code: "keys-destroyed" });
   });
 

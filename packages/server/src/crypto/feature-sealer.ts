@@ -2,7 +2,7 @@ import type { KeyObject } from "node:crypto";
 import { decrypt, encrypt } from "./authenticated-encryption.ts";
 import { DataKeys } from "./data-keys.ts";
 import { deriveKey } from "./derive-key.ts";
-import { isUnreadable } from "./open-if-readable.ts";
+import { orUnreadable } from "./open-if-readable.ts";
 import {
   keysDestroyed,
   openWithOne,
@@ -37,10 +37,17 @@ export interface SealedFeatures {
   readonly payload: Buffer;
 }
 
+export interface OpenedFeatures {
+  readonly identity: FeatureIdentity;
+  /** The account key of the event. */
+  readonly keyId: string;
+  readonly bytes: Uint8Array;
+}
+
 /** Seals feature values under the secret of the account and the secret of a partition of feature values. */
 export interface FeatureSealer {
-  /** @param keyId the account key of the event. @throws keys-destroyed, Unavailable */
-  seal(identity: FeatureIdentity, keyId: string, bytes: Uint8Array): Promise<Buffer>;
+  /** Seals the values of stored events, and reads each secret once. @throws keys-destroyed, Unavailable */
+  sealMany(rows: readonly OpenedFeatures[]): Promise<readonly Buffer[]>;
   /** @throws keys-destroyed, payload-damaged, Unavailable */
   open(identity: FeatureIdentity, keyId: string, payload: Buffer): Promise<Buffer>;
   /**
@@ -56,10 +63,6 @@ export interface FeatureSealer {
   forgetKeys(): void;
 }
 
-function orUnreadable(error: unknown): undefined {
-  if (!isUnreadable(error)) throw error;
-}
-
 export function createFeatureSealer(
   secrets: Secrets,
   partitions: PartitionRegistry,
@@ -67,7 +70,7 @@ export function createFeatureSealer(
 ): FeatureSealer {
   const dataKeys = new DataKeys();
 
-  async function accountSecret(keyId: string, from: SecretSource = secrets): Promise<Buffer> {
+  async function accountSecret(keyId: string, from: SecretSource): Promise<Buffer> {
     const name = accountSecretName(keyId);
     const secret = await from.find(name);
     // guard(false): no value is sealed under a secret that is destroyed
@@ -76,11 +79,12 @@ export function createFeatureSealer(
     return secret;
   }
 
-  async function keyForWriting(identity: FeatureIdentity, keyId: string): Promise<KeyObject> {
+  /** @param from the secrets of accounts. */
+  async function keyForWriting(identity: FeatureIdentity, keyId: string, from: SecretSource): Promise<KeyObject> {
     const partition = await partitions.find(identity.purpose, identity.receivedAt);
     const known = partition.wasCreated && dataKeys.find(partition.secret, keyId);
     if (known) return known;
-    const account = await accountSecret(keyId);
+    const account = await accountSecret(keyId, from);
     const { id, secret } = await secretForWriting(secrets, partitions, identity, partition);
     const key = deriveFeatureKey(account, secret);
     dataKeys.remember(id, partition.end, keyId, key);
@@ -108,13 +112,15 @@ export function createFeatureSealer(
   }
 
   return {
-    async seal(identity, keyId, bytes) {
-      return encrypt(
-        await keyForWriting(identity, keyId),
-        FORMAT_VERSION,
-        associatedData(identity, FORMAT_VERSION),
-        bytes,
+    async sealMany(rows) {
+      // The events are durable, so the names of their accounts' secrets are, too: the key store has to sync none.
+      const from = sourceOf(
+        await secrets.findForBatch([...new Set(rows.map(({ keyId }) => accountSecretName(keyId)))]),
       );
+      const sealed = rows.map(async ({ identity, keyId, bytes }) =>
+        sealWith(await keyForWriting(identity, keyId, from), identity, bytes),
+      );
+      return Promise.all(sealed);
     },
 
     open: (identity, keyId, payload) => open({ identity, keyId, payload }, secrets),
@@ -135,7 +141,7 @@ export function createFeatureSealer(
       const name = holdSecretName((await findHoldSecrets(holdId)).at(-1) ?? holdId);
       const secret = await secrets.findForUse(name);
       if (!secret) throw secretMissing(name);
-      return encrypt(holdKey(secret), FORMAT_VERSION, associatedData(identity, FORMAT_VERSION), bytes);
+      return sealWith(holdKey(secret), identity, bytes);
     },
 
     openCopy,
@@ -151,6 +157,9 @@ function deriveFeatureKey(accountSecret: Buffer, partitionSecret: Buffer): KeyOb
 }
 
 const holdKey = (secret: Buffer): KeyObject => deriveKey(secret, "held feature");
+
+const sealWith = (key: KeyObject, identity: FeatureIdentity, bytes: Uint8Array): Buffer =>
+  encrypt(key, FORMAT_VERSION, associatedData(identity, FORMAT_VERSION), bytes);
 
 const openWith = (key: KeyObject, identity: FeatureIdentity, payload: Buffer): Buffer =>
   decrypt(

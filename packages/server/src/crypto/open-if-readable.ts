@@ -7,6 +7,11 @@ export type Unreadable = OperatorError<"keys-destroyed"> | OperatorError<"payloa
 export const isUnreadable = (error: unknown): error is Unreadable =>
   hasCode(error, "keys-destroyed", "payload-damaged");
 
+/** @throws an error of another kind. */
+export function orUnreadable(error: unknown): undefined {
+  if (!isUnreadable(error)) throw error;
+}
+
 /** @returns the exact bytes, or `undefined` if the event can't be opened. @throws Unavailable */
 export async function openIfReadable(sealer: Sealer, event: StoredEvent): Promise<Buffer | undefined> {
   try {

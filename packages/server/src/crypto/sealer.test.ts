@@ -79,6 +79,12 @@ function sealerOver(
     seal: async (identity: EventIdentity, bytes: Uint8Array) => (await sealer.seal(identity, bytes)).payload,
     open: (identity: EventIdentity, payload: Buffer) =>
       sealer.open(identity, { keyId: keyIdOf(identity.account, identity.purpose) }, payload),
+    openMany: (events: readonly { readonly identity: EventIdentity; readonly payload: Buffer }[]) =>
+      sealer.openMany(
+        events.map(({ identity, payload }) => {
+          return { ...identity, payload, sealedUnder: { keyId: keyIdOf(identity.account, identity.purpose) } };
+        }),
+      ),
     forgetEnded: (now: number) => sealer.evictKeys(now),
   };
 }
@@ -138,6 +144,27 @@ describe("the sealer", () => {
     expect(new Set(nonces).size, "a nonce used twice under one key breaks GCM").toBe(600);
     expect(new Set(sealed.map((one) => one.subarray(13).toString("hex"))).size).toBe(600);
     expect(sealed[0]?.includes("telling")).toBe(false);
+  });
+
+  it("opens many payloads, reads each secret once, and leaves out what was changed or lost", async () => {
+    const { keys, partitions, sealer } = scene();
+    const identities = ["a", "b", "a", "a", "gone"].map((account) => identityOf({ account }));
+    const sealed = await Promise.all(
+      identities.map(async (identity) => ({ identity, payload: await sealer.seal(identity, payload(100, "json")) })),
+    );
+    const changed = sealed[3]?.payload ?? Buffer.alloc(0);
+    changed[20] = (changed[20] ?? 0) ^ 1;
+    keys.entries.delete(secretId("account/1-gone"));
+    const read: string[] = [];
+    const readToOpen: KeyStore["readToOpen"] = (ids) => {
+      read.push(...ids);
+      return keys.store.readToOpen(ids);
+    };
+    const other = sealerOver({ ...keys.store, readToOpen }, MAC_KEY, partitions);
+    const lengths = (await other.openMany(sealed)).map((bytes) => bytes?.length);
+    expect(lengths).toEqual([100, 100, 100, undefined, undefined]);
+    expect(new Set(read).size).toBe(read.length);
+    expect(read).toHaveLength(4);
   });
 
   it("throws Unavailable while the key store is not available, and continues afterwards", async () => {

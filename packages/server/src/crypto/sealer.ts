@@ -1,9 +1,18 @@
 import { createCipheriv, type KeyObject } from "node:crypto";
-import { type EventIdentity, isSameKeyEpoch, type KeyEpoch, type Sealed, type Sealer, Unavailable } from "../ports.ts";
+import {
+  type EventIdentity,
+  isSameKeyEpoch,
+  type KeyEpoch,
+  type Sealed,
+  type SealedEvent,
+  type Sealer,
+  Unavailable,
+} from "../ports.ts";
 import { decrypt, encrypt, NONCE_BYTES } from "./authenticated-encryption.ts";
 import { type Compressed, Compressor, decompress } from "./compression.ts";
 import { DataKeys } from "./data-keys.ts";
 import { deriveKey } from "./derive-key.ts";
+import { orUnreadable } from "./open-if-readable.ts";
 import {
   keysDestroyed,
   openWithOne,
@@ -119,17 +128,47 @@ export function createSealer(
     throw new Unavailable(`the key store lacks the secret ${accountSecretName(keyId)}: is it an older one?`);
   }
 
-  /** Opens a payload that is sealed under the account's secret and one of the partition's secrets. */
-  async function openEvent(identity: EventIdentity, keyId: string, payload: Buffer): Promise<Buffer> {
+  /** Chooses the key of an event, or the secrets from which it is derived. */
+  async function keyToOpen(identity: EventIdentity, keyId: string): Promise<KeyObject | SecretNames> {
     const { secret, lostSecrets } = await partitions.find(identity.purpose, identity.receivedAt);
     const known = presentDataKeys().find(secret, keyId);
-    if (known && lostSecrets.length === 0) return openWith(known, identity, payload);
-    const accountName = accountSecretName(keyId);
-    const names = [...lostSecrets, secret].map(partitionSecretName);
-    const found = await secrets.findToOpen([accountName, ...names]);
-    const account = found.get(accountName);
-    if (!account) throw keysDestroyed("the keys of this event were destroyed or lost", [accountName]);
-    return openWithOne(sourceOf(found), names, (one) => openWith(deriveDataKey(account, one), identity, payload));
+    if (known && lostSecrets.length === 0) return known;
+    return { account: accountSecretName(keyId), partition: [...lostSecrets, secret].map(partitionSecretName) };
+  }
+
+  /** Opens a payload that is sealed under the account's secret and one of the partition's secrets. */
+  async function openEvent(identity: EventIdentity, keyId: string, payload: Buffer): Promise<Buffer> {
+    const key = await keyToOpen(identity, keyId);
+    const found = isNames(key) ? await secrets.findToOpen([key.account, ...key.partition]) : NOTHING_FOUND;
+    return openFound(identity, payload, key, found);
+  }
+
+  async function openFound(
+    identity: EventIdentity,
+    payload: Buffer,
+    key: KeyObject | SecretNames,
+    found: ReadonlyMap<string, Buffer>,
+  ): Promise<Buffer> {
+    if (!isNames(key)) return openWith(key, identity, payload);
+    const account = found.get(key.account);
+    if (!account) throw keysDestroyed("the keys of this event were destroyed or lost", [key.account]);
+    const source = sourceOf(found);
+    return openWithOne(source, key.partition, (one) => openWith(deriveDataKey(account, one), identity, payload));
+  }
+
+  async function openMany(events: readonly SealedEvent[]): Promise<readonly (Buffer | undefined)[]> {
+    const keys = await Promise.all(
+      events.map(async (event) => {
+        return "keyId" in event.sealedUnder ? keyToOpen(event, event.sealedUnder.keyId) : event.sealedUnder;
+      }),
+    );
+    const names = keys.flatMap((key) => ("account" in key ? [key.account, ...key.partition] : []));
+    const found = await secrets.findForBatch([...new Set(names)]);
+    const opened = events.map(async (event, index) => {
+      const key = keys[index] as (typeof keys)[number];
+      return "holdId" in key ? openCopy(event, key.holdId, event.payload) : openFound(event, event.payload, key, found);
+    });
+    return Promise.all(opened.map((one) => one.catch(orUnreadable)));
   }
 
   async function openCopy(identity: EventIdentity, holdId: string, payload: Buffer): Promise<Buffer> {
@@ -178,6 +217,8 @@ export function createSealer(
       return sealWith(holdKey(secret), identity, await compressor.compress(bytes));
     },
 
+    openMany,
+
     open: (identity, under, payload) =>
       "holdId" in under ? openCopy(identity, under.holdId, payload) : openEvent(identity, under.keyId, payload),
 
@@ -187,6 +228,16 @@ export function createSealer(
     },
   };
 }
+
+/** Names of the secret of an account, and of secrets of a partition, of which one fits. */
+interface SecretNames {
+  readonly account: string;
+  readonly partition: readonly string[];
+}
+
+const isNames = (key: KeyObject | SecretNames): key is SecretNames => "account" in key;
+
+const NOTHING_FOUND: ReadonlyMap<string, Buffer> = new Map();
 
 function deriveDataKey(accountSecret: Buffer, partitionSecret: Buffer): KeyObject {
   return deriveKey(Buffer.concat([accountSecret, partitionSecret]), "event");

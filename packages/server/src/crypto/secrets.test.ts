@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { LocalKeyEncryption } from "./key-encryption.ts";
 import type { KeyStore } from "./key-store.ts";
 import { keysOf, memoryKeyStore as memory } from "./memory-key-store.fixture.ts";
@@ -88,6 +88,59 @@ describe("a secret", () => {
     expect(wrapped.includes(secret)).toBe(false);
     expect(wrapped.includes(KEY)).toBe(false);
     for (let at = 0; at + 8 <= wrapped.length; at++) expect(KEY.includes(wrapped.subarray(at, at + 8))).toBe(false);
+  });
+});
+
+describe("a secret of a batch", () => {
+  async function scene() {
+    const { store } = memory();
+    const reads: string[] = [];
+    const readToOpen: KeyStore["readToOpen"] = (ids) => {
+      reads.push(...ids);
+      return store.readToOpen(ids);
+    };
+    const secrets = new Secrets({ ...store, readToOpen }, keysOf(KEY));
+    const secret = await secrets.findOrCreate("a");
+    return { secrets, secret, reads, elsewhere: new Secrets(store, keysOf(KEY)) };
+  }
+
+  it("is read once for several batches, and a missing one each time", async () => {
+    const { secrets, secret, reads } = await scene();
+    for (let batch = 0; batch < 3; batch++)
+      expect(await secrets.findForBatch(["a", "missing"])).toEqual(new Map([["a", secret]]));
+    expect(reads).toEqual([secretId("a"), ...Array.from({ length: 3 }, () => secretId("missing"))]);
+  });
+
+  it("is forgotten after a second, so that one that another process destroys is used no longer", async () => {
+    vi.useFakeTimers({ toFake: ["performance"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { secrets, elsewhere } = await scene();
+    await secrets.findForBatch(["a"]);
+    await elsewhere.destroy("a");
+    expect((await secrets.findForBatch(["a"])).size).toBe(1);
+    vi.advanceTimersByTime(1_001);
+    expect((await secrets.findForBatch(["a"])).size).toBe(0);
+  });
+
+  it("is forgotten at once where this process destroys or forgets it", async () => {
+    const { secrets, elsewhere } = await scene();
+    await secrets.findForBatch(["a"]);
+    await secrets.destroy("a");
+    expect((await secrets.findForBatch(["a"])).size).toBe(0);
+    await secrets.findOrCreate("b");
+    await secrets.findForBatch(["b"]);
+    await elsewhere.destroy("b");
+    secrets.forgetRecent();
+    expect((await secrets.findForBatch(["b"])).size).toBe(0);
+  });
+
+  it("is not remembered if it is destroyed or forgotten during the read", async () => {
+    const { secrets, elsewhere } = await scene();
+    const reading = secrets.findForBatch(["a"]);
+    secrets.forgetRecent();
+    expect((await reading).size).toBe(1);
+    await elsewhere.destroy("a");
+    expect((await secrets.findForBatch(["a"])).size).toBe(0);
   });
 });
 

@@ -9,6 +9,9 @@ const SECRET_BYTES = 32;
 const MAX_USED = 1_000;
 /** Maximum number of secrets in memory. */
 const MAX_RECENT = 100;
+/** Secrets of a batch stay in memory for the next batches: so many, and so many milliseconds. */
+const MAX_BATCH_SECRETS = 2_000;
+const BATCH_SECRETS_MS = 1_000;
 
 /** The id of a secret in a key store: SHA-256 of its name, in hexadecimal. A listing of ids reveals no name. */
 export const secretId = (name: string): string => createHash("sha256").update(name).digest("hex");
@@ -21,6 +24,10 @@ export class Secrets {
 
   readonly #used = new Set<string>();
   readonly #recent = new LimitedMap<Promise<Buffer | undefined>>(MAX_RECENT);
+  readonly #ofBatches = new Map<string, Buffer>();
+  #batchesSince = 0;
+  /** The number of times that secrets were forgotten or destroyed. */
+  #forgotten = 0;
 
   constructor(store: KeyStore, keys: KeyEncryption) {
     this.#store = store;
@@ -43,6 +50,31 @@ export class Secrets {
       if (one) found.set(name, await this.#unwrap(id, one));
     }
     return found;
+  }
+
+  /**
+   * Finds secrets as `findToOpen` does, and keeps them for the batches of the next second. A secret that another process
+   * destroys is in memory no longer than that.
+   */
+  async findForBatch(names: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
+    const isOld = performance.now() - this.#batchesSince > BATCH_SECRETS_MS;
+    // guard(false): a destroyed secret is forgotten within a second
+    // fails: packages/server/src/crypto/secrets.test.ts › is forgotten after a second
+    if (isOld || this.#ofBatches.size > MAX_BATCH_SECRETS) {
+      this.#ofBatches.clear();
+      this.#batchesSince = performance.now();
+    }
+    const known = names.flatMap((name) => {
+      const secret = this.#ofBatches.get(name);
+      return secret ? [[name, secret] as const] : [];
+    });
+    if (known.length === names.length) return new Map(known);
+    const forgotten = this.#forgotten;
+    const read = await this.findToOpen(names.filter((name) => !this.#ofBatches.has(name)));
+    // guard(true): a secret that was destroyed during the read is not remembered
+    // fails: packages/server/src/crypto/secrets.test.ts › is not remembered if it is destroyed or forgotten during the read
+    if (forgotten === this.#forgotten) for (const [name, secret] of read) this.#ofBatches.set(name, secret);
+    return new Map([...known, ...read]);
   }
 
   /** Finds the secret for sealing. A missing secret counts as used, too. */
@@ -69,7 +101,9 @@ export class Secrets {
   }
 
   forgetRecent(): void {
+    this.#forgotten++;
     this.#recent.clear();
+    this.#ofBatches.clear();
   }
 
   /**
@@ -116,14 +150,20 @@ export class Secrets {
    * data until they are deleted.
    */
   destroy(name: string): Promise<void> {
-    this.#recent.delete(name);
+    this.#forget(name);
     return this.#store.destroy(secretId(name));
   }
 
   /** Deletes a secret under which nothing was sealed. */
   discard(name: string): Promise<void> {
-    this.#recent.delete(name);
+    this.#forget(name);
     return this.#store.discard(secretId(name));
+  }
+
+  #forget(name: string): void {
+    this.#forgotten++;
+    this.#recent.delete(name);
+    this.#ofBatches.delete(name);
   }
 
   #remember(name: string): void {

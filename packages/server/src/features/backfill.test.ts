@@ -163,8 +163,8 @@ describe("a backfill", () => {
     expect(errors).toEqual([]);
     stored.push(due);
     const third = await start(layer);
-    const seal = (): never => expect.unreachable("all is computed");
-    expect(await drain(ports({ featureSealer: { ...opened.system.featureSealer, seal } }))).toBe(0);
+    const sealMany = (): never => expect.unreachable("all is computed");
+    expect(await drain(ports({ featureSealer: { ...opened.system.featureSealer, sealMany } }))).toBe(0);
     expect((await status(third)).balance).toMatchObject({ stored: 5, missing: 0 });
   });
 
@@ -220,9 +220,9 @@ describe("a backfill", () => {
     const killed = ports({
       featureSealer: {
         ...opened.system.featureSealer,
-        seal: (...args) => {
-          if (++seals === 2) throw new Unavailable("database", new Error("killed"));
-          return opened.system.featureSealer.seal(...args);
+        sealMany: (rows) => {
+          if ((seals += rows.length) > 1) throw new Unavailable("database", new Error("killed"));
+          return opened.system.featureSealer.sealMany(rows);
         },
       },
     });
@@ -259,9 +259,9 @@ describe("a backfill", () => {
     const failing = ports({
       featureSealer: {
         ...featureSealer,
-        seal: (identity, keyId, bytes) => {
-          if (identity.account === "poison") throw new TypeError("poison");
-          return featureSealer.seal(identity, keyId, bytes);
+        sealMany: (rows) => {
+          if (rows.some(({ identity }) => identity.account === "poison")) throw new TypeError("poison");
+          return featureSealer.sealMany(rows);
         },
       },
     });
@@ -293,11 +293,11 @@ describe("a backfill", () => {
     const during = ports({
       featureSealer: {
         ...featureSealer,
-        seal: async (identity, keyId, bytes) => {
-          const payload = await featureSealer.seal(identity, keyId, bytes);
-          if (identity.account === "erased")
+        sealMany: async (rows) => {
+          const payloads = await featureSealer.sealMany(rows);
+          if (rows.some(({ identity }) => identity.account === "erased"))
             expect(await (erasing ??= runWithBreakGlass(opened.environment, ...order))).toMatchObject({ code: 0 });
-          return payload;
+          return payloads;
         },
       },
     });

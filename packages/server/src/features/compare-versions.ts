@@ -87,8 +87,8 @@ export async function computeStored(
       });
       for (let at = 0; at < keys.length; at += SLICE) {
         const opened: OpenedEvent[] = [];
-        for (const event of await readEvents(executor, keys.slice(at, at + SLICE))) {
-          const one = await openForFeatures(sealer, event);
+        const read = await readEvents(executor, keys.slice(at, at + SLICE));
+        for (const one of await openForFeatures(sealer, read)) {
           if ("parsed" in one) opened.push(one);
           else unreadable++;
         }

@@ -84,9 +84,10 @@ export async function gatherEvidence(
   for (;;) {
     const page = await listEvents(executor, filter, PAGE, after);
     for (let at = 0; at < page.length; at += SLICE) {
-      for (const event of await readEvents(executor, page.slice(at, at + SLICE).map(keyOf))) {
-        const opened = await openForFeatures(sealer, event);
+      const read = await readEvents(executor, page.slice(at, at + SLICE).map(keyOf));
+      for (const opened of await openForFeatures(sealer, read)) {
         if (!("parsed" in opened)) continue;
+        const { event } = opened;
         events++;
         const key = JSON.stringify([event.platform, event.sdkVersion]);
         const count = counts.get(key) ?? new VersionCount();

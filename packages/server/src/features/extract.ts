@@ -72,11 +72,10 @@ export async function extract(
   const collected: Collected = { computed: [], failures: [], paused: [] };
   // A commit batch has events of purposes without features, too: their payloads are not read.
   const wanted = events.filter((event) => layers.some((layer) => isOf(layer, event)));
-  const openSlice = async (at: number): Promise<readonly OpenedSlice[]> => {
-    const read = await readEvents(transaction, wanted.slice(at, at + SLICE));
-    return Promise.all(read.map(async (event) => ({ event, one: await openForFeatures(ports.sealer, event) })));
-  };
-  const openAhead = (at: number): Promise<readonly OpenedSlice[]> => {
+  type Slice = ReturnType<typeof openForFeatures>;
+  const openSlice = async (at: number): Slice =>
+    openForFeatures(ports.sealer, await readEvents(transaction, wanted.slice(at, at + SLICE)));
+  const openAhead = (at: number): Slice => {
     const slice = openSlice(at);
     // It fails where it is awaited; a rejection that comes before would end the process.
     // guard(drop): a slice that can't be read fails its extraction alone
@@ -91,9 +90,9 @@ export async function extract(
       // The next slice is read and opened while the programs compute this one.
       next = openAhead(at + SLICE);
       const opened: OpenedEvent[] = [];
-      for (const { event, one } of slice) {
+      for (const one of slice) {
         if ("parsed" in one) opened.push(one);
-        else collected.failures.push(...failuresOf(event, layers, one.reason));
+        else collected.failures.push(...failuresOf(one.event, layers, one.reason));
       }
       const assigned = await assign(opened);
       for (const layer of layers) {
@@ -106,11 +105,6 @@ export async function extract(
     await next.catch(() => {});
   }
   return store(transaction, ports, collected, backfill?.runId ?? null);
-}
-
-interface OpenedSlice {
-  readonly event: StoredEvent;
-  readonly one: Awaited<ReturnType<typeof openForFeatures>>;
 }
 
 /** An event of a layer, with the features that count it. */
@@ -172,21 +166,23 @@ async function computeLayer(
   const { events, paused: slow } = await runner.run(opened.map(({ parsed }) => readEvent(parsed, covers)));
   if (slow.length > 0) runners.pause(layer.layer);
   paused.push(...slow.map(nameOf));
-  const rows = opened.map(async ({ event, exact, counted }, index): Promise<Computed | undefined> => {
+  const rows = opened.flatMap(({ event, exact, counted }, index) => {
     const results = events[index] ?? [];
     if (results.some(isTooSlow)) {
       failures.push({ event, layer: layer.layer, reason: "over-budget" });
-      return undefined;
+      return [];
     }
     if (!("keyId" in event.sealedUnder)) throw new Error("no features are computed of what only a hold keeps");
     const { keyId } = event.sealedUnder;
     const values = encodeFeatures(exact, results, policyVersion, randomBytes(SALT_BYTES));
-    const payload = await featureSealer.seal({ ...event, layer: layer.layer }, keyId, values);
     const { receivedAt, platform, sdkVersion } = event;
-    const row = { ...event, layer: layer.layer, keyId, payload };
-    return { row, values, counted: { receivedAt, platform, sdkVersion, features, results, counted } };
+    const row = { ...event, layer: layer.layer, keyId };
+    return [{ row, values, counted: { receivedAt, platform, sdkVersion, features, results, counted } }];
   });
-  computed.push(...(await Promise.all(rows)).filter((row) => row !== undefined));
+  const payloads = await featureSealer.sealMany(
+    rows.map(({ row, values }) => ({ identity: row, keyId: row.keyId, bytes: values })),
+  );
+  computed.push(...rows.map((one, index) => ({ ...one, row: { ...one.row, payload: payloads[index] as Buffer } })));
 }
 
 /** A result that depends on the time would not be the same again. */

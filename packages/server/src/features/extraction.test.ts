@@ -12,6 +12,7 @@ import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { useFolder } from "../../../../e2e/support/use-folder.ts";
 import { NOTHING_ADOPTED } from "@device-risk-signals/contract/catalog/adopted";
+import { sealFeatures } from "../crypto/seal-features.fixture.ts";
 import { readEvent } from "../events/read-events.ts";
 import { readPolicyVersion } from "../policy/policy-table.ts";
 import { inOwnerTransaction, inTransaction } from "../postgres/database.ts";
@@ -325,7 +326,7 @@ describe("extraction", () => {
     const stored = await readEvent(opened.system.pool, event);
     const keyId = stored && "keyId" in stored.sealedUnder ? stored.sealedUnder.keyId : "";
     const other = encodeFeatures(Buffer.of(), [], await readPolicyVersion(opened.system.pool), Buffer.of());
-    const payload = await opened.system.featureSealer.seal({ ...event, layer: 1 }, keyId, other);
+    const payload = await sealFeatures(opened.system.featureSealer, { ...event, layer: 1 }, keyId, other);
     await inTransaction(opened.system.pool, (transaction) =>
       insertFeatureRows(transaction, [{ ...event, layer: 1, keyId, payload }]),
     );
@@ -341,7 +342,7 @@ describe("extraction", () => {
     const values = encodeFeatures(Buffer.of(), [], otherPolicy, Buffer.of());
     const stored = await readEvent(opened.system.pool, event);
     const keyId = stored && "keyId" in stored.sealedUnder ? stored.sealedUnder.keyId : "";
-    const payload = await opened.system.featureSealer.seal({ ...event, layer: 1 }, keyId, values);
+    const payload = await sealFeatures(opened.system.featureSealer, { ...event, layer: 1 }, keyId, values);
     await opened.owner.query("set session_replication_role = replica");
     await opened.owner.query("update feature_row set payload = $1 where event_id = $2", [payload, event.eventId]);
     await opened.owner.query("reset session_replication_role");
@@ -394,9 +395,9 @@ describe("extraction", () => {
     const failing = ports({
       featureSealer: {
         ...featureSealer,
-        seal: (identity, keyId, bytes) => {
-          if (identity.account === "poison") throw new TypeError("poison");
-          return featureSealer.seal(identity, keyId, bytes);
+        sealMany: (rows) => {
+          if (rows.some(({ identity }) => identity.account === "poison")) throw new TypeError("poison");
+          return featureSealer.sealMany(rows);
         },
       },
     });
@@ -421,9 +422,9 @@ describe("extraction", () => {
     const failing = ports({
       featureSealer: {
         ...featureSealer,
-        seal: (identity, keyId, bytes) => {
-          if (identity.account === "poison-2") throw new TypeError("poison");
-          return featureSealer.seal(identity, keyId, bytes);
+        sealMany: (rows) => {
+          if (rows.some(({ identity }) => identity.account === "poison-2")) throw new TypeError("poison");
+          return featureSealer.sealMany(rows);
         },
       },
     });
@@ -451,7 +452,10 @@ describe("extraction", () => {
     let opens = 0;
     const away: WorkerPorts["sealer"] = {
       ...sealer,
-      open: (...of) => (++opens > 125 ? Promise.reject(new Error("the key store is away")) : sealer.open(...of)),
+      openMany: (events) => {
+        opens += events.length;
+        return opens > 125 ? Promise.reject(new Error("the key store is away")) : sealer.openMany(events);
+      },
     };
     const unhandled: unknown[] = [];
     const note = (error: unknown): void => void unhandled.push(error);

@@ -10,6 +10,7 @@ import { advanceClock } from "../../../../e2e/support/test-clock.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { useFolder } from "../../../../e2e/support/use-folder.ts";
 import { partitionSecretName } from "../crypto/partition-secrets.ts";
+import { sealFeatures } from "../crypto/seal-features.fixture.ts";
 import { readEvent } from "../events/read-events.ts";
 import { findLostSecrets } from "../lifecycle/recovery/lost-secrets.ts";
 import { inTransaction } from "../postgres/database.ts";
@@ -44,7 +45,7 @@ async function sealedRow(event: PastEvent, layer = 1): Promise<NewFeatureRow> {
   const stored = await readEvent(pool, event);
   if (!stored || !("keyId" in stored.sealedUnder)) throw new Error("the event is stored");
   const { keyId } = stored.sealedUnder;
-  return { ...event, layer, keyId, payload: await featureSealer.seal({ ...event, layer }, keyId, VALUES) };
+  return { ...event, layer, keyId, payload: await sealFeatures(featureSealer, { ...event, layer }, keyId, VALUES) };
 }
 
 const insert = (...rows: NewFeatureRow[]): Promise<readonly FeatureKey[]> =>

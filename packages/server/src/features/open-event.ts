@@ -1,5 +1,4 @@
 import type { ParsedEvent } from "@device-risk-signals/features/readings";
-import { openIfReadable } from "../crypto/open-if-readable.ts";
 import type { Sealer, StoredEvent } from "../ports.ts";
 import type { FailureReason } from "./failures.ts";
 import { parseEvent } from "./parse-event.ts";
@@ -10,13 +9,22 @@ export interface OpenedEvent {
   readonly parsed: ParsedEvent;
 }
 
-/** Opens and parses an event. @throws Unavailable */
+/** An event that can't be opened or parsed. */
+export interface UnopenedEvent {
+  readonly event: StoredEvent;
+  readonly reason: FailureReason;
+}
+
+/** Opens and parses events. @returns them in their order. @throws Unavailable */
 export async function openForFeatures(
   sealer: Sealer,
-  event: StoredEvent,
-): Promise<OpenedEvent | { readonly reason: FailureReason }> {
-  const exact = await openIfReadable(sealer, event);
-  if (!exact) return { reason: "unreadable" };
-  const parsed = parseEvent(event.platform, exact);
-  return parsed ? { event, exact, parsed } : { reason: "not-json" };
+  events: readonly StoredEvent[],
+): Promise<readonly (OpenedEvent | UnopenedEvent)[]> {
+  const opened = await sealer.openMany(events);
+  return events.map((event, index) => {
+    const exact = opened[index];
+    if (!exact) return { event, reason: "unreadable" };
+    const parsed = parseEvent(event.platform, exact);
+    return parsed ? { event, exact, parsed } : { event, reason: "not-json" };
+  });
 }

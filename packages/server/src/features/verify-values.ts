@@ -93,9 +93,8 @@ async function verifySlice(
   const groups = new Map<string, Pair[]>();
   let [rows, undecided] = [0, 0];
   const rowsOf = await findRowsOfEvents(executor, events);
-  for (const event of events) {
-    const opened = await openForFeatures(ports.sealer, event);
-    for (const row of rowsOf.get(event.eventId) ?? []) {
+  for (const opened of await openForFeatures(ports.sealer, events)) {
+    for (const row of rowsOf.get(opened.event.eventId) ?? []) {
       rows++;
       const bytes = await openRow(ports.featureSealer, row);
       if (!bytes || "reason" in opened) {

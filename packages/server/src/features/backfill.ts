@@ -24,7 +24,7 @@ import type { WorkerPorts } from "./extraction-worker.ts";
 import { recordFailures } from "./failures.ts";
 
 /** Events of one transaction, by how often it failed: due events wait for it, and one event alone is given up. */
-const PIECES = [500, 50, 5, 1];
+const PIECES = [1_000, 50, 5, 1];
 
 export interface BackfillPorts extends WorkerPorts {
   readonly runners: LayerRunners;

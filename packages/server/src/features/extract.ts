@@ -19,7 +19,7 @@ import { openRow } from "./open-row.ts";
 import { addToTally, type CountedEvent } from "./tally.ts";
 
 /** Events whose exact bytes are in memory at once. */
-const SLICE = 125;
+const SLICE = 250;
 
 export interface ExtractPorts {
   readonly sealer: Sealer;

@@ -437,9 +437,9 @@ describe("extraction", () => {
   it("fails, and its process continues, where a later slice can't be read", async () => {
     const { sealer } = opened.system;
     const events: PastEvent[] = [];
-    for (let n = 0; n < 126; n++) events.push(await store(`slice-${n}`));
+    for (let n = 0; n < 251; n++) events.push(await store(`slice-${n}`));
     await opened.owner.query("delete from extraction_due");
-    for (const half of [events.slice(0, 63), events.slice(63)]) {
+    for (const half of [events.slice(0, 126), events.slice(126)]) {
       await opened.owner.query(
         "insert into extraction_due (purposes, received_at, event_ids) values ($1, $2::timestamptz[], $3::uuid[])",
         [
@@ -454,7 +454,7 @@ describe("extraction", () => {
       ...sealer,
       openMany: (events) => {
         opens += events.length;
-        return opens > 125 ? Promise.reject(new Error("the key store is away")) : sealer.openMany(events);
+        return opens > 250 ? Promise.reject(new Error("the key store is away")) : sealer.openMany(events);
       },
     };
     const unhandled: unknown[] = [];
@@ -462,8 +462,8 @@ describe("extraction", () => {
     process.on("unhandledRejection", note);
     onTestFinished(() => void process.off("unhandledRejection", note));
     await expect(extractNext(ports({ sealer: away }))).rejects.toThrow("the key store is away");
-    expect({ opens, unhandled }).toEqual({ opens: 126, unhandled: [] });
-    expect(await extractNext(ports())).toMatchObject({ rows: 63 });
+    expect({ opens, unhandled }).toEqual({ opens: 251, unhandled: [] });
+    expect(await extractNext(ports())).toMatchObject({ rows: 126 });
   });
 
   it("stores no value that depends on the time", async () => {

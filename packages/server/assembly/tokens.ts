@@ -1,7 +1,7 @@
 /**
- * Writes a token in place of each known name of a member of a JSON text: AssemblyScript, which
- * `npm run generate:scanner` compiles to `src/crypto/tokens.wasm`. The names come from the caller (`define`).
- * `src/crypto/name-tokens.ts` has the format, and turns tokens into text again.
+ * Writes a token in place of each known name of a member of a JSON text, and turns tokens into text again:
+ * AssemblyScript, which `npm run generate:scanner` compiles to `src/crypto/tokens.wasm`. The names come from the caller
+ * (`define`). `src/crypto/name-tokens.ts` has the format.
  *
  * What is between tokens is copied as it is, so that the text need not be valid JSON. Memory is laid out by hand and never
  * grows. 64 blanks follow the text: no token has one.
@@ -114,6 +114,75 @@ export function encode(length: u32): u32 {
   if (v128.any_true(reserved)) return 0;
   numbered = u32(numbers - NUMBERS);
   return u32(copy(out, copied, end) - OUTPUT);
+}
+
+/** The results of `decode` for texts that were not encoded with these names. */
+export const NOT_KNOWN: i32 = -1;
+export const NUMBERS_LEFT: i32 = -2;
+export const TOO_LARGE: i32 = -3;
+
+/**
+ * Decodes the text at `INPUT`, whose numbers of names are at `NUMBERS`: the text with names is at `OUTPUT`.
+ *
+ * @returns the number of bytes at `OUTPUT`, or what is wrong with the text.
+ */
+export function decode(length: u32, count: u32): i32 {
+  if (length > CAPACITY || count > CAPACITY / 4) return TOO_LARGE;
+  const end = INPUT + length;
+  memory.fill(end, 0x20, SLACK);
+  const limit = OUTPUT + CAPACITY;
+  const numbersEnd = NUMBERS + count;
+  let out = OUTPUT;
+  let numbers: usize = NUMBERS;
+  let name: u32 = 0;
+  let from: usize = INPUT;
+  while (from < end) {
+    // One name may go beyond the output, into `NUMBERS`: no result follows.
+    // guard(false): texts are not written beyond the output
+    // fails: packages/server/src/crypto/name-tokens.test.ts › reject texts that they did not make
+    if (out > limit) return TOO_LARGE;
+    const chunk = v128.load(from);
+    v128.store(out, chunk);
+    const places = i8x16.bitmask(i8x16.lt_u(i8x16.sub(chunk, i8x16.splat(FIRST_TOKEN)), i8x16.splat(TOKENS)));
+    const place = places ? ctz(places) : 16;
+    out += place;
+    from += place;
+    if (!places) continue;
+    let following: u32 = load<u8>(from++) - u32(FIRST_TOKEN);
+    if (following > FALSE) {
+      // guard(false): a token without its number is not decoded
+      // fails: packages/server/src/crypto/name-tokens.test.ts › reject texts that they did not make
+      if (numbers == numbersEnd) return NOT_KNOWN;
+      const numbered = following - FALSE - 1;
+      following = numbered >> 1;
+      name = load<u8>(numbers++) + 256 * (numbered & 1);
+    }
+    // guard(false): a number beyond the names is not decoded
+    // fails: packages/server/src/crypto/name-tokens.test.ts › reject texts that they did not make
+    if (name >= nameCount) return NOT_KNOWN;
+    const entry = ENTRIES + name++ * 8;
+    const start: usize = load<u32>(entry);
+    const nameLength: usize = load<u32>(entry + 4);
+    store<u8>(out, u8(QUOTE));
+    out = copy(out + 1, start, start + nameLength);
+    // `":`, then `true,` or `false,`
+    store<u16>(out, 0x3a22);
+    out += 2;
+    if (following == TRUE) {
+      store<u32>(out, 0x65757274);
+      store<u8>(out + 4, u8(COMMA));
+      out += 5;
+    } else if (following == FALSE) {
+      store<u32>(out, 0x736c6166);
+      store<u16>(out + 4, 0x2c65);
+      out += 6;
+    }
+  }
+  out -= from - end;
+  // guard(false): no number is without its token
+  // fails: packages/server/src/crypto/name-tokens.test.ts › reject texts that they did not make
+  if (numbers != numbersEnd) return NUMBERS_LEFT;
+  return out > limit ? TOO_LARGE : i32(out - OUTPUT);
 }
 
 /** Copies blocks; what it copies too much is overwritten, or part of the slack. @returns the end of the copy. */

@@ -2,13 +2,14 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { zstdDecompressSync } from "node:zlib";
 import { ImmediateContext, ThreadContext } from "./compression-context.ts";
-import { NameTokens, type TokenEncoder } from "./name-tokens.ts";
+import { NameTokens, type TokenDecoder, type TokenEncoder } from "./name-tokens.ts";
 
 interface Dictionary {
   /** The content to which zstd's frames may refer. */
   readonly content: Buffer;
   /** Absent for the first version, whose frames contain the event's bytes unchanged. */
   readonly tokens?: NameTokens;
+  readonly decoder?: TokenDecoder;
 }
 
 const readDictionary = (file: string): Buffer => readFileSync(join(import.meta.dirname, "dictionaries", file));
@@ -19,10 +20,10 @@ const readDictionary = (file: string): Buffer => readFileSync(join(import.meta.d
  */
 const DICTIONARIES: Readonly<Record<number, () => Dictionary>> = {
   1: () => ({ content: readDictionary("1.zdict") }),
-  2: () => ({
-    content: readDictionary("2.zdict"),
-    tokens: new NameTokens(readDictionary("2.names").toString().trim().split(/\s+/)),
-  }),
+  2: () => {
+    const tokens = new NameTokens(readDictionary("2.names").toString().trim().split(/\s+/));
+    return { content: readDictionary("2.zdict"), tokens, decoder: tokens.openDecoder() };
+  },
 };
 const CURRENT_DICTIONARY = 2;
 
@@ -118,10 +119,10 @@ class Lane {
 
 /** @throws if `compress` did not make the bytes, or if the version of the dictionary is later than this release. */
 export function decompress({ dictionary, bytes }: Compressed): Buffer {
-  const { content, tokens } = dictionaryOf(dictionary);
-  if (!tokens) return inflate(bytes, content);
+  const { content, decoder } = dictionaryOf(dictionary);
+  if (!decoder) return inflate(bytes, content);
   const { numbers, frame } = splitNumbers(bytes);
-  return tokens.decode({ text: inflate(frame, content), numbers });
+  return decoder.decode({ text: inflate(frame, content), numbers });
 }
 
 const inflate = (frame: Buffer, dictionary: Buffer): Buffer =>

@@ -21,7 +21,7 @@ import type { AdmissionExchange } from "./admission-exchange.ts";
 import { forgetErasedKeys, startMonitors, startWork, type WorkReports } from "./background.ts";
 import { CloseStack } from "./close-stack.ts";
 import { createMetrics, type Metrics } from "./metrics.ts";
-import { type Readiness, readiness } from "../dependencies/readiness.ts";
+import { knownReadiness, type Readiness, readiness } from "../dependencies/readiness.ts";
 import type { System } from "./system.ts";
 import type { ThrottleExchange, ThrottleName } from "./throttle-exchange.ts";
 import { traceCommit, traced } from "./tracing.ts";
@@ -58,8 +58,10 @@ export interface SharedProcesses {
 export interface Endpoint {
   readonly ingest: Ingest;
   readonly metrics: Metrics;
-  /** Whether the endpoint can store events, and a line for each problem. */
+  /** Whether the endpoint can store events now, and a line for each problem. Asks the database and the key store. */
   readonly readiness: () => Promise<Readiness>;
+  /** Whether the endpoint can store events, as far as it knows. Waits for no dependency. */
+  readonly knownReadiness: () => Promise<Readiness>;
   /** Rejects new requests. Resolves when all accepted requests have their answers. */
   readonly drain: () => Promise<void>;
   /** Writes buffered data and closes the endpoint's own connections. Never rejects. */
@@ -181,6 +183,7 @@ export async function assembleEndpoint(system: System, ports: EndpointPorts): Pr
     ingest: traced(ingest, EVENTS_PATH),
     metrics,
     readiness: () => readiness(system, admission.draining),
+    knownReadiness: () => knownReadiness(system, admission.draining),
     drain: () => admission.drain(),
     close: opened.release(),
   };

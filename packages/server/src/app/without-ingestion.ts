@@ -1,4 +1,4 @@
-import { readiness } from "../dependencies/readiness.ts";
+import { knownReadiness, readiness } from "../dependencies/readiness.ts";
 import { forgetErasedKeys, startMonitors, startWork, type WorkReports } from "./background.ts";
 import { CloseStack } from "./close-stack.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -20,6 +20,7 @@ export async function assembleWithoutIngestion(
   return {
     metrics,
     readiness: () => readiness(system, isDraining),
+    knownReadiness: () => knownReadiness(system, isDraining),
     drain: async () => void (isDraining = true),
     close: opened.release(),
   };

@@ -63,7 +63,7 @@ describe("a dependency of the server", () => {
   it("that is required prevents the storage of events until its monitor confirms it, even if calls succeed", async () => {
     const dependencies = new Dependencies(10);
     const dependency = dependencies.get("key_store");
-    dependency.monitored();
+    dependency.monitored(async () => {});
     await expect(dependency.call(never)).rejects.toMatchObject({ code: "dependency-silent" });
     await dependency.call(async () => {});
     expect(dependencies.canStore).toBe(false);

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { hasCode } from "../errors/operator-error.ts";
 import { Unavailable } from "../ports.ts";
 import { withDeadline } from "./deadline.ts";
@@ -17,6 +18,8 @@ export type DependencyName = keyof typeof DEPENDENCIES;
 
 /** A dependency that takes longer for an empty call counts as down. */
 const PROBE_MS = 2_000;
+/** Limit of the wait for a check. */
+const CHECK_WITHIN_MS = PROBE_MS + 250;
 
 /** The reason why a dependency can't be used. One observer reports and withdraws each kind of reason. */
 type Trouble = "away" | "stalled" | "behind" | "lacking";
@@ -46,8 +49,11 @@ export class Dependency {
   readonly timeoutMs: number;
   readonly #registry: Dependencies;
   readonly #troubles = new Map<Trouble, string>();
-  /** A monitor confirms that the dependency is back. Without a monitor, the next successful call confirms it. */
-  #isMonitored = false;
+  /**
+   * Asks the monitor to check the dependency now. The monitor confirms that the dependency is back; without a monitor,
+   * the next successful call confirms it.
+   */
+  #check: (() => Promise<void>) | undefined;
   #since: number | undefined;
 
   constructor(name: DependencyName, timeoutMs: number, registry: Dependencies) {
@@ -86,7 +92,7 @@ export class Dependency {
     };
     try {
       const result = await withDeadline(deadline, work);
-      if (!this.#isMonitored) this.resolve("away");
+      if (!this.#check) this.resolve("away");
       return result;
     } catch (error) {
       if (hasCode(error, "dependency-silent") || isAway(error)) this.reportUnreachable(error);
@@ -94,9 +100,14 @@ export class Dependency {
     }
   }
 
-  /** Declares that only a monitor reports the dependency as back. */
-  monitored(): void {
-    this.#isMonitored = true;
+  /** Declares that only a monitor reports the dependency as back. @param check lets the monitor check it now. */
+  monitored(check: () => Promise<void>): void {
+    this.#check = check;
+  }
+
+  /** Checks the dependency if it counts as up and has a monitor. Never rejects. */
+  async check(): Promise<void> {
+    if (this.isUp) await this.#check?.();
   }
 
   has(trouble: Trouble): boolean {
@@ -155,6 +166,24 @@ export class Dependencies {
     // This runs for each event, so it builds no descriptions of dependencies.
     for (const { name, isUp } of this.#all.values()) if (!isUp && DEPENDENCIES[name].required) return false;
     return true;
+  }
+
+  /**
+   * Checks the required dependencies that count as up, so that `canStore` is not older than this call.
+   * @returns those whose check did not end in time: a call of the check may have a longer deadline.
+   */
+  async check(): Promise<readonly Dependency[]> {
+    const required = [...this.#all.values()].filter(({ name }) => DEPENDENCIES[name].required);
+    const unanswered = new Set(required);
+    const checks = required.map(async (dependency) => {
+      await dependency.check();
+      unanswered.delete(dependency);
+    });
+    const ended = new AbortController();
+    const limit = sleep(CHECK_WITHIN_MS, undefined, { ref: false, signal: ended.signal }).catch(() => {});
+    await Promise.race([Promise.all(checks), limit]);
+    ended.abort();
+    return [...unanswered];
   }
 
   get stopping(): AbortSignal {

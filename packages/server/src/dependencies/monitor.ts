@@ -27,12 +27,15 @@ export class Monitor {
   readonly #stopping = new AbortController();
   readonly #running: Promise<void>;
   #waiting = new AbortController();
+  /** Resolves at the end of the check that runs, or else of the next one. */
+  #checked = Promise.withResolvers<undefined>();
+  #isChecking = false;
 
   constructor(dependency: Dependency, probe: Probe, pace = PACE) {
     this.#dependency = dependency;
     this.#probe = probe;
     this.#pace = pace;
-    dependency.monitored();
+    dependency.monitored(() => this.#check());
     probe.onConnectionLost?.(() => this.#waiting.abort());
     this.#running = this.#run();
   }
@@ -44,11 +47,18 @@ export class Monitor {
     await this.#probe.close();
   }
 
+  /** Checks now, unless a check runs, and waits for its end. */
+  async #check(): Promise<void> {
+    if (!this.#isChecking) this.#waiting.abort();
+    await this.#checked.promise;
+  }
+
   async #run(): Promise<void> {
     const { everyMs, retryMs } = this.#pace;
     while (!this.#stopping.signal.aborted) {
       this.#waiting = new AbortController();
       const { signal } = this.#waiting;
+      this.#isChecking = true;
       const answered = await this.#probe.ping().then(
         () => true,
         (error: unknown) => {
@@ -57,7 +67,11 @@ export class Monitor {
         },
       );
       if (answered) this.#dependency.resolve("away");
+      this.#isChecking = false;
+      this.#checked.resolve(undefined);
+      this.#checked = Promise.withResolvers();
       await sleep(answered ? everyMs : retryMs, undefined, { signal, ref: false }).catch(() => {});
     }
+    this.#checked.resolve(undefined);
   }
 }

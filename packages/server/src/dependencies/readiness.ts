@@ -19,8 +19,22 @@ export interface ReadinessPorts {
   readonly clusterDirectory?: string | undefined;
 }
 
-/** Whether this process can store events. Migrations are done before anything listens. */
-export async function readiness(
+/**
+ * Whether this process can store events now: asks the required dependencies. Migrations are done before anything
+ * listens.
+ */
+export async function readiness(ports: ReadinessPorts, draining: boolean): Promise<Readiness> {
+  const unanswered = await ports.dependencies.check();
+  const known = await knownReadiness(ports, draining);
+  const silent = unanswered.filter(({ isUp }) => isUp).map(({ title }) => `${title}: does not answer`);
+  // guard(false): a check that takes longer than an answer may is no sign of readiness
+  // fails: packages/server/src/dependencies/readiness.test.ts › whose check has not ended
+  if (silent.length > 0) return { ready: false, lines: [...known.lines, ...silent] };
+  return known;
+}
+
+/** Whether this process can store events, as far as it knows. */
+export async function knownReadiness(
   { dependencies, clusterDirectory }: ReadinessPorts,
   draining: boolean,
 ): Promise<Readiness> {

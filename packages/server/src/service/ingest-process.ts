@@ -91,7 +91,7 @@ export async function runIngestProcess(options: IngestProcessOptions): Promise<v
 async function answer(endpoint: Endpoint, question: Question, drain: () => Promise<true>): Promise<Answers[Question]> {
   switch (question) {
     case "readiness":
-      return endpoint.readiness();
+      return endpoint.knownReadiness();
     case "metrics":
       return snapshotOf(endpoint.metrics.registry);
     case "drain":

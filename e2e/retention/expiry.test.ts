@@ -139,7 +139,7 @@ describe("a changed retention period", () => {
 });
 
 describe("a clock that jumps back", () => {
-  test("restores nothing that was dropped; an event without a partition is reported, and stored once the clock is right", async () => {
+  test("restores nothing that was dropped, and retries get their answers; a new event is rejected, and stored once the clock is right", async () => {
     const stored = await store();
     await advance(32 * DAY_MS);
     expect((await run()).rows).toBeGreaterThan(0);
@@ -153,6 +153,8 @@ describe("a clock that jumps back", () => {
     await start();
     expect(scene.server.stderr()).toContain("has expired: set the clocks of this host and of the database right");
     expect(await posted(), "one that was started since").toBe(503);
+    expect(await post(stored.request)).toMatchObject({ status: 200, json: { event_id: stored.eventId } });
+    expect((await post(withChange(stored))).status).toBe(409);
     await advance(32 * DAY_MS);
     expect(await posted()).toBe(201);
     expect(await listed()).toHaveLength(1);

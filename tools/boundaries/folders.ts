@@ -82,7 +82,7 @@ export const FOLDERS: readonly Folder[] = [
   {
     name: "events",
     purpose: "commit batches, ledger, tombstones, partitions, reads, searches",
-    imports: ["errors", "ports", "identifiers", "postgres", "crypto", "audit/log"],
+    imports: ["ports", "identifiers", "postgres", "crypto", "audit/log"],
   },
   {
     name: "audit",

@@ -287,6 +287,9 @@ export class Unavailable extends OperatorError<UnavailableCode> {
   }
 }
 
+/** No partition may be made for the time of an event, because a clock jumped. */
+export const isPartitionMissing = (error: unknown): error is Unavailable => hasCode(error, "partition-missing");
+
 /**
  * Called with what should not happen.
  * @param operation what failed, such as `commit batch`: the same text each time.

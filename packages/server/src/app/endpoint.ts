@@ -1,6 +1,5 @@
 /** An ingest core on a system. The standalone service and every embedding host use it. */
 import { NOTHING_ADOPTED } from "@device-risk-signals/contract/catalog/adopted";
-import { hasCode } from "../errors/operator-error.ts";
 import { openActions } from "../actions/actions.ts";
 import { AdoptedFieldsFile } from "../adopted-fields/adopted-fields-file.ts";
 import { EVENTS_PATH } from "../http/paths.ts";
@@ -8,7 +7,13 @@ import { FieldsOfFeatures } from "../features/active-features.ts";
 import { Admission } from "../ingest/admission.ts";
 import { createIngest, type Ingest } from "../ingest/ingest.ts";
 import { accountThrottle, failureThrottle, type SharedRate } from "../ingest/throttle.ts";
-import type { ActionRegistry, AdoptedFieldSet, MonotonicClock, SessionVerifier } from "../ports.ts";
+import {
+  type ActionRegistry,
+  type AdoptedFieldSet,
+  isPartitionMissing,
+  type MonotonicClock,
+  type SessionVerifier,
+} from "../ports.ts";
 import { ActivePurposes } from "../policy/active-purposes.ts";
 import { openSessions } from "../sessions/sessions.ts";
 import { BufferedAuditLog } from "../audit/audit.ts";
@@ -154,7 +159,7 @@ export async function assembleEndpoint(system: System, ports: EndpointPorts): Pr
   const prepare = async (): Promise<void> => {
     for (const code of purposes.activeCodes) {
       await partitions.prepare(code, clock.now(), PARTITIONS_AHEAD).catch((error: unknown) => {
-        if (!hasCode(error, "partition-missing")) throw error;
+        if (!isPartitionMissing(error)) throw error;
         onError(error, PREPARE_PARTITIONS);
       });
     }

@@ -1,7 +1,7 @@
 import type pg from "pg";
-import { hasCode } from "../errors/operator-error.ts";
 import {
   type EventStore,
+  isPartitionMissing,
   type LedgerEntry,
   type NewEvent,
   type OnError,
@@ -35,7 +35,7 @@ const GENERIC_PLAN_OPTION = "-c plan_cache_mode=force_generic_plan";
 const COMMIT_OPERATION = "commit batch";
 
 /** Whether the row fits no partition. Such an error names no constraint. */
-function isPartitionMissing(error: unknown): boolean {
+function fitsNoPartition(error: unknown): boolean {
   return sqlState(error) === SQL_STATES.checkViolation && constraintOf(error) === undefined;
 }
 
@@ -173,7 +173,7 @@ export class PostgresEventStore implements EventStore {
       return await this.#commitTogether(events, connection);
     } catch (error) {
       const translated = this.#logAndTranslate(error, COMMIT_OPERATION);
-      if (events.length === 1 || (translated instanceof Unavailable && !hasCode(translated, "partition-missing")))
+      if (events.length === 1 || (translated instanceof Unavailable && !isPartitionMissing(translated)))
         throw translated;
       return await this.#commitApart(events, connection);
     } finally {
@@ -202,7 +202,7 @@ export class PostgresEventStore implements EventStore {
       return await commitBatch(client, events, this.#options.pseudonymizer, this.#laneOf(connection));
     } catch (error) {
       if (isTransient(error)) this.#drop(connection);
-      if (!isPartitionMissing(error)) throw error;
+      if (!fitsNoPartition(error)) throw error;
       // The events were not sealed for the new partition.
       for (const { purpose, receivedAt } of events) await this.#options.partitions.ensure(purpose, receivedAt);
       return events.map(() => "stale");

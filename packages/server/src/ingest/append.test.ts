@@ -1,20 +1,48 @@
-import { expect, it } from "vitest";
-import type { EventStore, LedgerEntry, Sealer } from "../ports.ts";
+import { describe, expect, it } from "vitest";
+import { type EventStore, type LedgerEntry, type Sealer, Unavailable } from "../ports.ts";
 import { append } from "./append.ts";
+
+type Parameter<Index extends number> = Parameters<typeof append>[Index];
+
+const ASSIGNED = { purpose: { code: 1, policyVersion: 0 } } as Parameter<1>;
+const EVENT = { account: "known", idempotencyKey: "key" } as Parameter<0>;
 
 it("a retry after an erasure that this server has not noticed is answered by the ledger, and gets no key", async () => {
   const taken = { eventId: "019a0000-0000-7000-8000-000000000000" } as LedgerEntry;
   const known = [true, false];
-  const assigned = { purpose: { code: 1, policyVersion: 0 } } as Parameters<typeof append>[1];
   const unexpected = (): never => {
     throw new Error("an erased account gets no key, and its event is not stored");
   };
-  const event = { account: "erased", idempotencyKey: "key" } as Parameters<typeof append>[0];
-  const answer = await append(event, assigned, Buffer.from("{}"), {
+  const answer = await append({ ...EVENT, account: "erased" }, ASSIGNED, Buffer.from("{}"), {
     store: { findKey: async () => taken, append: unexpected } as unknown as EventStore,
     sealer: { seal: unexpected, sealUnderExistingKey: async () => undefined } as unknown as Sealer,
     accounts: { isKnown: () => known.shift() ?? false, isRefused: () => false },
-    assign: () => assigned,
+    assign: () => ASSIGNED,
   });
   expect(answer).toBe(taken);
+});
+
+describe("an event whose partition was dropped, because the clock is behind", () => {
+  const dropped = new Unavailable("what was received then has expired", { code: "partition-missing" });
+  const appendWith = async (entry: LedgerEntry | undefined, error: Error = dropped): ReturnType<typeof append> =>
+    append(EVENT, ASSIGNED, Buffer.from("{}"), {
+      store: { findKey: async () => entry } as unknown as EventStore,
+      sealer: { sealUnderExistingKey: () => Promise.reject(error) } as unknown as Sealer,
+      accounts: { isKnown: () => true, isRefused: () => false },
+      assign: () => ASSIGNED,
+    });
+  const stored = { eventId: "019a0000-0000-7000-8000-000000000001" } as LedgerEntry;
+
+  it("a retry whose partition was dropped is answered by the ledger", async () => {
+    expect(await appendWith(stored)).toBe(stored);
+  });
+
+  it("a new event is unavailable", async () => {
+    await expect(appendWith(undefined)).rejects.toBe(dropped);
+  });
+
+  it("another error is not answered by the ledger", async () => {
+    const error = new Unavailable("the key store can't be reached");
+    await expect(appendWith(stored, error)).rejects.toBe(error);
+  });
 });

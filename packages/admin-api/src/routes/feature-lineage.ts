@@ -216,8 +216,10 @@ export const FEATURE_LINEAGE_ROUTES = {
       purpose: shownText(),
       from: nullable(shownText("The time that counted; without a case, the start of a day in UTC.")),
       is_exact: Type.Boolean({ description: "Whether no cell is suppressed." }),
-      events: nullable(count("Events that both versions were computed of; null where it would tell a small cell.")),
-      undecided: count("Events that can't be opened, or that a version took too long for."),
+      events: nullable(count("Events that both versions were computed of; null where it would tell a small number.")),
+      undecided: nullable(
+        count("Events that can't be opened, or that a version took too long for; null where it is suppressed."),
+      ),
       cells: Type.Array(
         object({
           platform: shownText(),

@@ -2,10 +2,9 @@ import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
 import { OperatorError } from "../errors/operator-error.ts";
-import { plural } from "../messages/plural.ts";
 import { breakGlassOption, type BreakGlassOptions, requireBreakGlass } from "./break-glass.ts";
 import { call } from "./call.ts";
-import { comparePage } from "./compare-page.ts";
+import { comparePage, totalsOf } from "./compare-page.ts";
 import { type Context, print, printJson, printRows } from "./context.ts";
 import { example, name, time, uuid } from "./options.ts";
 
@@ -64,8 +63,7 @@ export function compareFeaturesCommand(context: Context): Command {
       if (json) return printJson(context, compared);
       const rows = compared.cells.map(({ events, ...cell }) => ({ ...cell, events: events ?? "not shown" }));
       printRows(context, rows, false, "No events.");
-      const total = compared.events === null ? "Fewer events than are shown" : plural(compared.events, "event");
-      print(context, `${total}, ${compared.undecided} undecided.`);
+      print(context, `Total: ${totalsOf(compared)}.`);
     });
 }
 

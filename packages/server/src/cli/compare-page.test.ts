@@ -26,6 +26,9 @@ it("shows each cell, and no number that is suppressed, in a page that loads and 
   expect(page).toContain(">100</text>");
   expect(page).toContain(">not shown</text>");
   expect(page).toContain("120 events, 0 undecided");
+  expect(comparePage({ ...COMPARED, events: null, undecided: null })).toContain(
+    "events not shown, undecided not shown",
+  );
   expect(page).toContain("default-src 'none'");
   expect(page.replace("http://www.w3.org/2000/svg", "")).not.toMatch(/https?:|<script|<link|<img|src=|href=/);
 });

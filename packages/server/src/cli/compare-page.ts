@@ -1,5 +1,6 @@
 /** A comparison of two versions of a feature as one HTML page, which loads nothing and runs nothing. */
 import type { Answer } from "@device-risk-signals/admin-api";
+import { plural } from "../messages/plural.ts";
 
 type Compared = Answer<"compareFeatures">;
 
@@ -17,14 +18,21 @@ const ESCAPES: Readonly<Record<string, string>> = {
 
 const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (found) => ESCAPES[found] ?? "");
 
+/** The number of events, and the number of undecided ones. */
+export const totalsOf = ({ events, undecided }: Compared): string =>
+  [
+    events === null ? "events not shown" : plural(events, "event"),
+    undecided === null ? "undecided not shown" : `${undecided} undecided`,
+  ].join(", ");
+
 /** Names come from clients and definitions: each is escaped. */
 export function comparePage(compared: Compared): string {
-  const { before, after, purpose, from, events, undecided, is_exact, cells } = compared;
+  const { before, after, purpose, from, is_exact, cells } = compared;
   const title = escaped(`${before} and ${after}`);
   const groups = Map.groupBy(cells, ({ platform, sdk_version }) => `${platform} ${sdk_version}`);
   const plots = [...groups].map(([name, own]) => `<h2>${escaped(name)}</h2>\n${drawTable(own, before, after)}`);
   const since = from === null ? "all stored events" : `events since ${from}`;
-  const facts = `${purpose}, ${since}: ${events ?? "fewer than shown"} events, ${undecided} undecided.`;
+  const facts = `${purpose}, ${since}: ${totalsOf(compared)}.`;
   const note = is_exact ? "Exact numbers." : "Numbers below 10 are not shown, and further ones that would tell them.";
   return `<!doctype html>
 <html lang="en">

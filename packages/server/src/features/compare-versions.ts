@@ -4,7 +4,7 @@ import { readEvent } from "@device-risk-signals/features/readings";
 import { type EventFilter, listEvents, readEvents } from "../events/read-events.ts";
 import type { Sealer } from "../ports.ts";
 import type { Executor } from "../postgres/executor.ts";
-import { type Cell, Confusion } from "./confusion.ts";
+import { Confusion, type Counts } from "./confusion.ts";
 import { isTooSlow } from "./extract.ts";
 import { type OpenedEvent, openForFeatures } from "./open-event.ts";
 import { binOf } from "./tally.ts";
@@ -24,22 +24,17 @@ export interface ComparePorts {
   readonly onProgress: (events: number) => void;
 }
 
-export interface ComparedVersions {
-  /** Events that both versions were computed of. */
-  readonly events: number;
-  /** Events that can't be opened, or that a version took too long for. */
-  readonly undecided: number;
-  readonly cells: readonly Cell[];
-}
-
 type StoredFilter = EventFilter & { readonly purpose: number };
 
-/** Compares two versions. Events that are erased, expired or restricted are left out. */
+/**
+ * Compares two versions for all events that are not erased, expired or restricted. An event is undecided if it can't be
+ * opened, or if a version took too long for it.
+ */
 export async function compareVersions(
   ports: ComparePorts,
   versions: readonly [before: Bundle, after: Bundle],
   filter: StoredFilter,
-): Promise<ComparedVersions> {
+): Promise<Counts> {
   const confusion = new Confusion();
   let [events, undecided] = [0, 0];
   const unreadable = await computeStored(ports, versions, filter, ({ event }, [before, after]) => {

@@ -1,4 +1,4 @@
-/** How often two versions of a feature gave which results for the same events. */
+/** Counts the pairs of results that two versions of a feature gave for the same events. */
 
 /** Fewer events than this are not shown as a number. */
 export const SMALL = 10;
@@ -34,29 +34,44 @@ export class Confusion {
   }
 }
 
-export interface Suppressed {
+/** What is counted of a comparison. */
+export interface Counts {
+  readonly cells: readonly Cell[];
+  /** Events that both versions were computed of: the sum of the cells. */
+  readonly events: number;
+  /** Events without a result. */
+  readonly undecided: number;
+}
+
+/** Counts as they are shown; `null`: suppressed. */
+export interface ShownCounts {
   readonly cells: readonly ShownCell[];
-  /** Whether the total would tell the number of a small cell: there were too few others to suppress. */
-  readonly isTotalTelling: boolean;
+  readonly events: number | null;
+  readonly undecided: number | null;
 }
 
 /**
- * Suppresses small cells, and the next smallest ones until the total tells nothing about a small one: at least two are
- * suppressed, which have at least 10 events together.
+ * Suppresses small numbers, and then the next smallest ones, so that the total reveals no small number: at least two
+ * numbers are suppressed, and together they have at least 10 events. Undecided events are one of these numbers. A
+ * caller can know the number of all events. Therefore the number of computed events is suppressed together with that
+ * of undecided ones, and where there are too few other numbers to suppress.
  */
-export function suppressSmall(cells: readonly Cell[]): Suppressed {
-  const ascending = cells.toSorted((one, other) => one.events - other.events);
-  const hidden = new Set<Cell>();
+export function suppressSmall({ cells, events, undecided }: Counts): ShownCounts {
+  const withoutResult = { events: undecided };
+  const numbers = undecided === 0 ? cells : [...cells, withoutResult];
+  const hidden = new Set<Pick<Cell, "events">>();
   let sum = 0;
-  for (const cell of ascending) {
-    const isSmall = cell.events < SMALL;
+  for (const number of numbers.toSorted((one, other) => one.events - other.events)) {
+    const isSmall = number.events < SMALL;
     if (!isSmall && !isTelling(hidden.size, sum)) break;
-    hidden.add(cell);
-    sum += cell.events;
+    hidden.add(number);
+    sum += number.events;
   }
+  const hidesUndecided = hidden.has(withoutResult);
   return {
     cells: cells.map((cell) => (hidden.has(cell) ? { ...cell, events: null } : cell)),
-    isTotalTelling: isTelling(hidden.size, sum),
+    events: hidesUndecided || isTelling(hidden.size, sum) ? null : events,
+    undecided: hidesUndecided ? null : undecided,
   };
 }
 

@@ -38,16 +38,14 @@ export const compareFeatures: Operation<"compareFeatures"> = async (call) => {
   const detail = { before, after, purpose: input.purpose };
   await auditBegun(call, "compareFeatures", { ...why, detail });
   // Reads events as the owner, as the evidence of an adoption does.
-  const { cells, ...counts } = await withOwner(ports.administration, (executor) =>
+  const counts = await withOwner(ports.administration, (executor) =>
     compareVersions({ executor, sealer, policyVersion, onProgress }, [one, other], filter),
   );
   if (opened) await countOpenedEvents(ports.pool, opened.case_id, counts.events + counts.undecided);
-  const suppressed = suppressSmall(cells);
   const isExact = opened !== undefined;
-  // guard(false): small numbers are shown with a case only
+  // guard(true): small numbers are shown with a case only
   // fails: packages/server/src/admin/compare-versions.test.ts › small numbers
-  const shown = isExact ? cells : suppressed.cells;
-  const events = !isExact && suppressed.isTotalTelling ? null : counts.events;
+  const { cells, events, undecided } = isExact ? counts : suppressSmall(counts);
   return {
     answer: {
       before,
@@ -56,8 +54,8 @@ export const compareFeatures: Operation<"compareFeatures"> = async (call) => {
       from: from === undefined ? null : new Date(from).toISOString(),
       is_exact: isExact,
       events,
-      undecided: counts.undecided,
-      cells: [...shown],
+      undecided,
+      cells: [...cells],
     },
     audit: { ...why, detail: { ...detail, events } },
   };

@@ -50,6 +50,32 @@ it("the role privacy finds it, with a mark", async () => {
   expect(await client.call("readTimeline", key)).toMatchObject({ event_id: event.eventId });
 });
 
+it.each(["analyst", "investigator"] as const)(
+  "the entry of a case that the role %s opens does not say whose event it is, or that it exists",
+  async (role) => {
+    const client = await listener.client([role], { person: `asker-${role}` });
+    const why = { category: "dispute", reason: "dispute 4711" } as const;
+    const openAndClose = async (event_id: string) => {
+      const { case_id } = await client.call("openCase", { ...why, event_id });
+      await client.call("closeCase", { case_id });
+      const { entries } = await client.call("listAudit", { event_id });
+      return entries.map(({ operation, outcome, account: shown, reason }) => ({ operation, outcome, shown, reason }));
+    };
+    const ofNone = await openAndClose("019a0000-0000-7000-8000-000000000000");
+    expect(ofNone).toMatchObject([
+      { operation: "case.close", shown: null },
+      { operation: "case.open", shown: null },
+    ]);
+    expect(await openAndClose(event.eventId)).toEqual(ofNone);
+    expect((await client.call("listAudit", { account })).entries).toEqual([]);
+    const auditor = await listener.client(["auditor"]);
+    const { entries } = await auditor.call("listAudit", { account });
+    expect(entries).toContainEqual(
+      expect.objectContaining({ operation: "case.open", event_id: event.eventId, account }),
+    );
+  },
+);
+
 it("no role opens it, not even together with privacy", async () => {
   const client = await listener.client(["investigator", "privacy"]);
   const read = { event_id: event.eventId, reason: "dispute 4711", category: "dispute" } as const;

@@ -240,7 +240,10 @@ export interface AuditRow {
 export interface AuditFilter {
   readonly eventId?: string;
   readonly account?: NamedAccount;
-  /** The person who acted through the admin API. */
+  /**
+   * The person who acted through the admin API. The person may open a case of an event that the person can't see, such
+   * as a restricted one. Therefore entries about cases of an event show no account, and an account does not find them.
+   */
   readonly person?: string;
   readonly limit: number;
   /** The entry at which the list continues, and the number of this entry's rows to skip. */
@@ -259,7 +262,9 @@ function composeAudit({ eventId, account, person, limit, from }: AuditFilter): {
   let ofActor = "";
   let start = "";
   let offset = "";
+  let isShown = "true";
   if (person !== undefined) {
+    isShown = "not (a.operation in ('case.open', 'case.close') and a.event_id is not null)";
     ofActor = `and a.via in ('api', 'console', 'cli') and split_part(a.actor, ' (', 1) = $${values.push(person)}`;
   }
   if (eventId !== undefined) {
@@ -274,7 +279,7 @@ function composeAudit({ eventId, account, person, limit, from }: AuditFilter): {
     offset = `offset $${values.push(from.skip)}`;
   }
   const text = `select a.entry_id, ${instant("a.at", "at")}, a.actor, a.via, a.roles, a.operation, a.outcome,
-        encode(coalesce(a.subject, m.subject), 'hex') as account, coalesce(a.event_id, m.event_id) as event_id,
+        case when ${isShown} then encode(coalesce(a.subject, m.subject), 'hex') end as account, coalesce(a.event_id, m.event_id) as event_id,
         case when m.event_id is null then a.occurrences else 1 end as occurrences, a.reason, a.detail,
         a.category, a.ticket, a.case_id, a.approval_id, case when a.secret_id is not null then a.record end as sealed_in
       from audit_entry a
@@ -284,7 +289,11 @@ function composeAudit({ eventId, account, person, limit, from }: AuditFilter): {
         where ($1::uuid is null or u.event_id = $1) and ($2::bytea is null or coalesce(u.subject, a.subject) = $2)
       ) m on a.event_ids is not null
       where ($1::uuid is null or a.event_id = $1 or m.event_id is not null)
-        and ($2::bytea is null or a.subject = $2 or m.subject is not null) ${candidates} ${ofActor} ${start}
+        and ($2::bytea is null or a.subject = $2 or m.subject is not null)
+        -- guard(true): the entry of a case of an event does not confirm whose event it is
+        -- fails: packages/server/src/admin/restricted-events.test.ts › does not say whose event it is
+        and ($2::bytea is null or ${isShown})
+        ${candidates} ${ofActor} ${start}
       order by a.at desc, a.entry_id desc, m.position
       limit $3 ${offset}`;
   return { text, values };
@@ -316,6 +325,7 @@ export const auditQuery = composed(
     [{ limit: 1 }],
     [{ eventId: "00000000-0000-0000-0000-000000000000", limit: 1 }],
     [{ person: "", limit: 1 }],
+    [{ person: "", account: { name: "", subject: Buffer.alloc(0) }, limit: 1 }],
     [{ from: { entryId: "00000000-0000-0000-0000-000000000000", skip: 0 }, limit: 1 }],
   ],
 );

@@ -10,6 +10,7 @@ import { readSurfaceKeys } from "../audit/surface-key-file.ts";
 import type { Config } from "../config/config.ts";
 import { boundedKeyStore } from "../crypto/bounded-key-store.ts";
 import { deriveKey } from "../crypto/derive-key.ts";
+import { RowSigner } from "../crypto/row-signer.ts";
 import { directoryKeyStore } from "../crypto/directory-key-store.ts";
 import { type KeyEncryption, LocalKeyEncryption } from "../crypto/key-encryption.ts";
 import { openKeySource } from "../crypto/key-source.ts";
@@ -96,7 +97,7 @@ export async function openKeys(connection: OpenConnection): Promise<Keys> {
     pseudonymizer,
     audit: new AuditSigner(installation, pseudonymizer, secrets, clock, surfaceKeys),
     adminSessions: new AdminSessions(deriveKey(installation, "admin sessions")),
-    approvals: new Approvals(new ApprovalSigner(deriveKey(installation, "approvals"))),
+    approvals: new Approvals(new ApprovalSigner(new RowSigner(deriveKey(installation, "approvals")))),
     orders: new OrderCodec(installation),
     sealer: createSealer(secrets, accountKeys, partitions, holdSecrets, deriveKey(installation, "request mac")),
     featurePartitions,

@@ -1,6 +1,5 @@
 /** Signs requests for approvals and decisions about them with a key that the database does not contain. */
-import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
-import { canonicalize } from "@device-risk-signals/contract";
+import type { RowSigner, SignedValues } from "../crypto/row-signer.ts";
 
 /** The content of a request, with the person who asks and the time. */
 export interface ApprovalRequest {
@@ -33,34 +32,19 @@ export interface ApprovalDecision {
 }
 
 export class ApprovalSigner {
-  readonly #key: KeyObject;
+  readonly #signer: RowSigner;
 
-  constructor(key: KeyObject) {
-    this.#key = key;
+  constructor(signer: RowSigner) {
+    this.#signer = signer;
   }
 
   signRequest(request: ApprovalRequest): Buffer {
-    return this.#sign([
-      "request",
-      request.approval_id,
-      request.operation,
-      request.parameters,
-      request.plan,
-      request.max_events,
-      request.digest.toString("hex"),
-      request.needed_roles,
-      request.any_role,
-      request.reason,
-      request.requested_by,
-      request.obtained_by,
-      request.requested_at,
-      request.expires_at,
-    ]);
+    return this.#signer.sign(requestValues(request));
   }
 
   /** @param requestMac the MAC of the request, so that a decision about one request is invalid for another. */
-  signDecision(requestMac: Buffer, { person, role, decision, decided_at }: ApprovalDecision): Buffer {
-    return this.#sign(["decision", requestMac.toString("hex"), person, role, decision, decided_at]);
+  signDecision(requestMac: Buffer, decision: ApprovalDecision): Buffer {
+    return this.#signer.sign(decisionValues(requestMac, decision));
   }
 
   /** Whether the admin API has signed the request and each of its decisions. */
@@ -69,15 +53,34 @@ export class ApprovalSigner {
     decisions: readonly (ApprovalDecision & { readonly mac: string })[],
   ): boolean {
     return (
-      isEqual(this.signRequest(request), request.mac) &&
-      decisions.every((one) => isEqual(this.signDecision(request.mac, one), Buffer.from(one.mac, "hex")))
+      this.#signer.isSigned(requestValues(request), request.mac) &&
+      decisions.every((one) => this.#signer.isSigned(decisionValues(request.mac, one), Buffer.from(one.mac, "hex")))
     );
-  }
-
-  #sign(record: readonly unknown[]): Buffer {
-    return createHmac("sha256", this.#key).update(canonicalize(record)).digest();
   }
 }
 
-const isEqual = (expected: Buffer, mac: Buffer): boolean =>
-  mac.length === expected.length && timingSafeEqual(expected, mac);
+const requestValues = (request: ApprovalRequest): SignedValues => [
+  "request",
+  request.approval_id,
+  request.operation,
+  request.parameters,
+  request.plan,
+  request.max_events,
+  request.digest.toString("hex"),
+  request.needed_roles,
+  request.any_role,
+  request.reason,
+  request.requested_by,
+  request.obtained_by,
+  request.requested_at,
+  request.expires_at,
+];
+
+const decisionValues = (requestMac: Buffer, { person, role, decision, decided_at }: ApprovalDecision): SignedValues => [
+  "decision",
+  requestMac.toString("hex"),
+  person,
+  role,
+  decision,
+  decided_at,
+];

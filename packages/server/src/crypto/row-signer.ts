@@ -1,0 +1,24 @@
+/** Signs rows with a key that the database does not contain: a login of the database can't write a valid one. */
+import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
+import { canonicalize } from "@device-risk-signals/contract";
+
+/** The content of a row as JSON values, with a text first that says of which kind the row is. */
+export type SignedValues = readonly [kind: string, ...values: unknown[]];
+
+export class RowSigner {
+  readonly #key: KeyObject;
+
+  constructor(key: KeyObject) {
+    this.#key = key;
+  }
+
+  /** HMAC-SHA-256 of the canonical form (RFC 8785) of the values. */
+  sign(values: SignedValues): Buffer {
+    return createHmac("sha256", this.#key).update(canonicalize(values)).digest();
+  }
+
+  isSigned(values: SignedValues, mac: Buffer): boolean {
+    const expected = this.sign(values);
+    return mac.length === expected.length && timingSafeEqual(expected, mac);
+  }
+}

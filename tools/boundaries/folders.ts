@@ -95,7 +95,11 @@ export const FOLDERS: readonly Folder[] = [
     imports: ["errors", "ports", "files", "dependencies", "postgres", "audit"],
   },
   { name: "cases", purpose: "cases: why a person opens events", imports: ["ports", "postgres"] },
-  { name: "approvals", purpose: "approvals of operations by second persons", imports: ["ports", "postgres", "crypto"] },
+  {
+    name: "approvals",
+    purpose: "approvals of operations by second persons",
+    imports: ["errors", "ports", "postgres", "crypto"],
+  },
   {
     name: "orders",
     purpose: "orders of the admin API that a worker applies",

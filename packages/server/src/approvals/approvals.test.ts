@@ -1,8 +1,10 @@
-import { randomUUID } from "node:crypto";
+import { createSecretKey, randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { inTransaction } from "../postgres/database.ts";
-import type { ApprovedOperation, Asker, Decision } from "./approvals.ts";
+import { RowSigner } from "../crypto/row-signer.ts";
+import { ApprovalSigner } from "./approval-signer.ts";
+import { Approvals, type ApprovedOperation, type Asker, type Decision } from "./approvals.ts";
 
 const scene = useTestSystem();
 const HOUR_MS = 3_600_000;
@@ -187,8 +189,11 @@ describe("what a login of the database writes", () => {
   /** Runs SQL as the login of the admin API. */
   async function asAdmin(text: string, ...values: readonly unknown[]): Promise<void> {
     await scene.owner.query("set role drs_admin");
-    await scene.owner.query(text, [...values]);
-    await scene.owner.query("reset role");
+    try {
+      await scene.owner.query(text, [...values]);
+    } finally {
+      await scene.owner.query("reset role");
+    }
   }
   const FORGE = `insert into approval_decision (approval_id, person, role, decision, decided_at, mac)
     select $1, 'approver', 'operator', 'approved', transaction_time(), mac from approval_decision limit 1`;
@@ -229,6 +234,36 @@ describe("what a login of the database writes", () => {
     expect(await ask(wanted)).not.toBe(forged);
   });
 
+  it.each([
+    ["has a number that is larger than a double", `'{"account": 1e999}'`],
+    ["is nested too deeply", "(repeat('[', 4000) || repeat(']', 4000))::jsonb"],
+  ])("is listed as changed, also if it %s", async (_, parameters) => {
+    const { pool, clock, approvals } = scene.system;
+    const id = await ask(operation());
+    const columns = `operation, plan, max_events, digest, needed_roles, reason, requested_by, requested_at, expires_at, mac`;
+    const forged = randomUUID();
+    await asAdmin(
+      `insert into approval (approval_id, parameters, ${columns})
+        select $1, ${parameters}, ${columns} from approval where approval_id = $2`,
+      forged,
+      id,
+    );
+    expect(await approvals.list(pool, clock)).toContainEqual(
+      expect.objectContaining({ approval_id: forged, state: "changed", parameters: null, plan: null }),
+    );
+  });
+
+  it.each(["'infinity'", "'-infinity'", "requested_at + interval '1 microsecond'"])(
+    "has no time that a page of the list can't end with: %s",
+    async (time) => {
+      const columns =
+        "operation, parameters, plan, max_events, digest, needed_roles, reason, requested_by, expires_at, mac";
+      const forge = `insert into approval (approval_id, requested_at, ${columns})
+        select gen_random_uuid(), ${time}, ${columns} from approval where approval_id = $1`;
+      await expect(asAdmin(forge, await ask(operation()))).rejects.toMatchObject({ code: "23514" });
+    },
+  );
+
   it("is no use of a login of the database without a decision, or of an earlier one", async () => {
     const inUse = (of: ApprovedOperation, at: number) =>
       scene.system.approvals.findInUse(scene.system.pool, clockAt(at), ASKER, of);
@@ -243,10 +278,76 @@ describe("what a login of the database writes", () => {
     expect(await inUse(late, 49 * HOUR_MS)).toEqual([]);
   });
 
+  describe("300 times", () => {
+    const columns = `operation, parameters, plan, max_events, digest, needed_roles, any_role, reason, requested_by, expires_at`;
+    /** Inserts requests like another one, and earlier ones, each approved. */
+    const flood = (id: string, usedAt: string | null = null) =>
+      asAdmin(
+        `with forged as (
+          insert into approval (approval_id, requested_at, used_at, ${columns}, mac)
+            select gen_random_uuid(), requested_at - number * interval '1 millisecond', $2, ${columns}, mac
+              from approval, generate_series(1, 300) as number where approval_id = $1
+            returning approval_id)
+        insert into approval_decision (approval_id, person, role, decision, decided_at, mac)
+          select approval_id, 'approver', 'operator', 'approved', transaction_time(), sha256('') from forged`,
+        id,
+        usedAt,
+      );
+
+    it("does not hide an approval that was given, or is in use", async () => {
+      const wanted = operation();
+      const id = await ask(wanted);
+      await decide(id);
+      await flood(id);
+      const found = await usable(wanted);
+      expect(found.id).toBe(id);
+      expect(found.changed).toHaveLength(100);
+      expect(await use(id, wanted)).toBe(true);
+      const used = await scene.owner.query<{ at: string }>(
+        "select (used_at - interval '1 second')::text as at from approval where approval_id = $1",
+        [id],
+      );
+      await flood(id, used.rows[0]?.at);
+      expect(await scene.system.approvals.findInUse(scene.system.pool, clockAt(1_000), ASKER, wanted)).toEqual([id]);
+    });
+
+    it("does not hide a request that waits", async () => {
+      const wanted = operation();
+      const id = await ask(wanted);
+      await asAdmin(
+        `insert into approval (approval_id, requested_at, ${columns}, mac)
+          select gen_random_uuid(), requested_at - number * interval '1 millisecond', ${columns}, mac
+            from approval, generate_series(1, 300) as number where approval_id = $1`,
+        id,
+      );
+      expect(await ask(wanted)).toBe(id);
+    });
+
+    it("stops the search after a time, with an answer that says why", async () => {
+      const wanted = operation();
+      await flood(await ask(wanted));
+      const { pool, clock } = scene.system;
+      const signer = new ApprovalSigner(new RowSigner(createSecretKey(Buffer.alloc(32))));
+      const approvals = new Approvals(signer, 0);
+      await expect(approvals.findUsable(pool, clock, ASKER, wanted)).rejects.toMatchObject({
+        code: "approval-changed",
+        message: expect.stringContaining("after 100 approvals") as unknown,
+      });
+    });
+  });
+
   it("is counted for drs doctor", async () => {
     const { approvals, clock, pool } = scene.system;
     const before = await approvals.countChanged(pool, clock);
     await asAdmin(FORGE, await ask(operation()));
     expect(await approvals.countChanged(pool, clock)).toBe(before + 1);
+    const columns =
+      "operation, parameters, plan, max_events, digest, needed_roles, reason, requested_by, expires_at, mac";
+    await asAdmin(
+      `insert into approval (approval_id, requested_at, ${columns})
+        select gen_random_uuid(), requested_at - interval '40 days', ${columns} from approval where approval_id = $1`,
+      await ask(operation()),
+    );
+    expect(await approvals.countChanged(pool, clock), "an old time").toBe(before + 2);
   });
 });

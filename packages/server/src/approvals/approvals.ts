@@ -5,6 +5,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { Role } from "@device-risk-signals/admin-api";
 import { canonicalize } from "@device-risk-signals/contract";
+import { OperatorError } from "../errors/operator-error.ts";
 import type { Clock } from "../ports.ts";
 import type { Executor, Transaction } from "../postgres/executor.ts";
 import { instant, instantOf } from "../postgres/instant.ts";
@@ -47,6 +48,7 @@ export type ApprovalState = "waiting" | "approved" | "denied" | "used" | "expire
 export interface ApprovalRow {
   readonly approval_id: string;
   readonly operation: string;
+  /** `null`, like the plan, if the approval is changed. */
   readonly parameters: unknown;
   readonly plan: unknown;
   readonly max_events: number;
@@ -110,6 +112,7 @@ const TYPES = {
   state: narrowed<ApprovalState>("text"),
 } as const;
 type SignedRow = RowOf<typeof TYPES>;
+type FoundRow = SignedRow & { readonly position: string };
 
 /** SHA-256 of the canonical form (RFC 8785) of operation, parameters and roles. */
 export const digestOf = ({ operation, parameters, needed }: ApprovedOperation): Buffer =>
@@ -144,19 +147,35 @@ const REQUEST = sql(
     "text?",
   ],
 );
-/** The number of rows that a search reads, because a login of the database may insert approvals without limit. */
-const MAX_FOUND = 100;
+/**
+ * A login of the database can insert approvals without limit. A search reads them in pages of this size, for a limited
+ * time.
+ */
+const PAGE = 100;
+const SEARCH_MS = 2_000;
+/** Maximum number of approvals that a search names because the admin API did not sign them. */
+const MAX_CHANGED = 100;
+
+/** The time and the id of the last approval of a page. The time is in PostgreSQL's text, because it has microseconds. */
+type After = readonly [position: string, approvalId: string];
+const START: After = ["-infinity", "00000000-0000-0000-0000-000000000000"];
+const FOUND_TYPES = { ...TYPES, position: "text" } as const;
+
+/** The end of a search: a page in the order of a time. @param position and id are the placeholders of `After`. */
+const pageAfter = (time: string, position: string, id: string): string =>
+  `and (${time}, a.approval_id) > (${position}::timestamptz, ${id}) order by ${time}, a.approval_id limit ${PAGE}`;
+
 const findIn = (state: "waiting" | "approved") =>
   sql(
-    `select ${columnsAt("$3::timestamptz")} from approval a
+    `select ${columnsAt("$3::timestamptz")}, a.requested_at::text as position from approval a
       where a.requested_by = $1 and a.digest = $2 and $4 <= a.max_events
         and ${stateAt("$3::timestamptz")} = '${state}'
         -- guard(true): a token finds no approval by the person who obtained it
         -- fails: packages/server/src/approvals/approvals.test.ts › not found, used or in use
         and ${isUndecidedBy("$5")}
-      order by a.requested_at limit ${MAX_FOUND}`,
-    ["text", "bytea", "timestamptz", "int8", "text?"],
-    TYPES,
+      ${pageAfter("a.requested_at", "$6", "$7")}`,
+    ["text", "bytea", "timestamptz", "int8", "text?", "timestamptz", "uuid"],
+    FOUND_TYPES,
   );
 const FIND_WAITING = findIn("waiting");
 const FIND_USABLE = findIn("approved");
@@ -184,7 +203,7 @@ const USE = sql(
 const WAS_APPROVED_AT_USE = `${DENIED_BY} is null and ${IS_COMPLETE}
     and a.used_at < ${APPROVED_AT} + interval '${TO_USE_MS} milliseconds'`;
 const FIND_IN_USE = sql(
-  `select ${columnsAt("$3::timestamptz")} from approval a
+  `select ${columnsAt("$3::timestamptz")}, a.used_at::text as position from approval a
     -- guard(true): an approval is for the person who asked for it
     -- fails: packages/server/src/approvals/approvals.test.ts › valid for a day after the first use
     where a.requested_by = $1
@@ -200,9 +219,9 @@ const FIND_IN_USE = sql(
       -- guard(true): a token opens no events under an approval by the person who obtained it
       -- fails: packages/server/src/approvals/approvals.test.ts › not found, used or in use
       and ${isUndecidedBy("$4")}
-    order by a.used_at limit ${MAX_FOUND}`,
-  ["text", "bytea", "timestamptz", "text?"],
-  TYPES,
+    ${pageAfter("a.used_at", "$5", "$6")}`,
+  ["text", "bytea", "timestamptz", "text?", "timestamptz", "uuid"],
+  FOUND_TYPES,
 );
 
 export interface Decision {
@@ -247,8 +266,8 @@ const FIND = sql(
 
 const FIND_RECENT = sql(
   `select ${columnsAt("$1::timestamptz")} from approval a
-    where a.requested_at > $1::timestamptz - interval '30 days' or exists (select from approval_decision d
-      where d.approval_id = a.approval_id and d.decided_at > $1::timestamptz - interval '30 days')`,
+    where a.written_at > $1::timestamptz - interval '30 days' or exists (select from approval_decision d
+      where d.approval_id = a.approval_id and d.written_at > $1::timestamptz - interval '30 days')`,
   ["timestamptz"],
   TYPES,
 );
@@ -264,16 +283,18 @@ export interface Asker {
 export interface UsableApproval {
   /** The id of the approval; `undefined` if there is none. */
   readonly id: string | undefined;
-  /** Approvals that would allow the operation if the admin API had signed them. */
+  /** Approvals that would allow the operation if the admin API had signed them; the first hundred. */
   readonly changed: readonly string[];
 }
 
 /** The approvals of an installation. Each request and each decision has a MAC, which is verified when it is read. */
 export class Approvals {
   readonly #signer: ApprovalSigner;
+  readonly #searchMs: number;
 
-  constructor(signer: ApprovalSigner) {
+  constructor(signer: ApprovalSigner, searchMs = SEARCH_MS) {
     this.#signer = signer;
+    this.#searchMs = searchMs;
   }
 
   /**
@@ -288,9 +309,11 @@ export class Approvals {
     const at = new Date(now).toISOString();
     const digest = digestOf(wanted);
     const obtainedBy = wanted.obtainedBy ?? null;
-    const { rows } = await query(executor, FIND_WAITING, [wanted.person, digest, at, wanted.events, obtainedBy]);
-    const waiting = rows.find((row) => row.obtained_by === obtainedBy && this.#isSigned(row));
-    if (waiting) return waiting.approval_id;
+    const values = [wanted.person, digest, at, wanted.events, obtainedBy] as const;
+    const read = async (after: After) => (await query(executor, FIND_WAITING, [...values, ...after])).rows;
+    for await (const row of this.#search(read)) {
+      if (row.obtained_by === obtainedBy && this.#isSigned(row)) return row.approval_id;
+    }
     const [parameters, plan] = [JSON.stringify(wanted.parameters), JSON.stringify(wanted.plan)];
     const request: ApprovalRequest = {
       approval_id: randomUUID(),
@@ -334,11 +357,13 @@ export class Approvals {
     operation: ApprovedOperation,
   ): Promise<UsableApproval> {
     const values = [person, digestOf(operation), nowOf(clock), operation.events, obtainedBy ?? null] as const;
-    const { rows } = await query(executor, FIND_USABLE, values);
-    return {
-      id: rows.find((row) => this.#isSigned(row))?.approval_id,
-      changed: rows.filter((row) => !this.#isSigned(row)).map((row) => row.approval_id),
-    };
+    const read = async (after: After) => (await query(executor, FIND_USABLE, [...values, ...after])).rows;
+    const changed: string[] = [];
+    for await (const row of this.#search(read)) {
+      if (this.#isSigned(row)) return { id: row.approval_id, changed };
+      if (changed.length < MAX_CHANGED) changed.push(row.approval_id);
+    }
+    return { id: undefined, changed };
   }
 
   /**
@@ -374,8 +399,10 @@ export class Approvals {
     operation: ApprovedOperation,
   ): Promise<readonly string[]> {
     const values = [person, digestOf(operation), nowOf(clock), obtainedBy ?? null] as const;
-    const { rows } = await query(executor, FIND_IN_USE, values);
-    return rows.filter((row) => this.#isSigned(row)).map((row) => row.approval_id);
+    const read = async (after: After) => (await query(executor, FIND_IN_USE, [...values, ...after])).rows;
+    const found: string[] = [];
+    for await (const row of this.#search(read)) if (this.#isSigned(row)) found.push(row.approval_id);
+    return found;
   }
 
   /**
@@ -415,12 +442,27 @@ export class Approvals {
   }
 
   /**
-   * Counts approvals of the last 30 days that the admin API did not sign, or that have a decision without its
+   * Counts approvals, written in the last 30 days, that the admin API did not sign, or that have a decision without its
    * signature.
    */
   async countChanged(executor: Executor, clock: Clock): Promise<number> {
     const { rows } = await query(executor, FIND_RECENT, [nowOf(clock)]);
     return rows.filter((row) => !this.#isSigned(row)).length;
+  }
+
+  /** Reads page after page, until the time of the search is over. @throws approval-changed */
+  async *#search(read: (after: After) => Promise<readonly FoundRow[]>): AsyncGenerator<FoundRow> {
+    const end = performance.now() + this.#searchMs;
+    let after: After = START;
+    for (let found = 0; ;) {
+      const rows = await read(after);
+      yield* rows;
+      const last = rows.at(-1);
+      if (!last || rows.length < PAGE) return;
+      found += rows.length;
+      if (performance.now() >= end) throw tooMany(found);
+      after = [last.position, last.approval_id];
+    }
   }
 
   async #read(executor: Executor, clock: Clock, id: string): Promise<SignedRow | undefined> {
@@ -431,9 +473,11 @@ export class Approvals {
     const madeBy = (wanted: ApprovalDecision["decision"]): string[] =>
       decisions.filter(({ decision }) => decision === wanted).map(({ person }) => person);
     const isSigned = this.#isSigned({ digest, mac, decisions, ...row });
+    // A login of the database can write values that are too large, or nested too deeply, for the answer.
+    const unknown = { parameters: null, plan: null, approved_by: [], denied_by: null };
     // guard(false): a forged decision is not shown as given
     // fails: packages/server/src/approvals/approvals.test.ts › a login of the database
-    if (!isSigned) return { ...row, approved_by: [], denied_by: null, state: "changed" };
+    if (!isSigned) return { ...row, ...unknown, state: "changed" };
     return { ...row, approved_by: madeBy("approved"), denied_by: madeBy("denied")[0] ?? null };
   }
 
@@ -441,5 +485,11 @@ export class Approvals {
     return this.#signer.isSigned(row, row.decisions);
   }
 }
+
+const tooMany = (found: number): OperatorError =>
+  new OperatorError(
+    "approval-changed",
+    `The search for an approval was stopped after ${found} approvals of this operation that the admin API did not sign. A login of the database wrote them: delete them as the owner of the table approval.`,
+  );
 
 const nowOf = (clock: Clock): string => new Date(clock.now()).toISOString();

@@ -17,3 +17,8 @@ it("a row is signed if each value is the one that was signed; the order of membe
 it.each([0, 31, 33])("a MAC of %i bytes is not valid", (bytes) => {
   expect(signer.isSigned(values(), Buffer.alloc(bytes))).toBe(false);
 });
+
+it("a row with a value that has no canonical form is not signed", () => {
+  expect(signer.isSigned(values(JSON.parse("1e999")), Buffer.alloc(32))).toBe(false);
+  expect(signer.isSigned(values("\ud800"), Buffer.alloc(32))).toBe(false);
+});

@@ -18,7 +18,20 @@ export class RowSigner {
   }
 
   isSigned(values: SignedValues, mac: Buffer): boolean {
-    const expected = this.sign(values);
+    let expected: Buffer;
+    try {
+      expected = this.sign(values);
+    } catch (error) {
+      // A column of the type jsonb can have a number that is larger than any double.
+      // guard(false): a row whose values can't be signed does not stop the reader of the other rows
+      // fails: packages/server/src/approvals/approvals.test.ts › larger than a double
+      if (error instanceof TypeError) return false;
+      // The nesting of such a column can be deeper than the stack.
+      // guard(false): a row whose values are nested too deeply does not stop the reader of the other rows
+      // fails: packages/server/src/approvals/approvals.test.ts › nested too deeply
+      if (error instanceof RangeError) return false;
+      throw error;
+    }
     return mac.length === expected.length && timingSafeEqual(expected, mac);
   }
 }

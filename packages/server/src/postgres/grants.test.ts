@@ -127,6 +127,8 @@ describe("a login of", () => {
     "insert into audit_entry (login) values ('another')",
     "insert into admin_token (person) values ('ann')",
     "update admin_token set roles = '{privacy}'",
+    "insert into approval (written_at) values (now())",
+    "insert into approval_decision (written_at) values (now())",
     "update approval set needed_roles = '{}'",
     "delete from approval_decision",
     "insert into purpose (code, id, title) values (2, 'x', 'x')",
@@ -170,7 +172,7 @@ const ENDED: readonly (readonly [table: string, column: string, row: string])[] 
   [
     "approval",
     "used_at",
-    "(approval_id, operation, parameters, plan, max_events, digest, needed_roles, reason, requested_by, requested_at, expires_at, used_at, mac) values (gen_random_uuid(), 'o', '{}', '{}', 1, '', '{privacy}', 'r', 'ann', $1, $1, $1, '')",
+    "(approval_id, operation, parameters, plan, max_events, digest, needed_roles, reason, requested_by, requested_at, expires_at, used_at, mac) values (gen_random_uuid(), 'o', '{}', '{}', 1, '', '{privacy}', 'r', 'ann', $1, $1, $1, sha256(''))",
   ],
 ];
 

@@ -20,6 +20,10 @@ const ATTRIBUTES = `account, purpose, received_at, event_id, collected_at, schem
 const AUDIT_ENTRY_COLUMNS = `entry_id, at, actor, via, roles, operation, outcome, subject, event_id, occurrences, reason, subjects,
   event_ids, detail, category, ticket, case_id, approval_id, secret_id, record, mac, lane, lane_number`;
 
+/** The columns that a writer gives: not the time at which the row was written. */
+const APPROVAL_COLUMNS = `approval_id, operation, parameters, plan, max_events, digest, needed_roles, any_role, reason, requested_by,
+  obtained_by, requested_at, expires_at, used_at, mac`;
+
 /** The columns of an order that its caller gives, and the columns that a worker changes. */
 const ADMIN_ORDER_COLUMNS = `order_id, route, person, actor, via, roles, token_id, session_id, input, input_sha256, requested_at,
   expires_at, mac`;
@@ -94,8 +98,16 @@ export const TABLE_GRANTS: Readonly<Record<string, Grants>> = {
   admin_session: toRoles([...APPEND, columns("update", "last_used_at, ended_at")], "drs_service", "drs_admin"),
   sign_in_attempt: toRoles([...APPEND, "delete"], "drs_service", "drs_admin"),
   access_case: toRoles([...APPEND, columns("update", "closed_at, events_opened")], "drs_service", "drs_admin"),
-  approval: toRoles([...APPEND, columns("update", "used_at")], "drs_service", "drs_admin"),
-  approval_decision: toRoles(APPEND, "drs_service", "drs_admin"),
+  approval: toRoles(
+    [...READ, columns("insert", APPROVAL_COLUMNS), columns("update", "used_at")],
+    "drs_service",
+    "drs_admin",
+  ),
+  approval_decision: toRoles(
+    [...READ, columns("insert", "approval_id, role, person, decision, decided_at, mac")],
+    "drs_service",
+    "drs_admin",
+  ),
   admin_order: {
     drs_service: [...READ, columns("insert", ADMIN_ORDER_COLUMNS), columns("update", ADMIN_ORDER_STATE_COLUMNS)],
     // A result that is shown once is deleted; a trigger refuses every other change of a result.

@@ -693,9 +693,15 @@ create table approval (
   -- The person who obtained the admin token that asked, where that is another person: neither decides.
   obtained_by text,
   requested_at timestamptz not null,
-  expires_at timestamptz not null,
-  used_at timestamptz,
-  mac bytea not null
+  -- A page of the list ends with a time in milliseconds.
+  -- guard(drop): a login of the database inserts no row that hides the page after it
+  -- fails: packages/server/src/approvals/approvals.test.ts › a page of the list can't end with
+  check (isfinite(requested_at) and requested_at = requested_at::timestamptz(3)),
+  expires_at timestamptz not null check (isfinite(expires_at)),
+  used_at timestamptz check (isfinite(used_at)),
+  -- A login of the database can't choose it.
+  written_at timestamptz not null default transaction_time(),
+  mac bytea not null check (octet_length(mac) = 32)
 );
 create index approval_requested_at on approval (requested_at);
 create index approval_digest on approval (digest);
@@ -705,8 +711,9 @@ create table approval_decision (
   role text not null,
   person text not null,
   decision text not null check (decision in ('approved', 'denied')),
-  decided_at timestamptz not null,
-  mac bytea not null,
+  decided_at timestamptz not null check (isfinite(decided_at)),
+  written_at timestamptz not null default transaction_time(),
+  mac bytea not null check (octet_length(mac) = 32),
   primary key (approval_id, role),
   unique (approval_id, person)
 );

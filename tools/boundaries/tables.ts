@@ -100,6 +100,7 @@ export const TABLES: Readonly<Record<string, Table>> = {
   audit_leaf: { owner: "audit" },
   audit_checkpoint: { owner: "audit" },
   audit_review: { owner: "audit" },
+  audit_review_end: { owner: "audit" },
   audit_secret: {
     owner: "audit",
     readers: { "lifecycle/recovery/destroyed-partitions.ts": "secrets that a restored key store has again" },

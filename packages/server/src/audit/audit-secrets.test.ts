@@ -1,12 +1,16 @@
 /** Tests of reasons and details of audit entries: they are sealed, and stay readable for a time after an erasure. */
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { beforeEach, describe, expect, it } from "vitest";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { secretId } from "../crypto/secrets.ts";
 import { inOwnerTransaction, inTransaction } from "../postgres/database.ts";
 import { type AuditRow, listAudit, writeAudit } from "./audit.ts";
+import { examine } from "../diagnostics/doctor.ts";
 import { destroyAuditSecrets, endAuditSecrets } from "./audit-secrets.ts";
 import { closeReview, listOpenReviews, openReview } from "./reviews.ts";
+import { countForgedReviews, findOpenReview } from "./review-table.ts";
+import { findUnreviewedUse } from "./search-audit.ts";
 import { decodeRecord } from "./log/record.ts";
 import { auditSecretName, openDetail } from "./personal-detail.ts";
 
@@ -35,7 +39,7 @@ const endedAgo = (ms: number): Promise<void> =>
   );
 
 const destroy = (retentionMs: number): Promise<void> =>
-  destroyAuditSecrets(opened.system.pool, opened.system.secrets, { retentionMs });
+  destroyAuditSecrets(opened.system.pool, opened.system.audit, { retentionMs });
 
 const rowsOf = async (text: string, ...values: unknown[]): Promise<Record<string, unknown>[]> =>
   (await opened.owner.query(text, values)).rows as Record<string, unknown>[];
@@ -140,7 +144,9 @@ describe("after the erasure of the account, reason and detail", () => {
     const order = { agent: { actor: "cli:auditor", via: "direct" }, reason: "no case behind it" } as const;
     const { pool, audit } = opened.system;
     const reviewId = await inTransaction(pool, (transaction) => openReview(transaction, audit, id, order));
-    expect(await listOpenReviews(pool)).toMatchObject([{ review_id: reviewId, entry_id: id, actor: AGENT.actor }]);
+    expect(await listOpenReviews(pool, audit)).toMatchObject([
+      { review_id: reviewId, entry_id: id, actor: AGENT.actor },
+    ]);
     await destroy(0);
     expect(await listed()).toMatchObject([PERSONAL]);
     const close = (): Promise<boolean> =>
@@ -173,6 +179,25 @@ describe("after the erasure of the account, reason and detail", () => {
     expect(await close(true)).toBe(true);
   });
 
+  it("end with one review at a time, also if its id is sent in capitals", async () => {
+    const { pool, audit } = opened.system;
+    const order = { agent: { ...AGENT, actor: "cli:auditor" }, reason: "the read was justified", isAlone: false };
+    const reviewId = await inTransaction(pool, async (transaction) =>
+      openReview(transaction, audit, await write(), order),
+    );
+    const close = (id: string, closed: () => Promise<void> = async () => {}): Promise<void> =>
+      inTransaction(pool, async (transaction) => {
+        await closeReview(transaction, audit, id, order);
+        await closed();
+      });
+    let other: Promise<unknown> | undefined;
+    await close(reviewId, async () => {
+      other = close(reviewId.toUpperCase()).catch((error: unknown) => error);
+      await sleep(200);
+    });
+    expect(await other).toMatchObject({ code: "not-found" });
+  });
+
   it("of other accounts and of the installation remain", async () => {
     const other = `other-${account}`;
     await write();
@@ -180,5 +205,134 @@ describe("after the erasure of the account, reason and detail", () => {
     await endedAgo(HOUR_MS);
     await destroy(0);
     expect(await listed(other)).toMatchObject([PERSONAL]);
+  });
+});
+
+describe("what a login of the database writes about reviews", () => {
+  const order = { agent: { actor: "cli:auditor", via: "direct" }, reason: "no case behind it" } as const;
+  /** Runs SQL as the login of the admin API. */
+  async function asAdmin(text: string, ...values: readonly unknown[]): Promise<void> {
+    await opened.owner.query("set role drs_admin");
+    try {
+      await opened.owner.query(text, [...values]);
+    } finally {
+      await opened.owner.query("reset role");
+    }
+  }
+  const open = (entryId: string): Promise<string> =>
+    inTransaction(opened.system.pool, (transaction) => openReview(transaction, opened.system.audit, entryId, order));
+  const forgedReviews = (): Promise<number> => countForgedReviews(opened.system.pool, opened.system.audit);
+  const finding = async () => (await examine(opened.system)).find(({ what }) => what === "reviews");
+
+  it("ends no review: the reasons are not destroyed, and drs doctor fails", async () => {
+    const [reviewId, other] = [await open(await write()), await open(await write(`other-${account}`))];
+    await inTransaction(opened.system.pool, (transaction) =>
+      closeReview(transaction, opened.system.audit, other, { ...order, isAlone: true }),
+    );
+    await endedAgo(HOUR_MS);
+    const forged = await forgedReviews();
+    for (let ends = 0; ends < 3; ends++) {
+      await asAdmin(
+        `insert into audit_review_end (review_id, mac)
+          select $1, set_byte(mac, 0, $3) from audit_review_end where review_id = $2`,
+        reviewId,
+        other,
+        ends,
+      );
+    }
+    await destroy(0);
+    expect(await listed()).toMatchObject([PERSONAL]);
+    const openReviews = await listOpenReviews(opened.system.pool, opened.system.audit);
+    expect(openReviews).toContainEqual(expect.objectContaining({ review_id: reviewId }));
+    expect(await forgedReviews()).toBe(forged + 3);
+    expect(await finding()).toMatchObject({ ok: false });
+    await inTransaction(opened.system.pool, (transaction) =>
+      closeReview(transaction, opened.system.audit, reviewId, { ...order, isAlone: true }),
+    );
+    await destroy(0);
+    expect(await listed()).toMatchObject([{ unreadable: true }]);
+  });
+
+  it("opens no review: the reasons are destroyed", async () => {
+    const id = await write();
+    await open(await write(`other-${account}`));
+    await endedAgo(HOUR_MS);
+    const forged = await forgedReviews();
+    await asAdmin(
+      `insert into audit_review (review_id, entry_id, subject, opened_at, mac)
+        select gen_random_uuid(), e.entry_id, e.subject, r.opened_at, r.mac from audit_entry e, audit_review r
+        where e.entry_id = $1 limit 1`,
+      id,
+    );
+    expect(await forgedReviews()).toBe(forged + 1);
+    await destroy(0);
+    expect(await listed()).toMatchObject([{ unreadable: true }]);
+  });
+
+  it("is counted by the time at which it was written, which it can't choose", async () => {
+    const forged = await forgedReviews();
+    await asAdmin(
+      `insert into audit_review (review_id, entry_id, opened_at, mac)
+        values (gen_random_uuid(), gen_random_uuid(), transaction_time() - interval '40 days', sha256(''))`,
+    );
+    expect(await forgedReviews()).toBe(forged + 1);
+  });
+
+  it("has no MAC of another length, and not the id before which pages begin", async () => {
+    const reviewId = await open(await write());
+    for (const [text, ...values] of [
+      ["insert into audit_review_end (review_id, mac) values ($1, '\\x00')", reviewId],
+      [
+        "insert into audit_review (review_id, entry_id, opened_at, mac) values ($1, gen_random_uuid(), now(), sha256(''))",
+        "00000000-0000-0000-0000-000000000000",
+      ],
+    ] as const) {
+      await expect(asAdmin(text, ...values)).rejects.toMatchObject({ code: "23514" });
+    }
+  });
+
+  it("in a large number keeps the reasons of its account readable, and delays no other account", async () => {
+    const id = await write();
+    await endedAgo(HOUR_MS);
+    const erased = account;
+    account = `other-${erased}`;
+    await write();
+    await endedAgo(0);
+    const flood = `insert into audit_review (review_id, entry_id, subject, opened_at, mac)
+      select gen_random_uuid(), entry_id, subject, transaction_time(), sha256(number::text::bytea)
+        from audit_entry, generate_series(1, 2500) as number where entry_id = $1`;
+    await asAdmin(flood, id);
+    await expect(destroy(0)).rejects.toMatchObject({ code: "state-conflict" });
+    expect(await listed(erased)).toMatchObject([PERSONAL]);
+    expect(await listed()).toMatchObject([{ unreadable: true }]);
+    await opened.owner.query("delete from audit_review where entry_id = $1", [id]);
+    await destroy(0);
+    expect(await listed(erased)).toMatchObject([{ unreadable: true }]);
+  });
+
+  it("reviews no direct use", async () => {
+    const useOf = () => findUnreviewedUse(opened.system.pool, opened.system.audit, [AGENT.operation]);
+    const before = (await useOf()).entries;
+    const entryId = await write();
+    const reviewId = await open(entryId);
+    await asAdmin("insert into audit_review_end (review_id, mac) values ($1, $2)", reviewId, Buffer.alloc(32));
+    expect((await useOf()).entries).toBe(before + 1);
+    await inTransaction(opened.system.pool, (transaction) =>
+      closeReview(transaction, opened.system.audit, reviewId, { ...order, isAlone: true }),
+    );
+    expect((await useOf()).entries).toBe(before);
+  });
+
+  it("is read in pages, and does not hinder the end of a review", async () => {
+    const reviewId = await open(await write());
+    await asAdmin(
+      `insert into audit_review_end (review_id, mac)
+        select $1, sha256(number::text::bytea) from generate_series(1, 2500) as number`,
+      reviewId,
+    );
+    const { pool, audit } = opened.system;
+    expect(await findOpenReview(pool, audit, reviewId)).toMatchObject({ review_id: reviewId });
+    await inTransaction(pool, (transaction) => closeReview(transaction, audit, reviewId, { ...order, isAlone: true }));
+    expect(await findOpenReview(pool, audit, reviewId)).toBeUndefined();
   });
 });

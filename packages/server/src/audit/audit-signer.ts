@@ -1,4 +1,6 @@
+import { deriveKey } from "../crypto/derive-key.ts";
 import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
+import { RowSigner } from "../crypto/row-signer.ts";
 import type { Secrets } from "../crypto/secrets.ts";
 import { OperatorError } from "../errors/operator-error.ts";
 import type { Clock } from "../ports.ts";
@@ -19,6 +21,8 @@ export class AuditSigner {
   readonly surfaces: Surfaces;
   /** Keys that were used before the current ones, oldest first. */
   readonly replaced: KeyRing;
+  /** Signs the rows of reviews. */
+  readonly reviews: RowSigner;
   /** The secrets under which reasons and details are sealed. */
   readonly secrets: Secrets;
   readonly #pseudonymizer: Pseudonymizer;
@@ -30,6 +34,7 @@ export class AuditSigner {
   constructor(installation: Buffer, pseudonymizer: Pseudonymizer, secrets: Secrets, clock: Clock, own?: KeyRing) {
     const derived = surfaceKeys(installation);
     this.clock = clock;
+    this.reviews = new RowSigner(deriveKey(installation, "audit reviews"));
     this.surfaces = own ? bySurface((surface) => own[surface]?.at(-1)) : derived;
     this.replaced = own ? bySurface((surface) => [derived[surface], ...(own[surface] ?? []).slice(0, -1)]) : {};
     this.secrets = secrets;

@@ -115,7 +115,7 @@ describe("drs audit prune", () => {
     const installation = Buffer.alloc(32);
     const derived = new AuditSigner(installation, pseudonymizer, secrets, clock);
     own = new AuditSigner(installation, pseudonymizer, secrets, clock, keys);
-    await opened.owner.query("truncate audit_entry, audit_leaf, audit_checkpoint, audit_review");
+    await opened.owner.query("truncate audit_entry, audit_leaf, audit_checkpoint, audit_review, audit_review_end");
     kept = undefined;
     const forge = (): Promise<string> =>
       writeAudit(opened.system.pool, derived, { ...AGENT, operation: "o", outcome: "done" });

@@ -14,3 +14,8 @@ test("commands accept each reason in an example of the docs", () => {
   expect(reasons.length).toBeGreaterThan(20);
   expect(reasons.filter((reason) => !isReason(reason, MIN_LENGTH))).toEqual([]);
 });
+
+test("a reason has no half of a surrogate pair", () => {
+  expect(isReason("it was justified \u{1f600}", MIN_LENGTH)).toBe(true);
+  expect(isReason("it was justified \ud83d", MIN_LENGTH)).toBe(false);
+});

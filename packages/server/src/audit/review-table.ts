@@ -1,17 +1,216 @@
-/** Rows of reviews, for writers of entries that need one from the start. */
+/**
+ * Reviews as rows. A login of the database can insert rows, but it can't make a MAC. The server uses no review and no
+ * end of a review without a valid MAC.
+ */
 import { randomUUID } from "node:crypto";
+import type { SignedValues } from "../crypto/row-signer.ts";
+import type { Clock } from "../ports.ts";
 import type { Executor } from "../postgres/executor.ts";
-import { query, sql } from "../postgres/statement.ts";
+import { instant } from "../postgres/instant.ts";
+import { query, type RowOf, sql } from "../postgres/statement.ts";
+import type { AuditSigner } from "./audit-signer.ts";
 
+const FIND_SUBJECT = sql("select subject from audit_entry where entry_id = $1", ["uuid"], { subject: "bytea?" });
 const INSERT_REVIEW = sql(
-  `insert into audit_review (review_id, entry_id, subject, opened_at)
-    select $1, entry_id, subject, transaction_time() from audit_entry where entry_id = $2`,
-  ["uuid", "uuid"],
+  "insert into audit_review (review_id, entry_id, subject, opened_at, mac) values ($1, $2, $3, $4, $5)",
+  ["uuid", "uuid", "bytea?", "timestamptz", "bytea"],
+);
+const INSERT_END = sql("insert into audit_review_end (review_id, mac) values ($1, $2)", ["uuid", "bytea"]);
+
+/** Maximum number of rows that a statement reads, because a login of the database can insert rows without limit. */
+const PAGE = 1_000;
+/** Maximum number of pages in which the reviews of one subject are searched for an open one. */
+const MAX_PAGES = 2;
+/** No review has this id: a constraint refuses it. */
+const FIRST_ID = "00000000-0000-0000-0000-000000000000";
+const TYPES = { review_id: "uuid", entry_id: "uuid", subject: "bytea?", opened_at: "text", mac: "bytea" } as const;
+type ReviewRow = RowOf<typeof TYPES>;
+
+/** A page of reviews, after a review. */
+const pageOf = (condition: string): string =>
+  `select r.review_id, r.entry_id, r.subject, ${instant("r.opened_at", "opened_at")}, r.mac from audit_review r
+    where r.review_id > $1 and ${condition} order by r.review_id limit ${PAGE}`;
+
+const READ_ALL = sql(pageOf("true"), ["uuid"], TYPES);
+const READ_ONE = sql(pageOf("r.review_id = $2"), ["uuid", "uuid"], TYPES);
+const READ_OF_SUBJECT = sql(pageOf("r.subject = $2"), ["uuid", "bytea"], TYPES);
+const READ_BEFORE = sql(
+  pageOf("exists (select from audit_leaf l where l.entry_id = r.entry_id and (l.epoch, l.leaf) < ($2, $3))"),
+  ["uuid", "int4", "int8"],
+  TYPES,
+);
+const READ_RECENT = sql(pageOf("r.written_at > $2"), ["uuid", "timestamptz"], TYPES);
+
+const FIND_ENDS = sql(
+  `select valid.review_id from unnest($1::uuid[], $2::bytea[]) as valid (review_id, mac)
+    -- guard(true): an end that a login of the database wrote is no end
+    -- fails: packages/server/src/audit/audit-secrets.test.ts › ends no review
+    where exists (select from audit_review_end e where e.review_id = valid.review_id and e.mac = valid.mac)`,
+  ["uuid[]", "bytea[]"],
+  { review_id: "uuid" },
 );
 
-/** @returns the id of the review; `undefined` if the entry does not exist. */
-export async function insertReview(executor: Executor, entryId: string): Promise<string | undefined> {
-  const reviewId = randomUUID();
-  const { rowCount } = await query(executor, INSERT_REVIEW, [reviewId, entryId]);
-  return rowCount === 0 ? undefined : reviewId;
+/** A page of ends with the MACs of their reviews, after an end. */
+const READ_RECENT_ENDS = sql(
+  `select e.review_id, e.mac, r.mac as review_mac from audit_review_end e join audit_review r using (review_id)
+    where (e.review_id, e.mac) > ($1, $2) and e.written_at > $3 order by e.review_id, e.mac limit ${PAGE}`,
+  ["uuid", "bytea", "timestamptz"],
+  { review_id: "uuid", mac: "bytea", review_mac: "bytea" },
+);
+
+/** A review that the server opened. */
+export interface StoredReview {
+  readonly review_id: string;
+  readonly entry_id: string;
+  readonly subject: Buffer | null;
+  readonly opened_at: string;
+  readonly mac: Buffer;
+  /** Whether the server has closed it. */
+  readonly isClosed: boolean;
 }
+
+/** @returns the id of the review; `undefined` if the entry does not exist. */
+export async function insertReview(
+  executor: Executor,
+  { reviews, clock }: AuditSigner,
+  entryId: string,
+): Promise<string | undefined> {
+  const [entry] = (await query(executor, FIND_SUBJECT, [entryId])).rows;
+  if (!entry) return undefined;
+  const review = { review_id: randomUUID(), entry_id: entryId, ...entry, opened_at: nowOf(clock) };
+  const mac = reviews.sign(reviewValues(review));
+  await query(executor, INSERT_REVIEW, [review.review_id, entryId, review.subject, review.opened_at, mac]);
+  return review.review_id;
+}
+
+export async function insertEnd(
+  executor: Executor,
+  { reviews }: AuditSigner,
+  { review_id, mac }: StoredReview,
+): Promise<void> {
+  await query(executor, INSERT_END, [review_id, reviews.sign(endValues(mac))]);
+}
+
+/** Reads each review that the server opened. */
+export const readReviews = (executor: Executor, signer: AuditSigner): AsyncGenerator<StoredReview> =>
+  allOf(signedPages(executor, signer, async (after) => (await query(executor, READ_ALL, [after])).rows));
+
+/** Reads the reviews of entries before a leaf of the log. */
+export const readReviewsBefore = (
+  executor: Executor,
+  signer: AuditSigner,
+  { epoch, leaf }: { readonly epoch: number; readonly leaf: number },
+): AsyncGenerator<StoredReview> =>
+  allOf(
+    signedPages(executor, signer, async (after) => (await query(executor, READ_BEFORE, [after, epoch, leaf])).rows),
+  );
+
+/** @returns whether a review of the subject is open; `undefined` if there are too many rows to say so. */
+export async function isUnderReview(
+  executor: Executor,
+  signer: AuditSigner,
+  subject: Buffer,
+): Promise<boolean | undefined> {
+  let pages = 0;
+  const read = async (after: string) => (await query(executor, READ_OF_SUBJECT, [after, subject])).rows;
+  for await (const reviews of signedPages(executor, signer, read)) {
+    if (reviews.some(({ isClosed }) => !isClosed)) return true;
+    // guard(false): rows of a login of the database do not make a look-up longer without limit
+    // fails: packages/server/src/audit/audit-secrets.test.ts › keeps the reasons of its account
+    if (++pages === MAX_PAGES) return undefined;
+  }
+  return false;
+}
+
+/** Finds a review that the server opened, and has not closed. */
+export async function findOpenReview(
+  executor: Executor,
+  signer: AuditSigner,
+  reviewId: string,
+): Promise<StoredReview | undefined> {
+  const { rows } = await query(executor, READ_ONE, [FIRST_ID, reviewId]);
+  return (await signedReviews(executor, signer, rows)).find(({ isClosed }) => !isClosed);
+}
+
+/** Counts reviews, and ends of reviews, that were written in the last 30 days and that the server did not sign. */
+export async function countForgedReviews(executor: Executor, { reviews, clock }: AuditSigner): Promise<number> {
+  const since = new Date(clock.now() - 30 * 86_400_000).toISOString();
+  let forged = 0;
+  const readReviewPage = async (after: string) => (await query(executor, READ_RECENT, [after, since])).rows;
+  for await (const rows of pages(readReviewPage, ({ review_id }) => review_id, FIRST_ID)) {
+    forged += rows.filter((row) => !reviews.isSigned(reviewValues(row), row.mac)).length;
+  }
+  const readEndPage = async (after: EndKey) => (await query(executor, READ_RECENT_ENDS, [...after, since])).rows;
+  const start: EndKey = [FIRST_ID, Buffer.alloc(0)];
+  for await (const rows of pages(readEndPage, ({ review_id, mac }): EndKey => [review_id, mac], start)) {
+    forged += rows.filter(({ review_mac, mac }) => !reviews.isSigned(endValues(review_mac), mac)).length;
+  }
+  return forged;
+}
+
+type EndKey = readonly [reviewId: string, mac: Buffer];
+
+async function* pages<Row, Key>(
+  read: (after: Key) => Promise<readonly Row[]>,
+  keyOf: (row: Row) => Key,
+  start: Key,
+): AsyncGenerator<readonly Row[]> {
+  for (let after = start; ;) {
+    const rows = await read(after);
+    yield rows;
+    const last = rows.at(-1);
+    if (!last || rows.length < PAGE) return;
+    after = keyOf(last);
+  }
+}
+
+async function* signedPages(
+  executor: Executor,
+  signer: AuditSigner,
+  read: (after: string) => Promise<readonly ReviewRow[]>,
+): AsyncGenerator<readonly StoredReview[]> {
+  for await (const rows of pages(read, ({ review_id }) => review_id, FIRST_ID)) {
+    yield await signedReviews(executor, signer, rows);
+  }
+}
+
+async function* allOf(found: AsyncIterable<readonly StoredReview[]>): AsyncGenerator<StoredReview> {
+  for await (const reviews of found) yield* reviews;
+}
+
+async function signedReviews(
+  executor: Executor,
+  { reviews }: AuditSigner,
+  rows: readonly ReviewRow[],
+): Promise<readonly StoredReview[]> {
+  const signed = rows.flatMap((row) => {
+    // guard(true): a review that a login of the database wrote is no review
+    // fails: packages/server/src/audit/audit-secrets.test.ts › opens no review
+    return reviews.isSigned(reviewValues(row), row.mac) ? [row] : [];
+  });
+  if (signed.length === 0) return [];
+  const ends = signed.map(({ mac }) => reviews.sign(endValues(mac)));
+  const { rows: found } = await query(executor, FIND_ENDS, [signed.map(({ review_id }) => review_id), ends]);
+  const ended = new Set(found.map(({ review_id }) => review_id));
+  return signed.map((row) => ({ ...row, isClosed: ended.has(row.review_id) }));
+}
+
+const reviewValues = ({
+  review_id,
+  entry_id,
+  subject,
+  opened_at,
+}: Omit<StoredReview, "mac" | "isClosed">): SignedValues => [
+  "review",
+  review_id,
+  entry_id,
+  subject?.toString("hex") ?? null,
+  opened_at,
+];
+/**
+ * A review has one valid end, so that it is found by its MAC.
+ * @param reviewMac the MAC of the review, so that the end of one review is invalid for another.
+ */
+const endValues = (reviewMac: Buffer): SignedValues => ["end", reviewMac.toString("hex")];
+
+const nowOf = (clock: Clock): string => new Date(clock.now()).toISOString();

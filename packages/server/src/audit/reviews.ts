@@ -1,13 +1,15 @@
 /** Reviews of audit entries. While a review is open, an erasure does not make reasons about its account unreadable. */
 import { OperatorError } from "../errors/operator-error.ts";
+import { lockTransactionNamed } from "../postgres/advisory-locks.ts";
 import type { Executor, Transaction } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";
-import { query, sql } from "../postgres/statement.ts";
+import { LOCKS } from "../postgres/locks.ts";
+import { query, queryRow, sql } from "../postgres/statement.ts";
 import type { AuditSigner } from "./audit-signer.ts";
-import { obtainerSql, personsOfActor, personSql } from "./actor-persons.ts";
+import { isSamePerson } from "./actor-persons.ts";
 import { type Agent, writeAudit } from "./audit.ts";
 import { REVIEW_OPERATION } from "./log/epoch.ts";
-import { insertReview } from "./review-table.ts";
+import { findOpenReview, insertEnd, insertReview, readReviews, type StoredReview } from "./review-table.ts";
 
 export interface ReviewRow {
   readonly review_id: string;
@@ -19,35 +21,27 @@ export interface ReviewRow {
   readonly operation: string;
 }
 
-const LIST_OPEN_REVIEWS = sql(
-  `select r.review_id, r.entry_id, ${instant("r.opened_at", "opened_at")}, ${instant("e.at", "at")}, e.actor, e.operation
-    from audit_review r join audit_entry e on e.entry_id = r.entry_id
-    where r.closed_at is null order by r.opened_at, r.review_id`,
-  [],
-  { review_id: "uuid", entry_id: "uuid", opened_at: "text", at: "text", actor: "text", operation: "text" },
+const LIST_ENTRIES = sql(
+  `select entry_id, ${instant("at")}, actor, operation from audit_entry where entry_id = any ($1)`,
+  ["uuid[]"],
+  { entry_id: "uuid", at: "text", actor: "text", operation: "text" },
 );
 
 /** Lists open reviews, oldest first. */
-export async function listOpenReviews(executor: Executor): Promise<readonly ReviewRow[]> {
-  return (await query(executor, LIST_OPEN_REVIEWS)).rows;
+export async function listOpenReviews(executor: Executor, signer: AuditSigner): Promise<readonly ReviewRow[]> {
+  const open: StoredReview[] = [];
+  for await (const review of readReviews(executor, signer)) if (!review.isClosed) open.push(review);
+  const { rows } = await query(executor, LIST_ENTRIES, [open.map(({ entry_id }) => entry_id)]);
+  const entries = new Map(rows.map((row) => [row.entry_id, row]));
+  return open
+    .flatMap(({ review_id, opened_at, entry_id }) => {
+      const entry = entries.get(entry_id);
+      return entry ? [{ review_id, opened_at, ...entry }] : [];
+    })
+    .toSorted((one, other) => (one.opened_at < other.opened_at ? -1 : 1));
 }
 
-const FIND_OPEN_REVIEW = sql(
-  "select entry_id from audit_review where review_id = $1 and closed_at is null for update",
-  ["uuid"],
-  { entry_id: "uuid" },
-);
-const CLOSE_REVIEW = sql(
-  `update audit_review r set closed_at = transaction_time()
-    from (select entry_id, array[${personSql("actor")}, ${obtainerSql("actor")}] as persons from audit_entry) e
-    where r.review_id = $1 and r.closed_at is null and e.entry_id = r.entry_id
-      -- guard(true): no person closes the review of what the same person did
-      -- fails: packages/server/src/audit/audit-secrets.test.ts › of the person who wrote the entry
-      and ($3 or not e.persons && $2)
-    returning r.review_id`,
-  ["uuid", "text[]", "bool"],
-  { review_id: "uuid" },
-);
+const FIND_ACTOR = sql("select actor from audit_entry where entry_id = $1", ["uuid"], { actor: "text" });
 
 export interface ReviewOrder {
   readonly agent: Agent;
@@ -66,7 +60,7 @@ export async function openReview(
   entryId: string,
   order: ReviewOrder,
 ): Promise<string> {
-  const reviewId = await insertReview(transaction, entryId);
+  const reviewId = await insertReview(transaction, signer, entryId);
   if (reviewId === undefined) throw new OperatorError("not-found", `There is no audit entry ${entryId}.`);
   await auditReview(transaction, signer, order, "opened", { review_id: reviewId, entry_id: entryId });
   return reviewId;
@@ -81,14 +75,14 @@ export async function closeReview(
   reviewId: string,
   { isAlone, ...order }: ReviewEnd,
 ): Promise<boolean> {
-  const [review] = (await query(transaction, FIND_OPEN_REVIEW, [reviewId])).rows;
+  await lockTransactionNamed(transaction, LOCKS.auditReviews, reviewId.toLowerCase());
+  const review = await findOpenReview(transaction, signer, reviewId);
   if (!review) throw new OperatorError("not-found", `There is no open review ${reviewId}.`);
-  const { rowCount } = await query(transaction, CLOSE_REVIEW, [
-    reviewId,
-    [...personsOfActor(order.agent.actor)],
-    isAlone,
-  ]);
-  const outcome = rowCount === 1 ? "closed" : "denied";
+  const { actor } = await queryRow(transaction, FIND_ACTOR, [review.entry_id]);
+  // guard(true): no person closes the review of what the same person did
+  // fails: packages/server/src/audit/audit-secrets.test.ts › of the person who wrote the entry
+  const outcome = isAlone || !isSamePerson(actor, order.agent.actor) ? "closed" : "denied";
+  if (outcome === "closed") await insertEnd(transaction, signer, review);
   await auditReview(transaction, signer, order, outcome, { review_id: reviewId, entry_id: review.entry_id });
   return outcome === "closed";
 }

@@ -3,8 +3,10 @@ import type { Secrets } from "../crypto/secrets.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";
 import { query, queryRow, sql } from "../postgres/statement.ts";
+import type { AuditSigner } from "./audit-signer.ts";
 import { decodeRecord } from "./log/record.ts";
 import { openDetail } from "./personal-detail.ts";
+import { readReviews } from "./review-table.ts";
 
 /** Operations whose entries name the account that the caller named, even if this account does not exist. */
 const NAMED_BY_OPERATOR = [
@@ -68,14 +70,21 @@ export interface UnreviewedUse {
 const FIND_UNREVIEWED = sql(
   `select count(*) as entries, ${instant("min(at)", "since")} from audit_entry e
     where via = 'direct' and operation = any ($1) and outcome in ('begun', 'done')
-      and not exists (select from audit_review r where r.entry_id = e.entry_id and r.closed_at is not null)`,
-  ["text[]"],
+      and not exists (select from unnest($2::uuid[]) as reviewed (entry_id) where reviewed.entry_id = e.entry_id)`,
+  ["text[]", "uuid[]"],
   { entries: "int8", since: "text?" },
 );
 
 /** Finds uses of the database by commands for which no review is closed. */
-export const findUnreviewedUse = (executor: Executor, operations: readonly string[]): Promise<UnreviewedUse> =>
-  queryRow(executor, FIND_UNREVIEWED, [operations]);
+export async function findUnreviewedUse(
+  executor: Executor,
+  signer: AuditSigner,
+  operations: readonly string[],
+): Promise<UnreviewedUse> {
+  const reviewed: string[] = [];
+  for await (const { entry_id, isClosed } of readReviews(executor, signer)) if (isClosed) reviewed.push(entry_id);
+  return queryRow(executor, FIND_UNREVIEWED, [operations, reviewed]);
+}
 
 export interface AuditedOrder {
   readonly actor: string;

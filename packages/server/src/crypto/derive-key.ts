@@ -12,6 +12,7 @@ export type KeyUse =
   | "erasure journal"
   | "admin sessions"
   | "approvals"
+  | "audit reviews"
   | "order content"
   | "order mac"
   | "order check"

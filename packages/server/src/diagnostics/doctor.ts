@@ -3,6 +3,7 @@ import { readAdoptedFieldsFile } from "../adopted-fields/adopted-fields-file.ts"
 import { plural } from "../messages/plural.ts";
 import { requireReplayed } from "../lifecycle/recovery/compare-with-journal.ts";
 import { DIRECT_USE } from "../audit/review-reads.ts";
+import { countForgedReviews } from "../audit/review-table.ts";
 import { countOutcomes, findUnreviewedUse } from "../audit/search-audit.ts";
 import { readErasureState } from "../lifecycle/erasure/erasures.ts";
 import { listAcceptedEntryLosses } from "../journal/applied-entries.ts";
@@ -90,6 +91,7 @@ export async function examine(installation: Installation): Promise<readonly Find
     await erasureFinding(installation, row.standby),
     await requestFinding(installation),
     await directUseFinding(installation),
+    await reviewFinding(installation),
     await orderFinding(installation),
     await approvalFinding(installation),
     await adoptedFinding(installation),
@@ -277,9 +279,9 @@ async function erasureFinding(installation: Installation, isStandby: boolean): P
 }
 
 /** What the admin API would have asked a case or an approval for. */
-async function directUseFinding({ pool, config }: Installation): Promise<Finding> {
+async function directUseFinding({ pool, config, audit }: Installation): Promise<Finding> {
   const what = "direct use";
-  const { entries, since } = await findUnreviewedUse(pool, DIRECT_USE);
+  const { entries, since } = await findUnreviewedUse(pool, audit, DIRECT_USE);
   if (entries === 0) return { what, ok: true, detail: "every read of payloads and every destruction was reviewed" };
   const state = `commands on the database read payloads or destroyed data: ${plural(entries, "entry", "entries")} since ${since}`;
   const severity = config.embedded ? "advice" : "warning";
@@ -289,6 +291,18 @@ async function directUseFinding({ pool, config }: Installation): Promise<Finding
     severity,
     detail: `${state} without a closed review: see drs review list and drs audit review`,
   };
+}
+
+async function reviewFinding({ pool, audit }: Installation): Promise<Finding> {
+  const what = "reviews";
+  const forged = await countForgedReviews(pool, audit);
+  // guard(false): a review that a login of the database opened or closed is a finding
+  // fails: packages/server/src/audit/audit-secrets.test.ts › ends no review
+  if (forged > 0) {
+    const detail = `${plural(forged, "row")} of reviews and their ends of the last 30 days that the server did not sign, and that count for nothing: see who has logins of the database`;
+    return { what, ok: false, detail };
+  }
+  return { what, ok: true, detail: "the server opened and closed each review of the last 30 days" };
 }
 
 async function orderFinding({ pool }: Installation): Promise<Finding> {

@@ -66,7 +66,12 @@ export const TABLE_GRANTS: Readonly<Record<string, Grants>> = {
     drs_admin: [...READ, columns("insert", AUDIT_ENTRY_COLUMNS)],
   },
   audit_secret: toRoles([...READ, columns("insert", "secret_id, subject, created_at")], "drs_service", "drs_admin"),
-  audit_review: toRoles([...APPEND, columns("update", "closed_at")], "drs_service", "drs_admin"),
+  audit_review: toRoles(
+    [...READ, columns("insert", "review_id, entry_id, subject, opened_at, mac")],
+    "drs_service",
+    "drs_admin",
+  ),
+  audit_review_end: toRoles([...READ, columns("insert", "review_id, mac")], "drs_service", "drs_admin"),
   audit_leaf: { drs_service: APPEND, drs_admin: READ },
   audit_checkpoint: { drs_service: APPEND, drs_admin: READ },
   drift: {

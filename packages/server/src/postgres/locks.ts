@@ -41,4 +41,6 @@ export const LOCKS = {
   replayedPayloads: 7_236_529,
   /** One call at a time opens events for a person, whose hash is the second number: each counts what the others opened. */
   openedEvents: 7_236_540,
+  /** One call at a time closes a review, whose hash is the second number. */
+  auditReviews: 7_236_541,
 } as const;

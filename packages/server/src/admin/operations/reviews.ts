@@ -6,8 +6,9 @@ import { inTransaction } from "../../postgres/database.ts";
 import { reasonOf } from "./input.ts";
 import type { Operation } from "./operation.ts";
 
-export const listReviews: Operation<"listReviews"> = async ({ ports: { pool } }) => {
-  const reviews = await listOpenReviews(pool);
+export const listReviews: Operation<"listReviews"> = async ({ ports }) => {
+  const { audit } = await ports.keys();
+  const reviews = await listOpenReviews(ports.pool, audit);
   return { answer: { reviews: [...reviews] }, audit: { detail: { count: reviews.length } } };
 };
 

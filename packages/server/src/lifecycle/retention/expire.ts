@@ -3,6 +3,7 @@ import type { QueryResult } from "pg";
 import type { OperatorError } from "../../errors/operator-error.ts";
 import { excludeIngestion } from "../../events/exclude-ingestion.ts";
 import { destroyAuditSecrets } from "../../audit/audit-secrets.ts";
+import type { AuditSigner } from "../../audit/audit-signer.ts";
 import { destroyForReceipt, destroyHoldSecrets } from "../holds/destroy-hold-secrets.ts";
 import { insertTombstones, renewHeldTombstones, renewTombstones } from "../../events/tombstones.ts";
 import { copyHeldEvents, findHeldOfPartition, hasCopies } from "../holds/copy-held-events.ts";
@@ -35,6 +36,7 @@ const RETRY_MS = 200;
 const BATCH = 1_000;
 
 export interface ExpiryOptions {
+  readonly audit: AuditSigner;
   readonly secrets: Secrets;
   /** Seals held events again, before their partition is dropped. */
   readonly sealer: Sealer;
@@ -348,5 +350,5 @@ async function deleteCases(executor: Executor, { auditReasonRetention, signal }:
 const deleteSessions = (executor: Executor, { signal }: ExpiryOptions): Promise<void> =>
   inBatches(executor, () => query(executor, DELETE_EXPIRED_SESSIONS, [BATCH]), signal);
 
-const destroyReasons = (executor: Executor, { secrets, auditReasonRetention, signal }: ExpiryOptions): Promise<void> =>
-  destroyAuditSecrets(executor, secrets, { retentionMs: auditReasonRetention, signal });
+const destroyReasons = (executor: Executor, { audit, auditReasonRetention, signal }: ExpiryOptions): Promise<void> =>
+  destroyAuditSecrets(executor, audit, { retentionMs: auditReasonRetention, signal });

@@ -72,12 +72,7 @@ await inOwnerTransaction(system.administration, async (transaction) => {
   names.push(...bundles.map(({ manifest }) => nameOf(manifest)));
   await proposeFeatures(transaction, system.audit, bundles, evidence, decider);
   const purpose = { code: 1, id: "default" };
-  await adoptFeatures(
-    transaction,
-    system.audit,
-    { features: names, purpose, evidence, acceptsRefusals: false },
-    decider,
-  );
+  await adoptFeatures(transaction, system, { features: names, purpose, evidence, acceptsRefusals: false }, decider);
 });
 const layers = await listLayers(system.pool);
 const members = layers[0]?.members ?? [];

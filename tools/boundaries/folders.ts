@@ -77,7 +77,7 @@ export const FOLDERS: readonly Folder[] = [
   {
     name: "drift",
     purpose: "counts of members that the catalog does not know",
-    imports: ["ports", "postgres", "counters"],
+    imports: ["ports", "postgres", "counters", "crypto"],
   },
   {
     name: "events",

@@ -20,6 +20,7 @@ import { createFeatureSealer, type FeatureSealer } from "../crypto/feature-seale
 import { Pseudonymizer } from "../crypto/pseudonymizer.ts";
 import { type CachingSealer, createSealer } from "../crypto/sealer.ts";
 import { Secrets } from "../crypto/secrets.ts";
+import { DriftDecisions } from "../drift/drift-decisions.ts";
 import { type Bounded, boundedBy } from "../dependencies/file-calls.ts";
 import { FEATURE_VALUES, Partitions } from "../events/partitions.ts";
 import { EntryCodec } from "../journal/entry-codec.ts";
@@ -44,6 +45,7 @@ export interface Keys {
   readonly audit: AuditSigner;
   readonly adminSessions: AdminSessions;
   readonly approvals: Approvals;
+  readonly driftDecisions: DriftDecisions;
   readonly orders: OrderCodec;
   readonly sealer: CachingSealer;
   readonly featurePartitions: Partitions;
@@ -98,6 +100,7 @@ export async function openKeys(connection: OpenConnection): Promise<Keys> {
     audit: new AuditSigner(installation, pseudonymizer, secrets, clock, surfaceKeys),
     adminSessions: new AdminSessions(deriveKey(installation, "admin sessions")),
     approvals: new Approvals(new ApprovalSigner(new RowSigner(deriveKey(installation, "approvals")))),
+    driftDecisions: new DriftDecisions(new RowSigner(deriveKey(installation, "drift decisions"))),
     orders: new OrderCodec(installation),
     sealer: createSealer(secrets, accountKeys, partitions, holdSecrets, deriveKey(installation, "request mac")),
     featurePartitions,

@@ -13,6 +13,7 @@ export type KeyUse =
   | "admin sessions"
   | "approvals"
   | "audit reviews"
+  | "drift decisions"
   | "order content"
   | "order mac"
   | "order check"

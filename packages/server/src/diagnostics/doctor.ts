@@ -94,6 +94,7 @@ export async function examine(installation: Installation): Promise<readonly Find
     await reviewFinding(installation),
     await orderFinding(installation),
     await approvalFinding(installation),
+    await driftFinding(installation),
     await adoptedFinding(installation),
     ...(await identityFinding(installation)),
   );
@@ -332,6 +333,18 @@ async function approvalFinding({ pool, clock, approvals }: Installation): Promis
     return { what, ok: false, detail };
   }
   return { what, ok: true, detail: "the admin API signed each request and decision of the last 30 days" };
+}
+
+async function driftFinding({ pool, clock, driftDecisions }: Installation): Promise<Finding> {
+  const what = "drift decisions";
+  const forged = await driftDecisions.countForged(pool, clock);
+  // guard(false): a decision about drift that a login of the database wrote is a finding
+  // fails: packages/server/src/drift/drift-decisions.test.ts › drs doctor fails
+  if (forged > 0) {
+    const detail = `${plural(forged, "decision")} of the last 30 days that the server did not sign, and that count for nothing: see the table drift_decision, and who has logins of the database`;
+    return { what, ok: false, detail };
+  }
+  return { what, ok: true, detail: "the server signed each decision of the last 30 days" };
 }
 
 async function adoptedFinding({ config }: Installation): Promise<Finding> {

@@ -1,8 +1,5 @@
 /** Decisions about paths that the catalog does not have, or that have another type than the published one. */
 import type { FieldType, Sensitivity, Unit } from "@device-risk-signals/contract/catalog/declare";
-import type { Executor } from "../postgres/executor.ts";
-import { instant } from "../postgres/instant.ts";
-import { narrowed, query, queryRow, sql } from "../postgres/statement.ts";
 import type { DriftRow } from "./drift.ts";
 
 export type AcceptedType = Exclude<FieldType, "object">;
@@ -29,58 +26,6 @@ export interface DriftDecision {
   readonly reason: string;
 }
 
-const DECISION_COLUMNS = `path, kind, type, unit, sensitivity, ignored_until::text as ignored_until, seen_types,
-  ${instant("decided_at")}, decided_by, reason`;
-const DECISION_TYPES = {
-  path: "text",
-  kind: narrowed<DriftDecision["kind"]>("text"),
-  type: narrowed<DriftDecision["type"]>("text?"),
-  unit: narrowed<DriftDecision["unit"]>("text?"),
-  sensitivity: narrowed<DriftDecision["sensitivity"]>("text?"),
-  ignored_until: "text?",
-  seen_types: "text[]",
-  decided_at: "text",
-  decided_by: "text",
-  reason: "text",
-} as const;
-
-const INSERT_DECISION = sql(
-  `insert into drift_decision (path, kind, type, unit, sensitivity, ignored_until, seen_types, decided_at, decided_by, reason)
-    select $1, $2, $3, $4, $5, $6, coalesce(array_agg(distinct json_type order by json_type), '{}'), $7, $8, $9
-      from drift where path = $1
-    returning ${DECISION_COLUMNS}`,
-  ["text", "text", "text?", "text?", "text?", "date?", "timestamptz", "text", "text"],
-  DECISION_TYPES,
-);
-
-export interface Decided {
-  readonly by: string;
-  readonly reason: string;
-  /** Milliseconds since the Unix epoch. */
-  readonly at: number;
-}
-
-export function decideDrift(
-  executor: Executor,
-  path: string,
-  verdict: Verdict,
-  { by, reason, at }: Decided,
-): Promise<DriftDecision> {
-  const { kind } = verdict;
-  const [type, unit] = kind === "accepted" ? [verdict.type, verdict.unit ?? null] : [null, null];
-  const sensitivity = "sensitivity" in verdict ? verdict.sensitivity : null;
-  const until = kind === "ignored" ? (verdict.until ?? null) : null;
-  const values = [path, kind, type, unit, sensitivity, until, new Date(at).toISOString(), by, reason] as const;
-  return queryRow(executor, INSERT_DECISION, values);
-}
-
-const LIST_DECISIONS = sql(`select ${DECISION_COLUMNS} from drift_decision order by decision desc`, [], DECISION_TYPES);
-
-/** Every decision, newest first. */
-export async function listDriftDecisions(executor: Executor): Promise<readonly DriftDecision[]> {
-  return (await query(executor, LIST_DECISIONS)).rows;
-}
-
 /** A field beyond the catalog that definitions of features may read. */
 export interface AcceptedField {
   readonly path: string;
@@ -91,20 +36,26 @@ export interface AcceptedField {
   readonly is_classified: boolean;
 }
 
-const LIST_ACCEPTED_FIELDS = sql(
-  "select path, type, unit, sensitivity, is_classified from catalog_overlay order by path",
-  [],
-  {
-    path: "text",
-    type: narrowed<AcceptedType>("text"),
-    unit: narrowed<Unit | null>("text?"),
-    sensitivity: narrowed<Sensitivity>("text"),
-    is_classified: "bool",
-  },
-);
-
-export async function listAcceptedFields(executor: Executor): Promise<readonly AcceptedField[]> {
-  return (await query(executor, LIST_ACCEPTED_FIELDS)).rows;
+/**
+ * The fields that were accepted and not rejected since, in the order of their paths. Without a later classification, a
+ * field has a high sensitivity.
+ *
+ * @param decisions newest first.
+ */
+export function acceptedFields(decisions: readonly DriftDecision[]): readonly AcceptedField[] {
+  const classified = new Map<string, Sensitivity>();
+  const fields = new Map<string, AcceptedField | undefined>();
+  for (const { path, kind, type, unit, sensitivity } of decisions) {
+    if (fields.has(path)) continue;
+    if (kind === "rejected") fields.set(path, undefined);
+    if (kind === "classified" && sensitivity !== null && !classified.has(path)) classified.set(path, sensitivity);
+    if (kind !== "accepted" || type === null) continue;
+    const decided = classified.get(path);
+    fields.set(path, { path, type, unit, sensitivity: decided ?? "high", is_classified: decided !== undefined });
+  }
+  return [...fields.values()]
+    .filter((field) => field !== undefined)
+    .toSorted((one, other) => (one.path < other.path ? -1 : 1));
 }
 
 export type ReviewState = "open" | "accepted" | "ignored" | "rejected";

@@ -50,12 +50,7 @@ beforeAll(async () => {
   );
   const adopt = (name: string, purpose: { code: number; id: string }): Promise<number> =>
     inOwnerTransaction(system.administration, (owner) =>
-      adoptFeatures(
-        owner,
-        system.audit,
-        { features: [name], purpose, evidence: EVIDENCE, acceptsRefusals: false },
-        DECIDER,
-      ),
+      adoptFeatures(owner, system, { features: [name], purpose, evidence: EVIDENCE, acceptsRefusals: false }, DECIDER),
     );
   await adopt("root@1", { code: 1, id: "default" });
   await adopt("others@1", { code: 2, id: "other" });

@@ -1,6 +1,6 @@
 /** Features read the catalog and the fields that were accepted after a review, and nothing else. */
 import type { Bundle } from "@device-risk-signals/features";
-import { listAcceptedFields } from "../drift/drift-review.ts";
+import type { DriftDecisions } from "../drift/drift-decisions.ts";
 import { OperatorError } from "../errors/operator-error.ts";
 import type { Executor } from "../postgres/executor.ts";
 
@@ -8,8 +8,8 @@ const loadManifests = () => import("@device-risk-signals/features/manifest");
 
 type Overlay = Parameters<Awaited<ReturnType<typeof loadManifests>>["outdatedInputs"]>[1];
 
-async function readOverlay(executor: Executor): Promise<Overlay> {
-  const fields = (await listAcceptedFields(executor)).map(({ path, type, unit, sensitivity }) => ({
+async function readOverlay(executor: Executor, drift: DriftDecisions): Promise<Overlay> {
+  const fields = (await drift.listAcceptedFields(executor)).map(({ path, type, unit, sensitivity }) => ({
     path: path.split("."),
     type,
     ...(unit !== null && { unit }),
@@ -22,9 +22,13 @@ async function readOverlay(executor: Executor): Promise<Overlay> {
  * Compares the inputs of each manifest with the catalog and the accepted fields: a manifest can't lower the sensitivity
  * of a field, or change how it is read. @throws input-invalid
  */
-export async function requirePublishedInputs(executor: Executor, bundles: readonly Bundle[]): Promise<void> {
+export async function requirePublishedInputs(
+  executor: Executor,
+  drift: DriftDecisions,
+  bundles: readonly Bundle[],
+): Promise<void> {
   const { manifestProblems } = await loadManifests();
-  const overlay = await readOverlay(executor);
+  const overlay = await readOverlay(executor, drift);
   const at = bundles.findIndex(({ manifest }) => manifestProblems(manifest, overlay).length > 0);
   if (at === -1) return;
   throw new OperatorError(
@@ -34,9 +38,13 @@ export async function requirePublishedInputs(executor: Executor, bundles: readon
 }
 
 /** Compares archived manifests with what is accepted now. @throws state-conflict */
-export async function requireAcceptedInputs(executor: Executor, bundles: readonly Bundle[]): Promise<void> {
+export async function requireAcceptedInputs(
+  executor: Executor,
+  drift: DriftDecisions,
+  bundles: readonly Bundle[],
+): Promise<void> {
   const { outdatedInputs } = await loadManifests();
-  const overlay = await readOverlay(executor);
+  const overlay = await readOverlay(executor, drift);
   const outdated = [...new Set(bundles.flatMap(({ manifest }) => outdatedInputs(manifest, overlay)))];
   // guard(false): a field that is accepted no more does not enter feature logic
   // fails: e2e/drift-review.test.ts › only while it is accepted

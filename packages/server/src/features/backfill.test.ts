@@ -51,7 +51,7 @@ function adopt(...ids: readonly string[]): Promise<number> {
     const { audit } = opened.system;
     await proposeFeatures(owner, audit, bundles, EVIDENCE, DECIDER);
     const adoption = { features: ids.map((id) => `${id}@1`), purpose, evidence: EVIDENCE, acceptsRefusals: false };
-    return adoptFeatures(owner, audit, adoption, DECIDER);
+    return adoptFeatures(owner, opened.system, adoption, DECIDER);
   });
 }
 

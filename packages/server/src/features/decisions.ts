@@ -5,6 +5,7 @@ import type { ProposedBundle } from "@device-risk-signals/features/archived";
 import { personsOfActor } from "../audit/actor-persons.ts";
 import type { AuditSigner } from "../audit/audit-signer.ts";
 import { type Agent, writeAudit } from "../audit/audit.ts";
+import type { DriftDecisions } from "../drift/drift-decisions.ts";
 import { OperatorError } from "../errors/operator-error.ts";
 import { excludeIngestion } from "../events/exclude-ingestion.ts";
 import { plural } from "../messages/plural.ts";
@@ -175,6 +176,12 @@ export async function listLayers(executor: Executor): Promise<readonly LayerRow[
   return (await query(executor, LIST_LAYERS)).rows;
 }
 
+/** The parts of an installation with which a version is adopted. */
+export interface AdoptionPorts {
+  readonly audit: AuditSigner;
+  readonly driftDecisions: DriftDecisions;
+}
+
 export interface Adoption {
   readonly features: readonly FeatureName[];
   readonly purpose: { readonly code: number; readonly id: string };
@@ -190,14 +197,14 @@ export interface Adoption {
  */
 export async function adoptFeatures(
   owner: OwnerTransaction,
-  audit: AuditSigner,
+  { audit, driftDecisions }: AdoptionPorts,
   { features, purpose, evidence, acceptsRefusals }: Adoption,
   decider: Decider,
 ): Promise<number> {
   await lockTransaction(owner, LOCKS.features);
   const bundles = await findBundles(owner, features.toSorted());
   requireNamedPurpose(bundles, purpose.id);
-  await requireAcceptedInputs(owner, bundles);
+  await requireAcceptedInputs(owner, driftDecisions, bundles);
   // guard(false): an adoption that would refuse events needs a person who says so
   // fails: packages/server/src/features/extraction.test.ts › would refuse
   if (!acceptsRefusals) requireAccepted(evidence);

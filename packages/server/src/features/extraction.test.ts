@@ -70,7 +70,7 @@ const adopt = (features: readonly string[], more: { evidence?: Evidence; purpose
   inOwnerTransaction(opened.system.administration, (owner) => {
     const { evidence = NO_EVIDENCE, purpose = PURPOSE.id } = more;
     const adoption = { features, purpose: { ...PURPOSE, id: purpose }, evidence, acceptsRefusals: false };
-    return adoptFeatures(owner, opened.system.audit, adoption, DECIDER);
+    return adoptFeatures(owner, opened.system, adoption, DECIDER);
   });
 
 const retire = (...features: readonly string[]): Promise<readonly number[]> =>

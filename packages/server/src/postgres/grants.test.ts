@@ -129,6 +129,8 @@ describe("a login of", () => {
     "update admin_token set roles = '{privacy}'",
     "insert into approval (written_at) values (now())",
     "insert into approval_decision (written_at) values (now())",
+    "insert into drift_decision (written_at) values (now())",
+    "insert into drift_decision (decision) overriding system value values (0)",
     "insert into audit_review (written_at) values (now())",
     "insert into audit_review_end (written_at) values (now())",
     "update audit_review set entry_id = gen_random_uuid()",

@@ -20,9 +20,11 @@ const ATTRIBUTES = `account, purpose, received_at, event_id, collected_at, schem
 const AUDIT_ENTRY_COLUMNS = `entry_id, at, actor, via, roles, operation, outcome, subject, event_id, occurrences, reason, subjects,
   event_ids, detail, category, ticket, case_id, approval_id, secret_id, record, mac, lane, lane_number`;
 
-/** The columns that a writer gives: not the time at which the row was written. */
+/** The columns that a writer gives: not the time at which the row was written, and not the order of decisions. */
 const APPROVAL_COLUMNS = `approval_id, operation, parameters, plan, max_events, digest, needed_roles, any_role, reason, requested_by,
   obtained_by, requested_at, expires_at, used_at, mac`;
+const DRIFT_DECISION_COLUMNS = `decision_id, path, kind, type, unit, sensitivity, ignored_until, seen_types, decided_at, decided_by,
+  reason, mac`;
 
 /** The columns of an order that its caller gives, and the columns that a worker changes. */
 const ADMIN_ORDER_COLUMNS = `order_id, route, person, actor, via, roles, token_id, session_id, input, input_sha256, requested_at,
@@ -78,8 +80,7 @@ export const TABLE_GRANTS: Readonly<Record<string, Grants>> = {
     ...toRoles([...APPEND, columns("update", "last_seen, occurrences")], "drs_service", "drs_ingest"),
     drs_admin: READ,
   },
-  drift_decision: toRoles(APPEND, "drs_service", "drs_admin"),
-  catalog_overlay: toRoles(READ, "drs_service", "drs_admin"),
+  drift_decision: toRoles([...READ, columns("insert", DRIFT_DECISION_COLUMNS)], "drs_service", "drs_admin"),
   probe_outcome: { ...toRoles(APPEND_AND_COUNT, "drs_service", "drs_ingest"), drs_admin: READ },
   rejection: { ...toRoles(APPEND_AND_COUNT, "drs_service", "drs_ingest"), drs_admin: READ },
   journal_entry: toAllRoles(...READ),

@@ -123,13 +123,3 @@ create or replace view unrestricted_feature as
     -- guard(true): values of a restricted account are not analysed
     -- fails: packages/server/src/features/feature-store.test.ts › are hidden from analysis
     where not restricted;
-
--- The fields beyond the catalog that definitions of features may read: accepted, and not rejected since.
-create or replace view catalog_overlay as
-  select d.path, d.type, d.unit, d.decision,
-      coalesce(c.sensitivity, 'high') as sensitivity, c.sensitivity is not null as is_classified
-    from (select distinct on (path) * from drift_decision where kind in ('accepted', 'rejected')
-      order by path, decision desc) d
-    left join lateral (select sensitivity from drift_decision c
-      where c.path = d.path and c.kind = 'classified' and c.decision > d.decision order by c.decision desc limit 1) c on true
-    where d.kind = 'accepted';

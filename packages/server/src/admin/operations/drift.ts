@@ -2,11 +2,10 @@ import type { Input } from "@device-risk-signals/admin-api";
 import { adoptFields } from "@device-risk-signals/contract/catalog/adopted";
 import { isSamePerson } from "../../audit/actor-persons.ts";
 import { writeAudit } from "../../audit/audit.ts";
+import type { DriftDecisions } from "../../drift/drift-decisions.ts";
 import {
-  decideDrift,
+  acceptedFields,
   jsonTypeOf,
-  listAcceptedFields,
-  listDriftDecisions,
   relatedTo,
   reviewDrift,
   type ReviewedRow,
@@ -21,23 +20,23 @@ import { invalid, reasonOf, requireFuture } from "./input.ts";
 import type { Operation, OperationCall } from "./operation.ts";
 
 /** Drift, decisions and accepted fields are a few thousand rows at most. */
-async function readReview(executor: Executor, now: number) {
-  const [rows, decisions, overlay] = [
-    await queryDrift(executor),
-    await listDriftDecisions(executor),
-    await listAcceptedFields(executor),
-  ];
+async function readReview(executor: Executor, driftDecisions: DriftDecisions, now: number) {
+  const rows = await queryDrift(executor);
+  const decisions = await driftDecisions.list(executor);
+  const overlay = acceptedFields(decisions);
   return { drift: reviewDrift(rows, decisions, overlay, now), decisions, overlay };
 }
 
 export const listDrift: Operation<"listDrift"> = async ({ ports, input }) => {
-  const { drift } = await readReview(ports.pool, ports.clock.now());
+  const { driftDecisions } = await ports.keys();
+  const { drift } = await readReview(ports.pool, driftDecisions, ports.clock.now());
   const shown = input.all ? drift : drift.filter(({ review }) => review !== "ignored");
   return { answer: { drift: [...shown] }, audit: { detail: { count: shown.length } } };
 };
 
 export const readDrift: Operation<"readDrift"> = async ({ ports, input: { path } }) => {
-  const { drift, decisions, overlay } = await readReview(ports.pool, ports.clock.now());
+  const { driftDecisions } = await ports.keys();
+  const { drift, decisions, overlay } = await readReview(ports.pool, driftDecisions, ports.clock.now());
   const related = { seen: relatedTo(drift, path), decisions: relatedTo(decisions, path) };
   return {
     answer: { seen: [...related.seen], decisions: [...related.decisions], overlay: [...relatedTo(overlay, path)] },
@@ -46,7 +45,8 @@ export const readDrift: Operation<"readDrift"> = async ({ ports, input: { path }
 };
 
 export const readOverlay: Operation<"readOverlay"> = async ({ ports }) => {
-  const overlay = await listAcceptedFields(ports.pool);
+  const { driftDecisions } = await ports.keys();
+  const overlay = await driftDecisions.listAcceptedFields(ports.pool);
   return { answer: { overlay: [...overlay] }, audit: { detail: { count: overlay.length } } };
 };
 
@@ -103,20 +103,21 @@ async function decide(
 ) {
   const { pool, clock, config } = ports;
   const reason = reasonOf(input.reason, config);
-  const { audit } = await ports.keys();
+  const { audit, driftDecisions } = await ports.keys();
   return inTransaction(pool, async (transaction) => {
-    const review = await readReview(transaction, clock.now());
+    const review = await readReview(transaction, driftDecisions, clock.now());
     const related = relatedTo(review.drift, input.path);
     if (related.length === 0) throw notSeen();
     check(review);
     const by = { by: caller.actor, reason, at: clock.now() };
-    const decision = await decideDrift(transaction, input.path, verdict, by);
+    const decision = await driftDecisions.decide(transaction, input.path, verdict, by);
     const { kind, ...detail } = verdict;
     const operation = `drift.${{ accepted: "accept", classified: "classify", ignored: "ignore", rejected: "reject" }[kind]}`;
     const entry = { ...agentOf(caller), operation, outcome: "done", reason, detail: { path: input.path, ...detail } };
     await writeAudit(transaction, audit, entry);
     const platforms = [...new Set(related.map(({ platform }) => platform))].toSorted();
-    return { answer: { decision, overlay: [...(await listAcceptedFields(transaction))], platforms } };
+    const overlay = await driftDecisions.listAcceptedFields(transaction);
+    return { answer: { decision, overlay: [...overlay], platforms } };
   });
 }
 

@@ -43,7 +43,7 @@ export const proposeFeatures: Operation<"proposeFeatures"> = async (call) => {
   const { ports, caller, input } = call;
   const reason = reasonOf(input.reason, ports.config);
   const bundles = input.bundles as readonly ProposedBundle[];
-  await requirePublishedInputs(ports.pool, bundles);
+  await requirePublishedInputs(ports.pool, (await ports.keys()).driftDecisions, bundles);
   await requireRunnable(bundles);
   const installation = input.dry_run ? undefined : await recovered(ports);
   await auditReading(call, "proposeFeatures", bundles);
@@ -93,13 +93,12 @@ export const adoptFeatures: Operation<"adoptFeatures"> = async (call) => {
   await auditReading(call, "adoptFeatures", bundles, { purpose: purpose.id });
   const evidence = await evidenceOf(ports, bundles, purpose.code);
   if (!installation) return { answer: { layer: null, evidence: shownEvidence(evidence), dry_run: true }, ...tried() };
-  const { audit } = installation;
   const adoption: Adoption = { features, purpose, evidence, acceptsRefusals: input.accept_refusals ?? false };
   const approval = await approvalOf(ports, caller, adoption, reason);
   const decider = { ...agentOf(caller), reason, ...(approval && { approvalId: approval.id }) };
   const layer = await inOwnerTransaction(ports.administration, async (owner) => {
     await approval?.use(owner, 0);
-    return adopt(owner, audit, adoption, decider);
+    return adopt(owner, installation, adoption, decider);
   });
   return { answer: { layer, evidence: shownEvidence(evidence), dry_run: false } };
 };

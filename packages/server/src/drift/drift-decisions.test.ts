@@ -1,0 +1,110 @@
+/** Tests of stored decisions about drift: the server uses none that a login of the database wrote. */
+import { describe, expect, it } from "vitest";
+import { useTestSystem } from "../../../../e2e/support/test-system.ts";
+import { examine } from "../diagnostics/doctor.ts";
+import type { Verdict } from "./drift-review.ts";
+
+const scene = useTestSystem("test");
+const PATH = "new_probe.found";
+const ACCEPTED: Verdict = { kind: "accepted", type: "boolean", sensitivity: "low" };
+const NUMBER: Verdict = { kind: "accepted", type: "number", unit: "ms", sensitivity: "low" };
+const classified = (sensitivity: "low" | "high"): Verdict => ({ kind: "classified", sensitivity });
+
+const decide = (verdict: Verdict, by = "anna", path = PATH) => {
+  const { pool, clock, driftDecisions } = scene.system;
+  return driftDecisions.decide(pool, path, verdict, { by, reason: "review 4711", at: clock.now() });
+};
+const fields = () => scene.system.driftDecisions.listAcceptedFields(scene.system.pool);
+
+/** Runs SQL as the login of the admin API. */
+async function asAdmin(text: string): Promise<void> {
+  await scene.owner.query("set role drs_admin");
+  try {
+    await scene.owner.query(text);
+  } finally {
+    await scene.owner.query("reset role");
+  }
+}
+const COLUMNS = "path, type, unit, ignored_until, seen_types, decided_at, reason";
+const FORGE = `insert into drift_decision (decision_id, kind, sensitivity, decided_by, mac, ${COLUMNS})
+  select gen_random_uuid(), 'classified', 'low', 'petra', mac, path, null, null, ignored_until, seen_types, decided_at, reason
+    from drift_decision order by decision desc limit 1`;
+
+it("accepted fields are listed in the order of their paths, with the newest classification of each", async () => {
+  await decide(ACCEPTED);
+  await decide(NUMBER, "anna", "fonts.ms");
+  await decide(ACCEPTED, "anna", "fonts.gone");
+  await decide({ kind: "rejected" }, "anna", "fonts.gone");
+  await decide({ kind: "ignored", until: "2999-01-31" }, "anna", "fonts.hidden");
+  const found = { path: PATH, type: "boolean", unit: null, sensitivity: "high", is_classified: false };
+  const ms = { path: "fonts.ms", type: "number", unit: "ms", sensitivity: "high", is_classified: false };
+  expect(await fields()).toEqual([ms, found]);
+  await decide(classified("low"), "petra");
+  expect(await fields()).toEqual([ms, { ...found, sensitivity: "low", is_classified: true }]);
+  await decide(classified("high"), "petra");
+  expect(await fields()).toEqual([ms, { ...found, is_classified: true }]);
+  await decide(ACCEPTED);
+  expect(await fields()).toEqual([ms, found]);
+});
+
+it("a decision is valid in a session with another date style", async () => {
+  await decide({ kind: "ignored", until: "2999-01-31" });
+  await scene.owner.query("set datestyle to german");
+  try {
+    const [latest] = await scene.system.driftDecisions.list(scene.owner);
+    expect(latest).toMatchObject({ kind: "ignored", ignored_until: "2999-01-31" });
+  } finally {
+    await scene.owner.query("reset datestyle");
+  }
+});
+
+describe("a decision that a login of the database wrote", () => {
+  const health = async () => (await examine(scene.system)).find(({ what }) => what === "drift decisions")?.ok;
+
+  it("does not count, and drs doctor fails", async () => {
+    await decide(ACCEPTED);
+    expect(await health()).toBe(true);
+    await asAdmin(FORGE);
+    expect(await fields()).toMatchObject([{ path: PATH, sensitivity: "high", is_classified: false }]);
+    const { pool, driftDecisions } = scene.system;
+    expect(await driftDecisions.list(pool)).toMatchObject([{ kind: "accepted", decided_by: "anna" }]);
+    expect(await health()).toBe(false);
+  });
+
+  it("is no copy of an earlier decision of a person", async () => {
+    await decide(ACCEPTED);
+    await decide(classified("low"), "petra");
+    await decide(classified("high"), "petra");
+    const copy = (id: string): string => `insert into drift_decision
+        (decision_id, kind, sensitivity, decided_by, mac, ${COLUMNS})
+      select ${id}, kind, sensitivity, decided_by, mac, ${COLUMNS} from drift_decision where sensitivity = 'low' and kind = 'classified'`;
+    await expect(asAdmin(copy("decision_id"))).rejects.toMatchObject({ code: "23505" });
+    await asAdmin(copy("gen_random_uuid()"));
+    expect(await fields()).toMatchObject([{ path: PATH, sensitivity: "high", is_classified: true }]);
+  });
+
+  it("has no reason without limit", async () => {
+    await decide(ACCEPTED);
+    const forge = FORGE.replace("decided_at, reason\n", "decided_at, repeat('a', 1001)\n");
+    await expect(asAdmin(forge)).rejects.toMatchObject({ code: "23514" });
+  });
+
+  it("is read in pages, and counted by the time at which it was written", async () => {
+    await decide(ACCEPTED);
+    const before = await scene.system.driftDecisions.countForged(scene.system.pool, scene.system.clock);
+    await asAdmin(`insert into drift_decision (decision_id, kind, sensitivity, decided_by, mac, ${COLUMNS})
+      select gen_random_uuid(), 'classified', 'low', 'petra', sha256(''), path, null, null, null, seen_types,
+          decided_at - interval '40 days', reason
+        from generate_series(1, 2500), (select * from drift_decision order by decision desc limit 1) as latest`);
+    expect(await fields()).toMatchObject([{ path: PATH, sensitivity: "high", is_classified: false }]);
+    const { pool, clock, driftDecisions } = scene.system;
+    expect(await driftDecisions.countForged(pool, clock)).toBe(before + 2500);
+  });
+
+  it("does not replace a decision of a person", async () => {
+    await decide(ACCEPTED);
+    for (const text of ["update drift_decision set decision_id = gen_random_uuid()", "delete from drift_decision"]) {
+      await expect(asAdmin(text)).rejects.toMatchObject({ code: "42501" });
+    }
+  });
+});

@@ -1,0 +1,164 @@
+/**
+ * Decisions about drift as rows. A login of the database can insert rows, but it can't make a MAC. The server uses no
+ * decision without a valid MAC.
+ */
+import { randomUUID } from "node:crypto";
+import type { RowSigner, SignedValues } from "../crypto/row-signer.ts";
+import type { Clock } from "../ports.ts";
+import type { Executor } from "../postgres/executor.ts";
+import { instant } from "../postgres/instant.ts";
+import { narrowed, query, queryRow, type RowOf, sql } from "../postgres/statement.ts";
+import { type AcceptedField, acceptedFields, type DriftDecision, type Verdict } from "./drift-review.ts";
+
+const DECISION_COLUMNS = `decision_id, path, kind, type, unit, sensitivity, to_char(ignored_until, 'YYYY-MM-DD') as ignored_until,
+  seen_types, ${instant("decided_at")}, decided_by, reason, mac`;
+const DECISION_TYPES = {
+  decision_id: "uuid",
+  path: "text",
+  kind: narrowed<DriftDecision["kind"]>("text"),
+  type: narrowed<DriftDecision["type"]>("text?"),
+  unit: narrowed<DriftDecision["unit"]>("text?"),
+  sensitivity: narrowed<DriftDecision["sensitivity"]>("text?"),
+  ignored_until: "text?",
+  seen_types: "text[]",
+  decided_at: "text",
+  decided_by: "text",
+  reason: "text",
+  mac: "bytea",
+} as const;
+
+const FIND_SEEN_TYPES = sql(
+  "select coalesce(array_agg(distinct json_type order by json_type), '{}') as seen_types from drift where path = $1",
+  ["text"],
+  { seen_types: "text[]" },
+);
+const INSERT_DECISION = sql(
+  `insert into drift_decision (decision_id, path, kind, type, unit, sensitivity, ignored_until, seen_types, decided_at,
+      decided_by, reason, mac)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+  ["uuid", "text", "text", "text?", "text?", "text?", "date?", "text[]", "timestamptz", "text", "text", "bytea"],
+);
+/** Maximum number of rows that a statement reads, because a login of the database can insert rows without limit. */
+const PAGE = 1_000;
+const FOUND_TYPES = { decision: "int8", ...DECISION_TYPES } as const;
+type DecisionRow = RowOf<typeof FOUND_TYPES>;
+/** A page of decisions, newest first, before the decision with a number. */
+const pageOf = (condition: string): string =>
+  `select decision, ${DECISION_COLUMNS} from drift_decision
+    where ($1::int8 is null or decision < $1) and ${condition} order by decision desc limit ${PAGE}`;
+const LIST_DECISIONS = sql(pageOf("true"), ["int8?"], FOUND_TYPES);
+const LIST_RECENT = sql(
+  pageOf("written_at > $2::timestamptz - interval '30 days'"),
+  ["int8?", "timestamptz"],
+  FOUND_TYPES,
+);
+
+export interface Decided {
+  readonly by: string;
+  readonly reason: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly at: number;
+}
+
+/** A decision with the id of its row. */
+interface DecisionOfRow extends DriftDecision {
+  readonly decision_id: string;
+}
+
+/** The decisions of an installation. Each has a MAC, which is verified when it is read. */
+export class DriftDecisions {
+  readonly #signer: RowSigner;
+
+  constructor(signer: RowSigner) {
+    this.#signer = signer;
+  }
+
+  async decide(executor: Executor, path: string, verdict: Verdict, decided: Decided): Promise<DriftDecision> {
+    const { kind } = verdict;
+    const { seen_types } = await queryRow(executor, FIND_SEEN_TYPES, [path]);
+    const decision: DriftDecision = {
+      path,
+      kind,
+      type: kind === "accepted" ? verdict.type : null,
+      unit: kind === "accepted" ? (verdict.unit ?? null) : null,
+      sensitivity: "sensitivity" in verdict ? verdict.sensitivity : null,
+      ignored_until: kind === "ignored" ? (verdict.until ?? null) : null,
+      seen_types,
+      decided_at: new Date(decided.at).toISOString(),
+      decided_by: decided.by,
+      reason: decided.reason,
+    };
+    const decision_id = randomUUID();
+    await query(executor, INSERT_DECISION, [
+      decision_id,
+      path,
+      kind,
+      decision.type,
+      decision.unit,
+      decision.sensitivity,
+      decision.ignored_until,
+      decision.seen_types,
+      decision.decided_at,
+      decision.decided_by,
+      decision.reason,
+      this.#signer.sign(valuesOf({ ...decision, decision_id })),
+    ]);
+    return decision;
+  }
+
+  /** Lists the decisions of people, newest first. */
+  async list(executor: Executor): Promise<readonly DriftDecision[]> {
+    const decisions: DriftDecision[] = [];
+    for await (const row of allRows(async (before) => (await query(executor, LIST_DECISIONS, [before])).rows)) {
+      const { decision: _number, decision_id: _id, mac: _mac, ...decision } = row;
+      // guard(true): a decision that a login of the database wrote is no decision
+      // fails: packages/server/src/drift/drift-decisions.test.ts › does not count
+      if (this.#isSigned(row)) decisions.push(decision);
+    }
+    return decisions;
+  }
+
+  async listAcceptedFields(executor: Executor): Promise<readonly AcceptedField[]> {
+    return acceptedFields(await this.list(executor));
+  }
+
+  /** Counts decisions, written in the last 30 days, that the server did not sign. */
+  async countForged(executor: Executor, clock: Clock): Promise<number> {
+    const now = new Date(clock.now()).toISOString();
+    let forged = 0;
+    for await (const row of allRows(async (before) => (await query(executor, LIST_RECENT, [before, now])).rows)) {
+      if (!this.#isSigned(row)) forged++;
+    }
+    return forged;
+  }
+
+  #isSigned(row: DecisionOfRow & { readonly mac: Buffer }): boolean {
+    return this.#signer.isSigned(valuesOf(row), row.mac);
+  }
+}
+
+async function* allRows(read: (before: number | null) => Promise<readonly DecisionRow[]>): AsyncGenerator<DecisionRow> {
+  for (let before: number | null = null; ;) {
+    const rows: readonly DecisionRow[] = await read(before);
+    yield* rows;
+    const last = rows.at(-1);
+    if (!last || rows.length < PAGE) return;
+    before = last.decision;
+  }
+}
+
+/** The id of the row is unique, so that a valid decision can't be inserted again after a later one. */
+const valuesOf = (row: DecisionOfRow): SignedValues => [
+  "drift decision",
+  row.decision_id,
+  row.path,
+  row.kind,
+  row.type,
+  row.unit,
+  row.sensitivity,
+  row.ignored_until,
+  row.seen_types,
+  row.decided_at,
+  row.decided_by,
+  row.reason,
+];

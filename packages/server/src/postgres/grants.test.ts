@@ -49,6 +49,7 @@ afterAll(async () => {
 });
 
 const DENIED = { code: "42501" };
+const NO_ID = "00000000-0000-0000-0000-000000000000";
 
 describe("the list of grants", () => {
   it("has every table, view and function of the schema, and no other", async () => {
@@ -186,6 +187,46 @@ it.each(ENDED)("a login of the admin API does not undo the end of a row of %s", 
     const undone = admin.query(`update ${table} set ${column} = ${value} where ${column} = $1`, [ended]);
     await expect(undone).rejects.toMatchObject({ code: "23001" });
   }
+});
+
+describe("a login of servers", () => {
+  it("names only a secret that is to be destroyed, once, for the next receipt", async () => {
+    const service = await connectWith("drs_service");
+    const at = "2020-01-01T00:00:00Z";
+    const partition = async (table: string, dropped: string | null, destroyed: string | null): Promise<string> => {
+      const { rows } = await scene.owner.query<{ id: string }>(
+        `insert into ${table} (purpose, lower_bound, upper_bound, table_name, dropped_at, secret_destroyed_at)
+          select 1, coalesce(max(lower_bound), '2000-01-01') + interval '1 hour',
+            coalesce(max(lower_bound), '2000-01-01') + interval '2 hours', gen_random_uuid(), $1, $2 from ${table}
+          returning partition_id as id`,
+        [dropped, destroyed],
+      );
+      return rows[0]?.id ?? "";
+    };
+    const hold = async (lifted: string | null, destroyed: string | null): Promise<string> => {
+      const { rows } = await scene.owner.query<{ id: string }>(
+        `insert into legal_hold (hold_id, account, reason, approver, review_on, placed_at, placed_by, lifted_at,
+            secret_destroyed_at)
+          values (gen_random_uuid(), gen_random_uuid(), 'r', 'a', '2020-01-01', $1, 'p', $2, $3) returning hold_id as id`,
+        [at, lifted, destroyed],
+      );
+      return rows[0]?.id ?? "";
+    };
+    const secrets = async (table: string) => [
+      await partition(table, null, null),
+      await partition(table, at, at),
+      await partition(table, at, null),
+    ];
+    const [events, features] = [await secrets("event_partition"), await secrets("feature_partition")];
+    const holds = [await hold(null, null), await hold(at, at), await hold(at, null)];
+    for (const id of [...events, ...features, ...holds, ...holds, NO_ID]) {
+      await service.query("select record_secret_to_destroy($1)", [id]);
+    }
+    const { rows } = await scene.owner.query<{ secret_of: string }>(
+      "select secret_of from retention_effect where secret_of is not null order by effect_id",
+    );
+    expect(rows.map(({ secret_of }) => secret_of)).toEqual([events[2], features[2], holds[2]]);
+  });
 });
 
 describe("a replay", () => {

@@ -51,12 +51,23 @@ describe("the options of a client", () => {
     expect(message).not.toContain("freshnessMs");
   });
 
-  it.each(["", "api.example", "https://", "https://api.example/?a=b", "https://user:word@api.example", 7, undefined])(
-    "reject %j as a base URL",
-    (baseUrl) => {
-      expect(() => readClientOptions({ ...good, baseUrl } as ClientOptions)).toThrow("baseUrl");
-    },
-  );
+  it.each([
+    "",
+    "api.example",
+    "https://",
+    "https://api.example/?a=b",
+    "https://user:word@api.example",
+    "app:https://api.example",
+    7,
+    undefined,
+  ])("reject %j as a base URL", (baseUrl) => {
+    expect(() => readClientOptions({ ...good, baseUrl } as ClientOptions)).toThrow("baseUrl");
+  });
+
+  it("ignore all slashes at the end of the base URL", () => {
+    const { url } = readClientOptions({ ...good, baseUrl: "https://api.example/app///" });
+    expect(url).toBe("https://api.example/app/api/v1/device-signal-events");
+  });
 
   it("may be missing altogether", () => {
     expect(() => readClientOptions(undefined as unknown as ClientOptions)).toThrow(/baseUrl.*fetch.*token/);

@@ -21,6 +21,17 @@ describe("flush of the outbox", () => {
     expect(keysOf(app.requests)).toEqual([third, second, first, second]);
   });
 
+  it("counts what it dropped itself, and no earlier drop", async () => {
+    const items: Items = new Map();
+    const before = start(items, [failure]);
+    for (let n = 0; n < 2; n++) await before.send();
+    const rejected = problem(403, "action-refused");
+    const app = start(items, [rejected, failure, rejected]);
+    const report = { stored: 0, replayed: 0, dropped: 1 };
+    expect(await app.outbox.flush()).toEqual({ ...report, left: 1, stopped: "network" });
+    expect(await app.outbox.flush()).toEqual({ ...report, left: 0 });
+  });
+
   it("called twice at once sends each event once", async () => {
     const items: Items = new Map();
     const before = start(items, [failure]);

@@ -28,6 +28,15 @@ describe("the limit of the outbox", () => {
     expect([...items.values()].reduce((sum, text) => sum + Buffer.byteLength(text), 0)).toBeLessThanOrEqual(1_000);
   });
 
+  it("keeps an event that fits exactly", async () => {
+    const items: Items = new Map();
+    await start(items, [failure]).send();
+    const [text = ""] = items.values();
+    const maxBytes = Buffer.byteLength(text);
+    expect(await start(new Map(), [failure], { maxBytes }).send()).toMatchObject({ queued: true });
+    expect(await start(new Map(), [failure], { maxBytes: maxBytes - 1 }).send()).toMatchObject({ queued: false });
+  });
+
   it("does not count expired events, which are dropped for new ones", async () => {
     const items: Items = new Map();
     const app = start(items, [failure], { maxEvents: 1 });

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createOutbox, type OutboxOptions } from "./index.ts";
+import { MAX_ROUNDS } from "./outbox-entry.ts";
 import { DAY_MS, type Items, keysOf, START, start } from "./outbox.fixture.ts";
 import {
   ACTION,
@@ -117,7 +118,8 @@ describe("an event in the outbox", () => {
         await start(items, [failure], { onDropped: (one) => app.dropped.push(one) }).outbox.flush();
       else await app.outbox.flush();
     }
-    expect(rounds).toBeLessThan(600);
+    // The app overwrites the rounds of the other starts with its own number.
+    expect(rounds - Math.floor(rounds / 100)).toBe(MAX_ROUNDS);
     expect(app.dropped).toMatchObject([{ reason: "exhausted", action: ACTION }]);
   });
 });
@@ -150,6 +152,10 @@ describe("misuse of the outbox", () => {
       /prepare.*deliver.*getItem.*setItem.*removeItem.*onDropped.*name.*maxEvents.*maxBytes/,
     );
     expect(() => createOutbox(undefined as unknown as OutboxOptions)).toThrow(TypeError);
+  });
+
+  it("is not a number that equals its limit", () => {
+    expect(() => start(new Map(), [stored], { maxEvents: 100 })).not.toThrow();
   });
 
   it("makes send and flush reject, and no event is kept", async () => {

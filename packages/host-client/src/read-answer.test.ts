@@ -67,6 +67,22 @@ describe("the client's reading of an answer of the endpoint", () => {
 
 describe("the client's reading of an answer of something else", () => {
   it.each([
+    [
+      "a type that only contains one of the server's",
+      400,
+      "https://proxy.example/urn:problem:device-risk-signals:unknown",
+    ],
+    ["a status that is no error", 302, "urn:problem:device-risk-signals:request-invalid"],
+  ])("finds no rejection in a problem with %s", (_, status, type) => {
+    expect(read(status, { type })).toEqual({ outcome: "later", reason: "unintelligible", status });
+  });
+
+  it("finds no pointers where a problem has no list of errors", () => {
+    const type = "urn:problem:device-risk-signals:request-invalid";
+    expect(read(400, { type, errors: "none" })).toMatchObject({ outcome: "refused", errors: [] });
+  });
+
+  it.each([
     [200, "<html>Welcome to the hotel</html>"],
     [201, ""],
     [200, "null"],

@@ -174,6 +174,11 @@ describe("pauses between attempts", () => {
     expect(result).toMatchObject({ outcome: "later", reason: "busy", retryAfterMs: 61_000, attempts: 1 });
     expect([requests.length, tookMs]).toEqual([1, 0]);
   });
+
+  it("are as long as the bound if Retry-After is", async () => {
+    const { requests } = await send([problem(429, "too-many-requests", { "Retry-After": "60" }), stored]);
+    expect(requests).toHaveLength(2);
+  });
 });
 
 describe("send, as time passes,", () => {

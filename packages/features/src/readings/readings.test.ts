@@ -80,6 +80,13 @@ describe("readEvent", () => {
     expect(readEvent(own)({ ...found, path: ["__proto__", "__proto__"] })).toEqual({ state: "observed", value: true });
   });
 
+  it("reads a number of 20 digits as the nearest number, and returns departed if it is written as a text", () => {
+    const count = input("p.found", { type: "number" });
+    const digits = "12345678901234567890";
+    expect(readEvent(success(`{"found":${digits}}`))(count)).toEqual({ state: "observed", value: Number(digits) });
+    expect(readEvent(success(`{"found":"${digits}"}`))(count)).toEqual({ state: "departed", type: "string" });
+  });
+
   it("reads a value under 64 levels without a recursion over them", () => {
     const deep = success(`{"found":${"[".repeat(64)}${"]".repeat(64)}}`);
     expect(readEvent(deep)(found)).toEqual({ state: "departed", type: "array" });

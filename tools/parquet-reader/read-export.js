@@ -1,6 +1,10 @@
-/** Writes an export as Parquet with the server's code, and reads it with DuckDB. */
+/**
+ * Reads Parquet with DuckDB: a file of the server's writer with every type, and the export of 5,000 labels that
+ * `drs export run` writes in the story of the data scientist.
+ */
 import assert from "node:assert/strict";
-import { mkdtemp, open, rm } from "node:fs/promises";
+import { spawnSync } from "node:child_process";
+import { mkdtemp, open, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
@@ -59,6 +63,26 @@ try {
   const misplaced = `select count(*) from (select row, row_number() over () as place from '${path}') where row <> place`;
   assert.deepEqual(await ask(misplaced), [["0"]]);
   assert.deepEqual(await ask(`select label from '${path}' where row = 5999`), [["label 5999"]]);
+
+  const root = join(import.meta.dirname, "../..");
+  const story = spawnSync("npx", ["--no", "vitest", "run", "e2e/data-scientist.test.ts"], {
+    cwd: root,
+    env: { ...process.env, KEEP_EXPORT_IN: folder },
+    encoding: "utf8",
+  });
+  assert.equal(story.status, 0, story.stdout);
+  const expected = JSON.parse(await readFile(join(folder, "expected.json"), "utf8"));
+  const exported = `select label, vpn_used__v2, vpn_used__v2__state from '${join(folder, "known.parquet")}'`;
+  assert.equal(expected.length, 5_000);
+  // In the order of the file, which is that of the labels.
+  assert.deepEqual(
+    await ask(exported),
+    expected.map((/** @type {{ label: string, value: unknown, state: string }} */ { label, value, state }) => [
+      label,
+      value,
+      state,
+    ]),
+  );
 } finally {
   await rm(folder, { recursive: true });
 }

@@ -36,7 +36,8 @@ export function countsOf({ code, all }: Done, file: string): Counts & { readonly
   if (!existsSync(file)) throw new Error(`the tests ended with ${code}:\n${all}`);
   const report = JSON.parse(readFileSync(file, "utf8")) as Report;
   const passed = report.numPassedTests;
+  const skipped = report.numPendingTests + report.numTodoTests;
   const reported = report.numFailedTests + (report.numRuntimeErrorTestSuites ?? 0);
-  const failed = reported === 0 && (code !== 0 || passed === 0) ? 1 : reported;
-  return { passed, failed, skipped: report.numPendingTests + report.numTodoTests, said: all.slice(0, MAX_CHARACTERS) };
+  const failed = reported === 0 && (code !== 0 || passed + skipped === 0) ? 1 : reported;
+  return { passed, failed, skipped, said: all.slice(0, MAX_CHARACTERS) };
 }

@@ -2,7 +2,8 @@
  * `npm run bench:features`: measures 25 starter features of full events, and compares them with two peers that share
  * the programs, the source of the events and PostgreSQL: a worker with an id cursor that inserts each value, and a
  * worker that inserts the values of 500 events in one statement. `--events N` (default 20000), `--rounds N` (default
- * 3), `--seconds N` (default 8).
+ * 3), `--seconds N` (default 8), `--erased N` events of an erased account (default 10000), `--only PARTS`: some of
+ * backfill, delay, erasure, ingestion and neighbour (ingestion next to a backfill).
  */
 import { execFile, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -46,9 +47,14 @@ const { values: options } = parseArgs({
     events: { type: "string", default: "20000" },
     rounds: { type: "string", default: "3" },
     seconds: { type: "string", default: "8" },
+    erased: { type: "string", default: "10000" },
+    only: { type: "string", default: "backfill,delay,erasure,ingestion,neighbour" },
   },
 });
 const [EVENTS, ROUNDS, SECONDS] = [Number(options.events), Number(options.rounds), Number(options.seconds)];
+
+const ERASED = Number(options.erased);
+const isWanted = (part: string): boolean => options.only.split(",").includes(part);
 
 const rows: string[] = [];
 const row = (what: string, figure: string, goal = ""): void => {
@@ -89,8 +95,11 @@ if (!config.ok) throw new Error(config.problems.join("\n"));
 const ports = { clock: Date, asServer: false, environment: process.env, onError: (): void => {} };
 const system = await openSystem(config.config, ports);
 
+await owner.query(`create table public.plain_event (id bigint generated always as identity primary key, event_id uuid,
+  platform text, payload jsonb); grant insert, select on public.plain_event to public`);
+
 /** Stores full events of the last day as ingestion does, and also in the peers' table. */
-async function fill(): Promise<void> {
+async function fill(count: number, accountOf: (event: number) => string): Promise<void> {
   const { database, pool, partitions, pseudonymizer, accountKeys, sealer, audit } = system;
   const store = new PostgresEventStore({
     database,
@@ -105,17 +114,15 @@ async function fill(): Promise<void> {
     onError: () => {},
     onBatch: () => {},
   });
-  await owner.query(`create table public.plain_event (id bigint generated always as identity primary key, event_id uuid,
-    platform text, payload jsonb)`);
   const policyVersion = await readPolicyVersion(pool);
   let next = 0;
   const work = async (): Promise<void> => {
-    for (let n = next++; n < EVENTS; n = next++) {
+    for (let n = next++; n < count; n = next++) {
       const receivedAt = Date.now() - 3_600_000 - n;
       const exact = Buffer.from(JSON.stringify(fullEvent(n, new Date(receivedAt))));
       const eventId = uuidv7(receivedAt);
       const attributes = {
-        account: `account-${n % 1_000}`,
+        account: accountOf(n),
         purpose: PURPOSE,
         idempotencyKey: randomUUID(),
         schemaVersion: 1,
@@ -139,7 +146,6 @@ async function fill(): Promise<void> {
       ]);
     }
   };
-  await owner.query("grant insert, select on public.plain_event to public");
   await Promise.all(Array.from({ length: CONNECTIONS }, work));
   await store.close();
 }
@@ -247,14 +253,30 @@ async function eventsLostByCursor(): Promise<number> {
   return WRITERS * EVENTS_OF_WRITER - read;
 }
 
-/** @returns events per second. */
-async function endpointEventsPerSecond(runners: LayerRunners): Promise<number> {
-  await owner.query("truncate feature_row; truncate feature_tally; analyze event");
+async function orderBackfill(): Promise<void> {
   const purpose = { code: PURPOSE, id: "payments" };
   const order = { runId: randomUUID(), purpose, actor: "bench", reason: "measured by the bench" };
   await inTransaction(system.pool, (transaction) => startBackfill(transaction, order));
-  const started = performance.now();
+}
+
+/** Runs the backfills. As in a worker, keys leave the memory after a second. */
+async function runBackfills(runners: LayerRunners): Promise<void> {
+  const forget = setInterval(() => {
+    system.sealer.evictKeys(Date.now());
+    system.featureSealer.forgetKeys();
+  }, 1_000);
   while (await backfillNext({ ...system, runners, onError: (error) => print(String(error)) }));
+  clearInterval(forget);
+}
+
+/** @returns events per second. */
+async function endpointEventsPerSecond(runners: LayerRunners): Promise<number> {
+  await owner.query("truncate feature_row; truncate feature_tally; analyze event");
+  system.sealer.evictKeys(Date.now());
+  system.featureSealer.forgetKeys();
+  await orderBackfill();
+  const started = performance.now();
+  await runBackfills(runners);
   const seconds = (performance.now() - started) / 1_000;
   const { rows: found } = await owner.query<{ rows: number }>("select count(*)::int as rows from feature_row");
   if (found[0]?.rows !== EVENTS) throw new Error(`${found[0]?.rows} rows of ${EVENTS} events`);
@@ -267,7 +289,7 @@ const adopt = (names: readonly string[]): Promise<unknown> =>
   drs("feature", "adopt", ...names, ...PURPOSE_OPTIONS, "--accept-refusals", "--break-glass");
 const retire = (names: readonly string[]): Promise<unknown> => drs("feature", "retire", ...names, ...PURPOSE_OPTIONS);
 
-await fill();
+await fill(EVENTS, (event) => `account-${event % 1_000}`);
 print(`filled ${EVENTS} events`);
 await drs("feature", "propose", STARTER, ...REASON, "--break-glass");
 const { rows: versions } = await owner.query<{ name: string }>(
@@ -278,41 +300,71 @@ const names = versions.map(({ name }) => name);
 await adopt(names);
 const bundles: readonly Bundle[] = await findBundles(system.pool, names);
 
-const runner = await openRunner(bundles, { budgetMs: 50 });
-const runners = new LayerRunners({ budgetMs: 50 });
-const speeds: { ours: number; first: number; second: number; bytes: number; cpu: number; cpuOfSecond: number }[] = [];
-for (let round = 0; round < ROUNDS; round++) {
-  const first = await firstPeer(runner, names);
-  const before = cpu();
-  const [second, bytes] = await secondPeer(runner, names);
-  const between = cpu();
-  const own = await endpointEventsPerSecond(runners);
-  const [cpuOfSecond, ownCpu] = [(between - before) / EVENTS, (cpu() - between) / EVENTS];
-  speeds.push({ ours: own, first, second, bytes, cpu: ownCpu, cpuOfSecond });
-  print(JSON.stringify(speeds.at(-1)));
-}
-await runner.close();
-await runners.close();
-const speed = (of: (one: (typeof speeds)[number]) => number): number => median(speeds.map(of));
-row(
-  `events that the id cursor of the peers misses, of ${WRITERS * EVENTS_OF_WRITER}`,
-  String(await eventsLostByCursor()),
-);
-row(
-  `backfill of ${EVENTS} events, ${FEATURES} features, one worker, events/s`,
-  speed((one) => one.ours).toFixed(0),
-  "≥ 3,000",
-);
-row("÷ a statement for each value", speed((one) => one.ours / one.first).toFixed(1), "≥ 5");
-row("÷ a row for each value, batched", speed((one) => one.ours / one.second).toFixed(1), "≥ 2");
-row("CPU of an event, µs: all processes", speed((one) => one.cpu).toFixed(0));
-row("CPU of an event, µs, with a row for each value, batched", speed((one) => one.cpuOfSecond).toFixed(0));
+async function measureBackfill(): Promise<void> {
+  const runner = await openRunner(bundles, { budgetMs: 50 });
+  const runners = new LayerRunners({ budgetMs: 50 });
+  const speeds: { ours: number; first: number; second: number; bytes: number; cpu: number; cpuOfSecond: number }[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const first = await firstPeer(runner, names);
+    const before = cpu();
+    const [second, bytes] = await secondPeer(runner, names);
+    const between = cpu();
+    const own = await endpointEventsPerSecond(runners);
+    const [cpuOfSecond, ownCpu] = [(between - before) / EVENTS, (cpu() - between) / EVENTS];
+    speeds.push({ ours: own, first, second, bytes, cpu: ownCpu, cpuOfSecond });
+    print(JSON.stringify(speeds.at(-1)));
+  }
+  await runner.close();
+  await runners.close();
+  const speed = (of: (one: (typeof speeds)[number]) => number): number => median(speeds.map(of));
+  row(
+    `events that the id cursor of the peers misses, of ${WRITERS * EVENTS_OF_WRITER}`,
+    String(await eventsLostByCursor()),
+  );
+  row(
+    `backfill of ${EVENTS} events, ${FEATURES} features, one worker, events/s`,
+    speed((one) => one.ours).toFixed(0),
+    "≥ 3,000",
+  );
+  row("÷ a statement for each value", speed((one) => one.ours / one.first).toFixed(1), "≥ 5");
+  row("÷ a row for each value, batched", speed((one) => one.ours / one.second).toFixed(1), "≥ 2");
+  row("CPU of an event, µs: all processes", speed((one) => one.cpu).toFixed(0));
+  row("CPU of an event, µs, with a row for each value, batched", speed((one) => one.cpuOfSecond).toFixed(0));
 
-const { rows: sizes } = await owner.query<{ bytes: string }>(
-  "select sum(pg_total_relation_size(inhrelid)) as bytes from pg_inherits where inhparent = 'feature_row'::regclass",
-);
-row("bytes of an event, indexes included", (Number(sizes[0]?.bytes) / EVENTS).toFixed(0), "≤ 650");
-row("bytes of an event with a row for each value", speed((one) => one.bytes).toFixed(0));
+  const { rows: sizes } = await owner.query<{ bytes: string }>(
+    "select sum(pg_total_relation_size(inhrelid)) as bytes from pg_inherits where inhparent = 'feature_row'::regclass",
+  );
+  row("bytes of an event, indexes included", (Number(sizes[0]?.bytes) / EVENTS).toFixed(0), "≤ 650");
+  row("bytes of an event with a row for each value", speed((one) => one.bytes).toFixed(0));
+}
+
+/** Erases accounts with and without features in turn. */
+async function measureErasure(): Promise<void> {
+  const runners = new LayerRunners({ budgetMs: 50 });
+  const ratios: number[] = [];
+  const eraseSeconds = async (account: string): Promise<number> => {
+    const started = performance.now();
+    await drs("erase", "run", "--account", account, ...REASON, "--yes", "--break-glass");
+    return (performance.now() - started) / 1_000;
+  };
+  for (let round = 0; round < ROUNDS; round++) {
+    const [bare, full] = [`bare-${round}`, `full-${round}`];
+    await fill(2 * ERASED, (event) => (event % 2 === 0 ? bare : full));
+    await owner.query("delete from extraction_due");
+    await orderBackfill();
+    await runBackfills(runners);
+    await owner.query("delete from feature_row where account = $1", [bare]);
+    await owner.query("vacuum analyze");
+    const seconds = [await eraseSeconds(bare), await eraseSeconds(full)] as const;
+    print(JSON.stringify({ erasureSeconds: seconds }));
+    ratios.push(seconds[1] / seconds[0]);
+  }
+  await runners.close();
+  row(`erasure of an account of ${ERASED} events, with features ÷ without`, median(ratios).toFixed(2), "≤ 1.5");
+}
+
+if (isWanted("backfill")) await measureBackfill();
+if (isWanted("erasure")) await measureErasure();
 
 const { token } = await drs<{ token: string }>("token", "issue", "--account", "bench", "--ttl", "24h");
 await drs("action", "register", "--account", "bench", "--type", "payment", "--id", "act_1", "--ttl", "24h");
@@ -333,46 +385,84 @@ async function serving<T>(features: boolean, work: (ingest: Ingest, pid: number)
 }
 type Ingest = (rate: number, seconds: number) => Promise<LoadResult>;
 
-await owner.query("delete from extraction_due");
-const late = await serving(true, async (ingest) => {
-  const { stored, seconds } = await ingest(0, SECONDS);
-  while ((await owner.query("select from extraction_due limit 1")).rowCount)
-    await new Promise((done) => setTimeout(done, 200));
-  const from = new Date().toISOString();
-  await ingest(stored / seconds / 2, SECONDS);
-  while ((await owner.query("select from extraction_due limit 1")).rowCount)
-    await new Promise((done) => setTimeout(done, 200));
-  const { rows: percentiles } = await owner.query<{ ms: number[] }>(
-    `select percentile_cont(array[0.5, 0.99]) within group (order by extract(epoch from extracted_at - received_at) * 1000) as ms
+async function measureDelay(): Promise<void> {
+  await owner.query("delete from extraction_due");
+  const late = await serving(true, async (ingest) => {
+    const { stored, seconds } = await ingest(0, SECONDS);
+    while ((await owner.query("select from extraction_due limit 1")).rowCount)
+      await new Promise((done) => setTimeout(done, 200));
+    const from = new Date().toISOString();
+    await ingest(stored / seconds / 2, SECONDS);
+    while ((await owner.query("select from extraction_due limit 1")).rowCount)
+      await new Promise((done) => setTimeout(done, 200));
+    const { rows: percentiles } = await owner.query<{ ms: number[] }>(
+      `select percentile_cont(array[0.5, 0.99]) within group (order by extract(epoch from extracted_at - received_at) * 1000) as ms
       from feature_row where received_at >= $1`,
-    [from],
-  );
-  return percentiles[0]?.ms ?? [];
-});
-row("half load: received → values stored, p50, ms", (late[0] ?? 0).toFixed(0), "≤ 250");
-row("half load: received → values stored, p99, ms", (late[1] ?? 0).toFixed(0), "≤ 1,000");
+      [from],
+    );
+    return percentiles[0]?.ms ?? [];
+  });
+  row("half load: received → values stored, p50, ms", (late[0] ?? 0).toFixed(0), "≤ 250");
+  row("half load: received → values stored, p99, ms", (late[1] ?? 0).toFixed(0), "≤ 1,000");
+}
 
 /** Measures ingestion with and without layers. The worker is a separate process, which does not run here. */
-await serving(false, async (ingest, pid) => {
-  const kinds = { none: [], one: [names], five: [0, 1, 2, 3, 4].map((group) => names.slice(group * 5, group * 5 + 5)) };
-  await retire(names);
-  const figures: Record<string, { rate: number; cpu: number }[]> = { none: [], one: [], five: [] };
-  for (let round = 0; round < ROUNDS; round++) {
-    for (const [kind, groups] of Object.entries(kinds)) {
-      for (const group of groups) await adopt(group);
-      const before = cpuOf(pid);
-      const { stored, seconds } = await ingest(0, SECONDS);
-      figures[kind]?.push({ rate: stored / seconds, cpu: (cpuOf(pid) - before) / stored });
-      for (const group of groups) await retire(group);
+const measureIngestion = (): Promise<void> =>
+  serving(false, async (ingest, pid) => {
+    const kinds = {
+      none: [],
+      one: [names],
+      five: [0, 1, 2, 3, 4].map((group) => names.slice(group * 5, group * 5 + 5)),
+    };
+    const figures: Record<string, { rate: number; cpu: number }[]> = { none: [], one: [], five: [] };
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const [kind, groups] of Object.entries(kinds)) {
+        for (const group of groups) await adopt(group);
+        const before = cpuOf(pid);
+        const { stored, seconds } = await ingest(0, SECONDS);
+        figures[kind]?.push({ rate: stored / seconds, cpu: (cpuOf(pid) - before) / stored });
+        for (const group of groups) await retire(group);
+      }
     }
-  }
-  const ratio = (kind: string, of: "rate" | "cpu"): string =>
-    median((figures[kind] ?? []).map((one, round) => one[of] / (figures["none"]?.[round]?.[of] ?? 1))).toFixed(2);
-  for (const kind of ["one", "five"]) {
-    row(`ingestion with ${kind} layer(s) ÷ none, events/s`, ratio(kind, "rate"), "≥ 0.95");
-    row(`ingestion with ${kind} layer(s) ÷ none, CPU`, ratio(kind, "cpu"), "≤ 1.05");
-  }
-});
+    const ratio = (kind: string, of: "rate" | "cpu"): string =>
+      median((figures[kind] ?? []).map((one, round) => one[of] / (figures["none"]?.[round]?.[of] ?? 1))).toFixed(2);
+    for (const kind of ["one", "five"]) {
+      row(`ingestion with ${kind} layer(s) ÷ none, events/s`, ratio(kind, "rate"), "≥ 0.95");
+      row(`ingestion with ${kind} layer(s) ÷ none, CPU`, ratio(kind, "cpu"), "≤ 1.05");
+    }
+  });
+
+/** Measures ingestion at half load while a worker computes what is due, with and without a backfill. */
+async function measureNeighbour(): Promise<void> {
+  await adopt(names);
+  const worker = spawn(process.execPath, [DRS_PATH, "feature", "work"], { env, stdio: ["ignore", "pipe", "pipe"] });
+  await new Promise((resolve) => worker.stderr.once("data", resolve));
+  await serving(false, async (ingest) => {
+    const { stored, seconds } = await ingest(0, SECONDS);
+    const rate = stored / seconds / 2;
+    const running = "select from feature_run where state = 'running'";
+    const ratios: number[] = [];
+    for (let round = 0; round < ROUNDS; round++) {
+      const without = await ingest(rate, SECONDS);
+      await owner.query("truncate feature_row; truncate feature_tally");
+      await orderBackfill();
+      const withBackfill = await ingest(rate, SECONDS);
+      if ((await owner.query(running)).rowCount === 0) print("the backfill ended early: use more --events");
+      print(JSON.stringify({ p99Ms: [without.p99Ms, withBackfill.p99Ms] }));
+      ratios.push(withBackfill.p99Ms / without.p99Ms);
+      while ((await owner.query(running)).rowCount) await sleep(200);
+    }
+    row("half load: p99 of ingestion next to a backfill ÷ without", median(ratios).toFixed(2), "≤ 1.5");
+  });
+  worker.kill("SIGTERM");
+  await new Promise((resolve) => worker.once("exit", resolve));
+  await retire(names);
+}
+
+if (isWanted("delay")) await measureDelay();
+await retire(names);
+if (isWanted("ingestion")) await measureIngestion();
+if (isWanted("neighbour")) await measureNeighbour();
 
 print(
   `\n${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}, ${EVENTS} events, medians of ${ROUNDS} rounds\n`,

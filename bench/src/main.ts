@@ -1,27 +1,33 @@
 /**
  * `npm run bench`: compares this server with the plain recipe, on one PostgreSQL with one configuration (fsync on),
- * with one load generator and the same events. Prints a table and its ratios. `--seconds N` (default 12), `--rounds N`
- * (default 3), `--profile DIR` (writes a CPU profile of this server), `--before DIR` (compares with the server of
- * another checkout, where `npm ci` has run, instead of the recipe), `--generator full|unseen` (events of one generator
- * only).
+ * with one load generator and the same events. Prints a table and its ratios. `--seconds N` (default 8), `--rounds N`
+ * (default 5), `--connections N` (default 64), `--profile DIR` (writes a CPU profile of this server), `--before DIR`
+ * (compares with the server of another checkout, where `npm ci` has run, instead of the recipe), `--generator
+ * full|unseen` (events of one generator only). A round during which other programs used the machine is repeated.
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { cpus } from "node:os";
+import { open, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { parseArgs, promisify } from "node:util";
+import { CATALOG } from "@device-risk-signals/contract/catalog";
 import type pg from "pg";
 import { deflatedBytes, type Generator, GENERATORS } from "./generators.ts";
 import type { LoadResult } from "./load.ts";
 import { load, migrate, openScene, print, printed, READY } from "./scene.ts";
-import { cpuOf, residentOf } from "./usage.ts";
+import { cpuOf, machineCpu, residentOf } from "./usage.ts";
 
 const run = promisify(execFile);
-const CONNECTIONS = 64;
+const STARTER_FEATURES = join(import.meta.dirname, "../../packages/features/src/starter");
+/** The share of the machine that other programs may use during a round. */
+const MAX_DISTURBANCE = 0.1;
 
 const { values: options } = parseArgs({
   options: {
-    seconds: { type: "string", default: "12" },
-    rounds: { type: "string", default: "3" },
+    seconds: { type: "string", default: "8" },
+    rounds: { type: "string", default: "5" },
+    connections: { type: "string", default: "64" },
     profile: { type: "string" },
     before: { type: "string" },
     generator: { type: "string" },
@@ -29,6 +35,7 @@ const { values: options } = parseArgs({
 });
 const SECONDS = Number(options.seconds);
 const ROUNDS = Number(options.rounds);
+const CONNECTIONS = Number(options.connections);
 const ALL_GENERATORS = Object.keys(GENERATORS) as Generator[];
 const MEASURED = ALL_GENERATORS.filter((name) => name === (options.generator ?? name));
 if (MEASURED.length === 0) throw new TypeError(`--generator is one of ${ALL_GENERATORS.join(", ")}`);
@@ -51,6 +58,8 @@ interface Figures {
   readonly databaseCpu: number;
   readonly bytesPerEvent: number;
   readonly resident: number;
+  /** The share of the machine that other programs used at saturation. */
+  readonly disturbance: number;
 }
 
 const scene = await openScene();
@@ -77,9 +86,16 @@ async function startRecipe(): Promise<Subject> {
 /** @param root a checkout. Its own commands set up the database, because each checkout has its own schema. */
 async function startServer(name: string, root: string): Promise<Subject> {
   const client = await scene.createDatabase(name);
-  const env = { ...process.env, ...scene.environmentOf(name) };
+  const env = {
+    ...process.env,
+    ...scene.environmentOf(name),
+    DRS_ERASURE_JOURNAL: join(scene.folder, `${name}-journal`),
+    // The worker of features is another process. An earlier release has none.
+    ...(existsSync(join(root, "packages/features")) && { DRS_FEATURE_WORKER: "false" }),
+  };
   const drs = join(root, "packages/server/bin/drs.js");
   await migrate(drs, env);
+  await activate(drs, env);
   const issue = ["token", "issue", "--account", "bench", "--ttl", "24h", "--json"];
   const { token } = JSON.parse((await run(process.execPath, [drs, ...issue], { env })).stdout) as { token: string };
   const register = ["action", "register", "--account", "bench", "--type", "payment", "--id", "act_1", "--ttl", "24h"];
@@ -93,6 +109,32 @@ async function startServer(name: string, root: string): Promise<Subject> {
   return { name, url: at, child, token, actionId: "act_1", storedBytes: () => sizeOf(client, "drs") };
 }
 
+/**
+ * Applies a policy with a purpose that covers all probes, and adopts the starter features, so that ingestion checks
+ * adopted fields and records which events are due. An earlier release may lack these commands.
+ */
+async function activate(drs: string, env: NodeJS.ProcessEnv): Promise<void> {
+  const command = (...args: readonly string[]): Promise<unknown> => run(process.execPath, [drs, ...args], { env });
+  const why = ["--reason", "measured by the bench", "--break-glass"];
+  const policy = join(scene.folder, "policy.yaml");
+  const purpose = { id: "payments", title: "t", legal_basis: "l", owner: "o", raw_retention: "P90D" };
+  const purposes = [{ ...purpose, derived_retention: "P1Y", probes: CATALOG.map(({ id }) => id) }];
+  await writeFile(policy, JSON.stringify({ purposes, actions: { payment: "payments" }, unmapped: "refuse" }));
+  try {
+    await command("purpose", "apply", policy, "--yes");
+    await command("feature", "propose", STARTER_FEATURES, ...why);
+    const listed = await run(process.execPath, [drs, "feature", "list", STARTER_FEATURES, "--json"], { env });
+    const features = listed.stdout
+      .trim()
+      .split("\n")
+      .map((line) => (JSON.parse(line) as { feature: string }).feature);
+    await command("feature", "adopt", ...features, "--purpose", "payments", "--accept-refusals", ...why);
+  } catch (error) {
+    if (before === undefined) throw error;
+    print(`without features: ${String((error as { stderr?: unknown }).stderr).trim()}`);
+  }
+}
+
 async function measure(subject: Subject, generator: Generator): Promise<Figures> {
   const { url, token, actionId } = subject;
   const loadWith = (seconds: number, rate: number): Promise<LoadResult> =>
@@ -102,16 +144,48 @@ async function measure(subject: Subject, generator: Generator): Promise<Figures>
   const bytes = await subject.storedBytes();
   const server = cpuOf(pid);
   const database = cpuOf(scene.postmaster);
+  const others = machineCpu() - cpuOf(process.pid);
+  const started = performance.now();
   let resident = 0;
   const watching = setInterval(() => (resident = Math.max(resident, residentOf(pid))), 250);
   const full = await loadWith(SECONDS, 0);
   clearInterval(watching);
+  const available = (performance.now() - started) * 1_000 * cpus().length;
+  const disturbance = (machineCpu() - cpuOf(process.pid) - others) / available;
   const serverCpu = (cpuOf(pid) - server) / full.stored;
   const databaseCpu = (cpuOf(scene.postmaster) - database) / full.stored;
   const bytesPerEvent = ((await subject.storedBytes()) - bytes) / full.stored;
   const perSecond = full.stored / full.seconds;
   const half = await loadWith(Math.max(5, SECONDS / 2), perSecond / 2);
-  return { perSecond, p50Ms: half.p50Ms, p99Ms: half.p99Ms, serverCpu, databaseCpu, bytesPerEvent, resident };
+  return {
+    perSecond,
+    p50Ms: half.p50Ms,
+    p99Ms: half.p99Ms,
+    serverCpu,
+    databaseCpu,
+    bytesPerEvent,
+    resident,
+    disturbance,
+  };
+}
+
+/**
+ * The time of `fdatasync` after a write of a page, in milliseconds: a 201 waits for one. @returns the 99th percentile
+ * of 500.
+ */
+async function diskP99Ms(): Promise<number> {
+  const path = join(scene.folder, "fdatasync");
+  const file = await open(path, "w");
+  const times: number[] = [];
+  for (let n = 0; n < 500; n++) {
+    await file.write(Buffer.alloc(8_192, n));
+    const started = performance.now();
+    await file.datasync();
+    times.push(performance.now() - started);
+  }
+  await file.close();
+  await rm(path);
+  return times.toSorted((a, b) => a - b)[494] ?? Number.NaN;
 }
 
 function median(values: readonly number[]): number {
@@ -153,38 +227,49 @@ print(`${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}, ${CONNE
 print(`${ROUNDS} rounds of ${SECONDS} s, medians; ratios are medians of each round's.`);
 for (const generator of MEASURED) {
   const rounds: Rounds = [[], []];
-  for (let round = 1; round <= ROUNDS; round++) {
-    const order = [
-      [peer, rounds[0]],
-      [ours, rounds[1]],
-    ] as const;
-    for (const [subject, found] of round % 2 === 1 ? order : order.toReversed()) {
-      const figures = await measure(subject, generator);
-      found.push(figures);
-      print(`${generator}, round ${round} of ${ROUNDS}, ${subject.name}: ${figures.perSecond.toFixed(0)} events/s`);
-    }
+  // A round is repeated once for each that was asked for, at most.
+  for (let left = 2 * ROUNDS; rounds[0].length < ROUNDS; left--) {
+    const [theirs, own] = await measureRound(generator, rounds[0].length % 2 === 0);
+    const disturbance = Math.max(theirs.disturbance, own.disturbance);
+    const isRepeated = disturbance > MAX_DISTURBANCE && left > ROUNDS - rounds[0].length;
+    const [a, b] = [theirs, own].map(({ perSecond }) => perSecond.toFixed(0));
+    print(
+      `${generator}, round ${rounds[0].length + 1} of ${ROUNDS}: ${peer.name} ${a}, ours ${b} events/s; other programs used ${(disturbance * 100).toFixed(0)} % of the machine${isRepeated ? ": repeated" : ""}`,
+    );
+    if (isRepeated) continue;
+    rounds[0].push(theirs);
+    rounds[1].push(own);
   }
-  report(generator, rounds);
+  report(generator, rounds, await diskP99Ms());
 }
 
-function report(generator: Generator, rounds: Rounds): void {
+async function measureRound(generator: Generator, peerFirst: boolean): Promise<readonly [Figures, Figures]> {
+  if (peerFirst) {
+    const theirs = await measure(peer, generator);
+    return [theirs, await measure(ours, generator)];
+  }
+  const own = await measure(ours, generator);
+  return [await measure(peer, generator), own];
+}
+
+function report(generator: Generator, rounds: Rounds, diskMs: number): void {
   const parse = parseCost("full");
   const bodyBytes = JSON.stringify(GENERATORS[generator](1, new Date())).length;
   const deflated = deflatedBytes(generator);
   const [a, b] = [medians(rounds[0]), medians(rounds[1])];
   const rows: [string, keyof Figures, number, number, string][] = [
-    ["durable events per second", "perSecond", 1, 0, before === undefined ? "≥ 3.0 × the recipe" : "≥ 0.95 × before"],
+    ["durable events per second", "perSecond", 1, 0, before === undefined ? "≥ 3.5 × the recipe" : "≥ 0.95 × before"],
     ["p50 at half load, ms", "p50Ms", 1, 2, ""],
-    ["p99 at half load, ms", "p99Ms", 1, 2, "≤ 15"],
-    ["server CPU per event, µs", "serverCpu", 1, 0, `≤ ${((250 / 31) * parse).toFixed(0)} here`],
-    ["PostgreSQL CPU per event, µs", "databaseCpu", 1, 0, ""],
-    ["stored bytes per event, indexes included", "bytesPerEvent", 1, 0, "≤ 3,072"],
+    ["p99 at half load, ms", "p99Ms", 1, 2, `≤ ${(10 + diskMs).toFixed(1)} here`],
+    ["server CPU per event, µs", "serverCpu", 1, 0, `≤ ${((180 / 31) * parse).toFixed(0)} here`],
+    ["PostgreSQL CPU per event, µs", "databaseCpu", 1, 0, "≤ 70"],
+    ["stored bytes per event, indexes included", "bytesPerEvent", 1, 0, ""],
     ["stored bytes ÷ deflate with the catalog's names", "bytesPerEvent", deflated, 2, "≤ 1.0"],
     ["resident memory, MB", "resident", 1e6, 0, "≤ 200"],
   ];
   print("");
   print(
-    `Generator ${generator}: events of ${bodyBytes} bytes. JSON.parse of a full event takes ${parse.toFixed(0)} µs here; the CPU goal, 250 µs where it takes 31, scales with it.`,
+    `Generator ${generator}: events of ${bodyBytes} bytes. JSON.parse of a full event takes ${parse.toFixed(0)} µs here; the CPU goal, 180 µs where it takes 31, scales with it. The 99th percentile of fdatasync is ${diskMs.toFixed(2)} ms.`,
   );
   print("");
   print(`| figure | ${peer.name} | ours | ours ÷ ${peer.name} | goal |`);

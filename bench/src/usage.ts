@@ -38,3 +38,14 @@ export function residentOf(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, "latin1");
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024;
 }
+
+/**
+ * CPU time in microseconds that all processes of the machine have used, and that its host has used in place of this
+ * machine (`steal`).
+ */
+export function machineCpu(): number {
+  const [total = ""] = readFileSync("/proc/stat", "latin1").split("\n", 1);
+  const [user, nice, system, , , irq, softirq, steal] = total.split(/\s+/).slice(1).map(Number);
+  const ticks = [user, nice, system, irq, softirq, steal].reduce<number>((sum, ticks = 0) => sum + ticks, 0);
+  return (ticks / TICKS_PER_SECOND) * 1e6;
+}

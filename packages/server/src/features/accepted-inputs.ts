@@ -19,8 +19,8 @@ async function readOverlay(executor: Executor, drift: DriftDecisions): Promise<O
 }
 
 /**
- * Compares the inputs of each manifest with the catalog and the accepted fields: a manifest can't lower the sensitivity
- * of a field, or change how it is read. @throws input-invalid
+ * Compares the inputs of each manifest with the catalog and the accepted fields, so that a manifest can't lower the
+ * sensitivity of a field or change how the field is read. @throws input-invalid
  */
 export async function requirePublishedInputs(
   executor: Executor,

@@ -6,7 +6,7 @@ import { query, sql } from "../postgres/statement.ts";
 import { findManifests, listLayers } from "./decisions.ts";
 import { inputsOf } from "./evidence.ts";
 
-/** A decision applies on every server within this time, plus the time to read it. */
+/** Interval in milliseconds at which a server reads new decisions. */
 const LOOK_EVERY_MS = 500;
 
 /** A proposal changes no field. */
@@ -33,7 +33,7 @@ export class FieldsOfFeatures implements AdoptedFieldSet {
     this.#onError = onError;
   }
 
-  /** Reads the adopted features, and follows them until it is closed. */
+  /** The adopted features. Reads them repeatedly until it is closed. */
   static async open(executor: Executor, others: AdoptedFieldSet, onError: OnError): Promise<FieldsOfFeatures> {
     const fields = new FieldsOfFeatures(executor, others, onError);
     await fields.#look();
@@ -79,7 +79,7 @@ export class FieldsOfFeatures implements AdoptedFieldSet {
   }
 }
 
-/** The catalog of an older server lacks fields that a newer one adopted: it can't validate these. */
+/** Fields that a newer server adopted. The catalog of this server lacks them, so it can't validate them. */
 function knownPaths(paths: readonly FieldPath[]): readonly FieldPath[] {
   const adoption = adoptFields(paths);
   if (adoption.ok) return paths;

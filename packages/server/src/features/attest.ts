@@ -1,4 +1,4 @@
-/** Attests values before their events expire: each is recomputed, and a signed root over the equal rows is kept. */
+/** Attests values before their events expire: computes each one again, and keeps a signed root over the equal rows. */
 import type pg from "pg";
 import { listEvents } from "../events/read-events.ts";
 import type { OnError } from "../ports.ts";
@@ -14,7 +14,7 @@ import { verifyValues } from "./verify-values.ts";
 
 const PAGE = 500;
 const LOOK_EVERY_MS = 600_000;
-/** The result does not depend on the time: values that exceeded their time were not stored. */
+/** A long limit. The result does not depend on it, because values that exceeded their time were not stored. */
 const BUDGET_MS = 50;
 
 export interface AttestPorts extends Omit<ExtractPorts, "runners"> {
@@ -32,13 +32,13 @@ interface LayerCount {
 export interface AttestOptions {
   /** Ends the work before the next page. */
   readonly signal?: AbortSignal;
-  /** Partitions that are passed over. One that throws is added: others do not wait for it. */
+  /** Partitions to skip. A partition that fails is added, so that others do not wait for it. */
   readonly failed?: Set<string>;
 }
 
 /**
  * Recomputes the values of one partition that expires soon, and attests each of its layers.
- * @returns whether there was one.
+ * @returns whether there was such a partition.
  */
 export async function attestNext(
   ports: AttestPorts & Pick<ExtractPorts, "runners">,
@@ -180,7 +180,7 @@ export class AttestationWorker {
     this.#start();
   }
 
-  /** Waits for the page that is under way. */
+  /** Waits for the end of the current page. */
   async close(): Promise<void> {
     this.#closing.abort();
     clearInterval(this.#timer);

@@ -1,4 +1,4 @@
-/** The table of attestations: what was recomputed of a partition of events before it expired. */
+/** The table of attestations: the values of a partition of events that were computed again before it expired. */
 import { excludeIngestion } from "../events/exclude-ingestion.ts";
 import type { Executor, Transaction } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";
@@ -7,7 +7,7 @@ import { includesLeaf } from "./leaves.ts";
 
 /** How long before its first event expires a partition is due. */
 const BEFORE_EXPIRY = "1 day";
-/** Events of a partition may be committed so long after its end. */
+/** Longest time after the end of a partition at which its events may be committed. */
 const AFTER_END = "1 hour";
 
 const DUE_TYPES = {
@@ -18,7 +18,7 @@ const DUE_TYPES = {
   layers: "int4[]",
 } as const;
 
-/** A partition of events that expires soon, and the layers of which no attestation says anything about it. */
+/** A partition of events that expires soon, with the layers for which it has no attestation. */
 export type DuePartition = RowOf<typeof DUE_TYPES>;
 
 const FIND_DUE = sql(
@@ -35,7 +35,7 @@ const FIND_DUE = sql(
   DUE_TYPES,
 );
 
-/** @param except partitions that are passed over. */
+/** @param except partitions to skip. */
 export async function findDuePartition(
   executor: Executor,
   except: readonly string[],
@@ -71,7 +71,7 @@ const INSERT = sql(
   ["uuid", "int4", "timestamptz", "int8", "int8", "bytea", "bytea", "text"],
 );
 
-/** Stores an attestation, where another worker has not. */
+/** Stores an attestation, unless another worker has stored it. */
 export async function insertAttestation(executor: Executor, attestation: NewAttestation): Promise<void> {
   const { partitionId, layer, attestedAt, rows, equal, root, leaves, statement } = attestation;
   await query(executor, INSERT, [partitionId, layer, attestedAt, rows, equal, root, leaves, statement]);
@@ -107,7 +107,7 @@ const LIST = sql(
 
 export interface AttestationFilter {
   readonly partitionId?: string;
-  /** A time, in RFC 3339, that the partition held events of. */
+  /** A time within the range of the partition, in RFC 3339. */
   readonly at?: string;
   readonly layer?: number;
 }

@@ -5,7 +5,7 @@ import type { DueEvent } from "./extraction-due.ts";
 
 /** Maximum number of events of a chunk. */
 const CHUNK = 5_000;
-/** A chunk whose balance misses rows is computed so often. */
+/** Maximum number of times that a chunk is computed if its balance misses rows. */
 const MAX_ROUNDS = 3;
 
 const RUN_TYPES = { run_id: "uuid", purpose: "int4", layers: "int4[]", rate: "int4?" } as const;
@@ -18,7 +18,7 @@ const LIST_RUNNING = sql(
   RUN_TYPES,
 );
 
-/** Runs that may go on now, oldest first. */
+/** Runs that may continue now, oldest first. */
 export async function listRunning(executor: Executor): Promise<readonly RunningBackfill[]> {
   return (await query(executor, LIST_RUNNING)).rows;
 }
@@ -88,7 +88,7 @@ const END_SPLIT = sql(
   BOUNDS,
 );
 
-/** Makes a chunk of the first 5,000 events; the rest is split later. With fewer it becomes such a chunk itself. */
+/** Splits off a chunk of the first 5,000 events; the rest is split later. A last rest becomes a chunk itself. */
 export async function splitChunk(transaction: Transaction, { purpose }: RunningBackfill, chunk: Chunk): Promise<void> {
   const { chunk_id, from_at, from_event, to_at, to_event } = chunk;
   const values = [chunk_id, purpose, from_at, from_event, to_at, to_event] as const;
@@ -146,7 +146,10 @@ const ADVANCE = sql(
   ["int8", "timestamptz?", "uuid?", "int4", "bool"],
 );
 
-/** Records what was computed of the chunk; after a failure its pieces grow again by and by. @param isLast whether no event of it is left. */
+/**
+ * Records the computed events of the chunk. After a failure, the size of its pieces grows again step by step.
+ * @param isLast whether no event of the chunk is left.
+ */
 export async function advanceChunk(
   transaction: Transaction,
   { chunk_id }: Chunk,
@@ -163,7 +166,7 @@ const POSTPONE = sql(
   ["int8", "float8"],
 );
 
-/** Counts a failure: the chunk is taken again after a time that doubles. */
+/** Counts a failure. The time until the chunk is taken again doubles each time. */
 export async function postponeChunk(executor: Executor, { chunk_id }: Chunk, seconds: number): Promise<void> {
   await query(executor, POSTPONE, [chunk_id, seconds]);
 }
@@ -206,7 +209,7 @@ const COMPUTE_AGAIN = sql(
   ["int8"],
 );
 
-/** Counts what became of each event in each layer. A chunk that misses rows is computed again before it ends so. */
+/** Counts the result of each event in each layer. A chunk that misses rows is computed again before it ends. */
 export async function balanceChunk(
   transaction: Transaction,
   { purpose, layers }: RunningBackfill,

@@ -1,4 +1,4 @@
-/** Backfills as a person starts, follows and stops them. */
+/** Starts, lists, pauses and cancels backfills. */
 import { OperatorError } from "../errors/operator-error.ts";
 import type { Executor, Transaction } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";
@@ -73,7 +73,7 @@ const CHANGE = sql(
 /** The states from which a run changes into another. */
 const BEFORE = { paused: ["running"], running: ["paused"], cancelled: ["running", "paused"] } as const;
 
-/** Pauses, resumes or cancels a run; events whose computation is under way are stored. @throws not-found, state-conflict */
+/** Pauses, resumes or cancels a run. Events that are being computed are stored. @throws not-found, state-conflict */
 export async function changeBackfill(
   transaction: Transaction,
   runId: string,

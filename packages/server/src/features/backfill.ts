@@ -34,7 +34,7 @@ const NOTHING: Extracted = { rows: 0, failures: 0, differences: 0, paused: [] };
 
 /**
  * Computes one piece of a running backfill, in one transaction.
- * @returns `undefined` where no backfill has work now. @throws Unavailable, and what failed.
+ * @returns `undefined` if no backfill has work now. @throws Unavailable, and any error of the computation.
  */
 export async function backfillNext(ports: BackfillPorts): Promise<Extracted | undefined> {
   const runs = await listRunning(ports.pool);
@@ -64,7 +64,7 @@ async function workOn(ports: BackfillPorts, run: RunningBackfill): Promise<Extra
       return NOTHING;
     });
   } catch (error) {
-    // A dependency that is away is no reason to give up an event.
+    // An event is not given up because a dependency is away.
     if (claimed.chunk && !(error instanceof Unavailable) && !isTransient(error)) {
       await setAside(ports, run, claimed.chunk, claimed.events);
     }
@@ -87,7 +87,7 @@ async function compute(
   claimed.events = events;
   const extracted = await extract(transaction, ports, events, { runId: run.run_id, layers: run.layers });
   await advanceChunk(transaction, chunk, events, events.length < size);
-  // Last: other workers of the run wait for the end of the transaction from here on.
+  // This comes last, because other workers of the run wait for the end of the transaction from here on.
   await charge(transaction, run, events.length);
   return extracted;
 }

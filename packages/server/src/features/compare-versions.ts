@@ -1,4 +1,4 @@
-/** Computes versions of features for stored events. None needs to be adopted. */
+/** Computes versions of features for stored events. The versions need not be adopted. */
 import type { Bundle, Result } from "@device-risk-signals/features";
 import { readEvent } from "@device-risk-signals/features/readings";
 import { type EventFilter, listEvents, readEvents } from "../events/read-events.ts";
@@ -13,7 +13,7 @@ import { readCovers } from "./verify-values.ts";
 const PAGE = 500;
 /** Events whose exact bytes are in memory at once. */
 const SLICE = 64;
-/** A longer time than that of extraction: the machine may be busy with it. */
+/** A longer limit than that of extraction, because extraction may keep the machine busy. */
 const BUDGET_MS = 50;
 
 export interface ComparePorts {
@@ -66,7 +66,7 @@ export async function computeStored(
   onResults: (event: OpenedEvent, results: readonly Result[]) => void,
 ): Promise<number> {
   const covers = await readCovers(executor, filter.purpose, policyVersion);
-  // A server that computes no versions loads none of it.
+  // Loaded here, so that a server that computes no versions does not load it.
   const { openRunner } = await import("@device-risk-signals/features/runner");
   const runner = await openRunner(versions, { budgetMs: BUDGET_MS });
   let [events, unreadable] = [0, 0];

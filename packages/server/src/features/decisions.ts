@@ -60,7 +60,7 @@ const LIST_MANIFESTS = sql(
   { manifest: narrowed<Manifest>("jsonb") },
 );
 
-/** What the manifests of these versions say, without their programs. */
+/** The manifests of these versions, without their programs. */
 export async function findManifests(executor: Executor, names: readonly FeatureName[]): Promise<readonly Manifest[]> {
   return (await query(executor, LIST_MANIFESTS, [names])).rows.map(({ manifest }) => manifest);
 }
@@ -82,8 +82,8 @@ export async function findFixtures(
 }
 
 /**
- * Archives bundles. A version that is archived already stays as it is.
- * @throws state-conflict where another bundle has the version.
+ * Archives bundles. A version that is already archived is not changed.
+ * @throws state-conflict if the version has another bundle.
  */
 export async function proposeFeatures(
   owner: OwnerTransaction,
@@ -186,7 +186,7 @@ export interface Adoption {
   readonly features: readonly FeatureName[];
   readonly purpose: { readonly code: number; readonly id: string };
   readonly evidence: Evidence;
-  /** Adopts although ingestion would have refused more than a thousandth of an SDK version's events. */
+  /** Whether to adopt even if ingestion would have rejected more than a thousandth of the events of an SDK version. */
   readonly acceptsRefusals: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Whether another program gives the values of an archived one: a tool was upgraded, or a definition was reformatted. */
+/** Compares a program with the archived one of its version, for instance after an upgrade of a tool. */
 import { isDeepStrictEqual } from "node:util";
 import type { Bundle, Manifest } from "@device-risk-signals/features";
 import type { ProposedBundle } from "@device-risk-signals/features/archived";
@@ -35,8 +35,8 @@ interface Pair {
  * Computes programs and the archived ones of their versions, for all stored events and for the archived fixtures.
  * Programs that are archived themselves are left out.
  *
- * The caller chooses the programs, so that what the call says about events is one bit: it names neither an event nor,
- * of several programs, the one that differs.
+ * Because the caller chooses the programs, the answer reveals only one bit about events: it names neither an event nor
+ * the program that differs.
  * @param purposes codes of purposes by their ids.
  * @throws not-found for a version that is not archived. @throws state-conflict for a result that differs, other inputs or
  * another output, and for a program of which nothing can be computed.
@@ -132,7 +132,7 @@ interface ComputedEvents {
   readonly isDifferent: boolean;
 }
 
-/** Reads on after a difference: the time of the answer does not show where it was. */
+/** Continues to read after a difference, so that the time of the answer does not reveal its position. */
 async function computeEvents(
   ports: ComparePorts,
   pairs: readonly Pair[],

@@ -66,7 +66,7 @@ const KINDS = { nothing: 0, false: 1, true: 2, integer: 3, number: 4, text: 5 } 
 
 /** The first byte of a result is the place of its state, plus 16 times the kind of what follows its inputs. */
 const KIND = 16;
-/** In place of the place of a state: its text follows, which this version does not know. */
+/** Used for a state that this version does not know: the text of the state follows. */
 const UNKNOWN_RESULT = KIND - 1;
 const UNKNOWN_INPUT = 0xff;
 
@@ -94,7 +94,7 @@ function writeResult(bytes: number[], result: Result): void {
   const place = RESULTS.indexOf(state);
   bytes.push((place === -1 ? UNKNOWN_RESULT : place) + KIND * kindOf(rest));
   if (place === -1) writeText(bytes, state);
-  // Mostly all inputs have one state, which is written once.
+  // Usually all inputs have the same state, which is then written once.
   const [first] = inputs;
   const isUniform = first !== undefined && inputs.every((input) => input === first);
   writeInteger(bytes, inputs.length * 2 + Number(isUniform));
@@ -228,6 +228,6 @@ function known<State extends string>(states: readonly State[], place: number): S
   return state;
 }
 
-/** Whether two computations of one event gave the same. */
+/** Whether two computations of one event gave the same results. */
 export const isSameResult = (one: StoredFeatures, other: StoredFeatures): boolean =>
   one.sha256 === other.sha256 && isDeepStrictEqual(one.results, other.results);

@@ -71,7 +71,7 @@ const INSERT_ROWS = sql(
 export type FeatureKey = Pick<NewFeatureRow, "eventId" | "layer">;
 
 /**
- * Stores rows, each once. An erasure waits for the end of the transaction, and what was erased before is left out.
+ * Stores each row once, without rows of erased events. An erasure waits for the end of the transaction.
  * @param runId the backfill that computed them.
  * @returns the keys of the rows that it stored.
  */
@@ -81,7 +81,7 @@ export async function insertFeatureRows(
   runId: string | null = null,
 ): Promise<readonly FeatureKey[]> {
   if (computed.length === 0) return [];
-  // In one order: transactions that store the same do not wait for each other in a circle.
+  // Sorted, so that transactions that store the same rows do not wait for each other in a circle.
   const rows = computed.toSorted((a, b) => compareText(a.eventId, b.eventId) || a.layer - b.layer);
   await query(transaction, LOCK_INGESTION_SHARED);
   const inserted = await query(transaction, INSERT_ROWS, [
@@ -172,15 +172,15 @@ const ATTRIBUTES = {
 };
 const ROWS = searches("live_feature", ROW_COLUMNS, ROW_TYPES);
 
-/** Whose feature values are read. */
+/** The subject whose feature values are read. */
 export type FeatureSubject =
   | { readonly eventId: string; readonly receivedAt: Date }
   | { readonly actionId: string }
   | { readonly account: string };
 
 /**
- * Rows of an event, an action or an account without their values, newest first; partitions are walked from the newest
- * until `limit` rows.
+ * Rows of an event, an action or an account without their values, newest first. Partitions are read from the newest one
+ * on, until `limit` rows are found.
  */
 export async function findFeatureAttributes(
   executor: Executor,
@@ -221,7 +221,7 @@ async function* searchRows<Row>(
   const statement = "actionId" in subject ? statements.action : statements.account;
   const name = "actionId" in subject ? subject.actionId : subject.account;
   const partitions: readonly Partition[] = await findFeaturePartitions(executor);
-  // One at a time: the rows of several partitions would not be in order.
+  // One partition at a time, because the rows of several partitions would not be in order.
   for (const partition of partitions)
     yield* queryPartitions(executor, statement.inPartitions, [partition], [name, limit]);
   yield* (await query(executor, statement.ofCopies, [name, limit])).rows;

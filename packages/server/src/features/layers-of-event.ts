@@ -17,7 +17,7 @@ export const isOf = ({ purpose, ended_at }: LayerRow, event: Omit<DueEvent, "eve
 export interface KnownOfEvent {
   /** Layers that have a row of it. */
   readonly stored: ReadonlySet<number>;
-  /** Whether it is due. What is due is computed in all of its layers, and a backfill leaves the others out. */
+  /** Whether it is due. A due event is computed in all of its layers, so a backfill leaves it out. */
   readonly isDue: boolean;
 }
 
@@ -72,7 +72,7 @@ export async function readKnown(
   events: readonly StoredEvent[],
   areDue: boolean,
 ): Promise<ReadonlyMap<string, KnownOfEvent>> {
-  // First: what is not due any more has its rows when these are read.
+  // This is read first: an event that is not due any more then has its rows when the rows are read.
   const eventIds = events.map(({ eventId }) => eventId);
   const due = areDue ? new Set(eventIds) : await findDue(executor, eventIds);
   const times = events.map(({ receivedAt }) => receivedAt);

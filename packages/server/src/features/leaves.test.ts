@@ -26,7 +26,7 @@ it("leaves are sorted, and each is found by reading few of them", async () => {
   expect(reads).toBeLessThan(leaves.length * 3);
 });
 
-it("no leaf is among none", async () => {
+it("an empty list has no leaf", async () => {
   expect(new LeafList().sorted().length).toBe(0);
   expect(await includesLeaf(0, () => Buffer.of(), Buffer.alloc(HASH_BYTES))).toBe(false);
 });

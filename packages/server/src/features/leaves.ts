@@ -1,7 +1,7 @@
-/** Hashes of attested rows, 32 bytes each, sorted: their order says nothing about events. */
+/** Hashes of attested rows, 32 bytes each. They are sorted, so that their order reveals nothing about events. */
 import { CompactRange, HASH_BYTES, leafHash } from "../audit/log/merkle.ts";
 
-/** The hash of one row: of the bytes that are sealed in it, a salt among them. */
+/** The hash of one row: of its unsealed bytes, which include a salt. */
 export const leafOf = (opened: Buffer): Buffer => leafHash(opened);
 
 /** The root of leaves. @param leaves their hashes. */

@@ -20,7 +20,7 @@ export interface ReadFeature {
   readonly extracted_at: string;
 }
 
-/** An event and what became of its features, without their values. */
+/** An event and the state of its features, without their values. */
 export interface ListedFeatures {
   readonly event_id: string;
   readonly received_at: string;
@@ -41,7 +41,7 @@ export const isPending = ({ status }: ListedFeatures): boolean => status === "pe
 
 export type ReadSubject = { readonly eventId: string } | { readonly actionId: string } | { readonly account: string };
 
-/** What events and rows of features have in common. */
+/** The common members of events and of rows of features. */
 type Attributes = Pick<ListedEvent, "event_id" | "received_at" | "account" | "action_id" | "purpose">;
 
 /**

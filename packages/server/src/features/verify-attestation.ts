@@ -1,4 +1,4 @@
-/** Tests an attestation, and the rows that are left of what it is about. */
+/** Verifies an attestation, and the remaining rows that it is about. */
 import { HASH_BYTES } from "../audit/log/merkle.ts";
 import type { FeatureSealer } from "../crypto/feature-sealer.ts";
 import type { Executor } from "../postgres/executor.ts";

@@ -66,7 +66,7 @@ export async function applyErasure(
   }
 }
 
-/** Deletes the account's tokens, actions and cases. The entry names its keys. */
+/** Deletes the account's id, tokens, actions and cases. `applyErasure` marks the account's keys, which the entry names. */
 async function eraseAccount(executor: OwnerTransaction, sequence: number, accountId: string): Promise<void> {
   const account = await deleteAccountId(executor, accountId);
   if (account === undefined) return;

@@ -44,8 +44,8 @@ export interface ErasureOrder {
   /** Whether an unknown subject is erased, too, because a backup may contain it. */
   readonly isUnknown?: boolean;
   /**
-   * Called in the transaction of the erasure with the plan, because events may arrive until then. It throws to refuse
-   * the erasure.
+   * Receives the plan that the erasure's transaction makes. It may differ from an earlier plan, because events may have
+   * arrived since. It throws to refuse the erasure.
    */
   readonly onPlan?: (plan: ErasurePlan) => Promise<void>;
 }

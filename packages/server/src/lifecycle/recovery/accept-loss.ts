@@ -19,11 +19,11 @@ interface LossPorts extends Pick<AppendEntryPorts, "journal" | "codec"> {
 }
 
 /**
- * Accepts that an entry of the journal is permanently lost: the journal then continues after it. What the entry erased
- * may be readable again in a restored database, and what it held may be deleted.
+ * Accepts that an entry of the journal is permanently lost, so that the journal continues after it. In a restored
+ * database, events that the entry erased may then be readable again, and events that it held may be deleted.
  *
- * @param known what other stores know of the journal.
- * @throws journal-loss-unneeded where the entry is not the first one that is damaged. @throws Unavailable
+ * @param known the latest entries that other stores know.
+ * @throws journal-loss-unneeded if the entry is not the first damaged one. @throws Unavailable
  */
 export async function acceptLoss(
   executor: OwnerTransaction,
@@ -51,7 +51,7 @@ export async function acceptLoss(
   await journal.appendLoss(sequence, loss);
 }
 
-/** @throws journal-loss-unneeded where the entry is not the first one that is damaged. @throws Unavailable */
+/** @throws journal-loss-unneeded if the entry is not the first damaged one. @throws Unavailable */
 export async function requireLoss(
   { journal, codec }: Pick<AppendEntryPorts, "journal" | "codec">,
   known: readonly KnownEntry[],
@@ -82,7 +82,7 @@ async function firstDamaged(
   }
 }
 
-/** The next entry says which one it follows, where it is whole. */
+/** The hash of the entry, which the next entry contains if it is not damaged. */
 async function digestByNext(journal: ErasureJournal, codec: EntryCodec, sequence: number): Promise<string | undefined> {
   for await (const stored of journal.read(sequence + 1)) {
     if (stored.sequence !== sequence + 1) return undefined;

@@ -49,7 +49,7 @@ function accept(): ReturnType<typeof acceptSecretLoss> {
   );
 }
 
-/** What the server has in memory fits the lost secrets: it must not seal by them. */
+/** The server still has the lost secrets in memory, and must not seal under them. */
 async function expectNewNames(account: string, lostNames: readonly string[]): Promise<void> {
   const late = await sealed(account);
   for (const name of lostNames) await opened.system.secrets.discard(name);

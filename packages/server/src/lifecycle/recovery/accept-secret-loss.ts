@@ -16,7 +16,7 @@ import { lockHolds } from "../../postgres/advisory-locks.ts";
 export interface LossPorts {
   readonly secrets: Secrets;
   readonly audit: AuditSigner;
-  /** Names of secrets that are destroyed for entries which the database lacks: they are not lost. */
+  /** Names of secrets that were destroyed for entries which the database lacks. These secrets are not lost. */
   readonly destroyed?: ReadonlySet<string>;
 }
 
@@ -29,7 +29,7 @@ export interface SecretLossStatement extends Agent {
  * old names. Servers may still cache old keys, so partitions and holds get new secret ids, and accounts get new keys on
  * demand.
  *
- * @returns what was lost, or `undefined` where no event needs a secret that the key store lacks.
+ * @returns what was lost, or `undefined` if no event needs a secret that the key store lacks.
  * @throws Unavailable
  */
 export async function acceptSecretLoss(
@@ -37,14 +37,14 @@ export async function acceptSecretLoss(
   { secrets, audit, destroyed }: LossPorts,
   { reason, ...agent }: SecretLossStatement,
 ): Promise<LossCounts | undefined> {
-  // No pass copies held events or drops partitions meanwhile.
+  // During this transaction no pass copies held events or drops partitions.
   await lockHolds(executor);
   const loss = await findLoss(releasingLocks(executor), secrets, destroyed);
   if (isNothing(loss)) return undefined;
   const partitions = await createPartitionSecrets(secrets, loss.partitions);
   const features = await createPartitionSecrets(secrets, loss.features);
   await renewHoldSecrets(executor, secrets, loss.holds);
-  // Batches that are under way are sealed under the old names; later ones are refused as stale.
+  // Running batches were sealed under the old names. Later batches with such events are stale.
   await excludeIngestion(executor);
   const id = await recordSecretLoss(executor, { ...loss, ...loss.counts, actor: agent.actor, reason });
   await addPartitionSecrets(executor, loss.partitions, partitions);
@@ -56,7 +56,7 @@ export async function acceptSecretLoss(
 
 export const isNothing = ({ names }: Loss): boolean => names.length === 0;
 
-/** Each is durable before its id is in the database. @returns their ids. */
+/** Creates secrets, which are durable before their ids are in the database. @returns the ids. */
 async function createPartitionSecrets(secrets: Secrets, lost: readonly string[]): Promise<readonly string[]> {
   const created = lost.map(() => randomUUID());
   for (const id of created) await secrets.findOrCreate(partitionSecretName(id));

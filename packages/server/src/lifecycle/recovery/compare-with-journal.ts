@@ -33,7 +33,7 @@ export interface ComparisonPorts {
   readonly executor: Executor;
   readonly journal: ErasureJournal | undefined;
   readonly codec: EntryCodec;
-  /** An entry that a receipt shows the journal to have. */
+  /** An entry that the journal must have, because a receipt names it. */
   readonly attested: KnownEntry | undefined;
   readonly keyStore: KeyStore;
 }
@@ -42,7 +42,8 @@ export interface ComparisonPorts {
  * Compares the latest entries of the database and of the key store with the journal.
  *
  * @param from `start` verifies the whole journal, `head` the entries after the latest one of the database.
- * @throws an error with a journal-… code where the journal is damaged, behind, another one, or not there. @throws Unavailable
+ * @throws an error with a journal-… code if the journal is damaged, outdated, of another installation, or missing.
+ * @throws Unavailable
  */
 export async function compareWithJournal(ports: ComparisonPorts, from: "start" | "head"): Promise<Comparison> {
   const { executor, journal, keyStore, codec } = ports;
@@ -93,8 +94,10 @@ function requireNoEntries(known: readonly KnownEntry[]): void {
 }
 
 /**
- * Called before an order, or before events are shown. @param from as for `compareWithJournal`. @returns what it found.
- * @throws replay-needed where the database lacks entries of the journal. @throws an error with a journal-… code, Unavailable
+ * Called before an order, or before events are shown. @param from as for `compareWithJournal`.
+ *
+ * @returns the result of the comparison. @throws replay-needed if the database lacks entries of the journal.
+ * @throws an error with a journal-… code, Unavailable
  */
 export async function requireReplayed(
   ports: ComparisonPorts & { readonly database: DatabaseOptions },
@@ -111,7 +114,7 @@ export async function requireReplayed(
   );
 }
 
-/** Waits for a command that has just written the journal and is about to commit. */
+/** Waits until a command that has just written the journal commits. */
 async function lackingStill(database: DatabaseOptions, links: readonly Link[]): Promise<number> {
   if (links.length === 0) return 0;
   const latest = await withClient(database, (client) =>

@@ -1,6 +1,6 @@
 /**
- * Brings a key store up to date that was restored from an older copy: partitions were dropped since, and audit secrets of
- * erased accounts were destroyed.
+ * Updates a key store that was restored from an older copy. Since that copy, partitions were dropped and audit secrets
+ * of erased accounts were destroyed.
  */
 import { auditSecretName } from "../../audit/personal-detail.ts";
 import { partitionSecretName } from "../../crypto/partition-secrets.ts";
@@ -8,7 +8,7 @@ import type { Secrets } from "../../crypto/secrets.ts";
 import type { Executor } from "../../postgres/executor.ts";
 import { query, sql } from "../../postgres/statement.ts";
 
-/** Number of the latest destructions that a running server checks: an older copy of the key store lacks the latest. */
+/** Number of the latest destructions that a running server checks. An older copy of the key store lacks the last one. */
 const LATEST = 20;
 
 const LIST_DESTROYED_SECRETS = sql(
@@ -24,10 +24,9 @@ const LIST_DESTROYED_SECRETS = sql(
 );
 
 /**
- * Finds what a restored key store does not know to be destroyed.
+ * Finds destroyed secrets that a restored key store still has, or does not record as destroyed.
  * @param which the latest destructions, or all.
- * @returns names of secrets that the database knows to be destroyed, and that the key store has or has no destruction
- * record of. @throws Unavailable
+ * @returns their names. @throws Unavailable
  */
 export async function findUndestroyed(
   executor: Executor,
@@ -41,7 +40,7 @@ export async function findUndestroyed(
   );
 }
 
-/** @returns those of the names whose secret the key store has, or has no destruction record of. @throws Unavailable */
+/** @returns the names of secrets that the key store has, or has no destruction record of. @throws Unavailable */
 export async function undestroyedOf(secrets: Secrets, names: readonly string[]): Promise<readonly string[]> {
   if (names.length === 0) return [];
   const missing = new Set(await secrets.findMissing(names));
@@ -49,7 +48,7 @@ export async function undestroyedOf(secrets: Secrets, names: readonly string[]):
   return names.filter((name) => !missing.has(name) || !recorded.has(name));
 }
 
-/** Destroys these secrets, and records that. @throws Unavailable */
+/** Destroys these secrets, and records their destruction. @throws Unavailable */
 export async function destroyPartitionSecrets(executor: Executor, secrets: Secrets): Promise<void> {
   for (const name of await findUndestroyed(executor, secrets, "all")) await secrets.destroy(name);
 }

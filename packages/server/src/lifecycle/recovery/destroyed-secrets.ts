@@ -1,4 +1,4 @@
-/** Secrets that a restored database still names, and that were destroyed: nothing was lost. */
+/** Secrets that were destroyed on purpose, although a restored database still names them. They are not lost. */
 import { accountSecretName, holdSecretName } from "../../crypto/sealer.ts";
 import { hasCode, OperatorError } from "../../errors/operator-error.ts";
 import { type ErasureEntry, isErasure } from "../../journal/journal.ts";
@@ -29,9 +29,9 @@ export function destroyedSecrets({
 }
 
 /**
- * For an erasure of what a hold keeps.
- * @param destroyed as `destroyedSecrets` finds them; nothing that is sealed under them can be opened.
- * @returns a function that throws key-store-outdated where another copy of the key store may open the event. A damaged
+ * Checks, for an erasure of held events, that no other copy of the key store is needed.
+ * @param destroyed the result of `destroyedSecrets`. What is sealed under these secrets can't be opened.
+ * @returns a function that throws key-store-outdated if another copy of the key store may open the event. A damaged
  * payload opens under no key.
  */
 export const refusingLost =

@@ -25,7 +25,7 @@ export async function readInstallationId(executor: Executor): Promise<string> {
 }
 
 /**
- * Called before a key store is opened for reading only. @throws installation-missing where the installation has no
+ * Called before a key store is opened for reading only. @throws installation-missing if the installation has no
  * secrets yet.
  */
 export async function requireSecrets(executor: Executor): Promise<void> {
@@ -42,9 +42,9 @@ export async function hasSecrets(executor: Executor): Promise<boolean> {
 }
 
 /**
- * The secret that keys of the whole installation are derived from (`deriveKey`), made where the database was never used
- * with one. The database remembers a check value of it, so that a key store that is empty, older or another
- * installation's is noticed before anything is served.
+ * The secret from which the keys of the whole installation are derived (`deriveKey`). It is created if the database was
+ * never used with one. The database has a check value of it, so that the server detects a key store that is empty, older
+ * or of another installation before it serves.
  */
 export async function installationSecret(executor: Executor, secrets: Secrets): Promise<Buffer> {
   const installation = await readInstallation(executor);
@@ -70,7 +70,7 @@ export async function installationSecret(executor: Executor, secrets: Secrets): 
   return secret;
 }
 
-/** Requires the keys of events: a key store that is older than the events lacks some. @throws key-store-outdated */
+/** Requires the secrets of events. A key store that is older than the events lacks some. @throws key-store-outdated */
 export async function requireKeys(executor: Executor, secrets: Secrets): Promise<void> {
   if ((await findLostSecrets(executor, secrets)).length === 0) return;
   throw new OperatorError(

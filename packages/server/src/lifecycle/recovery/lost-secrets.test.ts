@@ -60,7 +60,7 @@ test("the secret of the oldest of many active holds is looked for", async () => 
   expect(await lost(), "a lifted hold without a copy needs none").toEqual([[], []]);
 });
 
-test("no copy is made under a lost secret, and a copy under it is one that is lost", async () => {
+test("no copy is made under a lost secret, and an existing copy under it counts as lost", async () => {
   const account = randomUUID();
   const first = await past.store(0, { account });
   const second = await past.store(0, { account });
@@ -81,7 +81,7 @@ test("no copy is made under a lost secret, and a copy under it is one that is lo
   expect(await lost(), "a copy without a payload needs no secret").toEqual([[], []]);
 });
 
-/** @returns the name of the secret of a partition that was dropped; the key store knows nothing of it. */
+/** @returns the name of the secret of a dropped partition. The key store has neither the secret nor a record of it. */
 async function droppedPartition(): Promise<string> {
   const { rows } = await opened.owner.query<{ id: string }>(
     `insert into event_partition (purpose, lower_bound, upper_bound, table_name, dropped_at, secret_destroyed_at)
@@ -95,7 +95,7 @@ async function droppedPartition(): Promise<string> {
 test("the secret of a dropped partition, which a restored key store has, is destroyed again at the next start", async () => {
   const { system, environment } = opened;
   const name = await droppedPartition();
-  // A copy that was merged with a newer one has the record, too.
+  // A copy that was merged with a newer one also has the destruction record.
   await system.secrets.destroy(name);
   await system.secrets.findOrCreate(name);
   await (await openTestSystem(environment)).close();

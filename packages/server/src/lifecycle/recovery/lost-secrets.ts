@@ -59,7 +59,8 @@ const secretNamesIn =
     (await query(executor, statement)).rows.map(({ id }) => secretNameOf(id));
 
 /**
- * Finds the lost secrets of the newest account keys, of the partitions that hold an event, and of the holds. A secret that it has destroyed on purpose is not lost, also where a restored database still names it.
+ * Finds the lost secrets of the newest account keys, of the partitions that contain an event, and of the holds. A secret
+ * that was destroyed on purpose is not lost, even if a restored database still names it.
  * @throws Unavailable
  */
 export async function findLostSecrets(executor: Executor, secrets: Secrets): Promise<readonly string[]> {
@@ -67,7 +68,8 @@ export async function findLostSecrets(executor: Executor, secrets: Secrets): Pro
 }
 
 /**
- * Finds lost secrets without a search in partitions: of partition secrets, only the ones that this process has used.
+ * Finds lost secrets without a search in partitions. Of the secrets of partitions, it checks only the ones that this
+ * process has used.
  * @throws Unavailable
  */
 export async function lostInUse(executor: Executor, secrets: Secrets): Promise<readonly string[]> {
@@ -103,7 +105,7 @@ async function lostOf(secrets: Secrets, names: Names): Promise<readonly string[]
   // guard(true): a key store that is older than the events is refused
   // fails: e2e/restore/files.test.ts › destroys the secrets that an older key store has again
   if (lost.length === 0) return [];
-  // A secret whose loss was accepted meanwhile is not needed any more.
+  // If its loss was accepted in the meantime, the secret is not needed any more.
   const needed = new Set(await names());
   return lost.filter((name) => needed.has(name));
 }
@@ -115,7 +117,7 @@ const FIND_USED_SECRET = partitionQuery(
       where p.partition_id = '${partition_id}' and ${IS_NEEDED} and exists (select from event e where ${within("e")})`,
 );
 
-/** Finds the lost secrets of partitions that hold an event. Only partitions whose secrets are lost are searched. */
+/** Finds the lost secrets of partitions that contain an event. It searches only partitions whose secrets are lost. */
 async function lostPartitions(executor: Executor, secrets: Secrets): Promise<readonly string[]> {
   const { rows } = await query(executor, PARTITIONS);
   const lost = new Set(await secrets.findLost(rows.map(({ id }) => partitionSecretName(id))));
@@ -126,19 +128,19 @@ async function lostPartitions(executor: Executor, secrets: Secrets): Promise<rea
 
 /** Account keys that one query of a search through all of them returns. */
 const KEYS_PAGE = 5_000;
-/** A server whose clock is ahead may store events in a partition this early. */
+/** The longest time before the start of a partition at which a server whose clock is ahead may store events in it. */
 const CLOCK_DIFFERENCE = "interval '5 minutes'";
 
 /** Everything that needs a secret which the key store lacks. */
 export interface Loss {
   readonly keys: readonly string[];
-  /** Partitions that hold an event, or take events now and had a secret. */
+  /** Partitions that contain an event, or that receive events now and had a secret. */
   readonly partitions: readonly string[];
   /** Active holds, and lifted ones with copies. */
   readonly holds: readonly string[];
   /** Partitions of feature values that had a secret. */
   readonly features: readonly string[];
-  /** Names of the secrets of all these. */
+  /** Names of the secrets of the rows above. */
   readonly names: readonly string[];
   readonly counts: LossCounts;
 }
@@ -154,8 +156,8 @@ export interface LossCounts {
 }
 
 /**
- * Looks for all lost secrets, however old.
- * @param destroyed names of secrets that are destroyed for entries which the database lacks: they are not lost.
+ * Finds all lost secrets, including old ones.
+ * @param destroyed names of secrets that were destroyed for entries which the database lacks. They are not lost.
  * @throws Unavailable
  */
 export async function findLoss(
@@ -233,7 +235,7 @@ interface KeyRow extends NeededRow {
   readonly created_at: string;
 }
 
-/** @returns those of the names whose secrets are lost. */
+/** @returns the names of lost secrets. */
 type FindLost = (names: readonly string[]) => Promise<readonly string[]>;
 
 async function lackingKeys(executor: Executor, findLost: FindLost): Promise<readonly (KeyRow & Needed)[]> {
@@ -286,7 +288,7 @@ const COUNT_OF_KEYS = partitionQuery(
       where ${within("e")} group by e.account`,
 );
 
-/** Events of lost partitions, and in all others those of lost account keys. */
+/** Events of partitions whose secret is lost, and in all other partitions the events under lost account keys. */
 async function countLost(executor: Executor, keys: readonly KeyRow[], lost: ReadonlySet<string>): Promise<FoundEvents> {
   const found: FoundEvents = { events: 0, accounts: new Set(), partitions: new Set() };
   const partitions = await findPartitions(executor);
@@ -336,7 +338,7 @@ export interface SealedUnder extends Count {
 
 const COUNT = `select count(*) as events, ${instant("min(received_at)", "first")}, ${instant("max(received_at)", "last")}`;
 
-/** Counts what can't be opened without this secret; partitions are counted in slices. */
+/** Counts the events that can't be opened without this secret. Partitions are counted in slices. */
 export async function sealedUnder(executor: Executor, secretName: string): Promise<SealedUnder> {
   const [kind, id = ""] = secretName.split("/");
   let total: Count = { events: 0, first: null, last: null };
@@ -381,7 +383,7 @@ async function* countsOf(executor: Executor, kind: string | undefined, id: strin
   }
 }
 
-/** Times of one form, which sort as text. */
+/** All times have the same format, so that they can be compared as text. */
 function add(one: Count, other: Count): Count {
   const times = [one.first, one.last, other.first, other.last].filter((time) => time !== null).toSorted();
   return { events: one.events + other.events, first: times[0] ?? null, last: times.at(-1) ?? null };

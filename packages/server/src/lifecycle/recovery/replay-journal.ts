@@ -46,36 +46,36 @@ import {
 import { lockHolds, lockJournal } from "../../postgres/advisory-locks.ts";
 
 export interface ReplayPorts extends ComparisonPorts, CopySealers {
-  /** Options of a connection that may destroy secrets, and of an owner's connection that may erase. */
+  /** Connection options: a login that may destroy secrets, and the owner's login, which may erase. */
   readonly database: DatabaseOptions;
   readonly administration: OwnerDatabase;
   readonly secrets: Secrets;
   readonly pseudonymizer: Pseudonymizer;
-  /** The search for names of replayed holds; the caller keeps it from one call to the next. */
+  /** The search for the names of replayed holds. The caller passes the same one to each call. */
   readonly holdSearch: SearchBackoff;
 }
 
 export interface Replayed {
-  /** Erasures that the database lacked, as one that is restored from a backup does. */
+  /** Erasures that the database lacked, because it was restored from a backup. */
   readonly erasures: number;
-  /** Orders about holds that it lacked. */
+  /** Orders about holds that the database lacked. */
   readonly holdOrders: number;
-  /** Orders about restrictions that it lacked. */
+  /** Orders about restrictions that the database lacked. */
   readonly restrictionOrders: number;
-  /** Entries that the key store did not know of, whose secrets it may have held again. */
+  /** Entries that were not applied to the key store, which may therefore have had their secrets again. */
   readonly keyStore: number;
 }
 
 type Applied = Omit<Replayed, "keyStore">;
 
 /**
- * Applies to the database and to the key store what the journal has and they lack: erasures, and orders about holds and
- * restrictions. A server that reads or deletes before that would show what was erased or is restricted, or delete what is
- * held. The key store also learns which partitions were dropped.
+ * Applies the entries of the journal that the database or the key store lacks: erasures, and orders about holds and
+ * restrictions. Before this replay, a server could show erased or restricted events, or delete held ones. The replay also
+ * destroys the secrets of dropped partitions in the key store again.
  *
  * @param from as for `compareWithJournal`.
- * @throws as it does; key-store-outdated where an entry would erase what a hold keeps and only another copy of the key
- * store opens: neither this entry nor a later one is applied then.
+ * @throws the same errors as `compareWithJournal`; key-store-outdated if an entry would erase a held event that only
+ * another copy of the key store opens. In this case neither this entry nor a later one is applied.
  */
 export async function replayJournal(ports: ReplayPorts, from: "start" | "head"): Promise<Replayed> {
   const compared = await compareWithJournal(ports, from);
@@ -99,7 +99,7 @@ async function replayIntoDatabase(ports: ReplayPorts, compared: Comparison): Pro
   return applied;
 }
 
-/** @returns how many erasures the key store did not know of. */
+/** @returns the number of erasures that were not applied to the key store before. */
 async function replayIntoKeyStore(
   ports: ReplayPorts,
   { latest, missing, watermark }: Comparison,
@@ -139,7 +139,8 @@ function asOwner<T>({ administration }: ReplayPorts, work: (owner: OwnerConnecti
 }
 
 /**
- * Names replayed holds with the owner's login. Without it a pass deletes nothing, and events are stored all the same.
+ * Finds the names of replayed holds, which needs the owner's login. Without this login a pass deletes nothing, but
+ * servers store events.
  */
 async function nameAsOwner(ports: ReplayPorts, work: (owner: OwnerConnection) => Promise<void>): Promise<void> {
   return asOwner(ports, work).catch((error: unknown) => {
@@ -155,7 +156,7 @@ async function nameAsOwner(ports: ReplayPorts, work: (owner: OwnerConnection) =>
 /** The origin of an order that a restored database lacks: only the journal knows of it. */
 const AGAIN: ErasureOrigin = { actor: "erasure journal", reason: "the database lacked it" };
 
-/** @returns how many of each the database lacked. */
+/** @returns the number of orders of each kind that the database lacked. */
 async function applyAll(connection: OwnerConnection, ports: ReplayPorts, compared: Comparison): Promise<Applied> {
   const applied = { ...NOTHING };
   const destroyed = destroyedSecrets(compared);
@@ -174,7 +175,7 @@ async function applyAll(connection: OwnerConnection, ports: ReplayPorts, compare
     await inTransactionOn(connection, async (owner) => {
       await lockHolds(owner);
       await lockJournal(owner);
-      // The writer of the entry has committed by now, or another server was quicker.
+      // The writer of the entry has committed in the meantime, or another server has applied the entry.
       if (await isApplied(owner, link)) return;
       if (link.entry === undefined) await recordLoss(owner, link);
       else if (isErasure(link.entry)) {
@@ -208,7 +209,7 @@ async function applyOrder(owner: OwnerTransaction, { secrets }: ReplayPorts, ent
   await applyRestrictionOrder(owner, entry);
 }
 
-/** Orders about the same hold or restriction that the database has applied already. */
+/** Finds orders about the same hold or restriction that the database has already applied. */
 function laterOrders({ applied }: Comparison, order: OrderEntry): readonly OrderEntry[] {
   return applied.flatMap(({ entry }) =>
     entry && !isErasure(entry) && entry.sequence > order.sequence && subjectOf(entry) === subjectOf(order)
@@ -219,7 +220,7 @@ function laterOrders({ applied }: Comparison, order: OrderEntry): readonly Order
 
 const subjectOf = (order: OrderEntry): string => (isHoldOrder(order) ? order.hold_id : order.restriction_id);
 
-/** @returns the entry with what this database has of its subject from before the erasure, also under other ids. */
+/** @returns the entry, with the keys that this database has of its subject from before the erasure, under any ids. */
 async function widen(owner: OwnerTransaction, subjects: ErasedSubjects, entry: ErasureEntry): Promise<ErasureEntry> {
   const reading = releasingLocks(owner);
   const subject = await subjects.find(reading, entry);
@@ -243,7 +244,7 @@ async function replayErasure(
   { entry, digest }: EntryLink & { readonly entry: ErasureEntry },
   onUnreadable: OnUnreadable,
 ): Promise<void> {
-  // A hold that an earlier entry placed keeps what this one erases.
+  // A hold of an earlier entry keeps events that this entry erases.
   await resolveHolds(owner, pseudonymizer, {
     reading: releasingLocks(owner),
     asOwner: (work) => work(owner),
@@ -253,7 +254,7 @@ async function replayErasure(
   // guard(right): the order of an erasure that was killed is found again
   // fails: e2e/erasure/killed.test.ts › is finished by the next process, once
   const order =
-    // An erasure that was killed after it wrote the journal has its order of that day in the audit.
+    // If an erasure was killed after it wrote the journal, the audit has its order.
     (await findErasureOrder(owner, secrets, entry.subject, entry.at)) ?? AGAIN;
   await excludeIngestion(owner);
   for (const id of await copyHeldOf(owner, sealers, entry, { onlyRecent: true, onUnreadable })) unreadable.add(id);
@@ -262,7 +263,7 @@ async function replayErasure(
 }
 
 /**
- * An operator accepted the loss before the database was restored; only the audit of the lost database had the reason.
+ * An operator accepted the loss before the database was restored. Only the audit of the lost database had the reason.
  */
 async function recordLoss(owner: OwnerTransaction, link: LostLink): Promise<void> {
   await recordApplied(owner, link, "loss");
@@ -270,11 +271,11 @@ async function recordLoss(owner: OwnerTransaction, link: LostLink): Promise<void
 }
 
 /**
- * Destroys the secrets of erasures that were not applied to the key store: the journal names them, and the database has
- * recorded them. The database knows the keys of an entry whose loss was accepted, and of a subject that a
- * backup of another history has under other ids. It has applied these entries before.
+ * Destroys the secrets of erasures that were not applied to the key store. The journal names these secrets. The
+ * database has applied the entries before. It also knows the keys of an entry whose loss was accepted, and of a subject
+ * that has other ids in a backup of another history.
  *
- * @returns how many erasures of the journal the key store did not know of.
+ * @returns the number of erasures of the journal that were not applied to the key store before.
  */
 export async function destroyErasedSecrets(
   { executor, keyStore, secrets, codec }: Pick<ReplayPorts, "executor" | "keyStore" | "secrets" | "codec">,

@@ -1,4 +1,4 @@
-/** Placing and lifting a restriction: in the database, and as orders in the erasure journal that outlive a restore. */
+/** Places and lifts restrictions, in the database and as orders in the erasure journal, which survive a restore. */
 import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
 import { type AppendEntryPorts, appendOrder } from "../../journal/append-entry.ts";
 import type { RestrictionLiftedEntry, RestrictionOrderEntry, RestrictionPlacedEntry } from "../../journal/journal.ts";
@@ -24,13 +24,13 @@ export interface RestrictionOrderPorts {
 }
 
 export interface RestrictionOrder extends Omit<NewRestriction, "accountMac" | "purpose"> {
-  /** The one purpose that it is on, by the id of the policy and the code that events hold; `undefined`: all purposes. */
+  /** The restricted purpose: its id in the policy, and its code in events. `undefined` restricts all purposes. */
   readonly purpose: { readonly id: string; readonly code: number } | undefined;
 }
 
 /**
- * Places a restriction. It and an erasure of the account wait for each other.
- * @throws state-conflict where the same restriction is active; journal-entry-exists, Unavailable
+ * Places a restriction. A restriction and an erasure of the same account never run at the same time.
+ * @throws state-conflict if the same restriction is active; journal-entry-exists, Unavailable
  */
 export async function placeAndRecordRestriction(
   executor: OwnerTransaction,
@@ -54,7 +54,7 @@ export async function placeAndRecordRestriction(
   return placed;
 }
 
-/** Lifts a restriction. @returns as `liftRestriction` does. */
+/** Lifts a restriction. @returns the result of `liftRestriction`. */
 export async function liftAndRecordRestriction(
   executor: OwnerTransaction,
   { clock, journal }: RestrictionOrderPorts,
@@ -72,7 +72,7 @@ export async function liftAndRecordRestriction(
 
 const nowOf = (clock: Clock): string => new Date(clock.now()).toISOString();
 
-/** Who changed a restriction, where only the journal knows of it. */
+/** The actor of a change that only the journal knows. */
 const REPLAYED = { actor: "erasure journal", reason: "the database lacked this order" };
 
 const REPLAY_PLACED = sql(
@@ -90,8 +90,8 @@ const REPLAY_LIFTED = sql(
 );
 
 /**
- * Repeats an order on a restored database. A purpose that its policy does not have yet has a code later, which is unknown
- * now: such a restriction is on all purposes.
+ * Applies an order to a restored database. If the policy of that database does not have the purpose yet, the code of the
+ * purpose is unknown, and the restriction covers all purposes.
  */
 export async function applyRestrictionOrder(executor: OwnerTransaction, entry: RestrictionOrderEntry): Promise<void> {
   await replayOrder(executor, entry);

@@ -10,13 +10,13 @@ import { narrowed, query, sql } from "../../postgres/statement.ts";
 
 export interface NewRestriction {
   readonly account: string;
-  /** The account's MAC of `restrictedAccountOf`. */
+  /** The keyed MAC of the account, from `restrictedAccountOf`. */
   readonly accountMac: Buffer;
   /** Code of the purpose that is restricted; `undefined` restricts all purposes. */
   readonly purpose: number | undefined;
   readonly article: RestrictionArticle;
   readonly reason: string;
-  /** Who decided it; may be absent where a request asked for it. */
+  /** The person who decided about it. Absent only if a data request asked for it. */
   readonly approver: string | undefined;
   readonly requestId: string | undefined;
   readonly actor: string;
@@ -24,7 +24,7 @@ export interface NewRestriction {
 
 export interface PlacedRestriction {
   readonly restriction_id: string;
-  /** Stored events that it hides from analysis. */
+  /** Number of stored events that it hides from analysis. */
   readonly events: number;
 }
 
@@ -45,8 +45,8 @@ const INSERT_RESTRICTION = sql(
 );
 
 /**
- * Places a restriction on what is stored of an account and on what comes later.
- * @param at in ISO 8601. @throws state-conflict where the same restriction is active.
+ * Restricts the stored events of an account and its later events.
+ * @param at in ISO 8601. @throws state-conflict if the same restriction is active.
  */
 export async function placeRestriction(
   executor: OwnerTransaction,
@@ -72,9 +72,9 @@ const APPLY_RESTRICTIONS = sql(
 );
 
 /**
- * Called after a change of restrictions: the keys of their accounts are what reads look at. A key that is created
- * meanwhile waits for the end of the transaction.
- * @param account the name, where it is known.
+ * Called after a change of restrictions. It marks the keys of the accounts, because reads check the keys. The creation of
+ * a new key waits for the end of the transaction.
+ * @param account the name, if it is known.
  */
 export async function applyRestrictions(
   executor: OwnerTransaction,
@@ -87,7 +87,7 @@ export async function applyRestrictions(
 const subjectOf = (account: string, purpose: number | undefined): EventSubject =>
   purpose === undefined ? { kind: "account", account } : { kind: "purpose", account, purpose };
 
-/** @returns how many more events of the subject may be analysed after the work than before it. */
+/** @returns by how many events the number that may be analysed of the subject grows through the work. */
 async function changeOfVisible(
   executor: OwnerTransaction,
   subject: EventSubject,
@@ -99,16 +99,16 @@ async function changeOfVisible(
 }
 
 export interface Lift {
-  /** When the person was informed, of the form `2027-01-31`. */
+  /** The date on which the person was informed, such as `2027-01-31`. */
   readonly informedOn: string;
   readonly reason: string;
   readonly actor: string;
 }
 
 export interface LiftedRestriction {
-  /** `undefined` where the account is erased or unknown. */
+  /** `undefined` if the account is erased or unknown. */
   readonly account: string | undefined;
-  /** Events that may be analysed again. */
+  /** Number of events that may be analysed again. */
   readonly events: number;
 }
 
@@ -129,7 +129,7 @@ const LIFT_RESTRICTION = sql(
 /**
  * Lifts a restriction.
  * @param at in ISO 8601. @returns `undefined` if no active restriction has the id.
- * @throws state-conflict where the person was informed before the restriction was placed.
+ * @throws state-conflict if the person was informed before the restriction was placed.
  */
 export async function liftRestriction(
   executor: OwnerTransaction,
@@ -164,8 +164,8 @@ const FIND_ENDING = sql(
 );
 
 /**
- * The restrictions that the erasure of an account ends. An objection remains: it is about what is processed later.
- * @param accountMac of `restrictedAccountOf`.
+ * The restrictions that the erasure of an account ends. An objection remains, because it is about later processing.
+ * @param accountMac from `restrictedAccountOf`.
  */
 export async function findEndingRestrictions(executor: Executor, accountMac: Buffer): Promise<readonly string[]> {
   const { rows } = await query(executor, FIND_ENDING, [accountMac]);
@@ -177,7 +177,7 @@ const END_RESTRICTIONS = sql(
   ["uuid[]", "int8"],
 );
 
-/** @param sequence of the erasure. */
+/** @param sequence the number of the erasure. */
 export async function endRestrictions(
   executor: OwnerTransaction,
   restrictionIds: readonly string[],
@@ -189,9 +189,9 @@ export async function endRestrictions(
 
 export interface RestrictionRow {
   readonly restriction_id: string;
-  /** `null` where the account is erased, or the database knows nothing of it. */
+  /** `null` if the account is erased, or unknown to the database. */
   readonly account: string | null;
-  /** The code of a purpose; `null`: all purposes. */
+  /** The code of a purpose; `null` means all purposes. */
   readonly purpose: number | null;
   readonly article: RestrictionArticle;
   readonly active: boolean;
@@ -233,14 +233,17 @@ const LIST_RESTRICTIONS = sql(
   },
 );
 
-/** Active restrictions first, newest first. @param accountMac of `restrictedAccountOf`: only those of this account. */
+/**
+ * Lists restrictions: active ones first, then newest first.
+ * @param accountMac from `restrictedAccountOf`, to list the restrictions of one account.
+ */
 export async function listRestrictions(executor: Executor, accountMac?: Buffer): Promise<readonly RestrictionRow[]> {
   return (await query(executor, LIST_RESTRICTIONS, [accountMac ?? null])).rows;
 }
 
 export interface RestrictionState {
   readonly restrictions: number;
-  /** Active ones of article 18 that were placed before the given time. */
+  /** Active restrictions by article 18 that were placed before the given time. */
   readonly long_active: number;
 }
 

@@ -27,7 +27,7 @@ import { type FailedStep, runSteps, type Step } from "./steps.ts";
 import { lockHolds } from "../../postgres/advisory-locks.ts";
 import { query, sql } from "../../postgres/statement.ts";
 
-/** Ingestion waits behind the lock that a drop takes, so a drop gives up soon and tries again. */
+/** A drop that waits for its lock makes ingestion wait, so it stops waiting soon and tries again. */
 const LOCK_WITHIN = "100ms";
 const LOCK_IS_TAKEN = new Set<string | undefined>([SQL_STATES.lockNotAvailable, SQL_STATES.deadlockDetected]);
 const TRIES = 50;
@@ -45,11 +45,14 @@ export interface ExpiryOptions {
   readonly pseudonymizer: Pseudonymizer;
   /** Time in milliseconds for which an idempotency key is kept after its event is deleted. */
   readonly replayWindow: number;
-  /** Milliseconds that counts of outcomes and rejections are kept. */
+  /** Time in milliseconds for which counts of outcomes and rejections are kept. */
   readonly countRetention: number;
-  /** Milliseconds that the secret of a dropped partition is kept if held events of that time have copies. */
+  /** Time in milliseconds for which the secret of a dropped partition is kept if some of its events have held copies. */
   readonly heldDestructionDelay: number;
-  /** Milliseconds that reasons in the audit are readable after the erasure of their account, and that ended cases are kept. */
+  /**
+   * Time in milliseconds for which reasons in the audit are readable after the erasure of their account, and for which
+   * ended cases are kept.
+   */
   readonly auditReasonRetention: number;
   readonly journal: ErasureJournal | undefined;
   readonly codec: EntryCodec;
@@ -60,11 +63,12 @@ export interface ExpiryOptions {
 }
 
 /**
- * Deletes what has expired: rows, partitions, the secrets that open their backups, and idempotency keys whose replay window
- * is over. Each step is done once, also when a process is killed between two, and is recorded by the database.
+ * Deletes what has expired: rows, partitions, the secrets that open their backups, and idempotency keys whose replay
+ * window is over. The database records each step, so that a step is done once even if a process is killed between two
+ * steps.
  *
- * @param connection its lock time-out is set.
- * @returns the steps that failed. A held event that can't be opened keeps its partition, and nothing else.
+ * @param connection a connection whose lock time-out this function changes.
+ * @returns the steps that failed. A held event that can't be opened keeps its partition, and delays nothing else.
  */
 export async function expire(connection: Connection, options: ExpiryOptions): Promise<readonly FailedStep[]> {
   const steps: readonly Step[] = [
@@ -117,7 +121,7 @@ const DELETE_EXPIRED_COUNTS = sql("select delete_expired_counts($1, $2) as done"
   done: "int8",
 });
 
-/** Runs a call until none are left or another worker waits. */
+/** Repeats a call until no rows are left, or until another worker waits. */
 async function inBatches(
   executor: Executor,
   batch: () => Promise<QueryResult<{ done: number }>>,
@@ -166,7 +170,7 @@ async function dropEach(
 }
 
 /**
- * Copies what is held, then drops: in one transaction, so that an event is always read from one place. Where a lock is
+ * Copies what is held, then drops: in one transaction, so that an event is always read from one place. If a lock is
  * not available, the next run tries again.
  */
 async function drop(connection: Connection, partition: Partition, options: ExpiryOptions): Promise<void> {
@@ -182,7 +186,7 @@ async function drop(connection: Connection, partition: Partition, options: Expir
 
 const DROP_EXPIRED_PARTITION = sql("select from drop_expired_partition($1)", ["uuid"]);
 
-/** @returns whether it is dropped. */
+/** @returns whether the partition was dropped. */
 async function dropWhenUnlocked(
   transaction: Transaction,
   id: string,
@@ -199,7 +203,7 @@ async function dropWhenUnlocked(
   return false;
 }
 
-/** @returns `undefined` where another session holds a lock that it needs. */
+/** @returns `undefined` if another session holds a lock that the work needs. */
 async function unlessLocked<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();
@@ -255,7 +259,7 @@ const LIST_DROPPED_PARTITIONS = sql(
 
 const RECORD_DESTROYED_SECRET = sql("select record_destroyed_secret($1)", ["uuid"]);
 
-/** Runs after the drop is durable: if it failed, events would remain that no secret opens. */
+/** Runs after the drop is durable. If the drop were rolled back later, no secret would open the events. */
 async function destroySecretsOf(
   executor: Executor,
   { secrets, heldDestructionDelay, signal }: ExpiryOptions,
@@ -282,8 +286,8 @@ const LIST_EXPIRED_FEATURE_PARTITIONS = sql(
 const DROP_EXPIRED_FEATURE_PARTITION = sql("select from drop_expired_feature_partition($1)", ["uuid"]);
 
 /**
- * Copies what is held, and drops partitions whose derived period is over. Where a lock is not available, the next run
- * tries again. A partition that waits for the copies of held events loses all other values.
+ * Copies what is held, and drops partitions whose derived period is over. If a lock is not available, the next run
+ * tries again. While a partition waits for copies of held events, all its other values are deleted.
  */
 async function dropFeaturePartitions(connection: Connection, options: ExpiryOptions): Promise<void> {
   const { rows } = await query(connection, LIST_EXPIRED_FEATURE_PARTITIONS);
@@ -294,7 +298,7 @@ async function dropFeaturePartitions(connection: Connection, options: ExpiryOpti
       await copyFeaturesOfPartition(transaction, options, partition);
       return (await query(transaction, DROP_EXPIRED_FEATURE_PARTITION, [partition.partition_id])).rowCount === 1;
     };
-    // Reads would show values twice where the copies stay and the partition, too.
+    // If the copies and the partition existed together, reads would show these values twice.
     const isDropped = await unlessLocked(() =>
       inTransactionOn(connection, drop, (isDone) => (isDone ? "commit" : "rollback")),
     );

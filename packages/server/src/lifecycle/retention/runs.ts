@@ -6,16 +6,15 @@ import { instant } from "../../postgres/instant.ts";
 import { query, queryRow, sql } from "../../postgres/statement.ts";
 
 /**
- * The counts of a pass; copies were kept by a hold, and no hold covers them any more. Features are rows of feature
- * values.
+ * The counts of a pass. `copies` are held copies that no hold covers any more; `features` are rows of feature values.
  */
 export const COUNTS = ["partitions", "rows", "bytes", "secrets", "keys", "copies", "features"] as const;
 export type Counts = Readonly<Record<(typeof COUNTS)[number], number>>;
 
 export interface Expired extends Counts {
-  /** Rows that were deleted one by one, whose secrets others need. */
+  /** Rows that were deleted one by one, because other rows still need their secrets. */
   readonly deleted: number;
-  /** Events of dropped partitions that a hold keeps in a copy; they are not among the rows. */
+  /** Events of dropped partitions of which a hold keeps a copy. `rows` does not count them. */
   readonly held: number;
   /** Ids of partitions and holds whose secrets are destroyed. */
   readonly destroyed_keys: readonly string[];
@@ -43,8 +42,10 @@ const RECORD_RUN = sql(
 );
 
 /**
- * Signs what the database recorded and no pass has signed yet, also what a killed pass did, in one transaction.
- * @param attest signs. @returns what was signed.
+ * Signs, in one transaction, the effects that the database recorded and no pass has signed yet, including those of a
+ * killed pass.
+ *
+ * @param attest signs a receipt. @returns what was signed.
  */
 export function recordRun(
   connection: Connection,
@@ -135,7 +136,7 @@ export async function listRuns(executor: Executor, limit: number): Promise<reado
 export interface RetentionState {
   /** Expired partitions that are not dropped. */
   readonly overdue_partitions: number;
-  /** Seconds since the oldest of them expired. */
+  /** Time in seconds since the oldest of them expired. */
   readonly lag_seconds: number;
   /** Dropped partitions whose secret is not destroyed. */
   readonly secrets_to_destroy: number;

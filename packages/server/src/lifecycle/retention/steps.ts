@@ -12,7 +12,7 @@ export interface FailedStep {
   readonly error: unknown;
 }
 
-/** Runs steps one after the other; a step that fails keeps no other step from being done. */
+/** Runs steps one after another, including the steps after one that failed. @returns the failed steps. */
 export async function runSteps(steps: readonly Step[]): Promise<readonly FailedStep[]> {
   const failed: FailedStep[] = [];
   for (const { name, run } of steps) {
@@ -22,8 +22,8 @@ export async function runSteps(steps: readonly Step[]): Promise<readonly FailedS
 }
 
 /**
- * Describes failed steps for the audit: their names, and the SQLSTATE, code or class of each error, whose message may
- * quote another system.
+ * Describes failed steps for the audit: their names, and the SQLSTATE, code or class of each error. It leaves out the
+ * messages, because they may quote another system.
  */
 export function describeFailed(failed: readonly FailedStep[]): readonly { step: string; error: string }[] {
   return failed.map(({ step, error }) => ({ step, error: sqlState(error) ?? kindOf(error) }));
@@ -34,7 +34,7 @@ function kindOf(error: unknown): string {
   return error instanceof Error ? error.name : typeof error;
 }
 
-/** @returns one error that has those of all failed steps. */
+/** @returns one error that contains the errors of all failed steps. */
 export function errorOf(failed: readonly FailedStep[]): AggregateError {
   const names = [...new Set(failed.map(({ step }) => step))].join(", ");
   return new AggregateError(

@@ -56,7 +56,7 @@ describe("an event", () => {
     expect(probes.locale).toEqual({ status: "success", data: { language: "de" } });
   });
 
-  it("has the time of the device's clock, although deadlines use the monotonic clock", async () => {
+  it("has `collected_at` from the device's clock, although deadlines use the monotonic clock", async () => {
     const host = fakeHost(undefined, { now: () => new Date(0) });
     expect((await intelOn(host).collect(session)).collected_at).toBe("1970-01-01T00:00:00.000Z");
   });

@@ -14,7 +14,7 @@ OPENAPI = PACKAGE.parent / "contract/schema/openapi.json"
 INTERFACE = PACKAGE / "src/native/native-interface.ts"
 JUDGEMENTS = PACKAGE / "src/judgement"
 
-# Files in which TypeScript concludes fields from evidence, or observes them itself.
+# Files in which TypeScript concludes fields from evidence.
 JUDGED = {
     "os_integrity": "os-integrity-ios.ts",
     "network": "network-ios.ts",
@@ -23,6 +23,7 @@ JUDGED = {
 }
 # The schema requires a field of this probe on both platforms, but the SDK skips the probe on iOS.
 ANDROID = {"os_integrity_frida_scan"}
+# Fields that JavaScript observes, by name.
 OBSERVED = {"runtime": r".*", "runtime_timing": r"(js|eventLoop|bridge)\w+", "os_integrity": r"developerModeEnabled"}
 
 

@@ -46,7 +46,8 @@ export interface Calculated {
  */
 export interface Sources {
   /**
-   * `/proc/self/maps`, `mountinfo`, `status`, `/proc/cpuinfo`, `/proc/net/unix`, `/proc/net/tcp` with `tcp6`. Android.
+   * `/proc/self/maps`, `/proc/self/mountinfo`, `/proc/self/status`, `/proc/cpuinfo`, `/proc/net/unix`, and
+   * `/proc/net/tcp` together with `/proc/net/tcp6`. Android.
    */
   readonly maps: true;
   readonly mountInfo: true;

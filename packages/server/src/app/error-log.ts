@@ -9,9 +9,9 @@ import { constraintOf, sqlState, translateDriverError } from "../postgres/errors
 const MIN_INTERVAL_MS = 1_000;
 
 /**
- * Logs which operation failed, with a code of the registry and the error without texts that it may quote. It logs
- * class, code and place, and the message if it is our own (`safeMessage`). For PostgreSQL's errors it logs only the
- * SQLSTATE and the constraint, because their texts may contain values of a row.
+ * Logs which operation failed, with a code of the registry and the error without texts that it may quote. It logs the
+ * error's class, its code and the position in the source, and the message only if `safeMessage` allows it. For
+ * PostgreSQL's errors it logs only the SQLSTATE and the constraint, because their texts may contain values of a row.
  */
 export function createErrorLog(logger: Logger): OnError {
   const last = new Map<string, { at: number; withheld: number }>();

@@ -1,4 +1,4 @@
-/** What the throttles of the processes of one server took, by messages between them. */
+/** Messages by which the processes of one server tell each other what their throttles took. */
 import type { SharedBuckets, SharedRate } from "../ingest/throttle.ts";
 
 export type ThrottleName = "account" | "comparison" | "failure";

@@ -50,7 +50,10 @@ export const printList = (
 ): Promise<void> =>
   withCalls(context, "read", (call) => printPages(context, (position) => read(call, position), page, empty));
 
-/** Prints a list page by page. JSON is printed as it is read; a table needs all rows for its widths. */
+/**
+ * Prints a list page by page. JSON is printed as it is read. A table waits for all rows, because the widths of its
+ * columns depend on them.
+ */
 export async function printPages<Row extends object>(
   context: Context,
   read: ReadPage<Row>,

@@ -1,6 +1,9 @@
 import { key256, type Result } from "../config/values.ts";
 
-/** Reads one key of 32 bytes per line, in base64, oldest first. The problem quotes nothing of the text. */
+/**
+ * Reads one key per line: 32 bytes in base64, which are 44 characters. The oldest key comes first. The problem quotes
+ * nothing of the text.
+ */
 export function keysOfText(text: string): Result<readonly Buffer[]> {
   const keys: Buffer[] = [];
   for (const line of text.trim().split("\n")) {

@@ -124,7 +124,7 @@ test("the check value of an installation does not change", () => {
   expect(check.digest("hex")).toBe(vectors.installation_check);
 });
 
-test("the stored form of a sealed payload, and of the copy that a hold keeps, does not change", async () => {
+test("the stored forms of a sealed payload and of a held copy do not change", async () => {
   const { event, exact, sealed, sealed_copy } = vectors;
   const opened = await sealer().open(event, { keyId: event.key_id }, hex(sealed));
   expect(opened.toString()).toBe(exact);

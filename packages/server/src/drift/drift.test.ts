@@ -182,7 +182,7 @@ describe("a name that a client sent", () => {
     expect((await rowsOf("3.0.2")).map(({ path }) => path)).toEqual(["fonts.*", "fonts.novel"]);
   });
 
-  it("is counted under * if it is a version that does not look like one", async () => {
+  it("is counted under the version `*` if it is an SDK version without a valid form", async () => {
     const { log } = openLog();
     const before = total(await rowsOf("*"));
     for (const version of ["anna@example.com", "1 0", "é", "x".repeat(33), ""])

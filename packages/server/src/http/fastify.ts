@@ -43,5 +43,5 @@ function route(fastify: FastifyInstance, path: string, respond: Respond): void {
   fastify.all(path, { errorHandler }, handler);
 }
 
-/** If the answer is a JSON text, Fastify adds a charset to its media type. It does not do so for bytes. */
+/** The body as bytes, because Fastify adds a charset to the media type of a JSON text. */
 const bytesOf = ({ body }: Answer): Buffer => Buffer.from(body);

@@ -69,7 +69,7 @@ describe("the freshness of an event", () => {
     ["as far ahead as may be", 300_000, ADMITTED],
     ["a millisecond further", 300_001, FUTURE],
     ["of the year 9999", 250_000_000_000_000, FUTURE],
-  ])("is decided by its time: %s", async (_, offset, expected) => {
+  ])("depends on `collected_at`: %s", async (_, offset, expected) => {
     expect(await verdict({ collectedAt: NOW + offset })).toEqual(expected);
   });
 

@@ -407,7 +407,8 @@ async function writePurposes(
       at,
     ]);
   }
-  // An omitted purpose has no events. Its empty partitions are dropped after it has a period.
+  // An omitted purpose has no events. If it had no period, it gets the shortest one of the policy, so that its empty
+  // partitions can be dropped.
   await query(executor, RETIRE_OMITTED, [[...codes.values()], at]);
   return codes;
 }

@@ -1,4 +1,4 @@
-/** Every statement of the server, parsed by PostgreSQL against the migrated schema. */
+/** Tests that each declared statement has the parameters and columns that PostgreSQL reports for the migrated schema. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -6,18 +6,18 @@ import type { System } from "../../app/system.ts";
 import { requireReplayed } from "../../lifecycle/recovery/compare-with-journal.ts";
 import type { MonotonicClock } from "../../ports.ts";
 
-/** What the operations of the admin API work on. Parts that few operations need are opened at the first use. */
+/** The parts of an installation that operations of the admin API use. A part that few need opens at first use. */
 export interface AdminPorts extends OpenConnection {
   readonly monotonic: MonotonicClock;
-  /** Whether the process may change what only the owner's login changes. */
+  /** Whether the process may make the changes that need the owner's login. */
   readonly works: boolean;
   /** @throws installation-missing, key-store-mismatch, Unavailable */
   readonly keys: () => Promise<Keys>;
   /** @throws installation-missing, key-store-mismatch, an error with a journal-… code, Unavailable */
   readonly installation: () => Promise<Installation>;
-  /** Shows a line of progress to the person who waits, where the operation runs in their command. */
+  /** Shows a line of progress. Present if the operation runs in the command of the person who waits. */
   readonly report: (line: string) => void;
-  /** Tells a worker of this process that there is an order; a worker of another process finds it within a second. */
+  /** Notifies the worker of this process of an order. The worker of another process finds the order within a second. */
   readonly wakeWorker: () => void;
 }
 
@@ -25,7 +25,7 @@ const MONOTONIC_CLOCK: MonotonicClock = { now: () => performance.now() };
 
 /**
  * For a process that has opened the whole installation.
- * @param connection the admin API's own; a worker deletes and exports events by that of the installation.
+ * @param connection the connection of the admin API. A worker deletes and exports events through the installation's.
  */
 export function portsOf(system: System, connection: AdminConnection, wakeWorker = (): void => {}): AdminPorts {
   const works = system.surfaces.includes("worker");
@@ -73,7 +73,8 @@ export function portsOn(connection: OpenConnection, report: AdminPorts["report"]
 }
 
 /**
- * Compares the database with the erasure journal: a restored one would show what was erased since.
+ * Compares the database with the erasure journal. A restored database could show events that were erased after its
+ * backup.
  * @throws replay-needed
  */
 export async function requireReplayedJournal(ports: AdminPorts): Promise<Installation> {

@@ -1,4 +1,4 @@
-/** Turns what an operation throws into a problem document. */
+/** Translates the error of an operation into a problem document. */
 import {
   type AdminProblem,
   adminProblem,
@@ -14,7 +14,7 @@ export class AdminError extends Error {
   override readonly name = "AdminError";
   readonly problem: AdminProblem;
   readonly headers: Readonly<Record<string, string>>;
-  /** Whether the operation has written the entry that says so. */
+  /** Whether the operation has written the audit entry about this problem. */
   isAudited = false;
 
   constructor(
@@ -61,8 +61,9 @@ const PROBLEM_OF_CODE: Partial<Readonly<Record<OperatorErrorCode, AdminProblemCo
 };
 
 /**
- * The problem of an error. Messages of errors for operators are shown: they hold no secret and no value of a client.
- * @returns also the error, where an operator must see it in the log.
+ * The problem of an error. The caller sees messages of errors for operators, because these contain no secret and no
+ * value of a client.
+ * @returns also the error, if an operator must see it in the log.
  */
 export function adminErrorOf(error: unknown): { readonly shown: AdminError; readonly unexpected?: unknown } {
   if (error instanceof AdminError) return { shown: error };

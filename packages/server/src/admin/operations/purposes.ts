@@ -59,7 +59,7 @@ const compare = ({ ports }: OperationCall<"applyPolicy">, policy: Policy): Promi
 async function change(call: OperationCall<"applyPolicy">, policy: Policy): Promise<Applied> {
   const { ports, caller } = call;
   const installation = await ports.installation();
-  // An erasure of the journal may name the code of a purpose that this policy would give to another one.
+  // Without a replay, this policy could give a purpose the code that an erasure in the journal uses for another one.
   await requireRecovered(installation);
   const approval = await approvalOf(call, policy);
   const confirm = async (owner: Transaction, events: number): Promise<void> => {

@@ -6,8 +6,8 @@ import { AdminError } from "./problem.ts";
 export const RECENT_MS = 300_000;
 
 /**
- * For what a stolen session must not do: decide about an approval. A command on the database itself has the login of the
- * database, and no session. @throws AdminError step-up-required
+ * Requires a recent sign-in, so that a stolen session can't decide about an approval. A command on the database has no
+ * session. @throws AdminError step-up-required
  */
 export function requireRecentSignIn({ via, session }: Caller, clock: Clock): void {
   if (via === "direct") return;

@@ -146,7 +146,7 @@ function requireOutcome(outcome: RequestOutcome, { erasure_id, still_held, relea
   }
 }
 
-/** What a request asks for must be there before it is closed as done. */
+/** Checks that the result that a request asks for exists, before the request is closed as done. */
 async function requireDone(executor: Executor, pseudonymizer: Pseudonymizer, open: RequestRow): Promise<void> {
   if (open.kind === "erasure") return requireNothingLeft(executor, pseudonymizer, open);
   // guard(false): a restriction that was asked for is placed

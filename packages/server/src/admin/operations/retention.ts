@@ -29,7 +29,7 @@ export const readOverdue: Operation<"readOverdue"> = async ({ ports: { pool } })
 export const runRetention: Operation<"runRetention"> = async ({ ports, caller }) => {
   const agent = agentOf(caller);
   const installation = await ports.installation();
-  // A pass of a command begins as a server's pass does: nothing is deleted before the journal's orders are applied.
+  // The pass of a command, as that of a server, applies the orders of the journal before it deletes anything.
   // guard(drop): a pass on a restored database replays first
   // fails: e2e/restored-holds.test.ts › finds it by the copy of the first
   for (const line of describeReplayed(await recover(installation))) ports.report(line);
@@ -45,7 +45,7 @@ export const runRetention: Operation<"runRetention"> = async ({ ports, caller })
   );
 };
 
-/** @throws AggregateError of what failed, also where the audit entry could not be written. */
+/** @throws AggregateError with each error, including that of an audit entry that could not be written. */
 async function auditPass({ pool, audit }: Installation, agent: Agent, pass: Pass | undefined): Promise<void> {
   const failed = pass?.failed ?? [];
   const outcome = failed.length > 0 ? "failed" : pass ? "done" : "refused";

@@ -13,7 +13,7 @@ import { openEvent } from "./open-event.ts";
 import { type AdminPorts, requireReplayedJournal } from "./ports.ts";
 import { AdminError } from "./problem.ts";
 
-/** Who reads events, and the operation in its audit entries. */
+/** The person who reads events, and the operation in the audit entries. */
 export interface EventAccess {
   readonly ports: AdminPorts;
   readonly caller: Caller;
@@ -37,7 +37,7 @@ export async function requireEvent(
   throw new OperatorError("not-found", `There is no event ${eventId}.`);
 }
 
-/** The case that a read belongs to, or what a case of each event is opened with. */
+/** The case of a read, or the category and reason with which a case of each event is opened. */
 export type Why = Pick<Input<"readExactEvent">, "case_id" | "reason" | "category" | "ticket">;
 
 export interface RevealedEvent {
@@ -47,8 +47,8 @@ export interface RevealedEvent {
 }
 
 /**
- * Opens events: all, or none. The audit entries are committed first, and the database gives a payload only to an entry
- * that is.
+ * Opens all of the events, or none. The audit entries are committed first, because the database returns a payload only
+ * for a committed entry.
  * @throws AdminError case-invalid. @throws keys-destroyed, not-found, approval-needed
  */
 export async function reveal<const Events extends readonly ListedEvent[]>(

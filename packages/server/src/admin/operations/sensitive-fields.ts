@@ -1,4 +1,4 @@
-/** Observations as far as a caller may read them. */
+/** The observations that a caller may read. */
 import type { Scope } from "@device-risk-signals/admin-api";
 import { CATALOG } from "@device-risk-signals/contract/catalog";
 import { pointerOf } from "@device-risk-signals/contract";
@@ -20,7 +20,7 @@ export function isSensitive([probe = "", name = ""]: readonly string[]): boolean
 }
 
 /**
- * Removes fields of high sensitivity, and fields that the catalog does not know: they may be of any.
+ * Removes fields of high sensitivity, and fields that the catalog does not know, because their sensitivity is unknown.
  * @returns their JSON Pointers.
  */
 function withholdSensitive(observations: RawEvent): string[] {

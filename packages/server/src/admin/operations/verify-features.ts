@@ -14,7 +14,7 @@ import { type AdminPorts, requireReplayedJournal } from "./ports.ts";
 
 const PAGE_SIZE = 500;
 const MAX_SHOWN = 100;
-/** This process shares the machine with others; the result does not depend on the time. */
+/** A long limit, because this process shares the machine with others. The result does not depend on the time. */
 const BUDGET_MS = 50;
 
 export const verifyFeatures: Operation<"verifyFeatures"> = async (call) => {

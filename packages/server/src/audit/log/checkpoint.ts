@@ -78,7 +78,7 @@ export function openCheckpoint(note: string, { origin, key }: LogKey): Checkpoin
   return isSigned ? checkpoint : undefined;
 }
 
-/** The text before the signatures: origin, size, root, and lines of extensions. */
+/** Parses the text before the signatures: origin, size and root. It ignores lines of extensions. */
 function parseBody(body: string): Checkpoint | undefined {
   const [origin = "", size = "", base64 = ""] = body.split("\n");
   const root = Buffer.from(base64, "base64");

@@ -6,7 +6,13 @@ import { promisify } from "node:util";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runWithBreakGlass, commandsOfInstallation, objects, type Printed, REQUIRED } from "./support/command.ts";
-import { connectAsOwner, sharedDatabase, temporaryFolder, type TestDatabase } from "./support/database.ts";
+import {
+  connectAsOwner,
+  replaceDatabase,
+  sharedDatabase,
+  temporaryFolder,
+  type TestDatabase,
+} from "./support/database.ts";
 import { databaseName } from "./support/database-copy.ts";
 import { until } from "./support/embedded.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
@@ -176,8 +182,7 @@ describe("a database that was restored from a backup", () => {
     await admin.connect();
     await admin.query(`create database ${name}_backup template ${name}`);
     expect((await runWithBreakGlass(environment, "erase", "run", "--account", "former", ...WHY, "--yes")).code).toBe(0);
-    await admin.query(`drop database ${name} with (force)`);
-    await admin.query(`create database ${name} template ${name}_backup`);
+    await replaceDatabase(admin, name, `${name}_backup`);
     await admin.end();
   });
 

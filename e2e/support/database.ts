@@ -40,6 +40,16 @@ export const AWAITED_LOCKS = `from pg_locks
  */
 export const SHARED_SOCKET = "TEST_POSTGRES_SOCKET";
 
+/**
+ * Replaces a database by a copy of another one, as a restore does. The replaced one keeps its files under another name:
+ * to drop it, PostgreSQL would first write and sync the databases of all other tests, for up to a minute.
+ */
+export async function replaceDatabase(admin: pg.Client, name: string, copyOf: string): Promise<void> {
+  await admin.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", [name]);
+  await admin.query(`alter database ${name} rename to replaced_${randomUUID().replaceAll("-", "")}`);
+  await admin.query(`create database ${name} template ${copyOf}`);
+}
+
 /** Databases in the PostgreSQL of the test run. A file that changes the cluster itself uses `startDatabase`. */
 export async function sharedDatabase(): Promise<TestDatabase> {
   const socket = process.env[SHARED_SOCKET];

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, expect } from "vitest";
 import { runWithBreakGlass, objects, PRIVACY } from "./command.ts";
-import { connectAsOwner, sharedDatabase, type TestDatabase } from "./database.ts";
+import { connectAsOwner, replaceDatabase, sharedDatabase, type TestDatabase } from "./database.ts";
 import { openTestSystem } from "./parties.ts";
 import { type EventIn, Past, type PastEvent } from "./past-event.ts";
 import { applyPeriod } from "./policy.ts";
@@ -38,11 +38,11 @@ export function useRestoreScene(): RestoreScene {
     await rm(folder, { recursive: true, force: true });
   });
 
-  async function asSuperuser(text: string): Promise<void> {
+  async function asSuperuser(work: (client: pg.Client) => Promise<unknown>): Promise<void> {
     const client = new pg.Client({ connectionString: database.url("postgres") });
     await client.connect();
     try {
-      await client.query(text);
+      await work(client);
     } finally {
       await client.end();
     }
@@ -61,11 +61,10 @@ export function useRestoreScene(): RestoreScene {
       const keys = environment["DRS_KEY_DIR"] ?? "";
       const copy = `${keys}.backup`;
       const backup = `${name}_${backups++}`;
-      await asSuperuser(`create database ${backup} template ${name}`);
+      await asSuperuser((client) => client.query(`create database ${backup} template ${name}`));
       if (what === "database and keys") await cp(keys, copy, { recursive: true });
       return async () => {
-        await asSuperuser(`drop database ${name} with (force)`);
-        await asSuperuser(`create database ${name} template ${backup}`);
+        await asSuperuser((client) => replaceDatabase(client, name, backup));
         if (what === "database") return;
         await rm(keys, { recursive: true });
         await rename(copy, keys);

@@ -5,8 +5,8 @@ export interface Access {
 }
 
 const SQL_COMMENT = /--[^\n]*/g;
-const NAMED_TABLE = /\b(insert into|update|delete from|from|join|using)\s+(?:only\s+)?(?:drs\.)?([a-z_]+)\b/g;
-const CHANGING_STATEMENT = new Set(["insert into", "update", "delete from"]);
+const NAMED_TABLE = /\b(insert into|copy|update|delete from|from|join|using)\s+(?:only\s+)?(?:drs\.)?([a-z_]+)\b/g;
+const CHANGING_STATEMENT = new Set(["insert into", "copy", "update", "delete from"]);
 const STRING_LITERAL = /"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/g;
 
 /** @param tables the names of tables to look for. */

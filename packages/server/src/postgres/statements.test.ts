@@ -12,6 +12,7 @@ import { postgresKeyStore } from "../crypto/postgres-key-store.ts";
 import { postgresJournal } from "../journal/postgres-journal.ts";
 import { SERVER, sourceFiles } from "../../../../tools/boundaries/imports.ts";
 import { type Described, createStatementDescriber } from "./describe-statement.fixture.ts";
+import { COPIES } from "./copy-in.ts";
 import { composed, sql, type Statement, STATEMENTS } from "./statement.ts";
 
 const DECLARES = /\/statement\.ts"/;
@@ -64,6 +65,18 @@ test("statements have the parameters and columns that they declare", async () =>
   for (const statement of STATEMENTS) mismatches.push(await mismatchOf(statement));
   expect(mismatches.filter((mismatch) => mismatch !== undefined)).toEqual([]);
   expect(STATEMENTS.length).toBeGreaterThan(150);
+});
+
+test("rows are copied with all columns of a table, in their types", async () => {
+  for (const { text, columns } of COPIES) {
+    const [, table] = /^copy (\w+) /.exec(text) ?? [];
+    const { rows } = await owner.query(
+      "select attname as name, atttypid::int4 as oid from pg_attribute where attrelid = $1::regclass and attnum > 0 and not attisdropped order by attnum",
+      [table],
+    );
+    expect(columns.map(({ name, oid }) => ({ name, oid }))).toEqual(rows);
+  }
+  expect(COPIES.length).toBeGreaterThan(0);
 });
 
 test("a statement that declares another type, column or parameter is found", async () => {

@@ -46,6 +46,8 @@ const SETTINGS = [
   // Enough for a server of forty processes, and for commands.
   "max_connections=400",
   "shared_buffers=128MB",
+  // A segment that is used again need not be filled with zeros first, while commits wait.
+  "min_wal_size=512MB",
   "max_wal_size=2GB",
   "checkpoint_timeout=15min",
   "wal_compression=off",

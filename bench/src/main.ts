@@ -64,6 +64,21 @@ interface Figures {
 
 const scene = await openScene();
 
+/** Segments of PostgreSQL's log that it writes between two checkpoints: a little more than half of `max_wal_size`. */
+const WAL_SEGMENTS = 70;
+
+/**
+ * Writes as much of PostgreSQL's log as between two checkpoints. A new PostgreSQL fills each segment with zeros before it
+ * writes there, which stops commits; one that has run for some minutes uses segments again.
+ */
+async function recycleSegments(client: pg.Client): Promise<void> {
+  for (let segment = 0; segment < WAL_SEGMENTS; segment++) {
+    await client.query("select pg_logical_emit_message(true, 'bench', '')");
+    await client.query("select pg_switch_wal()");
+  }
+  await client.query("checkpoint");
+}
+
 async function sizeOf(client: pg.Client, schema: string): Promise<number> {
   const { rows } = await client.query<{ bytes: string }>(
     `select coalesce(sum(pg_total_relation_size(c.oid)), 0) as bytes from pg_class c
@@ -221,6 +236,7 @@ function parseCost(generator: Generator): number {
 }
 
 const { before } = options;
+await recycleSegments(await scene.createDatabase("segments"));
 const peer = before === undefined ? await startRecipe() : await startServer("before", resolve(before));
 const ours = await startServer("ours", join(import.meta.dirname, "../.."));
 print(`${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}, ${CONNECTIONS} connections,`);

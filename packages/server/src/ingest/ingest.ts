@@ -27,7 +27,7 @@ import { append } from "./append.ts";
 import { authenticate } from "./authenticate.ts";
 import { costOf, costOfComparison } from "./cost.ts";
 import { readHeaders } from "./headers.ts";
-import { readBody } from "./read-body.ts";
+import { freeMemory, readBody } from "./read-body.ts";
 import { readScan } from "./read-scan.ts";
 import { createScanBody, type ScanBody } from "../scanner/scan-body.ts";
 import { scanText, type TextScan } from "./scan-text.ts";
@@ -144,8 +144,9 @@ async function runStages(
   if (!ports.store.available) return rejectRequest("unavailable", RETRY_SOON);
   const permit = ports.admission.enter(account, request.headers, header.encoding, options.maxBodyBytes);
   if (permit instanceof RejectedRequest) return permit;
+  let body: Buffer | RejectedRequest | undefined;
   try {
-    const body = await readBody(request.body, header.encoding, options.maxBodyBytes);
+    body = await readBody(request.body, header.encoding, options.maxBodyBytes);
     if (body instanceof RejectedRequest) {
       if (body.rejection.code === "body-too-large")
         chargeRequest(account, costOf(options.maxBodyBytes, 0) - 1, progress, ports);
@@ -204,6 +205,7 @@ async function runStages(
     return answerCreated(attributes.eventId);
   } finally {
     permit.release();
+    if (body instanceof Buffer) freeMemory(body);
   }
 }
 

@@ -70,7 +70,9 @@ class CopyQuery extends pg.Query {
 
   override submit = (connection: pg.Connection): void => {
     connection.query(this.#text);
-    connection.stream.write(this.#messages);
+    const { buffer } = this.#messages;
+    // The memory is free as soon as the rows are sent, and not when V8 next collects garbage.
+    connection.stream.write(this.#messages, () => void (buffer as ArrayBuffer).transfer(0));
   };
 
   /** The rows were sent already. */
@@ -81,7 +83,7 @@ class CopyQuery extends pg.Query {
 function copyMessages<Row>(columns: readonly CopiedColumn<Row>[], rows: readonly Row[]): Buffer {
   const sizes = rows.flatMap((row) => columns.map(({ size }) => size(row)));
   const bytes = 4 + HEAD.length + rows.length * 2 + sizes.reduce((sum, size) => sum + 4 + size, 0) + 2;
-  const buffer = Buffer.allocUnsafe(1 + bytes + COPY_DONE.length);
+  const buffer = Buffer.allocUnsafeSlow(1 + bytes + COPY_DONE.length);
   buffer.writeUInt8(COPY_DATA, 0);
   buffer.writeInt32BE(bytes, 1);
   let at = 5 + HEAD.copy(buffer, 5);

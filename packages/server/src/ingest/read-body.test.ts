@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { readBody } from "./read-body.ts";
+import { freeMemory, readBody } from "./read-body.ts";
 import type { ByteStream } from "./request.ts";
 
 const LIMIT = 4_000;
@@ -121,4 +121,14 @@ it.each([
   ["gzip with zeros between its members", Buffer.concat([gzipSync(text), Buffer.alloc(1), gzipSync("")])],
 ])("%s is corrupt", async (_, bytes) => {
   expect(await readBody(streamOf([bytes]), "gzip", LIMIT)).toMatchObject(code("body-corrupt"));
+});
+
+it("the memory of a body is freed, unless it also holds something else", () => {
+  const body = Buffer.allocUnsafeSlow(100);
+  const { buffer } = body;
+  freeMemory(body);
+  expect(buffer.byteLength).toBe(0);
+  const part = Buffer.from("a request and more").subarray(0, 9);
+  freeMemory(part);
+  expect(part.toString()).toBe("a request");
 });

@@ -1,0 +1,288 @@
+/** Approvals and decisions as rows. Rules that a caller must not bypass are conditions of the statements. */
+import type { Executor, Transaction } from "../postgres/executor.ts";
+import { instant, instantOf } from "../postgres/instant.ts";
+import { isAfter, type KeysetPage, positionValues } from "../postgres/keyset.ts";
+import { narrowed, query, type RowOf, sql } from "../postgres/statement.ts";
+import type { ApprovalDecision, ApprovalRequest } from "./approval-signer.ts";
+
+/** The time after which an approval that was given can no longer be used. */
+const TO_USE_MS = 3_600_000;
+/** The time for which an approval of several uses is valid after its first use. */
+const IN_USE_MS = 24 * 3_600_000;
+/** Number of approvals in a page of a search. */
+export const PAGE = 100;
+
+/** The state of an approval by its columns, which a login of the database can change. */
+export type StoredState = "waiting" | "approved" | "denied" | "used" | "expired";
+
+const APPROVED_AT = `(select max(d.decided_at) from approval_decision d
+    where d.approval_id = a.approval_id and d.decision = 'approved')`;
+/** An approval is complete when each needed role has approved, or one of them if one is enough. */
+const IS_COMPLETE = `case when a.any_role then ${APPROVED_AT} is not null
+    else not exists (select from unnest(a.needed_roles) as needed (role) where not exists (
+    select from approval_decision d
+    where d.approval_id = a.approval_id and d.decision = 'approved' and d.role = needed.role)) end`;
+const DENIED_BY = `(select d.person from approval_decision d
+    where d.approval_id = a.approval_id and d.decision = 'denied' limit 1)`;
+/** @param now the placeholder of the current time. */
+const stateAt = (now: string): string => `case
+    when a.used_at is not null then 'used'
+    when ${DENIED_BY} is not null then 'denied'
+    when ${IS_COMPLETE} then case when ${APPROVED_AT} + interval '${TO_USE_MS} milliseconds' > ${now} then 'approved' else 'expired' end
+    when a.expires_at > ${now} then 'waiting'
+    else 'expired' end`;
+
+/** @param person the placeholder of the person who obtained the admin token; `null` decided nothing. */
+const isUndecidedBy = (person: string): string =>
+  `not exists (select from approval_decision d where d.approval_id = a.approval_id and d.person = ${person})`;
+
+const DECISIONS = `(select coalesce(jsonb_agg(jsonb_build_object('person', d.person, 'role', d.role,
+      'decision', d.decision, 'decided_at', ${instantOf("d.decided_at")}, 'mac', encode(d.mac, 'hex')) order by d.decided_at), '[]')
+    from approval_decision d where d.approval_id = a.approval_id)`;
+const columnsAt = (
+  now: string,
+): string => `a.approval_id, a.operation, a.parameters, a.plan, a.max_events, a.digest, a.needed_roles,
+    a.any_role, a.reason, a.requested_by, a.obtained_by, ${instant("a.requested_at", "requested_at")}, ${instant("a.expires_at", "expires_at")},
+    a.mac, ${DECISIONS} as decisions, ${stateAt(now)} as state`;
+const TYPES = {
+  approval_id: "uuid",
+  operation: "text",
+  parameters: "jsonb",
+  plan: "jsonb",
+  max_events: "int8",
+  digest: "bytea",
+  needed_roles: "text[]",
+  any_role: "bool",
+  reason: "text",
+  requested_by: "text",
+  obtained_by: "text?",
+  requested_at: "text",
+  expires_at: "text",
+  mac: "bytea",
+  decisions: narrowed<(ApprovalDecision & { readonly mac: string })[]>("jsonb"),
+  state: narrowed<StoredState>("text"),
+} as const;
+/** An approval with its decisions and the MACs. The caller verifies them. */
+export type SignedRow = RowOf<typeof TYPES>;
+/** An approval that a search found. */
+export type FoundRow = SignedRow & { readonly position: string };
+
+const REQUEST = sql(
+  `insert into approval (approval_id, operation, parameters, plan, max_events, digest, needed_roles, any_role, reason,
+      requested_by, requested_at, expires_at, mac, obtained_by)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+  [
+    "uuid",
+    "text",
+    "jsonb",
+    "jsonb",
+    "int8",
+    "bytea",
+    "text[]",
+    "bool",
+    "text",
+    "text",
+    "timestamptz",
+    "timestamptz",
+    "bytea",
+    "text?",
+  ],
+);
+/** @param mac of the request. */
+export async function insertApproval(executor: Executor, request: ApprovalRequest, mac: Buffer): Promise<void> {
+  await query(executor, REQUEST, [
+    request.approval_id,
+    request.operation,
+    JSON.stringify(request.parameters),
+    JSON.stringify(request.plan),
+    request.max_events,
+    request.digest,
+    [...request.needed_roles],
+    request.any_role,
+    request.reason,
+    request.requested_by,
+    request.requested_at,
+    request.expires_at,
+    mac,
+    request.obtained_by,
+  ]);
+}
+
+/** The time and the id of the last approval of a page. The time is in PostgreSQL's text, because it has microseconds. */
+export type After = readonly [position: string, approvalId: string];
+export const START: After = ["-infinity", "00000000-0000-0000-0000-000000000000"];
+const FOUND_TYPES = { ...TYPES, position: "text" } as const;
+
+/** The end of a search: a page in the order of a time. @param position and id are the placeholders of `After`. */
+const pageAfter = (time: string, position: string, id: string): string =>
+  `and (${time}, a.approval_id) > (${position}::timestamptz, ${id}) order by ${time}, a.approval_id limit ${PAGE}`;
+
+const findIn = (state: "waiting" | "approved") =>
+  sql(
+    `select ${columnsAt("$3::timestamptz")}, a.requested_at::text as position from approval a
+      where a.requested_by = $1 and a.digest = $2 and $4 <= a.max_events
+        and ${stateAt("$3::timestamptz")} = '${state}'
+        -- guard(true): a token finds no approval by the person who obtained it
+        -- fails: packages/server/src/approvals/approvals.test.ts › not found, used or in use
+        and ${isUndecidedBy("$5")}
+      ${pageAfter("a.requested_at", "$6", "$7")}`,
+    ["text", "bytea", "timestamptz", "int8", "text?", "timestamptz", "uuid"],
+    FOUND_TYPES,
+  );
+const FIND_WAITING = findIn("waiting");
+const FIND_USABLE = findIn("approved");
+
+/** What a search is for. */
+export interface Wanted {
+  readonly person: string;
+  readonly obtainedBy: string | null;
+  readonly digest: Buffer;
+  /** The number of events that the operation affects. */
+  readonly events: number;
+  /** RFC 3339. */
+  readonly now: string;
+}
+
+const searchValues = ({ person, digest, now, events, obtainedBy }: Wanted) =>
+  [person, digest, now, events, obtainedBy] as const;
+
+/** Reads a page of the requests of an operation that wait, oldest first. */
+export async function findWaiting(executor: Executor, wanted: Wanted, after: After): Promise<readonly FoundRow[]> {
+  return (await query(executor, FIND_WAITING, [...searchValues(wanted), ...after])).rows;
+}
+
+/** Reads a page of the approvals that an operation could use now, oldest first. */
+export async function findUsable(executor: Executor, wanted: Wanted, after: After): Promise<readonly FoundRow[]> {
+  return (await query(executor, FIND_USABLE, [...searchValues(wanted), ...after])).rows;
+}
+
+const USE = sql(
+  `update approval a set used_at = $3
+    where a.requested_by = $1
+      -- guard(true): changed parameters need a new approval
+      -- fails: packages/server/src/approvals/approvals.test.ts › changed parameters
+      and a.digest = $2
+      -- guard(true): an approval is for so many events, and no more
+      -- fails: packages/server/src/approvals/approvals.test.ts › more events
+      and $4 <= a.max_events
+      -- guard(true): an approval is used once, within an hour
+      -- fails: packages/server/src/approvals/approvals.test.ts › used once
+      and ${stateAt("$3::timestamptz")} = 'approved'
+      -- guard(true): of two approvals of one operation, one remains
+      -- fails: packages/server/src/approvals/approvals.test.ts › of two approvals that it names
+      and a.approval_id = $5
+      -- guard(true): a token uses no approval by the person who obtained it
+      -- fails: packages/server/src/approvals/approvals.test.ts › not found, used or in use
+      and ${isUndecidedBy("$6")}`,
+  ["text", "bytea", "timestamptz", "int8", "uuid", "text?"],
+);
+/** Marks an approval as used. @returns whether the operation could use it. */
+export async function markUsed(transaction: Transaction, approvalId: string, wanted: Wanted): Promise<boolean> {
+  const { person, digest, now, events, obtainedBy } = wanted;
+  const { rowCount } = await query(transaction, USE, [person, digest, now, events, approvalId, obtainedBy]);
+  return rowCount === 1;
+}
+
+const WAS_APPROVED_AT_USE = `${DENIED_BY} is null and ${IS_COMPLETE}
+    and a.used_at < ${APPROVED_AT} + interval '${TO_USE_MS} milliseconds'`;
+const FIND_IN_USE = sql(
+  `select ${columnsAt("$3::timestamptz")}, a.used_at::text as position from approval a
+    -- guard(true): an approval is for the person who asked for it
+    -- fails: packages/server/src/approvals/approvals.test.ts › valid for a day after the first use
+    where a.requested_by = $1
+      -- guard(true): an approval of a case opens nothing in another case
+      -- fails: packages/server/src/admin/cases.test.ts › only in that case
+      and a.digest = $2
+      -- guard(true): an approval of several uses ends
+      -- fails: packages/server/src/approvals/approvals.test.ts › valid for a day after the first use
+      and a.used_at > $3::timestamptz - interval '${IN_USE_MS} milliseconds'
+      -- guard(true): what no person approved, or approved earlier, is not in use
+      -- fails: packages/server/src/approvals/approvals.test.ts › a login of the database
+      and ${WAS_APPROVED_AT_USE}
+      -- guard(true): a token opens no events under an approval by the person who obtained it
+      -- fails: packages/server/src/approvals/approvals.test.ts › not found, used or in use
+      and ${isUndecidedBy("$4")}
+    ${pageAfter("a.used_at", "$5", "$6")}`,
+  ["text", "bytea", "timestamptz", "text?", "timestamptz", "uuid"],
+  FOUND_TYPES,
+);
+
+/** Reads a page of the approvals of an operation that were first used in the last 24 hours, by the time of the use. */
+export async function findInUse(
+  executor: Executor,
+  { person, digest, now, obtainedBy }: Wanted,
+  after: After,
+): Promise<readonly FoundRow[]> {
+  return (await query(executor, FIND_IN_USE, [person, digest, now, obtainedBy, ...after])).rows;
+}
+
+const DECIDE = sql(
+  `insert into approval_decision (approval_id, person, role, decision, decided_at, mac)
+    select a.approval_id, $2, $3, $4, $5, $6
+      from approval a
+      where a.approval_id = $1 and $3 = any (a.needed_roles)
+        -- guard(true): a person never approves what they asked for
+        -- fails: packages/server/src/approvals/approvals.test.ts › their own request
+        and a.requested_by <> $2
+        -- guard(true): a person never approves what they asked for with a token that they obtained for another person
+        -- fails: packages/server/src/approvals/approvals.test.ts › a token that the approver obtained
+        and a.obtained_by is distinct from $2
+        -- guard(true): a decided or expired request is not decided again
+        -- fails: packages/server/src/approvals/approvals.test.ts › is decided once
+        and ${stateAt("$5::timestamptz")} = 'waiting'
+    -- One person is one pair of eyes: a person decides once about an approval, and a role is decided once.
+    on conflict do nothing`,
+  ["uuid", "text", "text", "text", "timestamptz", "bytea"],
+);
+
+/** @param mac of the decision. @returns whether the decision counts. */
+export async function insertDecision(
+  executor: Executor,
+  approvalId: string,
+  { person, role, decision, decided_at }: ApprovalDecision,
+  mac: Buffer,
+): Promise<boolean> {
+  return (await query(executor, DECIDE, [approvalId, person, role, decision, decided_at, mac])).rowCount === 1;
+}
+
+const LIST = sql(
+  `select ${columnsAt("$1::timestamptz")} from approval a
+    where ($5::text is null or a.requested_by = $5)
+      and ${isAfter("a.requested_at", "$2", { "a.approval_id": "$3::uuid" })}
+    order by a.requested_at desc, a.approval_id limit $4::int4`,
+  ["timestamptz", "timestamptz?", "uuid?", "int4", "text?"],
+  TYPES,
+);
+/** Lists approvals, newest first. @param person who asked for them; absent: each person. */
+export async function listApprovals(
+  executor: Executor,
+  now: string,
+  page: KeysetPage,
+  person: string | undefined,
+): Promise<readonly SignedRow[]> {
+  const [at = null, id = null] = positionValues(page, 1);
+  return (await query(executor, LIST, [now, at, id, page.limit, person ?? null])).rows;
+}
+
+const FIND = sql(
+  `select ${columnsAt("$1::timestamptz")} from approval a where a.approval_id = $2`,
+  ["timestamptz", "uuid"],
+  TYPES,
+);
+
+export async function findApproval(executor: Executor, now: string, id: string): Promise<SignedRow | undefined> {
+  return (await query(executor, FIND, [now, id])).rows[0];
+}
+
+const FIND_RECENT = sql(
+  `select ${columnsAt("$1::timestamptz")} from approval a
+    where a.written_at > $1::timestamptz - interval '30 days' or exists (select from approval_decision d
+      where d.approval_id = a.approval_id and d.written_at > $1::timestamptz - interval '30 days')`,
+  ["timestamptz"],
+  TYPES,
+);
+
+/** Reads approvals that were written, or decided about, in the last 30 days. */
+export async function findRecent(executor: Executor, now: string): Promise<readonly SignedRow[]> {
+  return (await query(executor, FIND_RECENT, [now])).rows;
+}

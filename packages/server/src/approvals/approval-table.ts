@@ -9,8 +9,12 @@ import type { ApprovalDecision, ApprovalRequest } from "./approval-signer.ts";
 const TO_USE_MS = 3_600_000;
 /** The time for which an approval of several uses is valid after its first use. */
 const IN_USE_MS = 24 * 3_600_000;
-/** Number of approvals in a page of a search. */
+/** Maximum number of rows that a statement reads, because a login of the database can insert rows without limit. */
 export const PAGE = 100;
+/** Maximum number of bytes of the parameters and the plan of an approval as JSON. A constraint has half as many more. */
+export const MAX_JSON_BYTES = 131_072;
+/** No approval has this id: a constraint refuses it. */
+export const FIRST_ID = "00000000-0000-0000-0000-000000000000";
 
 /** The state of an approval by its columns, which a login of the database can change. */
 export type StoredState = "waiting" | "approved" | "denied" | "used" | "expired";
@@ -110,7 +114,7 @@ export async function insertApproval(executor: Executor, request: ApprovalReques
 
 /** The time and the id of the last approval of a page. The time is in PostgreSQL's text, because it has microseconds. */
 export type After = readonly [position: string, approvalId: string];
-export const START: After = ["-infinity", "00000000-0000-0000-0000-000000000000"];
+export const START: After = ["-infinity", FIRST_ID];
 const FOUND_TYPES = { ...TYPES, position: "text" } as const;
 
 /** The end of a search: a page in the order of a time. @param position and id are the placeholders of `After`. */
@@ -253,7 +257,7 @@ const LIST = sql(
   ["timestamptz", "timestamptz?", "uuid?", "int4", "text?"],
   TYPES,
 );
-/** Lists approvals, newest first. @param person who asked for them; absent: each person. */
+/** Reads a page of approvals, newest first. @param person who asked for them; absent: each person. */
 export async function listApprovals(
   executor: Executor,
   now: string,
@@ -276,13 +280,15 @@ export async function findApproval(executor: Executor, now: string, id: string):
 
 const FIND_RECENT = sql(
   `select ${columnsAt("$1::timestamptz")} from approval a
-    where a.written_at > $1::timestamptz - interval '30 days' or exists (select from approval_decision d
-      where d.approval_id = a.approval_id and d.written_at > $1::timestamptz - interval '30 days')`,
-  ["timestamptz"],
+    where a.approval_id > $2
+      and (a.written_at > $1::timestamptz - interval '30 days' or exists (select from approval_decision d
+        where d.approval_id = a.approval_id and d.written_at > $1::timestamptz - interval '30 days'))
+    order by a.approval_id limit ${PAGE}`,
+  ["timestamptz", "uuid"],
   TYPES,
 );
 
-/** Reads approvals that were written, or decided about, in the last 30 days. */
-export async function findRecent(executor: Executor, now: string): Promise<readonly SignedRow[]> {
-  return (await query(executor, FIND_RECENT, [now])).rows;
+/** Reads a page of the approvals that were written, or decided about, in the last 30 days. @param after an id. */
+export async function findRecent(executor: Executor, now: string, after: string): Promise<readonly SignedRow[]> {
+  return (await query(executor, FIND_RECENT, [now, after])).rows;
 }

@@ -12,6 +12,7 @@ import { FIRST_PAGE, type KeysetPage } from "../postgres/keyset.ts";
 import type { ApprovalDecision, ApprovalRequest, ApprovalSigner } from "./approval-signer.ts";
 import {
   type After,
+  FIRST_ID,
   findApproval,
   findInUse,
   findRecent,
@@ -22,6 +23,7 @@ import {
   insertDecision,
   listApprovals,
   markUsed,
+  MAX_JSON_BYTES,
   PAGE,
   type SignedRow,
   START,
@@ -90,6 +92,8 @@ const boundOf = (events: number): number => events + Math.max(100, Math.ceil(eve
 const SEARCH_MS = 2_000;
 /** Maximum number of approvals that a search names because the admin API did not sign them. */
 const MAX_CHANGED = 100;
+/** Maximum number of changed approvals that are counted. */
+const MAX_COUNTED = 1_000;
 
 export interface Decision {
   readonly approvalId: string;
@@ -113,6 +117,12 @@ export interface UsableApproval {
   readonly changed: readonly string[];
 }
 
+/** A page of the list. It may have fewer approvals than the limit and not be the last one. */
+export interface ApprovalPage {
+  readonly rows: readonly ApprovalRow[];
+  readonly isLast: boolean;
+}
+
 /** The approvals of an installation. Each request and each decision has a MAC, which is verified when it is read. */
 export class Approvals {
   readonly #signer: ApprovalSigner;
@@ -125,6 +135,7 @@ export class Approvals {
 
   /**
    * Asks for an approval once. If the same request is waiting already, it is found again. @returns the approval's id.
+   * @throws state-conflict if the operation is too large for an approval.
    */
   async request(
     executor: Executor,
@@ -150,6 +161,10 @@ export class Approvals {
       requested_at: search.now,
       expires_at: new Date(Date.parse(search.now) + TO_APPROVE_MS).toISOString(),
     };
+    const size = Buffer.byteLength(JSON.stringify([request.parameters, request.plan]));
+    // guard(false): an operation that the constraint of the table would refuse gets an answer that says why
+    // fails: packages/server/src/approvals/approvals.test.ts › too large
+    if (size > MAX_JSON_BYTES) throw tooLarge(size);
     await insertApproval(executor, request, this.#signer.signRequest(request));
     return request.approval_id;
   }
@@ -224,15 +239,25 @@ export class Approvals {
     return insertDecision(executor, approvalId, made, this.#signer.signDecision(row.mac, made));
   }
 
-  /** Lists approvals, newest first. @param person who asked for them; absent: each person. */
-  async list(
-    executor: Executor,
-    clock: Clock,
-    page: KeysetPage = FIRST_PAGE,
-    person?: string,
-  ): Promise<readonly ApprovalRow[]> {
-    const rows = await listApprovals(executor, nowOf(clock), page, person);
-    return rows.map((row) => this.#shown(row));
+  /**
+   * Lists approvals, newest first. A list that takes too long ends early, after at least one statement.
+   * @param person who asked for them; absent: each person.
+   */
+  async list(executor: Executor, clock: Clock, page: KeysetPage = FIRST_PAGE, person?: string): Promise<ApprovalPage> {
+    const end = performance.now() + this.#searchMs;
+    const listed: ApprovalRow[] = [];
+    for (let after = page.after; ;) {
+      const limit = Math.min(PAGE, page.limit - listed.length);
+      const rows = await listApprovals(executor, nowOf(clock), { limit, ...(after && { after }) }, person);
+      listed.push(...rows.map((row) => this.#shown(row)));
+      const last = rows.at(-1);
+      if (!last || rows.length < limit) return { rows: listed, isLast: true };
+      if (listed.length === page.limit) return { rows: listed, isLast: false };
+      // guard(false): a page of rows that a login of the database wrote does not take long
+      // fails: packages/server/src/approvals/forged-approvals.test.ts › ends a page of the list early
+      if (performance.now() >= end) return { rows: listed, isLast: false };
+      after = { at: last.requested_at, ids: [last.approval_id] };
+    }
   }
 
   async find(executor: Executor, clock: Clock, id: string): Promise<ApprovalRow | undefined> {
@@ -242,11 +267,18 @@ export class Approvals {
 
   /**
    * Counts approvals, written in the last 30 days, that the admin API did not sign, or that have a decision without its
-   * signature.
+   * signature. It stops at about a thousand, because a login of the database can insert approvals without limit.
    */
   async countChanged(executor: Executor, clock: Clock): Promise<number> {
-    const rows = await findRecent(executor, nowOf(clock));
-    return rows.filter((row) => !this.#isSigned(row)).length;
+    const now = nowOf(clock);
+    let changed = 0;
+    for (let after = FIRST_ID; ;) {
+      const rows = await findRecent(executor, now, after);
+      changed += rows.filter((row) => !this.#isSigned(row)).length;
+      const last = rows.at(-1);
+      if (!last || rows.length < PAGE || changed >= MAX_COUNTED) return changed;
+      after = last.approval_id;
+    }
   }
 
   /** Reads page after page, until the time of the search is over. @throws approval-changed */
@@ -285,6 +317,12 @@ const tooMany = (found: number): OperatorError =>
   new OperatorError(
     "approval-changed",
     `The search for an approval was stopped after ${found} approvals of this operation that the admin API did not sign. A login of the database wrote them: delete them as the owner of the table approval.`,
+  );
+
+const tooLarge = (size: number): OperatorError =>
+  new OperatorError(
+    "state-conflict",
+    `The parameters and the plan of the operation have ${size} bytes, and an approval stores ${MAX_JSON_BYTES}: do the operation in several parts.`,
   );
 
 const searchOf = ({ person, obtainedBy }: Asker, clock: Clock, operation: ApprovedOperation): Wanted => ({

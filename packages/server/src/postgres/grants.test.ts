@@ -176,7 +176,7 @@ const ENDED: readonly (readonly [table: string, column: string, row: string])[] 
   [
     "approval",
     "used_at",
-    "(approval_id, operation, parameters, plan, max_events, digest, needed_roles, reason, requested_by, requested_at, expires_at, used_at, mac) values (gen_random_uuid(), 'o', '{}', '{}', 1, '', '{privacy}', 'r', 'ann', $1, $1, $1, sha256(''))",
+    "(approval_id, operation, parameters, plan, max_events, digest, needed_roles, reason, requested_by, requested_at, expires_at, used_at, mac) values (gen_random_uuid(), 'o', '{}', '{}', 1, sha256(''), '{privacy}', 'r', 'ann', $1, $1, $1, sha256(''))",
   ],
 ];
 

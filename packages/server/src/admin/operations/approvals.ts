@@ -7,7 +7,7 @@ import { agentOf, type Caller } from "../../identity/caller.ts";
 import type { Clock } from "../../ports.ts";
 import { inTransaction } from "../../postgres/database.ts";
 import type { Executor, Transaction } from "../../postgres/executor.ts";
-import { nextOf, pageOf } from "./list-page.ts";
+import { cursorOf, pageOf } from "./list-page.ts";
 import type { Operation, OperationCall } from "./operation.ts";
 import type { AdminPorts } from "./ports.ts";
 import { AdminError } from "./problem.ts";
@@ -20,8 +20,9 @@ export const listApprovals: Operation<"listApprovals"> = async ({ ports, caller,
   const page = pageOf(input);
   const { approvals } = await ports.keys();
   const person = scope === "own" ? caller.person : undefined;
-  const rows = await approvals.list(ports.pool, ports.clock, page, person);
-  const next = nextOf(rows, page, ({ requested_at, approval_id }) => [requested_at, approval_id]);
+  const { rows, isLast } = await approvals.list(ports.pool, ports.clock, page, person);
+  const last = rows.at(-1);
+  const next = isLast || !last ? null : cursorOf([last.requested_at, last.approval_id]);
   return { answer: { approvals: rows.map(shown), next }, audit: { detail: { count: rows.length } } };
 };
 

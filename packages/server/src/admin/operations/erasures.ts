@@ -1,4 +1,5 @@
 import type { Answer, Input } from "@device-risk-signals/admin-api";
+import type { ApprovedOperation } from "../../approvals/approvals.ts";
 import { journalPorts } from "../../app/journal-ports.ts";
 import type { Installation } from "../../app/open-installation.ts";
 import { requireRecovered } from "../../app/recover.ts";
@@ -179,7 +180,7 @@ async function beginAndFinish(
   const detail = { refuse_later: refuseLater };
   // The approval names the subject by its MAC, because the approval outlives the erasure.
   const parameters = { ...references, ...detail, reason };
-  const planned = { operation: "erase.run", parameters, plan: { ...plan }, events: eventsOf(plan) };
+  const planned = { operation: "erase.run", parameters, plan: planToApprove(plan), events: eventsOf(plan) };
   const approval = await approveEvents(ports, caller, planned, reason);
   const watch = new AppendWatch();
   const onUnreadable = refusingLost(secrets, destroyedSecrets(compared));
@@ -198,6 +199,14 @@ async function beginAndFinish(
   });
   await finishErasuresNow({ ...erasurePorts(installation), database });
   return sequence;
+}
+
+/** Maximum number of exports that an approver is shown: an approval has a limited size, and an erasure can't be divided. */
+const SHOWN_EXPORTS = 50;
+
+export function planToApprove({ exports, ...counts }: ErasurePlan): ApprovedOperation["plan"] {
+  const further = exports.length - SHOWN_EXPORTS;
+  return { ...counts, exports: exports.slice(0, SHOWN_EXPORTS), ...(further > 0 && { further_exports: further }) };
 }
 
 const eventsOf = ({ events, held }: ErasurePlan): number => events + held;

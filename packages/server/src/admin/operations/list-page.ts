@@ -37,8 +37,12 @@ export function nextOf<Row>(
 ): string | null {
   const last = rows.at(-1);
   if (!last || rows.length < limit) return null;
-  return Buffer.from(JSON.stringify(position(last))).toString("base64url");
+  return cursorOf(position(last));
 }
+
+/** The cursor of the page after a row. */
+export const cursorOf = (position: readonly [at: string, ...ids: string[]]): string =>
+  Buffer.from(JSON.stringify(position)).toString("base64url");
 
 function textsOf(cursor: string): readonly string[] | undefined {
   try {

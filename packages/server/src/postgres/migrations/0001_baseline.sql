@@ -700,21 +700,27 @@ create index access_case_account on access_case (account) where account is not n
 -- `approval_decision`. The MACs are made under a key that the database does not hold: a login of the database can't ask
 -- or decide.
 create table approval (
-  approval_id uuid primary key,
-  operation text not null,
+  -- A reader begins after the nil UUID.
+  approval_id uuid primary key check (approval_id > '00000000-0000-0000-0000-000000000000'),
+  operation text not null check (char_length(operation) <= 64),
   parameters jsonb not null,
   plan jsonb not null,
+  -- PostgreSQL's text has a space after each comma and colon, so that it is longer than the JSON of the admin API.
+  -- guard(drop): a login of the database can't make a page of approvals larger than memory
+  -- fails: packages/server/src/approvals/forged-approvals.test.ts › is not larger
+  check (octet_length(parameters::text) + octet_length(plan::text) <= 196608),
   -- Maximum number of events that it may touch.
   max_events bigint not null,
   -- SHA-256 of the canonical form of operation, parameters and roles: not of counts, which each new event changes.
-  digest bytea not null,
-  needed_roles text[] not null check (cardinality(needed_roles) > 0),
+  digest bytea not null check (octet_length(digest) = 32),
+  needed_roles text[] not null check (cardinality(needed_roles) between 1 and 5
+    and needed_roles <@ '{operator,analyst,investigator,privacy,auditor}'),
   -- Whether one of the roles is enough; otherwise each approves by a person of its own.
   any_role boolean not null default false,
-  reason text not null,
-  requested_by text not null,
+  reason text not null check (char_length(reason) <= 1000),
+  requested_by text not null check (char_length(requested_by) <= 128),
   -- The person who obtained the admin token that asked, where that is another person: neither decides.
-  obtained_by text,
+  obtained_by text check (char_length(obtained_by) <= 128),
   requested_at timestamptz not null,
   -- A page of the list ends with a time in milliseconds.
   -- guard(drop): a login of the database inserts no row that hides the page after it
@@ -732,11 +738,14 @@ create table approval_decision (
   approval_id uuid not null references approval (approval_id),
   -- The needed role that the person decided for.
   role text not null,
-  person text not null,
+  person text not null check (char_length(person) <= 128),
   decision text not null check (decision in ('approved', 'denied')),
   decided_at timestamptz not null check (isfinite(decided_at)),
   written_at timestamptz not null default transaction_time(),
   mac bytea not null check (octet_length(mac) = 32),
+  -- guard(drop): a login of the database can't add decisions about an approval without limit
+  -- fails: packages/server/src/approvals/forged-approvals.test.ts › is not larger
+  check (role in ('operator', 'analyst', 'investigator', 'privacy', 'auditor')),
   primary key (approval_id, role),
   unique (approval_id, person)
 );

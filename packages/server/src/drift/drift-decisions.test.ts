@@ -17,8 +17,10 @@ const decide = (verdict: Verdict, by = "anna", path = PATH) => {
 const fields = () => scene.system.driftDecisions.listAcceptedFields(scene.system.pool);
 
 /** Runs SQL as the login of the admin API. */
-async function asAdmin(text: string): Promise<void> {
-  await scene.owner.query("set role drs_admin");
+const asAdmin = (text: string): Promise<void> => asLogin("drs_admin", text);
+
+async function asLogin(role: string, text: string): Promise<void> {
+  await scene.owner.query(`set role ${role}`);
   try {
     await scene.owner.query(text);
   } finally {
@@ -58,6 +60,16 @@ it("a decision is valid in a session with another date style", async () => {
   }
 });
 
+it("a path has no types that JSON does not have, so that a decision about it is not too large", async () => {
+  const forge = `insert into drift (path, json_type, platform, sdk_version, first_seen, last_seen, occurrences)
+    select '${PATH}', 'type-' || number, 'ios', '1', now(), now(), 1 from generate_series(1, 101) as number`;
+  await expect(asLogin("drs_ingest", forge)).rejects.toMatchObject({ code: "23514" });
+  const types = ["*", "absent", "array", "boolean", "not-walked", "null", "number", "object", "string"];
+  const valid = forge.replace("'type-' || number", `(array['${types.join("','")}'])[number]`).replace("101", "9");
+  await asLogin("drs_ingest", valid);
+  expect((await decide(ACCEPTED)).seen_types).toEqual(types);
+});
+
 describe("a decision that a login of the database wrote", () => {
   const health = async () => (await examine(scene.system)).find(({ what }) => what === "drift decisions")?.ok;
 
@@ -86,6 +98,21 @@ describe("a decision that a login of the database wrote", () => {
   it("has no reason without limit", async () => {
     await decide(ACCEPTED);
     const forge = FORGE.replace("decided_at, reason\n", "decided_at, repeat('a', 1001)\n");
+    await expect(asAdmin(forge)).rejects.toMatchObject({ code: "23514" });
+  });
+
+  it.each([
+    [
+      "types",
+      FORGE.replace(
+        "ignored_until, seen_types, decided_at, reason\n",
+        "ignored_until, array[repeat('a', 9)], decided_at, reason\n",
+      ),
+    ],
+    ["name", FORGE.replace("'petra'", "repeat('a', 513)")],
+    ["unit", FORGE.replace("path, null, null,", "path, 'number', repeat('a', 33),")],
+  ])("has no %s without limit", async (_, forge) => {
+    await decide(ACCEPTED);
     await expect(asAdmin(forge)).rejects.toMatchObject({ code: "23514" });
   });
 

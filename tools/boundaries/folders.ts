@@ -87,7 +87,7 @@ export const FOLDERS: readonly Folder[] = [
   {
     name: "audit",
     purpose: "the audit log",
-    imports: ["messages", "errors", "ports", "identifiers", "files", "postgres", "crypto", "audit/log", "events"],
+    imports: ["errors", "ports", "identifiers", "files", "postgres", "crypto", "audit/log", "events"],
   },
   {
     name: "identity",

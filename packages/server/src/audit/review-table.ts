@@ -3,7 +3,8 @@
  * end of a review without a valid MAC.
  */
 import { randomUUID } from "node:crypto";
-import type { SignedValues } from "../crypto/row-signer.ts";
+import { uuidText } from "../crypto/pseudonymizer.ts";
+import type { RowSigner, SignedValues } from "../crypto/row-signer.ts";
 import type { Clock } from "../ports.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";
@@ -11,29 +12,31 @@ import { query, type RowOf, sql } from "../postgres/statement.ts";
 import type { AuditSigner } from "./audit-signer.ts";
 
 const FIND_SUBJECT = sql("select subject from audit_entry where entry_id = $1", ["uuid"], { subject: "bytea?" });
+/** A concurrent transaction may have inserted the id: the insert waits for its end. */
 const INSERT_REVIEW = sql(
-  "insert into audit_review (review_id, entry_id, subject, opened_at, mac) values ($1, $2, $3, $4, $5)",
+  `insert into audit_review (review_id, entry_id, subject, opened_at, mac) values ($1, $2, $3, $4, $5)
+    on conflict (review_id) do nothing`,
   ["uuid", "uuid", "bytea?", "timestamptz", "bytea"],
 );
 const INSERT_END = sql("insert into audit_review_end (review_id, mac) values ($1, $2)", ["uuid", "bytea"]);
 
 /** Maximum number of rows that a statement reads, because a login of the database can insert rows without limit. */
 const PAGE = 1_000;
-/** Maximum number of pages in which the reviews of one subject are searched for an open one. */
-const MAX_PAGES = 2;
+/** Number of ids of reviews of one subject that a statement looks up. */
+const LOOKED_UP = 100;
 /** No review has this id: a constraint refuses it. */
 const FIRST_ID = "00000000-0000-0000-0000-000000000000";
 const TYPES = { review_id: "uuid", entry_id: "uuid", subject: "bytea?", opened_at: "text", mac: "bytea" } as const;
 type ReviewRow = RowOf<typeof TYPES>;
 
+const COLUMNS = `r.review_id, r.entry_id, r.subject, ${instant("r.opened_at", "opened_at")}, r.mac`;
+
 /** A page of reviews, after a review. */
 const pageOf = (condition: string): string =>
-  `select r.review_id, r.entry_id, r.subject, ${instant("r.opened_at", "opened_at")}, r.mac from audit_review r
-    where r.review_id > $1 and ${condition} order by r.review_id limit ${PAGE}`;
+  `select ${COLUMNS} from audit_review r where r.review_id > $1 and ${condition} order by r.review_id limit ${PAGE}`;
 
 const READ_ALL = sql(pageOf("true"), ["uuid"], TYPES);
-const READ_ONE = sql(pageOf("r.review_id = $2"), ["uuid", "uuid"], TYPES);
-const READ_OF_SUBJECT = sql(pageOf("r.subject = $2"), ["uuid", "bytea"], TYPES);
+const FIND = sql(`select ${COLUMNS} from audit_review r where r.review_id = any ($1)`, ["uuid[]"], TYPES);
 const READ_BEFORE = sql(
   pageOf("exists (select from audit_leaf l where l.entry_id = r.entry_id and (l.epoch, l.leaf) < ($2, $3))"),
   ["uuid", "int4", "int8"],
@@ -77,10 +80,15 @@ export async function insertReview(
 ): Promise<string | undefined> {
   const [entry] = (await query(executor, FIND_SUBJECT, [entryId])).rows;
   if (!entry) return undefined;
-  const review = { review_id: randomUUID(), entry_id: entryId, ...entry, opened_at: nowOf(clock) };
-  const mac = reviews.sign(reviewValues(review));
-  await query(executor, INSERT_REVIEW, [review.review_id, entryId, review.subject, review.opened_at, mac]);
-  return review.review_id;
+  const { subject } = entry;
+  const opened_at = nowOf(clock);
+  let number = subject ? await countReviews(executor, reviews, subject) : 0;
+  for (;;) {
+    const review_id = subject ? reviewIdOf(reviews, subject, number++) : randomUUID();
+    const mac = reviews.sign(reviewValues({ review_id, entry_id: entryId, subject, opened_at }));
+    const { rowCount } = await query(executor, INSERT_REVIEW, [review_id, entryId, subject, opened_at, mac]);
+    if (rowCount === 1) return review_id;
+  }
 }
 
 export async function insertEnd(
@@ -105,22 +113,44 @@ export const readReviewsBefore = (
     signedPages(executor, signer, async (after) => (await query(executor, READ_BEFORE, [after, epoch, leaf])).rows),
   );
 
-/** @returns whether a review of the subject is open; `undefined` if there are too many rows to say so. */
-export async function isUnderReview(
-  executor: Executor,
-  signer: AuditSigner,
-  subject: Buffer,
-): Promise<boolean | undefined> {
-  let pages = 0;
-  const read = async (after: string) => (await query(executor, READ_OF_SUBJECT, [after, subject])).rows;
-  for await (const reviews of signedPages(executor, signer, read)) {
-    if (reviews.some(({ isClosed }) => !isClosed)) return true;
-    // guard(false): rows of a login of the database do not make a look-up longer without limit
-    // fails: packages/server/src/audit/audit-secrets.test.ts › keeps the reasons of its account
-    if (++pages === MAX_PAGES) return undefined;
+/** Whether a review of the subject is open. */
+export async function isUnderReview(executor: Executor, signer: AuditSigner, subject: Buffer): Promise<boolean> {
+  for await (const rows of rowsOfSubject(executor, signer.reviews, subject)) {
+    if ((await signedReviews(executor, signer, rows)).some(({ isClosed }) => !isClosed)) return true;
   }
   return false;
 }
+
+/** Counts the reviews of a subject. The next one has this number. */
+async function countReviews(executor: Executor, signer: RowSigner, subject: Buffer): Promise<number> {
+  let count = 0;
+  for await (const rows of rowsOfSubject(executor, signer, subject)) count += rows.length;
+  return count;
+}
+
+/**
+ * Reads the reviews of a subject by their ids. A search by the column `subject` would also find rows of a login of the
+ * database, which can be too many.
+ */
+async function* rowsOfSubject(
+  executor: Executor,
+  signer: RowSigner,
+  subject: Buffer,
+): AsyncGenerator<readonly ReviewRow[]> {
+  for (let first = 0; ; first += LOOKED_UP) {
+    const ids = Array.from({ length: LOOKED_UP }, (_, index) => reviewIdOf(signer, subject, first + index));
+    const { rows } = await query(executor, FIND, [ids]);
+    yield rows;
+    if (rows.length < LOOKED_UP) return;
+  }
+}
+
+/**
+ * The id of a review of a subject. A login of the database can't compute the ids of further reviews.
+ * @param number of earlier reviews of the subject.
+ */
+const reviewIdOf = (signer: RowSigner, subject: Buffer, number: number): string =>
+  uuidText(signer.sign(["review id", subject.toString("hex"), number]).subarray(0, 16));
 
 /** Finds a review that the server opened, and has not closed. */
 export async function findOpenReview(
@@ -128,7 +158,7 @@ export async function findOpenReview(
   signer: AuditSigner,
   reviewId: string,
 ): Promise<StoredReview | undefined> {
-  const { rows } = await query(executor, READ_ONE, [FIRST_ID, reviewId]);
+  const { rows } = await query(executor, FIND, [[reviewId]]);
   return (await signedReviews(executor, signer, rows)).find(({ isClosed }) => !isClosed);
 }
 

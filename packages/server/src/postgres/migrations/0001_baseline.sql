@@ -232,7 +232,8 @@ create index audit_secret_ended on audit_secret (ended_at) where ended_at is not
 
 -- Reviews of what an entry says was done; who opened and closed them and why is in the audit.
 create table audit_review (
-  -- A reader begins after the nil UUID.
+  -- A reader begins after the nil UUID. The id of a review of an account is a MAC of the account and a number, so that
+  -- the server finds the reviews of an account by their ids, however many rows a login of the database inserts.
   review_id uuid primary key check (review_id > '00000000-0000-0000-0000-000000000000'),
   entry_id uuid not null,
   -- Keyed MAC of the account that the entry is about.
@@ -244,7 +245,6 @@ create table audit_review (
   -- MAC.
   mac bytea not null check (octet_length(mac) = 32)
 );
-create index audit_review_subject on audit_review (subject, review_id);
 -- The ends of reviews. A login of the database can insert rows; only one with a valid MAC ends its review.
 create table audit_review_end (
   review_id uuid not null references audit_review (review_id),

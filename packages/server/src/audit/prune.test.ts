@@ -128,6 +128,7 @@ describe("drs audit prune", () => {
     expect(await prune(30)).toMatchObject({ entries: 2 });
     await extend();
     expect(await verify()).toMatchObject({ verdict: 0, findings: [], from: 2 });
+    expect(await inTransaction(opened.system.pool, change), "the keys are still active").toBe(false);
     await forge();
     expect(await verify()).toMatchObject({ verdict: 6, findings: [{ kind: "inserted" }] });
   });

@@ -151,7 +151,7 @@ export async function findApprovalOf(
   const use = async (transaction: Transaction, events: number): Promise<void> => {
     const used = await approvals.use(transaction, clock, asker, { ...operation, events, approvalId: found });
     // guard(false): an approval is used by one operation
-    // fails: e2e/commands/remote-governance.test.ts › raced
+    // fails: packages/server/src/admin/operations/approvals.test.ts › used by one of them
     if (!used) throw notUsable(found);
     const detail = { of: operation.operation, events };
     const entry = { ...agentOf(caller), operation: "approval.use", outcome: "done", approvalId: found, detail };

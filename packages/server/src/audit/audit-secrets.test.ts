@@ -12,7 +12,7 @@ import { closeReview, listOpenReviews, openReview } from "./reviews.ts";
 import { countForgedReviews, findOpenReview } from "./review-table.ts";
 import { findUnreviewedUse } from "./search-audit.ts";
 import { decodeRecord } from "./log/record.ts";
-import { auditSecretName, openDetail } from "./personal-detail.ts";
+import { auditSecretName, FIND_SECRET, openDetail } from "./personal-detail.ts";
 
 const opened = useTestSystem();
 const HOUR_MS = 3_600_000;
@@ -47,7 +47,21 @@ const rowsOf = async (text: string, ...values: unknown[]): Promise<Record<string
 const secretsOf = (of = account): Promise<Record<string, unknown>[]> =>
   rowsOf("select secret_id, destroyed_at from audit_secret where subject = $1", opened.system.audit.subjectOf(of));
 
+/** The plan of a statement on a table so large that PostgreSQL reads it as a whole only where no index serves. */
+const planOf = ({ text }: { readonly text: string }, ...values: unknown[]): Promise<string> =>
+  inOwnerTransaction(opened.system.administration, async (owner) => {
+    await owner.query("set local enable_seqscan = off");
+    return JSON.stringify((await owner.query(`explain (format json) ${text}`, values)).rows);
+  });
+
 describe("reason and detail of an entry", () => {
+  it.each([
+    ["an account", Buffer.alloc(16)],
+    ["no account", null],
+  ])("have a secret that an index finds: of %s", async (_, subject) => {
+    expect(await planOf(FIND_SECRET, subject)).toMatch(/"Index Cond":"\(subject (=|IS NULL)/);
+  });
+
   it("are read by listAudit, but no byte of the database contains them in the clear", async () => {
     const id = await write();
     expect(await listed()).toMatchObject([{ entry_id: id, ...PERSONAL, unreadable: false }]);

@@ -70,8 +70,10 @@ export async function openDetail(
   }
 }
 
-const FIND_SECRET = sql(
-  `select secret_id from audit_secret where subject is not distinct from $1 and ended_at is null
+/** `is not distinct from` would read every secret, because PostgreSQL searches no index for it. */
+export const FIND_SECRET = sql(
+  `select secret_id from audit_secret
+    where (subject = $1 or subject is null and $1::bytea is null) and ended_at is null
     order by created_at desc, secret_id limit 1`,
   ["bytea?"],
   { secret_id: "uuid" },

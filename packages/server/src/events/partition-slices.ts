@@ -87,17 +87,36 @@ export type Bind = (value: unknown) => string;
 export type Within = (event: string, view?: "view") => string;
 
 /** A condition that names a partition by constants. */
-export function withinOf({ purpose, lower_ms, upper_ms }: Partition, bind: Bind): Within {
+export function withinOf({ purpose, lower_ms, upper_ms }: PartitionRange, bind: Bind): Within {
   const [of, lower, upper] = [purpose, new Date(lower_ms).toISOString(), new Date(upper_ms).toISOString()].map(bind);
   return (event, view) =>
     `${event}.${view ? "partition_purpose" : "purpose"} = ${of} and ${event}.received_at >= ${lower} and ${event}.received_at < ${upper}`;
 }
 
+/** The time that partitions of a purpose cover without a gap. */
+export type PartitionRange = Pick<Partition, "purpose" | "lower_ms" | "upper_ms">;
+
+/**
+ * Joins partitions of one purpose that follow each other, so that PostgreSQL plans the conditions of a branch once for
+ * all of them.
+ */
+export function adjoined(partitions: readonly Partition[]): readonly PartitionRange[] {
+  const ranges: PartitionRange[] = [];
+  for (const { purpose, lower_ms, upper_ms } of partitions.toSorted(byPurposeAndTime)) {
+    const last = ranges.at(-1);
+    if (last?.purpose === purpose && last.upper_ms === lower_ms) ranges[ranges.length - 1] = { ...last, upper_ms };
+    else ranges.push({ purpose, lower_ms, upper_ms });
+  }
+  return ranges;
+}
+
+const byPurposeAndTime = (a: Partition, b: Partition): number => a.purpose - b.purpose || a.lower_ms - b.lower_ms;
+
 /** Composes a statement with a branch for each partition. */
-export function branchesOf(
-  partitions: readonly Partition[],
+export function branchesOf<Range extends PartitionRange>(
+  partitions: readonly Range[],
   bind: Bind,
-  branch: (within: Within, partition: Partition) => string,
+  branch: (within: Within, partition: Range) => string,
 ): string {
   return partitions.map((partition) => `(${branch(withinOf(partition, bind), partition)})`).join(" union all ");
 }

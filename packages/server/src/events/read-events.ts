@@ -3,6 +3,7 @@ import { EVENT_COLUMNS, EVENT_TYPES, type EventRow, HELD_COLUMN, storedEvent } f
 import type { StoredEvent } from "../ports.ts";
 import type { Executor } from "../postgres/executor.ts";
 import {
+  adjoined,
   branchesOf,
   findPartitions,
   partitionQuery,
@@ -278,7 +279,7 @@ function composeList(
   const and = conditions.map((condition) => ` and ${condition}`).join("");
   const copies = `(select ${LISTED_COLUMNS} from ${view} e where e.${IS_HELD_COPY}${and} ${page})`;
   const branches = branchesOf(
-    span.partitions,
+    adjoined(span.partitions),
     bind,
     (within) => `select ${LISTED_COLUMNS} from ${view} e where ${within("e", "view")}${and} ${page}`,
   );

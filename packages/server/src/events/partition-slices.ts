@@ -242,19 +242,20 @@ export interface Span {
 }
 
 /**
- * Cuts all time into spans, newest first. Each span has at most a slice of partitions, if the bounds of the partitions
- * allow it. Partitions of several purposes, or of periods that were changed, may have different lengths.
+ * Cuts all time into spans, newest first. The first span has at most `first` partitions, and each next one twice as
+ * many, up to a slice, if the bounds of the partitions allow it. Partitions of several purposes, or of periods that were
+ * changed, may have different lengths.
  */
-export function* spansOf(partitions: readonly Partition[]): Generator<Span> {
+export function* spansOf(partitions: readonly Partition[], first = MAX_SLICE_PARTITIONS): Generator<Span> {
   const bounds = [...new Set(partitions.map(({ lower_ms }) => lower_ms))].toSorted((a, b) => b - a);
   const overlapping = (from: number, to: number): readonly Partition[] =>
     partitions.filter(({ lower_ms, upper_ms }) => lower_ms < to && upper_ms > from);
   let to = Number.POSITIVE_INFINITY;
-  for (let next = 0; next < bounds.length;) {
+  for (let next = 0, max = first; next < bounds.length; max = Math.min(2 * max, MAX_SLICE_PARTITIONS)) {
     let found = overlapping(bounds[next++] ?? 0, to);
     while (next < bounds.length) {
       const more = overlapping(bounds[next] ?? 0, to);
-      if (more.length > MAX_SLICE_PARTITIONS) break;
+      if (more.length > max) break;
       found = more;
       next++;
     }

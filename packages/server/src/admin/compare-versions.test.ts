@@ -140,7 +140,7 @@ it("the answer of a comparison in a case is sealed under the audit secret of its
   const { secret_id } = system.orders.open(order_id, "result", order.result) as { readonly secret_id: string };
   const { rows: secrets } = await owner.query("select subject from audit_secret where secret_id = $1", [secret_id]);
   expect(secrets).toEqual([{ subject: system.audit.subjectOf("customer-1") }]);
-  const destroyed = { findRecent: async () => undefined } as unknown as typeof system.secrets;
+  const destroyed = { findDurable: async () => undefined } as unknown as typeof system.secrets;
   const ports = { ...portsOf(system, system), keys: async () => ({ ...system, secrets: destroyed }) };
   expect(await resultOf(ports, order)).toMatchObject({ problem: { status: 410, code: "keys-destroyed" } });
 });

@@ -56,7 +56,7 @@ export async function openDetail(
   { entryId, secretId, sealed }: Pick<AuditRecord, "entryId" | "secretId" | "sealed">,
 ): Promise<PersonalDetail | undefined> {
   if (secretId === undefined || !sealed || sealed.length < HEAD_BYTES + TAG_BYTES) return undefined;
-  const secret = await secrets.findRecent(auditSecretName(secretId));
+  const secret = await secrets.findDurable(auditSecretName(secretId));
   if (!secret) return undefined;
   const nonce = sealed.subarray(VERSION.length, HEAD_BYTES);
   const decipher = createDecipheriv(CIPHER, keyOf(secret), nonce, { authTagLength: TAG_BYTES });
@@ -94,7 +94,7 @@ async function currentSecret(
   subject: Buffer | undefined,
 ): Promise<{ readonly secretId: string; readonly secret: Buffer }> {
   const [row] = (await query(executor, FIND_SECRET, [subject ?? null])).rows;
-  const found = row && (await secrets.findRecent(auditSecretName(row.secret_id)));
+  const found = row && (await secrets.findDurable(auditSecretName(row.secret_id)));
   if (row && found) return { secretId: row.secret_id, secret: found };
   const secretId = randomUUID();
   const secret = await secrets.findOrCreate(auditSecretName(secretId));

@@ -69,6 +69,20 @@ describe("a secret", () => {
     expect(await new Secrets({ ...store, findMissing }, keysOf(KEY)).findLost(["a"])).toEqual([]);
   });
 
+  it("is found without a sync if it is durable, and read once until recent secrets are forgotten", async () => {
+    const { store } = memory();
+    const secret = await new Secrets(store, keysOf(KEY)).findOrCreate("a");
+    const readToOpen = vi.fn<KeyStore["readToOpen"]>((ids) => store.readToOpen(ids));
+    const read: KeyStore["read"] = () => Promise.reject(new Error("syncs"));
+    const secrets = new Secrets({ ...store, read, readToOpen }, keysOf(KEY));
+    expect(await secrets.findDurable("a")).toEqual(secret);
+    expect(await secrets.findDurable("a")).toEqual(secret);
+    expect(readToOpen).toHaveBeenCalledTimes(1);
+    secrets.forgetRecent();
+    await store.discard(secretId("a"));
+    expect(await secrets.findDurable("a")).toBeUndefined();
+  });
+
   it("is read again after a failure", async () => {
     const { store } = memory();
     let away = true;

@@ -88,10 +88,22 @@ export class Secrets {
    * is searched for each time.
    */
   findRecent(name: string): Promise<Buffer | undefined> {
+    return this.#findRecent(name, () => this.find(name));
+  }
+
+  /**
+   * Finds a secret as `findRecent` does, for a caller that has its name from a row that was committed after the secret
+   * was durable. It does not wait until the key store has synced the secret.
+   */
+  findDurable(name: string): Promise<Buffer | undefined> {
+    return this.#findRecent(name, async () => (await this.findToOpen([name])).get(name));
+  }
+
+  #findRecent(name: string, read: () => Promise<Buffer | undefined>): Promise<Buffer | undefined> {
     this.#remember(name);
     const recent = this.#recent.get(name);
     if (recent) return recent;
-    const reading = this.find(name);
+    const reading = read();
     const forget = (): void => {
       if (this.#recent.get(name) === reading) this.#recent.delete(name);
     };

@@ -35,6 +35,8 @@ const SESSION_SETTINGS = [
   // guard(drop): sessions see what was committed before
   // fails: e2e/retention/expiry.test.ts › with any settings of the database
   "default_transaction_isolation=read\\ committed",
+  // No check constraint excludes a table. Reading the constraints of each partition takes an eighth of a list's time.
+  "constraint_exclusion=off",
 ]
   .map((setting) => `-c ${setting}`)
   .join(" ");

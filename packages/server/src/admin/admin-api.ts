@@ -128,7 +128,7 @@ function addRoute(
       const input = { ...(request.params as object), ...(request.query as object), ...(request.body as object) };
       const order = { ports, id, caller: call.caller, input, reply, onError };
       if (isOrder(route)) return answerOrder(order);
-      if (route.appliedBy === "worker" && !ports.works) return answerLines(order);
+      if (route.appliedBy === "worker" && !ports.usesOwnerLogin) return answerLines(order);
       const {
         answer,
         audit,

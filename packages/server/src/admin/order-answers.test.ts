@@ -91,7 +91,7 @@ describe("a call whose order was given", () => {
       isAway ? Promise.reject(new Error("timeout exceeded when trying to connect")) : system.pool.query(...values);
     const pool = Object.assign(Object.create(system.pool) as typeof system.pool, { query });
     const api = await createAdminApi({
-      ports: { ...ports(), pool, works: false, wakeWorker: () => (isAway = true) },
+      ports: { ...ports(), pool, usesOwnerLogin: false, wakeWorker: () => (isAway = true) },
       document: "{}",
       isClearAllowed: true,
       onError: (error) => void errors.push(error),

@@ -23,7 +23,7 @@ import { tryLockSessionNamed } from "../postgres/advisory-locks.ts";
 import { inTransaction, inTransactionOn, withClient, withoutStatementTimeout } from "../postgres/database.ts";
 import type { Connection, Transaction } from "../postgres/executor.ts";
 import { LOCKS } from "../postgres/locks.ts";
-import { changed, expired, type OrderResult, sealResult } from "./operations/admin-orders.ts";
+import { orderChanged, orderExpired, type OrderResult, sealResult } from "./operations/admin-orders.ts";
 import type { Operation } from "./operations/operation.ts";
 import { OPERATIONS } from "./operations/operations.ts";
 import { sendLines } from "./operations/order-lines.ts";
@@ -205,10 +205,11 @@ export class OrderWorker {
     const { orders } = this.#system;
     // guard(false): an order that was changed in the database is not applied
     // fails: packages/server/src/admin/order-checks.test.ts › that was changed
-    if (!orders.isSigned(order, order.input, order.mac)) return this.#refuse("changed", changed());
+    if (!orders.isSigned(order, order.input, order.mac)) return this.#refuse("changed", orderChanged());
     // guard(false): that an order was checked is what a worker has signed
     // fails: packages/server/src/admin/order-checks.test.ts › that a login of the database marked as checked
-    if (order.check && !orders.isCheckSigned(order.orderId, order.check)) return this.#refuse("changed", changed());
+    if (order.check && !orders.isCheckSigned(order.orderId, order.check))
+      return this.#refuse("changed", orderChanged());
     const sealed = this.#inputOf(order);
     // guard(true): an order that no worker has checked is checked, also when a worker had started it
     // fails: packages/server/src/admin/order-worker.test.ts › before it was checked
@@ -290,7 +291,7 @@ export class OrderWorker {
     const { route, person, roles, requestedAt, expiresAt } = order;
     // guard(false): an order of an hour ago is not started
     // fails: packages/server/src/admin/order-checks.test.ts › an hour ago
-    if (Date.parse(expiresAt) <= this.#system.clock.now()) return expired();
+    if (Date.parse(expiresAt) <= this.#system.clock.now()) return orderExpired();
     if (!isRouteId(route)) return refused("This worker does not know its operation: update the worker.");
     const holder = await this.#holderOf(order);
     // guard(false): an order needs a credential that is active
@@ -399,8 +400,8 @@ function interrupted(order: TakenOrder, input: object): OperatorError | undefine
   );
 }
 
-const isRepeatable = ({ route }: TakenOrder, { dry_run: isTried = false }: { readonly dry_run?: boolean }): boolean =>
-  isTried || (isRouteId(route) && routeOf(route).isRepeatable === true);
+const isRepeatable = ({ route }: TakenOrder, { dry_run: isDryRun = false }: { readonly dry_run?: boolean }): boolean =>
+  isDryRun || (isRouteId(route) && routeOf(route).isRepeatable === true);
 
 const isStream = ({ route }: TakenOrder): boolean => isRouteId(route) && isLines(routeOf(route).answer);
 

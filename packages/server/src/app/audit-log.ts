@@ -1,7 +1,7 @@
 /** The audit log of an installation: its key, and the places that keep its checkpoints. */
 import { checkpointLog } from "../audit/checkpoint-log.ts";
 import type { Agent } from "../audit/audit.ts";
-import { openEpochCheckpoint } from "../audit/log/epoch.ts";
+import { verifyEpochCheckpoint } from "../audit/log/epoch.ts";
 import { type Pruned, pruneLog } from "../audit/prune.ts";
 import { OperatorError } from "../errors/operator-error.ts";
 import type { CheckpointSink } from "../audit/checkpoint-sink.ts";
@@ -82,7 +82,7 @@ export async function pruneNow(installation: Installation, agent: Agent): Promis
   return withClient(database, async (client) => {
     await lockSession(client, LOCKS.auditLog);
     const notes = await Promise.all(sinks.map((sink) => sink.readCheckpoint()));
-    const kept = notes.map((note) => (note === undefined ? undefined : openEpochCheckpoint(note, publicKey)));
+    const kept = notes.map((note) => (note === undefined ? undefined : verifyEpochCheckpoint(note, publicKey)));
     return inOwnerTransaction(administration, (owner) => pruneLog(owner, audit, { agent, retentionMs, kept }));
   });
 }

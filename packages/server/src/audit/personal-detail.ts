@@ -15,7 +15,7 @@ export interface PersonalDetail {
 
 export type SealedDetail = Required<Pick<AuditRecord, "secretId" | "sealed">>;
 
-interface Sealed {
+interface DetailOwner {
   readonly entryId: string;
   /** The keyed MAC of the account. Without it, the installation's secret is used. */
   readonly subject: Buffer | undefined;
@@ -39,7 +39,7 @@ const keyOf = (secret: Buffer): ReturnType<typeof deriveKey> => deriveKey(secret
 export async function sealDetail(
   executor: Executor,
   secrets: Secrets,
-  { entryId, subject }: Sealed,
+  { entryId, subject }: DetailOwner,
   personal: PersonalDetail,
 ): Promise<SealedDetail | undefined> {
   if (personal.reason === undefined && personal.detail === undefined) return undefined;

@@ -8,7 +8,7 @@ import { AuditSigner } from "./audit-signer.ts";
 import { writeAudit } from "./audit.ts";
 import type { CheckpointSink } from "./checkpoint-sink.ts";
 import { formatLogKey, type LogKey, parseLogKey } from "./log/checkpoint.ts";
-import { openEpochCheckpoint } from "./log/epoch.ts";
+import { verifyEpochCheckpoint } from "./log/epoch.ts";
 import { logKeyOf } from "./log/log.fixture.ts";
 import { SURFACES } from "./log/record.ts";
 import { readLog } from "./log-table.ts";
@@ -50,7 +50,7 @@ const prune = (days: number, note = kept): Promise<Pruned | undefined> =>
     pruneLog(owner, signer(), {
       agent: AGENT,
       retentionMs: days * DAY_MS,
-      kept: [note === undefined ? undefined : openEpochCheckpoint(note, publicKey)],
+      kept: [note === undefined ? undefined : verifyEpochCheckpoint(note, publicKey)],
     }),
   );
 

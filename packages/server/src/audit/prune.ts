@@ -10,7 +10,7 @@ import type { EpochCheckpoint } from "./log/epoch.ts";
 import { PRUNE_OPERATION } from "./log/epoch.ts";
 import { readReviewsBefore } from "./review-table.ts";
 
-export interface PruneOrder {
+export interface PruneOptions {
   readonly agent: Agent;
   readonly retentionMs: number;
   /** The latest checkpoint of each sink, or `undefined` for a sink that has none. */
@@ -56,7 +56,7 @@ const DELETE_CHECKPOINTS = sql("delete from audit_checkpoint where (epoch, size)
 export async function pruneLog(
   owner: OwnerTransaction,
   signer: AuditSigner,
-  { agent, retentionMs, kept }: PruneOrder,
+  { agent, retentionMs, kept }: PruneOptions,
 ): Promise<Pruned | undefined> {
   const [boundary] = (await query(owner, FIND_BOUNDARY, [`${retentionMs} milliseconds`])).rows;
   if (!boundary) return undefined;

@@ -24,8 +24,8 @@ import {
   type EpochCheckpoint,
   epochReferences,
   FIRST_EPOCH,
-  openEpochCheckpoint,
   originOfEpoch,
+  verifyEpochCheckpoint,
 } from "./log/epoch.ts";
 import { CompactRange, leafHash } from "./log/merkle.ts";
 import { openReview, type ReviewOrder } from "./reviews.ts";
@@ -164,7 +164,7 @@ const askSinkForNote = (sink: CheckpointSink): Promise<SinkAnswer> =>
   );
 
 function openKeptNote({ publicKey }: SequencerPorts, { name }: CheckpointSink, note: string): EpochCheckpoint {
-  const checkpoint = openEpochCheckpoint(note, publicKey);
+  const checkpoint = verifyEpochCheckpoint(note, publicKey);
   if (!checkpoint) throw logBroken(`the checkpoint in ${name} is not of this log`);
   return checkpoint;
 }
@@ -220,8 +220,8 @@ async function requireExtension(
   // The first entry of an epoch names the latest checkpoint that sinks had of the previous epoch.
   const sorted = kept.filter((one) => one.epoch === epoch && one.size > 0).toSorted(compareCheckpoints);
   const [first] = sorted;
-  const insertEpochStart = first ? await findCheckpoint(transaction, epoch, first.size) : last;
-  const tree = new CompactRange(insertEpochStart?.size, insertEpochStart?.roots);
+  const start = first ? await findCheckpoint(transaction, epoch, first.size) : last;
+  const tree = new CompactRange(start?.size, start?.roots);
   for (const { size: at, root } of sorted) {
     for await (const hash of listHashes(transaction, epoch, tree.size, at)) tree.append(hash);
     // guard(true): a checkpoint extends the one that is kept outside

@@ -1,7 +1,7 @@
 /** The states of sinks, for a person who verifies the log. */
 import type { CheckpointSink } from "./checkpoint-sink.ts";
 import type { LogKey } from "./log/checkpoint.ts";
-import { type EpochCheckpoint, openEpochCheckpoint } from "./log/epoch.ts";
+import { type EpochCheckpoint, verifyEpochCheckpoint } from "./log/epoch.ts";
 
 export interface SinkState {
   readonly name: string;
@@ -29,7 +29,9 @@ export const askSink = (sink: CheckpointSink): Promise<AskedSink> =>
 
 /** @param latest the latest checkpoint of the database, which must be read after the sink. */
 export function stateOfSink({ name, isAway, note }: AskedSink, key: LogKey, latest: string | undefined): SinkState {
-  const [kept, last] = [note, latest].map((text) => (text === undefined ? undefined : openEpochCheckpoint(text, key)));
+  const [kept, last] = [note, latest].map((text) =>
+    text === undefined ? undefined : verifyEpochCheckpoint(text, key),
+  );
   const size = kept?.size ?? 0;
   if (isAway) return { name, state: "away", size };
   if (note === latest) return { name, state: "current", size };

@@ -231,7 +231,7 @@ const COUNT_OPENED = sql("update access_case set events_opened = events_opened +
 ]);
 
 /** Adds events that were opened together with the case to its count. */
-export async function countOpenedEvents(executor: Executor, caseId: string, events: number): Promise<void> {
+export async function addOpenedEvents(executor: Executor, caseId: string, events: number): Promise<void> {
   await query(executor, COUNT_OPENED, [caseId, events]);
 }
 

@@ -20,7 +20,7 @@ import {
   readLog,
 } from "../audit/log-table.ts";
 import { formatLogKey, type LogKey, parseLogKey } from "../audit/log/checkpoint.ts";
-import { openEpochCheckpoint } from "../audit/log/epoch.ts";
+import { verifyEpochCheckpoint } from "../audit/log/epoch.ts";
 import { formatHeader, formatItem, parseHeader, parseItem } from "../audit/log/export-file.ts";
 import { hashRanges, inclusionRanges } from "../audit/log/merkle.ts";
 import { SURFACES } from "../audit/log/record.ts";
@@ -56,7 +56,7 @@ function withTimeStamps(result: Verification, kept: readonly StampedCheckpoint[]
     "problem" in stamp ? [{ kind: "invalid", what: `The time stamp ${name} is refused: ${stamp.problem}.` }] : [],
   );
   const last = kept.at(-1);
-  const checkpoint = last && openEpochCheckpoint(last.note, key);
+  const checkpoint = last && verifyEpochCheckpoint(last.note, key);
   const stamped = checkpoint && "at" in last.stamp && { ...checkpoint, at: last.stamp.at };
   return {
     ...result,
@@ -260,7 +260,7 @@ function proofCommand(context: Context): Command {
         return inSnapshot(connection.database, async (snapshot) => {
           const found = await findLeaf(snapshot, entryId);
           const last = found && (await lastOfEpoch(snapshot, found.epoch));
-          const checkpoint = last && openEpochCheckpoint(last.note, key);
+          const checkpoint = last && verifyEpochCheckpoint(last.note, key);
           if (!found || !checkpoint) {
             throw new OperatorError("not-found", `No checkpoint has an entry ${entryId}.`);
           }

@@ -125,8 +125,8 @@ function liftCommand(context: Context): Command {
     .addHelpText("after", example('drs hold lift 5f0c2b9e-… --reason "dispute 4711 is closed"'))
     .action(async (holdId: string, { reason, dryRun = false, yes, json = false }: LiftOptions) => {
       await withCalls(context, "change", async (call) => {
-        const lift = async (isTried: boolean): Promise<number> =>
-          (await call("liftHold", { hold_id: holdId, reason, dry_run: isTried })).events_released;
+        const lift = async (isDryRun: boolean): Promise<number> =>
+          (await call("liftHold", { hold_id: holdId, reason, dry_run: isDryRun })).events_released;
         const would = await lift(true);
         const what = `Released at once: ${plural(would, "event")} that only this hold still kept.`;
         if (!dryRun && would > 0) await confirm(context, { what, yes });

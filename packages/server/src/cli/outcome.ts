@@ -43,8 +43,8 @@ export function outcomeCommand(context: Context): Command {
       return withCalls(context, "read", (call) =>
         printPages(
           context,
-          async (of) => {
-            const { outcomes, next } = await call("listOutcomes", { ...filter, ...of });
+          async (position) => {
+            const { outcomes, next } = await call("listOutcomes", { ...filter, ...position });
             return { rows: outcomes, next };
           },
           page,

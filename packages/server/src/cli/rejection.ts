@@ -37,8 +37,8 @@ export function rejectionCommand(context: Context): Command {
       return withCalls(context, "read", (call) =>
         printPages(
           context,
-          async (of) => {
-            const { rejections, next } = await call("listRejections", { ...filter, ...of });
+          async (position) => {
+            const { rejections, next } = await call("listRejections", { ...filter, ...position });
             return { rows: rejections, next };
           },
           page,

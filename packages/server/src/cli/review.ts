@@ -5,7 +5,7 @@ import { type Context, print, printJson, printRows } from "./context.ts";
 import { example, uuid } from "./options.ts";
 import { reasonReader } from "./reason.ts";
 
-interface OrderOptions {
+interface ReasonOptions {
   readonly reason: string;
   readonly json?: boolean;
 }
@@ -37,7 +37,7 @@ function openCommand(context: Context): Command {
     .requiredOption("--reason <text>", "why", reasonReader(context))
     .option("--json", "print one JSON object")
     .addHelpText("after", example('drs review open 019a…-… --reason "no case behind this read"'))
-    .action(async (entryId: string, { reason, json = false }: OrderOptions) => {
+    .action(async (entryId: string, { reason, json = false }: ReasonOptions) => {
       const { review_id } = await call(context, "openReview", { entry_id: entryId, reason });
       if (json) printJson(context, { review_id });
       else print(context, `Review ${review_id} is open.`);
@@ -51,7 +51,7 @@ function closeCommand(context: Context): Command {
     .requiredOption("--reason <text>", "the result", reasonReader(context))
     .option("--json", "print one JSON object")
     .addHelpText("after", example('drs review close 5f0c2b9e-… --reason "the read was justified"'))
-    .action(async (review_id: string, { reason, json = false }: OrderOptions) => {
+    .action(async (review_id: string, { reason, json = false }: ReasonOptions) => {
       await call(context, "closeReview", { review_id, reason });
       if (json) printJson(context, { review_id });
       else print(context, `Review ${review_id} is closed.`);

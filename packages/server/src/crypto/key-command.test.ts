@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../../../e2e/support/database.ts";
 import { until } from "../../../../e2e/support/embedded.ts";
 import { hasStarted, isRunning, wasStarted } from "../../../../e2e/support/pid-file.ts";
-import type { SourceDeadline } from "./held-keys.ts";
+import type { SourceDeadline } from "./cached-keys.ts";
 import { keysOfCommand } from "./key-command.ts";
 
 const KEY = randomBytes(32);

@@ -7,7 +7,7 @@ import { type Environment, isOwnVariable } from "../config/config.ts";
 import { withDeadline } from "../dependencies/deadline.ts";
 import { OperatorError } from "../errors/operator-error.ts";
 import { Unavailable } from "../ports.ts";
-import type { SourceDeadline } from "./held-keys.ts";
+import type { SourceDeadline } from "./cached-keys.ts";
 import { keysOfText } from "./keys-of-text.ts";
 
 export const COMMAND_NAME = "the command in DRS_KEY_ENCRYPTION_KEY_COMMAND";

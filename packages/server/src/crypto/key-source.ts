@@ -3,7 +3,7 @@ import type { Config, Environment } from "../config/config.ts";
 import type { Dependencies } from "../dependencies/dependencies.ts";
 import type { Bounded } from "../dependencies/file-calls.ts";
 import { boundedKeySource } from "./bounded-key-store.ts";
-import { holdKeys } from "./held-keys.ts";
+import { cacheKeys } from "./cached-keys.ts";
 import { COMMAND_NAME, keysOfCommand } from "./key-command.ts";
 import type { KeySource } from "./key-encryption.ts";
 import { openLocalKeySource } from "./key-encryption-key.ts";
@@ -29,11 +29,11 @@ export async function openKeySource(options: KeySourceOptions): Promise<KeySourc
   const { encryptionKeyCommand: command } = config.keys;
   if (command) {
     const load = (): Promise<readonly Buffer[]> => keysOfCommand(command, environment, deadline);
-    return holdKeys(load, { description: COMMAND_NAME, advice: COMMAND_ADVICE });
+    return cacheKeys(load, { description: COMMAND_NAME, advice: COMMAND_ADVICE });
   }
   const vault = vaultOf(config.keys);
   if (vault) {
-    return holdKeys(() => keysOfVault(vault, installation, deadline), {
+    return cacheKeys(() => keysOfVault(vault, installation, deadline), {
       description: `${vault.wrappedKeyFile}, unwrapped by Vault's Transit key ${vaultKey(vault)}`,
       advice: vaultAdvice(vault, installation),
     });

@@ -3,7 +3,7 @@ import { createHmac, createPrivateKey } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
-import { formatLogKey, openCheckpoint, parseLogKey, signCheckpoint } from "../audit/log/checkpoint.ts";
+import { formatLogKey, parseLogKey, signCheckpoint, verifyCheckpoint } from "../audit/log/checkpoint.ts";
 import { leafHash } from "../audit/log/merkle.ts";
 import { type AuditRecord, decodeRecord, encodeRecord, macOf, type Surface } from "../audit/log/record.ts";
 import { surfaceKeys } from "../audit/log/surfaces.ts";
@@ -214,7 +214,7 @@ test("the form of a checkpoint of the audit log, and of its key, does not change
   expect(signCheckpoint(content, key)).toBe(checkpoint);
   expect(formatLogKey(content.origin, key)).toBe(checkpoint_key);
   const publicKey = parseLogKey(checkpoint_key);
-  expect(publicKey && openCheckpoint(checkpoint, publicKey)).toEqual(content);
+  expect(publicKey && verifyCheckpoint(checkpoint, publicKey)).toEqual(content);
 });
 
 test("the stored form of a part of an order's answer does not change", () => {

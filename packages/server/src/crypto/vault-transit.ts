@@ -9,7 +9,7 @@ import { withDeadline } from "../dependencies/deadline.ts";
 import { OperatorError } from "../errors/operator-error.ts";
 import { Unavailable } from "../ports.ts";
 import { key256 } from "../config/values.ts";
-import type { SourceDeadline } from "./held-keys.ts";
+import type { SourceDeadline } from "./cached-keys.ts";
 
 export interface VaultOptions {
   readonly url: string;

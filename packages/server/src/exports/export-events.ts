@@ -4,7 +4,7 @@ import type { EventExportManifest } from "@device-risk-signals/admin-api";
 import type pg from "pg";
 import type { AuditSigner } from "../audit/audit-signer.ts";
 import { writeAudit } from "../audit/audit.ts";
-import { type CaseRow, countOpenedEvents, findOpenCase, isCovered } from "../cases/cases.ts";
+import { addOpenedEvents, type CaseRow, findOpenCase, isCovered } from "../cases/cases.ts";
 import { openIfReadable } from "../crypto/open-if-readable.ts";
 import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
 import { OperatorError } from "../errors/operator-error.ts";
@@ -220,7 +220,7 @@ async function release(
     // guard(false): an export ends with its case
     // fails: packages/server/src/exports/run-export.test.ts › ends with its case
     if (!(await findOpenCase(transaction, clock, of.case_id, of.opened_by))) throw caseEnded();
-    await countOpenedEvents(transaction, of.case_id, page.length);
+    await addOpenedEvents(transaction, of.case_id, page.length);
     for (const [account, events] of Map.groupBy(page, (event) => event.account)) {
       await writeAudit(transaction, audit, { ...entry, account, eventIds: events.map(({ event_id }) => event_id) });
     }

@@ -21,7 +21,7 @@ export const exportAccount: Operation<"exportAccount"> = async ({ ports, caller,
   const reason = reasonOf(input.reason, config);
   const { audit, secrets, sealer, featureSealer, pseudonymizer, database } = await requireReplayedJournal(ports);
   await requireRequest(pool, caller, input);
-  await requireHeld(pool, pseudonymizer, account);
+  await requireStoredData(pool, pseudonymizer, account);
   const export_id = randomUUID();
   const entry = { ...agentOf(caller), operation: "account.export", outcome: "done", account, reason };
   const references = { export_id, ...(request_id !== undefined && { request_id }) };
@@ -54,7 +54,7 @@ async function requireRequest(
   }
 }
 
-async function requireHeld(executor: Executor, pseudonymizer: Pseudonymizer, account: string): Promise<void> {
+async function requireStoredData(executor: Executor, pseudonymizer: Pseudonymizer, account: string): Promise<void> {
   const known = await findAccountKnowledge(executor, pseudonymizer, account);
   if (known === "held") return;
   const but = known === "requested" ? " but its requests (drs request list)" : "";

@@ -97,13 +97,13 @@ export async function sealResult(
 /** An answer with a secret is deleted here: it is shown once. */
 export async function resultOf({ keys, pool, clock }: AdminPorts, row: OrderWithResult): Promise<OrderResult> {
   const { order_id: id, state, result } = row;
-  if (state === "expired") return problemOf(expired());
+  if (state === "expired") return problemOf(orderExpired());
   const isTaken = state === "done" && isShownOnce(row);
   const found = isTaken ? await takeResult(pool, clock, id) : result;
   if (!found) return isTaken ? problemOf(shownBefore()) : {};
   const { orders, secrets } = await keys();
   const opened = orders.open(id, "result", found) as OrderResult | SealedResult | undefined;
-  if (!opened) return problemOf(changed());
+  if (!opened) return problemOf(orderChanged());
   if (!("sealed" in opened)) return opened;
   const sealed = Buffer.from(opened.sealed, "base64");
   const personal = await openDetail(secrets, { entryId: id, secretId: opened.secret_id, sealed });
@@ -125,10 +125,10 @@ const erased = (secretId: string): OperatorError =>
     detail: { secrets: [auditSecretName(secretId)] },
   });
 
-export const expired = (): OperatorError =>
+export const orderExpired = (): OperatorError =>
   new OperatorError("order-refused", "No worker began the order within an hour. See that one runs, and give it again.");
 
-export const changed = (): OperatorError =>
+export const orderChanged = (): OperatorError =>
   new OperatorError("order-changed", "The order was changed in the database after it had been given: see drs doctor.");
 
 /**

@@ -26,7 +26,7 @@ export const issueAdminToken: Operation<"issueAdminToken"> = async (call) => {
   const { ttl_ms } = input;
   // guard(drop): the people behind a token are its person and the one who obtained it, and no chain of others
   // fails: packages/server/src/admin/cases.test.ts › obtains no further token
-  requireFirst(caller);
+  requireOwnToken(caller);
   const person = writtenOf("body/person", input.person);
   const roles = [...new Set(input.roles)];
   const { audit } = await ports.keys();
@@ -51,7 +51,7 @@ export const issueAdminToken: Operation<"issueAdminToken"> = async (call) => {
 };
 
 /** @throws AdminError permission-missing */
-function requireFirst({ actor }: Caller): void {
+function requireOwnToken({ actor }: Caller): void {
   if (personsOfActor(actor).length === 1) return;
   throw new AdminError("permission-missing", {
     detail: "A token that another person obtained obtains no further token: that person asks for it.",

@@ -1,6 +1,6 @@
 import { scopeOf } from "@device-risk-signals/admin-api";
 import type { Bundle } from "@device-risk-signals/features";
-import { type CaseRow, countOpenedEvents, findOpenCase } from "../../cases/cases.ts";
+import { addOpenedEvents, type CaseRow, findOpenCase } from "../../cases/cases.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
 import { compareVersions } from "../../features/compare-versions.ts";
 import { suppressSmall } from "../../features/confusion.ts";
@@ -41,7 +41,7 @@ export const compareFeatures: Operation<"compareFeatures"> = async (call) => {
   const counts = await withOwner(ports.administration, (executor) =>
     compareVersions({ executor, sealer, policyVersion, onProgress }, [one, other], filter),
   );
-  if (opened) await countOpenedEvents(ports.pool, opened.case_id, counts.events + counts.undecided);
+  if (opened) await addOpenedEvents(ports.pool, opened.case_id, counts.events + counts.undecided);
   const isExact = opened !== undefined;
   // guard(true): small numbers are shown with a case only
   // fails: packages/server/src/admin/compare-versions.test.ts › small numbers

@@ -8,7 +8,7 @@ interface CountRow {
 }
 
 /** @returns `null` for no row. */
-export function tokenOf<Row extends CountRow>(
+export function cursorAfter<Row extends CountRow>(
   row: Row | undefined,
   names: readonly (keyof Row & string)[],
 ): string | null {
@@ -17,7 +17,7 @@ export function tokenOf<Row extends CountRow>(
 }
 
 /** The row that a token identifies. @throws AdminError request-invalid */
-export function rowOfToken<Row extends CountRow>(token: string, names: readonly (keyof Row & string)[]): Row {
+export function rowOfCursor<Row extends CountRow>(token: string, names: readonly (keyof Row & string)[]): Row {
   const values = valuesOf(token);
   const [hour, ...others] = values ?? [];
   if (typeof hour !== "string" || Number.isNaN(Date.parse(hour)) || others.length !== names.length) {

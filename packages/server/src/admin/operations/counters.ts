@@ -6,7 +6,7 @@ import {
   type RejectionRow,
   type TimeRange,
 } from "../../counters/list-counts.ts";
-import { rowOfToken, tokenOf } from "./count-cursor.ts";
+import { cursorAfter, rowOfCursor } from "./count-cursor.ts";
 import type { Operation } from "./operation.ts";
 
 const LIMIT = 50;
@@ -20,10 +20,10 @@ export const listOutcomes: Operation<"listOutcomes"> = async ({ ports, input }) 
     ...(sdkVersion !== undefined && { sdkVersion }),
   };
   const names = ["platform", "sdk_version", "os_major", "probe", "state", "reason"] as const;
-  const page = { limit, ...(after !== undefined && { after: rowOfToken<OutcomeRow>(after, names) }) };
+  const page = { limit, ...(after !== undefined && { after: rowOfCursor<OutcomeRow>(after, names) }) };
   const rows = await queryOutcomes(ports.pool, filter, page);
   return {
-    answer: { outcomes: [...rows], next: rows.length === limit ? tokenOf(rows.at(-1), names) : null },
+    answer: { outcomes: [...rows], next: rows.length === limit ? cursorAfter(rows.at(-1), names) : null },
     audit: { detail: { count: rows.length } },
   };
 };
@@ -36,10 +36,10 @@ export const listRejections: Operation<"listRejections"> = async ({ ports, input
     ...(sdkVersion !== undefined && { sdkVersion }),
   };
   const names = ["problem", "violation", "place", "sdk_version"] as const;
-  const page = { limit, ...(after !== undefined && { after: rowOfToken<RejectionRow>(after, names) }) };
+  const page = { limit, ...(after !== undefined && { after: rowOfCursor<RejectionRow>(after, names) }) };
   const rows = await queryRejections(ports.pool, filter, page);
   return {
-    answer: { rejections: [...rows], next: rows.length === limit ? tokenOf(rows.at(-1), names) : null },
+    answer: { rejections: [...rows], next: rows.length === limit ? cursorAfter(rows.at(-1), names) : null },
     audit: { detail: { count: rows.length } },
   };
 };

@@ -30,7 +30,7 @@ import { findPurposeCode, readPurposeIds } from "../../policy/policy-table.ts";
 import { inOwnerTransaction } from "../../postgres/database.ts";
 import type { Executor } from "../../postgres/executor.ts";
 import { approveEvents } from "./approvals.ts";
-import { invalid, reasonOf, tried } from "./input.ts";
+import { auditedDryRun, invalid, reasonOf } from "./input.ts";
 import type { Operation, OperationResult } from "./operation.ts";
 import type { AdminPorts } from "./ports.ts";
 
@@ -59,7 +59,7 @@ export const runErasure: Operation<"runErasure"> = async ({ ports, caller, input
     throw invalid("body/refuse_later", "needs account and excludes purpose");
   }
   const subject = await subjectOf(ports.pool, input);
-  if (input.dry_run) return { answer: await previewErasure(ports, subject, input), ...tried() };
+  if (input.dry_run) return { answer: await previewErasure(ports, subject, input), ...auditedDryRun() };
   const { orderId: erasureId } = caller;
   // guard(false): an erasure that was started is finished, and erases nothing that was stored since
   // fails: e2e/operations/orders.test.ts › an erasure
@@ -156,7 +156,7 @@ async function auditRead(
   await writeAudit(pool, audit, { ...agentOf(caller), operation: "erase.run", outcome: "done", detail });
 }
 
-interface Order {
+interface PlannedErasure {
   readonly subject: ErasureSubject;
   readonly mac: Buffer;
   readonly plan: ErasurePlan;
@@ -171,7 +171,7 @@ interface Order {
 async function beginAndFinish(
   ports: AdminPorts,
   caller: Caller,
-  { subject, mac, plan, isKnown, compared, installation }: Order,
+  { subject, mac, plan, isKnown, compared, installation }: PlannedErasure,
   { reason, refuse_later: refuseLater = false }: Input<"runErasure">,
 ): Promise<number | undefined> {
   const { pool, administration } = ports;
@@ -222,7 +222,7 @@ export const acceptJournalLoss: Operation<"acceptJournalLoss"> = async ({ ports,
   const answer = { entry: sequence };
   if (input.dry_run) {
     await requireLoss(journal, await known(ports.pool), sequence);
-    return { answer, ...tried({ detail: answer }) };
+    return { answer, ...auditedDryRun({ detail: answer }) };
   }
   const statement = { sequence, ...agentOf(caller), reason };
   await inOwnerTransaction(ports.administration, async (owner) =>

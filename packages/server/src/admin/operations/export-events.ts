@@ -22,15 +22,15 @@ export const exportEvents: Operation<"exportEvents"> = async (call) => {
   const selection = selectionOf(input, ports.clock.now());
   // The login of a worker reads the payloads of many events at once.
   const { pool, audit, sealer, pseudonymizer } = await requireReplayedJournal(ports);
-  const of = await requireCase(call);
-  const counts = await countSelected(ports.pool, selection, of);
+  const opened = await requireCase(call);
+  const counts = await countSelected(ports.pool, selection, opened);
   const detail = { ...selectedBy(input), ...counts };
   const { account } = input;
   if (counts.events === 0) {
     await auditNotFound(call, "exportEvents", { detail, ...(account !== undefined && { account }) });
     throw new OperatorError("not-found", "No event is selected that may be exported.");
   }
-  const approval = await approvalOf(call, of, { recipient, counts, pseudonymizer });
+  const approval = await approvalOf(call, opened, { recipient, counts, pseudonymizer });
   const onProgress = (events: number): void => ports.report(plural(events, "event"));
   const { administration, clock } = ports;
   const parts = await runEventExport(
@@ -39,7 +39,7 @@ export const exportEvents: Operation<"exportEvents"> = async (call) => {
       selection,
       detail,
       account,
-      case: of,
+      case: opened,
       recipient,
       expiresOn: input.expires_on,
       agent: { ...agentOf(caller), ...(approval && { approvalId: approval.id }) },

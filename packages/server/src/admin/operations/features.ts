@@ -4,7 +4,7 @@ import type { Bundle } from "@device-risk-signals/features";
 import type { ProposedBundle } from "@device-risk-signals/features/archived";
 import { requireRecovered } from "../../app/recover.ts";
 import { personsOfActor } from "../../audit/actor-persons.ts";
-import { type CaseRow, countOpenedEvents, findOpenCase, isCovered } from "../../cases/cases.ts";
+import { addOpenedEvents, type CaseRow, findOpenCase, isCovered } from "../../cases/cases.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
 import {
   type Adoption,
@@ -30,7 +30,7 @@ import { findPurposeCode, readPolicyVersion, readPurposeIds } from "../../policy
 import { inOwnerTransaction, withOwner } from "../../postgres/database.ts";
 import { type Approval, requireApproval } from "./approvals.ts";
 import { auditBegun, auditNotFound, auditRevealed } from "./audit-around.ts";
-import { invalid, reasonOf, tried } from "./input.ts";
+import { auditedDryRun, invalid, reasonOf } from "./input.ts";
 import type { Operation, OperationCall } from "./operation.ts";
 import { type AdminPorts, requireReplayedJournal } from "./ports.ts";
 import { AdminError } from "./problem.ts";
@@ -49,7 +49,7 @@ export const proposeFeatures: Operation<"proposeFeatures"> = async (call) => {
   await auditReading(call, "proposeFeatures", bundles);
   const evidence = await evidenceOf(ports, bundles);
   if (!installation) {
-    return { answer: { proposed: [], evidence: shownEvidence(evidence), dry_run: true }, ...tried() };
+    return { answer: { proposed: [], evidence: shownEvidence(evidence), dry_run: true }, ...auditedDryRun() };
   }
   const { audit } = installation;
   const proposed = await inOwnerTransaction(ports.administration, (owner) =>
@@ -74,7 +74,7 @@ export const recordEquivalence: Operation<"recordEquivalence"> = async (call) =>
   );
   const { programs, unreadable } = evidence;
   const answer = { programs: [...programs], unreadable, dry_run: input.dry_run ?? false };
-  if (answer.dry_run) return { answer, ...tried() };
+  if (answer.dry_run) return { answer, ...auditedDryRun() };
   if (programs.length > 0) {
     await inOwnerTransaction(ports.administration, (owner) =>
       record(owner, audit, evidence, { ...agentOf(caller), reason }),
@@ -92,7 +92,8 @@ export const adoptFeatures: Operation<"adoptFeatures"> = async (call) => {
   const installation = input.dry_run ? undefined : await recovered(ports);
   await auditReading(call, "adoptFeatures", bundles, { purpose: purpose.id });
   const evidence = await evidenceOf(ports, bundles, purpose.code);
-  if (!installation) return { answer: { layer: null, evidence: shownEvidence(evidence), dry_run: true }, ...tried() };
+  if (!installation)
+    return { answer: { layer: null, evidence: shownEvidence(evidence), dry_run: true }, ...auditedDryRun() };
   const adoption: Adoption = { features, purpose, evidence, acceptsRefusals: input.accept_refusals ?? false };
   const approval = await approvalOf(ports, caller, adoption, reason);
   const decider = { ...agentOf(caller), reason, ...(approval && { approvalId: approval.id }) };
@@ -203,8 +204,8 @@ export const readFeatures: Operation<"readFeatures"> = async (call) => {
   const { featureSealer } = await requireReplayedJournal(ports);
   const subject = subjectOf(input);
   const limit = input.limit ?? LIMIT;
-  const of = input.include_restricted ? await requireCase(call) : undefined;
-  const options = { includeRestricted: of !== undefined };
+  const opened = input.include_restricted ? await requireCase(call) : undefined;
+  const options = { includeRestricted: opened !== undefined };
   const until = ports.monotonic.now() + (input.wait_ms ?? 0);
   let listed = await listFeatures(ports.pool, subject, limit, options);
   while (listed.some(isPending) && ports.monotonic.now() < until) {
@@ -220,8 +221,8 @@ export const readFeatures: Operation<"readFeatures"> = async (call) => {
     });
     throw new OperatorError("not-found", "No event that may be analysed is known of this subject.");
   }
-  if (of) await requireCovered(ports, of, listed);
-  const rows = await revealListed(call, listed, of);
+  if (opened) await requireCovered(ports, opened, listed);
+  const rows = await revealListed(call, listed, opened);
   const events = await openListed({ executor: ports.pool, sealer: featureSealer }, listed, rows);
   return {
     answer: {
@@ -237,7 +238,7 @@ export const readFeatures: Operation<"readFeatures"> = async (call) => {
 async function revealListed(
   call: OperationCall<"readFeatures">,
   listed: readonly ListedFeatures[],
-  of: CaseRow | undefined,
+  opened: CaseRow | undefined,
 ): Promise<readonly FeatureRow[]> {
   const revealed: FeatureRow[] = [];
   for (const [account, events] of Map.groupBy(listed, (event) => event.account)) {
@@ -246,7 +247,7 @@ async function revealListed(
       // fails: packages/server/src/admin/feature-reads.test.ts › an access to each account
       account,
       eventIds: events.map((event) => event.event_id),
-      ...(of && whyOf(of)),
+      ...(opened && whyOf(opened)),
     });
     const rows = events.flatMap((event) => event.rows);
     revealed.push(...(await revealFeatures(call.ports.pool, entryId, rows)));
@@ -269,14 +270,14 @@ async function requireCase({ ports, caller, input }: OperationCall<"readFeatures
 }
 
 /** @throws AdminError case-invalid */
-async function requireCovered({ pool }: AdminPorts, of: CaseRow, events: readonly ListedFeatures[]): Promise<void> {
+async function requireCovered({ pool }: AdminPorts, opened: CaseRow, events: readonly ListedFeatures[]): Promise<void> {
   const isWithin = events.every(({ account, action_id: actionId, event_id: eventId }) =>
-    isCovered(of, { account, actionId, eventId }),
+    isCovered(opened, { account, actionId, eventId }),
   );
   // guard(false): a case shows values of what it covers
   // fails: packages/server/src/admin/feature-reads.test.ts › with a case and the role privacy
   if (!isWithin) throw new AdminError("case-invalid");
-  await countOpenedEvents(pool, of.case_id, events.length);
+  await addOpenedEvents(pool, opened.case_id, events.length);
 }
 
 const whyOf = ({ case_id, category, reason, ticket }: CaseRow) => ({

@@ -12,9 +12,9 @@ import {
 import { type HoldSubject, listHolds as queryHolds, type NewHold } from "../../lifecycle/holds/holds.ts";
 import type { OwnerTransaction } from "../../postgres/executor.ts";
 import { type Approval, approveByPrivacy } from "./approvals.ts";
-import { invalid, reasonOf, requireFuture, tried, writtenOf } from "./input.ts";
+import { auditedDryRun, invalid, reasonOf, requireFuture, writtenOf } from "./input.ts";
 import type { Operation, OperationCall } from "./operation.ts";
-import { inOrder } from "./journal-orders.ts";
+import { runJournalOrder } from "./journal-orders.ts";
 
 export const listHolds: Operation<"listHolds"> = async ({ ports }) => {
   const holds = await queryHolds(ports.pool);
@@ -24,13 +24,13 @@ export const listHolds: Operation<"listHolds"> = async ({ ports }) => {
 export const addHold: Operation<"addHold"> = async (call) => {
   const { ports, input } = call;
   const { clock, config } = ports;
-  const { review_on: reviewOn, dry_run: isTried = false } = input;
+  const { review_on: reviewOn, dry_run: isDryRun = false } = input;
   const subject = subjectOf(input);
   const reason = reasonOf(input.reason, config);
   const approver = writtenOf("body/approver", input.approver);
   requireFuture("body/review_on", reviewOn, clock);
   const hold = { subject, reason, approver, reviewOn };
-  if (isTried) return { answer: await tryPlacing(call, hold), ...tried(auditSubject(subject)) };
+  if (isDryRun) return { answer: await tryPlacing(call, hold), ...auditedDryRun(auditSubject(subject)) };
   return { answer: await place(call, hold, await approvalOf(call, hold)) };
 };
 
@@ -38,10 +38,10 @@ type WantedHold = Omit<NewHold, "actor">;
 type Placed = Answer<"addHold">;
 
 const place = (call: OperationCall<"addHold">, hold: WantedHold, approval?: Approval): Promise<Placed> =>
-  inOrder(call.ports, async (owner, audit, journal) => {
+  runJournalOrder(call.ports, async (owner, audit, journal) => {
     // The journal has the order before the transaction ends.
     await approval?.use(owner, 0);
-    const placed = await order(call, owner, journal(), hold);
+    const placed = await placeKnown(call, owner, journal(), hold);
     const { subject, reason, approver, reviewOn } = hold;
     const detail = { ...placed, ...auditDetail(subject), approver, review_on: reviewOn };
     const entry = { ...agentOf(call.caller), operation: "hold.add", outcome: "done", reason, ...auditSubject(subject) };
@@ -50,10 +50,10 @@ const place = (call: OperationCall<"addHold">, hold: WantedHold, approval?: Appr
   });
 
 const tryPlacing = (call: OperationCall<"addHold">, hold: WantedHold): Promise<Placed> =>
-  inOrder(call.ports, (owner) => order(call, owner, undefined, hold), true);
+  runJournalOrder(call.ports, (owner) => placeKnown(call, owner, undefined, hold), true);
 
 /** @throws not-found */
-async function order(
+async function placeKnown(
   { caller }: OperationCall<"addHold">,
   owner: OwnerTransaction,
   journal: HoldOrderPorts | undefined,
@@ -82,42 +82,45 @@ function erasureSubjectOf({ of, value }: HoldSubject): ErasureSubject {
 
 export const reviewHold: Operation<"reviewHold"> = async ({ ports, caller, input }) => {
   const { clock, config } = ports;
-  const { hold_id, review_on, dry_run: isTried = false } = input;
+  const { hold_id, review_on, dry_run: isDryRun = false } = input;
   const reason = input.reason === undefined ? undefined : reasonOf(input.reason, config);
   const approver = writtenOf("body/approver", input.approver);
   requireFuture("body/review_on", review_on, clock);
-  await inOrder(
+  await runJournalOrder(
     ports,
     async (owner, audit, journal) => {
       if (
-        !(await reviewAndRecordHold(owner, isTried ? undefined : journal(), hold_id, { reviewOn: review_on, approver }))
+        !(await reviewAndRecordHold(owner, isDryRun ? undefined : journal(), hold_id, {
+          reviewOn: review_on,
+          approver,
+        }))
       )
         throw noHold(hold_id);
       const detail = { hold_id, review_on, approver };
       const entry = { ...agentOf(caller), operation: "hold.review", outcome: "done", detail };
       await writeAudit(owner, audit, { ...entry, ...(reason !== undefined && { reason }) });
     },
-    isTried,
+    isDryRun,
   );
-  return { answer: { hold_id, review_on }, ...(isTried && tried({ detail: { hold_id } })) };
+  return { answer: { hold_id, review_on }, ...(isDryRun && auditedDryRun({ detail: { hold_id } })) };
 };
 
 export const liftHold: Operation<"liftHold"> = async ({ ports, caller, input }) => {
-  const { hold_id, dry_run: isTried = false } = input;
+  const { hold_id, dry_run: isDryRun = false } = input;
   const reason = reasonOf(input.reason, ports.config);
   const agent = agentOf(caller);
-  const events_released = await inOrder(
+  const events_released = await runJournalOrder(
     ports,
     async (owner, audit, journal) => {
-      const events = await liftAndRecordHold(owner, isTried ? undefined : journal(), hold_id, agent.actor, reason);
+      const events = await liftAndRecordHold(owner, isDryRun ? undefined : journal(), hold_id, agent.actor, reason);
       if (events === undefined) throw noHold(hold_id);
       const entry = { ...agent, operation: "hold.lift", outcome: "done", reason };
       await writeAudit(owner, audit, { ...entry, detail: { hold_id, events_released: events } });
       return events;
     },
-    isTried,
+    isDryRun,
   );
-  return { answer: { hold_id, events_released }, ...(isTried && tried({ detail: { hold_id } })) };
+  return { answer: { hold_id, events_released }, ...(isDryRun && auditedDryRun({ detail: { hold_id } })) };
 };
 
 function subjectOf({ account, action_id, event_id }: Input<"addHold">): HoldSubject {

@@ -28,6 +28,6 @@ export function writtenOf(where: string, text: string): string {
 }
 
 /** A dry run is audited as a read. */
-export const tried = (read: AuditedRead = {}): { readonly audit: AuditedRead } => ({
+export const auditedDryRun = (read: AuditedRead = {}): { readonly audit: AuditedRead } => ({
   audit: { ...read, detail: { ...read.detail, dry_run: true } },
 });

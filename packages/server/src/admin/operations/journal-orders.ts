@@ -10,20 +10,20 @@ import type { AdminPorts } from "./ports.ts";
 
 /**
  * Runs an order and its audit entry in one transaction.
- * @param isTried everything is done, and rolled back.
+ * @param isDryRun everything is done, and rolled back.
  * @throws order-unconfirmed where the transaction fails after the journal has the order.
  */
-export async function inOrder<T>(
+export async function runJournalOrder<T>(
   { installation: open, administration }: AdminPorts,
   work: (owner: OwnerTransaction, audit: AuditSigner, journal: () => HoldOrderPorts) => Promise<T>,
-  isTried = false,
+  isDryRun = false,
 ): Promise<T> {
   const watch = new AppendWatch();
   try {
     const installation = await open();
     await requireRecovered(installation);
     const journal = (): HoldOrderPorts => journalPorts(installation, watch);
-    const endOf = (): "commit" | "rollback" => (isTried ? "rollback" : "commit");
+    const endOf = (): "commit" | "rollback" => (isDryRun ? "rollback" : "commit");
     return await inOwnerTransaction(administration, (owner) => work(owner, installation.audit, journal), endOf);
   } catch (error) {
     throw watch.explain(error);

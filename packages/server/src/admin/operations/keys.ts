@@ -13,7 +13,7 @@ import { plural } from "../../messages/plural.ts";
 import { inOwnerTransaction, inTransaction } from "../../postgres/database.ts";
 import { withMaintenanceLock } from "../../postgres/maintenance-lock.ts";
 import { approveByPrivacy } from "./approvals.ts";
-import { reasonOf, tried } from "./input.ts";
+import { auditedDryRun, reasonOf } from "./input.ts";
 import type { Operation } from "./operation.ts";
 
 /** Number of secrets between two reports of progress. */
@@ -27,7 +27,7 @@ export const listKeys: Operation<"listKeys"> = async ({ ports }) => {
 export const rotateKeys: Operation<"rotateKeys"> = async ({ ports, caller, input }) => {
   if (input.dry_run) {
     const { before, secrets } = await rotationOf(await ports.keys());
-    return { answer: { version: before, secrets }, ...tried() };
+    return { answer: { version: before, secrets }, ...auditedDryRun() };
   }
   const { pool, report } = ports;
   const installation = await ports.installation();
@@ -64,20 +64,20 @@ interface Rotation {
 /** @throws state-conflict if the key of a version is not known here. */
 async function rotationOf(keys: Keys): Promise<Rotation> {
   const versions = await versionsOf(keys);
-  requireAll(versions);
-  const unfinished = versions.reduce((sum, { current, secrets: held }) => sum + (current ? 0 : held), 0);
-  const all = versions.reduce((sum, { secrets: held }) => sum + held, 0);
+  requireKnownKeys(versions);
+  const unfinished = versions.reduce((sum, { current, secrets: count }) => sum + (current ? 0 : count), 0);
+  const all = versions.reduce((sum, { secrets: count }) => sum + count, 0);
   const before = versions.find(({ current }) => current)?.version ?? "";
   return { before, unfinished, secrets: unfinished > 0 ? unfinished : all };
 }
 
 export const destroyKey: Operation<"destroyKey"> = async (call) => {
   const { ports, caller, input } = call;
-  const { version, dry_run: isTried = false } = input;
+  const { version, dry_run: isDryRun = false } = input;
   const answer = { version };
-  if (isTried) {
+  if (isDryRun) {
     requireUnused(await versionsOf(await ports.keys()), version);
-    return { answer, ...tried({ detail: answer }) };
+    return { answer, ...auditedDryRun({ detail: answer }) };
   }
   const { pool } = ports;
   const installation = await ports.installation();
@@ -106,7 +106,7 @@ export const acceptKeyLoss: Operation<"acceptKeyLoss"> = async ({ ports, caller,
   const installation = await ports.installation();
   const { secrets, audit } = installation;
   const destroyed = await destroyedOf(installation);
-  if (input.dry_run) return { answer: await countLoss(installation, destroyed), ...tried() };
+  if (input.dry_run) return { answer: await countLoss(installation, destroyed), ...auditedDryRun() };
   const accepted = await inOwnerTransaction(administration, (owner) =>
     acceptSecretLoss(owner, { secrets, audit, destroyed }, { ...agentOf(caller), reason }),
   );
@@ -129,7 +129,7 @@ async function countLoss({ pool, secrets }: Installation, destroyed: ReadonlySet
 const versionsOf = ({ keyStore, keyEncryption }: Keys): Promise<readonly KeyVersion[]> =>
   listKeyVersions(keyStore, keyEncryption);
 
-function requireAll(versions: readonly KeyVersion[]): void {
+function requireKnownKeys(versions: readonly KeyVersion[]): void {
   const lost = versions.filter(({ known }) => !known);
   if (lost.length === 0) return;
   const names = lost.map(({ version, secrets }) => `${version} (${plural(secrets, "secret")})`).join(", ");

@@ -90,7 +90,7 @@ const eventsUnder = (opened: readonly OpenedEvents[], approvalId: string | null)
   opened.find(({ approval_id }) => approval_id === approvalId)?.events ?? 0;
 
 /** Asks for the approval that a read needs, after its transaction has ended. @throws approval-needed, or the error */
-export function askWhereBeyondLimit(ports: AdminPorts, caller: Caller, error: unknown): Promise<never> {
+export function askIfBeyondLimit(ports: AdminPorts, caller: Caller, error: unknown): Promise<never> {
   if (!(error instanceof BeyondLimit)) throw error;
   const { operation } = error;
   return askForApproval(ports, caller, operation, `the reason of case ${String(operation.parameters["case_id"])}`);

@@ -9,7 +9,7 @@ import { OperatorError } from "../../errors/operator-error.ts";
 import { findAdminOrder } from "../../orders/admin-orders.ts";
 import { countParts, insertPart, takePart } from "../../orders/order-parts.ts";
 import type { PartReader, PartWriter } from "../../orders/part-codec.ts";
-import { changed, resultOf } from "./admin-orders.ts";
+import { orderChanged, resultOf } from "./admin-orders.ts";
 import type { AdminPorts } from "./ports.ts";
 
 /** Number of characters of lines in a part. A single line may be longer. */
@@ -106,7 +106,7 @@ export async function* receiveLines(
       const values = parts.open(orderId, part.number, part.content) as readonly unknown[] | undefined;
       // guard(false): a part that is missing or changed ends the answer
       // fails: packages/server/src/admin/operations/order-lines.test.ts › that was changed
-      if (part.number !== expected || !values) throw changed();
+      if (part.number !== expected || !values) throw orderChanged();
       yield* values;
       [expected, until] = [expected + 1, monotonic.now() + WRITE_WITHIN_MS];
       continue;

@@ -10,7 +10,7 @@ import type { MonotonicClock } from "../../ports.ts";
 export interface AdminPorts extends OpenConnection {
   readonly monotonic: MonotonicClock;
   /** Whether the process may make the changes that need the owner's login. */
-  readonly works: boolean;
+  readonly usesOwnerLogin: boolean;
   /** @throws installation-missing, key-store-mismatch, Unavailable */
   readonly keys: () => Promise<Keys>;
   /** @throws installation-missing, key-store-mismatch, an error with a journal-… code, Unavailable */
@@ -28,12 +28,12 @@ const MONOTONIC_CLOCK: MonotonicClock = { now: () => performance.now() };
  * @param connection the connection of the admin API. A worker deletes and exports events through the installation's.
  */
 export function portsOf(system: System, connection: AdminConnection, wakeWorker = (): void => {}): AdminPorts {
-  const works = system.surfaces.includes("worker");
-  const opened = Promise.resolve(works ? system : { ...system, ...connection });
+  const usesOwnerLogin = system.surfaces.includes("worker");
+  const opened = Promise.resolve(usesOwnerLogin ? system : { ...system, ...connection });
   return {
     ...system,
     ...connection,
-    works,
+    usesOwnerLogin,
     monotonic: MONOTONIC_CLOCK,
     keys: () => opened,
     installation: () => opened,
@@ -48,7 +48,7 @@ export function portsOfWorker(system: System, report: AdminPorts["report"]): Adm
   const open = (): Promise<Installation> => opened;
   return {
     ...system,
-    works: true,
+    usesOwnerLogin: true,
     monotonic: MONOTONIC_CLOCK,
     keys: open,
     installation: open,
@@ -63,7 +63,7 @@ export function portsOn(connection: OpenConnection, report: AdminPorts["report"]
   let installation: Promise<Installation> | undefined;
   return {
     ...connection,
-    works: true,
+    usesOwnerLogin: true,
     monotonic: MONOTONIC_CLOCK,
     keys: () => (keys ??= installation ?? openKeys(connection)),
     installation: () => (installation ??= openInstallation(connection)),

@@ -21,7 +21,7 @@ import {
   type RequestRow,
 } from "../../subject-requests/data-requests.ts";
 import { findAccountKnowledge } from "../../subject-requests/known-account.ts";
-import { invalid, reasonOf, tried } from "./input.ts";
+import { auditedDryRun, invalid, reasonOf } from "./input.ts";
 import type { Operation, OperationResult } from "./operation.ts";
 import type { AdminPorts } from "./ports.ts";
 
@@ -34,23 +34,23 @@ export const listRequests: Operation<"listRequests"> = async ({ ports, input: { 
 
 export const addRequest: Operation<"addRequest"> = async ({ ports, caller, input }) => {
   const { clock } = ports;
-  const { account, kind, identity, dry_run: isTried = false } = input;
+  const { account, kind, identity, dry_run: isDryRun = false } = input;
   const receivedAt = input.received_at ?? new Date(clock.now()).toISOString();
   if (Date.parse(receivedAt) > clock.now()) throw invalid("body/received_at", "must not be after today");
   const { pseudonymizer } = await ports.keys();
   const is_known = (await findAccountKnowledge(ports.pool, pseudonymizer, account)) !== "unknown";
   const subjectMac = pseudonymizer.subjectOf("account", account);
   const wanted = { account, subjectMac, kind, receivedAt, identity, actor: caller.actor };
-  const { answer, ...rest } = await change(ports, caller, { operation: "request.add", isTried }, (owner) =>
+  const { answer, ...rest } = await change(ports, caller, { operation: "request.add", isDryRun }, (owner) =>
     add(owner, wanted),
   );
   return { answer: { ...answer, is_known }, ...rest };
 };
 
 export const extendRequest: Operation<"extendRequest"> = async ({ ports, caller, input }) => {
-  const { request_id: id, dry_run: isTried = false } = input;
+  const { request_id: id, dry_run: isDryRun = false } = input;
   const reason = reasonOf(input.reason, ports.config);
-  return change(ports, caller, { operation: "request.extend", isTried }, async (owner) => {
+  return change(ports, caller, { operation: "request.extend", isDryRun }, async (owner) => {
     const row = await extend(owner, id, reason);
     if (row) return row;
     throw new OperatorError("not-found", `There is no request ${id} that is open and was not extended yet.`);
@@ -58,13 +58,13 @@ export const extendRequest: Operation<"extendRequest"> = async ({ ports, caller,
 };
 
 export const closeRequest: Operation<"closeRequest"> = async ({ ports, caller, input }) => {
-  const { outcome, erasure_id, dry_run: isTried = false } = input;
+  const { outcome, erasure_id, dry_run: isDryRun = false } = input;
   const reason = input.reason === undefined ? undefined : reasonOf(input.reason, ports.config);
   if (outcome === "refused" && reason === undefined) throw invalid("body/reason", "is required with refused");
   if (outcome === "partly" && erasure_id === undefined) throw invalid("body/erasure_id", "is required with partly");
   const { pseudonymizer } = await ports.keys();
   const closing = { ...input, ...(reason !== undefined && { reason }) };
-  return change(ports, caller, { operation: "request.close", isTried }, (owner) =>
+  return change(ports, caller, { operation: "request.close", isDryRun }, (owner) =>
     closeOpen(owner, pseudonymizer, closing, caller.actor),
   );
 };
@@ -203,7 +203,7 @@ async function requireErasureOf(
 async function change(
   { administration, keys }: AdminPorts,
   caller: Caller,
-  { operation, isTried }: { readonly operation: string; readonly isTried: boolean },
+  { operation, isDryRun }: { readonly operation: string; readonly isDryRun: boolean },
   work: (executor: Executor) => Promise<RequestRow>,
 ): Promise<OperationResult<"closeRequest">> {
   const { audit } = await keys();
@@ -216,7 +216,7 @@ async function change(
       await writeAudit(owner, audit, { ...agentOf(caller), operation, outcome: "done", detail });
       return changed;
     },
-    () => (isTried ? "rollback" : "commit"),
+    () => (isDryRun ? "rollback" : "commit"),
   );
-  return { answer: { request }, ...(isTried && tried({ detail: { request_id: request.request_id } })) };
+  return { answer: { request }, ...(isDryRun && auditedDryRun({ detail: { request_id: request.request_id } })) };
 }

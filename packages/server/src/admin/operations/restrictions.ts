@@ -7,9 +7,9 @@ import {
   liftAccountRestriction,
   restrictAccount,
 } from "../../subject-requests/restrict-account.ts";
-import { invalid, reasonOf, tried, writtenOf } from "./input.ts";
+import { auditedDryRun, invalid, reasonOf, writtenOf } from "./input.ts";
 import type { Operation } from "./operation.ts";
-import { inOrder } from "./journal-orders.ts";
+import { runJournalOrder } from "./journal-orders.ts";
 import type { AdminPorts } from "./ports.ts";
 
 export const listRestrictions: Operation<"listRestrictions"> = async ({ ports, input: { account } }) => {
@@ -26,39 +26,39 @@ export const listRestrictions: Operation<"listRestrictions"> = async ({ ports, i
 };
 
 export const addRestriction: Operation<"addRestriction"> = async ({ ports, caller, input }) => {
-  const { account, purpose, article, request_id: requestId, dry_run: isTried = false } = input;
+  const { account, purpose, article, request_id: requestId, dry_run: isDryRun = false } = input;
   const reason = reasonOf(input.reason, ports.config);
   const approver = input.approver === undefined ? undefined : writtenOf("body/approver", input.approver);
   if (approver === undefined && requestId === undefined) {
     throw invalid("body", "approver or request_id says who decided it");
   }
   const asked = { account, purpose, article, reason, approver, requestId };
-  const answer = await inRestrictionOrder(ports, isTried, (owner, of) =>
-    restrictAccount(owner, of, asked, agentOf(caller)),
+  const answer = await inRestrictionOrder(ports, isDryRun, (owner, order) =>
+    restrictAccount(owner, order, asked, agentOf(caller)),
   );
-  return { answer, ...(isTried && tried({ account })) };
+  return { answer, ...(isDryRun && auditedDryRun({ account })) };
 };
 
 export const liftRestriction: Operation<"liftRestriction"> = async ({ ports, caller, input }) => {
-  const { restriction_id, informed_on: informedOn, dry_run: isTried = false } = input;
+  const { restriction_id, informed_on: informedOn, dry_run: isDryRun = false } = input;
   const reason = reasonOf(input.reason, ports.config);
   if (Date.parse(informedOn) > ports.clock.now()) throw invalid("body/informed_on", "must not be after today");
-  const { events } = await inRestrictionOrder(ports, isTried, (owner, of) =>
-    liftAccountRestriction(owner, of, restriction_id, { informedOn, reason }, agentOf(caller)),
+  const { events } = await inRestrictionOrder(ports, isDryRun, (owner, order) =>
+    liftAccountRestriction(owner, order, restriction_id, { informedOn, reason }, agentOf(caller)),
   );
-  return { answer: { restriction_id, events }, ...(isTried && tried({ detail: { restriction_id } })) };
+  return { answer: { restriction_id, events }, ...(isDryRun && auditedDryRun({ detail: { restriction_id } })) };
 };
 
 const inRestrictionOrder = <T>(
   ports: AdminPorts,
-  isTried: boolean,
-  work: (owner: OwnerTransaction, of: AuditedRestrictionPorts) => Promise<T>,
+  isDryRun: boolean,
+  work: (owner: OwnerTransaction, order: AuditedRestrictionPorts) => Promise<T>,
 ): Promise<T> =>
-  inOrder(
+  runJournalOrder(
     ports,
     (owner, audit, ofJournal) => {
       const { pseudonymizer, ...journal } = ofJournal();
-      return work(owner, { clock: audit.clock, audit, pseudonymizer, journal: isTried ? undefined : journal });
+      return work(owner, { clock: audit.clock, audit, pseudonymizer, journal: isDryRun ? undefined : journal });
     },
-    isTried,
+    isDryRun,
   );

@@ -8,7 +8,7 @@ import { agentOf, type Caller } from "../../identity/caller.ts";
 import { inTransaction } from "../../postgres/database.ts";
 import type { Transaction } from "../../postgres/executor.ts";
 import { reasonOf } from "./input.ts";
-import { askWhereBeyondLimit, limitOpenedEvents, lockOpenedEvents } from "./limit-opened-events.ts";
+import { askIfBeyondLimit, limitOpenedEvents, lockOpenedEvents } from "./limit-opened-events.ts";
 import { openEvent } from "./open-event.ts";
 import { type AdminPorts, requireReplayedJournal } from "./ports.ts";
 import { AdminError } from "./problem.ts";
@@ -68,7 +68,7 @@ export async function reveal<const Events extends readonly ListedEvent[]>(
       await auditDenial(access, events);
       error.isAudited = true;
     }
-    return askWhereBeyondLimit(ports, access.caller, error);
+    return askIfBeyondLimit(ports, access.caller, error);
   });
   const revealed: RevealedEvent[] = [];
   for (const [index, event] of events.entries()) {

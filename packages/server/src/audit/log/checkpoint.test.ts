@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { formatLogKey, openCheckpoint, parseLogKey, signCheckpoint } from "./checkpoint.ts";
+import { formatLogKey, parseLogKey, signCheckpoint, verifyCheckpoint } from "./checkpoint.ts";
 import { LOG_KEY, logKeyOf, ORIGIN, PRIVATE_KEY } from "./log.fixture.ts";
 import { leafHash } from "./merkle.ts";
 
@@ -16,12 +16,12 @@ describe("a checkpoint", () => {
       expect.stringMatching(/^\u2014 drs-audit\/test [\w+/]{90,}={0,2}$/) as string,
       "",
     ]);
-    expect(openCheckpoint(note, LOG_KEY)).toEqual(checkpoint);
+    expect(verifyCheckpoint(note, LOG_KEY)).toEqual(checkpoint);
   });
 
   it("may have signatures of witnesses and lines of extensions", () => {
     const witnessed = `${note}\u2014 witness.example AAAAAAAA\n`;
-    expect(openCheckpoint(witnessed, LOG_KEY)).toEqual(checkpoint);
+    expect(verifyCheckpoint(witnessed, LOG_KEY)).toEqual(checkpoint);
   });
 
   it.each([
@@ -34,7 +34,7 @@ describe("a checkpoint", () => {
     ["a size with a leading zero", note.replace("\n17\n", "\n017\n")],
     ["nothing", ""],
   ])("with %s is not accepted", (_, changed) => {
-    expect(openCheckpoint(changed, LOG_KEY)).toBeUndefined();
+    expect(verifyCheckpoint(changed, LOG_KEY)).toBeUndefined();
   });
 });
 

@@ -59,7 +59,7 @@ export function signCheckpoint({ origin, size, root }: Checkpoint, key: KeyObjec
 }
 
 /** @returns `undefined` for a text that is no checkpoint or not signed by the key. Signatures of witnesses are ignored. */
-export function openCheckpoint(note: string, { origin, key }: LogKey): Checkpoint | undefined {
+export function verifyCheckpoint(note: string, { origin, key }: LogKey): Checkpoint | undefined {
   const end = note.lastIndexOf("\n\n");
   const body = note.slice(0, end + 1);
   const checkpoint = parseBody(body);

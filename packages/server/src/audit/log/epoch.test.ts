@@ -1,7 +1,7 @@
 /** Tests of the epochs of a log. A restored database continues in a separate tree, and the verifier reports this. */
 import { describe, expect, it } from "vitest";
 import { signCheckpoint } from "./checkpoint.ts";
-import { epochReferences, openEpochCheckpoint, originOfEpoch } from "./epoch.ts";
+import { epochReferences, originOfEpoch, verifyEpochCheckpoint } from "./epoch.ts";
 import { formatItem, parseItem } from "./export-file.ts";
 import { signOutsideLane } from "./lane.ts";
 import { DIRECT, LOG_KEY, logKeyOf, logOf, ORIGIN, PRIVATE_KEY, read, signedEntries, STARTED } from "./log.fixture.ts";
@@ -125,7 +125,7 @@ describe("a log that continues after a restore", () => {
 
 it("a checkpoint names its epoch", () => {
   const noteOf = (origin: string): string => signCheckpoint({ origin, size: 1, root: Buffer.alloc(32) }, PRIVATE_KEY);
-  const epochOf = (origin: string): number | undefined => openEpochCheckpoint(noteOf(origin), LOG_KEY)?.epoch;
+  const epochOf = (origin: string): number | undefined => verifyEpochCheckpoint(noteOf(origin), LOG_KEY)?.epoch;
   expect([1, 2, 17].map((epoch) => epochOf(originOfEpoch(ORIGIN, epoch)))).toEqual([1, 2, 17]);
   for (const suffix of ["/1", "/0", "/02", "/-2", "/x", "/", "/2/3", "2"]) {
     expect(epochOf(`${ORIGIN}${suffix}`), suffix).toBeUndefined();

@@ -1,5 +1,5 @@
 /** Epochs of a log. A database that was restored to an earlier state continues in a separate tree. */
-import { type Checkpoint, type LogKey, openCheckpoint } from "./checkpoint.ts";
+import { type Checkpoint, type LogKey, verifyCheckpoint } from "./checkpoint.ts";
 import type { AuditRecord } from "./record.ts";
 
 export const FIRST_EPOCH = 1;
@@ -28,10 +28,10 @@ export const originOfEpoch = (origin: string, epoch: number): string =>
   epoch === FIRST_EPOCH ? origin : `${origin}/${epoch}`;
 
 /** Opens a checkpoint of any epoch. @returns `undefined` for a text that is none, or not signed by the key. */
-export function openEpochCheckpoint(note: string, { origin, key }: LogKey): EpochCheckpoint | undefined {
+export function verifyEpochCheckpoint(note: string, { origin, key }: LogKey): EpochCheckpoint | undefined {
   const [name = ""] = note.split("\n", 1);
   const epoch = name === origin ? FIRST_EPOCH : epochOf(name, `${origin}/`);
-  const checkpoint = epoch === undefined ? undefined : openCheckpoint(note, { origin: name, key });
+  const checkpoint = epoch === undefined ? undefined : verifyCheckpoint(note, { origin: name, key });
   return checkpoint && epoch !== undefined ? { ...checkpoint, epoch } : undefined;
 }
 
@@ -53,9 +53,9 @@ export const epochReferences = (epoch: number, kept: string, continued?: string)
 export function readEpochStart(record: AuditRecord | undefined, epoch: number, key: LogKey): EpochStart | undefined {
   if (record?.operation !== EPOCH_OPERATION) return undefined;
   const references = referencesOf(record);
-  const kept = openEpochCheckpoint(references["kept"] ?? "", key);
+  const kept = verifyEpochCheckpoint(references["kept"] ?? "", key);
   const note = references["continued"];
-  const continued = note === undefined ? undefined : openEpochCheckpoint(note, key);
+  const continued = note === undefined ? undefined : verifyEpochCheckpoint(note, key);
   if (references["epoch"] !== String(epoch) || !kept || kept.epoch >= epoch) return undefined;
   return note !== undefined && !continued ? undefined : { kept, continued };
 }

@@ -2,11 +2,11 @@ import type { LogKey } from "./checkpoint.ts";
 import {
   type EpochCheckpoint,
   FIRST_EPOCH,
-  openEpochCheckpoint,
   PRUNE_OPERATION,
   readEpochStart,
   referencesOf,
   REVIEW_OPERATION,
+  verifyEpochCheckpoint,
 } from "./epoch.ts";
 import { KEYS_OPERATION, ActiveKeys, mayChangeKeys } from "./active-keys.ts";
 import { isOfSurface, type KeyRing, type Surfaces } from "./surfaces.ts";
@@ -195,7 +195,7 @@ class LogVerifier {
     this.#options = options;
     this.#keys = new ActiveKeys(options.surfaces, options.replaced);
     for (const note of options.outside) {
-      const checkpoint = openEpochCheckpoint(note, options.key);
+      const checkpoint = verifyEpochCheckpoint(note, options.key);
       if (!checkpoint) this.#unreadable++;
       // Every log extends an empty one.
       else if (checkpoint.size > 0) this.#expected.push({ ...checkpoint, isOutside: true });
@@ -251,7 +251,7 @@ class LogVerifier {
   #start(start: LogStart): void {
     const { epoch, size, roots, note, pruned } = start;
     if (pruned) this.#unexplained = start;
-    const checkpoint = openEpochCheckpoint(note, this.#options.key);
+    const checkpoint = verifyEpochCheckpoint(note, this.#options.key);
     const tree = new CompactRange(size, roots);
     // guard(false): a log starts with hashes that were signed
     // fails: packages/server/src/audit/log/start.test.ts › hashes that no checkpoint signs
@@ -341,7 +341,7 @@ class LogVerifier {
   }
 
   #addCheckpoint(note: string): void {
-    const checkpoint = openEpochCheckpoint(note, this.#options.key);
+    const checkpoint = verifyEpochCheckpoint(note, this.#options.key);
     if (checkpoint?.epoch !== this.#epoch)
       return this.#find("invalid", `A checkpoint after leaf ${this.#tree.size - 1} is not signed by the key.`);
     this.#checkpoints++;
@@ -381,12 +381,12 @@ class LogVerifier {
     if (isValid && record.operation === KEYS_OPERATION) this.#changeKeys(record, { bytes, mac }, name);
     if (differing) this.#find("changed", `Columns of ${name} are not those of its record: ${differing.join(", ")}.`);
     this.#follow(record, mac, name);
-    this.#note(record);
+    this.#noteExplanation(record);
     return record;
   }
 
   /** Entries that explain a state of the log. */
-  #note(record: AuditRecord): void {
+  #noteExplanation(record: AuditRecord): void {
     const { operation, outcome } = record;
     if (operation !== REVIEW_OPERATION && operation !== PRUNE_OPERATION) return;
     const { entry_id: reviewed = "", epoch, size } = referencesOf(record);

@@ -22,7 +22,7 @@ interface Search {
  * keys are read again when an operator asks for it, or when a secret is wrapped under an unknown key.
  * @param load reads the source. @throws what `load` throws
  */
-export async function holdKeys(
+export async function cacheKeys(
   load: () => Promise<readonly Buffer[]>,
   texts: Pick<KeySource, "advice" | "description">,
   clock: MonotonicClock = performance,

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
 import { Unavailable } from "../ports.ts";
-import { holdKeys, SEARCH_EVERY_MS } from "./held-keys.ts";
+import { cacheKeys, SEARCH_EVERY_MS } from "./cached-keys.ts";
 import { LocalKeyEncryption, versionOfKey } from "./key-encryption.ts";
 
 const CONTEXT = Buffer.from("context");
@@ -27,7 +27,7 @@ describe("keys that are held in memory", () => {
   }
 
   const open = async (): Promise<LocalKeyEncryption> =>
-    new LocalKeyEncryption(await holdKeys(load, TEXTS, { now: () => now }));
+    new LocalKeyEncryption(await cacheKeys(load, TEXTS, { now: () => now }));
 
   /** The secret as a second server, which already has both keys, wraps it. */
   const wrappedBySecond = (): Promise<Buffer> =>
@@ -85,7 +85,7 @@ describe("keys that are held in memory", () => {
 
   it("are from the read that began last, even if an earlier read ends later", async () => {
     const reads: PromiseWithResolvers<readonly Buffer[]>[] = [];
-    const source = await holdKeys(() => {
+    const source = await cacheKeys(() => {
       const read = Promise.withResolvers<readonly Buffer[]>();
       reads.push(read);
       if (reads.length === 1) read.resolve([first]);

@@ -200,7 +200,7 @@ describe("a request of an account without data", () => {
   test("is recorded with a warning, and then the account is known", async () => {
     const add = ["request", "add", "--account", "unheard-of", "--kind", "access", "--json"];
     const tried = await drs(...add, "--dry-run");
-    expect(tried).toMatchObject({ code: 0, stderr: "Nothing is held about this account: check the spelling.\n" });
+    expect(tried).toMatchObject({ code: 0, stderr: "Nothing is stored about this account: check the spelling.\n" });
     const added = await drs(...add);
     expect(added).toMatchObject({ code: 0, stderr: tried.stderr });
     expect(objects(added.stdout)).toMatchObject([{ account: "unheard-of" }]);
@@ -212,7 +212,7 @@ describe("a request of an account without data", () => {
     const out = join(folder, "only-requested");
     const exported = await drs("account", "export", "--account", "unheard-of-too", "--out", out, "--reason", "r");
     expect(exported).toMatchObject({ code: 1, stdout: "" });
-    expect(exported.stderr).toContain("Nothing is held about this account but its requests");
+    expect(exported.stderr).toContain("Nothing is stored about this account but its requests");
     expect(await readdir(folder)).not.toContain("only-requested");
   });
 
@@ -289,7 +289,7 @@ describe("the export of an account", () => {
     await drs("event", "list", "--account", "mistyped");
     const exported = await drs("account", "export", "--account", "mistyped", "--out", out, "--reason", "r");
     expect(exported).toMatchObject({ code: 1, stdout: "" });
-    expect(exported.stderr).toContain("Nothing is held about this account");
+    expect(exported.stderr).toContain("Nothing is stored about this account");
     expect(await readdir(folder)).not.toContain("mistyped");
     const audited = objects((await drs("audit", "list", "--account", "mistyped", "--json")).stdout);
     expect(audited.map(({ operation }) => operation)).toEqual(["event.list"]);

@@ -189,7 +189,7 @@ describe("through the admin API", () => {
       "access",
       "--dry-run",
     );
-    expect(unknown).toMatchObject({ code: 0, stderr: "Nothing is held about this account: check the spelling.\n" });
+    expect(unknown).toMatchObject({ code: 0, stderr: "Nothing is stored about this account: check the spelling.\n" });
   });
 
   test("keys are rotated, and an old version is destroyed after a confirmation", async () => {

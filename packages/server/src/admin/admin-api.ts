@@ -81,7 +81,7 @@ export async function createAdminApi(options: AdminApiOptions): Promise<RequestL
   const app = Fastify({
     logger: false,
     exposeHeadRoutes: false,
-    // guard(drop): what the router refuses is a problem, and repeats no path
+    // guard(drop): a path that the router refuses is answered with a problem, which does not repeat the path
     // fails: packages/server/src/admin/fuzz.test.ts › that the router rejects
     frameworkErrors: (_error, _request, reply) => void answerRefusedPath(reply),
   });
@@ -163,7 +163,10 @@ function addRoute(
   });
 }
 
-/** What the caller named is in the entry, but no account that the caller sees as a pseudonym. */
+/**
+ * Audits a rejection with the status 403. The entry has what the caller named, except an account that the caller sees
+ * only as a pseudonym.
+ */
 async function auditRejection(
   id: RouteId,
   { ports, caller, scope, input }: OperationCall<RouteId>,

@@ -144,7 +144,7 @@ export class OrderWorker {
     this.#running.set(route, work);
   }
 
-  /** Applies all orders of a route. @returns whether no other worker does. */
+  /** Applies all orders of a route. @returns `false` if another worker applies them. */
   #applyAll(route: string): Promise<boolean> {
     const { database, clock } = this.#system;
     return withClient(withoutStatementTimeout(database), async (session) => {
@@ -206,7 +206,7 @@ export class OrderWorker {
     // guard(false): an order that was changed in the database is not applied
     // fails: packages/server/src/admin/order-checks.test.ts › that was changed
     if (!orders.isSigned(order, order.input, order.mac)) return this.#refuse("changed", orderChanged());
-    // guard(false): that an order was checked is what a worker has signed
+    // guard(false): only the signature of a worker shows that an order was checked
     // fails: packages/server/src/admin/order-checks.test.ts › that a login of the database marked as checked
     if (order.check && !orders.isCheckSigned(order.orderId, order.check))
       return this.#refuse("changed", orderChanged());
@@ -226,7 +226,7 @@ export class OrderWorker {
     }
   }
 
-  /** A process of the admin API has signed the input. */
+  /** Opens the input, which a process of the admin API has sealed. */
   #inputOf({ orderId, input }: TakenOrder): OrderInput {
     return (this.#system.orders.open(orderId, "input", input) as OrderInput | undefined) ?? { input: {} };
   }
@@ -285,7 +285,8 @@ export class OrderWorker {
   }
 
   /**
-   * The reason why the caller may not place this order, from the database and not from the process of the admin API.
+   * Checks the caller by the database, and not by what the process of the admin API says.
+   * @returns the reason why the caller may not place this order.
    */
   async #refusalOf(order: TakenOrder): Promise<OperatorError | undefined> {
     const { route, person, roles, requestedAt, expiresAt } = order;
@@ -348,7 +349,7 @@ export class OrderWorker {
   }
 }
 
-/** The caller in the form in which the database has the holder of the credential. */
+/** The caller of an order, as the database knows the holder of the credential. */
 type Holder = Pick<Caller, "person" | "roles" | "via" | "actor"> & {
   /** The time of the person's authentication; absent if the credential is a token. */
   readonly authenticatedAt?: string | null;

@@ -70,7 +70,7 @@ function addCommand(context: Context): Command {
           dry_run: dryRun,
         }),
       );
-      if (!added.is_known) context.stderr.write("Nothing is held about this account: check the spelling.\n");
+      if (!added.is_known) context.stderr.write("Nothing is stored about this account: check the spelling.\n");
       printRequest(context, added.request, options);
     });
 }

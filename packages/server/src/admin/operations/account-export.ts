@@ -60,6 +60,6 @@ async function requireStoredData(executor: Executor, pseudonymizer: Pseudonymize
   const but = known === "requested" ? " but its requests (drs request list)" : "";
   throw new OperatorError(
     "not-found",
-    `Nothing is held about this account${but}, and nothing is written: check the spelling.`,
+    `Nothing is stored about this account${but}, and nothing is written: check the spelling.`,
   );
 }

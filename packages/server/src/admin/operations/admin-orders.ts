@@ -46,7 +46,7 @@ export const readOrder: Operation<"readOrder"> = async ({ ports, caller, scope, 
   // fails: packages/server/src/admin/order-answers.test.ts › if their roles no longer allow its operation
   const isAllowed = isRouteId(row.route) && scopeOf(routeOf(row.route).permission, caller.roles) !== undefined;
   const isByOthers = personsOfActor(row.actor).join() !== personsOfActor(caller.actor).join();
-  // guard(false): a token that another person obtained is known to both, and takes no secret that one of them asked for
+  // guard(false): two people know a token that another person obtained: it reads no secret of one of them
   // fails: packages/server/src/admin/order-answers.test.ts › shown once
   const isHidden = isShownOnce(row) && isByOthers;
   const isRead = isOwn && !isHidden && (isAllowed || !isShownOnce(row));
@@ -79,7 +79,10 @@ interface SealedResult {
   readonly sealed: string;
 }
 
-/** @param account whose data the result has; without one it has no data of a person. @throws Unavailable */
+/**
+ * @param account the account whose data the result has. It is absent if the result has no data of a person. @throws
+ * Unavailable
+ */
 export async function sealResult(
   { pool, orders, audit }: Pick<Keys, "orders" | "audit"> & Pick<AdminPorts, "pool">,
   orderId: string,
@@ -94,7 +97,7 @@ export async function sealResult(
   return orders.seal(orderId, "result", stored);
 }
 
-/** An answer with a secret is deleted here: it is shown once. */
+/** Opens the result of an order. An answer with a secret is shown once, so this call deletes it. */
 export async function resultOf({ keys, pool, clock }: AdminPorts, row: OrderWithResult): Promise<OrderResult> {
   const { order_id: id, state, result } = row;
   if (state === "expired") return problemOf(orderExpired());

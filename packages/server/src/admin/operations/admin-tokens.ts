@@ -54,7 +54,7 @@ export const issueAdminToken: Operation<"issueAdminToken"> = async (call) => {
 function requireOwnToken({ actor }: Caller): void {
   if (personsOfActor(actor).length === 1) return;
   throw new AdminError("permission-missing", {
-    detail: "A token that another person obtained obtains no further token: that person asks for it.",
+    detail: "A token that another person obtained can't obtain a further token: that person must ask for it.",
   });
 }
 

@@ -91,8 +91,8 @@ export interface Approval {
   /** For the audit entry. */
   readonly id: string;
   /**
-   * Uses it up. @param transaction the one in which the operation begins. @param events the number of events that it
-   * touches there. @throws approval-needed
+   * Uses the approval up. @param transaction the one in which the operation begins. @param events the number of events
+   * that it touches there. @throws approval-needed
    */
   readonly use: (transaction: Transaction, events: number) => Promise<void>;
 }
@@ -103,7 +103,7 @@ export const areApprovalsNeeded = ({ config }: AdminPorts, { via }: Caller): boo
 
 /**
  * Requires the approval of an operation.
- * @returns `undefined` where none is needed.
+ * @returns `undefined` if the operation needs no approval.
  * @throws approval-needed that names the approval to wait for.
  */
 export async function requireApproval(
@@ -118,19 +118,25 @@ export async function requireApproval(
   );
 }
 
-/** Requires an approval by privacy if the caller's permission is one that needs an approval. @throws approval-needed */
+/**
+ * Requires an approval by the role privacy if the caller's permission is one that needs an approval. @throws
+ * approval-needed
+ */
 export async function approveByPrivacy(
   { ports, caller, scope }: Pick<OperationCall<RouteId>, "ports" | "caller" | "scope">,
   operation: Omit<ApprovedOperation, "needed">,
   reason: string,
 ): Promise<Approval | undefined> {
-  // guard(true): what a role may do with an approval waits for one
+  // guard(true): what a role may do only with an approval waits for the approval
   // fails: packages/server/src/admin/cases.test.ts › waits for privacy
   if (scope !== "with-approval") return undefined;
   return requireApproval(ports, caller, { ...operation, needed: ["privacy"] }, reason);
 }
 
-/** The caller, and the person who obtained their admin token: both are one person where a second one is needed. */
+/**
+ * The caller, and the person who obtained the caller's admin token. If a second person is needed, neither of them is
+ * that person.
+ */
 export function askerOf({ person, actor }: Caller): Asker {
   const [, obtainedBy] = personsOfActor(actor);
   return { person, obtainedBy };
@@ -197,7 +203,7 @@ export async function askForApproval(
 export interface EventsApproval {
   /** The approval that exists already. */
   readonly id?: string;
-  /** Called with the number of events in the transaction in which the operation begins. @throws approval-needed */
+  /** Called in the transaction in which the operation begins, with the number of its events. @throws approval-needed */
   readonly confirm: (transaction: Transaction, events: number) => Promise<void>;
 }
 
@@ -233,7 +239,7 @@ const notSigned = (id: string): string =>
 const cameMeanwhile = (): OperatorError =>
   new OperatorError(
     "approval-needed",
-    "More events have arrived than the operation touches without an approval: repeat the command to ask for one.",
+    "More events have arrived since the plan, and the operation now needs an approval: repeat the command to ask for one.",
   );
 
 const notUsable = (id: string): OperatorError =>

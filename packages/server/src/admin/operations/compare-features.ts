@@ -72,7 +72,8 @@ async function requireOpenCase(
 }
 
 /**
- * A case can show the number of a single event, so that it needs what the observations of this event need.
+ * With a case, a number may be that of a single event. Therefore the caller needs the permission that the observations
+ * of this event need.
  * @throws AdminError permission-missing
  */
 function requireReadable({ caller }: OperationCall<"compareFeatures">, versions: readonly Bundle[]): void {
@@ -96,7 +97,7 @@ function startOf(from: string | undefined, isExact: boolean): number | undefined
   return isExact ? at : Math.floor(at / DAY_MS) * DAY_MS;
 }
 
-/** Whether the case covers an event of the comparison. Numbers of other accounts stay suppressed. */
+/** Limits the comparison to the events that the case covers. */
 const coveredBy = ({ scope, subject, account }: CaseRow & { readonly account: string }) => ({
   // guard(drop): a case shows numbers of its own account
   // fails: packages/server/src/admin/compare-versions.test.ts › in a case of their account

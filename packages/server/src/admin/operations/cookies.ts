@@ -14,7 +14,7 @@ export function cookiesOf({ headers }: IncomingMessage, name: string): readonly 
   return pairs.filter((pair) => pair.startsWith(`${name}=`)).map((pair) => pair.slice(name.length + 1));
 }
 
-/** @param seconds how long the browser keeps it; without, until it closes. */
+/** @param seconds how long the browser keeps the cookie; without it, until the browser closes. */
 export const cookieOf = (name: string, value: string, seconds?: number): string =>
   `${name}=${value}; ${COOKIE_ATTRIBUTES}${seconds === undefined ? "" : `; Max-Age=${seconds}`}`;
 

@@ -1,4 +1,4 @@
-/** Where a list of counts continues: the row that ended a page, as text. */
+/** Cursors of lists of counts. A cursor is the last row of a page as text. */
 import { AdminError } from "./problem.ts";
 
 /** A row of counts: its hour and its names identify it. */
@@ -7,7 +7,7 @@ interface CountRow {
   readonly occurrences: number;
 }
 
-/** @returns `null` for no row. */
+/** The cursor of the page after this row; `null` if there is no row. */
 export function cursorAfter<Row extends CountRow>(
   row: Row | undefined,
   names: readonly (keyof Row & string)[],
@@ -16,9 +16,9 @@ export function cursorAfter<Row extends CountRow>(
   return Buffer.from(JSON.stringify([row.hour, ...names.map((name) => row[name])])).toString("base64url");
 }
 
-/** The row that a token identifies. @throws AdminError request-invalid */
-export function rowOfCursor<Row extends CountRow>(token: string, names: readonly (keyof Row & string)[]): Row {
-  const values = valuesOf(token);
+/** The row that a cursor names. @throws AdminError request-invalid */
+export function rowOfCursor<Row extends CountRow>(cursor: string, names: readonly (keyof Row & string)[]): Row {
+  const values = valuesOf(cursor);
   const [hour, ...others] = values ?? [];
   if (typeof hour !== "string" || Number.isNaN(Date.parse(hour)) || others.length !== names.length) {
     throw new AdminError("request-invalid", {
@@ -32,9 +32,9 @@ export function rowOfCursor<Row extends CountRow>(token: string, names: readonly
 const isName = (value: unknown): value is string | null =>
   value === null || (typeof value === "string" && !value.includes("\0"));
 
-function valuesOf(token: string): readonly (string | null)[] | undefined {
+function valuesOf(cursor: string): readonly (string | null)[] | undefined {
   try {
-    const values: unknown = JSON.parse(Buffer.from(token, "base64url").toString("utf8"));
+    const values: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));
     return Array.isArray(values) && values.every(isName) ? values : undefined;
   } catch {
     return undefined;

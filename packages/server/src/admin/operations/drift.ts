@@ -19,7 +19,7 @@ import type { Executor } from "../../postgres/executor.ts";
 import { invalid, reasonOf, requireFuture } from "./input.ts";
 import type { Operation, OperationCall } from "./operation.ts";
 
-/** Drift, decisions and accepted fields are a few thousand rows at most. */
+/** Reads all drift, decisions and accepted fields, which are a few thousand rows at most. */
 async function readReview(executor: Executor, driftDecisions: DriftDecisions, now: number) {
   const rows = await queryDrift(executor);
   const decisions = await driftDecisions.list(executor);

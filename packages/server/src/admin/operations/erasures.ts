@@ -143,8 +143,8 @@ async function erase(
 }
 
 /**
- * Audits an erasure. An erasure that begins has its own entry. An answer about an earlier erasure is audited as a read,
- * even on the database.
+ * Audits an answer about an earlier erasure as a read, even on the database. An erasure that begins writes its own
+ * entry.
  */
 async function auditRead(
   { pool, audit }: Installation,
@@ -165,9 +165,7 @@ interface PlannedErasure {
   readonly installation: Installation;
 }
 
-/**
- * Erases a subject. The audit entry of the order, with the keyed MAC of the subject, exists before anything is deleted.
- */
+/** Erases a subject. The audit entry, with the keyed MAC of the subject, exists before anything is deleted. */
 async function beginAndFinish(
   ports: AdminPorts,
   caller: Caller,
@@ -188,8 +186,8 @@ async function beginAndFinish(
   const agent = agentOf(caller);
   const entry = { ...agent, operation: "erase.run", outcome: "begun", reason, references, detail };
   await writeAudit(pool, audit, { ...entry, ...(approval.id !== undefined && { approvalId: approval.id }) });
-  // An order that begins again finds its erasure by the id, even in a database that applied the erasure from the
-  // journal.
+  // If a worker begins an order of the admin API again, the order finds its erasure by the id, even in a database that
+  // applied the erasure from the journal.
   const ofOrder = caller.orderId !== undefined && { erasureId: caller.orderId };
   const order = { ...ofOrder, subject, actor: agent.actor, reason, refuseLater, isUnknown: !isKnown };
   const sequence = await inOwnerTransaction(administration, async (owner) =>

@@ -14,11 +14,11 @@ import { readableOf } from "./sensitive-fields.ts";
 const LIMIT = 50;
 /** Filters by names that some callers see only as pseudonyms. */
 const NAMING_FILTERS = ["account", "action_id", "session_id", "idempotency_key"] as const;
-/** Time of a search that no index serves. */
+/** Time limit of a search that no index serves. */
 const SEARCH_MS = 2_000;
 
 export const listEvents: Operation<"listEvents"> = async ({ ports, caller, scope, input }) => {
-  // guard(false): a caller who sees pseudonyms does not look for names
+  // guard(false): a caller who sees pseudonyms can't search by names
   // fails: packages/server/src/admin/routes.test.ts › gives an operator pseudonyms
   if (scope === "pseudonyms" && NAMING_FILTERS.some((name) => input[name] !== undefined)) throw refusedNames();
   requireAccountWith(input);
@@ -103,7 +103,10 @@ function requireAccountWith({ account, session_id, idempotency_key }: ListInput)
   });
 }
 
-/** A cursor is the last event of a page, or the time where a search ended. It shows nothing that the filter does not. */
+/**
+ * A cursor is the last event of a page, or the time where a search ended. The filter also applies to the pages after a
+ * cursor.
+ */
 function cursorOf({ after }: ListInput): { readonly after?: string; readonly to?: number } {
   if (after === undefined) return {};
   if (isUuid(after)) return { after: after.toLowerCase() };
@@ -143,7 +146,10 @@ function shownFilter(input: ListInput): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(input).filter(([name]) => name !== "account" && name !== "limit"));
 }
 
-/** Rows for the caller: a scope of pseudonyms names no account, action, session or idempotency key. */
+/**
+ * The events as the caller sees them. With the scope `pseudonyms`, accounts, actions, sessions and idempotency keys are
+ * pseudonyms.
+ */
 async function shown(
   { pool, keys }: AdminPorts,
   events: readonly ListedEvent[],

@@ -49,7 +49,7 @@ export const exportEvents: Operation<"exportEvents"> = async (call) => {
   return { answer: linesOf(parts) };
 };
 
-/** What arrives later is not selected. */
+/** The selection that the call asks for. Events that arrive after `now` are not in it. */
 function selectionOf(input: Input<"exportEvents">, now: number): EventSelection {
   const { account, action_id: actionId, action_type: actionType, event_ids: ids, from, to } = input;
   const isFiltered = [account, actionId, actionType, from].some((value) => value !== undefined);
@@ -84,7 +84,9 @@ async function requireCase({ ports, caller, input: { case_id } }: Call): Promise
   throw await denied({ ports, caller }, case_id);
 }
 
-/** Writes the entry of a rejected export: where a worker applies the export, no other part does. */
+/**
+ * Writes the entry of a rejected export, because no other code does if a worker applies the export. @returns the error.
+ */
 async function denied(
   { ports, caller }: Pick<Call, "ports" | "caller">,
   caseId: string,
@@ -134,7 +136,7 @@ async function approvalOf(
     expires_on,
   };
   const asked = { operation: "export.raw", parameters, plan: { ...counts }, events: counts.events } as const;
-  // The reason stays in the case, which ends with the account: an approval is kept, and more roles read it.
+  // The reason stays in the case, which is deleted with the account. The approval is kept, and more roles read it.
   // guard(drop): raw bulk export was approved
   // fails: packages/server/src/exports/run-export.test.ts › beyond its case
   return requireApproval(ports, caller, { ...asked, needed: ["privacy"] }, `the reason of case ${case_id}`);

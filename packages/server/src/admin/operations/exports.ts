@@ -1,4 +1,4 @@
-/** Exports of features for training, and what is recalled of exports. */
+/** Exports of features for training, and recalls of exported rows. */
 import type { Answer, ExportManifest, ExportRecord, Input } from "@device-risk-signals/admin-api";
 import type { Installation } from "../../app/open-installation.ts";
 import { OperatorError } from "../../errors/operator-error.ts";

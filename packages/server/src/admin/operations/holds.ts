@@ -39,7 +39,7 @@ type Placed = Answer<"addHold">;
 
 const place = (call: OperationCall<"addHold">, hold: WantedHold, approval?: Approval): Promise<Placed> =>
   runJournalOrder(call.ports, async (owner, audit, journal) => {
-    // The journal has the order before the transaction ends.
+    // The approval is used first, because the journal has the order before the transaction ends.
     await approval?.use(owner, 0);
     const placed = await placeKnown(call, owner, journal(), hold);
     const { subject, reason, approver, reviewOn } = hold;
@@ -137,7 +137,7 @@ function auditSubject({ of, value }: HoldSubject): { account?: string; eventIds?
   return of === "account" ? { account: value } : { eventIds: [value] };
 }
 
-/** An account is named by its keyed MAC, an event by its id. */
+/** The detail has only an action. `auditSubject` gives an account or an event to the entry. */
 const auditDetail = ({ of, value }: HoldSubject): object => (of === "action_id" ? { action_id: value } : {});
 
 const noHold = (holdId: string): OperatorError => new OperatorError("not-found", `There is no active hold ${holdId}.`);

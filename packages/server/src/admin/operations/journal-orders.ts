@@ -10,7 +10,7 @@ import type { AdminPorts } from "./ports.ts";
 
 /**
  * Runs an order and its audit entry in one transaction.
- * @param isDryRun everything is done, and rolled back.
+ * @param isDryRun whether the transaction is rolled back at its end.
  * @throws order-unconfirmed where the transaction fails after the journal has the order.
  */
 export async function runJournalOrder<T>(

@@ -114,7 +114,10 @@ export const acceptKeyLoss: Operation<"acceptKeyLoss"> = async ({ ports, caller,
   throw new OperatorError("state-conflict", "The key store has the secrets again: no loss was accepted.");
 };
 
-/** An entry that is not applied yet must not prevent the acceptance, because the replay may have to wait for it. */
+/**
+ * An entry of the journal that is not applied yet must not prevent the acceptance, because its replay may have to wait
+ * for the acceptance.
+ */
 const destroyedOf = async (installation: Installation): Promise<ReadonlySet<string>> =>
   destroyedSecrets(await compareWithJournal({ ...installation, executor: installation.pool }, "start"));
 

@@ -39,13 +39,13 @@ export async function lockOpenedEvents(ports: AdminPorts, transaction: Transacti
 export interface Opening {
   readonly eventId: string;
   readonly case: CaseRow;
-  /** Whether the caller named the case; otherwise it is of this read alone, and can have no approval. */
+  /** Whether the caller named the case; otherwise the case was opened for this read alone, and can have no approval. */
   readonly isNamedCase: boolean;
 }
 
 /**
- * Counts the event, in the transaction that writes its audit entry.
- * @returns the approval that it is opened under; `undefined` if none is needed.
+ * Checks the limit for an event, in the transaction that writes its audit entry.
+ * @returns the id of the approval under which the event is opened; `undefined` if none is needed.
  * @throws approval-needed, BeyondLimit
  */
 export async function limitOpenedEvents(
@@ -89,7 +89,10 @@ export async function limitOpenedEvents(
 const eventsUnder = (opened: readonly OpenedEvents[], approvalId: string | null): number =>
   opened.find(({ approval_id }) => approval_id === approvalId)?.events ?? 0;
 
-/** Asks for the approval that a read needs, after its transaction has ended. @throws approval-needed, or the error */
+/**
+ * If a read was beyond the limit, asks for its approval, after the transaction of the read has ended. @throws
+ * approval-needed, or the error
+ */
 export function askIfBeyondLimit(ports: AdminPorts, caller: Caller, error: unknown): Promise<never> {
   if (!(error instanceof BeyondLimit)) throw error;
   const { operation } = error;

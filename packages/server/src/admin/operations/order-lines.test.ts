@@ -57,7 +57,7 @@ describe("an answer that is a stream", () => {
     await end();
   });
 
-  it("is waited for while its order waits for others, and 60 seconds once a worker started it", async () => {
+  it("is waited for while its order waits for others, and for 60 seconds after a worker started it", async () => {
     let nowMs = 0;
     const monotonic = { now: () => (nowMs += 30_000) };
     let state = "open";

@@ -31,7 +31,7 @@ interface PartsOf<End> {
 
 /**
  * Writes values as parts that only their reader opens, and waits until they are read.
- * @param readWithinMs a reader that takes nothing for this long is lost.
+ * @param readWithinMs a reader that takes nothing for this long counts as lost.
  * @throws order-interrupted where no process reads them.
  */
 export async function sendLines(
@@ -115,7 +115,7 @@ export async function* receiveLines(
     const { problem } = order ? await resultOf(ports, order) : {};
     if (problem) throw new OrderFailed(problem as AdminProblem);
     if (order?.state === "waiting") {
-      // An order that waits becomes `expired`.
+      // The time limit starts when a worker begins the order. An order that waits too long becomes `expired`.
       until = monotonic.now() + WRITE_WITHIN_MS;
       await sleep(RETRY_POLL_MS);
       continue;

@@ -6,10 +6,13 @@ import type { System } from "../../app/system.ts";
 import { requireReplayed } from "../../lifecycle/recovery/compare-with-journal.ts";
 import type { MonotonicClock } from "../../ports.ts";
 
-/** The parts of an installation that operations of the admin API use. A part that few need opens at first use. */
+/**
+ * The parts of an installation that operations of the admin API use. A part that few operations need is opened at its
+ * first use.
+ */
 export interface AdminPorts extends OpenConnection {
   readonly monotonic: MonotonicClock;
-  /** Whether the process may make the changes that need the owner's login. */
+  /** Whether the process itself makes the changes that need the owner's login. Otherwise a worker makes them. */
   readonly usesOwnerLogin: boolean;
   /** @throws installation-missing, key-store-mismatch, Unavailable */
   readonly keys: () => Promise<Keys>;
@@ -25,7 +28,8 @@ const MONOTONIC_CLOCK: MonotonicClock = { now: () => performance.now() };
 
 /**
  * For a process that has opened the whole installation.
- * @param connection the connection of the admin API. A worker deletes and exports events through the installation's.
+ * @param connection the connection of the admin API. A worker deletes and exports events through the connection of the
+ * installation.
  */
 export function portsOf(system: System, connection: AdminConnection, wakeWorker = (): void => {}): AdminPorts {
   const usesOwnerLogin = system.surfaces.includes("worker");

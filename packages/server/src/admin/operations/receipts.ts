@@ -14,7 +14,7 @@ export const readReceipt: Operation<"readReceipt"> = async ({ ports: { pool }, i
   if (receipt === undefined) {
     throw new OperatorError(
       "not-found",
-      `There is no receipt of ${id}: check the id; what is not finished, drs retention run finishes.`,
+      `There is no receipt of ${id}: check the id. If its erasure is not finished, drs retention run finishes it.`,
     );
   }
   return { answer: { receipt }, audit: { detail: { of: id } } };

@@ -29,7 +29,7 @@ export const readOverdue: Operation<"readOverdue"> = async ({ ports: { pool } })
 export const runRetention: Operation<"runRetention"> = async ({ ports, caller }) => {
   const agent = agentOf(caller);
   const installation = await ports.installation();
-  // The pass of a command, as that of a server, applies the orders of the journal before it deletes anything.
+  // The pass of a command applies the orders of the journal before it deletes anything, as the pass of a server does.
   // guard(drop): a pass on a restored database replays first
   // fails: e2e/restored-holds.test.ts › finds it by the copy of the first
   for (const line of describeReplayed(await recover(installation))) ports.report(line);

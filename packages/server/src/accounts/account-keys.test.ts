@@ -118,7 +118,7 @@ test("an erasure between the two look-ups is detected", async () => {
   expect((await keys.current("erased", 1)).keyId).not.toBe(keyId);
 });
 
-test("an account whose erasure was not noticed yet gets no key by sealing under the existing one", async () => {
+test("sealing under the existing key creates no key for an account whose erasure was not noticed yet", async () => {
   const { keyId } = await system.accountKeys.current("unnoticed", 1);
   await erase("unnoticed");
   await system.secrets.destroy(accountSecretName(keyId));

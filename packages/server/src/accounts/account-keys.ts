@@ -89,12 +89,15 @@ export class PostgresAccountKeys implements AccountKeys {
     await this.refresh();
   }
 
-  /** Called with erased keys, so that the listener drops what it derived from them. */
+  /** Sets the listener that gets the ids of erased keys, and drops what it derived from these keys. */
   onErased(listener: (keyIds: readonly string[]) => void): void {
     this.#erasedKeys = listener;
   }
 
-  /** Called after a loss of secrets was accepted: names of secrets that the listener remembers may be out of date. */
+  /**
+   * Sets the listener that is called after a loss of secrets was accepted. Names of secrets that it remembers may be
+   * out of date.
+   */
   onSecretsLost(listener: () => void): void {
     this.#lostSecrets = listener;
   }

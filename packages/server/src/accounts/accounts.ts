@@ -1,4 +1,4 @@
-/** The ids of accounts and of their keys, by which erasures name them. */
+/** The ids of accounts and of their keys. Erasures name accounts and keys by these ids. */
 import type { Executor, OwnerTransaction } from "../postgres/executor.ts";
 import { query, sql } from "../postgres/statement.ts";
 
@@ -14,7 +14,10 @@ const ENSURE_FORMER_ACCOUNT_ID = sql(
   ["text", "timestamptz"],
 );
 
-/** Gives an account that is known to have existed at a time, RFC 3339, a random id of that time, if it has none. */
+/**
+ * Gives an account a random id, if it has none.
+ * @param at a time at which the account existed, in RFC 3339. It becomes the time of the id.
+ */
 export async function ensureFormerAccountId(executor: OwnerTransaction, account: string, at: string): Promise<void> {
   await query(executor, ENSURE_FORMER_ACCOUNT_ID, [account, at]);
 }

@@ -41,8 +41,9 @@ const MARK_KEYS_LOST = sql(
 );
 
 /**
- * Records an accepted loss, while no commit batch is under way. Accounts get new keys from then on.
- * @returns its number.
+ * Records an accepted loss. The caller makes sure that no commit batch is under way. Accounts get new keys from then
+ * on.
+ * @returns the number of the loss.
  */
 export async function recordSecretLoss(executor: OwnerTransaction, loss: SecretLoss): Promise<number> {
   const { actor, reason, names, keys, events, accounts, partitions, copies } = loss;
@@ -77,7 +78,7 @@ export async function listAcceptedSecretLosses(executor: Executor): Promise<read
 
 const IS_ACCEPTED_LOSS = sql("select from lost_secret where name = any ($1)", ["text[]"]);
 
-/** Whether the owner accepted the loss of all these secrets, by their names. */
+/** Whether the owner accepted the loss of all secrets with these names. */
 export async function isAcceptedLoss(executor: Executor, names: readonly string[]): Promise<boolean> {
   return (await query(executor, IS_ACCEPTED_LOSS, [names])).rowCount === new Set(names).size;
 }

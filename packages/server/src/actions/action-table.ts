@@ -156,8 +156,8 @@ const FIND_ACTIONS = sql(
 );
 
 /**
- * The registry over the table. The registry remembers actions that it found for some seconds. It does not remember that
- * an action was absent.
+ * An action registry that reads the table. For some seconds it remembers each action that it found. It does not
+ * remember that an action was absent.
  */
 export function actionTable(executor: Executor, clock: Clock): ActionRegistry {
   const remembered = new LimitedMap<{ readonly action: RegisteredAction; readonly until: number }>(MAX_REMEMBERED);

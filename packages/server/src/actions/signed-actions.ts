@@ -12,7 +12,7 @@ const SIGNED_ID_FORM =
 export interface SignedAction {
   readonly account: string;
   readonly actionType: string;
-  /** The session value that the action is issued with. */
+  /** The session value for which the action is issued. */
   readonly sessionId?: string;
   /** Milliseconds since the Unix epoch; stored in whole seconds. */
   readonly expiresAt: number;
@@ -21,8 +21,8 @@ export interface SignedAction {
 }
 
 /**
- * An action id that proves itself: it carries type, expiry, a digest of the session and a nonce under an HMAC-SHA-256
- * that covers the account too. A host that shares the secret issues actions without telling this server.
+ * Makes an action id that proves itself: it carries type, expiry, a digest of the session and a nonce under an
+ * HMAC-SHA-256 that covers the account too. A host that shares the secret issues actions without telling this server.
  *
  * @throws TypeError if the id would be longer than the 128 characters of the contract (a type of more than about 30
  * characters).

@@ -230,7 +230,7 @@ const COUNT_OPENED = sql("update access_case set events_opened = events_opened +
   "int8",
 ]);
 
-/** Adds events that were opened together with the case to its count. */
+/** Adds a number of events that were opened with the case to its count. */
 export async function addOpenedEvents(executor: Executor, caseId: string, events: number): Promise<void> {
   await query(executor, COUNT_OPENED, [caseId, events]);
 }

@@ -10,7 +10,9 @@ import type { Metrics } from "./metrics.ts";
 import { type Supervision, superviseDependencies } from "./supervision.ts";
 import { erasurePorts, type System } from "./system.ts";
 
-/** Time after which keys are out of memory that another process has erased, or whose partition has ended. */
+/**
+ * Within this time the process forgets keys that another process has erased, and keys of partitions that have ended.
+ */
 const FORGET_EVERY_MS = 1_000;
 
 /** Starts the monitors of the dependencies. @param opened closes them. */

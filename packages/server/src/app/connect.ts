@@ -34,7 +34,7 @@ export type Access = "read" | "audited-read" | "change";
 export interface ConnectOptions {
   readonly access: Access;
   readonly clock: Clock;
-  /** Whether the caller is the server, because an embedded database has one server at a time. */
+  /** Whether the caller is the server. An embedded database has one server at a time. */
   readonly asServer: boolean;
   /** Whether this is a process of a server whose supervisor runs the embedded database. */
   readonly isSupervised?: boolean;

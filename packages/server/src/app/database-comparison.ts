@@ -24,9 +24,10 @@ export interface ComparisonOptions {
 }
 
 /**
- * Reports the database as behind after a connection to another database, or to an older state of it, until the database
- * was compared with the erasure journal. After a connection to the same database it is also compared, but not reported
- * as behind in the meantime, because a journal that does not answer must not prevent ingestion.
+ * Compares the database with the erasure journal after each new connection. If the connection leads to another
+ * database, or to an older state of the database, the database is reported as behind until the comparison has
+ * succeeded. If it leads to the same database, the database is not reported as behind, because a journal that does not
+ * answer must not prevent ingestion.
  */
 export class DatabaseComparison {
   readonly #options: ComparisonOptions;

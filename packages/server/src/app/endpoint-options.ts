@@ -23,7 +23,7 @@ export interface EndpointOptions extends Omit<Settings, "sessions" | "actions"> 
   readonly actions?: ActionRegistry | NonNullable<Settings["actions"]>;
   /**
    * The fields that features read, each a path of names such as `["device_identity", "androidBuild", "sdkInt"]`. An
-   * event in which one of them departs from the published schema is rejected. It can't be combined with
+   * event in which one of these fields departs from the published schema is rejected. The option excludes
    * `adoptedFieldsFile`. Default: none.
    */
   readonly adoptedFields?: readonly FieldPath[];
@@ -43,7 +43,7 @@ export function configFromEnvironment(environment: Environment, directory: strin
 }
 
 /**
- * Options from the variables of the standalone service, to which a host adds its own: `createEndpoint({
+ * Options from the variables of the standalone service, to which a host adds its own options: `createEndpoint({
  * ...optionsFromEnvironment(process.env), sessions })`. Variables of listeners, TLS, log and commands are checked and
  * left out.
  * @param directory the directory to which relative paths refer.

@@ -9,8 +9,8 @@ import { constraintOf, sqlState, translateDriverError } from "../postgres/errors
 const MIN_INTERVAL_MS = 1_000;
 
 /**
- * Logs which operation failed, with a code of the registry and the error without texts that it may quote. It logs the
- * error's class, its code and the position in the source, and the message only if `safeMessage` allows it. For
+ * Logs which operation failed, with a code of the registry and the error without texts that the error may quote. It
+ * logs the error's class, its code and the position in the source, and the message only if `safeMessage` allows it. For
  * PostgreSQL's errors it logs only the SQLSTATE and the constraint, because their texts may contain values of a row.
  */
 export function createErrorLog(logger: Logger): OnError {

@@ -52,8 +52,8 @@ export interface Keys {
   readonly featureSealer: FeatureSealer;
   readonly codec: EntryCodec;
   /**
-   * The signer of receipts. @throws installation-missing if it has no key yet and this access makes none. @throws
-   * Unavailable
+   * The signer of receipts. @throws installation-missing if the installation has no such key yet and this access
+   * creates none. @throws Unavailable
    */
   readonly receipts: () => Promise<ReceiptSigner>;
 }

@@ -70,7 +70,7 @@ export function superviseDependencies(
   /** A process that runs no retention passes inspects the key store as often as one that does. */
   const inspectKeysInTurn = async (): Promise<void> => {
     if (performance.now() - inspectedAt < inspectEveryMs && !keys.has("lacking")) return;
-    // The key store may be used although the database, which the inspection asks, can't be.
+    // An error does not make the key store unusable, because the inspection also asks the database.
     await inspectKeys().catch((error: unknown) => onError(error, "inspect the key store"));
   };
 

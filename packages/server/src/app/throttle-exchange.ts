@@ -46,7 +46,7 @@ export class ThrottleExchange {
     );
   }
 
-  /** Takes over the levels that another process knows. Once more of the same changes nothing. */
+  /** Takes over the levels that another process knows. A second call with the same levels changes nothing. */
   raise(levels: Levels): void {
     for (const [throttle, name, level] of levels) this.#buckets.get(throttle)?.raise(name, level);
   }

@@ -1,6 +1,9 @@
 /** The people behind the actor of an entry. */
 
-/** At the end of the actor of a token that a person obtained through the admin API; names have no parentheses. */
+/**
+ * A pattern for the end of an actor: that of a token which a person obtained through the admin API. Names have no
+ * parentheses.
+ */
 export const OBTAINED_BY = ", obtained by ([^()]+)\\)$";
 const OBTAINER = new RegExp(OBTAINED_BY);
 

@@ -36,7 +36,7 @@ export interface Agent {
   readonly orderId?: string;
 }
 
-/** An action of a person or a program, which has a separate audit entry. */
+/** The audit entry of one operation of a person or a program. */
 export interface AuditEntry extends Agent {
   readonly operation: string;
   readonly outcome: string;
@@ -242,7 +242,8 @@ export interface AuditFilter {
   readonly account?: NamedAccount;
   /**
    * The person who acted through the admin API. The person may open a case of an event that the person can't see, such
-   * as a restricted one. Therefore entries about cases of an event show no account, and an account does not find them.
+   * as a restricted one. Therefore entries about cases of an event show no account, and a filter by account does not
+   * find them.
    */
   readonly person?: string;
   readonly limit: number;
@@ -250,7 +251,7 @@ export interface AuditFilter {
   readonly from?: { readonly entryId: string; readonly skip: number };
 }
 
-/** A time that is far longer than an event waits for its commit batch. */
+/** Far longer than an event waits for its commit batch. */
 export const BATCH_WITHIN = "5 minutes";
 
 function composeAudit({ eventId, account, person, limit, from }: AuditFilter): {

@@ -148,7 +148,7 @@ const LIST_HASHES = sql(
   { leaf: "int8", hash: "bytea" },
 );
 
-/** The hashes of leaves, in order; one that is missing is left out. */
+/** The hashes of leaves, in order. Missing leaves are left out. */
 export async function* listHashes(
   executor: Executor,
   epoch: number,
@@ -223,7 +223,7 @@ const FIND_CHECKPOINT_AT = sql(
   CHECKPOINT,
 );
 
-/** The latest checkpoint that was signed by then, by the times that the database has. */
+/** The latest checkpoint that was signed at or before this time, as the database records the times. */
 export async function findCheckpointAt(executor: Executor, at: Date): Promise<CheckpointRow | undefined> {
   return (await query(executor, FIND_CHECKPOINT_AT, [at.toISOString()])).rows[0];
 }
@@ -236,7 +236,7 @@ const FIND_PRUNED = sql(
   CHECKPOINT,
 );
 
-/** The first checkpoint, where the database has no leaf before it. */
+/** The first checkpoint, if the database has no leaf before it; `undefined` otherwise. */
 export async function findPruned(executor: Executor): Promise<CheckpointRow | undefined> {
   return (await query(executor, FIND_PRUNED)).rows[0];
 }

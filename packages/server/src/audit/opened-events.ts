@@ -30,7 +30,7 @@ const COUNT_OPENED = sql(
 /** Who opened events, as one identity. */
 export interface Openers {
   readonly persons: readonly string[];
-  /** The persons of the admin tokens that they obtained. */
+  /** The persons of the admin tokens that `persons` obtained. */
   readonly tokenPersons: readonly string[];
 }
 

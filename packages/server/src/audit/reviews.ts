@@ -43,6 +43,7 @@ export async function listOpenReviews(executor: Executor, signer: AuditSigner): 
 
 const FIND_ACTOR = sql("select actor from audit_entry where entry_id = $1", ["uuid"], { actor: "text" });
 
+/** Who opens or closes a review, and why. */
 export interface ReviewOrder {
   readonly agent: Agent;
   readonly reason: string;

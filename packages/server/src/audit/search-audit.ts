@@ -86,6 +86,7 @@ export async function findUnreviewedUse(
   return queryRow(executor, FIND_UNREVIEWED, [operations, reviewed]);
 }
 
+/** Who gave an order, and why, as its audit entry says. */
 export interface AuditedOrder {
   readonly actor: string;
   readonly reason: string;

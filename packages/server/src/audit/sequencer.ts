@@ -217,7 +217,7 @@ async function requireExtension(
   if (newest && isAhead(newest, last)) {
     throw logBroken(`a checkpoint kept outside has ${newest.size} entries, the database has ${size}`);
   }
-  // The first entry of an epoch names the latest checkpoint that sinks had of the previous epoch.
+  // Checkpoints of earlier epochs are not compared: the first entry of an epoch names the latest one that sinks had.
   const sorted = kept.filter((one) => one.epoch === epoch && one.size > 0).toSorted(compareCheckpoints);
   const [first] = sorted;
   const start = first ? await findCheckpoint(transaction, epoch, first.size) : last;

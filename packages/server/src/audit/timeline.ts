@@ -7,7 +7,7 @@ import { query, sql } from "../postgres/statement.ts";
 import type { NamedAccount } from "./audit-signer.ts";
 import { BATCH_WITHIN, MAX_NAMED } from "./audit.ts";
 
-/** An entry that names the event which holds the key. */
+/** An entry that names the event of the idempotency key. */
 export interface TimelineEntry {
   /** The time at which the entry was written, which is about a second after its last request. */
   readonly at: string;

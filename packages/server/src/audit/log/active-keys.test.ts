@@ -69,7 +69,7 @@ const refused = (what: RegExp): object => ({
 describe("a log whose keys were changed", () => {
   const first = [...all(derived), ...all(own), change(own, derived, own), ...all(own)];
 
-  it("holds: both keys before the change, the present one afterwards, and again", async () => {
+  it("is intact with both keys before the change and the present one afterwards, also after a second change", async () => {
     expect(await verify(first)).toMatchObject(HOLDS);
     expect(await verify([...first, ...all(next), change(next, own, next), ...all(next)])).toMatchObject(HOLDS);
     expect(await verify(all(derived))).toMatchObject(HOLDS);
@@ -103,7 +103,7 @@ describe("a log with an entry that activates keys which the verifier lacks", () 
   const rings = { surfaces: own, replaced: bySurface((surface): readonly KeyObject[] => [derived[surface]]) };
   const foreign = change(next, own, next);
 
-  it("is broken, by such an entry that no entry with these keys explains, and by one that entries with earlier keys follow", async () => {
+  it("is broken if no entry has these keys, and if entries with earlier keys follow", async () => {
     const found = { verdict: 6, findings: [expect.objectContaining({ kind: "inserted" })] };
     expect(await verify([...all(own), foreign], 0, rings)).toMatchObject(found);
     const later = await verify([...all(own), foreign, entry(next, "direct"), ...all(own)], 0, rings);
@@ -121,7 +121,7 @@ describe("a log with an entry that activates keys which the verifier lacks", () 
   });
 });
 
-it("a log whose forged entries an entry with a known key follows is broken, also if its last entries have unknown keys", async () => {
+it("a log is broken if an entry with a known key follows forged ones, also if its last entries have unknown keys", async () => {
   const rings = { surfaces: own, replaced: bySurface((surface): readonly KeyObject[] => [derived[surface]]) };
   const forged = [...all(own), entry(next, "admin"), ...all(own)];
   const hidden = [...forged, change(next, own, next), entry(next, "direct")];
@@ -138,7 +138,7 @@ describe("a log that is read from a later place on", () => {
   const before = [...all(derived), change(own, derived, own), ...all(own)];
   const from = before.length;
 
-  it("holds with the keys that the next change names as those before it", async () => {
+  it("is intact with the keys that the next change names as the previous ones", async () => {
     expect(await verify([...before, ...all(next)], from)).toMatchObject(HOLDS);
     expect(await verify([...before, ...all(own), change(next, own, next), ...all(next)], from)).toMatchObject(HOLDS);
     expect(await verify([...all(derived), ...all(derived), change(next, derived, next)], 4)).toMatchObject(HOLDS);

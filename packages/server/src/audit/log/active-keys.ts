@@ -51,12 +51,12 @@ export class ActiveKeys {
     }
   }
 
-  /** The log is read from a later place on. Only the next change says which keys are active there. */
+  /** Called if the log is not read from its start. Only the next change says which keys are active at that place. */
   startLater(): void {
     this.#isWhole = false;
   }
 
-  /** The MAC of an entry; without the key of its surface, none is invalid. */
+  /** Checks the MAC of an entry. Without a key of its surface, the result is `valid`. */
   check(surface: Surface, signed: SignedRecord): MacState {
     const ring = this.#rings.get(surface);
     if (!ring) return "valid";
@@ -67,7 +67,8 @@ export class ActiveKeys {
   }
 
   /**
-   * @param surface of the entry of the change, `signed`, whose MAC is valid. @param references of the entry.
+   * @param surface the surface of `signed`. @param signed the entry of the change, whose MAC is valid. @param
+   * references the references of the entry.
    * @returns the problem of the change, or of an entry before it.
    */
   change(surface: Surface, signed: SignedRecord, references: Readonly<Record<string, string>>): string | undefined {
@@ -83,7 +84,7 @@ export class ActiveKeys {
     const wasWhole = this.#isWhole;
     this.#isWhole = true;
     for (const [name, ring] of rings) ring.least = Math.max(ring.least, ring.ids.indexOf(idOf(name)));
-    // guard(true): what is read before the first change that is read has the keys of then
+    // guard(true): entries that are read before the first change have the keys that the change replaces
     // fails: packages/server/src/audit/log/active-keys.test.ts › with a key that was replaced before
     return wasWhole || old === undefined ? undefined : `comes after an entry of ${old} with a replaced key`;
   }

@@ -58,7 +58,10 @@ export function signCheckpoint({ origin, size, root }: Checkpoint, key: KeyObjec
   return `${body}\n\u2014 ${origin} ${signature.toString("base64")}\n`;
 }
 
-/** @returns `undefined` for a text that is no checkpoint or not signed by the key. Signatures of witnesses are ignored. */
+/**
+ * Verifies the signature of a checkpoint. @returns `undefined` for a text that is no checkpoint or not signed by the
+ * key. Signatures of witnesses are ignored.
+ */
 export function verifyCheckpoint(note: string, { origin, key }: LogKey): Checkpoint | undefined {
   const end = note.lastIndexOf("\n\n");
   const body = note.slice(0, end + 1);

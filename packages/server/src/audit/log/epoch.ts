@@ -27,7 +27,10 @@ export const REVIEW_OPERATION = "audit.review";
 export const originOfEpoch = (origin: string, epoch: number): string =>
   epoch === FIRST_EPOCH ? origin : `${origin}/${epoch}`;
 
-/** Opens a checkpoint of any epoch. @returns `undefined` for a text that is none, or not signed by the key. */
+/**
+ * Verifies the signature of a checkpoint of any epoch. @returns `undefined` for a text that is no checkpoint or not
+ * signed by the key.
+ */
 export function verifyEpochCheckpoint(note: string, { origin, key }: LogKey): EpochCheckpoint | undefined {
   const [name = ""] = note.split("\n", 1);
   const epoch = name === origin ? FIRST_EPOCH : epochOf(name, `${origin}/`);

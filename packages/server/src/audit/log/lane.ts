@@ -29,7 +29,10 @@ export class Lane {
     this.#signer = signer;
   }
 
-  /** Signs the entries of one transaction. A call after an unacknowledged transaction is known to be rolled back. */
+  /**
+   * Signs the entries of one transaction. If the previous call was not acknowledged, it is known that its transaction
+   * was rolled back: otherwise the caller calls `renew` first.
+   */
   sign(entries: readonly LaneEntry[]): readonly SignedEntry[] {
     const { surface, key } = this.#signer;
     let previous = this.#head;

@@ -25,7 +25,10 @@ export interface AuditRecord {
   readonly surface: Surface;
   /** Absent if the entry is in no lane. */
   readonly place?: Place | undefined;
-  /** The entry before it: of the same lane, or the last known one of the lane that this one continues. */
+  /**
+   * The previous entry of the same lane, or, for the first entry of a lane, the last known entry of the lane that it
+   * continues.
+   */
   readonly previous?: Head | undefined;
   /** Milliseconds since the Unix epoch. */
   readonly at: number;
@@ -206,7 +209,7 @@ export function encodeRecord(record: AuditRecord): Buffer {
   return Buffer.concat(parts);
 }
 
-/** @returns `undefined` for bytes that `encodeRecord` gives for no record: one record has one spelling. */
+/** @returns `undefined` for bytes that are not the result of `encodeRecord`: each record has exactly one form. */
 export function decodeRecord(encoded: Buffer): AuditRecord | undefined {
   const fields = splitFields(encoded);
   if (!fields) return undefined;

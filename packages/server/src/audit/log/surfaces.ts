@@ -34,7 +34,7 @@ const SURFACE_OF_API: Readonly<Record<string, Surface>> = {
   direct: "direct",
 };
 
-/** The surface of an operation that is not ingestion's, by the way on which it reached the system. */
+/** The surface of an operation other than ingestion. @param via how the operation reached the system. */
 export const surfaceOf = (via: string): Surface => SURFACE_OF_API[via] ?? "worker";
 
 /** Whether the surface that the record names may write this record, by its actor, `via` and operation. */

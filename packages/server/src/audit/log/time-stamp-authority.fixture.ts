@@ -14,7 +14,9 @@ export interface Authority {
   readonly trusted: readonly X509Certificate[];
   /** The reply to a query, both in DER. */
   readonly reply: (query: Buffer) => Promise<Buffer>;
-  /** The reply with the signature of a certificate for TLS servers, which OpenSSL signs no time stamp with. */
+  /**
+   * The reply with the signature of a certificate for TLS servers. OpenSSL signs no time stamp with such a certificate.
+   */
   readonly replyOfServer: (query: Buffer) => Promise<Buffer>;
   /** Whether OpenSSL accepts the reply for the message. */
   readonly accepts: (message: Buffer, reply: Buffer) => Promise<boolean>;
@@ -97,7 +99,7 @@ export const infoOf = (reply: Buffer): Buffer => at(readAll(reply)?.[0], 1, 1, 0
 
 export interface ServedAuthority {
   readonly url: string;
-  /** What it answers from now on; without, it never answers. */
+  /** Sets what it answers from now on. Without an answer, it never answers. */
   answer: ((query: Buffer) => Promise<Buffer>) | undefined;
   /** Number of queries. */
   asked: number;

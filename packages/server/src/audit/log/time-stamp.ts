@@ -17,7 +17,7 @@ const DIGESTS: Readonly<Record<string, string>> = {
   "2.16.840.1.101.3.4.2.2": "sha384",
   "2.16.840.1.101.3.4.2.3": "sha512",
 };
-/** Signatures with a digest of their own; one that is not here has the digest of the signer. */
+/** Signature algorithms that imply a digest. Plain RSA uses the digest that the signer names. */
 const SIGNATURES: Readonly<Record<string, string>> = {
   "1.2.840.113549.1.1.11": "sha256",
   "1.2.840.113549.1.1.12": "sha384",
@@ -49,7 +49,7 @@ export function timeStampQuery(message: Buffer, nonce: Buffer): Buffer {
 
 export interface TimeStampOptions {
   readonly message: Buffer;
-  /** That of the query; absent where the reply was verified when it came. */
+  /** The nonce of the query. It is absent for a stored reply, whose nonce was checked when the reply came. */
   readonly nonce?: Buffer;
   /** Certificates that are trusted: of the authority itself, or of an authority that signed it. */
   readonly trusted: readonly X509Certificate[];
@@ -75,7 +75,7 @@ export function openTimeStamp(reply: Buffer, options: TimeStampOptions): TimeSta
   return problem === undefined ? { at } : { problem };
 }
 
-/** A chain has two or three. Each costs verifications of signatures on the main thread. */
+/** A chain has two or three certificates. Each certificate costs verifications of signatures on the main thread. */
 const MAX_CERTIFICATES = 8;
 
 interface Signed {
@@ -119,7 +119,7 @@ function certificateOf({ raw }: Der): readonly X509Certificate[] {
   }
 }
 
-/** @returns a text that says what is wrong. */
+/** @returns the time, or a text that says what is wrong. */
 function timeOf(bytes: Buffer, { message, nonce }: TimeStampOptions): Date | string {
   const [info] = readAll(bytes) ?? [];
   const [, , imprint, , time, ...rest] = membersOf(info, TAGS.sequence);
@@ -163,7 +163,7 @@ function isSignedBy({ publicKey }: X509Certificate, algorithm: string, { attribu
   try {
     return verify(algorithm, attributes, publicKey, signature);
   } catch {
-    // A key that makes no such signatures.
+    // A key of this kind makes no signatures of this algorithm.
     return false;
   }
 }

@@ -71,9 +71,9 @@ export interface VerifyOptions {
   readonly surfaces?: Surfaces;
   /** Keys that the entries of surfaces had before, until an entry says that they are replaced. */
   readonly replaced?: KeyRing;
-  /** Whether the log may have an entry before the place where the verification starts that activates unknown keys. */
+  /** Whether an entry before the start of the verification may activate keys that the verifier lacks. */
   readonly mayLackKeys?: boolean;
-  /** Milliseconds since the Unix epoch; an entry that is in no leaf much later than it was written is not confirmed. */
+  /** Milliseconds since the Unix epoch; an entry that was written long before and is in no leaf is overdue. */
   readonly now: number;
 }
 
@@ -85,7 +85,10 @@ export interface Verification {
   readonly findings: readonly Finding[];
   /** Number of leaves. */
   readonly size: number;
-  /** Number of leaves of the first epoch that was read which are not verified, because the log starts after them. */
+  /**
+   * Number of leaves that are not verified, because the log starts after them. They are of the first epoch that was
+   * read.
+   */
   readonly from: number;
   /** Number of leaves that a checkpoint kept outside confirms. */
   readonly confirmed: number;
@@ -118,16 +121,17 @@ export async function verifyLog(items: AsyncIterable<LogItem>, options: VerifyOp
 const INSERTED = "it was inserted or changed";
 
 /**
- * Whether a log with MACs of unknown keys was tampered with, or the verifier lacks keys. After an entry that activates
- * keys, a log has no entry with a key before it: an entry with a known key shows that one of the two is forged.
- * An entry with the MAC of no known key is also a finding if an entry with a known key follows it.
+ * Decides what MACs of unknown keys in a log mean: that it was changed, or that the verifier lacks keys. The verifier
+ * only lacks keys if, from the first such MAC on, no entry has a known key, if one of these entries activates keys, and
+ * if nothing else is wrong. A log that activated keys has no later entry with an earlier key, so a known key shows that
+ * one of the entries is forged.
  */
 class LackingKeys {
   #change: string | undefined;
   /** Number of entries with the MAC of no known key since the last entry with a known one. */
   #entries = 0;
 
-  /** @param name of an entry, with the MAC of no known key, that activates keys. */
+  /** Called for an entry that activates keys and has the MAC of no known key. @param name the name of the entry. */
   change(name: string): void {
     this.#change = name;
   }
@@ -139,14 +143,14 @@ class LackingKeys {
   valid(): void {
     this.#change = undefined;
     // guard(drop): unknown keys at the end of a log hide no forged entry before them
-    // fails: packages/server/src/audit/log/active-keys.test.ts › whose forged entries an entry with a known key follows
+    // fails: packages/server/src/audit/log/active-keys.test.ts › if an entry with a known key follows forged ones
     this.#entries = 0;
   }
 
   /** @param findings the number of all. @returns the entry whose keys the verifier lacks. */
   finish(findings: number): string | undefined {
-    // guard(true): one entry that activates unknown keys, and no entry that has them, was inserted
-    // fails: packages/server/src/audit/log/active-keys.test.ts › that no entry with these keys explains
+    // guard(true): an entry that activates unknown keys was inserted if no entry has these keys
+    // fails: packages/server/src/audit/log/active-keys.test.ts › if no entry has these keys
     const isLacking = this.#entries > 1 && this.#entries === findings;
     return isLacking ? this.#change : undefined;
   }
@@ -284,7 +288,9 @@ class LogVerifier {
     }
   }
 
-  /** @param entry the first one of the epoch: it names the end of the epoch before, which is compared with it. */
+  /**
+   * @param entry the first entry of the epoch. It names the end of the previous epoch, with which the tree is compared.
+   */
   #startEpoch(epoch: number, entry: StoredEntry | undefined): void {
     const record = entry && decodeRecord(entry.bytes);
     const start = readEpochStart(record, epoch, this.#options.key);
@@ -385,7 +391,7 @@ class LogVerifier {
     return record;
   }
 
-  /** Entries that explain a state of the log. */
+  /** Remembers what entries explain about the log: closed reviews, and leaves that were pruned. */
   #noteExplanation(record: AuditRecord): void {
     const { operation, outcome } = record;
     if (operation !== REVIEW_OPERATION && operation !== PRUNE_OPERATION) return;
@@ -447,7 +453,10 @@ class LogVerifier {
     if (head.number >= expected) this.#heads.set(head.lane, head);
   }
 
-  /** The entry follows the last one of its lane, or it opens a lane. */
+  /**
+   * Checks that the entry follows the last entry of its lane, or, if it is the first of a lane, an entry of another
+   * lane.
+   */
   #checkLink(last: Head | undefined, previous: Head | undefined, name: string): void {
     const before = last ?? (previous && this.#heads.get(previous.lane));
     if (!previous && !before) return;

@@ -23,7 +23,7 @@ export function accountCommand(context: Context): Command {
   command
     .command("export")
     .description("Write everything that is stored about an account into a new folder, exact bytes included. Audited.")
-    .requiredOption("--account <account>", "of whom", account)
+    .requiredOption("--account <account>", "the account to export", account)
     .requiredOption("--out <folder>", "a folder that is not there yet, or empty")
     .requiredOption("--reason <text>", "why", reasonReader(context))
     .option("--request <request-id>", "its open data request; required through the admin API", uuid)

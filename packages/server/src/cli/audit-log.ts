@@ -43,14 +43,14 @@ import { agentOf, type Context, print, printJson, withConnection, withInstallati
 import { example, time, uuid } from "./options.ts";
 import { reasonReader } from "./reason.ts";
 
-/** The result, and what the sinks and time stamps have where the database was verified. */
+/** The result, and, if the database was verified, the states of the sinks and the last time stamp. */
 interface Verified extends Verification {
   readonly sinks?: readonly SinkState[];
   /** The time that an authority has signed last, and the number of entries of that checkpoint. */
   readonly stamped?: { readonly at: Date; readonly epoch: number; readonly size: number };
 }
 
-/** A time stamp that proves nothing is a finding. */
+/** Adds time stamps to a result. A time stamp that proves nothing is a finding. */
 function withTimeStamps(result: Verification, kept: readonly StampedCheckpoint[], key: LogKey): Verified {
   const findings = kept.flatMap(({ name, stamp }): Finding[] =>
     "problem" in stamp ? [{ kind: "invalid", what: `The time stamp ${name} is refused: ${stamp.problem}.` }] : [],
@@ -88,7 +88,7 @@ export const auditLogCommands = (context: Context): readonly Command[] => [
 function verifyCommand(context: Context): Command {
   return new Command("verify")
     .description("Verify the audit log, in the database or in an export.")
-    .argument("[export]", "a file of `drs audit export`; without, the database")
+    .argument("[export]", "a file of `drs audit export`; without it, the database")
     .option("--checkpoint <file...>", "a checkpoint that was kept outside")
     .option("--key <key>", "the key of the log, as `drs audit key` prints it")
     .option("--since <time>", "verify only what was written afterwards; RFC 3339", time)
@@ -305,7 +305,7 @@ function keyCommand(context: Context): Command {
 
 function switchKeysCommand(context: Context): Command {
   return new Command("switch-keys")
-    .description("Refuse MACs of earlier keys than those of DRS_AUDIT_KEY_FILE from now on.")
+    .description("Activate the keys of DRS_AUDIT_KEY_FILE: from now on, earlier keys are refused.")
     .addHelpText("after", example("drs audit switch-keys"))
     .action(async () => {
       const isChanged = await withInstallation(context, "change", async (installation) => {
@@ -321,7 +321,7 @@ function switchKeysCommand(context: Context): Command {
         context,
         isChanged
           ? "Entries must have the keys of DRS_AUDIT_KEY_FILE from now on."
-          : "Nothing to change: they are active.",
+          : "Nothing to change: the keys of DRS_AUDIT_KEY_FILE are active.",
       );
     });
 }

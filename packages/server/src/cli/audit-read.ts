@@ -12,7 +12,10 @@ export interface AuditedRead {
   readonly detail?: Readonly<Record<string, unknown>>;
 }
 
-/** Writes the audit entry of a read; durable when the promise resolves, so that no output appears without it. */
+/**
+ * Writes the audit entry of a read. The entry is durable when the promise resolves, so that no output appears without
+ * it.
+ */
 export async function auditRead(
   context: Context,
   { pool, audit }: Pick<Installation, "pool" | "audit">,
@@ -32,8 +35,8 @@ export async function auditRead(
 }
 
 /**
- * The database is compared with the journal first, because a restored database would show events that were erased
- * since.
+ * Runs work on a database that has all entries of the journal. A restored database would show events that were erased
+ * after its backup.
  */
 export function withJournalApplied<T>(
   context: Context,

@@ -38,7 +38,7 @@ export function requireBreakGlass(context: Context, { breakGlass = false }: Brea
 export const mayBreakGlass = (id: RouteId, { dry_run }: { readonly dry_run?: unknown }): boolean =>
   routeOf(id).breakGlass !== undefined && dry_run !== true;
 
-/** The same rule for each call of a command on the database. @throws wrong-usage */
+/** Applies the rule of `requireBreakGlass` to each call of a command on the database. @throws wrong-usage */
 export function requireBreakGlassForCall(
   { isBreakGlass = false, ...context }: Context,
   id: RouteId,

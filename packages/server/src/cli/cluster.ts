@@ -1,4 +1,4 @@
-/** Processes by `node:cluster`, which gives each the same listener and every connection to the next one. */
+/** Processes by `node:cluster`. They share one listener, and take connections in turn. */
 import cluster, { type Worker } from "node:cluster";
 import type { Forked, Instruction, Place, Report, Supervisor } from "../service/process-messages.ts";
 
@@ -23,8 +23,8 @@ export function forkProcess(): Forked {
 }
 
 /**
- * `node:cluster` gives a process one connection at a time. One that it had not taken when it ended would remain open, and
- * its client would wait for an answer.
+ * Closes the connection that a process had not taken when it ended: `node:cluster` gives a process one connection at a
+ * time. Without this, the connection would remain open, and its client would wait for an answer.
  */
 function closeGiven(worker: Worker): void {
   let given: { close(): void } | undefined;

@@ -33,7 +33,9 @@ export function comparePage(compared: Compared): string {
   const plots = [...groups].map(([name, own]) => `<h2>${escaped(name)}</h2>\n${drawTable(own, before, after)}`);
   const since = from === null ? "all stored events" : `events since ${from}`;
   const facts = `${purpose}, ${since}: ${totalsOf(compared)}.`;
-  const note = is_exact ? "Exact numbers." : "Numbers below 10 are not shown, and further ones that would tell them.";
+  const note = is_exact
+    ? "Exact numbers."
+    : "Numbers below 10 are not shown, nor further numbers that would reveal them.";
   return `<!doctype html>
 <html lang="en">
 <head>

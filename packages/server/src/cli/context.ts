@@ -116,7 +116,7 @@ export function print({ stdout }: Context, line: string): void {
   stdout.write(`${escapeControls(line)}\n`);
 }
 
-/** Prints lines that one text holds. */
+/** Prints a text of several lines. */
 export function printText({ stdout }: Context, text: string): void {
   stdout.write(`${escapeInLines(text)}\n`);
 }
@@ -162,5 +162,5 @@ function escapeControls(text: string): string {
   return text.replaceAll(CONTROLS, (character) => character.split("").map(escape).join(""));
 }
 
-/** Replaces them in a text of several lines, whose line feeds remain. */
+/** Does what `escapeControls` does, and keeps the line feeds of the text. */
 export const escapeInLines = (text: string): string => text.split("\n").map(escapeControls).join("\n");

@@ -102,7 +102,9 @@ function requireReason({ includeRestricted, reason }: Reading, self: Command): v
   if (includeRestricted && reason === undefined) self.error("error: --include-restricted needs --reason");
 }
 
-/** Through the admin API, and so with a case, roles decide: privacy lists restricted events, and no role opens them. */
+/**
+ * With an admin API, and with a case, roles decide about restricted events: privacy lists them, and no role opens them.
+ */
 function refuseRestricted({ includeRestricted }: Reading, self: Command): void {
   if (includeRestricted) self.error("error: --include-restricted works on the database, without a case");
 }

@@ -13,7 +13,7 @@ export async function requireUnused(folder: string): Promise<void> {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
     throw error;
   });
-  // guard(false): an export does not mix
+  // guard(false): an export is not mixed with other files
   // fails: e2e/requests.test.ts › is not written into a folder that has files
   if (found.length > 0) {
     throw new OperatorError("export-folder-used", `${folder} is not empty: name a new folder`);

@@ -165,7 +165,7 @@ export async function acknowledge(context: Context, id: string, { reason }: Ackn
   print(context, `Acknowledged: ${plural(acknowledged, "recall")}.`);
 }
 
-/** Values that were erased since a backup are not exported of a restored database. */
+/** A restored database exports no values that were erased after its backup. */
 const withReplayed = <T>(context: Context, work: (installation: Installation) => Promise<T>): Promise<T> =>
   withJournalApplied(context, work, "change");
 

@@ -51,7 +51,7 @@ export interface AcknowledgeOptions {
   readonly reason: string;
 }
 
-/** Other commands do not load what only these need. */
+/** Loads what only these commands need. */
 const loadWork = () => import("./export-work.ts");
 
 function eventIds(text: string): readonly string[] {

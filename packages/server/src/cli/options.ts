@@ -31,6 +31,7 @@ export function written(what: string, maxLength: number): (text: string) => stri
 /** The ticket that a case has in another system. */
 export const ticket = name("a ticket", 128);
 
+/** Reads a time to live, such as `15m`: from 1 ms to 3650 days. @returns milliseconds. */
 export function ttl(text: string): number {
   const result = duration.read(text);
   if ("problem" in result) throw new InvalidArgumentError(`It ${result.problem}.`);

@@ -32,7 +32,7 @@ const CONSTRUCTORS = {
   "number[]": "numbers",
 } as const;
 
-/** The member that the file of the probe gets. A person writes its meaning. */
+/** The declaration of the field for the file of its probe. A person must write its meaning. */
 export function catalogDeclaration(
   { path, type, unit, sensitivity }: Answer<"acceptDrift">["decision"],
   platforms: readonly string[],

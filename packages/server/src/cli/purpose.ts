@@ -91,6 +91,6 @@ function described(change: Applied["changes"][number]): string {
   const members = change.members.length > 0 ? ` (${change.members.join(", ")})` : "";
   const earlier = change.expire_earlier > 0 ? `, ${change.expire_earlier} of them expire earlier` : "";
   const at_once = change.expire_at_once > 0 ? `, ${change.expire_at_once} at once` : "";
-  const holds = `it holds ${plural(change.events, "event")}${earlier}${at_once}`;
-  return `purpose ${change.purpose}: ${change.change}${members}; ${holds}`;
+  const count = `it has ${plural(change.events, "event")}${earlier}${at_once}`;
+  return `purpose ${change.purpose}: ${change.change}${members}; ${count}`;
 }

@@ -14,7 +14,7 @@ export function receiptCommand(context: Context): Command {
 
   command
     .command("verify")
-    .description("Check who signed a receipt, and print what it says. It attests; it proves no absence.")
+    .description("Check who signed a receipt, and print what it says. It is a statement, not a proof.")
     .argument("<file>", "the receipt")
     .requiredOption("--public-key <file>", "the key that must have signed it, in PEM or as a JWK")
     .option("--json", "print one JSON object")

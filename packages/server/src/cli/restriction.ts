@@ -39,7 +39,7 @@ export function restrictionCommand(context: Context): Command {
 function addCommand(context: Context): Command {
   return new Command("add")
     .description("Hide the events of an account from analysis, stored ones and later ones.")
-    .requiredOption("--account <account>", "of whom", account)
+    .requiredOption("--account <account>", "the account to restrict", account)
     .addOption(
       new Option("--article <number>", "of the GDPR: 18 restriction, 21 objection")
         .choices(RESTRICTION_ARTICLES.map(String))

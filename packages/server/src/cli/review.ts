@@ -1,4 +1,4 @@
-/** `drs review`: reviews of what audit entries say was done. */
+/** `drs review`: reviews of audit entries. */
 import { Command } from "commander";
 import { call } from "./call.ts";
 import { type Context, print, printJson, printRows } from "./context.ts";

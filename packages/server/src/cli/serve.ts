@@ -22,7 +22,10 @@ const CLOSE_WITHIN_MS = 12_000;
 /** Up to this number of cores, PostgreSQL and one process use all of them. */
 const MAX_CORES_OF_ONE = 3;
 
-/** More processes open more connections than PostgreSQL has by default, and one PostgreSQL limits them: set more by hand. */
+/**
+ * More processes would open more connections than PostgreSQL allows by default, and one PostgreSQL limits them. An
+ * operator can set a larger number.
+ */
 const MAX_DEFAULT_PROCESSES = 8;
 
 export function serveCommand(context: Context): Command {
@@ -115,7 +118,7 @@ async function openProcesses(
   return new IngestProcesses({ count, fork, logger, canServe: () => dependencies.canStore });
 }
 
-/** Lookups of one process need no more connections. */
+/** The minimum number of connections of a process, which is enough for its look-ups. */
 const MIN_POOL = 4;
 
 function withPart(config: Config, processes: number): Config {

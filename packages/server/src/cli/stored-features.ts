@@ -184,7 +184,7 @@ function addReads(command: Command, context: Context): void {
     .action(async ({ event, action, account: of, wait, limit: rowLimit, json = false, ...options }: GetOptions) => {
       const { includeRestricted = false, case: caseId } = options;
       if (includeRestricted !== (caseId !== undefined)) {
-        throw new OperatorError("wrong-usage", "--include-restricted needs --case, which is for it alone.");
+        throw new OperatorError("wrong-usage", "--include-restricted and --case need each other.");
       }
       const input: Input<"readFeatures"> = {
         ...(event !== undefined && { event_id: event }),
@@ -250,7 +250,7 @@ async function buildBundles(folder: string): Promise<Bundles> {
   throw new OperatorError("input-invalid", [`${folder} can't be built:`, ...problems].join("\n  "));
 }
 
-/** The check of a folder accepts its programs from now on. */
+/** Writes the programs into the lock file of a folder, so that its check accepts them from now on. */
 async function lockEquivalents(path: string, bundles: Bundles): Promise<void> {
   if (!(await stat(path)).isDirectory()) return;
   const { lockEquivalents: lock } = await import("@device-risk-signals/features/project");

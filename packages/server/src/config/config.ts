@@ -26,7 +26,7 @@ export type ConfigResult =
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The result of reading one setting: its value or its problem. */
+/** The settings that were given, each with its value or its problem. */
 type GivenValues = ReadonlyMap<Path, Result<unknown>>;
 
 interface Read {
@@ -46,7 +46,7 @@ export function readConfig(environment: Environment, directory: string): ConfigR
 export type SettingsResult =
   { readonly ok: true; readonly settings: Settings } | { readonly ok: false; readonly problems: readonly string[] };
 
-/** Reads settings as options. */
+/** Reads the variables as options. */
 export function readSettings(environment: Environment, directory: string): SettingsResult {
   const { choices, problems } = readVariables(environment);
   const settled = resolveConfig(choices, problems, variableOf, directory);

@@ -57,7 +57,7 @@ const JWT_ALGORITHMS: Readonly<Record<"jwks" | "secret", readonly string[]>> = {
 };
 
 export interface Choices {
-  /** A setting whose value has a problem is set, too. */
+  /** Whether the setting was given. A value with a problem counts, too. */
   readonly isSet: (path: Path) => boolean;
   /** The valid values, and the defaults of settings that are not set. */
   readonly values: Partial<SettingValues>;

@@ -87,7 +87,7 @@ export function durationWithin(least: string, most: string): Kind<number> {
   };
 }
 
-/** A duration of at most a hundred years: a receipt states the date on which such a time from now ends. */
+/** A duration of at most a hundred years, because a receipt states the date on which it ends. */
 export const duration = durationWithin("0ms", "36500d");
 
 const isName = (item: unknown): item is string => typeof item === "string" && item !== "";
@@ -147,8 +147,8 @@ export const postgresUrl = withCheck(url("postgres:", "postgresql:"), (raw) =>
 );
 
 /**
- * A URL of a service whose answers are signed, so that they need no TLS. What is in it is printed and logged, and `fetch`
- * takes no credentials there.
+ * A URL of a service whose answers are signed, so that they need no TLS. The URL is printed and logged, and `fetch`
+ * takes no URL with credentials.
  */
 export const signedUrl = withCheck(url("https:", "http:"), (raw) => {
   const { username, password } = new URL(raw);
@@ -167,7 +167,7 @@ export const webOrigin = withCheck(webUrl, (raw) =>
   new URL(raw).origin === raw.replace(/\/$/, "") ? undefined : "must be a scheme, a host and a port only",
 );
 
-/** Scope tokens of RFC 6749, with the one that makes a request one of OpenID Connect. */
+/** Scope tokens of RFC 6749. One of them must be `openid`, which makes a request one of OpenID Connect. */
 export const scopes = withCheck(list, (names) =>
   names.includes("openid") && names.every((name) => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(name))
     ? undefined

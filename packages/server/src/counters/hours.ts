@@ -1,6 +1,6 @@
 const HOUR_MS = 3_600_000;
 
-/** The start of the hour; both in milliseconds since the Unix epoch. */
+/** The start of the hour of a time. Both are milliseconds since the Unix epoch. */
 export const hourOf = (ms: number): number => ms - (ms % HOUR_MS);
 
 export interface WrittenRow {

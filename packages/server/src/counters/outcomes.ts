@@ -19,7 +19,7 @@ export type OutcomeState = (typeof OUTCOME_STATUSES)[number] | "omitted";
 
 interface Slot {
   readonly state: OutcomeState;
-  /** Empty for states without one. */
+  /** Empty for states that have no reason. */
   readonly reason: string;
 }
 

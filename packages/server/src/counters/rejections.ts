@@ -122,5 +122,5 @@ export class BufferedRejectionLog implements RejectionLog {
   }
 }
 
-/** An entry of a problem with a single place has the code of the problem, which is not that of a violation. */
+/** If a problem has a single place, its entry has the code of the problem, which is no code of a violation. */
 const violationOf = ({ code }: ErrorItem): string => (Object.hasOwn(VIOLATIONS, code) ? code : "");

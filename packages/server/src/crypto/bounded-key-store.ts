@@ -5,7 +5,10 @@ import type { KeyStore } from "./key-store.ts";
 /** Number of files that one call reads. */
 const SLICE_SIZE = 100;
 
-/** A key store in files. Each of its calls has the deadline of the dependency, even if the call needs many files. */
+/**
+ * A key store in files. The deadline of the dependency applies to each access to files, and not to a whole call, which
+ * may need many files.
+ */
 export function boundedKeyStore(store: KeyStore, bounded: Bounded): KeyStore {
   const eachOf =
     (find: KeyStore["findMissing"]): KeyStore["findMissing"] =>

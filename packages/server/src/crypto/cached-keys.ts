@@ -18,7 +18,7 @@ interface Search {
 }
 
 /**
- * Holds the keys of a source in memory, because the source is too slow or too far away to be asked for each secret. The
+ * Keeps the keys of a source in memory, because the source is too slow or too far away to be asked for each secret. The
  * keys are read again when an operator asks for it, or when a secret is wrapped under an unknown key.
  * @param load reads the source. @throws what `load` throws
  */

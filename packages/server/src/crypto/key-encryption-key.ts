@@ -8,11 +8,11 @@ import type { KeySource } from "./key-encryption.ts";
 import { keysOfText } from "./keys-of-text.ts";
 
 /**
- * Opens the key-encryption keys of this host from the environment or from a file. Only for the embedded default, they
- * are in a file in the key directory, which is made when it is first needed. That default is for development, because a
- * copy of the directory contains the keys and the secrets.
+ * Opens the key-encryption keys of this host from the environment or from a file. Only for the embedded default, the
+ * keys are in a file in the key directory. The file is made when it is first needed. That default is for development,
+ * because a copy of the directory contains the keys and the secrets.
  * @param creates whether that file is made.
- * @throws Error with a message for people.
+ * @throws key-file-unusable
  */
 export async function openLocalKeySource(keys: Config["keys"], creates = true): Promise<KeySource> {
   const { encryptionKey: current, previousEncryptionKey: previous } = keys;

@@ -3,7 +3,8 @@ import { OperatorError } from "../errors/operator-error.ts";
 
 /**
  * Wraps and unwraps secrets. Several versions of the key exist at once: the current version wraps, and each version
- * unwraps. A key-management service can replace the keys in a file; its keys then never leave it.
+ * unwraps. An implementation may use a key-management service instead of keys in a file. Such keys never leave the
+ * service.
  */
 export interface KeyEncryption {
   /** The source of the keys, for messages. */
@@ -21,8 +22,8 @@ export interface KeyEncryption {
   /** Destroys a version under which no secret is wrapped. @throws key-versions-fixed */
   destroy(version: string): Promise<void>;
   /**
-   * Reads keys that are held in memory from their source again.
-   * @returns whether any keys are held in memory. @throws key-source-unusable, key-file-unusable, Unavailable
+   * If the keys of a source are kept in memory, reads them from the source again.
+   * @returns whether keys are kept in memory. @throws key-source-unusable, key-file-unusable, Unavailable
    */
   reload(): Promise<boolean>;
 }

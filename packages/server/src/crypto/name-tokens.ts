@@ -4,7 +4,9 @@ import { join } from "node:path";
 /** The values of a name that a token can include. */
 const TOKEN_SUFFIXES = ["", "true,", "false,"];
 const FIRST_TOKEN = 0x10;
-/** Names with the numbers from 0 and from 256 have different tokens. */
+/**
+ * From this token on, the number of the name is separate. Each suffix has two tokens: for numbers from 0 and from 256.
+ */
 const FIRST_NUMBERED = FIRST_TOKEN + TOKEN_SUFFIXES.length;
 const END_OF_TOKENS = FIRST_NUMBERED + 2 * TOKEN_SUFFIXES.length;
 /** The first byte of a text without tokens. */
@@ -53,14 +55,15 @@ interface WebAssemblyApi {
 }
 
 /**
- * Writes a token in place of each known name of a member of a JSON text: of its quotes, its colon and, if that is `true`
- * or `false` with a comma, its value. A token is a control character, which no JSON text has. Most of an event are names,
- * and a general compression spends more on each of them.
+ * Replaces each known member name of a JSON text by a token, with its quotes and its colon. If the value is `true` or
+ * `false` and a comma follows, the token includes both. A token is a control character, which no JSON text has. Most of
+ * an event are names, and a general compression needs more space for each of them.
  *
- * Names are numbered. The tokens from 10 to 12 (hexadecimal) are the name after the one before: with any value, true,
- * false. The first name comes after none. Those from 13 to 18 are the name with the next one of the separate numbers,
- * with any value, true, false, twice each: the second one means 256 more. All other bytes are the text's own. A first
- * byte of 0 is followed by a text without tokens.
+ * Names are numbered. The tokens 10, 11 and 12 (hexadecimal) are the name whose number follows that of the previous
+ * token: with any value, with `true`, with `false`. If the first token is one of them, it is the name 0. The tokens 13
+ * to 18 are the name whose number is the next of the separate numbers: 13 and 14 with any value, 15 and 16 with `true`,
+ * 17 and 18 with `false`. The second token of each pair adds 256 to the number. All other bytes are those of the text.
+ * If the first byte is 0, the rest is a text without tokens.
  *
  * The numbers are separate because a compression would encode them and the characters of the text with one code.
  */

@@ -7,7 +7,7 @@ export type Unreadable = OperatorError<"keys-destroyed"> | OperatorError<"payloa
 export const isUnreadable = (error: unknown): error is Unreadable =>
   hasCode(error, "keys-destroyed", "payload-damaged");
 
-/** @throws an error of another kind. */
+/** @returns `undefined` for an error that means that an event can't be opened. @throws any other error. */
 export function orUnreadable(error: unknown): undefined {
   if (!isUnreadable(error)) throw error;
 }

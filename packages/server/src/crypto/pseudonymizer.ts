@@ -16,7 +16,7 @@ export class Pseudonymizer {
     this.#key = key;
   }
 
-  /** HMAC-SHA-256 (RFC 2104) of an account and a key, 16 bytes. */
+  /** HMAC-SHA-256 (RFC 2104) of an account and an idempotency key, 16 bytes. */
   tombstoneNameOf(account: string, key: string): Buffer {
     return this.#mac("tombstone name", account, key).subarray(0, MAC_BYTES);
   }
@@ -47,8 +47,8 @@ export class Pseudonymizer {
   }
 
   /**
-   * Masks an event id, or removes the mask. Each pair of account and key has its own mask, which is used once in a
-   * replay window.
+   * Masks an event id, or removes the mask. Each pair of account and idempotency key has its own mask, which is used
+   * once in a replay window.
    */
   mask(account: string, key: string, id: Buffer): Buffer {
     const mask = this.#mac("tombstone event", account, key);

@@ -9,7 +9,7 @@ const SECRET_BYTES = 32;
 const MAX_USED = 1_000;
 /** Maximum number of secrets in memory. */
 const MAX_RECENT = 100;
-/** Secrets of a batch stay in memory for the next batches: so many, and so many milliseconds. */
+/** Secrets of a batch stay in memory for the next batches, up to this number and for this time. */
 const MAX_BATCH_SECRETS = 2_000;
 const BATCH_SECRETS_MS = 1_000;
 
@@ -150,7 +150,7 @@ export class Secrets {
   /** Finds the names that have no secret, although none of these secrets was destroyed on purpose. */
   async findLost(names: readonly string[]): Promise<readonly string[]> {
     const missing = await this.findMissing(names);
-    // After the look for secrets: the record of one that was destroyed meanwhile is found.
+    // Destruction records are read after the secrets, so that a secret which is destroyed in the meantime is not lost.
     // guard(false): what was destroyed on purpose is not lost
     // fails: e2e/restored-orders.test.ts › lacks no secret of a partition
     const destroyed = new Set(missing.length > 0 ? await this.findDestroyed(missing) : []);

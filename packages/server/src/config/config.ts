@@ -29,7 +29,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** The settings that were given, each with its value or its problem. */
 type GivenValues = ReadonlyMap<Path, Result<unknown>>;
 
-interface Read {
+interface ReadChoices {
   readonly choices: GivenValues;
   readonly problems: readonly string[];
 }
@@ -85,7 +85,7 @@ const GROUP_NAMES = new Set(
   OPTION_PATHS.flatMap((path) => [...path.matchAll(/\./g)].map(({ index }) => path.slice(0, index))),
 );
 
-function readMembers(members: ReadonlyMap<string, Result<unknown>>): Read {
+function readMembers(members: ReadonlyMap<string, Result<unknown>>): ReadChoices {
   const choices = new Map<Path, Result<unknown>>();
   const problems: string[] = [];
   for (const [path, member] of members) {
@@ -109,7 +109,7 @@ function flatten(members: OwnMembers, prefix = ""): ReadonlyMap<string, Result<u
   return new Map(all);
 }
 
-function readVariables(environment: Environment): Read {
+function readVariables(environment: Environment): ReadChoices {
   const variables = new Set(PATHS.map(variableOf));
   const problems = Object.keys(environment)
     .filter((name) => isOwnVariable(name) && !variables.has(name))

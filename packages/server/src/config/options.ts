@@ -45,7 +45,7 @@ export interface Settings {
     };
   } & AtMostOne<"directory" | "databaseUrl"> & AtMostOne<"encryptionKey" | "encryptionKeyFile" | "encryptionKeyCommand" | "vault">;
   readonly throttle?: {
-    /** Requests per second and account, by server; large and wide ones count more than once. 0 is off. Must be a whole number from 0 to 1000000. Default: `50`. Variable: `DRS_THROTTLE_RATE`. */
+    /** Requests per second of one account, on each server; requests with a large body or many members count more than once. 0 is off. Must be a whole number from 0 to 1000000. Default: `50`. Variable: `DRS_THROTTLE_RATE`. */
     readonly ratePerSecond?: number;
     /** Requests that an account may send at once. Must be a whole number from 1 to 1000000. Default: `100`. Variable: `DRS_THROTTLE_BURST`. */
     readonly burst?: number;

@@ -229,7 +229,7 @@ export const SETTINGS = {
     "DRS_THROTTLE_RATE",
     integer(0, 1_000_000),
     "50",
-    "Requests per second and account, by server; large and wide ones count more than once. 0 is off.",
+    "Requests per second of one account, on each server; requests with a large body or many members count more than once. 0 is off.",
   ),
   "throttle.burst": setting(
     "DRS_THROTTLE_BURST",

@@ -26,7 +26,7 @@ export async function authenticate(authentication: Authentication, request: Inco
   const cookies = authentication.origin === undefined ? [] : cookiesOf(request, SESSION_COOKIE);
   const count = authorizations.length + cookies.length;
   if (count === 0) throw new AdminError("credentials-missing", { headers: CHALLENGE_HEADER });
-  // guard(drop): two credentials are none
+  // guard(drop): a request with two credentials is refused
   // fails: packages/server/src/admin/routes.test.ts › two credentials
   if (count > 1) throw invalid();
   const [cookie] = cookies;

@@ -15,6 +15,7 @@ export interface CheckpointRow {
   readonly note: string;
   /** The roots of the perfect subtrees. */
   readonly roots: Buffer[];
+  /** The number of a transaction: the log has the entries of all transactions before it. */
   readonly upto: string;
 }
 

@@ -119,6 +119,7 @@ export async function startEpoch(
   return { epoch: started.epoch, reviewId: started.reviewId, errors };
 }
 
+/** The last checkpoint of the database, and the latest one that is kept outside, when an epoch ends. */
 interface EndOfEpoch {
   readonly last: CheckpointRow | undefined;
   readonly kept: EpochCheckpoint & { readonly note: string };

@@ -44,7 +44,8 @@ export const loadConfig = ({ environment, directory }: Context): Config =>
   configFromEnvironment(environment, directory);
 
 /**
- * Runs a command on the events' database, whether or not the server runs, and leaves it as it was.
+ * Runs work on the events' database, whether or not the server runs. An embedded database that no other process uses
+ * afterwards is stopped.
  * @throws schema-outdated for an outdated schema.
  */
 export async function withConnection<T>(

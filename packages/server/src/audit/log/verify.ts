@@ -168,10 +168,10 @@ class LogVerifier {
   readonly #lackingKeys = new LackingKeys();
   #epoch = FIRST_EPOCH;
   #tree = new CompactRange();
-  /** Leaves of the epochs before, and how many of them are confirmed. */
+  /** Number of leaves of earlier epochs, and how many of them are confirmed. */
   #earlier = 0;
   #earlierConfirmed = 0;
-  /** Leaves before the start. */
+  /** Number of leaves before the start. */
   #from = 0;
   #isPartial = false;
   /** The start, as long as no entry says that the leaves before it were pruned. */
@@ -187,7 +187,7 @@ class LogVerifier {
   readonly #expected: Signed[] = [];
   #unreadable = 0;
   #checkpoints = 0;
-  /** The largest tree whose root a checkpoint confirmed. */
+  /** The size of the largest tree whose root a checkpoint confirmed. */
   #good = 0;
   /** After one root differs, every later root differs, too. */
   #differs = false;

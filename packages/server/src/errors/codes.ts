@@ -1,6 +1,7 @@
 /**
  * Every way in which a command or a server fails, for operators: an error of the server has one of these codes. Types,
- * exit codes, the log and `docs/errors.md` derive from this table. What clients are answered is in the contract's registry.
+ * exit codes, the log and `docs/errors.md` derive from this table. The codes of answers to clients are in the
+ * contract's registry.
  */
 
 /**
@@ -61,7 +62,7 @@ export const OPERATOR_ERRORS = {
   "features-differ": {
     exitCode: 3,
     retryable: false,
-    when: "Values that `drs feature verify` computed again differ from the stored ones, or an archived program fails its fixtures. Nothing was changed.",
+    when: "Values that `drs feature verify` recomputed differ from the stored ones, or an archived program fails its fixtures. Nothing was changed.",
   },
   "backfill-unbalanced": {
     exitCode: 3,
@@ -76,7 +77,7 @@ export const OPERATOR_ERRORS = {
   "audit-unconfirmed": {
     exitCode: 3,
     retryable: false,
-    when: "The audit log holds, and no checkpoint that is kept outside the database confirms its last entries.",
+    when: "The audit log is intact, but no checkpoint that is kept outside the database confirms its last entries.",
   },
   "audit-unchecked": {
     ...FAILED,
@@ -146,7 +147,7 @@ export const OPERATOR_ERRORS = {
   },
   "order-timed-out": {
     ...FAILED,
-    when: "An order of the admin API took longer than `DRS_ORDER_TIMEOUT`. Its operation may still end. See whether it took effect before you give it again.",
+    when: "An order of the admin API took longer than `DRS_ORDER_TIMEOUT`. Its operation may still complete. See whether it took effect before you give it again.",
   },
   "pooler-unsupported": {
     ...FAILED,
@@ -259,7 +260,7 @@ export const OPERATOR_ERRORS = {
   },
   "erasure-pending": {
     ...FAILED_FOR_NOW,
-    when: "A hold is asked for what an erasure is about to delete. Run `drs retention run`, then place the hold.",
+    when: "A hold would cover events that an unfinished erasure is about to delete. Run `drs retention run`, then place the hold.",
   },
   "policy-incomplete": {
     ...FAILED,
@@ -295,7 +296,7 @@ export const OPERATOR_ERRORS = {
   },
   "login-unusable": {
     ...FAILED,
-    when: "Commands shall go through the admin API, and there is no valid token for it. Run `drs login`.",
+    when: "Commands must go through the admin API, and there is no valid token for it. Run `drs login`.",
   },
   "access-denied": {
     ...FAILED,

@@ -83,7 +83,7 @@ describe("a decision that a login of the database wrote", () => {
     expect(await health()).toBe(false);
   });
 
-  it("is no copy of an earlier decision of a person", async () => {
+  it("can't be a copy of an earlier decision of a person", async () => {
     await decide(ACCEPTED);
     await decide(classified("low"), "petra");
     await decide(classified("high"), "petra");
@@ -95,7 +95,7 @@ describe("a decision that a login of the database wrote", () => {
     expect(await fields()).toMatchObject([{ path: PATH, sensitivity: "high", is_classified: true }]);
   });
 
-  it("has no reason without limit", async () => {
+  it("can't have a reason of more than 1,000 characters", async () => {
     await decide(ACCEPTED);
     const forge = FORGE.replace("decided_at, reason\n", "decided_at, repeat('a', 1001)\n");
     await expect(asAdmin(forge)).rejects.toMatchObject({ code: "23514" });

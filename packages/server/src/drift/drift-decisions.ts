@@ -42,7 +42,9 @@ const INSERT_DECISION = sql(
 const PAGE = 1_000;
 const FOUND_TYPES = { decision: "int8", ...DECISION_TYPES } as const;
 type DecisionRow = RowOf<typeof FOUND_TYPES>;
-/** A page of decisions, newest first, before the decision with a number. */
+/**
+ * Composes a page of decisions, newest first: those before the decision number `$1`, or the newest ones if it is null.
+ */
 const pageOf = (condition: string): string =>
   `select decision, ${DECISION_COLUMNS} from drift_decision
     where ($1::int8 is null or decision < $1) and ${condition} order by decision desc limit ${PAGE}`;

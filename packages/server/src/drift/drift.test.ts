@@ -86,7 +86,7 @@ describe("a departure from the catalog", () => {
     );
   });
 
-  it("is not counted if the event is as published, or if the outcome is not a success", async () => {
+  it("is not counted if the event matches the published schema, or if the outcome is not a success", async () => {
     const { log } = openLog();
     log.observe("2.0.0", {
       ...fonts({ fontsDigest: "a" }),
@@ -159,7 +159,7 @@ describe("a name that a client sent", () => {
     ]);
   });
 
-  it("is not counted as a member because it looks like the path to one", async () => {
+  it("that looks like the path of a known member is not counted as that member", async () => {
     const { log } = openLog();
     const data = { manufacturer: "a", model: "a", brand: "a", systemName: "a", systemVersion: "a", isTablet: false };
     const identity = (more: object) => ({ device_identity: { status: "success", data: { ...data, ...more } } });

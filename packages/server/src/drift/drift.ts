@@ -18,7 +18,7 @@ const NOT_WALKED = "not-walked";
 const MEMBER_NAME = /^[A-Za-z0-9_]{1,64}$/;
 const SDK_VERSION = /^[A-Za-z0-9_.+-]{1,32}$/;
 
-/** The caps apply over all servers and restarts. Servers that write at the same moment may exceed them slightly. */
+/** The limits hold across all servers and restarts. Servers that write at the same moment may exceed them slightly. */
 const WRITE_DRIFT = sql(
   `
   with reported as (

@@ -317,7 +317,7 @@ create table drift_decision (
   -- Covers all other columns except the number and `written_at`. The database does not have the key.
   mac bytea not null check (octet_length(mac) = 32),
   -- guard(drop): a login of the database can't make a page larger than memory
-  -- fails: packages/server/src/drift/drift-decisions.test.ts › has no reason without limit
+  -- fails: packages/server/src/drift/drift-decisions.test.ts › a reason of more than
   check (length(reason) <= 1000),
   check ((kind = 'accepted') = (type is not null)),
   check ((coalesce(type, '') like 'number%') = (unit is not null)),

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Plain JavaScript, so that it also speaks on a Node too old to read our TypeScript.
+// This file is plain JavaScript, so that a Node that is too old for our TypeScript can still print the message below.
 import module from "node:module";
 import { fileURLToPath } from "node:url";
 
@@ -11,9 +11,10 @@ if (major < 24 || (major === 24 && minor < 6)) {
   );
   process.exit(1);
 }
-// The server replaces its process once: V8 reads the sizes of its heap (in MB) and the number of its threads only at the
-// start, and Node refuses the second one in NODE_OPTIONS. Values that the operator sets stay. Windows can't replace a
-// process, the permission model forbids it, and the new one would lose the channel to a parent.
+// The server replaces its process once: V8 reads the sizes of its heap (in MB) and the number of its threads only at
+// the start, and Node rejects `--initial-old-space-size` in NODE_OPTIONS. Values that the operator sets stay. The
+// process is not replaced on Windows, which can't do it, under Node's permission model, which forbids it, or if it has
+// a channel to a parent, which the new process would lose.
 const V8_OPTIONS = { "--max-semi-space-size": 16, "--initial-old-space-size": 32, "--v8-pool-size": 1 };
 const given = `${process.execArgv.join(" ")} ${process.env.NODE_OPTIONS ?? ""}`.replaceAll("_", "-");
 const missing = Object.entries(V8_OPTIONS).flatMap(([flag, value]) =>

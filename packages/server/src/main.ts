@@ -12,7 +12,10 @@ const EXIT_TIMEOUT_MS = 1_500;
 /** `process.exit` would wait for threads that hang. */
 const killOwnProcess = (): void => void process.kill(process.pid, "SIGKILL");
 
-/** Apart from these, a process that has done its work waits for file operations only; Node 26 does not list those. */
+/**
+ * Resources that a process with no work left may have. If it has no others and does not end, it waits for a file
+ * operation, which Node 26 does not list.
+ */
 const EXPECTED_RESOURCES = /^(FSReq|PipeWrap|TTYWrap)/;
 
 function endWhereFilesHang(): void {
@@ -51,7 +54,7 @@ const BROWSER_COMMANDS: Partial<Readonly<Record<NodeJS.Platform, readonly [strin
 function openBrowser(url: string): void {
   const [program, ...args] = BROWSER_COMMANDS[process.platform] ?? ["xdg-open"];
   const child = spawn(program, [...args, url], { detached: true, stdio: "ignore" });
-  // The page's address is printed, too.
+  // Ignored, because the command also prints the address of the page.
   child.on("error", () => {});
   child.unref();
 }

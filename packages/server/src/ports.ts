@@ -82,14 +82,14 @@ export interface Purposes {
   find(actionType: string): AssignedPurpose | undefined;
 }
 
-/** Whether a probe, or a field of it, is covered; without a field it asks for the probe. */
+/** Whether a field of a probe is covered or, without a field, whether the probe is. */
 export type Covers = (probe: string, field?: string) => boolean;
 
-/** The probes of a valid event: what is asked of them, so that a body need not be parsed for every question. */
+/** The probes of a valid event. The functions answer questions about them, most of which need no parsed body. */
 export interface EventProbes {
   readonly departures: () => readonly Departure[];
   readonly outcomes: () => ProbeOutcomes;
-  /** Whether everything in the event is covered for certain; false where `parsed` has to tell. */
+  /** Whether everything in the event is certainly covered. If it is false, only `parsed` shows what is covered. */
   readonly areCovered: (covers: Covers) => boolean;
   readonly parsed: () => Readonly<Record<string, unknown>>;
 }
@@ -119,7 +119,10 @@ export interface PromotedAttributes extends EventIdentity {
 }
 
 export interface NewEvent extends PromotedAttributes {
-  /** The policy by which its purpose was chosen: after another one it must be chosen again. */
+  /**
+   * The version of the policy that assigned the purpose. If another policy is active at the commit, the purpose must be
+   * chosen again.
+   */
   readonly policyVersion: number;
   readonly collectedAt: Instant;
   /** Keyed MAC of the request's bytes. */
@@ -139,8 +142,8 @@ export interface Sealed {
 }
 
 /**
- * The time between two changes of keys. Two numbers: a restored database may lack one change and have a newer other
- * one, so a sum could be equal.
+ * The time between two changes of keys. It consists of two numbers and not of their sum: a restored database may lack
+ * an erasure and have a newer loss, so that the sum is the same.
  */
 export interface KeyEpoch {
   /** The last erasure; 0 before the first. */
@@ -242,7 +245,10 @@ export interface AdoptedFieldSet {
 
 /** Departures of stored events from the catalog, counted. Never blocks, never throws. */
 export interface DriftLog {
-  /** @param members of the request at all depths: a very wide event is not walked, but counted as such. */
+  /**
+   * @param members number of members of the request at all depths. If there are very many, the event is not walked, but
+   * counted as such.
+   */
   observe(
     sender: Pick<PromotedAttributes, "platform" | "sdkVersion">,
     probes: Pick<EventProbes, "departures">,
@@ -255,13 +261,16 @@ export type CountedEvent = Pick<PromotedAttributes, "receivedAt" | "platform" | 
 
 /** Outcomes of the probes of stored events, counted. Never blocks, never throws. */
 export interface OutcomeLog {
-  /** @param members of the request at all depths: unknown probes of a very wide event are not counted. */
+  /**
+   * @param members number of members of the request at all depths. If there are very many, unknown probes are not
+   * counted.
+   */
   observe(event: CountedEvent, probes: Pick<EventProbes, "outcomes">, members: number): void;
 }
 
 /** Rejected requests, counted. Never blocks, never throws. */
 export interface RejectionLog {
-  /** @param sdkVersion as the request says; absent where it was not read. */
+  /** @param sdkVersion the SDK version in the request; absent if the request was not read. */
   count(rejection: Rejection, sdkVersion: string | undefined): void;
 }
 

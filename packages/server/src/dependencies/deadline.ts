@@ -2,9 +2,9 @@ export interface Deadline {
   readonly ms: number;
   /** The error of a call that has expired. */
   readonly expired: () => Error;
-  /** Ends every call at once, with its reason. */
+  /** If it is aborted, every call fails at once with its reason. */
   readonly stop?: AbortSignal;
-  /** Called at expiry. A call that still makes progress gets the same time again. */
+  /** Asked when the time is over. If the call still makes progress, it gets the same time again. */
   readonly isProgressing?: () => Promise<boolean>;
 }
 

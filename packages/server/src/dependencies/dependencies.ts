@@ -36,7 +36,10 @@ export interface Health {
 }
 
 export interface CallOptions {
-  /** Whether an error means that the dependency is down, and did not answer. */
+  /**
+   * Whether an error means that the dependency is down. Any other error is an answer of the dependency. By default
+   * every error means it.
+   */
   readonly isAway?: (error: unknown) => boolean;
   readonly isProgressing?: () => Promise<boolean>;
   /** Whether a monitor makes the call. Its calls are made even if other calls are rejected. */

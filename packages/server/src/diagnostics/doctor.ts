@@ -42,7 +42,10 @@ const EXAMINE_DATABASE = sql(
   { now_ms: "float8", version: "text", fsync: "text", commit: "text", login: "name", owns: "bool", standby: "bool" },
 );
 
-/** Logins by the role of the surface that they have, if they have no other; superusers have all. */
+/**
+ * Finds, for each role of a surface, the logins that have this role and no other one. Superusers have all roles, so
+ * they are not among them.
+ */
 const FIND_SEPARATED = sql(
   `select
       coalesce(array_agg(rolname::text) filter (where pg_has_role(oid, 'drs_ingest', 'member')), '{}') as ingest,
@@ -54,7 +57,8 @@ const FIND_SEPARATED = sql(
 );
 
 /**
- * Examines an installation. Opening it has checked most already (it would have failed); this reports what it found.
+ * Examines an open installation. An installation with a problem of its configuration or schema can't be opened, so
+ * these findings always pass.
  * @throws Unavailable
  */
 export async function examine(installation: Installation): Promise<readonly Finding[]> {
@@ -109,7 +113,10 @@ export async function examine(installation: Installation): Promise<readonly Find
   return findings;
 }
 
-/** One login for all is fine for a small installation. */
+/**
+ * Reports whether ingestion and the admin API have separate logins and MAC keys. It only advises, because a small
+ * installation needs no separation.
+ */
 async function separationFinding({ pool, audit }: Installation): Promise<Finding> {
   const logins = await queryRow(pool, FIND_SEPARATED);
   const surfaces = [
@@ -227,7 +234,10 @@ async function retentionFinding({ pool }: Installation): Promise<Finding> {
   return { what: "retention", ok, detail };
 }
 
-/** The server names few partitions in a statement; a backup or a query by hand may name all, and starve the rest. */
+/**
+ * Statements of the server lock few partitions. A backup or a manual query may lock all of them, and then other
+ * sessions get no locks.
+ */
 export function partitionFinding({ partitions, locks, capacity, sessions }: PartitionLoad): Finding {
   const ok = locks <= capacity;
   const state = `${plural(partitions, "partition")}; a query over all of them takes ${locks} of the cluster's ${capacity} locks`;
@@ -244,10 +254,10 @@ async function holdFinding({ pool }: Installation): Promise<Finding> {
   return { what: "holds", ok: reviews_overdue === 0, detail: reviews_overdue === 0 ? state : state + overdue };
 }
 
-/** Milliseconds; what was to be verified under a restriction should be verified by then. */
+/** Milliseconds. What a restriction of article 18 gives time to verify should be verified by then. */
 const LONG_RESTRICTION_MS = 180 * 86_400_000;
 
-/** A restriction has no end of its own: the one that is active for long may have been forgotten. */
+/** A restriction does not expire, so one that is active for long may have been forgotten. */
 async function restrictionFinding({ pool, clock }: Installation): Promise<Finding> {
   const before = new Date(clock.now() - LONG_RESTRICTION_MS).toISOString();
   const { restrictions, long_active } = await readRestrictionState(pool, before);
@@ -279,7 +289,7 @@ async function erasureFinding(installation: Installation, isStandby: boolean): P
   };
 }
 
-/** What the admin API would have asked a case or an approval for. */
+/** Counts direct uses of the database for which the admin API would have required a case or an approval. */
 async function directUseFinding({ pool, config, audit }: Installation): Promise<Finding> {
   const what = "direct use";
   const { entries, since } = await findUnreviewedUse(pool, audit, DIRECT_USE);

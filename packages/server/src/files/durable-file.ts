@@ -1,11 +1,11 @@
-/** Files that outlive a power cut: whole or not at all, and their names with them. */
+/** Files that survive a power cut. Each file is complete or absent, and its name is durable, too. */
 import { randomUUID } from "node:crypto";
 import { chown, link, mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
 /**
- * Writes a file that did not exist, whole or not at all: under a name of its own, synced, then linked to its place.
- * Private to the owner of its folder.
+ * Writes a new file, which is complete or absent at every moment: writes and syncs a draft, then links it to the path.
+ * Only the owner of the folder can read the file.
  * @throws EEXIST
  */
 export async function writeExclusively(path: string, content: Buffer): Promise<void> {
@@ -34,8 +34,8 @@ export async function unlinkDrafts(folder: string): Promise<void> {
 }
 
 /**
- * Replaces a file with a new one: a concurrent reader sees one of both, whole. The owner stays. A path may have one
- * writer at a time; the next one overwrites what a killed one has left.
+ * Replaces a file with a new one: a concurrent reader sees the old or the new file, complete. The owner of the file
+ * does not change. A path may have one writer at a time. A writer overwrites the draft that a killed writer left.
  */
 export async function replaceFile(path: string, content: Buffer): Promise<void> {
   const draft = draftOf(path);
@@ -51,7 +51,7 @@ export async function replaceFile(path: string, content: Buffer): Promise<void> 
   await syncFolder(dirname(path));
 }
 
-/** Makes a private folder; the names of all that are new on the way to it outlive a power cut too. */
+/** Makes a private folder and the folders above it that are missing. All of them survive a power cut. */
 export async function makeFolder(folder: string): Promise<void> {
   const first = await mkdir(folder, { recursive: true, mode: 0o700 });
   if (first === undefined) return;

@@ -9,13 +9,16 @@ export type Members = Readonly<Record<string, unknown>>;
 export type YamlResult =
   { readonly ok: true; readonly content: unknown } | { readonly ok: false; readonly problems: readonly string[] };
 
-/** Parses a file that a person reviews (YAML 1.2): no member twice, no alias. `undefined` content: an alias was used. */
+/**
+ * Parses a file that a person reviews (YAML 1.2). A member that occurs twice is a problem. If the file uses an alias,
+ * `content` is `undefined`.
+ */
 export function readYaml(text: string): YamlResult {
   if (text.length > MAX_CHARACTERS)
     return { ok: false, problems: [`the file is larger than ${MAX_CHARACTERS} characters`] };
   const document = parseDocument(text, { uniqueKeys: true, merge: false });
   if (document.errors.length === 0) return { ok: true, content: contentOf(document) };
-  // The rest of a message quotes the file.
+  // Only the first line of a message is shown, because the rest quotes the file.
   const problems = document.errors.map(({ message }) => message.split("\n")[0]?.replace(/:$/, "") ?? "is not YAML");
   return { ok: false, problems };
 }

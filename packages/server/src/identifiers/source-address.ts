@@ -5,9 +5,9 @@ import { LimitedMap } from "../caches/limited-map.ts";
 const WITH_PORT = /^(?:\[([^\]]*)\](?::\d+)?|([^:]+|[:f\d]+:\d+\.\d+\.\d+\.\d+):\d+)$/i;
 
 /**
- * The part of an address that counts as one source: an IPv4 address, or the /64 of an IPv6 address, which is one
- * customer's. Every spelling of an address, with a port or without, gives the same source; a text that is no address is
- * returned unchanged.
+ * The part of an address that counts as one source: an IPv4 address, or the /64 of an IPv6 address, because one
+ * customer has a whole /64. Every spelling of an address, with a port or without, gives the same source; a text that is
+ * no address is returned unchanged.
  */
 export function sourceOf(peer: string): string {
   const known = remembered.get(peer);
@@ -17,7 +17,7 @@ export function sourceOf(peer: string): string {
   return source;
 }
 
-/** A connection sends many requests, and reading an address takes longer than finding its result. */
+/** Results by address: a connection sends many requests, and a lookup is faster than parsing the address again. */
 const remembered = new LimitedMap<string>(4_096);
 const MAX_REMEMBERED_LENGTH = 64;
 

@@ -8,8 +8,8 @@ const ENGINE_MADE = [SyntaxError, TypeError, RangeError, ReferenceError, URIErro
 const QUOTES_SERVER = /^SASL/;
 
 /**
- * The message of an error where this server or Node wrote all of it: `undefined` where it may hold what another system
- * sent (a body that is no JSON, a certificate's names, a row of the database).
+ * The message of an error if this server or Node wrote all of it; `undefined` if it may quote what another system sent
+ * (a body that is no JSON, a certificate's names, a row of the database).
  */
 export function safeMessage(error: Error): string | undefined {
   if (error instanceof OperatorError) return error.message;

@@ -34,7 +34,7 @@ const BATCH_LINGER_MS = 5;
 const GENERIC_PLAN_OPTION = "-c plan_cache_mode=force_generic_plan";
 const COMMIT_OPERATION = "commit batch";
 
-/** Whether the row fits no partition. Such an error names no constraint. */
+/** Whether the error says that a row fits no partition. Such an error names no constraint. */
 function fitsNoPartition(error: unknown): boolean {
   return sqlState(error) === SQL_STATES.checkViolation && constraintOf(error) === undefined;
 }

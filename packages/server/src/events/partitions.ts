@@ -21,7 +21,11 @@ const ADD_PARTITION_SECRETS = sql(
   ["uuid[]", "uuid[]"],
 );
 
-/** Replaces the lost secret of each partition with a new one. */
+/**
+ * Adds the id of a new secret to each partition whose secret was lost. The new secret is used from then on; the id of
+ * the lost secret stays.
+ * @param secrets ids of the new secrets, in the order of `partitions`.
+ */
 export async function addPartitionSecrets(
   executor: OwnerTransaction,
   partitions: readonly string[],
@@ -93,7 +97,7 @@ export class Partitions implements PartitionRegistry {
     const generation = this.#generation;
     const { rows } = await query(this.#executor, this.#table.ensure, [purpose, new Date(at).toISOString()]).catch(
       (error: unknown) => {
-        // guard(true): an event without a partition is one to send again
+        // guard(true): an event without a partition gets an answer that allows a retry
         // fails: e2e/retention/expiry.test.ts › stored once the clock is right
         if (sqlState(error) !== SQL_STATES.invalidParameterValue) throw asUnavailable(error);
         this.#forget(purpose, at);

@@ -56,13 +56,13 @@ const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /**
  * The time at which an event was received, from its id: the millisecond in a UUID of version 7 is that of
- * `received_at`. For an id of another origin the time is arbitrary, but the database can read it.
+ * `received_at`. For an id of another origin the time is arbitrary, but the database accepts it.
  */
 export function receivedAtOf(eventId: string): Date {
   return new Date(Math.min(Number.parseInt(eventId.replaceAll("-", "").slice(0, 12), 16), LATEST_MS));
 }
 
-/** Views of events that may be read, and of those of them that may be analysed. */
+/** `live_event` shows the events that may be read. `unrestricted_event` shows those of them that may be analysed. */
 type EventView = "live_event" | "unrestricted_event";
 
 // guard(true): only a read that asks for restricted events gets them

@@ -37,7 +37,7 @@ export const SUBJECT_CONDITIONS = {
   Record<SubjectKind, { readonly where: string; readonly parameters: readonly ParameterType[] }>
 >;
 
-/** The values of the condition on a subject. */
+/** Returns the values of the parameters `$1` and so on in the condition on a subject. */
 export function subjectValues(subject: EventSubject): readonly unknown[] {
   switch (subject.kind) {
     case "account":

@@ -94,7 +94,7 @@ function namedCells(header: readonly string[], cells: readonly string[]): Cells 
   return { cells: Object.fromEntries(header.map((name, index) => [name, cells[index] ?? ""])) };
 }
 
-/** Joins the lines of a quoted cell. */
+/** Yields records: joins lines if a quoted cell contains the line break between them. */
 async function* recordsOf(lines: AsyncIterable<Line>): AsyncGenerator<Line> {
   let open: Line | undefined;
   for await (const { line, text } of lines) {

@@ -9,7 +9,7 @@ import { inputsOf } from "./evidence.ts";
 /** Interval in milliseconds at which a server reads new decisions. */
 const LOOK_EVERY_MS = 500;
 
-/** A proposal changes no field. */
+/** A proposal does not change which fields features read, so it is left out. */
 const LATEST_DECISION = sql(
   "select coalesce(max(decision), 0) as decision from feature_decision where kind <> 'proposed'",
   [],
@@ -33,7 +33,7 @@ export class FieldsOfFeatures implements AdoptedFieldSet {
     this.#onError = onError;
   }
 
-  /** The adopted features. Reads them repeatedly until it is closed. */
+  /** Reads the fields of the adopted features now, and again after each decision until `close` is called. */
   static async open(executor: Executor, others: AdoptedFieldSet, onError: OnError): Promise<FieldsOfFeatures> {
     const fields = new FieldsOfFeatures(executor, others, onError);
     await fields.#look();
@@ -79,7 +79,10 @@ export class FieldsOfFeatures implements AdoptedFieldSet {
   }
 }
 
-/** Fields that a newer server adopted. The catalog of this server lacks them, so it can't validate them. */
+/**
+ * Leaves out fields that the catalog of this server lacks, because it can't validate them. A newer server may have
+ * adopted them.
+ */
 function knownPaths(paths: readonly FieldPath[]): readonly FieldPath[] {
   const adoption = adoptFields(paths);
   if (adoption.ok) return paths;

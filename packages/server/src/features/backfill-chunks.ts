@@ -29,7 +29,10 @@ const CHARGE = sql(
   ["uuid", "float8"],
 );
 
-/** Takes the time of computed events of a limited run; workers that compute at once take their times one after another. */
+/**
+ * Delays the next piece of a run with a rate by the time that the computed events take at this rate. The delays of
+ * workers that compute at the same time add up.
+ */
 export async function charge(
   transaction: Transaction,
   { run_id, rate }: RunningBackfill,
@@ -88,7 +91,10 @@ const END_SPLIT = sql(
   BOUNDS,
 );
 
-/** Splits off a chunk of the first 5,000 events; the rest is split later. A last rest becomes a chunk itself. */
+/**
+ * Moves the first 5,000 events to a new chunk, which is then computed; this chunk keeps the rest, and is split again
+ * later. A chunk with fewer events is computed as it is.
+ */
 export async function splitChunk(transaction: Transaction, { purpose }: RunningBackfill, chunk: Chunk): Promise<void> {
   const { chunk_id, from_at, from_event, to_at, to_event } = chunk;
   const values = [chunk_id, purpose, from_at, from_event, to_at, to_event] as const;
@@ -96,7 +102,7 @@ export async function splitChunk(transaction: Transaction, { purpose }: RunningB
   if (rowCount === 0) await query(transaction, END_SPLIT, values);
 }
 
-/** Layers of the run that the event has a row in. */
+/** The layers of the run in which the event gets a row. */
 const LAYERS_OF_EVENT = "from layer l where l.layer = any ($1) and (l.ended_at is null or e.received_at < l.ended_at)";
 const ROWS = `feature_row f where f.account = e.account and f.purpose = $2 and f.received_at = e.received_at
   and f.event_id = e.event_id and f.received_at >= $3 and f.received_at <= $5`;
@@ -124,7 +130,7 @@ export interface PieceEvent extends DueEvent {
   readonly at: string;
 }
 
-/** The next events of the chunk that lack a row: restricted, erased and expired ones are left out. */
+/** Finds the next events of the chunk that lack a row. Restricted, erased and expired events are left out. */
 export async function findPiece(
   transaction: Transaction,
   { purpose, layers }: RunningBackfill,

@@ -8,9 +8,9 @@ import { listLayers } from "./decisions.ts";
 export interface BackfillOrder {
   readonly runId: string;
   readonly purpose: { readonly code: number; readonly id: string };
-  /** Only this layer; by default all active layers of the purpose. */
+  /** The layer to compute. Default: all active layers of the purpose. */
   readonly layer?: number;
-  /** Events that were received at or after this time, and before the other: RFC 3339. */
+  /** Limits the run to events that were received at or after `from` and before `to`, both in RFC 3339. */
   readonly from?: string;
   readonly to?: string;
   /** Maximum number of events per second. */
@@ -126,7 +126,7 @@ const LIST_RUNS = sql(
 
 /**
  * Runs, newest first, with their progress and their balance. `remaining_seconds` is null while it is not known.
- * @param runId limits them to one.
+ * @param runId if it is given, lists only this run.
  */
 export async function listBackfills(
   executor: Executor,

@@ -23,7 +23,10 @@ import type { LayerRunners } from "./layer-runners.ts";
 import type { WorkerPorts } from "./extraction-worker.ts";
 import { recordFailures } from "./failures.ts";
 
-/** Events of one transaction, by how often it failed: due events wait for it, and one event alone is given up. */
+/**
+ * Maximum number of events of one transaction, by the number of failures so far. It is limited, because due events wait
+ * for the transaction. A single event that fails is given up.
+ */
 const PIECES = [1_000, 50, 5, 1];
 
 export interface BackfillPorts extends WorkerPorts {
@@ -92,7 +95,10 @@ async function compute(
   return extracted;
 }
 
-/** Tries a smaller piece later; an event that fails alone is recorded as a failure, so that the others do not wait. */
+/**
+ * Postpones the chunk, which is then tried in smaller pieces. If the piece was a single event, records its failure
+ * instead, so that the other events do not wait.
+ */
 async function setAside(
   { pool, retrySeconds = 1 }: BackfillPorts,
   run: RunningBackfill,

@@ -34,7 +34,7 @@ export class Confusion {
   }
 }
 
-/** What is counted of a comparison. */
+/** The counts of a comparison, before small numbers are suppressed. */
 export interface Counts {
   readonly cells: readonly Cell[];
   /** Events that both versions were computed of: the sum of the cells. */

@@ -253,7 +253,8 @@ function requireAccepted(evidence: Evidence): void {
 }
 
 /**
- * Ends the computation of features for a purpose: their layers end, and the other members of these get a new layer.
+ * Ends the computation of features for a purpose: their layers end, and the other features of these layers get a new
+ * layer.
  * @returns the numbers of the ended layers. @throws not-found for a feature that is in no active layer of the purpose.
  */
 export async function retireFeatures(

@@ -15,7 +15,7 @@ export interface EquivalentProgram {
   readonly archived_hash: string;
   /** Stored events of the purposes of the archived definition. */
   readonly events: number;
-  /** Archived fixtures, and what follows from them, on each engine. */
+  /** Results that were computed from the archived fixtures, on each engine. */
   readonly cases: number;
 }
 

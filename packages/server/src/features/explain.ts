@@ -27,7 +27,7 @@ export interface Explanation {
   readonly sha256: string;
   readonly bundle: Bundle;
   readonly lineage: Lineage;
-  /** What was recomputed of the layer before the events of that time expired. */
+  /** The attestation of the layer and the partition of the event, if there is one. */
   readonly attestation: (AttestationRow & { readonly isIncluded: boolean }) | undefined;
 }
 
@@ -109,8 +109,8 @@ async function originOf(
 }
 
 /**
- * Finds the decisions behind a version in a layer. A layer that continued the rest of another one follows from the same
- * adoption.
+ * Finds the decisions by which a version is in a layer. If another feature of a layer is retired, a new layer continues
+ * with the version, but the adoption is still that of the old layer.
  * @param decisions about the version, newest first. @param purpose the id of the layer's purpose.
  */
 export function lineageOf(

@@ -64,7 +64,7 @@ export async function extract(
   const known = await listLayers(transaction);
   const layers = backfill ? known.filter(({ layer }) => backfill.layers.includes(layer)) : known;
   const assign = assignerOf(transaction, known, backfill);
-  // Processes of active layers stay: due events and a backfill take turns.
+  // Processes of active layers are kept, because due events and a backfill use them in turn.
   await ports.runners.keepOnly(
     known.filter((layer) => layer.ended_at === null || events.some((event) => isOf(layer, event))),
   );
@@ -77,7 +77,8 @@ export async function extract(
     openForFeatures(ports.sealer, await readEvents(transaction, wanted.slice(at, at + SLICE)));
   const openAhead = (at: number): Slice => {
     const slice = openSlice(at);
-    // It fails where it is awaited; a rejection that comes before would end the process.
+    // The rejection is handled where the slice is awaited. Without a handler here, an earlier rejection would end the
+    // process.
     // guard(drop): a slice that can't be read fails its extraction alone
     // fails: packages/server/src/features/extraction.test.ts › where a later slice
     slice.catch(() => {});
@@ -101,7 +102,7 @@ export async function extract(
       }
     }
   } finally {
-    // No statement follows the end of the transaction.
+    // The next slice must not run statements after the end of the transaction.
     await next.catch(() => {});
   }
   return store(transaction, ports, collected, backfill?.runId ?? null);
@@ -185,7 +186,7 @@ async function computeLayer(
   computed.push(...rows.map((one, index) => ({ ...one, row: { ...one.row, payload: payloads[index] as Buffer } })));
 }
 
-/** A result that depends on the time would not be the same again. */
+/** Whether the definition took too long. Such a result is not stored, because another computation could be faster. */
 export const isTooSlow = (result: Result): boolean =>
   result.state === "failed" && (result.failure === "over-budget" || result.failure === "paused");
 

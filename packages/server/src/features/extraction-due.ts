@@ -43,8 +43,8 @@ const CLAIM_FAILED = sql(
 );
 
 /**
- * Takes rows until the end of the transaction; other workers skip them. A row that failed before is taken alone, so that
- * it keeps no other waiting.
+ * Takes rows until the end of the transaction; other workers skip them. A row that failed before is taken alone, so
+ * that no other row waits for it.
  */
 export async function claimDue(transaction: Transaction): Promise<DueBatch | undefined> {
   const fresh = (await query(transaction, CLAIM)).rows;

@@ -10,7 +10,7 @@ import { claimDue, deleteDue, type DueBatch, isWorkWaiting, postponeDue } from "
 import { recordFailures } from "./failures.ts";
 import { LayerRunners } from "./layer-runners.ts";
 
-/** Idle workers look for work this often: at first, and after the time was doubled several times. */
+/** The intervals at which an idle worker looks for work: the first one, and the longest one, to which it is doubled. */
 const LOOK_EVERY_MS = { first: 100, last: 600 };
 const AFTER_FAILURE_MS = 1_000;
 /** A batch that fails this often is given up; its events are recorded as failures. */
@@ -128,7 +128,10 @@ function report({ onError, onExtracted }: WorkerPorts, extracted: Extracted): vo
   );
 }
 
-/** Tries the batch again later; after the last try each of its events alone, so that nothing waits for one that fails. */
+/**
+ * Postpones the batch. After the last try, computes each event of the batch alone, so that other events do not wait for
+ * one that fails.
+ */
 async function setAside(ports: WorkerPorts & Pick<ExtractPorts, "runners">, batch: DueBatch): Promise<void> {
   const { pool, retrySeconds = 1 } = ports;
   // guard(true): a batch that always fails is given up
@@ -138,7 +141,7 @@ async function setAside(ports: WorkerPorts & Pick<ExtractPorts, "runners">, batc
   await inTransaction(pool, (transaction) => deleteDue(transaction, batch));
 }
 
-/** An event that fails is recorded as a failure. @throws Unavailable */
+/** Computes an event and, if this fails, records the failure. @throws Unavailable */
 async function extractAlone(
   ports: WorkerPorts & Pick<ExtractPorts, "runners">,
   event: DueBatch["events"][number],

@@ -9,7 +9,11 @@ const ADD_FEATURE_SECRETS = sql(
   ["uuid[]", "uuid[]"],
 );
 
-/** Puts a new secret in the place of each partition's lost one. */
+/**
+ * Adds the id of a new secret to each partition whose secret was lost. The new secret is used from then on; the id of
+ * the lost secret stays.
+ * @param secrets ids of the new secrets, in the order of `partitions`.
+ */
 export async function addFeatureSecrets(
   executor: OwnerTransaction,
   partitions: readonly string[],

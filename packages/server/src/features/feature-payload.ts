@@ -24,7 +24,7 @@ export interface StoredFeatures {
   readonly results: readonly StoredResult[];
 }
 
-/** States as stored: by their place. New ones are added at the end. */
+/** A state is stored as its position in this list, so new states are added at the end. */
 const RESULTS: readonly ResultState[] = [
   "observed",
   "omitted",
@@ -64,7 +64,10 @@ const HASH_BYTES = 32;
 /** What follows the states of the inputs: a value, or the failure of a definition. */
 const KINDS = { nothing: 0, false: 1, true: 2, integer: 3, number: 4, text: 5 } as const;
 
-/** The first byte of a result is the place of its state, plus 16 times the kind of what follows its inputs. */
+/**
+ * The first byte of a result is the position of its state in `RESULTS`, plus 16 times the kind of what follows its
+ * inputs.
+ */
 const KIND = 16;
 /** Used for a state that this version does not know: the text of the state follows. */
 const UNKNOWN_RESULT = KIND - 1;

@@ -61,8 +61,8 @@ const FIND = {
 };
 
 /**
- * Finds the rows of the newest event of each subject as of its time, by the place of the subject. One partition at a time
- * is read, newest first: a statement takes few locks however many partitions there are.
+ * Finds the rows of the newest event of each subject as of its time, by the position of the subject in the list. Reads
+ * one partition at a time, newest first, so that a statement takes few locks even with many partitions.
  */
 export async function findRowsAsOf(
   executor: Executor,

@@ -135,7 +135,7 @@ export type FeatureRow = RowOf<typeof ROW_TYPES>;
 
 const NEWEST_FIRST = "order by f.received_at desc, f.event_id desc, f.layer";
 
-/** `live_feature`: rows that may be read; `unrestricted_feature`: of those, rows that may be analysed. */
+/** `live_feature` shows the rows that may be read. `unrestricted_feature` shows those of them that may be analysed. */
 type FeatureView = "live_feature" | "unrestricted_feature";
 
 /** A search in partitions, and among the copies that holds keep. */
@@ -276,7 +276,7 @@ const ofEvents = (view: string) =>
 const OF_EVENTS = ofEvents("unrestricted_feature");
 const STORED_OF_EVENTS = ofEvents("kept_feature");
 
-/** The rows of several events that may be analysed, by the event. */
+/** Finds the rows of events that may be analysed, by the id of the event. */
 export async function findRowsOfEvents(
   executor: Executor,
   events: readonly Pick<NewFeatureRow, "account" | "receivedAt" | "eventId">[],
@@ -313,7 +313,7 @@ export async function findStoredRows(
 /** A range of time of one purpose. */
 interface TimeRange {
   readonly purpose: number;
-  /** RFC 3339, included; and excluded. */
+  /** RFC 3339. The range includes `lower_bound` and excludes `upper_bound`. */
   readonly lower_bound: string;
   readonly upper_bound: string;
 }

@@ -1,6 +1,7 @@
 /**
- * The layers that an event has rows in. Layers share features after a retirement, which continues the others in a new
- * layer, and after a second adoption: each feature is computed, and counted, once of an event.
+ * The layers in which an event has rows. Several layers may have the same feature: after a retirement, a new layer
+ * continues with the other features, and a retired feature may be adopted again. Even so, each feature is computed and
+ * counted once for an event.
  */
 import { partitionQuery, queryPartitions } from "../events/partition-slices.ts";
 import type { StoredEvent } from "../ports.ts";
@@ -72,7 +73,8 @@ export async function readKnown(
   events: readonly StoredEvent[],
   areDue: boolean,
 ): Promise<ReadonlyMap<string, KnownOfEvent>> {
-  // This is read first: an event that is not due any more then has its rows when the rows are read.
+  // This is read before the rows: if the features of an event are stored in between, its rows are found. In the other
+  // order, the event would seem neither due nor stored.
   const eventIds = events.map(({ eventId }) => eventId);
   const due = areDue ? new Set(eventIds) : await findDue(executor, eventIds);
   const times = events.map(({ receivedAt }) => receivedAt);

@@ -56,7 +56,8 @@ export async function listFeatures(
 ): Promise<readonly ListedFeatures[]> {
   const layers = await listLayers(executor);
   const purposes = await readPurposeIds(executor);
-  // In this order: an event that is not due any more has its rows when these are read.
+  // Due events are read before the rows: if the features of an event are stored in between, its rows are found. In the
+  // other order, the event would seem neither due nor stored.
   const events = await eventsOf(executor, subject, limit, options);
   const due = await findDue(executor, idsOf(events));
   const rows = await findFeatureAttributes(executor, rowsOf(subject), limit * Math.max(1, layers.length), options);

@@ -55,7 +55,7 @@ export const sumOf = (one: Verified, other: Verified): Verified => ({
   differences: [...one.differences, ...other.differences],
 });
 
-/** Called with each row and, where it is what its event gives, the bytes that are sealed in it. */
+/** Called with each row and, if its values equal the recomputed ones, with its unsealed bytes. */
 export type OnRow = (row: FeatureRow, equal: Buffer | undefined) => void;
 
 /** A row, opened, with its event. */

@@ -1,13 +1,13 @@
 /**
  * Scans the body of a request in one pass: AssemblyScript, which `npm run generate:scanner` compiles to
- * `src/scanner/scanner.wasm`. It accepts a body only if the body is valid for certain: one JSON text in UTF-8
- * without duplicate names, nested at most 64 levels deep, that follows the wire rules. For every other body, valid or
- * not, the caller asks the slow path. Names, rules and fields come from the caller (`define`), so that they are written
- * once, in TypeScript.
+ * `src/scanner/scanner.wasm`. It accepts a body only if the body is valid for certain: one JSON text in UTF-8 without
+ * duplicate names, nested at most 64 levels deep, that follows the wire rules. For every other body, valid or not, the
+ * caller asks the slow path. Names, rules and fields come from the caller (`define`), so that they are written once, in
+ * TypeScript.
  *
  * Memory is laid out by hand and never grows. 64 zero bytes follow the body: a zero is no part of any token, so no
  * position has to be compared with the end. Functions are named after what they skip. They return the position behind
- * it, or 0, where a zero is as well, so that what is called with 0 returns 0.
+ * it, or 0 if it is not there. A zero byte is also at position 0, so a function that is called with 0 returns 0.
  */
 
 /** The largest body. */
@@ -26,12 +26,12 @@ const MAX_NAMES: u32 = 4_096;
 const NAME_SLOT_BYTES: u32 = 16;
 /** Names that were spelled with escapes are kept without them. */
 const MAX_RESPELLED_BYTES: u32 = 4_096;
-/** Names that a client chose to collide cost no more than this. */
+/** Maximum number of slots that are examined for a name, because a client may choose names that collide. */
 const MAX_PROBES: u32 = 32;
-/** No word of the SDK is longer, even if each of its characters is an escape of six. */
+/** No word of the SDK is longer, even if each of its characters is spelled as an escape of six bytes. */
 const MAX_SPELLED: u32 = 256;
 const MAX_LEVEL: u32 = 64;
-/** A number with at most so many digits before its point, with its exponent, is in the range of a double. */
+/** A number is in the range of a double if its digits before the point and its exponent add up to no more than this. */
 const SAFE_DIGITS: u32 = 300;
 
 // Where things are.
@@ -131,12 +131,14 @@ const RESPELLED: u32 = 2;
 let entries: u32 = 0;
 let nameBytes: u32 = 0;
 
-/** The type of the value that was skipped last, of an array the set of its items' types. */
+/**
+ * The type of the value that was skipped last. If it was an array, `itemKinds` is the set of the types of its items.
+ */
 let kind: u32 = 0;
 let itemKinds: u32 = 0;
 /** The spelling of the string that was skipped last. */
 let spelling: u32 = 0;
-/** The defined members that the object of fixed members had that was skipped last. */
+/** The defined members of the object that `fixedObject` skipped last, as a set of bits. */
 let bits: u32 = 0;
 /** The entry of the last word, and the ordinal of the last reason or error. */
 let word: usize = 0;
@@ -667,7 +669,7 @@ function definedMember(at: usize, entry: usize, level: u32): usize {
   }
 }
 
-/** The number of code points of a text; far too many where one is U+0000. */
+/** The number of code points of a text; a number above each limit if one of them is U+0000. */
 function characters(at: usize, length: u32): u32 {
   const end = at + length;
   let count: u32 = 0;
@@ -700,7 +702,11 @@ function reasonOf(context: u32, at: usize, length: u32): u32 {
   return known ? load<u16>(known + ORDINAL) : NO_REASON;
 }
 
-/** Copies a text to `DECODED`, with 0xff, which no word holds, for all escapes but those of ASCII. @returns its length. */
+/**
+ * Copies a text to `DECODED`, and decodes Unicode escapes of ASCII characters. Each other escape becomes a byte beyond
+ * ASCII, which no word contains.
+ * @returns the length of the copy.
+ */
 function decode(at: usize, length: u32): u32 {
   const end = at + length;
   let to = DECODED;
@@ -921,7 +927,10 @@ function find(context: u32, name: usize, length: u32): usize {
   }
 }
 
-/** Takes the last name for an object. @returns false where it is taken, or where the table is too full to tell. */
+/**
+ * Records the last name as a name of an object.
+ * @returns false if the object has this name already, or if the table is too full to tell.
+ */
 function claim(object: u32): bool {
   if (++names > MAX_NAMES) return false;
   const hash = hashOf(nameAt, nameLength) ^ (object * 0x85ebca6b);

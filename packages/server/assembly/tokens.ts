@@ -21,12 +21,15 @@ const NAMES: usize = ENTRIES + MAX_NAMES * 8;
 export const INPUT: usize = NAMES + MAX_NAME_BYTES;
 export const OUTPUT: usize = INPUT + CAPACITY + SLACK;
 export const NUMBERS: usize = OUTPUT + CAPACITY + SLACK;
-/** A token takes the place of four bytes or more. */
+/** There is at most one number for each token, and a token replaces at least four bytes. */
 export const MEMORY_END: usize = NUMBERS + CAPACITY / 4;
 
 const FIRST_TOKEN: i8 = 0x10;
 const TOKENS: i8 = 9;
-/** The first token of a name that does not follow the name before it; a name of a higher number has the next one. */
+/**
+ * The first of the tokens for names whose number is not the next after that of the name before. The low byte of the
+ * number, counted from 0, is at `NUMBERS`; from 256 on, the token is one higher.
+ */
 const FIRST_NUMBERED: u32 = 0x13;
 
 // What follows a name, as a part of its token.

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Answer, ByteStream, IngestRequest, RequestHeaders } from "../ingest/request.ts";
 
-/** A client that still sends after its answer is read for this long, and for this many bytes. */
+/** Limits of reading from a client that still sends its body after the answer: milliseconds and bytes. */
 const DISCARD_TIMEOUT_MS = 2_000;
 const MAX_DISCARDED_BYTES = 4 * 1024 * 1024;
 

@@ -81,7 +81,8 @@ export function createEndpointServer(options: EndpointServerOptions): Server {
     // guard(drop): what is no HTTP gets a problem document
     // fails: e2e/rejections/rejections.test.ts › no HTTP at all
     if (!last || (!last.request.complete && !last.response.headersSent)) return answerClientError(error, socket);
-    // The error follows a valid or an answered request: a second answer would be taken for the answer to that one.
+    // The error follows a request that is valid or answered. The client would take a second answer for the answer to
+    // that request.
     last.response.once("close", () => socket.destroySoon());
     return setTimeout(() => socket.destroy(), options.requestTimeout).unref();
   });

@@ -25,8 +25,8 @@ export interface CallerSession {
 }
 
 /**
- * How the holder of an admin token calls, and the name in the audit. The person who obtained the token has seen it, so
- * that both are one pair of eyes.
+ * Returns the actor and the way of the holder of an admin token, as audit entries name them. The actor names the person
+ * who obtained the token, too, because this person has seen it and could use it.
  */
 export const originOfToken = (
   person: string,
@@ -37,7 +37,7 @@ export const originOfToken = (
   actor: `${actorStartOf(person)}admin token ${tokenId}${obtainedBy === null ? "" : `, obtained by ${obtainedBy}`})`,
 });
 
-/** The actor and the way of a person who signed in, as audit entries name them. */
+/** Returns the actor and the way of a person who signed in, as audit entries name them. */
 export const originOfSession = (
   person: string,
   kind: "console" | "login",

@@ -92,7 +92,7 @@ describe("the answer of the identity provider", () => {
 describe("an identity provider that", () => {
   test.each([
     ["can't be reached", "http://127.0.0.1:1", "can't be reached"],
-    ["is none", undefined, "can't be reached"],
+    ["serves no metadata", undefined, "can't be reached"],
   ])("%s is named as a dependency that is down", async (_, issuer, problem) => {
     const server = createServer((_request, response) => response.end("no metadata of a provider"));
     server.listen(0, "127.0.0.1");

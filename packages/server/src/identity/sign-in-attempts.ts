@@ -62,8 +62,8 @@ export async function takeAttempt(executor: Executor, clock: Clock, secret: stri
 }
 
 /**
- * Derives the values that the identity provider repeats from the secret in the browser's cookie, so that the database
- * contains none of them. The attempt is a part of the input, so that a changed attempt does not match.
+ * Derives the values that the identity provider repeats. They come from the secret in the browser's cookie, so that the
+ * database contains none of them. The attempt is a part of the input, so that a changed attempt does not match.
  */
 export function secretsOf(secret: string, attempt: Attempt): SignInSecrets {
   const derive = (use: string): string =>

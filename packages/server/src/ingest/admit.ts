@@ -33,8 +33,8 @@ type AdmittedRequest = Pick<ValidRequest, "collectedAt" | "probes"> & {
 };
 
 /**
- * Checks erased accounts, freshness, action, session binding and purpose. A replay is exempt from all of them: the
- * caller looks into the ledger.
+ * Checks erased accounts, freshness, action, session binding and purpose. These checks do not apply to a replay: if one
+ * fails, the caller looks the idempotency key up in the ledger.
  */
 export async function admit(
   account: string,

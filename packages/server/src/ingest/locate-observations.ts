@@ -51,7 +51,7 @@ function skipSpaceBackwards(body: Buffer, at: number): number {
   return at;
 }
 
-/** Walks back over the members behind `observations`. A position is the one behind a token. */
+/** Walks back over the members behind `observations`. `at` is always the position behind a token. */
 function findEnd(body: Buffer): number {
   let at = skipSpaceBackwards(body, skipSpaceBackwards(body, body.length) - 1);
   while (body[at - 1] === QUOTE) {

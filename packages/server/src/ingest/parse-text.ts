@@ -9,9 +9,9 @@ import { scanText, type TextScan } from "./scan-text.ts";
  * Parses bytes, and rejects bytes that are not UTF-8, not JSON (RFC 8259) or not I-JSON (RFC 7493). `JSON.parse` does
  * not report violations of I-JSON: duplicate names, lone surrogates, numbers beyond a double, deep nesting.
  *
- * A text with as many colons outside its strings as its value has members holds no name twice, and one without a
- * Unicode escape no lone surrogate. For nearly every request these counts suffice; only the others, and those with an
- * escape in a name, are read member by member.
+ * If a text has as many colons outside its strings as its value has members, no name occurs twice in it. If it has no
+ * Unicode escape, it has no lone surrogate. Nearly every request passes these checks. The server reads the others, and
+ * those with an escape in a name, member by member.
  *
  * @param scan the result of `scanText` for these bytes.
  */

@@ -8,7 +8,7 @@ type Inflate = (raw: Buffer, options: ZlibOptions & { info: true }) => Promise<{
 
 const inflate = promisify(gunzip) as unknown as Inflate;
 
-/** Compressed bytes may exceed the limit by the frame of incompressible data, not by more. */
+/** Compressed bytes may exceed the limit by no more than the frame that gzip adds to incompressible data. */
 const GZIP_OVERHEAD = 65_536;
 
 /** Reads the body in full, decompressed. Reading stops at the limit, and no byte beyond it is kept. */

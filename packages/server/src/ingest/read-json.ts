@@ -61,7 +61,7 @@ export function* readInTurns(text: string): Generator<void, unknown> {
     }
   }
 
-  /** Whether the next character that is no space is this one; it is then read. */
+  /** Skips spaces, and reads the next character if it is this one. @returns whether it was. */
   function accepts(code: number): boolean {
     skipSpace();
     if (text.charCodeAt(at) !== code) return false;
@@ -137,13 +137,13 @@ export function* readInTurns(text: string): Generator<void, unknown> {
     if (scalar === "true") return true;
     if (scalar === "false") return false;
     if (scalar === "null") return null;
-    // A JSON number means the same to `Number`.
+    // `Number` reads a JSON number as `JSON.parse` does.
     const value = Number(scalar);
     if (Number.isFinite(value)) return value;
     return error("number-overflow", "a number is beyond the range of a double");
   }
 
-  /** Every container that is open has one step of the path behind it. */
+  /** Checks the nesting before a container is opened: `path` has one step for each open container. */
   function tooDeep(): TextError | undefined {
     if (path.length < LIMITS.nesting) return undefined;
     return error("nesting-too-deep", `nesting is deeper than ${LIMITS.nesting} levels`);

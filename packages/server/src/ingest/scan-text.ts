@@ -7,7 +7,7 @@ const LOWER_U = 0x75;
 export interface TextScan {
   /** Colons outside strings: as many as members at all depths, each counted as often as it appears in the text. */
   readonly members: number;
-  /** Whether a string holds a Unicode escape, or a member's name any escape. */
+  /** Whether a string holds a Unicode escape (`\u`), or the name of a member holds an escape of any kind. */
   readonly escapes: boolean;
 }
 

@@ -28,9 +28,9 @@ export interface ValidRequest {
 }
 
 /**
- * Checks the wire rules, and for the fields that features read the published schema.
+ * Checks the wire rules. Fields that features read must also match the published schema.
  *
- * @param value of the body.
+ * @param value the parsed body.
  */
 export function validate(value: unknown, body: Buffer, adopted: AdoptedFields): ValidRequest | RejectedRequest {
   const result = validateTransportRequest(value);

@@ -7,7 +7,7 @@ export interface Scan {
   readonly index: CatalogIndex;
   /** Members at all depths. */
   readonly members: number;
-  /** Whether a string holds a Unicode escape, or a member's name any escape. */
+  /** Whether a string holds a Unicode escape (`\u`), or the name of a member holds an escape of any kind. */
   readonly escapes: boolean;
   /** The bytes of `observations`. */
   readonly start: number;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Session, type SessionVerifier, Unavailable } from "../ports.ts";
-import { cachedVerifier, FAIR_SHARE } from "./cached-verifier.ts";
+import { cachedVerifier, SHARE_OF_SOURCE } from "./cached-verifier.ts";
 
 const MAX_SESSIONS = 50_000;
 
@@ -87,7 +87,7 @@ describe("tokens that wait to be verified", () => {
       verify: (token) =>
         new Promise((resolve) => held.push(() => resolve(token.startsWith("good") ? { account: token } : undefined))),
     };
-    const verifier = cachedVerifier(inner, 10_000, { now: () => 1_000_000 }, FAIR_SHARE);
+    const verifier = cachedVerifier(inner, 10_000, { now: () => 1_000_000 }, SHARE_OF_SOURCE);
     const release = (): void => {
       for (const answer of held.splice(0)) answer();
     };

@@ -5,15 +5,15 @@ import { type Clock, type Session, type SessionVerifier, Unavailable } from "../
 const MAX_SESSIONS = 50_000;
 const MAX_CONCURRENT_CALLS = 500;
 /**
- * The share of one source if the verifier calls another system. With this share, slow bad tokens of some dozens of
- * sources can't block good tokens.
+ * The share of the free places for waiting tokens that one source may take, if the verifier calls another system.
+ * Because it is a share of the free places, slow bad tokens of some dozens of sources can't block good tokens.
  */
-export const FAIR_SHARE = 1 / 8;
+export const SHARE_OF_SOURCE = 1 / 8;
 
 /**
  * Remembers good tokens, by their hash, until they expire or for `maxAgeMs`, whichever is sooner: a revocation takes
- * effect within that time. Bad tokens are never remembered. @param shareOfSource share of the free places for waiting
- * tokens that one source may take.
+ * effect within that time. Bad tokens are never remembered.
+ * @param shareOfSource share of the free places for waiting tokens that one source may take. Default: no limit.
  */
 export function cachedVerifier(
   verifier: SessionVerifier,

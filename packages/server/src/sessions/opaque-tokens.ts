@@ -60,7 +60,7 @@ export async function revokeToken(executor: Executor, clock: Clock, tokenId: str
 // fails: e2e/erasure/account.test.ts › events, ledger, tokens, actions, its keys
 const DELETE_TOKENS = sql("delete from session_token where account = $1", ["text"]);
 
-/** @returns how many. */
+/** Deletes the tokens of an account. @returns the number of deleted tokens. */
 export async function deleteTokens(executor: Executor, account: string): Promise<number> {
   return (await query(executor, DELETE_TOKENS, [account])).rowCount ?? 0;
 }
@@ -88,7 +88,7 @@ const LIST_TOKENS = sql(
   { token_id: "uuid", account: "text", issued_at: "text", expires_at: "text", revoked_at: "text?" },
 );
 
-/** Newest first. */
+/** Lists tokens, newest first. */
 export async function listTokens(
   executor: Executor,
   account: string | undefined,

@@ -2,7 +2,7 @@ import type { Config } from "../config/config.ts";
 import type { Dependencies } from "../dependencies/dependencies.ts";
 import type { Clock, SessionVerifier } from "../ports.ts";
 import type { Executor } from "../postgres/executor.ts";
-import { cachedVerifier, FAIR_SHARE } from "./cached-verifier.ts";
+import { cachedVerifier, SHARE_OF_SOURCE } from "./cached-verifier.ts";
 import { introspectionVerifier } from "./introspection.ts";
 import { DEFAULT_ALGORITHMS, jwtVerifier } from "./jwt.ts";
 import { isOpaqueToken, opaqueTokenVerifier } from "./opaque-tokens.ts";
@@ -38,7 +38,7 @@ function foreignVerifier(config: Config, dependencies: Dependencies, clock: Cloc
       ...(clientId !== undefined && { clientId }),
       ...(clientSecret !== undefined && { clientSecret }),
     };
-    return cachedVerifier(introspectionVerifier(options, clock), INTROSPECTION_CACHE_MS, clock, FAIR_SHARE);
+    return cachedVerifier(introspectionVerifier(options, clock), INTROSPECTION_CACHE_MS, clock, SHARE_OF_SOURCE);
   }
   const { jwksUrl, secret } = jwt;
   if (jwksUrl === undefined && secret === undefined) return undefined;
@@ -50,6 +50,6 @@ function foreignVerifier(config: Config, dependencies: Dependencies, clock: Cloc
     accountClaim: jwt.accountClaim,
     clockSkew: jwt.clockSkewMs,
   };
-  const share = jwksUrl === undefined ? Number.POSITIVE_INFINITY : FAIR_SHARE;
+  const share = jwksUrl === undefined ? Number.POSITIVE_INFINITY : SHARE_OF_SOURCE;
   return cachedVerifier(jwtVerifier(options, clock), Number.POSITIVE_INFINITY, clock, share);
 }

@@ -14,7 +14,10 @@ export interface AppendEntryPorts {
   readonly keyStore: KeyStore;
 }
 
-/** The members of an entry that the caller gives; the rest is its place in the chain. */
+/**
+ * The members of an entry that the caller gives. `appendEntry` adds the other members, which link the entry to the
+ * chain.
+ */
 export type EntryFields<Entry extends JournalEntry> = Omit<Entry, keyof EntryBase>;
 
 export interface Appended<Entry extends JournalEntry> {

@@ -15,12 +15,15 @@ export interface EntryLink extends EntryReference {
   readonly entry: JournalEntry;
 }
 
-/** The place of an entry whose loss was accepted. */
+/** The link of the chain in place of an entry whose loss was accepted. */
 export interface LostLink extends EntryReference {
   readonly entry?: undefined;
   /** RFC 3339. */
   readonly acceptedAt: string;
-  /** Without the entry, the digest is that of the statement. */
+  /**
+   * Whether `digest` is that of the lost entry, because the operator's statement names it. If it is false, `digest` is
+   * that of the text of the statement, and must not be compared with the digest that another store knows.
+   */
   readonly isDigestKnown: boolean;
 }
 
@@ -94,7 +97,7 @@ export interface ComparedEntries {
   readonly applied: readonly Link[];
   /** Entries after the latest one that the database has applied. */
   readonly missing: readonly Link[];
-  /** The applied ones that the database recorded as lost, and that are whole now. */
+  /** Entries among `applied` that the database recorded as lost, and that the journal has again. */
   readonly found: readonly EntryLink[];
 }
 
@@ -152,7 +155,7 @@ async function readLosses(journal: ErasureJournal, codec: EntryCodec): Promise<R
 const missing = ({ description }: ErasureJournal, sequence: number): OperatorError =>
   createJournalDamagedError(sequence, `entry ${sequence} of the erasure journal (${description}) is missing`);
 
-/** @param isDigestKnown false where the entry is a loss whose digest no store can know. */
+/** @param isDigestKnown false if the entry is lost and the statement of its loss does not name its digest. */
 function requireKnown(
   journal: ErasureJournal,
   chain: readonly EntryReference[],

@@ -38,7 +38,10 @@ export interface ErasedSubjects {
   /** Ids of accounts that are erased as a whole, tokens and actions included. */
   readonly accounts: readonly string[];
   readonly events: readonly string[];
-  /** Ids of the holds that ended, which name the secrets of their copies; with the ids of the secrets that followed a lost one. */
+  /**
+   * Ids of the holds that ended. The id of a hold is also the id of its first secret. The ids of its later secrets
+   * follow.
+   */
   readonly holds: readonly string[];
   /** Keyed MACs in hexadecimal of accounts whose later events are refused. */
   readonly refused: readonly string[];
@@ -116,7 +119,7 @@ export interface AcceptedLoss {
   readonly sequence: number;
   readonly installation: string;
   readonly at: string;
-  /** SHA-256 in hexadecimal of the lost entry, where the next entry or another store knows it. */
+  /** SHA-256 in hexadecimal of the lost entry, if the next entry or another store knows it; `null` otherwise. */
   readonly digest: string | null;
 }
 

@@ -46,7 +46,7 @@ const WRITE_CHECKPOINT = sql(
     on conflict (day) do update set note = excluded.note`,
   ["date", "text"],
 );
-/** These connections have no parser for numbers. */
+/** The connections of the journal do not parse numbers, so `sequence` is a text. */
 const STORED_TEXT_TYPES = { sequence: narrowed<string>("int8"), entry: "text" } as const;
 const LIST_ENTRIES = sql(
   "select sequence, entry from drs_journal.entry where sequence >= $1 order by sequence limit $2",

@@ -143,7 +143,7 @@ const TAKE_RESULT = sql(
   { result: "bytea?" },
 );
 
-/** Reads and deletes a result that is shown once. @returns `null` where it was shown, or has waited too long. */
+/** Reads and deletes a result that is shown once. @returns `null` if it was shown before, or has waited too long. */
 export async function takeResult(executor: Executor, clock: Clock, orderId: string): Promise<Buffer | null> {
   return (await query(executor, TAKE_RESULT, [orderId, nowOf(clock)])).rows[0]?.result ?? null;
 }
@@ -154,7 +154,10 @@ const DELETE_RESULTS = sql(
   ["text[]", "timestamptz"],
 );
 
-/** Deletes results that are shown once, and that no person has read. @param routes those of such results. */
+/**
+ * Deletes results that are shown once and that no person has read in time.
+ * @param routes the routes that have such results.
+ */
 export async function deleteUnreadResults(executor: Executor, clock: Clock, routes: readonly string[]): Promise<void> {
   await query(executor, DELETE_RESULTS, [[...routes], nowOf(clock)]);
 }

@@ -12,7 +12,7 @@ import { deriveKey } from "../crypto/derive-key.ts";
 import { uuidBytes } from "../crypto/pseudonymizer.ts";
 import { PartReader, PartWriter } from "./part-codec.ts";
 
-/** The record that a worker has found the caller of an order entitled to it. */
+/** A worker's record that the caller of an order may place it. */
 export interface OrderCheck {
   /** The time in RFC 3339, with milliseconds. */
   readonly checkedAt: string;

@@ -9,7 +9,7 @@ import { type CurrentPolicy, readCurrentPolicy, readPolicyVersion } from "./poli
  */
 const LOOK_EVERY_MS = 1_000;
 
-/** The policy in memory, read again when another version was applied. */
+/** The active policy in memory. It is read again after another version was applied. */
 export class ActivePurposes implements Purposes {
   readonly #executor: Executor;
   readonly #timer: NodeJS.Timeout;

@@ -12,9 +12,11 @@ export type FindUncovered = (probes: EventProbes) => Iterable<string>;
 const catalog = new Map(CATALOG.map((probe) => [probe.id, probe]));
 
 /**
- * @param probes those covered; all where `undefined`.
- * @param highest the most telling field covered. A field that the catalog does not know may be any.
- * @returns `undefined` where everything is covered.
+ * Composes the search for what a purpose does not cover.
+ * @param probes ids of the covered probes; `null` covers all.
+ * @param highest the highest sensitivity of a covered field; `null` sets no limit. With any other value, a field that
+ * the catalog does not know is not covered, unless `probes` is `null` and `highest` is `high`.
+ * @returns `undefined` if everything is covered.
  */
 export function coverageOf(probes: readonly string[] | null, highest: Sensitivity | null): FindUncovered | undefined {
   if (!probes && (highest === null || highest === "high")) return undefined;
@@ -35,7 +37,7 @@ export function coverageOf(probes: readonly string[] | null, highest: Sensitivit
 /** Whether a field of a probe is covered. */
 export type CoversField = (probe: string, field: string) => boolean;
 
-/** Decides field by field what `coverageOf` finds in an event. */
+/** Answers for a single field what `coverageOf` finds for a whole event. */
 export function coversOf(probes: readonly string[] | null, highest: Sensitivity | null): CoversField {
   if (!probes && highest === "high") return () => true;
   const named = probes && new Set(probes);

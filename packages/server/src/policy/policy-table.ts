@@ -269,7 +269,7 @@ const FIND_EVENTS = eventSearch({ view: "kept_event", select: "event_id", where:
   event_id: "uuid",
 });
 
-/** A purpose that had no event when the events were counted may have one now. @throws policy-incomplete */
+/** Looks for new events of omitted purposes, which had none when the events were counted. @throws policy-incomplete */
 async function requireUnused(executor: Transaction, omitted: readonly PurposeRow[], since: number): Promise<void> {
   for (const { code, id, retired_at } of omitted) {
     if (retired_at !== null) continue;
@@ -323,7 +323,7 @@ const COUNT_EVENTS = eventSearch(
 
 type EventCounts = Pick<Extract<Change, { readonly members: unknown }>, "events" | "expire_earlier" | "expire_at_once">;
 
-/** @param purpose undefined: the policy leaves it out. */
+/** @param purpose the new definition; `undefined` if the policy leaves the purpose out. */
 async function countEvents(
   executor: Transaction,
   existing: PurposeRow | undefined,
@@ -380,7 +380,7 @@ const RETIRE_OMITTED = sql(
   ["int4[]", "timestamptz"],
 );
 
-/** @returns the code of each purpose of the policy. A code is never given twice. */
+/** @returns the code of each purpose of the policy. No two purposes ever get the same code. */
 async function writePurposes(
   executor: Executor,
   current: CurrentPolicy,

@@ -168,7 +168,7 @@ describe("a supervisor", () => {
     expect(forked[0]?.received.at(-1)).toEqual({ kind: "ended", process: 2 });
   });
 
-  it("lets the others inform a process that replaces one", async () => {
+  it("asks the other processes to inform a process that replaces an ended one", async () => {
     const { forked } = await serving(2);
     forked[1]?.end("SIGKILL");
     await expect.poll(() => forked.length).toBe(3);

@@ -15,7 +15,7 @@ const MAX_UNANSWERED = 6;
 const WATCH_EVERY_MS = 5_000;
 /** A process that does not serve after this time hangs in its start, unless a dependency is not available. */
 const START_WITHIN_MS = 60_000;
-/** Time between the starts of a process that has failed to start too often, while others serve. */
+/** Time between attempts to start a process that has failed to start too often, while other processes serve. */
 const RETRY_AFTER_MS = 30_000;
 /** Longer than the time limit of a process for its own end. */
 const STOP_WITHIN_MS = 10_000;

@@ -11,7 +11,10 @@ export interface MetricSnapshot {
 export const snapshotOf = async (registry: Registry): Promise<readonly MetricSnapshot[]> =>
   (await registry.getMetricsAsJSON()) as unknown as readonly MetricSnapshot[];
 
-/** The average of event loop lags would hide a busy process. The earliest start is that of the supervisor. */
+/**
+ * Replaces two aggregators of prom-client: an average of event loop lags would hide a busy process, and the page has
+ * the earliest start time, which is that of the supervisor.
+ */
 const REPLACED_AGGREGATORS: Partial<Readonly<Record<Aggregator, Aggregator>>> = { average: "max", omit: "min" };
 
 /** Adds up counters and histograms. The aggregator of each gauge decides how its values are combined. */

@@ -11,7 +11,8 @@ export interface SignIn extends SignInPorts {
 }
 
 /**
- * @param opened closes the monitor of the provider. The server starts without the provider; readiness and log name it.
+ * @param opened gets the monitor of the provider, to close it. The server starts even if the provider can't be reached;
+ * then readiness and the log name the provider.
  * @returns `undefined` if no identity provider is configured. @throws role-file-invalid
  */
 export async function openSignIn({ config, dependencies }: System, opened: CloseStack): Promise<SignIn | undefined> {

@@ -24,7 +24,10 @@ export interface Place {
   readonly processes: number;
 }
 
-/** `inform` asks for what a process that has started must know. */
+/**
+ * With `inform`, the supervisor asks a process for what the newly started process `process` must know of it: the
+ * permits that it holds, and its levels of throttles.
+ */
 export type Instruction =
   | { readonly kind: "begin"; readonly place: Place }
   | { readonly kind: "ask"; readonly id: number; readonly question: Question }

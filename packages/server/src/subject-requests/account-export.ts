@@ -39,9 +39,9 @@ interface Exported {
 }
 
 /**
- * Yields everything that is held about an account: exact events, their attributes, purposes and features, keys, actions, tokens
- * (never their hashes), requests, restrictions, and who read or changed what, when and why. The manifest comes last:
- * without it, an export is not whole.
+ * Yields everything that is held about an account: exact events, their attributes, purposes and features, keys,
+ * actions, tokens (never their hashes), requests, restrictions, and who read or changed what, when and why. The
+ * manifest comes last: without it, an export is incomplete.
  */
 export async function* exportAccount(
   { transaction, secrets, sealer, featureSealer, pseudonymizer, onProgress }: ExportPorts,
@@ -143,7 +143,7 @@ async function* exportFeatures(
   }
 }
 
-/** Who got features of the account for training. */
+/** Yields the exports that have rows of the account, each with its recipient. */
 async function* exportsOf(transaction: Transaction, subject: Buffer): AsyncGenerator<object> {
   yield* await listExportsOf(transaction, subject);
 }
@@ -215,7 +215,7 @@ const READ_RESTRICTIONS = sql(
 /** Number of rows that are in memory at once. */
 const ROWS_PER_FETCH = 1_000;
 
-/** Through a cursor of the transaction. */
+/** Reads rows through a cursor of the transaction. */
 async function* rowsOf<Row>(transaction: Transaction, composed: ComposedQuery<Row>): AsyncGenerator<Row & object> {
   await transaction.query(`declare exported no scroll cursor for ${composed.text}`, composed.values);
   const page: ComposedQuery<Row> = { text: `fetch ${ROWS_PER_FETCH} from exported`, values: [] };
@@ -241,7 +241,7 @@ async function* auditedAccesses(
 ): AsyncGenerator<object> {
   for await (const row of rowsOf(transaction, auditQuery({ account, limit: NO_LIMIT }))) {
     const { at, actor, operation, outcome, event_id, occurrences, reason } = await openRow(() => secrets, row);
-    // guard(true): an export holds no holds
+    // guard(true): the export of an account does not disclose legal holds
     // fails: e2e/requests.test.ts › has everything of the account
     if (!operation.startsWith("hold.")) yield { at, actor, operation, outcome, event_id, occurrences, reason };
   }

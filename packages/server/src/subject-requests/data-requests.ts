@@ -36,7 +36,7 @@ export interface RequestRow {
   readonly outcome: RequestOutcome | null;
   /** When a request that was closed in part was completed; `null` otherwise. */
   readonly completed_at: string | null;
-  /** The number of erased events that a hold still keeps. The erasure is the one that the request led to. */
+  /** The number of events that the erasure of this request erased and that a hold still keeps. */
   readonly still_held: number;
   /**
    * Whether the request was closed in part and no hold keeps data of its erasure any more, so that it can be closed as
@@ -92,7 +92,7 @@ const ADD_REQUEST = sql(
   REQUEST_TYPES,
 );
 
-/** Due in one month (GDPR, article 12 (3)), by the calendar of UTC. */
+/** Records a request. It is due in one month (GDPR, article 12 (3)) by the calendar of UTC. */
 export async function addRequest(executor: Executor, request: NewRequest): Promise<RequestRow> {
   const { account, subjectMac, kind, receivedAt, identity, actor } = request;
   return queryRow(executor, ADD_REQUEST, [
@@ -139,8 +139,8 @@ const EXTEND_REQUEST = sql(
 );
 
 /**
- * Extends a request by two further months, once. @returns `undefined` where there is no such request that is open and
- * not extended.
+ * Extends a request by two further months, once. @returns `undefined` if no open request has the id, or if it is
+ * extended already.
  */
 export async function extendRequest(executor: Executor, id: string, ground: string): Promise<RequestRow | undefined> {
   const { rows } = await query(executor, EXTEND_REQUEST, [id, ground]);
@@ -168,7 +168,7 @@ const CLOSE_REQUEST = sql(
   REQUEST_TYPES,
 );
 
-/** Deletes the account's name. @returns `undefined` where there is no such request that is open. */
+/** Closes a request, and deletes the name of its account. @returns `undefined` if no open request has the id. */
 export async function closeRequest(
   executor: Executor,
   id: string,
@@ -194,8 +194,8 @@ const COMPLETE_REQUEST = sql(
 );
 
 /**
- * Closes a request as done that was closed in part. @returns `undefined` where there is none, or something of it is
- * left.
+ * Closes a request as done that was closed in part. @returns `undefined` if there is no such request, or if a hold
+ * still keeps something of it.
  */
 export async function completeRequest(executor: Executor, id: string): Promise<RequestRow | undefined> {
   const { rows } = await query(executor, COMPLETE_REQUEST, [id]);

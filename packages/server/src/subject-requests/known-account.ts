@@ -12,8 +12,8 @@ import type { Executor } from "../postgres/executor.ts";
 export type AccountKnowledge = "held" | "requested" | "unknown";
 
 /**
- * A misspelt name is unknown, or only a request names it. Tokens, actions and events come with a row of
- * `account_identity`, which only an erasure deletes.
+ * Looks a name up, which may be misspelt: such a name is unknown, or only a request contains it. Each account with
+ * tokens, actions or events has a row of `account_identity`, which only an erasure deletes.
  */
 export async function findAccountKnowledge(
   executor: Executor,

@@ -17,7 +17,7 @@ import {
 } from "../../events/partition-slices.ts";
 import { appendEntry, type AppendEntryPorts } from "../../journal/append-entry.ts";
 import { applyErasure, copyHeldOf } from "./apply-erasure.ts";
-import { findErased } from "./find-erased.ts";
+import { findIdsToErase } from "./find-ids-to-erase.ts";
 import { composed, queryComposed } from "../../postgres/statement.ts";
 import { excludeIngestion } from "../../events/exclude-ingestion.ts";
 import type { ErasureEntry } from "../../journal/journal.ts";
@@ -85,7 +85,7 @@ export async function beginErasure(
   }
   // The long work is done first, while ingestion continues. Afterwards only the few events that came in the meantime
   // remain.
-  const before = await findErased(releasingLocks(executor), subject);
+  const before = await findIdsToErase(releasingLocks(executor), subject);
   const unreadable = new Set(await copyHeldOf(executor, ports, before, ports));
   const findRecent = await prepareRecent(executor, subject, ports.clock.now());
   // guard(drop): commit batches end before an erasure
@@ -93,7 +93,7 @@ export async function beginErasure(
   await excludeIngestion(executor);
   const found = findRecent
     ? { ...before, events: [...new Set([...before.events, ...(await findRecent())])] }
-    : await findErased(executor, subject);
+    : await findIdsToErase(executor, subject);
   for (const id of await copyHeldOf(executor, ports, found, { ...ports, onlyRecent: true })) unreadable.add(id);
 
   const restrictions =

@@ -20,7 +20,7 @@ import { releasingLocks } from "../../events/partition-slices.ts";
 import { ensureFormerAccountId } from "../../accounts/accounts.ts";
 import { applyErasure, copyHeldOf } from "../erasure/apply-erasure.ts";
 import { ErasedSubjects } from "../erasure/erased-subjects.ts";
-import { findErased } from "../erasure/find-erased.ts";
+import { findIdsToErase } from "../erasure/find-ids-to-erase.ts";
 import { type ErasureOrigin, findErasedSecrets } from "../erasure/erasures.ts";
 import { type EntryLink, type Link, type LostLink, readChain } from "../../journal/chain.ts";
 import { type Comparison, type ComparisonPorts, compareWithJournal } from "./compare-with-journal.ts";
@@ -228,7 +228,7 @@ async function widen(owner: OwnerTransaction, subjects: ErasedSubjects, entry: E
   // fails: e2e/restored-orders.test.ts › another history
   if (!subject) return entry;
   if (subject.kind === "account") await ensureFormerAccountId(owner, subject.account, entry.at);
-  const found = await findErased(reading, subject, entry.at);
+  const found = await findIdsToErase(reading, subject, entry.at);
   const union = (one: readonly string[], other: readonly string[]): string[] => [...new Set([...one, ...other])];
   return {
     ...entry,

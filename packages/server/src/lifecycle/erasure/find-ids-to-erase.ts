@@ -14,7 +14,7 @@ export interface FoundIds extends ErasedIds {
 }
 
 /** @param until RFC 3339: finds nothing that was stored later. */
-export async function findErased(executor: Executor, subject: ErasureSubject, until?: string): Promise<FoundIds> {
+export async function findIdsToErase(executor: Executor, subject: ErasureSubject, until?: string): Promise<FoundIds> {
   const isInTime = (id: string): boolean => until === undefined || receivedAtOf(id).getTime() <= Date.parse(until);
   if (subject.kind === "event") return { keys: [], accounts: [], events: [subject.eventId] };
   if (subject.kind === "action") {

@@ -28,7 +28,7 @@ export interface Pass {
   readonly failed: readonly FailedStep[];
 }
 
-/** One pass, on a connection of its own. @returns `undefined` where another worker runs one. */
+/** Runs one pass, on a separate connection. @returns `undefined` if another worker runs a pass. */
 export async function runRetention(options: RetentionOptions): Promise<Pass | undefined> {
   const { database, clock, actor, attest } = options;
   return tryWithMaintenanceLock(database, async (client) => {
@@ -51,7 +51,10 @@ export async function runRetention(options: RetentionOptions): Promise<Pass | un
   });
 }
 
-/** Finishes the erasures that were started. Where there are none, a retention pass that begins now is not refused. */
+/**
+ * Finishes the erasures that were started. If there are none, it does not take the maintenance lock, so that a
+ * retention pass can begin.
+ */
 export async function finishErasuresNow(options: Omit<RetentionOptions, "actor">): Promise<void> {
   // guard(drop): an erasure that finds nothing to finish excludes no retention pass
   // fails: packages/server/src/admin/order-worker.test.ts › erases what other erasures have not erased since then
@@ -86,11 +89,11 @@ async function stateOf(executor: Executor): Promise<PassState> {
 
 export interface WorkerOptions extends Omit<RetentionOptions, "actor" | "signal"> {
   readonly executor: Executor;
-  /** Applies what the erasure journal has and this database or key store lacks. */
+  /** Applies the entries of the erasure journal that this database or key store lacks. */
   readonly replay: () => Promise<unknown>;
   readonly everyMs: number;
   readonly onError: OnError;
-  /** Called after every pass, also after one of another worker and one that failed. */
+  /** Called after every pass, even if the pass failed, or if another worker ran a pass instead. */
   readonly onPass: (state: PassState, expired: Expired | undefined) => void;
 }
 

@@ -52,9 +52,9 @@ export interface ErasureOrder {
 
 /**
  * Begins an erasure: it copies what holds keep, waits for running commit batches and writes the journal, and from the
- * commit on no read finds what was erased. What is committed later was sealed under another key.
- * If the process is killed after the write of the journal, a replay applies the entry and destroys the secrets, and the
- * next retention pass or erasure deletes the rows and signs the receipt. If it is killed before, nothing has happened.
+ * commit on no read finds what was erased. What is committed later is sealed under another key. If the process is
+ * killed after the write of the journal, a replay applies the entry and destroys the secrets, and the next retention
+ * pass or erasure deletes the rows and signs the receipt. If it is killed before, nothing has happened.
  *
  * @returns its sequence, or `undefined` where nothing is left to erase.
  * @throws journal-entry-exists, Unavailable, and what `onUnreadable` and `onPlan` throw

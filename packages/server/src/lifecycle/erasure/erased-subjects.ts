@@ -10,9 +10,9 @@ import { type ErasureSubject, subjectMac } from "./plan-erasure.ts";
 const EVENTS_READ = 5;
 
 /**
- * Finds the subjects of erasures in a database that is restored: the journal has keyed MACs of names. A backup from
- * another history, as one that was made before the restore of an older one, has keys and events of a subject under ids
- * that the journal doesn't know.
+ * Finds, in a restored database, the subjects of erasures, of which the journal has only keyed MACs. A backup of
+ * another history has keys and events of a subject under ids that the journal doesn't know. Such a backup was made, for
+ * example, before an older one was restored.
  */
 export class ErasedSubjects {
   readonly #pseudonymizer: Pseudonymizer;
@@ -70,7 +70,7 @@ const SUBJECTS = {
 
 const ACTION_OF = subjectSearch({ view: "kept_event", select: "action_id" }, { action_id: "text" });
 
-/** The actions of events of an erasure, where the database has one of them. */
+/** Yields the actions of those events of an erasure that the database still has. */
 async function* actionsOf(reading: Executor, events: readonly string[]): AsyncGenerator<ErasureSubject> {
   for (const eventId of events) {
     const found = searchSubject(reading, ACTION_OF, { kind: "event", eventId });

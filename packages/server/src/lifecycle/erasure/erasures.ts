@@ -38,7 +38,7 @@ export interface ErasureRow {
   readonly still_held: number;
   /** Copies whose hold has ended. The next retention pass deletes them. */
   readonly released: number;
-  /** Copies of holds that it deleted, whose keys may open copies of others. */
+  /** The held copies that it deleted. Secrets of their holds may still open copies of other events. */
   readonly copies: number;
   /** Events under a hold that could not be opened, and therefore not be copied. They were deleted. */
   readonly unreadable: number;
@@ -222,7 +222,10 @@ const RECEIPT_OF = sql(
   { receipt: "text?" },
 );
 
-/** The receipt that was signed when it was finished, or when the last copy that a hold kept of it was deleted. */
+/**
+ * Finds the receipt of an erasure: the final receipt, if the last copy that a hold kept is deleted, and otherwise the
+ * receipt that was signed when the erasure was finished.
+ */
 export async function receiptOf(executor: Executor, sequence: number): Promise<string | undefined> {
   return (await query(executor, RECEIPT_OF, [sequence])).rows[0]?.receipt ?? undefined;
 }
@@ -234,7 +237,7 @@ const FIND_ERASURE_RECEIPT = sql(
   { receipt: "text" },
 );
 
-/** The receipt of an erasure, by its id. */
+/** Finds the same receipt by the id of the erasure. */
 export async function findErasureReceipt(executor: Executor, erasureId: string): Promise<string | undefined> {
   return (await query(executor, FIND_ERASURE_RECEIPT, [erasureId])).rows[0]?.receipt;
 }

@@ -13,7 +13,10 @@ export interface FoundIds extends ErasedIds {
   readonly accounts: readonly string[];
 }
 
-/** @param until RFC 3339: finds nothing that was stored later. */
+/**
+ * Finds the ids that an erasure of the subject covers.
+ * @param until RFC 3339; what was stored later is left out.
+ */
 export async function findIdsToErase(executor: Executor, subject: ErasureSubject, until?: string): Promise<FoundIds> {
   const isInTime = (id: string): boolean => until === undefined || receivedAtOf(id).getTime() <= Date.parse(until);
   if (subject.kind === "event") return { keys: [], accounts: [], events: [subject.eventId] };

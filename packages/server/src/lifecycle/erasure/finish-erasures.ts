@@ -89,7 +89,7 @@ async function signFinalReceipts(connection: Connection, { attest }: FinishPorts
 
 const TRANSACTION_TIME = sql(`select ${instant("transaction_time()", "at")}`, [], { at: "text" });
 
-/** The instant that functions of this transaction record. */
+/** Reads the time that the SQL functions of this transaction record. */
 async function transactionTime(transaction: Transaction): Promise<string> {
   return (await queryRow(transaction, TRANSACTION_TIME)).at;
 }

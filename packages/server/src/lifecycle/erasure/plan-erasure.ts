@@ -11,7 +11,7 @@ import { queryComposed, sql, type Statement } from "../../postgres/statement.ts"
 /** The subject of an erasure. It is one purpose of an account if the consent to this purpose was withdrawn. */
 export type ErasureSubject = EventSubject;
 
-/** An account, and what is kept of it under each purpose. */
+/** Lists the subjects of erasures that concern an account: the account as a whole, and each of its purposes. */
 export function accountSubjects(account: string, purposes: ReadonlyMap<number, string>): readonly ErasureSubject[] {
   const under = [...purposes.keys()].map((purpose) => ({ kind: "purpose", account, purpose }) as const);
   return [{ kind: "account", account }, ...under];

@@ -30,19 +30,22 @@ export interface HeldEvent {
   readonly hold_id: string;
 }
 
-/** Events to be copied. Each is copied before the next one is requested, or `passedOver` names it. */
+/**
+ * Yields events to copy. Before the caller requests the next event, it copies this one, or adds its id to `passedOver`.
+ */
 export type HeldEvents = (passedOver: readonly string[]) => AsyncIterable<HeldEvent>;
 
-/** May fail: then nothing of the transaction is done. */
+/** Called with an event that can't be opened. If it throws, the transaction is rolled back. */
 export type OnUnreadable = (eventId: string, reason: Unreadable) => void | Promise<void>;
 
 /**
  * Copies events that a hold covers and that have no copy yet, each re-sealed under the secret of a hold, in a
- * transaction that has the lock of all holds. Of an event whose secrets were destroyed since a backup, or lost and the
- * loss accepted, the copy has the attributes alone.
+ * transaction that has the lock of all holds. If the secrets of an event were destroyed on purpose, or their loss was
+ * accepted, its copy has only the attributes.
  *
- * @param onUnreadable called with what can't be opened, and so not be copied, and with the reason; without it, that is thrown.
- * @returns how many.
+ * @param onUnreadable called with an event that can't be opened, and therefore not be copied, and with the reason.
+ * Without it, the reason is thrown.
+ * @returns the number of copies.
  * @throws keys-destroyed, payload-damaged
  */
 export async function copyHeldEvents(
@@ -75,7 +78,10 @@ export interface EventCopyPorts {
   readonly secrets: Pick<Secrets, "findDestroyed">;
 }
 
-/** @returns the payload of the copy; `undefined` where `onUnreadable` accepted that there is none. @throws as `copyHeldEvents` does */
+/**
+ * @returns the payload of the copy; `undefined` if it can't be opened and `onUnreadable` did not throw.
+ * @throws as `copyHeldEvents` does
+ */
 async function sealCopyOf(
   executor: Executor,
   { sealer, secrets }: EventCopyPorts,
@@ -166,16 +172,16 @@ export async function hasCopies(
   return (await queryRow(executor, HAS_COPIES, [purpose, lower_ms, upper_ms])).found;
 }
 
-/** Ledger rows `i`: they have the full keys of the events that an erasure is about to delete. */
+/** A search for ledger rows `i`, which have the full keys of the events that an erasure is about to delete. */
 interface Ledger {
   readonly from: string;
   readonly where: string;
-  /** The condition of `where`, on an event `e`. */
+  /** The condition that an event `e` is one of these events. */
   readonly isTaken: string;
   readonly values: readonly unknown[];
 }
 
-/** Rows of the account keys that it destroys. */
+/** Searches the rows under the account keys that the erasure destroys. */
 const ofKeys = (keys: readonly string[]): Ledger => ({
   from: `account_key k join idempotency_key i on i.account = k.account and i.purpose = k.purpose and i.key_id = k.key_id`,
   where: "k.key_id = any ($1::uuid[])",
@@ -183,7 +189,7 @@ const ofKeys = (keys: readonly string[]): Ledger => ({
   values: [keys],
 });
 
-/** Rows of single events. */
+/** Searches the rows of single events. */
 const ofEvents = (events: readonly string[]): Ledger => ({
   from: `unnest($1::uuid[], $2::timestamptz[]) erased (event_id, received_at) cross join purpose u
     join idempotency_key i on i.purpose = u.code and i.received_at = erased.received_at and i.event_id = erased.event_id`,
@@ -203,7 +209,8 @@ export interface ErasedIds {
 }
 
 /**
- * @param onlyRecent finds what was committed since the transaction of the executor began: the rest is copied already.
+ * @param onlyRecent whether to search only events of the last hour. Only they may have been committed since the
+ * transaction began; the others are copied already.
  */
 export function findHeldOfErasure(executor: Transaction, { keys, events }: ErasedIds, onlyRecent: boolean): HeldEvents {
   const ledgers = [...(keys.length > 0 ? [ofKeys(keys)] : []), ...(events.length > 0 ? [ofEvents(events)] : [])];

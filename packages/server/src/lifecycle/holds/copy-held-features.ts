@@ -25,7 +25,10 @@ const COPY_TYPES = {
 } as const;
 type CopyOfEvent = RowOf<typeof COPY_TYPES>;
 
-/** A page of copies `c` of events that have values without a copy, behind the last one. */
+/**
+ * Composes a page of copies `c` of events whose values have no copy yet. `$first` and the next three parameters are the
+ * full key after which the page begins.
+ */
 const copies = (from: string, where: string, first: number): string => `
   select c.account, c.purpose, ${instant("c.received_at", "received_at")}, c.event_id, c.hold_id from ${from}
     where ${where} and is_held(c.account, c.action_id, c.event_id)
@@ -79,7 +82,7 @@ export async function copyFeaturesOfPartition(
 }
 
 /**
- * Copies the values of held events that an erasure is about to delete. The events have copies.
+ * Copies the values of held events that an erasure is about to delete. The events were copied before.
  * @param onUnreadable throws where values must not be erased without a copy.
  */
 export async function copyFeaturesOfErasure(
@@ -138,7 +141,10 @@ async function copyRow(executor: Executor, ports: CopyRowPorts, row: FeatureRow,
   await query(executor, INSERT, [account, purpose, received_at, event_id, layer, extracted_at, key_id, payload]);
 }
 
-/** @returns the payload of the copy; an empty one of damaged values and of values whose secrets are permanently lost. */
+/**
+ * @returns the payload of the copy. It is empty if the values are damaged or their secrets are permanently lost, or if
+ * `onUnreadable` does not throw.
+ */
 async function sealCopyOf(
   executor: Executor,
   { featureSealer, secrets, onUnreadable }: CopyRowPorts,
@@ -171,8 +177,9 @@ const OF_COPY = sql(
 );
 
 /**
- * Reads the values of a copy, before it moves to another hold.
- * @returns stores them again for the other hold; a row that can't be opened has its attributes alone.
+ * Reads the values of a held copy before the copy moves to another hold.
+ * @returns a function that stores the values again for the other hold. A row that can't be opened keeps only its
+ * attributes.
  */
 export async function moveFeatures(
   executor: Executor,

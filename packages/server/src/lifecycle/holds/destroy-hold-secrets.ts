@@ -24,16 +24,14 @@ const RECORD_DESTROYED_HOLD_SECRET = sql("select record_destroyed_hold_secret($1
 
 const RECORD_SECRET_TO_DESTROY = sql("select record_secret_to_destroy($1)", ["uuid"]);
 
-/**
- * Destroys the secrets of lifted holds that no copy needs any more, as the journal then says.
- */
+/** Destroys the secrets of lifted holds that no copy needs any more, and records this in the journal. */
 export async function destroyHoldSecrets(
   connection: Connection,
   { secrets, journal, ...ports }: HoldEndPorts,
 ): Promise<void> {
   const { rows } = await query(connection, LIST_ENDED_HOLDS);
   for (const { hold_id, secrets: ids } of rows) {
-    // First of all: killed before it is recorded, they are destroyed again.
+    // The destruction comes first. If the process is killed before it is recorded, the next pass repeats it.
     await destroyForReceipt(connection, secrets, hold_id, ids.map(holdSecretName));
     await inTransactionOn(connection, async (transaction) => {
       if (journal) await recordEndedHold(transaction, { ...ports, journal }, hold_id, ids);
@@ -43,8 +41,8 @@ export async function destroyHoldSecrets(
 }
 
 /**
- * Destroys the secrets of a partition or a hold. The database knows before that there is something to destroy: the
- * receipt of a later pass names it also where this process is killed before it records the destruction.
+ * Destroys the secrets of a partition or a hold. The database first records what is about to be destroyed, so that the
+ * receipt of a later pass names it even if this process is killed before it records the destruction.
  * @param secretOf the id of the partition or hold.
  */
 export async function destroyForReceipt(
@@ -78,7 +76,7 @@ const RECORD_ENDED_HOLD = sql("select record_ended_hold($1, $2, decode($3, 'hex'
 
 /**
  * Writes an ended hold into the journal, so that a restored key store does not bring its secrets back.
- * @param holds the ids of its secrets, of which the first is its own.
+ * @param holds the ids of the secrets of the hold. The first one is the id of the hold.
  */
 async function recordEndedHold(
   executor: Transaction,
@@ -86,7 +84,8 @@ async function recordEndedHold(
   holdId: string,
   holds: readonly string[],
 ): Promise<void> {
-  // A pass gives up soon where it waits for locks; what the journal has, is to be done.
+  // Other steps of a pass soon stop waiting for a lock. This one waits without limit, because an entry of the journal
+  // must be applied.
   await executor.query("set local lock_timeout = 0");
   await lockJournal(executor);
   // guard(false): what a replay has recorded since the hold was listed gets no second entry

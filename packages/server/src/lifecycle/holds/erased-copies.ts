@@ -81,8 +81,8 @@ const FIND_COPIES_OF_ACCOUNT = sql(
 );
 
 /**
- * @returns ids of the account's events that have a copy which no erasure has marked yet; of all purposes if none is
- * given.
+ * @returns ids of the account's events that have a copy which no erasure has marked yet. Without a purpose, searches
+ * all purposes.
  */
 export async function findCopiesOfAccount(executor: Executor, account: string, purpose?: number): Promise<string[]> {
   const { rows } = await query(executor, FIND_COPIES_OF_ACCOUNT, [account, purpose ?? null]);
@@ -131,8 +131,8 @@ export interface HoldEnd {
 
 /**
  * Ends a hold as the journal says, and deletes the copies that no other hold covers. Their idempotency keys become
- * tombstones, or renew them. A secret that a replay has created for it is left to the next pass, which destroys it and
- * writes that into the journal. @returns how many copies it deleted.
+ * tombstones, and existing tombstones are renewed. If a replay has created a secret for the hold, the next pass
+ * destroys it and writes that into the journal. @returns the number of deleted copies.
  */
 export async function endHold(
   executor: OwnerTransaction,

@@ -138,7 +138,10 @@ const ADD_HOLD_SECRETS = sql(
   ["uuid[]", "uuid[]"],
 );
 
-/** Puts a new secret in the place of each hold's lost one. */
+/**
+ * Adds the id of a new secret to each hold. The new secret is used from then on; the ids of earlier secrets stay.
+ * @param secrets ids of the new secrets, in the order of `holds`.
+ */
 export async function addHoldSecrets(
   executor: OwnerTransaction,
   holds: readonly string[],
@@ -249,7 +252,8 @@ const SUBJECT_OF = sql(
 );
 
 /**
- * The subject of a hold, lifted or not; `undefined` where a replay brought it back and its subject was not found yet.
+ * Finds the subject of a hold, lifted or not; `undefined` if a replay placed the hold and its subject has not been
+ * found yet.
  */
 async function subjectOf(executor: Executor, holdId: string): Promise<HoldSubject | undefined> {
   return (await query(executor, SUBJECT_OF, [holdId])).rows[0];

@@ -19,7 +19,7 @@ const namesIn = (table: string, column: SubjectKind): NamesPage =>
   );
 /** Tables that name every account with an event, a token or an action that no erasure has deleted. */
 const NAMES_OF_ACCOUNTS = ["account_identity", "session_token", "action"].map((table) => namesIn(table, "account"));
-/** Tables that name subjects; of an account that is erased only holds and their copies do. */
+/** Tables that name subjects. Only holds and their copies still name an account that is erased. */
 const NAMES: Readonly<Record<SubjectKind, readonly NamesPage[]>> = {
   account: [
     ...NAMES_OF_ACCOUNTS,

@@ -27,8 +27,9 @@ export interface CopySealers {
 type Copy = SealedRow & { readonly other: string };
 
 /**
- * Seals copies of a hold that ends again, under another active hold that covers them. The transaction has the lock of all
- * holds. A copy that can't be opened stays as it is: while another hold covers it, it is not deleted.
+ * Moves copies of a hold that ends to other active holds that cover them: seals them again under a secret of the other
+ * hold. The transaction has the lock of all holds. A copy that can't be opened is not moved, but is kept while another
+ * hold covers it.
  */
 export async function moveCopies(owner: OwnerTransaction, ports: CopySealers, holdId: string): Promise<void> {
   const { sealer } = ports;

@@ -5,14 +5,18 @@ import type { OwnerTransaction } from "../../postgres/executor.ts";
 import { query, sql } from "../../postgres/statement.ts";
 import { addHoldSecrets, HOLD_SECRET } from "./holds.ts";
 
-/** Creates a secret of a new id for each hold, whose earlier ones are destroyed or lost. @throws Unavailable */
+/**
+ * Creates a secret with a new id for each of these holds. Their earlier secrets are not used again: they are destroyed
+ * or lost, or another copy of the key store may have them.
+ * @throws Unavailable
+ */
 export async function renewHoldSecrets(
   executor: OwnerTransaction,
   secrets: Secrets,
   holds: readonly string[],
 ): Promise<void> {
   const created = holds.map(() => randomUUID());
-  // Each is durable before its id is in the database.
+  // Each secret is durable before its id is in the database.
   for (const id of created) await secrets.findOrCreate(holdSecretName(id));
   await addHoldSecrets(executor, holds, created);
 }
@@ -25,8 +29,9 @@ const LIST_HOLD_SECRETS = sql(
 );
 
 /**
- * Makes new secrets in a restored database for holds that have ended since: their secrets are destroyed, and a replay
- * may have to copy under such a hold what it then moves to another one. The next pass ends them again.
+ * Creates new secrets for holds that are active in a restored database but have ended since the backup. Their secrets
+ * are destroyed, but a replay may have to make copies under such a hold before it moves them to another hold. The next
+ * pass destroys the new secrets.
  * @param destroyed names of secrets that are destroyed for entries which the database lacks.
  * @throws Unavailable
  */
@@ -39,7 +44,7 @@ export async function renewDestroyedHolds(
   const recorded = await secrets.findDestroyed(rows.map(({ secret }) => holdSecretName(secret)));
   const gone = new Set([
     ...destroyed,
-    // guard(drop): of a hold whose end the journal has lost, the key store knows
+    // guard(drop): the key store knows of a hold whose end the journal has lost
     // fails: e2e/restored-holds.test.ts › whose end the journal has lost
     ...recorded,
   ]);

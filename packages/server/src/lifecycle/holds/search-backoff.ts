@@ -4,9 +4,9 @@ const MAX_WAIT_MS = 3_600_000;
 const FIRST_MS = 10_000;
 
 /**
- * Spaces out searches for the subjects of replayed holds: after each one that leaves the same holds unresolved, the wait
- * doubles, up to an hour. It never exceeds half of the shortest period: a name that comes after a search comes with
- * events that are kept until after the next one.
+ * Spaces out searches for the subjects of replayed holds: after each one that leaves the same holds unresolved, the
+ * wait doubles, up to an hour. It never exceeds half of the shortest period: a name that arrives after a search has
+ * events that are kept until after the next search.
  */
 export class SearchBackoff {
   readonly #now: () => number;

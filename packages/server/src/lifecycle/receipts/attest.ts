@@ -35,7 +35,7 @@ export async function attestErasure(ports: AttestPorts, erasure: ErasureRow, at:
     completed_at: held > 0 && still_held + released === 0 ? at : null,
     backups: horizon(ports, Date.parse(at), {
       keys: hasKeys,
-      // Without a key that was known here, only the end of the backups shows that none has the subject.
+      // If the database knew no key of the subject, backups may still have rows of it until they are deleted.
       rows: !hasKeys || held + copies > 0,
       waits: still_held + released > 0,
     }),
@@ -70,7 +70,7 @@ async function receiptHeader({ executor }: AttestPorts): Promise<Record<string, 
     receipt_version: 1,
     installation: await readInstallationId(executor),
     policy_version: await readPolicyVersion(executor),
-    // Proves later, at a start that is given the receipt, that the journal contained this entry.
+    // A later start that gets the receipt can prove by it that the journal contained this entry.
     journal: { ...(await findLatestApplied(executor)), accepted_losses: await listAcceptedEntryLosses(executor) },
     // Events that were sealed under these secrets could not be opened even before the erasure or expiry.
     secret_losses: await listAcceptedSecretLosses(executor),
@@ -79,7 +79,7 @@ async function receiptHeader({ executor }: AttestPorts): Promise<Record<string, 
 }
 
 interface DeletedKinds {
-  /** Secrets were destroyed. */
+  /** Whether secrets were destroyed or lost. */
   readonly keys: boolean;
   /** Whether rows were deleted whose secrets are needed for other rows. */
   readonly rows: boolean;

@@ -75,7 +75,7 @@ export async function verifyReceipt(receipt: string, publicKey: string): Promise
     const { payload, protectedHeader } = await compactVerify(text, key, { algorithms: [ALGORITHM] });
     // guard(drop): what the key signed otherwise is no receipt
     // fails: e2e/erasure/records.test.ts › is verified by the right key
-    if (protectedHeader.typ !== TYPE) throw new OperatorError("receipt-invalid", "it is signed, and no receipt");
+    if (protectedHeader.typ !== TYPE) throw new OperatorError("receipt-invalid", "it is signed, but it is no receipt");
     return JSON.parse(Buffer.from(payload).toString()) as Record<string, unknown>;
   } catch (cause) {
     if (hasCode(cause, "receipt-invalid")) throw cause;

@@ -94,8 +94,10 @@ function requireNoEntries(known: readonly KnownEntry[]): void {
 }
 
 /**
- * Called before an order, or before events are shown. @param from as for `compareWithJournal`.
+ * Requires that the database has applied every entry of the journal. Called before an order, or before events are
+ * shown.
  *
+ * @param from as for `compareWithJournal`.
  * @returns the result of the comparison. @throws replay-needed if the database lacks entries of the journal.
  * @throws an error with a journal-… code, Unavailable
  */
@@ -114,7 +116,10 @@ export async function requireReplayed(
   );
 }
 
-/** Waits until a command that has just written the journal commits. */
+/**
+ * Counts the entries that the database still lacks, after it has waited for a command that has written the journal and
+ * not committed yet.
+ */
 async function lackingStill(database: DatabaseOptions, links: readonly Link[]): Promise<number> {
   if (links.length === 0) return 0;
   const latest = await withClient(database, (client) =>

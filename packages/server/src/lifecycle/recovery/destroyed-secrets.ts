@@ -57,8 +57,8 @@ export function requireDestroyed(destroyed: ReadonlySet<string>, lacking: readon
   if (lacking.every((name) => destroyed.has(name))) return;
   throw new OperatorError(
     "key-store-outdated",
-    "the key store lacks keys of what a hold keeps, and an erasure would make it permanently unreadable: it is not " +
-      "applied. Restore the latest copy of the key store, or accept that the keys are permanently lost: " +
-      "drs key accept-loss",
+    "the key store lacks keys of what a hold keeps, and an erasure would make it permanently unreadable: the " +
+      "erasure is not applied. Restore the latest copy of the key store, or accept that the keys are permanently " +
+      "lost: drs key accept-loss",
   );
 }

@@ -27,7 +27,10 @@ const NEWEST_KEYS = sql(
   { id: "uuid" },
 );
 const HOLDS = sql("select id from needed_hold_secrets() as needed (id)", [], { id: "uuid" });
-/** Partitions whose events can be read: a secret was created before the first of them was sealed. */
+/**
+ * The condition on a partition `p` that may contain readable events: it has not expired, and it has a secret, which is
+ * created before the first event is sealed.
+ */
 const IS_NEEDED = `p.dropped_at is null and (p.secret_created or p.later_secrets <> '{}')
   and coalesce(p.upper_bound + (select raw_retention from purpose where code = p.purpose), 'infinity')
     > transaction_time()`;
@@ -37,7 +40,10 @@ const PARTITIONS = sql(
   { ...PARTITION_TYPES, id: "uuid" },
 );
 
-/** Partitions whose feature values can be read: a secret was created before the first of them was sealed. */
+/**
+ * Partitions that may contain readable feature values: they have not expired, and have a secret, which is created
+ * before the first values are sealed.
+ */
 const FEATURE_PARTITIONS = sql(
   `select ${PARTITION_SECRET} as id from feature_partition p
     where p.dropped_at is null and (p.secret_created or p.later_secrets <> '{}')

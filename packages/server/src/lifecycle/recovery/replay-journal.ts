@@ -220,7 +220,10 @@ function laterOrders({ applied }: Comparison, order: OrderEntry): readonly Order
 
 const subjectOf = (order: OrderEntry): string => (isHoldOrder(order) ? order.hold_id : order.restriction_id);
 
-/** @returns the entry, with the keys that this database has of its subject from before the erasure, under any ids. */
+/**
+ * Adds to an entry the keys, accounts and events that this database has of its subject from before the erasure, under
+ * any ids.
+ */
 async function widen(owner: OwnerTransaction, subjects: ErasedSubjects, entry: ErasureEntry): Promise<ErasureEntry> {
   const reading = releasingLocks(owner);
   const subject = await subjects.find(reading, entry);
@@ -263,7 +266,8 @@ async function replayErasure(
 }
 
 /**
- * An operator accepted the loss before the database was restored. Only the audit of the lost database had the reason.
+ * Records a loss that an operator accepted before the database was restored. Only the audit of the lost database had
+ * the reason.
  */
 async function recordLoss(owner: OwnerTransaction, link: LostLink): Promise<void> {
   await recordApplied(owner, link, "loss");
@@ -271,9 +275,9 @@ async function recordLoss(owner: OwnerTransaction, link: LostLink): Promise<void
 }
 
 /**
- * Destroys the secrets of erasures that were not applied to the key store. The journal names these secrets. The
- * database has applied the entries before. It also knows the keys of an entry whose loss was accepted, and of a subject
- * that has other ids in a backup of another history.
+ * Destroys the secrets of erasures that the database has applied and the key store has not. The journal names most of
+ * these secrets. Only the database names those of an entry whose loss was accepted, and those of a subject that has
+ * other ids in a backup of another history.
  *
  * @returns the number of erasures of the journal that were not applied to the key store before.
  */

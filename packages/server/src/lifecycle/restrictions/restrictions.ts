@@ -72,8 +72,8 @@ const APPLY_RESTRICTIONS = sql(
 );
 
 /**
- * Called after a change of restrictions. It marks the keys of the accounts, because reads check the keys. The creation of
- * a new key waits for the end of the transaction.
+ * Marks the account keys after a change of restrictions, because reads check these marks. The creation of a new key
+ * waits for the end of the transaction.
  * @param account the name, if it is known.
  */
 export async function applyRestrictions(
@@ -87,7 +87,7 @@ export async function applyRestrictions(
 const subjectOf = (account: string, purpose: number | undefined): EventSubject =>
   purpose === undefined ? { kind: "account", account } : { kind: "purpose", account, purpose };
 
-/** @returns by how many events the number that may be analysed of the subject grows through the work. */
+/** Runs `work`. @returns by how much it increases the number of the subject's events that may be analysed. */
 async function changeOfVisible(
   executor: OwnerTransaction,
   subject: EventSubject,

@@ -149,7 +149,10 @@ async function dropPartitions(connection: Connection, options: ExpiryOptions): P
   await dropEach(rows, (partition) => drop(connection, partition, options));
 }
 
-/** @throws keys-destroyed, payload-damaged of a held event that can't be opened, or an AggregateError of several. */
+/**
+ * @throws keys-destroyed or payload-damaged for a held event that can't be opened, or an AggregateError of several such
+ * errors.
+ */
 async function dropEach(
   partitions: readonly Partition[],
   drop: (partition: Partition) => Promise<void>,

@@ -63,8 +63,9 @@ export class AbandonedBackends {
 const FAREWELL_MS = 1_000;
 
 /**
- * The start of its own backend is hidden from the serving role; the time of this query is a little later. It is compared
- * with `backend_start`, so it is PostgreSQL's time, not the one of the schema's clock.
+ * The serving role can't read when its own backend started, so this query returns its own time, which is a little
+ * later. This time is compared with `backend_start`. Therefore it is PostgreSQL's time, and not that of the schema's
+ * clock.
  */
 const IDENTIFY_BACKEND = sql("select pg_backend_pid() as pid, extract(epoch from now())::text as connected_at", [], {
   pid: "int4",
@@ -96,7 +97,7 @@ export class BoundedClient extends pg.Client {
   constructor(options: BoundedClientOptions) {
     super(options);
     this.#options = options;
-    // The calls on a connection that breaks report it; without a listener the event would end the process.
+    // If the connection breaks, the calls on it report the error. Without a listener, the event would end the process.
     this.on("error", () => {});
     this.end = withCallback(() => this.#end()) as unknown as typeof this.end;
     if (!options.bound) return;
@@ -104,7 +105,7 @@ export class BoundedClient extends pg.Client {
     this.connect = withCallback(() => this.#connect()) as unknown as typeof this.connect;
   }
 
-  /** The backend's own process id: a pooler reports another one. */
+  /** The process id of the backend as the backend itself reports it. A pooler may report another one to the client. */
   get pid(): number | undefined {
     return this.#backend?.pid;
   }
@@ -159,7 +160,9 @@ export class BoundedClient extends pg.Client {
     if (this.#backend) this.#options.bound?.abandoned.add(this.#backend);
   }
 
-  /** Asks over another connection whether the backend works; one that has lost its client is ended. */
+  /**
+   * Asks over another connection whether the backend still works. An idle backend has lost its client, and is ended.
+   */
   async #isWorking(): Promise<boolean> {
     const { bound, options: _, ...login } = this.#options;
     if (!bound || !this.#backend) return false;
@@ -184,8 +187,8 @@ export class BoundedClient extends pg.Client {
 }
 
 /**
- * Runs statements for which one deadline is enough; what `send` begins before it first waits is one write.
- * @param client has no limits where it is not a bounded one.
+ * Runs statements under one deadline. The statements that `send` begins before it first waits are sent in one write.
+ * @param client if it is no bounded client, the statements have no deadline.
  */
 export const runTogether = <T>(client: Statements, send: (statements: Statements) => Promise<T>): Promise<T> =>
   client instanceof BoundedClient ? client.together(send) : send(client);

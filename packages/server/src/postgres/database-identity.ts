@@ -29,8 +29,8 @@ export async function identifyDatabase(executor: Executor): Promise<DatabaseIden
 }
 
 /**
- * Whether a database has everything that it had before. A promoted standby has another timeline, a restored database
- * another timeline, cluster or storage, a snapshot of the disk less WAL.
+ * Whether a database has everything that it had before. A promoted standby has another timeline. A restored database
+ * has another timeline, cluster or storage. A snapshot of the disk has less WAL.
  */
 export function isSameOrLater(before: DatabaseIdentity, now: DatabaseIdentity): boolean {
   return now.name === before.name && now.flushed >= before.flushed;

@@ -66,7 +66,10 @@ export function withoutStatementTimeout({ bound, ...database }: DatabaseOptions)
   return { ...database, statement_timeout: 0, ...(bound && { bound: { ...bound, isPatient: true } }) };
 }
 
-/** The database gives up before the server does: only a backend that does not react is abandoned. */
+/**
+ * The share of the deadline after which the database ends a statement. So the server abandons only a backend that does
+ * not react.
+ */
 const DATABASE_SHARE = 0.8;
 
 /** Statements end in the database as well, a little before the deadline. */
@@ -80,7 +83,7 @@ export function withStatementTimeout(database: DatabaseOptions): DatabaseOptions
   };
 }
 
-/** Options of a connection that changes what is kept, and for how long: as the owner, at a command's request. */
+/** Options of an owner's connection for orders and commands that change what is kept, and for how long. */
 export function administrationOptions(owner: DatabaseOptions): OwnerDatabase {
   const options: DatabaseOptions = {
     ...withoutStatementTimeout(owner),
@@ -131,7 +134,7 @@ export interface PoolSettings {
 export function openPool(database: DatabaseOptions, { max, onError }: PoolSettings): pg.Pool {
   const Client = BoundedClient as unknown as new () => pg.ClientBase;
   const pool = new pg.Pool({ ...database, Client, max, idleTimeoutMillis: 30_000 });
-  // A pool that ends does not wait for its connections: what still happens to them is no error.
+  // A pool that ends does not wait for its connections, so their later errors are ignored.
   pool.on("error", (error) => {
     if (!pool.ending) onError(error, "keep database connection");
   });

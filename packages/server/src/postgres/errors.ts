@@ -23,8 +23,9 @@ const REASON_OF: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * Messages of `pg` and `pg-pool` where there is no connection, or no answer on it: these errors have no code, so that
- * their texts must tell them from others. A test looks for each text in the installed packages.
+ * Messages of errors of `pg` and `pg-pool` that say that there is no connection, or no answer on it. These errors have
+ * no code, so only their texts distinguish them from other errors. A test looks for each text in the installed
+ * packages.
  */
 export const CONNECTION_ERROR_MESSAGES: ReadonlySet<string> = new Set([
   "Connection terminated",
@@ -66,8 +67,8 @@ export function asUnavailable(error: unknown): unknown {
 }
 
 /**
- * An error of a database that a caller may read: the reason by SQLSTATE, in words of our own. @param name of the
- * database, for people.
+ * Makes an error whose message a caller may read: it names the reason by SQLSTATE, and quotes nothing of the database.
+ * @param name the name of the database, for people.
  */
 export function asUnusable(error: unknown, name: string): Unavailable {
   if (error instanceof Unavailable) return error;

@@ -159,7 +159,10 @@ const SERVICE_ONLY = ["drs_service"] as const;
 const INGEST = ["drs_service", "drs_ingest"] as const;
 const ADMIN = ["drs_service", "drs_admin"] as const;
 
-/** The roles that may execute a function; `public` is every login, an analyst's too; none: the owner and triggers. */
+/**
+ * The roles that may execute a function. `public` means every login, including analysts. Without roles, only the owner
+ * and triggers use it.
+ */
 export const FUNCTION_GRANTS: Readonly<Record<string, readonly (Role | "public")[]>> = {
   apply_restrictions: [],
   committed_entry: [],

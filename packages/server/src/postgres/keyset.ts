@@ -16,13 +16,13 @@ export interface KeysetPage {
 export const FIRST_PAGE: KeysetPage = { limit: 1_000 };
 
 /**
- * The condition of rows after a position.
+ * Composes the condition for rows after a position.
  * @param at the placeholder of its time. @param ids placeholders of its ids, with their types, by column.
  */
 export const isAfter = (time: string, at: string, ids: Readonly<Record<string, string>>): string =>
   `(${at}::timestamptz is null or ${time} < ${at}
       or (${time} = ${at} and (${Object.keys(ids).join(", ")}) > (${Object.values(ids).join(", ")})))`;
 
-/** The values of the placeholders of `isAfter`. @param count of the ids. */
+/** The values of the placeholders of `isAfter`. @param count the number of ids. */
 export const positionValues = ({ after }: KeysetPage, count: number): readonly (string | null)[] =>
   after ? [after.at, ...after.ids] : Array.from({ length: count + 1 }, () => null);

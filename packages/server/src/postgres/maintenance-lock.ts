@@ -17,7 +17,7 @@ const withWorkMemory = (database: DatabaseOptions): DatabaseOptions => ({
 
 /**
  * Runs work on a connection of its own when no other worker has the lock.
- * @throws Unavailable where another has it for more than a minute.
+ * @throws Unavailable if another worker has the lock for more than a minute.
  */
 export function withMaintenanceLock<T>(
   database: DatabaseOptions,

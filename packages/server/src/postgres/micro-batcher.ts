@@ -11,9 +11,9 @@ export interface MicroBatcherOptions<Item, Result> {
   readonly linger?: number;
 }
 
-/** Expected number of others from which waiting is worth while. */
+/** Minimum number of expected further items for which an item waits. */
 const MIN_EXPECTED_ITEMS = 3;
-/** Enough for a batch to start without waiting longer. */
+/** A batch with this number of items starts without waiting longer. */
 const ENOUGH_ITEMS = 24;
 /** Weight of the newest gap in the mean gap between items, and of the newest batch in the mean time of a batch. */
 const NEWEST_WEIGHT = 0.05;

@@ -35,7 +35,7 @@ test("one login that may create roles migrates and serves", async () => {
   expect(await servesAs("able", "of_able")).toBe("drs_service");
 });
 
-test("a login that may not create roles takes the role that was made by hand", async () => {
+test("a login that may not create roles uses the role that was created by hand", async () => {
   await superuser.query("create role plain login");
   await superuser.query("create database of_plain owner plain");
   await superuser.query("grant drs_service to plain");

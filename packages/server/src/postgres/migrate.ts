@@ -104,8 +104,8 @@ async function readIncluding(path: string): Promise<string> {
 }
 
 /**
- * SQLSTATEs by which PostgreSQL reports to a login that there is no schema, no role or no privilege on them yet; `role`
- * at start-up is an invalid parameter.
+ * SQLSTATEs by which PostgreSQL reports that a schema, a role or a privilege on them does not exist yet. It reports an
+ * unknown role in the start-up parameters as an invalid parameter.
  */
 const NO_SCHEMA = new Set<string | undefined>([
   SQL_STATES.undefinedTable,
@@ -183,8 +183,8 @@ export async function migrate(owner: DatabaseOptions, logins: readonly LoginRole
 }
 
 /**
- * Selects the migrations and definitions that the database lacks. A migration may need other definitions: after one,
- * all are applied.
+ * Selects the migrations and definitions that the database lacks. If it selects a migration, it selects all
+ * definitions, because the migration may require that they are applied again.
  */
 export async function pendingChanges(executor: Executor, known: Schema): Promise<Schema> {
   const applied = await query(executor, LIST_MIGRATIONS);

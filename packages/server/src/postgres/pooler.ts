@@ -26,7 +26,7 @@ export async function requireSessions(login: DatabaseOptions): Promise<void> {
       for (let round = 0; round < CHECK_ROUNDS; round++) await requireApart(first, second);
     });
   }).catch((error: unknown) => {
-    // PgBouncer refuses start-up parameters with it, and transactions in statement mode.
+    // PgBouncer rejects start-up parameters, and transactions in statement mode, with this SQLSTATE.
     if (sqlState(error) !== SQL_STATES.protocolViolation) throw error;
     throw new OperatorError(
       "pooler-unsupported",
@@ -36,7 +36,10 @@ export async function requireSessions(login: DatabaseOptions): Promise<void> {
   });
 }
 
-/** While one connection is in a transaction, its backend must not be that of the other. */
+/**
+ * Requires that a connection in a transaction has another backend than the other connection.
+ * @throws pooler-unsupported
+ */
 async function requireApart(first: BoundedClient, second: BoundedClient): Promise<void> {
   const before = await pidOf(first);
   await second.query("begin");

@@ -10,8 +10,8 @@ const IS_WRITABLE = sql("select current_setting('transaction_read_only') = 'off'
 });
 
 /**
- * Ends backends that have lost their client. A backend that works is ended only where it may be and waits for a lock: the
- * end of one that commits would make its commit visible although no synchronous standby has it.
+ * Ends backends that have lost their client. A working backend is ended only if `may_end` is true and it waits for a
+ * lock. If a committing backend were ended, its commit would become visible although no synchronous standby has it.
  */
 const END_ABANDONED = sql(
   `
@@ -37,13 +37,13 @@ export interface PostgresProbeOptions {
   /** Options of the connections that the probe watches. */
   readonly database: DatabaseOptions;
   /**
-   * Called at each check, and as on a new connection until it was not rejected. @throws where the database can't be
-   * used.
+   * Called at each check. `isNewConnection` is true until a call on the connection has succeeded. @throws if the
+   * database can't be used.
    */
   readonly observe?: (client: Executor, isNewConnection: boolean) => Promise<void>;
 }
 
-/** A connection of its own to a PostgreSQL, by which a loss is noticed at once. */
+/** A separate connection to a PostgreSQL, on which a loss of the connection is noticed at once. */
 export class PostgresProbe implements Probe {
   readonly #options: PostgresProbeOptions;
   #client: BoundedClient | undefined;
@@ -129,7 +129,10 @@ export class PostgresProbe implements Probe {
   }
 }
 
-/** Work that takes long is no commit that waits: its statement runs until it is done. */
+/**
+ * Whether a remaining backend shows that commits wait without end. A backend that may be ended runs long work; it does
+ * so only if it waits for a standby.
+ */
 function isStalled(backend: AbandonedBackend | undefined, { waits_for_standby }: Remaining): boolean {
   return waits_for_standby || backend?.mayEnd !== true;
 }

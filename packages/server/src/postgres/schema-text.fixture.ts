@@ -16,7 +16,7 @@ export async function schemaText(client: pg.Client): Promise<string> {
 /** Tables and indexes of ours that are no partitions. */
 const OURS = `c.relnamespace = 'drs'::regnamespace and not c.relispartition`;
 
-/** The grants of an ACL, where the owner's own and the defaults say nothing. */
+/** Composes a query for the grants of an ACL, without the privileges that the owner has by default. */
 const grants = (what: string, acl: string, source: string): string => `
   select ${what} || ': ' || string_agg(a.privilege_type, ', ' order by a.privilege_type) || ' to ' ||
       coalesce(nullif(a.grantee, 0)::regrole::text, 'public') as line

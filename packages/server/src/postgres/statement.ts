@@ -60,7 +60,7 @@ type ParameterOf<Type> = Type extends `${infer Name}?`
       ? Parameter[Type]
       : never;
 
-/** A column whose values are known better than by its type, as those of a vocabulary are. */
+/** A column with fewer possible values than its PostgreSQL type, such as the words of a vocabulary. */
 export interface Narrowed<Value> {
   readonly type: ColumnType;
   readonly value?: Value;
@@ -75,7 +75,7 @@ export type ValuesOf<Of extends readonly ParameterType[]> = { readonly [Index in
 /** SQL with the types of its parameters and columns, which `statements.test.ts` compares with the migrated schema. */
 export interface Statement<Values extends readonly unknown[], Row> {
   readonly text: string;
-  /** The types of its parameters; of a text that is composed when it runs, the types of the first ones. */
+  /** The types of its parameters. If the text is composed when it runs, the types of its first parameters. */
   readonly parameters: readonly ParameterType[];
   /** The types of its columns; `undefined` where its rows are not read. */
   readonly columns: Columns | undefined;
@@ -106,7 +106,7 @@ export function sql<
 /**
  * Declares a statement whose text is composed when it runs, at the top level of a module.
  * @param samples arguments of `compose` that show each form of the text.
- * @param parameters the first ones, where all forms have the same.
+ * @param parameters the types of the first parameters, if all forms of the text have them in common.
  */
 export function composed<Arguments extends readonly unknown[], const Of extends Columns>(
   compose: (...args: Arguments) => Omit<ComposedQuery<unknown>, "types">,

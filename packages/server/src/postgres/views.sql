@@ -12,9 +12,9 @@ create or replace view kept_event as
       session_id, event_type, sdk_version, platform, app_version, payload, null::uuid, hold_id, erased_by, -1
     from held_event;
 
--- The events that may be read: not erased, and not expired (by the database's clock) or under a hold. It holds for
--- every read, from that moment; when the row itself is deleted does not matter. `restricted` is whether it is excluded
--- from analysis: by a restriction, or because only a hold keeps it since it was erased.
+-- The events that may be read: not erased, and not expired (by the database's clock) or under a hold. From the moment
+-- at which an event is erased or expires, no read finds it, even if its row is deleted later. `restricted` is whether
+-- an event is excluded from analysis: by a restriction, or because it is erased and only a hold keeps it.
 create or replace view live_event as
   select e.*, e.erased_by is not null
       or case when e.hold_id is null then (select k.restricted from account_key k where k.key_id = e.key_id)
@@ -41,7 +41,7 @@ create or replace view unrestricted_event as
     -- fails: e2e/restrictions.test.ts › hides stored and later events
     where not restricted;
 
--- Events that an analyst may read by SQL: no function of the analyst's query sees a row that the rule leaves out.
+-- Events that an analyst may read by SQL: functions of the analyst's query see no row that the view leaves out.
 create or replace view readable_event with (security_barrier) as
   select account, purpose, received_at, event_id, collected_at, schema_version, idempotency_key, action_id, action_type,
       session_id, event_type, sdk_version, platform, app_version, payload from unrestricted_event;

@@ -1,5 +1,5 @@
--- Deletes events of an erased account key with their idempotency keys, of which tombstones exist by then. The ledger
--- has the full key of every event, so that each statement reads one partition.
+-- Deletes events of an erased account key with their idempotency keys, for which the caller has inserted tombstones.
+-- The ledger has the full key of every event, so that each statement reads one partition.
 create or replace function delete_erased(in_key uuid, in_names text[]) returns void
 language plpgsql security definer
 set search_path = drs, pg_temp set timezone = 'UTC' set plan_cache_mode = force_custom_plan as $$

@@ -1,5 +1,5 @@
--- Deletes at most `in_limit` sessions that have expired. No login deletes another one: it would be a session again if it
--- were inserted again.
+-- Deletes at most `in_limit` sessions that have expired. No login may delete a session that has not expired: if its row
+-- were inserted again, the session would be active although it had ended.
 create or replace function delete_expired_sessions(in_limit integer) returns bigint
 language plpgsql security definer
 set search_path = drs, pg_temp set timezone = 'UTC' as $$

@@ -1,5 +1,5 @@
 -- Deletes at most `in_limit` idempotency keys of a dropped partition whose replay window is over, except those of held
--- copies. Records when none is left to delete.
+-- copies. When no key is left to delete, records the time.
 create or replace function delete_idempotency_keys(in_partition uuid, in_window interval, in_limit integer) returns bigint
 language plpgsql security definer
 set search_path = drs, pg_temp set timezone = 'UTC' as $$

@@ -1,5 +1,5 @@
--- Deletes copies of events that no hold covers any more. Deletes their idempotency keys, of which tombstones exist by
--- then, where the partition of the event is dropped.
+-- Deletes copies of events that no hold covers any more. If the partition of an event is dropped, also deletes its
+-- idempotency key, for which the caller has inserted a tombstone.
 create or replace function delete_released_copies(in_events uuid[]) returns bigint
 language plpgsql security definer
 set search_path = drs, pg_temp set timezone = 'UTC' as $$

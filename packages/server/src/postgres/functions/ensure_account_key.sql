@@ -1,4 +1,5 @@
--- Returns the key id that events of an account and purpose are sealed under; `in_key` becomes it where there is none.
+-- Returns the key id that events of an account and purpose are sealed under. If there is none, `in_key` becomes the key
+-- id.
 create or replace function ensure_account_key(in_account text, in_mac bytea, in_purpose integer, in_key uuid) returns uuid
 language plpgsql security definer
 set search_path = drs, pg_temp set timezone = 'UTC' as $$

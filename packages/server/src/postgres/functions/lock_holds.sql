@@ -1,4 +1,4 @@
--- Placing a hold and deleting events exclude each other until the end of the transaction.
+-- Makes transactions that place holds and transactions that delete events exclude each other until their end.
 create or replace function lock_holds() returns void
 language plpgsql as $$
 begin

@@ -1,4 +1,4 @@
--- Entries of the journal are numbered one at a time.
+-- Lets one transaction at a time append to the journal, so that its entries are numbered without a gap.
 create or replace function lock_journal() returns void
 language plpgsql as $$
 begin

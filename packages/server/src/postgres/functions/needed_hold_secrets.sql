@@ -1,5 +1,5 @@
--- The secrets in use of active holds, and of lifted ones with a copy that another one covers. Security definer, because
--- ingestion checks that the key store has them, and may read no held copy.
+-- The current secrets of active holds, and of lifted holds with a copy that another hold covers. Security definer,
+-- because ingestion checks that the key store has them, and may read no held copy.
 create or replace function needed_hold_secrets() returns setof uuid
 language sql stable security definer
 set search_path = drs, pg_temp as $$

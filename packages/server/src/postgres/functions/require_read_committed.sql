@@ -1,4 +1,5 @@
--- READ COMMITTED alone sees, in the statement after a lock, what was committed before the lock was granted.
+-- Requires READ COMMITTED. Only at this isolation level does the statement after a lock see what was committed before
+-- the lock was granted.
 create or replace function require_read_committed() returns void
 language plpgsql as $$
 begin

@@ -647,9 +647,9 @@ create table admin_token (
   check (expires_at <= issued_at + interval '90 days')
 );
 
--- Sessions of people who signed in, and codes that `drs login` exchanges for one, as hashes. The MAC is made under a key
--- that the database does not hold: a stolen serving login can't write a session that servers accept. A row stays until
--- it has expired: one that is inserted again would be a session that had ended.
+-- Sessions of people who signed in, and codes that `drs login` exchanges for one, as hashes. The MAC is made under a
+-- key that the database does not hold: a stolen serving login can't write a session that servers accept. A row is kept
+-- until it has expired: if it were deleted and inserted again, a session that had ended would be active again.
 create table admin_session (
   secret_hash bytea primary key,
   session_id uuid not null unique,
@@ -720,7 +720,7 @@ create table approval (
   digest bytea not null check (octet_length(digest) = 32),
   needed_roles text[] not null check (cardinality(needed_roles) between 1 and 5
     and needed_roles <@ '{operator,analyst,investigator,privacy,auditor}'),
-  -- Whether one of the roles is enough; otherwise each approves by a person of its own.
+  -- Whether the approval of one of the roles is enough. Otherwise a different person must approve for each role.
   any_role boolean not null default false,
   reason text not null check (char_length(reason) <= 1000),
   requested_by text not null check (char_length(requested_by) <= 128),
@@ -1025,7 +1025,7 @@ create table attestation (
   layer integer not null references layer (layer),
   -- When the read began: it is about the rows that were extracted before.
   attested_at timestamptz not null,
-  -- Rows of the layer, and those of them that the events gave again.
+  -- Rows of the layer, and the number of them that a computation from the events gave again.
   rows bigint not null,
   equal bigint not null check (equal <= rows),
   root bytea not null,
@@ -1063,7 +1063,7 @@ create table data_export (
   erasures bigint not null,
   started_at timestamptz not null default transaction_time(),
   started_by text not null,
-  -- Null: it did not end, and its file is not whole.
+  -- Null: the export did not end, and its file is incomplete.
   finished_at timestamptz,
   manifest jsonb,
   check ((finished_at is null) = (manifest is null)),

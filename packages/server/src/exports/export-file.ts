@@ -52,7 +52,7 @@ const draftOf = (path: string): string => `${path}.partial`;
 /**
  * Runs `work` on a new file that only its owner can read. Under its name there is a complete file or none. A process
  * that is killed leaves a part of the file under another name. If the work fails, the file is deleted.
- * @throws output-failed where it can't be written, also where a process that was killed has left a part.
+ * @throws output-failed if the file can't be written, or if a killed process has left a part of it.
  */
 export async function withNewFile<T>(path: string, work: (sink: ExportSink) => Promise<T>): Promise<T> {
   const draft = draftOf(path);

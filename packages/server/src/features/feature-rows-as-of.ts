@@ -6,7 +6,7 @@ import type { Executor } from "../postgres/executor.ts";
 import { findFeaturePartitions } from "./feature-partitions.ts";
 import { type FeatureRow, ROW_COLUMNS, ROW_TYPES } from "./feature-rows.ts";
 
-/** `account` is empty where it is not known. */
+/** `account` is empty if it is not known. */
 export type SubjectAsOf = { readonly account: string; readonly at: Instant } & (
   | { readonly kind: "account" }
   | { readonly kind: "action"; readonly actionId: string }

@@ -1,7 +1,7 @@
 import type { Platform } from "@device-risk-signals/contract/catalog/declare";
 import type { ParsedEvent } from "@device-risk-signals/features/readings";
 
-/** @returns `undefined` where the exact bytes of an event are no object with probes, as ingestion stores none. */
+/** @returns `undefined` if the exact bytes are no object with probes. Ingestion stores no such event. */
 export function parseEvent(platform: string, exact: Buffer): ParsedEvent | undefined {
   let event: unknown;
   try {

@@ -219,7 +219,7 @@ export function define(
  *
  * @param root the context of the transport object.
  * @param outcomes the context of an outcome.
- * @returns 1 where the body is valid; then the result is at `RESULT`. 0 where that is not certain.
+ * @returns 1 if the body is valid; then the result is at `RESULT`. 0 if this is not certain.
  */
 export function scan(length: u32, root: u32, outcomes: u32): u32 {
   if (length > CAPACITY) return 0;
@@ -857,7 +857,7 @@ function mark(entry: usize): bool {
   return (before & bit) == 0;
 }
 
-/** Notes a departure from the catalog. @returns false where there are too many. */
+/** Notes a departure from the catalog. @returns false if there are too many. */
 function depart(departure: u32, found: u32, place: u32, name: usize, length: u32): bool {
   const count = load<u32>(DEPARTURE_COUNT);
   if (count == MAX_DEPARTURES) return false;

@@ -24,7 +24,7 @@ export interface MonotonicClock {
 export interface Session {
   /** 1 to 256 code points, without U+0000. */
   readonly account: string;
-  /** Milliseconds since the Unix epoch, where it is known. */
+  /** Milliseconds since the Unix epoch, if it is known. */
   readonly expiresAt?: number;
 }
 
@@ -33,7 +33,7 @@ export interface SessionVerifier {
    * @param token the text after `Bearer `.
    * @param source where the request came from: an IPv4 address, or the /64 of an IPv6 address.
    * @returns the session, or `undefined` for an invalid token, without a reason.
-   * @throws Unavailable where the verifier can't be reached.
+   * @throws Unavailable if the verifier can't be reached.
    */
   verify(token: string, source?: string): Promise<Session | undefined>;
 }
@@ -49,7 +49,7 @@ export interface RegisteredAction {
 export interface ActionRegistry {
   /**
    * @param sessionId the event's session value; for registries that keep a digest only.
-   * @throws Unavailable where the registry can't be reached.
+   * @throws Unavailable if the registry can't be reached.
    */
   find(account: string, actionId: string, sessionId: string): Promise<RegisteredAction | undefined>;
 }
@@ -195,13 +195,13 @@ export interface EventStore {
 export interface Sealer {
   /** Keyed MAC of a request's bytes, for the ledger entry of this event; 16 bytes. */
   requestMac(eventId: string, bytes: Uint8Array): Buffer;
-  /** @throws Unavailable where the key store can't be reached. */
+  /** @throws Unavailable if the key store can't be reached. */
   seal(identity: EventIdentity, bytes: Uint8Array): Promise<Sealed>;
   /** Seals under the key that the account has. @returns `undefined` if it has none. @throws Unavailable */
   sealUnderExistingKey(identity: EventIdentity, bytes: Uint8Array): Promise<Sealed | undefined>;
   /** Seals a copy that a hold keeps. @throws Unavailable */
   sealCopy(identity: EventIdentity, holdId: string, bytes: Uint8Array): Promise<Buffer>;
-  /** @throws keys-destroyed, or payload-damaged where the bytes are not what was sealed for this identity. */
+  /** @throws keys-destroyed, or payload-damaged if the bytes are not what was sealed for this identity. */
   open(identity: EventIdentity, under: PayloadSecret, payload: Buffer): Promise<Buffer>;
   /**
    * Opens many payloads, and reads each secret once.

@@ -10,7 +10,7 @@ export interface Pace {
 const PACE: Pace = { everyMs: 1_000, retryMs: 200 };
 
 export interface Probe {
-  /** @throws where the dependency can't be used. */
+  /** @throws if the dependency can't be used. */
   ping(): Promise<void>;
   /** Registers the monitor's listener for a lost connection, so that the monitor notices it at once. */
   onConnectionLost?(listener: () => void): void;

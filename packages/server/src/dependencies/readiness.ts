@@ -55,7 +55,7 @@ const noAnswer = (): Unavailable =>
   new Unavailable(`the disk gave no answer within ${STATFS_WITHIN_MS} ms`, { code: "dependency-silent" });
 const bounded = limitHanging((call) => withDeadline({ ms: STATFS_WITHIN_MS, expired: noAnswer }, call), noAnswer);
 
-/** Free space of the disk that holds the path; `undefined` where the disk gives no answer. */
+/** Free space of the disk that holds the path; `undefined` if the disk gives no answer. */
 export async function freeBytes(path: string): Promise<number | undefined> {
   return bounded(() => statfs(path)).then(
     ({ bavail, bsize }) => bavail * bsize,

@@ -139,7 +139,7 @@ async function separationFinding({ pool, audit }: Installation): Promise<Finding
   };
 }
 
-/** Nothing where no identity provider is configured. @throws Unavailable */
+/** Gives no finding if no identity provider is configured. @throws Unavailable */
 export async function identityFinding({
   config,
   dependencies,

@@ -192,7 +192,7 @@ export class EmbeddedPostgres {
     });
   }
 
-  /** Connects as a user of the cluster, starting PostgreSQL where it does not run. */
+  /** Connects as a user of the cluster, starting PostgreSQL if it does not run. */
   async #join(): Promise<void> {
     const deadline = Date.now() + START_WITHIN_MS;
     let child: ChildProcess | undefined;
@@ -392,7 +392,7 @@ const directoryUnfit = (folder: string, cause: NodeJS.ErrnoException): OperatorE
   );
 
 /**
- * The folder of the socket: the data directory, or, where that path is too long, a private folder with a name made from
+ * The folder of the socket: the data directory, or, if that path is too long, a private folder with a name made from
  * it.
  */
 async function socketDirectory(dataDir: string, launcher: Launcher): Promise<string> {

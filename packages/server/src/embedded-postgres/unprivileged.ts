@@ -12,7 +12,7 @@ const NOBODY = 65_534;
 export interface Launcher {
   readonly wrap: (command: string, args: readonly string[]) => [string, string[]];
   readonly options: { readonly uid?: number; readonly gid?: number };
-  /** The owner of the cluster's folders; `undefined` where the platform has no such thing. */
+  /** The user id of the owner of the cluster's folders; `undefined` if the platform has no user ids. */
   readonly owner: number | undefined;
   /** Makes `owner` the owner of a folder. */
   readonly own: (folder: string) => Promise<void>;

@@ -14,7 +14,7 @@ export interface AdminOptions {
   readonly onError: OnError;
   readonly readiness: () => Promise<Readiness>;
   readonly metrics: () => Promise<{ readonly type: string; readonly text: string }>;
-  /** Answers every path below `/admin/`; absent where the process does not serve the admin API. */
+  /** Answers every path below `/admin/`; absent if the process does not serve the admin API. */
   readonly api?: RequestListener;
   readonly tls?: TlsFiles;
 }

@@ -11,7 +11,7 @@ export interface NodeHandlerOptions {
 /**
  * Wraps an ingest core. Mount it at `/api/v1/device-signal-events`, before any parser of bodies; it answers every
  * method.
- * @throws TypeError where the request's body has been read already.
+ * @throws TypeError if the request's body has been read already.
  */
 export function nodeHandler(
   ingest: Ingest,

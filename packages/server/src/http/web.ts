@@ -15,7 +15,7 @@ const MAX_DISCARDED_BYTES = 4 * 1024 * 1024;
 
 /**
  * Wraps an ingest core. Mount it at `/api/v1/device-signal-events`; it answers every request.
- * @throws TypeError where the request's body has been read already.
+ * @throws TypeError if the request's body has been read already.
  */
 export function webHandler(
   ingest: Ingest,

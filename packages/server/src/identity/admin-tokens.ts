@@ -34,7 +34,7 @@ export interface NewAdminToken {
   readonly ttlMs: number;
   /** Whether `npm start` has made the token. The next start revokes it. */
   readonly isInitial?: boolean;
-  /** The person who obtains it through the admin API; absent where the owner's login issues it. */
+  /** The person who obtains it through the admin API; absent if the owner's login issues it. */
   readonly obtainedBy?: string;
 }
 

@@ -75,7 +75,7 @@ function placeOf(error: unknown, text: string): string {
   return position === undefined ? `, or ends too early (${text.length} characters)` : ` (at character ${position})`;
 }
 
-/** Members of a value at all depths; `NaN` where it is nested too deep or holds a number that overflowed. */
+/** Members of a value at all depths; `NaN` if it is nested too deep or holds a number that overflowed. */
 function membersOf(value: unknown, level: number): number {
   if (typeof value === "number") return Number.isFinite(value) ? 0 : Number.NaN;
   if (typeof value !== "object" || value === null) return 0;

@@ -10,7 +10,7 @@ import {
   type StoredText,
 } from "./journal.ts";
 
-/** A whole entry in its place in the chain. */
+/** An undamaged entry in the chain. */
 export interface EntryLink extends EntryReference {
   readonly entry: JournalEntry;
 }

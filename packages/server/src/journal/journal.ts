@@ -45,7 +45,7 @@ export interface ErasedSubjects {
   readonly holds: readonly string[];
   /** Keyed MACs in hexadecimal of accounts whose later events are refused. */
   readonly refused: readonly string[];
-  /** Ids of the restrictions that end with the account; absent where there are none. */
+  /** Ids of the restrictions that end with the account; absent if there are none. */
   readonly restrictions?: readonly string[];
 }
 
@@ -180,14 +180,14 @@ export const createJournalForeignError = (sequence: number): OperatorError<"jour
     { detail: { sequence } },
   );
 
-/** The error of `append` where the entry exists. */
+/** The error of `append` if the entry exists. */
 export function createEntryExistsError(sequence: number, cause?: unknown): OperatorError {
   const advice = "run drs erase replay";
   const message = `the erasure journal already has entry ${sequence}, which the database has not applied: ${advice}`;
   return new OperatorError("journal-entry-exists", message, { cause });
 }
 
-/** The error of `appendLoss` where the loss was accepted before. */
+/** The error of `appendLoss` if the loss was accepted before. */
 export const createLossExistsError = (sequence: number, cause?: unknown): OperatorError =>
   new OperatorError(
     "journal-loss-exists",

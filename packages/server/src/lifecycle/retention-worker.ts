@@ -22,7 +22,7 @@ export interface RetentionOptions extends ExpiryOptions {
 }
 
 export interface Pass {
-  /** The work of this pass and of a killed pass before it; `undefined` where it could not be recorded. */
+  /** The work of this pass and of a killed pass before it; `undefined` if it could not be recorded. */
   readonly expired: Expired | undefined;
   /** Steps that failed; a failed step does not stop the others. */
   readonly failed: readonly FailedStep[];

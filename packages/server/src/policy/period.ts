@@ -16,7 +16,7 @@ const MAX_DAYS = 100 * 366;
 
 /**
  * @param text such as `P90D`, `P1Y6M`, `P2W`, `PT30S`: whole numbers, not negative.
- * @returns `undefined` where it is no such text, is nothing at all, or is longer than a hundred years.
+ * @returns `undefined` if the text has another form, or if the period is empty or longer than a hundred years.
  */
 export function parsePeriod(text: string): Period | undefined {
   const match = FORM.exec(text);
@@ -34,8 +34,8 @@ export function parsePeriod(text: string): Period | undefined {
 }
 
 /**
- * @param epochMs milliseconds since the Unix epoch, as is the result. If the month lacks the day, the result is its
- * last day.
+ * Adds a period to a time. If the resulting month lacks the day, the result is the last day of the month.
+ * @param epochMs milliseconds since the Unix epoch. The result has the same unit.
  */
 export function addPeriod(epochMs: number, { months, days, seconds }: Period): number {
   const start = new Date(epochMs);

@@ -173,7 +173,7 @@ export async function comparePolicy(transaction: Transaction, policy: Policy, bu
  * the purpose by this policy. Stored events keep their purpose, and a changed period also applies to them. A policy
  * that changes nothing gets no version.
  *
- * @throws policy-incomplete where it leaves out a purpose that holds events.
+ * @throws policy-incomplete if it leaves out a purpose that holds events.
  */
 export async function applyPolicy(
   executor: OwnerTransaction,

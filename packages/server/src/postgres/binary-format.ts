@@ -13,7 +13,7 @@ export interface Timestamp {
   readonly micros?: number;
 }
 
-/** 2000-01-01T00:00:00Z, where PostgreSQL counts from. */
+/** 2000-01-01T00:00:00Z, from which PostgreSQL counts. */
 const POSTGRES_EPOCH_MS = 946_684_800_000;
 
 export const BYTEA: BinaryType<Buffer> = {

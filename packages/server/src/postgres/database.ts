@@ -119,7 +119,7 @@ export function servingOptions(
   };
 }
 
-/** Options of a connection of the login itself, that observes the others. */
+/** Options of a monitor's connection, which has the login's own role and observes the other connections. */
 export function monitorOptions({ bound, ...database }: DatabaseOptions): DatabaseOptions {
   const { options: _, ...login } = database;
   return { ...login, application_name: "drs monitor", ...(bound && { bound: { ...bound, isProbe: true } }) };
@@ -201,7 +201,7 @@ export const inOwnerTransaction = <T>(
   endOf?: EndOf<T>,
 ): Promise<T> => withOwner(owner, (connection) => inTransactionOn(connection, work, endOf));
 
-/** @param onBroken called where the connection can't be used again. */
+/** @param onBroken called if the connection can't be used again. */
 async function runTransaction<T, Kind extends Transaction>(
   transaction: Kind,
   work: (transaction: Kind) => Promise<T>,

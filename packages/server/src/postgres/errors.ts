@@ -41,12 +41,12 @@ export const CONNECTION_ERROR_MESSAGES: ReadonlySet<string> = new Set([
   "There was an error establishing an SSL connection",
 ]);
 
-/** SQLSTATE of an error, where PostgreSQL gave one. */
+/** SQLSTATE of an error, if PostgreSQL gave one. */
 export function sqlState(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.code : undefined;
 }
 
-/** The constraint that a statement violated, where it has a name. */
+/** The constraint that a statement violated, if it has a name. */
 export function constraintOf(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.constraint : undefined;
 }

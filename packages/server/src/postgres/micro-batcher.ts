@@ -19,7 +19,7 @@ const ENOUGH_ITEMS = 24;
 const NEWEST_WEIGHT = 0.05;
 /** An item waits for no more than this share of the time of a batch: while batches are quick, waiting delays more than it saves. */
 const SHARE_OF_BATCH = 0.25;
-/** A shorter wait is none: timers count milliseconds. */
+/** The shortest wait. An item that may wait for less time does not wait, because timers count milliseconds. */
 const MIN_WAIT_MS = 1;
 
 /**

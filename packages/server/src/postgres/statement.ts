@@ -35,7 +35,7 @@ interface Parameter {
   uuid: string;
 }
 
-/** A type, `?` where it may be null, `[]` for an array. */
+/** A type, `?` if it may be null, `[]` for an array. */
 type Named<Types> = keyof Types | `${keyof Types & string}[]`;
 export type ColumnType = Named<Column> | `${Named<Column>}?`;
 export type ParameterType = Named<Parameter> | `${Named<Parameter>}?`;

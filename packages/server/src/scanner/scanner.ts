@@ -41,7 +41,7 @@ interface WebAssemblyApi {
 }
 export type CompiledModule = object;
 
-/** @throws TypeError where the runtime has no WebAssembly. */
+/** @throws TypeError if the runtime has no WebAssembly. */
 const api = (): WebAssemblyApi => (globalThis as unknown as { WebAssembly: WebAssemblyApi }).WebAssembly;
 
 /** The exports of `assembly/scanner.ts`. */
@@ -81,7 +81,7 @@ export class WasmScanner implements BodyScanner {
   readonly #index: CatalogIndex;
   #contexts = 0;
 
-  /** @throws where the runtime has no WebAssembly with SIMD. */
+  /** @throws if the runtime has no WebAssembly with SIMD. */
   constructor(module: CompiledModule) {
     const { exports } = new (api().Instance)(module);
     this.#exports = exports as unknown as Exports;

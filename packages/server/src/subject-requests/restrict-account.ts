@@ -26,7 +26,7 @@ export interface AuditedRestrictionPorts extends RestrictionOrderPorts {
 
 /**
  * Places a restriction and writes its audit entry.
- * @throws not-found where the account, the purpose or the request is unknown; as `placeAndRecordRestriction`
+ * @throws not-found if the account, the purpose or the request is unknown; as `placeAndRecordRestriction`
  */
 export async function restrictAccount(
   executor: OwnerTransaction,
@@ -81,7 +81,7 @@ async function findPurpose(executor: Executor, id: string | undefined): Promise<
 
 /**
  * Lifts a restriction and writes its audit entry.
- * @throws not-found where no active restriction has the id; as `liftAndRecordRestriction`
+ * @throws not-found if no active restriction has the id; as `liftAndRecordRestriction`
  */
 export async function liftAccountRestriction(
   executor: OwnerTransaction,

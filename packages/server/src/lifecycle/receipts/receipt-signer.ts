@@ -35,7 +35,7 @@ export async function receiptSigner(secrets: Secrets): Promise<ReceiptSigner> {
 }
 
 /**
- * Finds the signer of receipts, and creates no key. @returns `undefined` where no key was made yet. @throws Unavailable
+ * Finds the signer of receipts, and creates no key. @returns `undefined` if no key was made yet. @throws Unavailable
  */
 export async function findReceiptSigner(secrets: Secrets): Promise<ReceiptSigner | undefined> {
   const seed = await secrets.find(SECRET);

@@ -1,6 +1,6 @@
-# The endpoint for production: an external PostgreSQL (DRS_DATABASE_URL), no embedded one, no development dependency,
-# an unprivileged user. Build: docker build -t device-risk-signals .
-# No package is compiled, so that the platform of the builder serves for the dependencies of each image.
+# The endpoint for production: it needs an external PostgreSQL (DRS_DATABASE_URL), contains no embedded PostgreSQL and no
+# development dependency, and runs as an unprivileged user. Build: docker build -t device-risk-signals .
+# No dependency is compiled, so dependencies that were installed on the builder's platform run on the platform of each image.
 FROM --platform=$BUILDPLATFORM node:26-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
@@ -9,7 +9,7 @@ COPY packages/admin-api/package.json packages/admin-api/
 COPY packages/features/package.json packages/features/
 COPY packages/server/package.json packages/server/
 RUN npm ci --omit=dev --omit=optional --omit=peer --workspace packages/server --include-workspace-root=false
-# Its owner is that of a volume which is mounted there.
+# A new volume that is mounted at the copy of this folder gets the owner of the copy.
 RUN mkdir /erasures
 
 FROM node:26-bookworm-slim
@@ -24,8 +24,8 @@ COPY packages/server packages/server
 COPY --from=dependencies --chown=node:node /erasures /var/lib/drs/erasures
 USER node
 EXPOSE 8080
-# Inside the container every interface; what terminates TLS stands in front, or DRS_TLS_CERT_FILE and DRS_TLS_KEY_FILE
-# are mounted. The operator says which: without either the server refuses to start.
+# The server listens on every interface of the container. It refuses to start until the operator configures that a proxy
+# terminates TLS (DRS_TLS_TERMINATED_BY_PROXY), or sets DRS_TLS_CERT_FILE and DRS_TLS_KEY_FILE.
 ENV DRS_HOST=0.0.0.0
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:8081/readyz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]

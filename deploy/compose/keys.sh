@@ -1,5 +1,5 @@
 #!/bin/sh
-# Run once by the image of PostgreSQL, when the data folder is empty.
+# Creates the login of the key store. The image of PostgreSQL runs this file once, when the data folder is empty.
 set -eu
 psql --username=postgres --set=ON_ERROR_STOP=1 --set=keys="$(cat /run/secrets/keys-password)" <<'SQL'
 create role drs_keys login password :'keys';

@@ -1,13 +1,13 @@
 #!/bin/sh
-# Makes what compose.yaml reads from deploy/compose/secrets: passwords, the key-encryption key, the URLs of the databases,
-# and certificates for a year, signed by an authority whose private key is deleted at the end. Needs openssl.
-# The argument is the name by which clients reach the server; without one, localhost.
+# Makes the files that compose.yaml reads from deploy/compose/secrets: passwords, the key-encryption key, the URLs of the
+# databases, and certificates that are valid for a year. A new authority signs the certificates, and this script deletes
+# the authority's private key. Needs openssl. The argument is the name by which clients reach the server; default: localhost.
 set -eu
 umask 077
 name=${1:-localhost}
 folder=$(dirname "$0")/secrets
 if [ -e "$folder" ]; then
-  echo "$folder exists: its key-encryption key opens the stored events. Move it away to make another." >&2
+  echo "$folder exists: its key-encryption key opens the stored events. Move the folder away to make another." >&2
   exit 1
 fi
 mkdir "$folder"
@@ -39,5 +39,5 @@ url drs_owner owner events drs >DRS_MIGRATION_DATABASE_URL
 url drs_keys keys keys drs_keys >DRS_KEY_DATABASE_URL
 rm -f ca.key ca.srl request.csr extensions
 
-# A container reads them as another user. On the host the folder, which only its owner may enter, keeps them private.
+# A container reads these files as another user. On the host they stay private, because only the owner may enter the folder.
 chmod 644 ./*

@@ -144,8 +144,8 @@ function report(what: string, entries: number, { seconds, cpuSeconds, memory }: 
   print(figureLine(`${what}, memory at the end ÷ at the start (${peaks})`, late / early, "×", GROWTH));
 }
 
-/** Writes the checkpoint that the journal keeps into a file. */
-async function checkpointFile(): Promise<string> {
+/** The path of the latest checkpoint that the journal keeps. */
+async function checkpointPath(): Promise<string> {
   const folder = join(scene.folder, "journal", "audit-checkpoints");
   return join(folder, (await readdir(folder)).toSorted().at(-1) ?? "");
 }
@@ -160,7 +160,7 @@ try {
   const file = join(scene.folder, "audit.ndjson");
   await rm(file, { force: true });
   const { seconds } = await run("export", "--out", file);
-  report("verification of an export", entries, await run("verify", file, "--checkpoint", await checkpointFile()));
+  report("verification of an export", entries, await run("verify", file, "--checkpoint", await checkpointPath()));
   print(`\nThe export took ${seconds.toFixed(1)} s.`);
 } finally {
   await owner.end();

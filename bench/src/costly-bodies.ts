@@ -20,7 +20,7 @@ function request(actionId: string, probes: string, more = ""): string {
   );
 }
 
-/** Makes costly bodies. The key names the costly part. */
+/** Functions that make costly bodies, by the name of the costly part. */
 export const COSTLY: Readonly<Record<string, (actionId: string) => string>> = {
   "names with an escape, read by the slow reader": (actionId) =>
     request(actionId, `"p":${success(`"\\n":0,${fill(member)}`)}`),

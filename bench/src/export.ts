@@ -77,7 +77,7 @@ await inOwnerTransaction(system.administration, async (transaction) => {
 const layers = await listLayers(system.pool);
 const members = layers[0]?.members ?? [];
 
-/** The results of one event. Most are values; the states of the others differ. */
+/** The results of one event. Most are values; every seventh one is omitted. */
 function resultsOf(event: number): readonly Result[] {
   return members.map((name, index): Result => {
     const inputs = ["observed", "observed"] as const;
@@ -141,7 +141,7 @@ interface LabelOf {
   readonly at: number;
 }
 
-/** The label at a row. Each label is about the newest event of its account at another time. */
+/** The label at a row. Each label has a time of its own, and is about the newest event of its account at that time. */
 const labelAt = (row: number): LabelOf => ({
   account: `account-${row % ACCOUNTS}`,
   at: Math.floor(LAST_EVENT_AT - DAYS * DAY_MS + (row * DAYS * DAY_MS) / ROWS) + 1_000,
@@ -195,7 +195,10 @@ async function exportRows(rows: number, format: string): Promise<Figures> {
   return { perSecond: rows / seconds, cpu: [ownCpu / rows, (cpuOf(scene.postmaster) - postgresCpu) / rows], peak };
 }
 
-/** The simplest program: for each label one statement, one payload to open, and one line to write. */
+/**
+ * Measures the peer: for each label it runs one statement, opens one payload and writes one line. @returns rows per
+ * second.
+ */
 async function rowsOfPeer(rows: number): Promise<number> {
   const out = createWriteStream(join(folder, "peer.jsonl"));
   const started = performance.now();

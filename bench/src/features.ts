@@ -1,9 +1,10 @@
 /**
- * `npm run bench:features`: measures 25 starter features of full events, and compares them with two peers that share
- * the programs, the source of the events and PostgreSQL: a worker with an id cursor that inserts each value, and a
- * worker that inserts the values of 500 events in one statement. `--events N` (default 20000), `--rounds N` (default
- * 3), `--seconds N` (default 8), `--erased N` events of an erased account (default 10000), `--only PARTS`: some of
- * backfill, delay, erasure, ingestion and neighbour (ingestion next to a backfill).
+ * `npm run bench:features`: measures a worker that computes 25 starter features of full events, and compares it with
+ * two peers that share the programs, the source of the events and PostgreSQL. Both peers have an id cursor. The first
+ * inserts each value with a statement, and the second inserts the values of 500 events with one statement. `--events N`
+ * (default 20000), `--rounds N` (default 3), `--seconds N` (default 8), `--erased N` events of an erased account
+ * (default 10000), `--only PARTS`: some of backfill, delay, erasure, ingestion and neighbour (ingestion next to a
+ * backfill).
  */
 import { execFile, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -37,8 +38,8 @@ const FEATURES = 25;
 const CONNECTIONS = 16;
 /** Number of events that the batched peer stores with one statement. */
 const BATCH_EVENTS = 500;
-/** The share of events for the peer that needs a statement for each value, because it is slow. */
-const OF_FIRST_PEER = 100;
+/** Number of events for the first peer, which is slow because it needs a statement for each value. */
+const FIRST_PEER_EVENTS = 100;
 const WRITERS = 4;
 const EVENTS_OF_WRITER = 100;
 
@@ -176,7 +177,7 @@ async function firstPeer(runner: FeatureRunner, names: readonly string[]): Promi
   await owner.query(`drop table if exists public.feature_value; ${VALUE_TABLE}`);
   const started = performance.now();
   let [cursor, events] = ["0", 0];
-  while (events < OF_FIRST_PEER) {
+  while (events < FIRST_PEER_EVENTS) {
     const { rows: page } = await owner.query<PlainEvent>(READ_NEXT_EVENTS, [cursor, 100]);
     const results = await computed(runner, page);
     for (const [index, { event_id }] of page.entries()) {
@@ -221,9 +222,8 @@ async function secondPeer(runner: FeatureRunner, names: readonly string[]): Prom
 }
 
 /**
- * What the id cursor of the peers misses: a transaction that got its id first may be committed later, when the cursor is
- * past it.
- * @returns the number of committed events that it never reads.
+ * Counts the committed events that an id cursor such as that of the peers never reads: a transaction with a lower id
+ * may be committed later than one with a higher id, when the cursor is already past the lower id.
  */
 async function eventsLostByCursor(): Promise<number> {
   await owner.query(`create table public.committed_event (id bigint generated always as identity primary key);
@@ -253,7 +253,7 @@ async function eventsLostByCursor(): Promise<number> {
   return WRITERS * EVENTS_OF_WRITER - read;
 }
 
-async function orderBackfill(): Promise<void> {
+async function beginBackfill(): Promise<void> {
   const purpose = { code: PURPOSE, id: "payments" };
   const order = { runId: randomUUID(), purpose, actor: "bench", reason: "measured by the bench" };
   await inTransaction(system.pool, (transaction) => startBackfill(transaction, order));
@@ -274,7 +274,7 @@ async function endpointEventsPerSecond(runners: LayerRunners): Promise<number> {
   await owner.query("truncate feature_row; truncate feature_tally; analyze event");
   system.sealer.evictKeys(Date.now());
   system.featureSealer.forgetKeys();
-  await orderBackfill();
+  await beginBackfill();
   const started = performance.now();
   await runBackfills(runners);
   const seconds = (performance.now() - started) / 1_000;
@@ -351,7 +351,7 @@ async function measureErasure(): Promise<void> {
     const [bare, full] = [`bare-${round}`, `full-${round}`];
     await fill(2 * ERASED, (event) => (event % 2 === 0 ? bare : full));
     await owner.query("delete from extraction_due");
-    await orderBackfill();
+    await beginBackfill();
     await runBackfills(runners);
     await owner.query("delete from feature_row where account = $1", [bare]);
     await owner.query("vacuum analyze");
@@ -445,7 +445,7 @@ async function measureNeighbour(): Promise<void> {
     for (let round = 0; round < ROUNDS; round++) {
       const without = await ingest(rate, SECONDS);
       await owner.query("truncate feature_row; truncate feature_tally");
-      await orderBackfill();
+      await beginBackfill();
       const withBackfill = await ingest(rate, SECONDS);
       if ((await owner.query(running)).rowCount === 0) print("the backfill ended early: use more --events");
       print(JSON.stringify({ p99Ms: [without.p99Ms, withBackfill.p99Ms] }));

@@ -10,7 +10,7 @@ import { join, resolve } from "node:path";
 import { parseArgs, promisify } from "node:util";
 import { COSTLY } from "./costly-bodies.ts";
 import type { LoadResult } from "./load.ts";
-import { hostileLoad, load, migrate, openScene, print, printed, READY } from "./scene.ts";
+import { loadWithRejections, load, migrate, openScene, print, printed, READY } from "./scene.ts";
 
 const run = promisify(execFile);
 const MAX_SLOWDOWN = 3;
@@ -74,7 +74,7 @@ const ask = (seconds = SECONDS): Promise<LoadResult> =>
   load({ url, ...neighbour, connections: 16, seconds, rate: NEIGHBOUR_RATE });
 
 async function askDuring(costly: string): Promise<LoadResult> {
-  const flooding = hostileLoad({
+  const flooding = loadWithRejections({
     url,
     ...hostile,
     connections: 16,

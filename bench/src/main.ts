@@ -243,7 +243,7 @@ print(`${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}, ${CONNE
 print(`${ROUNDS} rounds of ${SECONDS} s, medians; ratios are medians of each round's.`);
 for (const generator of MEASURED) {
   const rounds: Rounds = [[], []];
-  // A round is repeated once for each that was asked for, at most.
+  // The number of repeated rounds is at most the number of rounds.
   for (let left = 2 * ROUNDS; rounds[0].length < ROUNDS; left--) {
     const [theirs, own] = await measureRound(generator, rounds[0].length % 2 === 0);
     const disturbance = Math.max(theirs.disturbance, own.disturbance);

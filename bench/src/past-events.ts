@@ -1,4 +1,4 @@
-/** Events of earlier days, which SQL writes at many rows a minute. Their payloads can't be opened. */
+/** Fills a database with events of earlier days. SQL writes the rows, so their payloads can't be opened. */
 import type pg from "pg";
 import { partitionSecretName } from "../../packages/server/src/crypto/partition-secrets.ts";
 import { accountSecretName } from "../../packages/server/src/crypto/sealer.ts";

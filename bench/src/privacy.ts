@@ -85,7 +85,9 @@ function nodesOf(plan: Plan): Plan[] {
   return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 }
 
-/** Reads the first page and one in the middle, for each pattern. Each must be read through an index. */
+/**
+ * Lists the first page and a page in the middle for each filter. @throws Error if a list is not read through an index.
+ */
 async function listings(): Promise<void> {
   const filters: Record<string, EventFilter> = {
     "an account": { account: "account-77" },
@@ -174,7 +176,7 @@ async function expiry(at: string): Promise<void> {
   row("ingestion at the same time, p99 and longest", `${ms(busy.p99Ms)} and ${ms(busy.longestMs)} ms`);
 }
 
-async function forgetting(): Promise<void> {
+async function deletionOfKeys(): Promise<void> {
   const count = 200_000;
   await owner.query(
     `insert into tombstone select decode(md5(i::text), 'hex'), decode(md5(i::text), 'hex'), decode(md5(i::text), 'hex'), now() - interval '31 days'
@@ -189,14 +191,14 @@ async function forgetting(): Promise<void> {
     }
   });
   const perSecond = count / batches.seconds;
-  row("tombstones forgotten", `${perSecond.toFixed(0)}/s, ${(perSecond / 4_000).toFixed(1)} × 4,000`, "> 4,000/s");
+  row("tombstones deleted", `${perSecond.toFixed(0)}/s, ${(perSecond / 4_000).toFixed(1)} × 4,000`, "> 4,000/s");
   await owner.query(
     "update event_partition set dropped_at = dropped_at - interval '31 days' where table_name like 'bench%'",
   );
   const { seconds, result } = await timed(() => run([DRS, "retention", "run", "--json"]).text);
   const { keys } = JSON.parse(result) as { keys: number };
   row(
-    `${keys} keys of expired events forgotten`,
+    `${keys} idempotency keys of expired events deleted`,
     `${(keys / seconds).toFixed(0)}/s, ${(keys / seconds / 4_000).toFixed(1)} × 4,000`,
     "> 4,000/s",
   );
@@ -217,7 +219,7 @@ row(
 await erasure(at, "an account", "--account", "account-0");
 await erasure(at, "an action", "--action", "action-0");
 await expiry(at);
-await forgetting();
+await deletionOfKeys();
 server.child.kill("SIGTERM");
 await server.text;
 

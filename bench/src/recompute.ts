@@ -17,7 +17,7 @@ import { print } from "./scene.ts";
 import { unseenEvent } from "./unseen-event.ts";
 
 const STARTER = new URL("../../packages/features/src/starter", import.meta.url).pathname;
-/** Events whose results have one hash. */
+/** Number of events in a group. All results of a group have one hash. */
 const GROUP = 1_000;
 const DAY_MS = 86_400_000;
 const QUICKJS_MS = 600_000;

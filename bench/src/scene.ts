@@ -98,15 +98,15 @@ export function printed(child: ChildProcess, pattern: RegExp): Promise<string> {
 
 let runs = 0;
 
-/** Load from a process of its own. @throws where a request failed. */
+/** Sends load from a separate process. @throws Error if a request failed. */
 export async function load(settings: Omit<LoadOptions, "run">): Promise<LoadResult> {
-  const result = await hostileLoad(settings);
+  const result = await loadWithRejections(settings);
   if (result.failed > 0) throw new Error(`${settings.url}: ${result.failed} requests failed`);
   return result;
 }
 
-/** Sends requests that the server is expected to reject. */
-export async function hostileLoad(settings: Omit<LoadOptions, "run">): Promise<LoadResult> {
+/** Sends load from a separate process. The server may reject requests. */
+export async function loadWithRejections(settings: Omit<LoadOptions, "run">): Promise<LoadResult> {
   const text = JSON.stringify({ ...settings, run: ++runs });
   const child = spawn(process.execPath, [join(import.meta.dirname, "load.ts"), text], {
     stdio: ["ignore", "pipe", "inherit"],
@@ -114,7 +114,7 @@ export async function hostileLoad(settings: Omit<LoadOptions, "run">): Promise<L
   return JSON.parse(await printed(child, /^(\{.*\})\n/)) as LoadResult;
 }
 
-/** A line of a figure, its goal and the verdict. @param goal the maximum. */
+/** A line of a table: a figure, its goal, and whether the figure reaches the goal. @param goal the maximum. */
 export function figureLine(what: string, value: number, unit: string, goal: number): string {
   const rounded = value >= 100 ? value.toFixed(0) : value.toFixed(1);
   return `| ${what} | ${rounded} ${unit} | ≤ ${goal} ${unit} | ${value <= goal ? "reached" : "not reached"} |`;

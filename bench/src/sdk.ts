@@ -1,6 +1,7 @@
 /**
- * `npm run bench:sdk`: what the SDK costs an app. Sizes of bundles, minified and compressed, next to two packages that
- * apps use for parts of it; the time in JavaScript of a full collection; and of classifying the largest evidence.
+ * `npm run bench:sdk`: measures what the SDK costs an app. Prints the size of its bundle, minified and compressed, next
+ * to the sizes of two packages that apps use for parts of it; then the time in JavaScript of a full collection, and of
+ * the classification of the largest evidence.
  */
 import { createRequire } from "node:module";
 import { existsSync } from "node:fs";
@@ -27,7 +28,7 @@ function platformFiles(platform: string): Plugin {
   };
 }
 
-/** Bytes of one file with all that it imports but React Native itself, minified and compressed. */
+/** Bytes of one file with everything that it imports, except React Native itself, minified and compressed. */
 async function sizeOf(input: string, platform: string): Promise<number> {
   const bundle = await rolldown({
     plugins: [platformFiles(platform)],

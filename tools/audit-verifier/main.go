@@ -3,9 +3,9 @@
 //	audit-verifier -key KEY [-checkpoint FILE]... EXPORT
 //	audit-verifier -key KEY -proof FILE EXPORT
 //
-// The exit code is that of `drs audit verify`: 0 the log holds; 3 it holds, and no given checkpoint confirms the last
-// entries; 6 it is broken; 1 it could not be checked. With -proof, the command checks that the export has the entry of
-// an inclusion proof (C2SP tlog-proof) and that the proof leads to a signed checkpoint.
+// The exit code is that of `drs audit verify`. 0: the log is intact. 3: the log is intact, but no given checkpoint
+// confirms the last entries. 6: the log is broken. 1: the log could not be checked. With -proof, the command checks that
+// the export has the entry of an inclusion proof (C2SP tlog-proof) and that the proof leads to a signed checkpoint.
 package main
 
 import (

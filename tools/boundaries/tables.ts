@@ -4,9 +4,9 @@
  */
 export interface Table {
   readonly owner: string;
-  /** Files outside the owner's folder that join this table in a statement on their own tables. */
+  /** Files outside the owner's folder that read this table in their statements, each with the reason. */
   readonly readers?: Readonly<Record<string, string>>;
-  /** Files outside the owner's folder that change it. */
+  /** Files outside the owner's folder that change this table, each with the reason. */
   readonly writers?: Readonly<Record<string, string>>;
 }
 
@@ -18,7 +18,7 @@ export const TABLES: Readonly<Record<string, Table>> = {
   installation: { owner: "lifecycle/recovery" },
   account_identity: {
     owner: "accounts",
-    readers: { "lifecycle/restrictions/restrictions.ts": "the name that a restriction's keyed MAC is of" },
+    readers: { "lifecycle/restrictions/restrictions.ts": "the name from which a restriction's keyed MAC is computed" },
   },
   account_key: {
     owner: "accounts",
@@ -87,7 +87,7 @@ export const TABLES: Readonly<Record<string, Table>> = {
   tombstone: { owner: "events" },
   audit_entry: {
     owner: "audit",
-    writers: { "events/commit-batch.ts": "events and their audit entry are one transaction" },
+    writers: { "events/commit-batch.ts": "one transaction stores events and their audit entry" },
   },
   admin_session: { owner: "identity" },
   admin_token: { owner: "identity" },
@@ -188,7 +188,7 @@ export const TABLES: Readonly<Record<string, Table>> = {
   held_feature: { owner: "lifecycle/holds" },
   extraction_due: {
     owner: "features",
-    writers: { "events/commit-batch.ts": "events and what is due of them are one transaction" },
+    writers: { "events/commit-batch.ts": "one transaction stores events and records what is due of them" },
   },
   extraction_failure: { owner: "features" },
   feature_run: { owner: "features" },
@@ -211,10 +211,10 @@ const EVENTS_FILE = "events.ndjson";
 export const ACCOUNT_DATA: Readonly<Record<string, AccountData>> = {
   access_case: {
     erased: "deleted when the erasure begins; the audit has its reason, sealed",
-    exported: "not: its reads are in accesses.ndjson",
+    exported: "not exported: accesses.ndjson has the reads under the case",
   },
   account_identity: { erased: "deleted when the erasure begins", exported: "the name is in manifest.json" },
-  account_key: { erased: "deleted with its last ledger row", exported: "not: the ids are random" },
+  account_key: { erased: "deleted with its last ledger row", exported: "not exported: the ids are random" },
   action: { erased: "deleted when the erasure begins", exported: "actions.ndjson" },
   data_request: { erased: "kept: a name until the request is closed", exported: "requests.ndjson" },
   event: { erased: "deleted", exported: EVENTS_FILE },
@@ -222,13 +222,16 @@ export const ACCOUNT_DATA: Readonly<Record<string, AccountData>> = {
   held_event: { erased: "kept until the last hold ends", exported: EVENTS_FILE },
   held_feature: { erased: "kept until the last hold ends", exported: "features.ndjson" },
   idempotency_key: { erased: "replaced by tombstones without a name", exported: "idempotency-keys.ndjson" },
-  legal_hold: { erased: "kept: why data was kept", exported: "not: holds are none of the account's business" },
+  legal_hold: {
+    erased: "kept: it proves why data was kept",
+    exported: "not exported: a hold is not data of the account",
+  },
   session_token: { erased: "deleted when the erasure begins", exported: "tokens.ndjson" },
 };
 
 /**
- * SQL functions that the owner calls or that run with the owner's rights, with the tables that each changes in one
- * transaction.
+ * SQL functions that change tables, with the tables that each function changes in one transaction. The functions run
+ * with the owner's rights, or only the owner calls them.
  */
 export const FUNCTIONS: Readonly<Record<string, readonly string[]>> = {
   apply_restrictions: ["account_identity", "account_key"],

@@ -108,8 +108,8 @@ const intel = new DeviceIntel({ consent: consentFor("hardware") });
 void intel.collect({ sessionId: "session" });
 `;
 
-/** The type of the event, which occurs in every bundle that collects. */
-const OURS = "device_intel_collection";
+/** The type of an event. Every bundle that contains code of the SDK contains this text. */
+const EVENT_TYPE = "device_intel_collection";
 
 /**
  * Checks that Metro bundles the packages for both platforms, that Hermes compiles the bundles, and that an app contains
@@ -121,7 +121,7 @@ export async function checkBundles(suite: Suite, folder: string, runner: Program
   await suite.check("example: Metro and Hermes bundle it for iOS", async () => {
     await runner.must(bin("expo"), "export", "--platform", "ios", "--output-dir", "bundles");
     const text = bundle(folder, "bundles", "ios");
-    ok(text.includes(OURS), "no code of ours in the bundle");
+    ok(text.includes(EVENT_TYPE), "no code of the SDK in the bundle");
     // The inspector shows the meanings. If they were missing here, the check below would prove nothing.
     const absent = meanings.filter((meaning) => !text.includes(meaning));
     deepEqual(absent, [], "the bundle lacks what the app imports");
@@ -129,7 +129,7 @@ export async function checkBundles(suite: Suite, folder: string, runner: Program
   await suite.check("a minimal app: its bundle has no prose of the catalog, no mock and no tool", async () => {
     writeFileSync(join(folder, "minimal.ts"), MINIMAL);
     const code = await bundleFrom("minimal.ts", folder, runner);
-    ok(code.includes(OURS), "no code of ours in the bundle");
+    ok(code.includes(EVENT_TYPE), "no code of the SDK in the bundle");
     const others = ["rooted-android", "LSApplicationQueriesSchemes", "QUERY_ALL_PACKAGES"];
     deepEqual(
       [...meanings, ...others].filter((each) => code.includes(each)),
@@ -143,7 +143,7 @@ export async function checkBundles(suite: Suite, folder: string, runner: Program
     cpSync(join(APP, "index.ts"), join(app, "index.ts"));
     writeFromGuide(app, GUIDE_CODE);
     const code = await bundleFrom("guide/index.ts", folder, runner);
-    ok(code.includes(OURS), "no code of ours in the bundle");
+    ok(code.includes(EVENT_TYPE), "no code of the SDK in the bundle");
     deepEqual(
       meanings.filter((meaning) => !code.includes(meaning)),
       [],

@@ -22,21 +22,21 @@ const environment = {
   DRS_KEY_BACKUP_RETENTION: "7d",
   DRS_BACKUP_RETENTION: "30d",
 };
-/** The variables of commands while a server runs: with `--remote`, its admin API. */
+/** Variables that commands get while a server runs. With `--remote`, they name its admin API. */
 let remote: Readonly<Record<string, string>> = {};
 let shown = 0;
 
-function printResult(what: string, holds: boolean): void {
-  if (!holds) throw new Error(`not so: ${what}`);
+function requireResult(what: string, holds: boolean): void {
+  if (!holds) throw new Error(`the result is different: ${what}`);
   process.stdout.write(`  ✓ ${what}\n`);
   shown++;
 }
 
-function runStep(title: string): void {
+function printTitle(title: string): void {
   process.stdout.write(`\n${title}\n`);
 }
 
-/** Commands that work only on the database. */
+/** Commands that always run on the database here. Through the admin API, an export needs a data request. */
 const LOCAL_COMMANDS = new Set(["account export"]);
 
 async function drs(args: readonly string[], expected = 0): Promise<Printed> {
@@ -116,7 +116,7 @@ async function stop(server: ServerProcess): Promise<void> {
 }
 
 async function demonstrate(): Promise<void> {
-  runStep("Two purposes: sign-ins are kept for six seconds, payments for ninety days.");
+  printTitle("Two purposes: sign-ins are kept for six seconds, payments for ninety days.");
   const purpose = { legal_basis: "legitimate interest", owner: "risk", derived_retention: "P1Y" };
   const policy = {
     purposes: [
@@ -138,25 +138,25 @@ async function demonstrate(): Promise<void> {
   const disputed = await store(server, payment);
   const signedIn = await store(server, signIn);
   const bobs = await store(server, other);
-  printResult("an event is read back byte for byte", (await exactBytes(paid)) === paid.exact);
+  requireResult("an event is read back byte for byte", (await exactBytes(paid)) === paid.exact);
 
-  runStep("A legal hold on one of Alice's payments.");
+  printTitle("A legal hold on one of Alice's payments.");
   const review = new Date(Date.now() + 90 * 86_400_000).toISOString().slice(0, 10);
   const why = ["--reason", "dispute 4711", "--approver", "J. Doe", "--review", review];
   const { hold_id } = await json<{ hold_id: string }>(["hold", "add", "--event", disputed.id, ...why]);
 
-  runStep("Her sign-in expires.");
+  printTitle("Her sign-in expires.");
   await until(async () => !(await listed("alice")).includes(signedIn.id));
-  printResult("no read finds it", (await exactBytes(signedIn)) === undefined);
+  requireResult("no read finds it", (await exactBytes(signedIn)) === undefined);
   const pass = await json<{ rows: number }>(["retention", "run"]);
-  printResult("its row is deleted, and only that", pass.rows === 1 && (await listed("alice")).length === 2);
+  requireResult("its row is deleted, and only that", pass.rows === 1 && (await listed("alice")).length === 2);
 
-  runStep("A backup is made: a copy of the database's files.");
+  printTitle("A backup is made: a copy of the database's files.");
   await stop(server);
   const backup = join(folder, "backup");
   await promisify(execFile)("cp", ["-a", home.dataDir, backup]);
 
-  runStep("Alice requests erasure.");
+  printTitle("Alice requests erasure.");
   server = await start();
   const request = await json<{ request_id: string; due_at: string }>([
     "request",
@@ -168,22 +168,22 @@ async function demonstrate(): Promise<void> {
     "--identity",
     "signed in, code by mail",
   ]);
-  printResult("the request is due within a month", Date.parse(request.due_at) - Date.now() < 32 * 86_400_000);
+  requireResult("the request is due within a month", Date.parse(request.due_at) - Date.now() < 32 * 86_400_000);
   const plan = await json<{ events: number; held: number }>(["erase", "plan", "--account", "alice"]);
-  printResult("the plan says what is deleted and what the hold keeps", plan.events === 1 && plan.held === 1);
+  requireResult("the plan says what is deleted and what the hold keeps", plan.events === 1 && plan.held === 1);
   const receipt = join(folder, "receipt.jws");
   const run = ["erase", "run", "--account", "alice", "--reason", "request of today", "--receipt", receipt, "--yes"];
   const erasure = await json<{ erasure_id: string; still_held: number }>(run, 3);
-  printResult(
+  requireResult(
     "exit code 3: the hold keeps one event",
     erasure.still_held === 1 && (await exactBytes(disputed)) === disputed.exact,
   );
-  printResult("the other one is deleted", (await exactBytes(paid)) === undefined);
+  requireResult("the other one is deleted", (await exactBytes(paid)) === undefined);
   await drs(["request", "close", request.request_id, "--outcome", "done", "--erasure", erasure.erasure_id], 1);
   await drs(["request", "close", request.request_id, "--outcome", "partly", "--erasure", erasure.erasure_id]);
-  printResult("the request is not done, but done in part", true);
+  requireResult("the request is not done, but done in part", true);
 
-  runStep("The receipt is verified by the public key, and with one character changed it is not.");
+  printTitle("The receipt is verified by the public key, and with one character changed it is not.");
   const key = join(folder, "receipts.pem");
   await writeFile(key, (await drs(["receipt", "key"])).stdout);
   const verified = await json<{ events: number; held: number; destroyed_keys: string[] }>([
@@ -193,7 +193,7 @@ async function demonstrate(): Promise<void> {
     "--public-key",
     key,
   ]);
-  printResult(
+  requireResult(
     "it says how many events, keys and held events",
     verified.held === 1 && verified.destroyed_keys.length === 2,
   );
@@ -201,11 +201,11 @@ async function demonstrate(): Promise<void> {
   await writeFile(receipt, text.slice(0, 200) + (text[200] === "A" ? "B" : "A") + text.slice(201));
   await drs(["receipt", "verify", receipt, "--public-key", key], 1);
 
-  runStep("A late retry of the erased payment, by Alice, who has returned.");
+  printTitle("A late retry of the erased payment, by Alice, who has returned.");
   const [again] = (await party("alice", ["payment"])) as [Credentials];
   const headers = { ...paid.request.headers, Authorization: `Bearer ${again.token}` };
   const retried = await send({ url: server.url, headers, body: paid.request.body });
-  printResult(
+  requireResult(
     "200 with the id of the first answer, and no event is stored",
     retried.status === 200 && retried.json["event_id"] === paid.id,
   );
@@ -214,53 +214,56 @@ async function demonstrate(): Promise<void> {
     headers,
     body: paid.request.body.replace('"sensorCount":23', '"sensorCount":24'),
   });
-  printResult("409 for other bytes under the same key", changed.status === 409);
+  requireResult("409 for other bytes under the same key", changed.status === 409);
   const fresh = await store(server, again);
-  printResult("a new event of hers is kept under a new key", (await exactBytes(fresh)) === fresh.exact);
+  requireResult("a new event of hers is kept under a new key", (await exactBytes(fresh)) === fresh.exact);
 
-  runStep("The hold ends, and with it the rest of the erasure.");
+  printTitle("The hold ends, and with it the rest of the erasure.");
   await drs(["hold", "lift", hold_id, "--reason", "dispute 4711 is closed", "--yes"]);
-  printResult("what it kept is not read any more", (await exactBytes(disputed)) === undefined);
+  requireResult("what it kept is not read any more", (await exactBytes(disputed)) === undefined);
   await drs(["retention", "run"]);
   const [erasures] = [objects((await drs(["erase", "list", "--json"])).stdout)];
-  printResult("its copy and its secret are destroyed, as an erasure of its own", erasures[0]?.["kind"] === "hold");
+  requireResult("its copy and its secret are destroyed, as an erasure of its own", erasures[0]?.["kind"] === "hold");
   await drs(["request", "close", request.request_id, "--outcome", "done"]);
-  printResult("the request is done", true);
+  requireResult("the request is done", true);
 
-  runStep("A legal hold on Bob's account, after the backup.");
+  printTitle("A legal hold on Bob's account, after the backup.");
   const onBob = await json<{ hold_id: string }>(["hold", "add", "--account", "bob", ...why]);
 
-  runStep("Everything that is held about Bob.");
+  printTitle("Everything that is held about Bob.");
   const out = join(folder, "export");
   await drs(["account", "export", "--account", "bob", "--out", out, "--reason", "request of today"]);
-  printResult(
+  requireResult(
     "his event, byte for byte",
     (await readFile(join(out, "events", `${bobs.id}.json`), "utf8")) === bobs.exact,
   );
   const accesses = objects(await readFile(join(out, "accesses.ndjson"), "utf8"));
-  printResult(
+  requireResult(
     "and who looked, when and why",
     accesses.some(({ operation }) => operation === "account.export"),
   );
 
-  runStep("The old backup is restored: it holds what was erased.");
+  printTitle("The old backup is restored: it holds what was erased.");
   await stop(server);
   await rm(home.dataDir, { recursive: true });
   await rename(backup, home.dataDir);
   server = await start();
-  printResult(
+  requireResult(
     "the start reports the erasures that it applied again",
     /lacked 2 erasures of the journal/.test(server.stderr()),
   );
-  printResult("no erased event is listed", (await listed("alice")).length === 0);
+  requireResult("no erased event is listed", (await listed("alice")).length === 0);
   for (const erased of [paid, disputed, signedIn]) {
     if ((await exactBytes(erased)) !== undefined) throw new Error("an erased event is readable");
   }
-  printResult("nor readable", true);
-  printResult("and no other event is lost", (await exactBytes(bobs)) === bobs.exact);
+  requireResult("nor readable", true);
+  requireResult("and no other event is lost", (await exactBytes(bobs)) === bobs.exact);
   const holds = objects((await drs(["hold", "list", "--json"])).stdout);
   const restored = holds.find((hold) => hold["hold_id"] === onBob.hold_id);
-  printResult("the hold on Bob's account is active", restored?.["account"] === "bob" && restored["lifted_at"] === null);
+  requireResult(
+    "the hold on Bob's account is active",
+    restored?.["account"] === "bob" && restored["lifted_at"] === null,
+  );
   await stop(server);
 }
 

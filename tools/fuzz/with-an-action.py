@@ -1,4 +1,4 @@
-"""For Schemathesis: gives generated requests a registered action ($ACTION, of type `fuzz`) and the time of day."""
+"""Schemathesis hook: puts the registered action $ACTION (type `fuzz`) and the current time into requests."""
 
 import os
 from datetime import datetime, timezone

@@ -14,7 +14,7 @@ export type Kind = (typeof KINDS)[number];
 export interface Marker {
   readonly kind: Kind;
   readonly rule: string;
-  /** `name` is a part of the test's name. If it is empty, every test of the file must fail. */
+  /** `name` is a part of the test's name. If it is empty, the failure of any test of the file counts. */
   readonly test: { readonly file: string; readonly name: string };
   readonly language: "typescript" | "sql";
   /** The line of the marker, counted from 1. */

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs every gate of the iOS half and ends with one line that adds them up. `check.py NAME...` runs the named ones."""
+"""Runs every gate of the iOS half, and ends with one line of counts. `check.py NAME...` runs only the named gates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where things are, how they are compiled, and what a gate reports."""
+"""Paths, compiler flags and helpers that the gates share, and the results that a gate reports."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TARGET = ["-target", "arm64-apple-ios15.1"]
 
 @dataclass(frozen=True)
 class Case:
-    """One thing that was checked; `problem` is what is wrong with it."""
+    """One thing that was checked; `problem` says what is wrong with it, or is `None`."""
 
     name: str
     problem: str | None = None
@@ -52,7 +52,7 @@ def object_of(source: Path) -> Path:
 
 
 def own_objects() -> list[Path]:
-    """What we wrote, without what codegen did."""
+    """Objects of the sources that are written by hand, without those that codegen wrote."""
     return [object_of(source) for source in sources(".mm", ".cpp")]
 
 
@@ -62,7 +62,8 @@ def system(*folders: Path) -> list[str]:
 
 def ios_flags(language: str = "objective-c++") -> list[str]:
     """
-    As an app's build compiles it, with headers of Darwin, libc++ and the derived ones in the place of Apple's SDK.
+    Flags with which an app's build compiles a file, but with headers of Darwin, libc++ and the derived headers in
+    place of Apple's SDK.
     """
     arc = ["-fobjc-arc", "-iframework", str(HEADERS)] if language.startswith("objective-c++") else []
     handwritten = KIT / "handwritten"
@@ -96,19 +97,22 @@ PRELUDE = "".join(f"#import <{name}/{name}.h>\n" for name in FRAMEWORKS) + "".jo
 
 @cache
 def precompiled() -> list[str]:
-    """Flags that put every framework before a file, read once. Not for compiling: a forgotten import must show."""
+    """
+    Flags that include every framework before a file, precompiled. The gate `compile` does not use them, because it must
+    detect a missing import.
+    """
     return precompile("prelude", PRELUDE, "objective-c++-header")
 
 
 @cache
 def precompiled_core() -> list[str]:
-    """The same for C++: what most files of ios/core and ios/darwin include."""
+    """Flags that include before a file, precompiled, the headers that most C++ files of ios/core and ios/darwin use."""
     return precompile("core-prelude", "".join(f"#include <{name}>\n" for name in CORE_PRELUDE), "c++-header")
 
 
 @cache
 def precompiled_values() -> list[str]:
-    """What `Values.h` includes, for the compilation of files that import it themselves."""
+    """Flags that include a precompiled `Values.h` before a file, for files that import this header themselves."""
     return precompile("values", f'#import "{IOS}/probes/Values.h"\n', "objective-c++-header")
 
 
@@ -146,7 +150,7 @@ def in_parallel(work: Callable[[Item], Result], items: Iterable[Item]) -> list[R
 
 
 def link_headers(pattern: str, folder: Path) -> None:
-    """Lays headers out flat, as CocoaPods does."""
+    """Copies headers into one folder, as CocoaPods does."""
     folder.mkdir(parents=True, exist_ok=True)
     for path in glob.glob(pattern, recursive=True):
         if "/Tests/" in path or "/Fabric/" in path:

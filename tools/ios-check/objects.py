@@ -1,4 +1,4 @@
-"""What compiled objects refer to, and what of them runs by itself."""
+"""Finds what compiled objects refer to, and which of their code runs by itself."""
 
 from __future__ import annotations
 

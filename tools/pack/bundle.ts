@@ -90,7 +90,10 @@ function platformFilesOf(source: string): Readonly<Record<string, string>> {
   return Object.fromEntries([...new Set(files)].map((name) => [basename(name, ".ts"), `./src/${name}`]));
 }
 
-/** Keeps imports of such files as imports without an extension, because Metro then looks for the platform's file. */
+/**
+ * Turns imports of these files into external imports without an extension, because Metro then looks for the platform's
+ * file.
+ */
 function leaveToMetro(files: Readonly<Record<string, string>>): Plugin {
   return {
     name: "leave-to-metro",
@@ -101,7 +104,7 @@ function leaveToMetro(files: Readonly<Record<string, string>>): Plugin {
   };
 }
 
-/** The same information for tools that do not know `exports`. */
+/** The members of the manifest that name the entries and their types for tools that do not know `exports`. */
 function forOlderTools(name: string, entries: readonly (readonly [name: string, file: string])[]): object {
   const typesOf = (file: string): string => `./lib/cjs/types/${name}/${file.slice(2).replace(/\.ts$/, ".d.ts")}`;
   const others = entries.filter(([entry]) => entry !== "index");
@@ -126,7 +129,7 @@ function conditions(name: string, entry: string, file: string): Record<string, u
   );
 }
 
-/** Makes declarations that name the contract name its copy next to them instead. */
+/** Replaces imports of the contract in declarations by the path of the contract's copy next to them. */
 function bringContractInside(types: string): void {
   const { exports } = JSON.parse(readFileSync(join(ROOT, "packages/contract/package.json"), "utf8")) as Manifest;
   rewriteSpecifiers(types, (specifier, file) => {

@@ -1,6 +1,7 @@
-/** The prose of a file. Each of its lines has the number of the line of the file from which it comes. */
+/** The prose of a file. */
 export interface Prose {
   readonly text: string;
+  /** For each line of `text`, the number of the line of the file from which it comes. */
   readonly lines: readonly number[];
 }
 

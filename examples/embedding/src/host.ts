@@ -1,6 +1,6 @@
 /**
  * What a backend has before it embeds the endpoint: sessions of its customers, actions that it has started, and a log.
- * Here sessions and actions are maps; in a real backend they are its session store and its orders.
+ * Here sessions and actions are maps; in a real backend they are its session store and, for example, its payments.
  */
 import { inspect } from "node:util";
 import type { ActionRegistry, EndpointOptions, SessionVerifier } from "@device-risk-signals/server";
@@ -20,7 +20,7 @@ const sessions: SessionVerifier = {
   },
 };
 
-/** Without this, the endpoint uses actions of `drs action register` and the table. */
+/** Without this registry, the endpoint uses its table of actions, which `drs action register` fills. */
 const actions: ActionRegistry = {
   async find(account, actionId) {
     const action = actionsById.get(actionId);

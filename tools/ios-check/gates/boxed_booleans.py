@@ -1,6 +1,6 @@
 """
-No boolean is boxed as a number: `@(flags & 4)` or `@(a ? 1 : 0)` would reach JSON as 1 or 0, which the event's schema
-refuses. Looks at the compiler's syntax tree of every .mm file.
+Checks that no boolean is boxed as a number: `@(flags & 4)` or `@(a ? 1 : 0)` would reach JSON as 1 or 0, which the
+event's schema rejects. The check reads the compiler's syntax tree of every .mm file.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def syntax_trees(code: str, folder: Path, name: str) -> list[dict]:
 
 
 class Finder:
-    """The tree names a line only where it changes from one node to the next."""
+    """Keeps the current line, because a node of the tree names its line only if the previous node has another one."""
 
     def __init__(self):
         self.found: list[str] = []
@@ -122,7 +122,7 @@ def is_boolean_type(node: dict) -> bool:
 
 
 def is_boolean(node: dict) -> bool:
-    """Whether nothing but booleans, or the literals 0 and 1, went into an expression."""
+    """Whether an expression is made only of booleans and of the literals 0 and 1."""
     kind, inner = node.get("kind"), node.get("inner", [])
     if is_boolean_type(node) and kind != "ObjCBoxedExpr":
         return True

@@ -1,4 +1,4 @@
-"""Every source file compiles for iOS 15.1 with all warnings as errors, and the static analyzer has nothing to say."""
+"""Checks that every source file compiles for iOS 15.1 without a warning, and that the static analyzer finds nothing."""
 
 from __future__ import annotations
 
@@ -52,13 +52,16 @@ def compile_own(source: Path) -> Case:
 
 
 def imports_values(source: Path) -> bool:
-    """A file that imports its own header first is compiled without: that header must include what it needs."""
+    """
+    Whether the precompiled `Values.h` may be included before a file. It may not if the file imports its own header
+    first, because that header must include what it needs.
+    """
     imports = re.findall(r'^#import ["<]([^">]+)', source.read_text(encoding="utf8"), re.M)
     return "Values.h" in imports and imports[0] != f"{source.stem}.h"
 
 
 def objective_c() -> str | None:
-    """There `@(a > b)` is a number, not a boolean."""
+    """Rejects files of plain Objective-C, where `@(a > b)` is a number and not a boolean."""
     found = [str(path) for path in sources(".m")]
     return f"{', '.join(found)}: rename to .mm" if found else None
 

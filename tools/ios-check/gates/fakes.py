@@ -1,7 +1,6 @@
 """
-The fakes that the probes meet on Linux are as Apple declares the real ones: compiled against the derived headers with
-the
-types of every method compared, and no method is there that the class has not.
+Checks that the fakes, which replace Apple's classes on Linux, have Apple's declarations: they compile against the
+derived headers, every method has the declared types, and no fake has a method that Apple's class lacks.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ def mistyped(code: str) -> str | None:
 
 
 def undeclared(code: str) -> list[str]:
-    """By the text of the derived headers, which have one declaration a line."""
+    """Methods that no derived header declares. These headers have one declaration on each line."""
     owners: dict[str, Owner] = {}
     for header in HEADERS.glob("*.framework/Headers/*.h"):
         read_owners(header.read_text(encoding="utf8"), owners)

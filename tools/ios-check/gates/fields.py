@@ -1,6 +1,6 @@
 """
-The probes answer every field that the catalog has for iOS and that native code is to read, and no other; and every
-source of the interface that iOS has.
+Checks that the probes read exactly the fields that the catalog has for iOS and that native code must read, and exactly
+the sources of the interface that iOS has.
 """
 
 from __future__ import annotations
@@ -78,7 +78,10 @@ def entries() -> set[str]:
 
 
 def ios_sources() -> set[str]:
-    """A comment speaks of all members up to the next one, and ends with their platform where it is one alone."""
+    """
+    Members of the interface for sources that iOS has. A comment is about all members up to the next comment. If only
+    Android has them, the comment ends with `Android.`.
+    """
     text = INTERFACE.read_text(encoding="utf8")
     text = text[text.index("export interface Sources") :]
     found, comment = set(), ""

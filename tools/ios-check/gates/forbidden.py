@@ -1,7 +1,7 @@
 """
-What the SDK promises not to do, no object can do: network but for the loopback scan, persistent identifiers, the
-keychain,
-preferences, requests for permission, files, waiting for the main thread, look-ups by name.
+Checks that no object refers to API for what the SDK promises not to do: networking except for the loopback scan,
+persistent identifiers, the keychain, preferences, requests for permission, files, waiting for the main thread,
+look-ups by name.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def check_rule(rule: str) -> Case:
 
 
 def check_loopback() -> Case:
-    """Its object must be what the rule above spares, or the rule spares nothing."""
+    """The rule about sockets omits the object of the loopback scan, which must have exactly the calls of a scan."""
     names = [name for name in references(OBJECT) if re.fullmatch(RULES["sockets outside the loopback scan"], name)]
     wanted = ["connect", "getsockopt", "poll", "socket"]
     return Case("the loopback scan connects and sends nothing", None if sorted(names) == wanted else f"uses {names}")

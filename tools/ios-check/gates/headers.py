@@ -1,4 +1,4 @@
-"""Derives the headers that everything else is compiled against, and lays React Native's out."""
+"""Derives the headers that everything else is compiled against, and copies React Native's headers into one folder."""
 
 from __future__ import annotations
 

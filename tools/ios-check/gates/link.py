@@ -1,4 +1,4 @@
-"""Every undefined symbol is one that iOS exports: links against text stubs made from what the sources say of it."""
+"""Checks that iOS exports every undefined symbol: links against text stubs with the symbols that the sources name."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def write_libraries() -> None:
 
 
 def libsystem() -> set[str]:
-    """What macOS exports (Apple's own list) and the reading of the iOS SDK declares too."""
+    """Symbols that macOS exports, by Apple's own list, and that the declarations of the iOS SDK have, too."""
     mac = set(re.findall(r"'?(_[A-Za-z_][\w$]*)'?", (TRUTH / "darwin/darwin/libSystem.tbd").read_text(encoding="utf8")))
     modules = re.compile(r"objc!(_?Darwin|MachO|Dispatch|os|_DarwinFound|CommonCrypto|unwind|ObjectiveC|Block)")
     ios = set()

@@ -63,7 +63,10 @@ def build(name: str, sources: list[Path], flags: list[str], link: list[str]) -> 
 
 
 def prelude(folder: Path, suffix: str, flags: list[str]) -> Path:
-    """What most files include, read once. That each includes what it needs shows when it is compiled for iOS."""
+    """
+    A precompiled header with what most files include. The compilation for iOS shows whether each file includes what it
+    needs.
+    """
     header, out = folder / f"prelude{suffix}.h", folder / f"prelude{suffix}.pch"
     language, text = {
         ".cpp": ("c++-header", ""),
@@ -88,7 +91,7 @@ def run_tests(name: str, sources: list[Path], flags: list[str], link: list[str] 
 
 
 def results(name: str, tests: list[str], done) -> list[Case]:
-    """One case for each of doctest's; where the run broke off, all of them failed."""
+    """One case for each test case of doctest. If the run broke off, all of them failed."""
     output = done.stdout + done.stderr
     count = re.search(r"test cases:\s*(\d+) \|\s*(\d+) passed \|\s*(\d+) failed", output)
     failed = set(re.findall(r"^TEST CASE:\s+(.*)$", output, re.M))
@@ -136,8 +139,8 @@ def gcc_headers() -> Path:
 
 def lay_out() -> None:
     """
-    The derived headers but Foundation, which GNUstep has, and gcc's runtime headers in the shape that clang's ARC
-    takes.
+    The derived headers except Foundation, which GNUstep has, and gcc's runtime headers in a form that clang's ARC
+    accepts.
     """
     folder = OUT / "headers"
     shutil.rmtree(folder, ignore_errors=True)

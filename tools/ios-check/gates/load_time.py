@@ -1,6 +1,6 @@
 """
-Nothing runs when the app loads: no constructor, no +load but the one that React Native's macro registers the class
-in.
+Checks that nothing runs when the app loads: no constructor, and no +load except the one in which React Native's macro
+registers the class.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def check_object(source) -> Case:
 
 
 def check_module() -> Case:
-    """What its +load calls is the macro's own: RCTRegisterModule, which notes the class and makes no instance."""
+    """The module's +load must be that of the macro: RCTRegisterModule records the class and makes no instance."""
     known = "RCTRegisterModule" in references(object_of(next(s for s in sources(".mm") if s.stem == MODULE)))
     return Case("the module registers by React Native's macro", None if known else "RCTRegisterModule is not called")
 

@@ -1,4 +1,4 @@
-"""The podspec, read by a recorder of its language, against the tree and against what the objects link."""
+"""Compares the podspec, which `podspec.rb` evaluates, with the files of the package and with what the objects link."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def platform(spec: dict) -> str | None:
 
 
 def globbed(patterns) -> set[Path]:
-    """Ruby's braces, which Python's glob has not."""
+    """Files that match patterns with braces, which Ruby's glob knows and Python's does not."""
     found = set()
     for pattern in [patterns] if isinstance(patterns, str) else patterns:
         braces = re.search(r"\{([^}]*)\}", pattern)

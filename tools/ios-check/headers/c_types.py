@@ -38,8 +38,8 @@ def tidy(rust: str) -> str:
 
 class Speller:
     """
-    Spells the types inside one declaration of `owner`, and notes in `references` what it refers to: by name alone (a
-    pointer to a class; True), or so that its declaration must come before (False).
+    Spells the types inside one declaration of `owner`, and records in `references` each name that it refers to: True if
+    a forward declaration of the name is enough (a pointer to a class), False if its declaration must come before.
     """
 
     def __init__(self, sdk: Sdk, owner: str, references: dict[str, bool]):

@@ -45,7 +45,7 @@ FUNCTION = re.compile(r'extern "C-unwind" \{\s*(?:(?:#\[|///)[^\n]*\s*)*(pub )?f
 
 
 def read_crates(folder: str) -> Sdk:
-    """`folder` is where `cargo vendor` put them."""
+    """Reads the crates that `cargo vendor` has put into `folder`."""
     sdk = Sdk()
     for framework, crate in CRATES.items():
         generated = sorted(glob.glob(f"{folder}/objc2-{crate}/src/generated/*.rs"))

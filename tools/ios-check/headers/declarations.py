@@ -25,7 +25,7 @@ class Declaration:
 
 
 class Declarations:
-    """By owner (a class, or `""`) and member (`-` or `+` before its name; functions and variables without)."""
+    """Declarations by owner (a class, or `""`) and name. A member has `-` or `+` before its name."""
 
     def __init__(self, folder: str, newest_sdk: str):
         self.table: dict[tuple[str, str], Declaration] = {}
@@ -41,7 +41,7 @@ class Declarations:
         return self.table.get(key)
 
     def availability(self, key: tuple[str, str]) -> str:
-        """The attribute that a declaration ends with, or nothing."""
+        """The attribute at the end of a declaration, or an empty text."""
         found = self.table.get(key)
         if found is None:
             return ""

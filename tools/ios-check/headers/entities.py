@@ -13,7 +13,7 @@ OTHER_PLATFORMS = ("macOS", "tvOS")
 
 
 class Declarer:
-    """`declare` answers the text, and what it refers to (True: by name alone)."""
+    """`declare` returns the text, and the names that it refers to (True: a forward declaration is enough)."""
 
     def __init__(self, sdk: Sdk, declarations: Declarations, wanted: set[str]):
         self.sdk, self.declarations, self.wanted = sdk, declarations, wanted
@@ -21,7 +21,7 @@ class Declarer:
     def declare(self, entity: Entity) -> tuple[str, dict[str, bool]]:
         name = entity.name
         if ("", name) in self.declarations.too_new or (name, "") in self.declarations.too_new:
-            raise Unmapped("newer than the oldest SDK that must do")
+            raise Unmapped("newer than the oldest SDK that must suffice")
         if entity.kind in ("variable", "function") and ("", name) not in self.declarations:
             raise Unmapped("not on iOS")
         references: dict[str, bool] = {}
@@ -81,7 +81,7 @@ class Declarer:
         return "\n".join([head, *lines, f"}}{availability};"])
 
     def enumerator_availability(self, enum: str, name: str) -> str:
-        """TypeScript has enumerators with or without the enum's prefix."""
+        """Looks an enumerator up with and without the enum's prefix, because TypeScript has both forms."""
         for start in range(len(name)):
             if (enum, "-" + name[start:]) in self.declarations:
                 return self.declarations.availability((enum, "-" + name[start:]))

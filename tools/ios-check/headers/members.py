@@ -10,7 +10,7 @@ from model import Entity, Member, Sdk, Unmapped, split_list
 
 
 def camel_case(selector: str) -> str:
-    """`a:b:` as TypeScript has it: `aB`."""
+    """The name that TypeScript gives to a selector: `aB` for `a:b:`."""
     first, *rest = selector.rstrip("_").rstrip(":").split(":")
     return first + "".join(part[:1].upper() + part[1:] for part in rest)
 
@@ -101,7 +101,7 @@ class Members:
         return self.entity.name, ("-" if member.instance else "+") + camel_case(member.selector)
 
     def exists_on_ios(self, member: Member) -> bool:
-        """The crates hold the Mac's API too; what the reading for iOS has not is left out."""
+        """Whether a member exists on iOS. The crates also contain members that only macOS has."""
         if (self.entity.name, "") not in self.declarations or member.selector in ("init", "new", "alloc"):
             return True
         key = self.key(member)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 
 class Unmapped(Exception):
-    """A type that the sources name and these scripts have no C spelling for."""
+    """These scripts can't declare an entity, or can't spell a type in C."""
 
 
 @dataclass
@@ -48,7 +48,7 @@ class Sdk:
     protocols: dict[str, list[str]] = field(default_factory=dict)
 
     def add(self, name: str, kind: str, framework: str, **detail) -> None:
-        """The first reading of a name wins."""
+        """Adds an entity, unless one with the same name is known."""
         self.entities.setdefault(name, Entity(name, kind, framework, detail))
 
     def of_kind(self, name: str, *kinds: str) -> bool:

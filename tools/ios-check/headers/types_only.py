@@ -1,4 +1,4 @@
-"""Frameworks of C functions over opaque objects (Network) that only the second source has: a header from it."""
+"""Makes the header of a framework that only the second source has: C functions on opaque objects, such as Network."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-// ARC, weak references and flexible instance variables for GCC's `libobjc`, so that clang's code runs on it. For tests
-// alone, on x86-64. Code is compiled with `-fobjc-arc -fobjc-runtime=gnustep-1.8`; the classes it emits are put right
-// for `libobjc` before that sees them, and what ARC calls is put on top of `-retain`, `-release` and `-autorelease`.
+// ARC, weak references and flexible instance variables for GCC's `libobjc`, so that clang's code runs on it. It is only
+// for tests, on x86-64. Code is compiled with `-fobjc-arc -fobjc-runtime=gnustep-1.8`. This file corrects the classes
+// that clang emits before it registers them with `libobjc`, and implements the functions that ARC calls by `-retain`,
+// `-release` and `-autorelease`.
 #define _GNU_SOURCE
 #include <Block.h>
 #include <dlfcn.h>
@@ -156,7 +157,7 @@ void __objc_exec_class(struct module *module) {
   real(module);
 }
 
-// ---- sending: every argument register is kept, the method looked up and jumped to
+// ---- sending: saves every argument register, looks the method up and jumps to it
 
 #define SENDER(NAME, RECEIVER, SELECTOR)                                                                      \
   __asm__(".globl " NAME "\n.type " NAME ",@function\n" NAME                                                  \

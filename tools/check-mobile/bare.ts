@@ -68,7 +68,7 @@ async function checkDoctor(suite: Suite, folder: string, runner: ProgramRunner):
       `Info.plist: LSApplicationQueriesSchemes lack ${schemes.map((scheme) => `<string>${scheme}</string>`).join(" ")}`,
     ]);
   });
-  await suite.check("bare app: doctor is content with what it said, pasted", async () => {
+  await suite.check("bare app: doctor finds nothing missing after its output was pasted", async () => {
     edit(join(folder, MANIFEST), "<application", `<queries>${queries}</queries>\n<application`);
     const marker = `<meta-data android:name="${QUERIES_MARKER}" android:value="${queryProbes.join(",")}" />`;
     edit(join(folder, MANIFEST), "<activity", `${marker}\n<activity`);

@@ -30,14 +30,14 @@ export async function installExample(
 ): Promise<boolean> {
   copyExample(folder);
   for (const tarball of tarballs) cpSync(tarball, join(folder, "packages", tarball.slice(tarball.lastIndexOf("/"))));
-  await suite.check("example: the lock file names no host, and no bytes of our own packages", () => {
+  await suite.check("example: the lock file names no host, and no hash of our own packages", () => {
     const { packages } = readJson(join(folder, "package-lock.json")) as { packages: Record<string, Locked> };
     const problems = Object.entries(packages).filter(([path, { resolved, integrity }]) =>
       path.startsWith("node_modules/@device-risk-signals/")
         ? integrity !== undefined || !resolved?.startsWith("file:packages/")
         : resolved !== undefined,
     );
-    deepEqual(problems, [], "take `integrity` of our packages out, and `resolved` of all others");
+    deepEqual(problems, [], "remove `integrity` of our packages, and `resolved` of all others");
   });
   return await suite.check("example: npm ci installs it with the packed packages", () => runner.install());
 }
@@ -78,19 +78,22 @@ export async function checkSources(suite: Suite, folder: string, runner: Program
 /** Checks that each file exists that autolinking names for the build of an app. */
 export async function checkAutolinking(suite: Suite, runner: ProgramRunner): Promise<void> {
   for (const platform of PLATFORMS) {
-    await suite.check(`example: autolinking finds the native half on ${platform}, and all that it names`, async () => {
-      const flags = ["react-native-config", "--json", "--platform", platform];
-      const config = JSON.parse(await runner.must(bin("expo-modules-autolinking"), ...flags)) as Autolinking;
-      const found = config.dependencies[SDK]?.platforms[platform];
-      ok(found, `${SDK} is not linked`);
-      const named = [found.sourceDir, found.cmakeListsPath, found.podspecPath].filter((path) => path !== undefined);
-      ok(named.length > 0);
-      deepEqual(
-        named.filter((path) => !existsSync(path)),
-        [],
-        "autolinking names what the package does not hold",
-      );
-    });
+    await suite.check(
+      `example: autolinking finds the native half on ${platform}, and each file that it names exists`,
+      async () => {
+        const flags = ["react-native-config", "--json", "--platform", platform];
+        const config = JSON.parse(await runner.must(bin("expo-modules-autolinking"), ...flags)) as Autolinking;
+        const found = config.dependencies[SDK]?.platforms[platform];
+        ok(found, `${SDK} is not linked`);
+        const named = [found.sourceDir, found.cmakeListsPath, found.podspecPath].filter((path) => path !== undefined);
+        ok(named.length > 0);
+        deepEqual(
+          named.filter((path) => !existsSync(path)),
+          [],
+          "autolinking names what the package does not hold",
+        );
+      },
+    );
   }
 }
 

@@ -27,7 +27,7 @@ export async function checkFreshExpoApp(
   const doctor = () => runner.run(bin("device-risk-signals"), ["doctor"]);
   const configure = (change: (code: string) => string): void => writeFromGuide(folder, ["app.config.ts"], change);
 
-  await suite.check("fresh Expo app: doctor misses the plugin in app.config.ts", async () => {
+  await suite.check("fresh Expo app: doctor reports that app.config.ts lacks the plugin", async () => {
     configure((code) => code.replace(/ {2}plugins: .*\n/, ""));
     const { code, out } = await doctor();
     equal(code, 1);
@@ -42,7 +42,7 @@ export async function checkFreshExpoApp(
       new RegExp(`^optional +app\\.config\\.ts: "${PERMISSION}" .* gives network: isConnected, .*isVpnActive`, "m"),
     );
   });
-  await suite.check("fresh Expo app: doctor is content with the guide's app.config.ts", async () => {
+  await suite.check("fresh Expo app: doctor finds nothing missing in the guide's app.config.ts", async () => {
     configure((code) => code);
     const { code, out } = await doctor();
     equal(code, 0);

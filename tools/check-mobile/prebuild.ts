@@ -39,7 +39,7 @@ export async function checkPrebuild(
       [packages, schemes, queryProbes].map((list) => new Set<string>(list));
     deepEqual(sets(declared), sets(declarationsFor(PROBE_IDS)));
   });
-  await suite.check("prebuild: doctor is content before it", async () => void (await doctor()));
+  await suite.check("prebuild: doctor finds nothing missing before it", async () => void (await doctor()));
 
   let made: Made = new Map();
   const ran = await suite.check("prebuild: runs for both platforms without network", async () => {
@@ -62,12 +62,12 @@ export async function checkPrebuild(
   await suite.check("prebuild: Info.plist declares exactly the schemes of the probes", () => {
     deepEqual(all(schemesOf(plist(made)), /<string>([^<]*)<\/string>/g), declared.schemes);
   });
-  await suite.check("prebuild: doctor is content after it", async () => void (await doctor()));
-  await suite.check("prebuild: a second one changes no byte", async () => {
+  await suite.check("prebuild: doctor finds nothing missing after it", async () => void (await doctor()));
+  await suite.check("prebuild: a second prebuild changes no byte", async () => {
     await runner.must(EXPO, ...prebuild("all"), "--no-clean");
     deepEqual(differences(made, read(folder)), []);
   });
-  await suite.check("prebuild: without the plugin all else is the same, permissions included", async () => {
+  await suite.check("prebuild: without the plugin, everything else is the same, also the permissions", async () => {
     configure({ plugins: [] });
     clean(folder);
     await runner.must(EXPO, ...prebuild("all"));

@@ -24,11 +24,12 @@ const backfill = object({
     live: count("Events in each layer, of the chunks that are balanced."),
     stored: count("Of these, with a row of features."),
     erased: count("Of these, erased meanwhile."),
-    expired: count("Of these, kept by a hold alone or not deleted yet."),
+    expired: count("Of these, past a retention period: kept by a hold alone, or not deleted yet."),
     restricted: count("Of these, restricted."),
     unreadable: count("Of these, that can't be opened."),
     failed: count("Of these, whose computation failed."),
     missing: count("Of these, the others: 0 unless something is wrong."),
+    deleted: count("Events in each layer that expired or were erased during the run. They are not in `live`."),
   }),
 });
 const ofBackfill = { params: object({ run_id: uuid("Id of the backfill.") }) };

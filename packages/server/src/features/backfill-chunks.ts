@@ -117,6 +117,9 @@ const FIND_EVENTS = sql(
       -- guard(true): nothing is computed of what only a hold keeps
       -- fails: packages/server/src/features/backfill.test.ts › only a hold keeps
       and coalesce(e.received_at + (select p.raw_retention from purpose p where p.code = e.purpose), 'infinity') > wall_clock_time()
+      -- guard(true): nothing is computed whose values would have expired
+      -- fails: packages/server/src/features/vanishing-data.test.ts › leaves out events whose values would have expired
+      and coalesce(e.received_at + (select p.derived_retention from purpose p where p.code = e.purpose), 'infinity') > wall_clock_time()
       -- guard(true): what is stored is not computed again
       -- fails: packages/server/src/features/backfill.test.ts › two runs over one range
       and exists (select ${LAYERS_OF_EVENT} and not ${IS_STORED})
@@ -185,7 +188,8 @@ const COUNT = sql(
       count(*) filter (where fate = 'missing') as missing
     from (select case when ${IS_STORED} then 'stored'
           when k.key_id is null or k.erased_by is not null then 'erased'
-          when e.received_at + u.raw_retention <= wall_clock_time() then 'expired'
+          when e.received_at + u.raw_retention <= wall_clock_time()
+            or e.received_at + u.derived_retention <= wall_clock_time() then 'expired'
           when k.restricted then 'restricted'
           when x.reason is null then 'missing' when x.reason = 'unreadable' then 'unreadable' else 'failed' end as fate
         from event e cross join lateral (select l.layer, l.members ${LAYERS_OF_EVENT}) l join purpose u on u.code = e.purpose
@@ -206,8 +210,8 @@ const COUNT = sql(
 );
 const SET_BALANCE = sql(
   `update feature_chunk set live = $2, stored = $3, erased = $4, expired = $5, restricted = $6, unreadable = $7,
-      failed = $8, missing = $9, step = 'done' where chunk_id = $1`,
-  ["int8", "int8", "int8", "int8", "int8", "int8", "int8", "int8", "int8"],
+      failed = $8, missing = $9, deleted = greatest(events * $10::bigint - $2, 0), step = 'done' where chunk_id = $1`,
+  ["int8", "int8", "int8", "int8", "int8", "int8", "int8", "int8", "int8", "int8"],
 );
 const COMPUTE_AGAIN = sql(
   `update feature_chunk set step = 'compute', rounds = rounds + 1, at_time = from_at, at_event = from_event, computed = 0
@@ -236,6 +240,7 @@ export async function balanceChunk(
     unreadable,
     failed,
     missing,
+    layers.length,
   ]);
 }
 

@@ -85,7 +85,17 @@ export async function changeBackfill(
   throw new OperatorError("state-conflict", `The backfill is ${run.state}.`);
 }
 
-const BALANCE = ["live", "stored", "erased", "expired", "restricted", "unreadable", "failed", "missing"] as const;
+const BALANCE = [
+  "live",
+  "stored",
+  "erased",
+  "expired",
+  "restricted",
+  "unreadable",
+  "failed",
+  "missing",
+  "deleted",
+] as const;
 const RUN_TYPES = {
   run_id: "uuid",
   purpose: "text",

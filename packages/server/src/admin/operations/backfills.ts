@@ -98,5 +98,6 @@ const shown = ({ layers, balance, ...run }: BackfillRow) => ({
     unreadable: balance.unreadable,
     failed: balance.failed,
     missing: balance.missing,
+    deleted: balance.deleted,
   },
 });

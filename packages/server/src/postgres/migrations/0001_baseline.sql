@@ -1000,7 +1000,9 @@ create table feature_chunk (
   restricted bigint,
   unreadable bigint,
   failed bigint,
-  missing bigint
+  missing bigint,
+  -- Events that were deleted after the split, in each layer.
+  deleted bigint
 );
 create index feature_chunk_unfinished on feature_chunk (run_id, step, chunk_id) where step <> 'done';
 create index feature_chunk_run_id on feature_chunk (run_id);

@@ -1,0 +1,229 @@
+/** Extraction and backfills whose events, values or secrets are dropped while they run. */
+import { randomUUID } from "node:crypto";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
+import { bundleOf } from "../../../features/src/bundle.fixture.ts";
+import { objects, type Printed, runWithBreakGlass } from "../../../../e2e/support/command.ts";
+import { AWAITED_LOCKS } from "../../../../e2e/support/database.ts";
+import { until } from "../../../../e2e/support/embedded.ts";
+import { secretFile } from "../../../../e2e/support/key-directory.ts";
+import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
+import { applyPeriod } from "../../../../e2e/support/policy.ts";
+import { useTestSystem } from "../../../../e2e/support/test-system.ts";
+import { useFolder } from "../../../../e2e/support/use-folder.ts";
+import { partitionSecretName } from "../crypto/partition-secrets.ts";
+import { accountSecretName } from "../crypto/sealer.ts";
+import { inOwnerTransaction } from "../postgres/database.ts";
+import { type BackfillPorts, backfillNext } from "./backfill.ts";
+import type { BackfillRow } from "./backfill-runs.ts";
+import { adoptFeatures, proposeFeatures } from "./decisions.ts";
+import type { Extracted } from "./extract.ts";
+import { extractNext } from "./extraction-worker.ts";
+import { LayerRunners } from "./layer-runners.ts";
+import { listFeatures } from "./read-features.ts";
+
+const folder = useFolder();
+const opened = useTestSystem("test", () => ({ DRS_ERASURE_JOURNAL: join(folder(), randomUUID()) }));
+const runners = new LayerRunners({ graceMs: 100 });
+const DECIDER = { actor: "A. Analyst", via: "direct", reason: "a review" } as const;
+const EVIDENCE = { days: 7, events: 0, is_limited: false, coverage: [], refused: [] };
+const SU = "({ su }) => su.state === 'observed' ? su.value : null";
+const EXACT = JSON.stringify({
+  probes: { os_integrity: { status: "success", data: { suBinaryFound: true } } },
+  session_id: "s",
+});
+let past: Past;
+
+beforeEach(async () => {
+  // Partitions of an hour.
+  await applyPeriod(opened.environment, folder(), "PT40H", "PT44H");
+  past = new Past(opened.system);
+});
+afterEach(() => past.close());
+afterAll(() => runners.close());
+
+const store = (account: string, hoursAgo: number): Promise<PastEvent> => past.store(hoursAgo, { account }, EXACT);
+
+const adopt = (): Promise<number> =>
+  inOwnerTransaction(opened.system.administration, async (owner) => {
+    const { audit } = opened.system;
+    await proposeFeatures(owner, audit, [bundleOf(SU, { id: "found", purposes: ["default"] })], EVIDENCE, DECIDER);
+    const purpose = { code: 1, id: "default" };
+    const adoption = { features: ["found@1"], purpose, evidence: EVIDENCE, acceptsRefusals: false };
+    return adoptFeatures(owner, opened.system, adoption, DECIDER);
+  });
+
+const ports = (more: Partial<BackfillPorts> = {}): BackfillPorts => ({
+  pool: opened.system.pool,
+  sealer: opened.system.sealer,
+  featureSealer: opened.system.featureSealer,
+  onError: () => {},
+  retrySeconds: 0,
+  runners,
+  ...more,
+});
+
+/** Ports that wait for `work` after the first events are opened and before their values are sealed. */
+function interrupted(work: () => Promise<unknown>, more: Partial<BackfillPorts> = {}): BackfillPorts {
+  const { featureSealer } = opened.system;
+  let done: Promise<unknown> | undefined;
+  const sealMany: typeof featureSealer.sealMany = async (rows) => {
+    await (done ??= work());
+    return featureSealer.sealMany(rows);
+  };
+  return ports({ featureSealer: { ...featureSealer, sealMany }, ...more });
+}
+
+async function drain(using = ports()): Promise<number> {
+  let rows = 0;
+  for (let next: Extracted | undefined; (next = (await extractNext(using)) ?? (await backfillNext(using)));)
+    rows += next.rows;
+  return rows;
+}
+
+const drs = (...args: readonly string[]): Promise<Printed> => runWithBreakGlass(opened.environment, ...args);
+const retention = (): Promise<Printed> => drs("retention", "run", "--yes");
+
+async function start(): Promise<string> {
+  const order = ["--purpose", "default", "--reason", "review 4711", "--json"];
+  return String(objects((await drs("feature", "backfill", "start", ...order)).stdout)[0]?.["run_id"]);
+}
+
+const status = async (run: string): Promise<BackfillRow> =>
+  objects<BackfillRow>((await drs("feature", "backfill", "status", run, "--json")).stdout)[0] as BackfillRow;
+
+const count = async (table: string): Promise<number> =>
+  (await opened.owner.query(`select from ${table}`)).rowCount ?? 0;
+
+const resultsOf = async ({ account }: PastEvent): Promise<unknown> =>
+  (await listFeatures(opened.system.pool, { account }, 1)).map(({ status, reason }) => [status, reason])[0];
+
+/** Whether a session waits for a lock. */
+const isAwaited = async (): Promise<boolean> =>
+  ((await opened.owner.query(`select ${AWAITED_LOCKS}`)).rowCount ?? 0) > 0;
+
+describe("extraction", () => {
+  it("of an event whose partition was dropped stores nothing, and computes the others", async () => {
+    await adopt();
+    const old = await store("old", 3);
+    const event = await store("new", 0);
+    await expireWithin("PT2H");
+    expect(await count("event")).toBe(1);
+    expect(await drain()).toBe(1);
+    expect(await resultsOf(event)).toEqual(["computed", null]);
+    expect(await resultsOf(old)).toBeUndefined();
+    expect(await count("extraction_failure")).toBe(0);
+    expect(await count("extraction_due")).toBe(0);
+  });
+
+  it("makes the drop of a partition whose events it computes wait", async () => {
+    await adopt();
+    await store("old", 3);
+    let pass: Promise<Printed> | undefined;
+    const during = interrupted(async () => {
+      await applyPeriod(opened.environment, folder(), "PT2H", "PT44H");
+      pass = retention();
+      await until(isAwaited);
+    });
+    expect(await drain(during)).toBe(1);
+    expect(await pass).toMatchObject({ code: 0 });
+    expect([await count("event"), await count("feature_row")]).toEqual([0, 1]);
+  });
+
+  it("of an event whose values would have expired stores nothing, and computes the others", async () => {
+    await adopt();
+    const old = await store("old", 20);
+    const event = await store("new", 0);
+    await applyPeriod(opened.environment, folder(), "PT40H", "PT5H");
+    expect(await drain()).toBe(1);
+    expect(await resultsOf(event)).toEqual(["computed", null]);
+    expect(await resultsOf(old)).toEqual(["excluded", "before-adoption"]);
+    expect(await count("extraction_due")).toBe(0);
+  });
+
+  it("of an account that is erased in the middle of a batch stores nothing, and computes the others", async () => {
+    await adopt();
+    const [erased, other] = [await store("erased", 0), await store("other", 0)];
+    const order = ["--account", erased.account, "--reason", "request 17", "--yes"];
+    const during = interrupted(async () => expect(await drs("erase", "run", ...order)).toMatchObject({ code: 0 }));
+    await expect(drain(during)).rejects.toMatchObject({ code: "keys-destroyed" });
+    expect(await drain(during)).toBe(1);
+    expect([await resultsOf(erased), await resultsOf(other)]).toEqual([undefined, ["computed", null]]);
+    expect([await count("extraction_failure"), await count("extraction_due")]).toEqual([0, 0]);
+  });
+
+  it("of an account whose secret is lost in the middle of a batch stores nothing, and computes the others", async () => {
+    await adopt();
+    const [lost, other] = [await store("lost", 0), await store("other", 0)];
+    const during = interrupted(() => loseAccount(lost));
+    await expect(drain(during)).rejects.toMatchObject({ code: "keys-destroyed" });
+    expect(await drain(during)).toBe(1);
+    expect([await resultsOf(lost), await resultsOf(other)]).toEqual([
+      ["excluded", "unreadable"],
+      ["computed", null],
+    ]);
+    expect(await count("extraction_due")).toBe(0);
+  });
+});
+
+async function expireWithin(raw: string, derived = "PT44H"): Promise<void> {
+  await applyPeriod(opened.environment, folder(), raw, derived);
+  expect(await retention()).toMatchObject({ code: 0 });
+}
+
+async function loseAccount({ account }: PastEvent): Promise<void> {
+  const { rows } = await opened.owner.query<{ key_id: string }>("select key_id from account_key where account = $1", [
+    account,
+  ]);
+  await rm(secretFile(opened.environment, accountSecretName(rows[0]?.key_id ?? "")));
+  forgetKeys();
+}
+
+/** Forgets secrets as a server does every second. */
+function forgetKeys(): void {
+  opened.system.accountKeys.clear();
+  opened.system.featureSealer.forgetKeys();
+}
+
+async function losePartition({ receivedAt }: PastEvent): Promise<void> {
+  const { rows } = await opened.owner.query<{ id: string }>(
+    "select partition_id as id from event_partition where lower_bound <= $1 and $1 < upper_bound",
+    [new Date(receivedAt).toISOString()],
+  );
+  await rm(secretFile(opened.environment, partitionSecretName(rows[0]?.id ?? "")));
+  forgetKeys();
+}
+
+describe("a backfill", () => {
+  it("of events whose partition is dropped between two pieces continues, and its balance counts them", async () => {
+    for (const hoursAgo of [6, 6, 4, 4, 0]) await store("backfilled", hoursAgo);
+    await adopt();
+    const run = await start();
+    for (let split = 0; split < 3; split++) await backfillNext(ports());
+    expect(await backfillNext(ports())).toMatchObject({ rows: 2 });
+    await expireWithin("PT3H");
+    expect(await drain()).toBe(1);
+    expect(await status(run)).toMatchObject({ state: "done", events: 5, balance: { live: 1, stored: 1, deleted: 4 } });
+    expect(await count("feature_row"), "values outlive their events").toBe(3);
+  });
+
+  it("leaves out events whose secret is lost between two pieces, and its balance counts them", async () => {
+    const [, lost] = [await store("a", 6), await store("b", 4), await store("b", 4), await store("c", 0)];
+    await adopt();
+    const run = await start();
+    const during = interrupted(() => losePartition(lost));
+    expect(await drain(during)).toBe(2);
+    const balance = { live: 4, stored: 2, unreadable: 2, missing: 0, deleted: 0 };
+    expect(await status(run)).toMatchObject({ state: "done", events: 4, balance });
+  });
+
+  it("leaves out events whose values would have expired, and its balance counts them", async () => {
+    for (const hoursAgo of [20, 20, 0]) await store("derived", hoursAgo);
+    await adopt();
+    const run = await start();
+    await expireWithin("PT40H", "PT5H");
+    expect(await drain()).toBe(1);
+    expect(await status(run)).toMatchObject({ state: "done", balance: { live: 3, stored: 1, expired: 2, missing: 0 } });
+  });
+});

@@ -54,6 +54,8 @@ export const TABLES: Readonly<Record<string, Table>> = {
   event: {
     owner: "events",
     readers: {
+      "features/after-received.ts":
+        "a backfill and the end of a layer include what was received by a clock that was ahead",
       "features/backfill-chunks.ts": "a chunk's bounds and its balance are those of what is stored",
       "lifecycle/erasure/begin-erasure.ts": "a prepared search that runs while ingestion waits",
       "lifecycle/holds/copy-held-events.ts": "copies held events",
@@ -114,6 +116,7 @@ export const TABLES: Readonly<Record<string, Table>> = {
       "features/backfill-chunks.ts": OWN_PERIOD,
       "features/backfill-runs.ts": "the id of the purpose of a run",
       "features/decisions.ts": "the id of the purpose that a decision is about",
+      "features/extraction-due.ts": OWN_PERIOD,
       "events/ledger.ts": "every purpose, so that the index by purpose and time serves",
       "lifecycle/holds/copy-held-events.ts": "every purpose, so that the index by purpose and time serves",
       "lifecycle/holds/resolve-holds.ts": "every purpose, so that the index by purpose and time serves",
@@ -194,7 +197,12 @@ export const TABLES: Readonly<Record<string, Table>> = {
   feature_run: { owner: "features" },
   feature_chunk: { owner: "features" },
   feature_tally: { owner: "features" },
-  data_export: { owner: "exports" },
+  data_export: {
+    owner: "exports",
+    readers: {
+      "features/feature-rows.ts": "values that are stored after an export began are newer than its watermark",
+    },
+  },
   export_subject: { owner: "exports" },
   acknowledged_recall: { owner: "exports" },
   attestation: { owner: "features" },

@@ -17,7 +17,7 @@ export const manifestPathOf = (path: string): string => `${path}.manifest.json`;
 
 /**
  * Writes the file of an export, and its manifest when the file is durable.
- * @throws output-failed; dependency-unavailable if the file is incomplete.
+ * @throws output-failed; dependency-unavailable if the file is incomplete. Then neither file exists.
  */
 export async function writeExport<Manifest extends ExportManifest>(
   path: string,
@@ -39,9 +39,25 @@ export async function writeExport<Manifest extends ExportManifest>(
     }
     throw notWhole();
   });
-  await writeExclusively(manifestPathOf(path), Buffer.from(`${JSON.stringify(written, undefined, 2)}\n`));
+  await writeManifest(path, written);
   return written;
 }
+
+/** If the manifest can't be written, the file is deleted: without a manifest it is not whole. @throws output-failed */
+async function writeManifest(path: string, manifest: ExportManifest): Promise<void> {
+  const manifestPath = manifestPathOf(path);
+  try {
+    await writeExclusively(manifestPath, Buffer.from(`${JSON.stringify(manifest, undefined, 2)}\n`));
+  } catch (error) {
+    // guard(drop): a disk that is full at the end leaves no file without a manifest
+    // fails: packages/server/src/exports/full-disk.test.ts › leaves no file whose manifest
+    await unlink(path);
+    throw notWritten(manifestPath, error as NodeJS.ErrnoException);
+  }
+}
+
+const notWritten = (path: string, cause: NodeJS.ErrnoException): OperatorError =>
+  new OperatorError("output-failed", `${path} can't be written (${cause.code})`, { cause });
 
 const notWhole = (): OperatorError =>
   new OperatorError("dependency-unavailable", "The export ended before its manifest, or was changed: it is not whole.");
@@ -58,9 +74,8 @@ export async function withNewFile<T>(path: string, work: (sink: ExportSink) => P
   const draft = draftOf(path);
   const failed = (error: NodeJS.ErrnoException): never => {
     const isLeft = error.code === "EEXIST" && error.path === draft && error.syscall === "open";
-    const message = isLeft
-      ? `${draft} is of an export that did not end, or that runs: delete it, or name another file`
-      : `${path} can't be written (${error.code})`;
+    if (!isLeft) throw notWritten(path, error);
+    const message = `${draft} is of an export that did not end, or that runs: delete it, or name another file`;
     throw new OperatorError("output-failed", message, { cause: error });
   };
   const file = await open(draft, "wx", 0o600).catch(failed);

@@ -82,14 +82,14 @@ async function* hashing(chunks: AsyncIterable<Uint8Array>, hash: Hash): AsyncGen
 }
 
 /**
- * Reads labels in batches from a file without problems. @returns the SHA-256 of the file, which shows whether the file
- * has changed in the meantime.
+ * Reads labels in batches from a file that was found to have no problems, although a clock that was set back since may
+ * show some in the future. @returns the SHA-256 of the file, which shows whether the file has changed in the meantime.
  */
-export async function* labelBatches(source: LabelSource, now: number): AsyncGenerator<readonly Label[], string> {
+export async function* labelBatches(source: LabelSource): AsyncGenerator<readonly Label[], string> {
   const sha256 = createHash("sha256");
   let batch: Label[] = [];
   for await (const row of readLabels(source.format, hashing(source.open(), sha256))) {
-    const result = "problem" in row ? undefined : labelOf(row.cells, now);
+    const result = "problem" in row ? undefined : labelOf(row.cells, Number.POSITIVE_INFINITY);
     if (result?.ok) batch.push(result.label);
     if (batch.length < BATCH) continue;
     yield batch;

@@ -47,7 +47,9 @@ export type NewExport = Recipient & { readonly actor: string } & (
 const INSERT_EXPORT = sql(
   `insert into data_export (export_id, kind, format, recipient, expires_on, started_by, purpose, features, clock, reason,
       labels_sha256, label_rows, case_id, watermark, erasures)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, wall_clock_time(),
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,
+      -- Values that are stored after an export are newer than its watermark by a microsecond, wherever the clock is.
+      greatest(wall_clock_time(), (select max(watermark) + interval '2 microseconds' from data_export)),
       (select coalesce(max(sequence), 0) from erasure))`,
   ["uuid", "text", "text", "text", "date", "text", "int4?", "text[]?", "text?", "text?", "text?", "int8?", "uuid?"],
 );

@@ -269,12 +269,12 @@ interface FoundBatch {
 
 /** @throws input-invalid if the labels have changed in the meantime. */
 async function* foundBatches(
-  { executor, featureSealer: sealer, clock }: ExportPorts,
+  { executor, featureSealer: sealer }: ExportPorts,
   record: FeatureExport,
   source: LabelSource,
   { scope, leftOut }: { readonly scope: ValueScope; readonly leftOut: ReadonlySet<number> },
 ): AsyncGenerator<FoundBatch> {
-  const batches = labelBatches(source, clock.now());
+  const batches = labelBatches(source);
   for (let first = 1; ;) {
     const batch = await batches.next();
     if (batch.done) {

@@ -1,7 +1,7 @@
 /** Chunks of backfills as workers claim, split, compute and balance them. */
 import type { Executor, Transaction } from "../postgres/executor.ts";
 import { narrowed, query, queryRow, type RowOf, sql } from "../postgres/statement.ts";
-import type { DueEvent } from "./extraction-due.ts";
+import { type DueEvent, hasCome } from "./extraction-due.ts";
 
 /** Maximum number of events of a chunk. */
 const CHUNK = 5_000;
@@ -12,7 +12,7 @@ const RUN_TYPES = { run_id: "uuid", purpose: "int4", layers: "int4[]", rate: "in
 export type RunningBackfill = RowOf<typeof RUN_TYPES>;
 
 const LIST_RUNNING = sql(
-  `select run_id, purpose, layers, rate from feature_run where state = 'running' and next_at <= wall_clock_time()
+  `select run_id, purpose, layers, rate from feature_run where state = 'running' and ${hasCome("next_at")}
     order by started_at, run_id`,
   [],
   RUN_TYPES,
@@ -24,7 +24,8 @@ export async function listRunning(executor: Executor): Promise<readonly RunningB
 }
 
 const CHARGE = sql(
-  `update feature_run set next_at = greatest(next_at, wall_clock_time() - interval '1 second') + make_interval(secs => $2)
+  `update feature_run set next_at = make_interval(secs => $2) + case when ${hasCome("next_at")}
+      then greatest(least(next_at, wall_clock_time()), wall_clock_time() - interval '1 second') else next_at end
     where run_id = $1`,
   ["uuid", "float8"],
 );
@@ -57,7 +58,7 @@ export type Chunk = RowOf<typeof CHUNK_TYPES>;
 
 const CLAIM = sql(
   `select chunk_id, step, tries, rounds, from_at, from_event, to_at, to_event, at_time, at_event
-    from feature_chunk c where run_id = $1 and step <> 'done' and not_before <= wall_clock_time()
+    from feature_chunk c where run_id = $1 and step <> 'done' and ${hasCome("not_before")}
       and exists (select from feature_run r where r.run_id = c.run_id and r.state = 'running')
     order by array_position(array['split', 'compute', 'balance'], step), chunk_id limit 1 for update skip locked`,
   ["uuid"],

@@ -236,7 +236,7 @@ describe("a backfill", () => {
   it("takes no more than its rate of events in a second", async () => {
     const layer = await adopt("limited");
     const run = await start(layer, "--rate", "1");
-    await opened.owner.query("update feature_run set next_at = now() + interval '1 hour' where run_id = $1", [run]);
+    await opened.owner.query("update feature_run set next_at = now() + interval '2 minutes' where run_id = $1", [run]);
     expect(await drain()).toBe(0);
     await opened.owner.query("update feature_run set next_at = now() where run_id = $1", [run]);
     while ((await opened.owner.query("select from feature_chunk where run_id = $1 and step = 'split'", [run])).rowCount)

@@ -17,6 +17,13 @@ export interface DueBatch {
   readonly events: readonly DueEvent[];
 }
 
+/**
+ * A condition: whether the time until which something waits has come. No wait is as long as five minutes, so a time that
+ * is farther away shows that the clock was set back.
+ */
+export const hasCome = (time: string): string =>
+  `(${time} <= wall_clock_time() or ${time} > wall_clock_time() + interval '5 minutes')`;
+
 /** Rows that one transaction takes. */
 const ROWS = 16;
 
@@ -41,7 +48,7 @@ const CLAIM = sql(
   TYPES,
 );
 const CLAIM_FAILED = sql(
-  `select ${COLUMNS} from extraction_due where tries > 0 and not_before <= transaction_time()
+  `select ${COLUMNS} from extraction_due where tries > 0 and ${hasCome("not_before")}
     order by not_before limit 1 for update skip locked`,
   [],
   TYPES,
@@ -70,8 +77,8 @@ export async function claimDue(transaction: Transaction): Promise<DueBatch | und
 }
 
 const IS_WORK_WAITING = sql(
-  `select exists (select from extraction_due where not_before <= transaction_time())
-    or exists (select from feature_run where state = 'running' and next_at <= wall_clock_time()) as is_waiting`,
+  `select exists (select from extraction_due where tries = 0 or ${hasCome("not_before")})
+    or exists (select from feature_run where state = 'running' and ${hasCome("next_at")}) as is_waiting`,
   [],
   { is_waiting: "bool" },
 );

@@ -1,0 +1,211 @@
+/** Extraction, backfills and exports while the clocks of servers, workers and the database jump by hours. */
+import { randomUUID } from "node:crypto";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
+import { bundleOf } from "../../../features/src/bundle.fixture.ts";
+import { objects, runWithBreakGlass } from "../../../../e2e/support/command.ts";
+import { until } from "../../../../e2e/support/embedded.ts";
+import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
+import { advanceClock } from "../../../../e2e/support/test-clock.ts";
+import { useTestSystem } from "../../../../e2e/support/test-system.ts";
+import { useFolder } from "../../../../e2e/support/use-folder.ts";
+import { inOwnerTransaction } from "../postgres/database.ts";
+import { type BackfillPorts, backfillNext } from "./backfill.ts";
+import { adoptFeatures, proposeFeatures, retireFeatures } from "./decisions.ts";
+import { ExtractionWorker, extractNext } from "./extraction-worker.ts";
+import { LayerRunners } from "./layer-runners.ts";
+
+const folder = useFolder();
+const opened = useTestSystem("test", () => ({ DRS_ERASURE_JOURNAL: join(folder(), randomUUID()) }));
+const runners = new LayerRunners({ graceMs: 100 });
+const DECIDER = { actor: "A. Analyst", via: "direct", reason: "a review" } as const;
+const EVIDENCE = { days: 7, events: 0, is_limited: false, coverage: [], refused: [] };
+const PURPOSE = { code: 1, id: "default" };
+const HOUR_MS = 3_600_000;
+let past: Past;
+
+beforeEach(() => {
+  past = new Past(opened.system);
+});
+afterEach(() => past.close());
+afterAll(() => runners.close());
+
+/** Moves the clock of the database, the servers, the workers and the commands. */
+const jump = (hours: number): Promise<void> => advanceClock(opened.environment, hours * HOUR_MS);
+
+/** @param hoursAhead how far the clock of the server is ahead of that of the database. */
+async function store(account: string, found = true, hoursAhead = 0): Promise<PastEvent> {
+  const probes = { os_integrity: { status: "success", data: { suBinaryFound: found } } };
+  return past.store(-hoursAhead, { account }, JSON.stringify({ probes, session_id: "s" }));
+}
+
+function adopt(id: string): Promise<number> {
+  const found = bundleOf("({ su }) => su.state === 'observed' ? su.value : null", { id, purposes: ["default"] });
+  return inOwnerTransaction(opened.system.administration, async (owner) => {
+    await proposeFeatures(owner, opened.system.audit, [found], EVIDENCE, DECIDER);
+    const adoption = { features: [`${id}@1`], purpose: PURPOSE, evidence: EVIDENCE, acceptsRefusals: false };
+    return adoptFeatures(owner, opened.system, adoption, DECIDER);
+  });
+}
+
+const retire = (id: string): Promise<unknown> =>
+  inOwnerTransaction(opened.system.administration, (owner) =>
+    retireFeatures(owner, opened.system.audit, { features: [`${id}@1`], purpose: PURPOSE }, DECIDER),
+  );
+
+const ports = (more: Partial<BackfillPorts> = {}): BackfillPorts => ({
+  pool: opened.system.pool,
+  sealer: opened.system.sealer,
+  featureSealer: opened.system.featureSealer,
+  onError: (error) => expect.unreachable(String(error)),
+  retrySeconds: 60,
+  runners,
+  ...more,
+});
+
+/** The events with values in a layer, once for each row. */
+const rowsOf = async (layer: number): Promise<readonly string[]> =>
+  (
+    await opened.owner.query<{ event_id: string }>(
+      "select event_id from feature_row where layer = $1 order by event_id",
+      [layer],
+    )
+  ).rows.map(({ event_id }) => event_id);
+
+const idsOf = (...events: readonly PastEvent[]): readonly string[] => events.map(({ eventId }) => eventId).toSorted();
+
+async function drs(...args: readonly string[]): Promise<Record<string, unknown>> {
+  const { code, stdout, stderr } = await runWithBreakGlass(opened.environment, ...args, "--json");
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  return objects(stdout)[0] ?? {};
+}
+
+describe("extraction", () => {
+  it("continues at once after the clock was set back or forward, and stores each event once", async () => {
+    const layer = await adopt("continues");
+    const worker = new ExtractionWorker(ports());
+    const events: PastEvent[] = [];
+    for (const hours of [-5, 10, -7]) {
+      events.push(await store("jumps"));
+      await jump(hours);
+      events.push(await store("jumps"));
+    }
+    await until(async () => (await rowsOf(layer)).length === events.length);
+    await worker.close();
+    expect(await rowsOf(layer)).toEqual(idsOf(...events));
+    expect((await opened.owner.query("select from extraction_due")).rowCount).toBe(0);
+  });
+
+  it("tries a batch again soon that failed before the clock was set back", async () => {
+    const layer = await adopt("again");
+    const event = await store("again");
+    const sealMany = (): Promise<never> => Promise.reject(new TypeError("fails once"));
+    const failing = ports({ featureSealer: { ...opened.system.featureSealer, sealMany } });
+    await expect(extractNext(failing)).rejects.toThrow("fails once");
+    expect(await extractNext(ports()), "it waits a minute").toBeUndefined();
+    await jump(-5);
+    expect(await extractNext(ports())).toMatchObject({ rows: 1 });
+    expect(await rowsOf(layer)).toEqual(idsOf(event));
+  });
+
+  it("stores no value as known before its event was received", async () => {
+    const layer = await adopt("ahead");
+    const event = await store("ahead", true, 3);
+    await extractNext(ports());
+    const early = "select event_id from feature_row where layer = $1 and extracted_at < received_at";
+    expect(await rowsOf(layer)).toEqual(idsOf(event));
+    expect((await opened.owner.query(early, [layer])).rowCount).toBe(0);
+  });
+});
+
+it("a feature is retired after the clock was set back before its adoption", async () => {
+  const layer = await adopt("ended");
+  const before = await store("ended");
+  await jump(-5);
+  await retire("ended");
+  while (await extractNext(ports()));
+  expect(await rowsOf(layer), "what was due at the end").toEqual(idsOf(before));
+  expect((await opened.owner.query("select from layer where ended_at is null")).rowCount).toBe(0);
+});
+
+describe("a backfill", () => {
+  const start = async (layer: number, ...more: readonly string[]): Promise<string> => {
+    const order = ["--purpose", "default", "--layer", String(layer), "--reason", "review 4711", ...more];
+    return String((await drs("feature", "backfill", "start", ...order))["run_id"]);
+  };
+  const status = (run: string): Promise<Record<string, unknown>> => drs("feature", "backfill", "status", run);
+
+  it("continues at its rate after the clock was set back or forward, and stores each event once", async () => {
+    const events: PastEvent[] = [];
+    for (let n = 0; n < 6; n++) events.push(await store("backfilled"));
+    const layer = await adopt("backfilled");
+    const run = await start(layer, "--rate", "2");
+    const worker = new ExtractionWorker(ports());
+    for (const hours of [-5, 10, -7]) {
+      const before = (await rowsOf(layer)).length;
+      await jump(hours);
+      await until(async () => (await rowsOf(layer)).length > before);
+    }
+    await until(async () => (await status(run))["state"] === "done");
+    await worker.close();
+    expect(await rowsOf(layer)).toEqual(idsOf(...events));
+    expect(await status(run)).toMatchObject({ balance: { live: 6, stored: 6, missing: 0 } });
+  });
+
+  it("computes events that were received before the clock was set back, or by a clock that was ahead", async () => {
+    const events = [await store("later"), await store("later", true, 2)];
+    await jump(-5);
+    const layer = await adopt("later");
+    const run = await start(layer);
+    while (await backfillNext(ports()));
+    expect(await rowsOf(layer)).toEqual(idsOf(...events));
+    expect(await status(run)).toMatchObject({ balance: { live: 2, stored: 2, missing: 0 } });
+  });
+});
+
+describe("an export", () => {
+  const ago = (milliseconds: number): string => new Date(opened.system.clock.now() - milliseconds).toISOString();
+  let files = 0;
+  async function exported(clock: string, ...rows: readonly string[]) {
+    const path = join(folder(), `export-${files++}`);
+    await writeFile(`${path}.csv`, ["account,label_time,label", ...rows, ""].join("\n"));
+    const order = ["--features", "exported@1", "--purpose", "default", "--clock", clock, "--format", "jsonl"];
+    const handedOut = ["--recipient", "fraud team", "--reason", "model 4711", "--expires", "2999-01-31"];
+    const manifest = await drs("export", "run", "--labels", `${path}.csv`, ...order, ...handedOut, "--out", path);
+    const values = objects(await readFile(path, "utf8")).map((row) => row["exported__v1"]);
+    return { manifest, values, labels: `${path}.csv` };
+  }
+
+  it("contains, by the clock of known values, nothing that was stored after its label, wherever the clock jumped", async () => {
+    await adopt("exported");
+    await store("known", true);
+    await jump(-5);
+    const label = ago(0);
+    await jump(5);
+    while (await extractNext(ports()));
+    await jump(2);
+    expect((await exported("known", `known,${label},good`, `known,${ago(0)},good`)).values).toEqual([null, true]);
+    await store("ahead", true, 3);
+    while (await extractNext(ports()));
+    expect((await exported("known", `ahead,${ago(0)},good`)).values, "its event is received in 3 hours").toEqual([
+      null,
+    ]);
+  });
+
+  it("is repeated with the same bytes after the clock was set back and more values were stored", async () => {
+    await adopt("exported");
+    await store("repeated", true);
+    while (await extractNext(ports()));
+    await jump(2);
+    const { manifest, values, labels } = await exported("received", `repeated,${ago(0)},good`);
+    expect(values).toEqual([true]);
+    await jump(-1);
+    await store("repeated", false);
+    while (await extractNext(ports()));
+    const out = join(folder(), "again");
+    const order = [String(manifest["export_id"]), "--labels", labels, "--reason", "a check", "--out", out];
+    expect(await drs("export", "repeat", ...order)).toMatchObject({ same: true });
+    expect((await exported("received", `repeated,${ago(0)},good`)).values, "a new export has them").toEqual([false]);
+  });
+});

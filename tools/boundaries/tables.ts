@@ -184,10 +184,7 @@ export const TABLES: Readonly<Record<string, Table>> = {
       "lifecycle/retention/runs.ts": "overdue partitions",
     },
   },
-  feature_row: {
-    owner: "features",
-    readers: { "lifecycle/holds/copy-held-features.ts": "whether an event has values without a copy" },
-  },
+  feature_row: { owner: "features" },
   held_feature: { owner: "lifecycle/holds" },
   extraction_due: {
     owner: "features",

@@ -3,7 +3,10 @@ import type pg from "pg";
 /** The number of purposes to which the partitions of `makePartitions` belong. */
 const PURPOSES = 20;
 
-/** Makes partitions of a day for each purpose, from today backwards, until there are at least `partitions`. */
+/**
+ * Makes partitions of a day for each purpose, from today backwards, until there are at least `partitions` of events, and
+ * as many of feature values.
+ */
 export async function makePartitions(owner: pg.Client, partitions: number): Promise<void> {
   await owner.query(
     `insert into purpose (code, id, title) select code, 'purpose-' || code, 'Purpose' from generate_series(2, ${PURPOSES}) code`,
@@ -22,6 +25,11 @@ export async function makePartitions(owner: pg.Client, partitions: number): Prom
           execute format('create table %I partition of event for values from (%L, %L) to (%L, %L)',
             name, code, lower_at, code, lower_at + interval '1 day');
           insert into event_partition (purpose, lower_bound, upper_bound, table_name)
+            values (code, lower_at, lower_at + interval '1 day', name);
+          name := format('feature_p%s_%s', code, to_char(lower_at, 'YYYYMMDD'));
+          execute format('create table %I partition of feature_row for values from (%L, %L) to (%L, %L)',
+            name, code, lower_at, code, lower_at + interval '1 day');
+          insert into feature_partition (purpose, lower_bound, upper_bound, table_name)
             values (code, lower_at, lower_at + interval '1 day', name);
         end loop;
         -- A transaction for all of them would need more locks than there are.

@@ -1,6 +1,6 @@
 /**
- * Tests of reads, erasures, holds and expiry with many partitions: 700 in `npm test`, and 5,000 in `npm run soak` or
- * with `PARTITIONS=5000`. The tests count locks, because their number does not depend on the machine. Planning time
+ * Tests of reads, erasures, holds and expiry with many partitions, of events and of feature values each: 700 in
+ * `npm test`, and 5,000 in `npm run soak` or with `PARTITIONS=5000`. The tests count locks, because their number does not depend on the machine. Planning time
  * depends on it, so only the long run checks it.
  */
 import pg from "pg";
@@ -21,10 +21,18 @@ import { sealedUnder } from "../lifecycle/recovery/lost-secrets.ts";
 import { accountSecretName, holdSecretName } from "../crypto/sealer.ts";
 import { partitionSecretName } from "../crypto/partition-secrets.ts";
 import { memoryKeyStore } from "../crypto/memory-key-store.fixture.ts";
-import type { Connection, Executor, OwnerTransaction } from "../postgres/executor.ts";
+import type { Connection, Executor, OwnerTransaction, Transaction } from "../postgres/executor.ts";
 import { openEventStore } from "./event-store.fixture.ts";
+import { sealFeatures } from "../crypto/seal-features.fixture.ts";
+import { explainFeature } from "../features/explain.ts";
+import { encodeFeatures } from "../features/feature-payload.ts";
+import { allFeatureRows, findRowsOfEvents, insertFeatureRows } from "../features/feature-rows.ts";
+import { findRowsAsOf, type SubjectAsOf } from "../features/feature-rows-as-of.ts";
+import { listFeatures, type ReadSubject } from "../features/read-features.ts";
+import { inTransaction } from "../postgres/database.ts";
 import { makePartitions } from "./many-partitions.fixture.ts";
-import { type EventFilter, findEvent, listEvents } from "./read-events.ts";
+import { releasingLocks } from "./partition-slices.ts";
+import { type EventFilter, findEvent, listEvents, readEvent } from "./read-events.ts";
 
 const PARTITIONS = Number(process.env["PARTITIONS"] ?? rounds(700, 5_000));
 const IS_LONG_RUN = PARTITIONS > 700;
@@ -53,7 +61,24 @@ beforeAll(async () => {
     await past.store(7 * DAY_HOURS, { purpose: 7, account: "other" }),
     await past.store(0, { purpose: 1 }),
   ];
+  await storeValues();
 }, 600_000);
+
+/** Stores values of each event in a layer of its purpose, which has the place of the event as number. */
+async function storeValues(): Promise<void> {
+  const values = encodeFeatures(Buffer.of(), [{ state: "observed", value: true, inputs: [] }], 1, Buffer.of());
+  for (const [index, event] of events.entries()) {
+    const layer = index + 1;
+    await owner.query("insert into layer values ($1, $2, '{found@1}', now() - interval '90 days')", [
+      layer,
+      event.purpose,
+    ]);
+    const stored = await readEvent(system.pool, event);
+    const keyId = stored && "keyId" in stored.sealedUnder ? stored.sealedUnder.keyId : "";
+    const payload = await sealFeatures(system.featureSealer, { ...event, layer }, keyId, values);
+    await inTransaction(system.pool, (batch) => insertFeatureRows(batch, [{ ...event, layer, keyId, payload }]));
+  }
+}
 
 afterAll(async () => {
   await past?.close();
@@ -171,6 +196,59 @@ describe("a read among many partitions takes few locks", () => {
   });
 });
 
+describe("a read of features among many partitions takes few locks", () => {
+  const subjects: readonly (readonly [string, () => ReadSubject])[] = [
+    ["an event", () => ({ eventId: events[0]?.eventId ?? "" })],
+    ["an action", () => ({ actionId: events[0]?.actionId ?? "" })],
+    ["an account", () => ({ account: "one" })],
+  ];
+
+  it.each(subjects)("of %s", async (_, subjectOf) => {
+    const subject = subjectOf();
+    const { result, statements } = await watched((executor) => listFeatures(executor, subject, 10));
+    expect(result.map(({ status, rows }) => [status, rows.length])).toEqual(
+      Array.from({ length: "account" in subject ? 2 : 1 }, () => ["computed", 1]),
+    );
+    expectFewLocks(statements);
+  });
+
+  it("with all values of an account", async () => {
+    const { result, statements } = await watched((executor) =>
+      Array.fromAsync(allFeatureRows(executor, { account: "one" })),
+    );
+    expect(result).toHaveLength(2);
+    expectFewLocks(statements);
+  });
+
+  it("that explains a value", async () => {
+    const [{ eventId }] = events as [PastEvent];
+    const { statements } = await watched(async (executor) => {
+      const ports = { executor, sealer: system.featureSealer, reveal: () => Promise.resolve([]) };
+      expect(await explainFeature(ports, eventId, "found"), "nothing was revealed").toBeUndefined();
+    });
+    expectFewLocks(statements);
+  });
+
+  it("as of the times of labels", async () => {
+    const at = { epochMs: Date.now(), micros: 0 };
+    const labels = events.flatMap(({ account, actionId, eventId, receivedAt }): readonly SubjectAsOf[] => [
+      { kind: "account", account, at },
+      { kind: "action", account: "", actionId, at },
+      { kind: "event", account: "", eventId, receivedAt, at },
+    ]);
+    const scope = { purpose: 20, layers: [1], isKnown: false, watermark: "infinity" };
+    const { result, statements } = await watched((executor) => findRowsAsOf(executor, labels, scope));
+    expect([...result.keys()].toSorted()).toEqual([0, 1, 2, 6]);
+    expectFewLocks(statements);
+  });
+
+  it("to verify values of events", async () => {
+    const { result, statements } = await watched((executor) => findRowsOfEvents(executor, events));
+    expect([...result.values()].map((rows) => rows.length)).toEqual([1, 1, 1]);
+    expectFewLocks(statements);
+  });
+});
+
 /** The locks of an owner's transaction at its end. The transaction is rolled back. */
 async function locksOf(work: (transaction: OwnerTransaction) => Promise<unknown>): Promise<number> {
   await owner.query("begin");
@@ -193,7 +271,8 @@ describe("an order among many partitions takes few locks", () => {
   it.each(subjects)("erasure of %s, planned, started under a hold and finished", async (_, subjectOf) => {
     const subject = subjectOf();
     const plan = await planErasure(system.pool, system.pseudonymizer, subject);
-    expect(plan.events).toBe(subject.kind === "account" ? 2 : 1);
+    const found = subject.kind === "account" ? 2 : 1;
+    expect(plan).toMatchObject({ events: found, features: found });
     const { pseudonymizer } = system;
     const stores = { journal: memoryJournal().journal, keyStore: memoryKeyStore().store };
     const ports = { ...system, ...stores, onUnreadable: () => {} };
@@ -269,10 +348,17 @@ describe("doctor compares partitions with the available locks", () => {
   });
 });
 
-/** Makes the work use the running transaction instead of beginning transactions. */
+/**
+ * Makes the work use the running transaction instead of beginning transactions. Values are deleted partition by
+ * partition, in a transaction each, so their locks are released.
+ */
 const withoutTransactions = (executor: Executor): Connection => {
+  const releasing = releasingLocks(executor as Transaction);
   const connection: Executor = {
-    query: (text, values) => executor.query(/^(begin|commit|rollback)$/.test(text) ? "select" : text, values),
+    query: (text, values) => {
+      if (text.startsWith("select delete_erased_features")) return releasing.query(text, values);
+      return executor.query(/^(begin|commit|rollback)$/.test(text) ? "select" : text, values);
+    },
   };
   return connection as Connection;
 };

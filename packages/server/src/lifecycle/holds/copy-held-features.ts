@@ -26,16 +26,12 @@ const COPY_TYPES = {
 type CopyOfEvent = RowOf<typeof COPY_TYPES>;
 
 /**
- * Composes a page of copies `c` of events whose values have no copy yet. `$first` and the next three parameters are the
- * full key after which the page begins.
+ * Composes a page of copies `c` of events. `$first` and the next three parameters are the full key after which the page
+ * begins. The values of the events are read by partition: a join with all partitions would lock each of them.
  */
 const copies = (from: string, where: string, first: number): string => `
   select c.account, c.purpose, ${instant("c.received_at", "received_at")}, c.event_id, c.hold_id from ${from}
     where ${where} and is_held(c.account, c.action_id, c.event_id)
-      and exists (select from feature_row f where f.account = c.account and f.purpose = c.purpose
-        and f.received_at = c.received_at and f.event_id = c.event_id
-        and not exists (select from held_feature h where h.account = f.account and h.purpose = f.purpose
-          and h.received_at = f.received_at and h.event_id = f.event_id and h.layer = f.layer))
       and (c.account, c.purpose, c.received_at, c.event_id) > ($${first}, $${first + 1}, $${first + 2}, $${first + 3})
     order by c.account, c.purpose, c.received_at, c.event_id limit ${PAGE}`;
 const AFTER = ["text", "int4", "timestamptz", "uuid"] as const;
@@ -115,14 +111,37 @@ async function copyAll(
   for (let after: FullKey = BEFORE_ALL; ;) {
     const { rows: page } = await nextPage(after);
     const holds = new Map(page.map(({ event_id, hold_id }) => [event_id, hold_id]));
-    for (const row of await findStoredRows(releasingLocks(executor), page)) {
+    const rows = await findStoredRows(releasingLocks(executor), page);
+    const copied = await findCopied(executor, page);
+    for (const row of rows) {
       const holdId = holds.get(row.event_id);
-      if (holdId !== undefined && isWanted(row)) await copyRow(executor, ports, row, holdId);
+      if (holdId === undefined || copied.has(keyOf(row)) || !isWanted(row)) continue;
+      await copyRow(executor, ports, row, holdId);
     }
     const last = page.at(-1);
     if (!last || page.length < PAGE) return;
     after = [last.account, last.purpose, last.received_at, last.event_id];
   }
+}
+
+const keyOf = ({ event_id, layer }: Pick<FeatureRow, "event_id" | "layer">): string => `${event_id} ${layer}`;
+
+const FIND_COPIED = sql(
+  `select h.event_id, h.layer from unnest($1::text[], $2::int4[], $3::timestamptz[], $4::uuid[])
+      n (account, purpose, received_at, event_id) join held_feature h using (account, purpose, received_at, event_id)`,
+  ["text[]", "int4[]", "timestamptz[]", "uuid[]"],
+  { event_id: "uuid", layer: "int4" },
+);
+
+/** Which values of events have a copy. */
+async function findCopied(executor: Executor, events: readonly CopyOfEvent[]): Promise<ReadonlySet<string>> {
+  const { rows } = await query(executor, FIND_COPIED, [
+    events.map(({ account }) => account),
+    events.map(({ purpose }) => purpose),
+    events.map(({ received_at }) => received_at),
+    events.map(({ event_id }) => event_id),
+  ]);
+  return new Set(rows.map(keyOf));
 }
 
 const INSERT = sql(

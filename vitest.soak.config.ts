@@ -25,6 +25,7 @@ export default defineConfig({
             ...filesOf(SUITES),
             "packages/server/src/events/many-partitions.test.ts",
             "packages/server/src/admin/fuzz.test.ts",
+            "packages/server/src/exports/many-labels.test.ts",
             "packages/server/src/exports/run-export.test.ts",
             "packages/server/src/scanner/scanner.test.ts",
           ],

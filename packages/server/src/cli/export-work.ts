@@ -46,7 +46,7 @@ export async function run(context: Context, options: RunOptions): Promise<void> 
           throw new OperatorError("not-found", "There is no such purpose: see drs purpose list.");
         }
         const wanted = { ...order, purpose: code, expiresOn };
-        const checked = await prepareExport(ports, wanted, labels);
+        const checked = await prepareExport(ports, wanted, labels, showProgress(context, "checked"));
         return writeExport(out, await runExport(ports, wanted, labels, checked, agentOf(context)));
       });
   if (options.json) return printJson(context, manifest);
@@ -187,10 +187,15 @@ async function* partsOf<Manifest extends ExportManifest>(
   }
 }
 
-function portsOf({ stderr, isTerminal, clock }: Context, { pool, ...installation }: Installation): ExportPorts {
-  const onProgress = (rows: number): void => void (isTerminal && stderr.write(`\r${plural(rows, "row")}`));
-  return { ...installation, executor: pool, clock, onProgress };
+function portsOf(context: Context, { pool, ...installation }: Installation): ExportPorts {
+  return { ...installation, executor: pool, clock: context.clock, onProgress: showProgress(context, "written") };
 }
+
+/** Shows the number of rows in the last line of a terminal, whose earlier text it deletes. */
+const showProgress =
+  ({ stderr, isTerminal }: Context, what: string) =>
+  (rows: number): void =>
+    void (isTerminal && stderr.write(`\r\u001b[K${plural(rows, "row")} ${what}`));
 
 interface LabelFile extends LabelSource {
   readonly path: string;

@@ -31,12 +31,13 @@ interface LabelAt {
 
 /**
  * Reads the whole file, and reports each row that can't be exported. @param executor if it is absent, unknown accounts
- * are allowed.
+ * are allowed. @param onProgress receives the number of rows that were read so far.
  */
 export async function checkLabels(
   source: LabelSource,
   now: number,
   executor: Executor | undefined,
+  onProgress: (rows: number) => void = () => {},
 ): Promise<CheckedLabels> {
   const sha256 = createHash("sha256");
   const problems: string[] = [];
@@ -57,6 +58,7 @@ export async function checkLabels(
   let batch: LabelAt[] = [];
   for await (const row of readLabels(source.format, hashing(source.open(), sha256))) {
     rows++;
+    if (rows % BATCH === 0) onProgress(rows);
     const result = "problem" in row ? ({ ok: false, problem: row.problem } as const) : labelOf(row.cells, now);
     if (!result.ok) {
       report(row.line, result.problem);

@@ -52,15 +52,16 @@ interface Plan {
 /**
  * Checks the whole order before anything is recorded or written.
  * @throws input-invalid, which reports bad labels by their line numbers; not-found for features that the purpose does
- * not have.
+ * not have. @param onChecked receives the number of labels that were checked so far.
  */
 export async function prepareExport(
   { executor, clock }: Pick<ExportPorts, "executor" | "clock">,
   { purpose, features }: Pick<ExportOrder, "purpose" | "features">,
   source: LabelSource,
+  onChecked?: (rows: number) => void,
 ): Promise<CheckedLabels> {
   await planOf(executor, purpose, features);
-  const labels = await checkLabels(source, clock.now(), executor);
+  const labels = await checkLabels(source, clock.now(), executor, onChecked);
   requireGood(labels);
   return labels;
 }

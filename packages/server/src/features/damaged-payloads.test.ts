@@ -1,0 +1,100 @@
+/** Events and values of which one byte was changed in the database, as commands show them. */
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { bundleOf } from "../../../features/src/bundle.fixture.ts";
+import { objects, type Printed, runWithBreakGlass } from "../../../../e2e/support/command.ts";
+import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
+import { useTestSystem } from "../../../../e2e/support/test-system.ts";
+import { useFolder } from "../../../../e2e/support/use-folder.ts";
+import { inOwnerTransaction } from "../postgres/database.ts";
+import { adoptFeatures, proposeFeatures } from "./decisions.ts";
+import { extractNext } from "./extraction-worker.ts";
+import { LayerRunners } from "./layer-runners.ts";
+
+const folder = useFolder();
+const opened = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: join(folder(), "journal") }));
+const runners = new LayerRunners();
+const DECIDER = { actor: "A. Analyst", via: "direct", reason: "a review" } as const;
+const EVIDENCE = { days: 7, events: 0, is_limited: false, coverage: [], refused: [] };
+const SU = "({ su }) => su.state === 'observed' ? su.value : null";
+const EXACT = JSON.stringify({
+  probes: { os_integrity: { status: "success", data: { suBinaryFound: true } } },
+  session_id: "s",
+});
+
+/** An event whose values were changed, one that was changed after its values were stored, and one that is whole. */
+let values: PastEvent;
+let event: PastEvent;
+let whole: PastEvent;
+
+beforeAll(async () => {
+  const { system } = opened;
+  const past = new Past(system);
+  await inOwnerTransaction(system.administration, async (owner) => {
+    const bundle = bundleOf(SU, { id: "root", purposes: ["default"] });
+    await proposeFeatures(owner, system.audit, [bundle], EVIDENCE, DECIDER);
+    const purpose = { code: 1, id: "default" };
+    const adoption = { features: ["root@1"], purpose, evidence: EVIDENCE, acceptsRefusals: false };
+    await adoptFeatures(owner, system, adoption, DECIDER);
+  });
+  const store = (account: string): Promise<PastEvent> => past.store(0, { account }, EXACT);
+  [values, event, whole] = [await store("values"), await store("event"), await store("whole")];
+  const { pool, sealer, featureSealer } = system;
+  while (await extractNext({ pool, sealer, featureSealer, runners, onError: () => {} }));
+  await past.close();
+  await changeByte("feature_row", values);
+  await changeByte("event", event);
+});
+afterAll(() => runners.close());
+
+/** Changes one bit in the middle of a payload, as no trigger allows it. */
+async function changeByte(table: "event" | "feature_row", { eventId }: PastEvent): Promise<void> {
+  await opened.owner.query("set session_replication_role = replica");
+  const { rowCount } = await opened.owner.query(
+    `update ${table} set payload = set_byte(payload, length(payload) / 2, get_byte(payload, length(payload) / 2) # 1)
+      where event_id = $1`,
+    [eventId],
+  );
+  await opened.owner.query("reset session_replication_role");
+  expect(rowCount).toBe(1);
+}
+
+const drs = (...args: readonly string[]): Promise<Printed> => runWithBreakGlass(opened.environment, ...args);
+
+async function done(...args: readonly string[]): Promise<Record<string, unknown>> {
+  const { code, stdout, stderr } = await drs(...args, "--json");
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  return objects(stdout)[0] ?? {};
+}
+
+describe("values of which one byte was changed", () => {
+  it("are reported by every read, and shown by none", async () => {
+    const found = await done("feature", "get", "--event", values.eventId);
+    expect(found).toMatchObject({ status: "excluded", reason: "unreadable", sha256: null, features: [] });
+    expect(await drs("feature", "explain", values.eventId, "root")).toMatchObject({ code: 1, stdout: "" });
+    expect(await done("feature", "verify", values.eventId)).toMatchObject({ rows: 1, equal: 0, undecided: 1 });
+  });
+
+  it("are unreadable in an export, which has the others", async () => {
+    const labels = [values, event, whole].map(({ account }) => `${account},${new Date().toISOString()},good`);
+    await writeFile(join(folder(), "labels.csv"), ["account,label_time,label", ...labels, ""].join("\n"));
+    const order = ["--features", "root@1", "--purpose", "default", "--clock", "received", "--format", "jsonl"];
+    const why = ["--recipient", "fraud team", "--reason", "model 4711", "--expires", "2999-01-31"];
+    const files = ["--labels", join(folder(), "labels.csv"), "--out", join(folder(), "out.jsonl")];
+    await done("export", "run", ...order, ...why, ...files);
+    const rows = objects(await readFile(join(folder(), "out.jsonl"), "utf8"));
+    expect(rows.map((row) => [row["root__v1"], row["root__v1__state"]])).toEqual([
+      [null, "unreadable"],
+      [true, "observed"],
+      [true, "observed"],
+    ]);
+  });
+});
+
+it("values stay readable if a byte of their event was changed later, and their verification is undecided", async () => {
+  const observed = { status: "computed", reason: null, features: [{ value: true }] };
+  expect(await done("feature", "get", "--event", event.eventId)).toMatchObject(observed);
+  expect(await done("feature", "verify", event.eventId)).toMatchObject({ rows: 1, equal: 0, undecided: 1 });
+  expect(await done("feature", "verify", whole.eventId)).toMatchObject({ rows: 1, equal: 1, undecided: 0 });
+});

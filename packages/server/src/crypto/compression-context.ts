@@ -1,10 +1,10 @@
 /**
  * Contexts of zstd. Each loads its dictionary once, because that takes longer than the compression of an event. The
- * output for a text is one frame, independent of the texts before. An empty frame follows if the output fills a chunk
+ * compressed output for a text is one frame, independent of the texts before. An empty frame follows if the output fills a chunk
  * exactly.
  */
-import { constants, createZstdCompress, type ZstdCompress } from "node:zlib";
-import { ZstdCompress as ImmediateZstdCompress } from "minizlib";
+import { constants, createZstdCompress, type ZstdCompress, zstdDecompressSync } from "node:zlib";
+import { ZstdCompress as ImmediateZstdCompress, ZstdDecompress as ImmediateZstdDecompress } from "minizlib";
 
 const OPTIONS = {
   flush: constants.ZSTD_e_end,
@@ -79,6 +79,48 @@ export class ThreadContext {
 
   destroy(): void {
     this.#stream.destroy();
+  }
+}
+
+/** The largest limit of a request body that can be configured. */
+const MAX_EVENT_BYTES = 16_777_216;
+
+/** A context that decompresses frames on the caller's thread. */
+export class FrameDecompressor {
+  readonly #options: { readonly dictionary: Buffer; readonly chunkSize: number; readonly maxOutputLength: number };
+  /** Absent after an error, or after a frame that did not end. */
+  #stream: ImmediateZstdDecompress | undefined;
+  #output: Buffer[] = [];
+  #hasFailed = false;
+
+  constructor(dictionary: Buffer) {
+    this.#options = { dictionary, chunkSize: OPTIONS.chunkSize, maxOutputLength: MAX_EVENT_BYTES + 1 };
+  }
+
+  /** @throws the error of zstd. No frame has an effect on later ones. */
+  decompress(frame: Buffer): Buffer {
+    const size = sizeIn(frame);
+    if (size === undefined || size > MAX_EVENT_BYTES) return zstdDecompressSync(frame, this.#options);
+    const stream = (this.#stream ??= this.#open());
+    stream.write(frame);
+    const bytes = joined(this.#output);
+    this.#output = [];
+    // guard(true): a frame that does not end is rejected
+    // fails: packages/server/src/crypto/compression.test.ts › a truncated frame
+    if (!this.#hasFailed && bytes.length === size) return bytes;
+    this.#hasFailed = false;
+    this.#stream = undefined;
+    stream.close();
+    // The frame before may be the one that did not end.
+    return zstdDecompressSync(frame, this.#options);
+  }
+
+  #open(): ImmediateZstdDecompress {
+    const options = { ...this.#options, flush: constants.ZSTD_e_continue };
+    const stream = new ImmediateZstdDecompress(options);
+    stream.on("data", (chunk) => this.#output.push(chunk));
+    stream.on("error", () => (this.#hasFailed = true));
+    return stream;
   }
 }
 

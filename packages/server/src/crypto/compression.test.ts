@@ -183,6 +183,23 @@ describe("decompression", () => {
     }
   });
 
+  it("opens the next frame after one that ended too early at any byte, or was changed", async () => {
+    const [event, next] = [payload(1_000, "json"), payload(1_000, "json")];
+    const [frame, after] = [await compressor.compress(event), await compressor.compress(next)];
+    for (let end = 0; end < frame.bytes.length; end++) {
+      const changed = Buffer.from(frame.bytes);
+      changed[end] = ~(changed[end] ?? 0);
+      for (const bytes of [frame.bytes.subarray(0, end), changed]) {
+        try {
+          decompress({ ...frame, bytes });
+        } catch {
+          // A frame may decompress to other bytes, because the encryption shows changes.
+        }
+        expect(decompress(after).equals(next)).toBe(true);
+      }
+    }
+  });
+
   it("needs the dictionary, without which the frame does not open to the same bytes", async () => {
     const event = Buffer.from(
       '{"session_id":"s","event_type":"device_intel_collection","schema_version":1,"probes":{}}',

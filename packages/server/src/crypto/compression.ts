@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { zstdDecompressSync } from "node:zlib";
-import { ImmediateContext, ThreadContext } from "./compression-context.ts";
+import { FrameDecompressor, ImmediateContext, ThreadContext } from "./compression-context.ts";
 import { NameTokens, type TokenDecoder, type TokenEncoder } from "./name-tokens.ts";
 
 interface Dictionary {
   /** The content to which zstd's frames may refer. */
   readonly content: Buffer;
+  readonly frames: FrameDecompressor;
   /** Absent for the first version, whose frames contain the event's bytes unchanged. */
   readonly tokens?: NameTokens;
   readonly decoder?: TokenDecoder;
@@ -14,15 +14,20 @@ interface Dictionary {
 
 const readDictionary = (file: string): Buffer => readFileSync(join(import.meta.dirname, "dictionaries", file));
 
+function openDictionary(file: string): Dictionary {
+  const content = readDictionary(file);
+  return { content, frames: new FrameDecompressor(content) };
+}
+
 /**
  * Dictionaries by version. A version is written into every payload, so none is ever changed or removed.
  * `dictionaries/README.md` describes how they are made.
  */
 const DICTIONARIES: Readonly<Record<number, () => Dictionary>> = {
-  1: () => ({ content: readDictionary("1.zdict") }),
+  1: () => openDictionary("1.zdict"),
   2: () => {
     const tokens = new NameTokens(readDictionary("2.names").toString().trim().split(/\s+/));
-    return { content: readDictionary("2.zdict"), tokens, decoder: tokens.openDecoder() };
+    return { ...openDictionary("2.zdict"), tokens, decoder: tokens.openDecoder() };
   },
 };
 const CURRENT_DICTIONARY = 2;
@@ -36,9 +41,6 @@ function dictionaryOf(version: number): Dictionary {
   loaded.set(version, known);
   return known;
 }
-
-/** The largest limit of a request body that can be configured. */
-const MAX_EVENT_BYTES = 16_777_216;
 
 /** Texts up to this size are compressed on the main thread. A longer text would delay other requests. */
 const AT_ONCE_BYTES = 32_768;
@@ -119,14 +121,11 @@ class Lane {
 
 /** @throws if `compress` did not make the bytes, or if the version of the dictionary is later than this release. */
 export function decompress({ dictionary, bytes }: Compressed): Buffer {
-  const { content, decoder } = dictionaryOf(dictionary);
-  if (!decoder) return inflate(bytes, content);
+  const { frames, decoder } = dictionaryOf(dictionary);
+  if (!decoder) return frames.decompress(bytes);
   const { numbers, frame } = splitNumbers(bytes);
-  return decoder.decode({ text: inflate(frame, content), numbers });
+  return decoder.decode({ text: frames.decompress(frame), numbers });
 }
-
-const inflate = (frame: Buffer, dictionary: Buffer): Buffer =>
-  zstdDecompressSync(frame, { dictionary, maxOutputLength: MAX_EVENT_BYTES + 1 });
 
 /** Puts the numbers of names before a frame: their count (2 bytes, little-endian), the numbers, and the frame. */
 function joinNumbers(numbers: Buffer, frame: Buffer): Buffer {

@@ -113,7 +113,19 @@ export const FOLDERS: readonly Folder[] = [
   {
     name: "features",
     purpose: "features: versions, decisions, layers, extraction, values",
-    imports: ["errors", "ports", "messages", "postgres", "crypto", "drift", "events", "audit/log", "audit", "policy"],
+    imports: [
+      "scanner",
+      "errors",
+      "ports",
+      "messages",
+      "postgres",
+      "crypto",
+      "drift",
+      "events",
+      "audit/log",
+      "audit",
+      "policy",
+    ],
   },
   {
     name: "exports",

@@ -49,7 +49,9 @@ const NAMES: usize = ENTRIES + MAX_ENTRIES * ENTRY_BYTES;
 export const DEPARTURES: usize = NAMES + MAX_NAME_BYTES;
 const NAME_SLOTS: usize = DEPARTURES + MAX_DEPARTURES * 20;
 const RESPELLED_NAMES: usize = NAME_SLOTS + MAX_NAME_SLOTS * NAME_SLOT_BYTES;
-export const INPUT: usize = RESPELLED_NAMES + MAX_RESPELLED_BYTES;
+/** Start and end of the value of each field of the catalog. They are valid for entries that were seen. */
+export const VALUES: usize = RESPELLED_NAMES + MAX_RESPELLED_BYTES;
+export const INPUT: usize = VALUES + MAX_ENTRIES * 8;
 export const MEMORY_END: usize = INPUT + CAPACITY + SLACK;
 
 // Words of RESULT.
@@ -217,7 +219,7 @@ export function define(
 /**
  * Scans the body at `INPUT`.
  *
- * @param root the context of the transport object.
+ * @param root the context of the transport object, or of an event.
  * @param outcomes the context of an outcome.
  * @returns 1 if the body is valid; then the result is at `RESULT`. 0 if this is not certain.
  */
@@ -805,7 +807,11 @@ function fields(at: usize, context: u32, level: u32): usize {
         // fails: packages/server/src/scanner/scanner.test.ts › agrees with the slow path
         if (!mark(entry)) return 0;
         required += load<u8>(entry + IS_REQUIRED);
+        const start = at;
         at = field(at, entry, level + 1);
+        const position = VALUES + numberOf(entry) * 8;
+        store<u32>(position, u32(start - INPUT));
+        store<u32>(position + 4, u32(at - INPUT));
       } else {
         // guard(false): another field occurs once
         // fails: packages/server/src/scanner/scanner.test.ts › agrees with the slow path

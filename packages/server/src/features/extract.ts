@@ -1,6 +1,6 @@
 /** Computes the features of events: reads, opens, runs, seals and stores them in one transaction. */
 import { randomBytes } from "node:crypto";
-import type { Result } from "@device-risk-signals/features";
+import type { ManifestInput, Result } from "@device-risk-signals/features";
 import { readEvent } from "@device-risk-signals/features/readings";
 import type { FeatureSealer } from "../crypto/feature-sealer.ts";
 import { readEvents } from "../events/read-events.ts";
@@ -16,6 +16,7 @@ import type { LayerRunners } from "./layer-runners.ts";
 import { assignLayers, isOf, type KnownOfEvent, readKnown, shareFeatures } from "./layers-of-event.ts";
 import { type OpenedEvent, openForFeatures } from "./open-event.ts";
 import { openRow } from "./open-row.ts";
+import { type ParseEvent, parserOf } from "./read-inputs.ts";
 import { addToTally, type CountedEvent } from "./tally.ts";
 
 /** Events whose exact bytes are in memory at once. */
@@ -72,9 +73,10 @@ export async function extract(
   const collected: Collected = { computed: [], failures: [], paused: [] };
   // A commit batch has events of purposes without features, too: their payloads are not read.
   const wanted = events.filter((event) => layers.some((layer) => isOf(layer, event)));
+  const parse = await parserOfLayers(transaction, ports, layers, wanted);
   type Slice = ReturnType<typeof openForFeatures>;
   const openSlice = async (at: number): Slice =>
-    openForFeatures(ports.sealer, await readEvents(transaction, wanted.slice(at, at + SLICE)));
+    openForFeatures(ports.sealer, await readEvents(transaction, wanted.slice(at, at + SLICE)), parse);
   const openAhead = (at: number): Slice => {
     const slice = openSlice(at);
     // The rejection is handled where the slice is awaited. Without a handler here, an earlier rejection would end the
@@ -106,6 +108,21 @@ export async function extract(
     await next.catch(() => {});
   }
   return store(transaction, ports, collected, backfill?.runId ?? null);
+}
+
+/** Chooses how the events of some layers are parsed. */
+async function parserOfLayers(
+  executor: Executor,
+  { runners }: ExtractPorts,
+  layers: readonly LayerRow[],
+  events: readonly DueEvent[],
+): Promise<ParseEvent> {
+  const inputs: ManifestInput[] = [];
+  for (const layer of layers) {
+    if (!events.some((event) => isOf(layer, event))) continue;
+    inputs.push(...(await runners.find(executor, layer)).inputs);
+  }
+  return parserOf(inputs);
 }
 
 /** An event of a layer, with the features that count it. */

@@ -1,3 +1,4 @@
+import type { ManifestInput } from "@device-risk-signals/features";
 import type { FeatureRunner, RunnerOptions } from "@device-risk-signals/features/runner";
 import type { Executor } from "../postgres/executor.ts";
 import { findBundles, type LayerRow, nameOf } from "./decisions.ts";
@@ -7,6 +8,8 @@ export interface OpenLayer {
   readonly runner: FeatureRunner;
   /** The members of the layer, in their order. */
   readonly features: readonly CountedFeature[];
+  /** What the features read of an event. */
+  readonly inputs: readonly ManifestInput[];
 }
 
 export interface LayerRunnerOptions extends RunnerOptions {
@@ -73,5 +76,6 @@ async function openLayer(executor: Executor, { members }: LayerRow, options: Run
   const features = bundles.map(({ manifest }) => ({ name: nameOf(manifest), output: manifest.output }));
   // A server without adopted features loads none of it.
   const { openRunner } = await import("@device-risk-signals/features/runner");
-  return { runner: await openRunner(bundles, options), features };
+  const inputs = bundles.flatMap(({ manifest }) => manifest.inputs);
+  return { runner: await openRunner(bundles, options), features, inputs };
 }

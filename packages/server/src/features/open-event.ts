@@ -2,6 +2,7 @@ import type { ParsedEvent } from "@device-risk-signals/features/readings";
 import type { Sealer, StoredEvent } from "../ports.ts";
 import type { FailureReason } from "./failures.ts";
 import { parseEvent } from "./parse-event.ts";
+import type { ParseEvent } from "./read-inputs.ts";
 
 export interface OpenedEvent {
   readonly event: StoredEvent;
@@ -19,12 +20,13 @@ export interface UnopenedEvent {
 export async function openForFeatures(
   sealer: Sealer,
   events: readonly StoredEvent[],
+  parse: ParseEvent = parseEvent,
 ): Promise<readonly (OpenedEvent | UnopenedEvent)[]> {
   const opened = await sealer.openMany(events);
   return events.map((event, index) => {
     const exact = opened[index];
     if (!exact) return { event, reason: "unreadable" };
-    const parsed = parseEvent(event.platform, exact);
+    const parsed = parse(event.platform, exact);
     return parsed ? { event, exact, parsed } : { event, reason: "not-json" };
   });
 }

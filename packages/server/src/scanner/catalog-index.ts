@@ -48,7 +48,9 @@ export type DefineContext = (isOpen: boolean, members: readonly Member[]) => num
 
 /** The meaning of the numbers in the result of a scan. */
 export interface CatalogIndex {
+  /** The contexts of the transport object, of an event and of an outcome. */
   readonly root: number;
+  readonly event: number;
   readonly outcome: number;
   /** Paths of the entries by number. Absent for an entry that the catalog does not have. */
   readonly paths: readonly (FieldPath | undefined)[];
@@ -134,7 +136,7 @@ export function defineCatalog(define: DefineContext): CatalogIndex {
     false,
     names.map((name) => ({ name, ...(kinds[name] as Omit<Member, "name">) })),
   );
-  return { root, outcome, paths, places };
+  return { root, event, outcome, paths, places };
 }
 
 function captureOf(name: string): number {

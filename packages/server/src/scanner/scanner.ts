@@ -26,6 +26,16 @@ export interface Scan {
   readonly departures: Uint32Array;
 }
 
+/** What an event has. The arrays are the memory of the scanner, and valid until its next scan. */
+export interface EventScan {
+  /** Codes of the outcomes of the catalog's probes, in its order. */
+  readonly outcomes: Uint8Array;
+  /** A bit for each entry of the index that the event has. */
+  readonly seen: Uint8Array;
+  /** Start and end of the value of each field that the event has, by the number of its entry. */
+  readonly values: Uint32Array;
+}
+
 export interface BodyScanner {
   /**
    * @returns `undefined` for a body that is invalid or that only the slow path can decide about.
@@ -61,6 +71,7 @@ const ADDRESSES = [
   "RESULT_END",
   "UNKNOWN_OUTCOMES",
   "DEPARTURES",
+  "VALUES",
   "INPUT",
 ] as const;
 type Addresses = Readonly<Record<(typeof ADDRESSES)[number], number>>;
@@ -78,7 +89,8 @@ export class WasmScanner implements BodyScanner {
   readonly #at: Addresses;
   readonly #bytes: Uint8Array;
   readonly #words: Uint32Array;
-  readonly #index: CatalogIndex;
+  readonly index: CatalogIndex;
+  readonly #event: EventScan;
   #contexts = 0;
 
   /** @throws if the runtime has no WebAssembly with SIMD. */
@@ -91,14 +103,28 @@ export class WasmScanner implements BodyScanner {
     const { buffer } = this.#exports.memory;
     this.#bytes = new Uint8Array(buffer);
     this.#words = new Uint32Array(buffer);
-    this.#index = defineCatalog((isOpen, members) => this.#define(isOpen, members));
+    this.index = defineCatalog((isOpen, members) => this.#define(isOpen, members));
+    const { OUTCOMES, SEEN, RESULT_END, VALUES } = this.#at;
+    this.#event = {
+      outcomes: this.#bytes.subarray(OUTCOMES, SEEN),
+      seen: this.#bytes.subarray(SEEN, RESULT_END),
+      values: new Uint32Array(buffer, VALUES, 2 * this.index.paths.length),
+    };
+  }
+
+  /** Scans an event without its transport object. @returns `undefined` as `scan` does. */
+  scanEvent(event: Uint8Array): EventScan | undefined {
+    if (event.length > this.#at.CAPACITY) return undefined;
+    this.#bytes.set(event, this.#at.INPUT);
+    const { event: root, outcome } = this.index;
+    return this.#exports.scan(event.length, root, outcome) === 0 ? undefined : this.#event;
   }
 
   scan(body: Uint8Array): Scan | undefined {
     const at = this.#at;
     if (body.length > at.CAPACITY) return undefined;
     this.#bytes.set(body, at.INPUT);
-    const index = this.#index;
+    const { index } = this;
     if (this.#exports.scan(body.length, index.root, index.outcome) === 0) return undefined;
     const { buffer } = this.#bytes.slice(at.RESULT, at.RESULT_END);
     const [members = 0, escapes, start = 0, end = 0, departures = 0, unknown = 0] = new Uint32Array(buffer, 0, 6);

@@ -6,7 +6,7 @@ const LONE_SURROGATE = /[\ud800-\udfff]/u;
  * The canonical form of a JSON value by RFC 8785 (JCS): members sorted by UTF-16 code units, numbers as ECMAScript
  * prints doubles, no white space. Equal texts mean equal payloads.
  *
- * @throws TypeError for a number that is not finite, half a surrogate pair, or a value that JSON does not know.
+ * @throws TypeError for a number that is not finite, half a surrogate pair, or a value that JSON can't represent.
  */
 export function canonicalize(value: unknown): string {
   if (typeof value === "string") return canonicalString(value);

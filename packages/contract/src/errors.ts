@@ -215,12 +215,12 @@ const MAX_ERRORS = 100;
  */
 const MAX_ERROR_CHARACTERS = 65_536;
 
-/** The last entry of a shortened list. The search ended there, so the number of further violations is not known. */
+/** The last entry of a shortened list. It has no number: the search may have ended before it found every violation. */
 const MORE_ERRORS: ErrorItem = { pointer: "", code: "more-errors", detail: "There are more; only these are listed." };
 
 /**
- * Collects up to 100 entries of a rejection. If there is one more, an entry that says so takes its place, and the
- * collection is full. A search can then end, so that a request with many violations does not cost more.
+ * Collects up to 100 entries of a rejection. Instead of the next one it adds `MORE_ERRORS`, and is then full. A search
+ * for violations can end as soon as the list is full, so that a request with many violations does not cost more.
  */
 export class ErrorList {
   readonly #entries: ErrorItem[] = [];

@@ -10,8 +10,8 @@ const RFC3339_DATE_TIME = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\
 
 /**
  * Reads a date-time of RFC 3339 §5.6 (the profile of ISO 8601 with a mandatory offset).
- * Fractions are truncated to microseconds. A leap second is taken only where it can be, at 23:59:60 UTC, and is the
- * instant of the next second. Returns `undefined` for anything else, a 30 February included.
+ * Fractions are truncated to microseconds. A leap second is accepted only at 23:59:60 UTC, and is read as
+ * the next second. Returns `undefined` for any other text, such as 30 February.
  */
 export function parseDateTime(text: string): Instant | undefined {
   const match = RFC3339_DATE_TIME.exec(text);

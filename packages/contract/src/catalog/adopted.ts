@@ -1,5 +1,6 @@
 /**
- * The fields that feature definitions read. Only here is a departure from the catalog a reason to reject an event.
+ * The fields that feature definitions read. Only in these fields is a departure from the catalog a reason
+ * to reject an event.
  */
 import { CATALOG } from "./catalog.ts";
 import { type Departure, type FieldPath, fits, jsonType } from "./check.ts";

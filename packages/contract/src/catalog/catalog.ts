@@ -19,7 +19,10 @@ import { runtimeTiming } from "./runtime-timing.ts";
 import { telephony } from "./telephony.ts";
 import { transactionSafety } from "./transaction-safety.ts";
 
-/** Every probe of the contract with all its fields, in the contract's order: the one source all else derives from. */
+/**
+ * Every probe of the contract with all its fields, in the contract's order. Types, schemas and documents derive from
+ * it.
+ */
 export const CATALOG: readonly Probe[] = [
   deviceIdentity,
   hardware,

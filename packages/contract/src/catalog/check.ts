@@ -2,8 +2,8 @@ import { CATALOG } from "./catalog.ts";
 import type { Field } from "./declare.ts";
 
 /**
- * Names from the probe down: of the probe, of a field of its data and, inside an object field, of its member. Never joined
- * into a string: a name that a client chose may hold any character.
+ * The names of the probe, the field and, inside an object field, the member. Do not join them into one string: a
+ * name from a client may contain any character.
  */
 export type FieldPath = readonly string[];
 
@@ -39,7 +39,7 @@ const PROBES = new Map(CATALOG.map((probe) => [probe.id, tableOf(probe.fields)])
  * Compares the successful outcomes of an event with the catalog.
  *
  * @param probes the `probes` of an event that passed `validateTransportRequest`.
- * @returns every departure; empty where the event is exactly as published.
+ * @returns every departure; empty if the event agrees with the catalog.
  */
 export function checkAgainstCatalog(probes: Readonly<Record<string, unknown>>): readonly Departure[] {
   const departures: Departure[] = [];
@@ -52,7 +52,9 @@ export function checkAgainstCatalog(probes: Readonly<Record<string, unknown>>): 
   return departures;
 }
 
-/** Compares fields on the path of every event: one look-up and one `typeof` for each field that is as published. */
+/**
+ * Compares fields on the path of every event: one look-up and one `typeof` for each field that agrees with the catalog.
+ */
 function checkFields(
   departures: Departure[],
   parent: FieldPath,

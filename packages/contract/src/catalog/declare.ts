@@ -82,7 +82,9 @@ export interface Field extends Vocabulary {
   /** One line: what the value says and, if readers may misunderstand it, what it does not say. */
   readonly meaning: string;
   readonly unit?: Unit;
-  /** The platforms on which the SDK fills the field. Empty: kept for the contract, never filled. */
+  /**
+   * The platforms on which the SDK fills the field. Empty: the contract lists the field, and the SDK never fills it.
+   */
   readonly platforms: readonly Platform[];
   /** Required in a `success` outcome of its probe. */
   readonly required: boolean;
@@ -90,7 +92,7 @@ export interface Field extends Vocabulary {
   readonly permission?: Permission;
   /** Platforms on which the value is a constant and no observation. Readers treat it as omitted there. */
   readonly constantOn?: readonly Platform[];
-  /** Members of an `object`; such an object takes no others. */
+  /** The members of an `object`. It has no others. */
   readonly fields?: Readonly<Record<string, Field>>;
 }
 
@@ -113,13 +115,13 @@ export interface Probe {
 
 export interface FieldOptions {
   readonly on?: Platform | "both" | "never";
-  /** The closed vocabulary of a text, the same on each platform that fills the field or by platform. */
+  /** The closed vocabulary of a text: one list for each platform that fills the field, or a list by platform. */
   readonly values?: readonly string[] | ByPlatform<readonly string[]>;
   readonly form?: Form;
   readonly raw?: true;
   /**
-   * The range of a number, the same on each platform that fills the field or by platform. Default: the range of the
-   * unit.
+   * The range of a number: one range for each platform that fills the field, or a range by platform. Default: the range
+   * of the unit.
    */
   readonly range?: Range | ByPlatform<Range>;
   readonly systems?: ByPlatform<Systems>;
@@ -207,7 +209,7 @@ export function boolean(meaning: string, options: FieldOptions = {}): Field {
   return field("boolean", meaning, options);
 }
 
-/** A finite JSON number. The name ends in the `unit` wherever the contract's name carries one. */
+/** A finite JSON number. If the field's name ends in a unit, as `uptimeMs` does, `unit` is the same. */
 export function number(unit: Unit, meaning: string, options: FieldOptions = {}): Field {
   return field("number", meaning, options, { unit });
 }
@@ -220,7 +222,7 @@ export function numbers(unit: Unit, meaning: string, options: FieldOptions = {})
   return field("number[]", meaning, options, { unit });
 }
 
-/** An object with exactly these members, each optional unless required. */
+/** An object that has no other members than `fields`. */
 export function object(meaning: string, fields: Readonly<Record<string, Field>>, options: FieldOptions = {}): Field {
   return field("object", meaning, options, { fields });
 }

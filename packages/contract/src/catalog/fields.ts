@@ -1,6 +1,6 @@
 /**
- * The catalog without its prose: what an app needs of it at run time, small enough for its bundle. Names, types,
- * platforms; titles, meanings and sensitivity are in `catalog.ts` only.
+ * The catalog without its prose: names, types and platforms, which an app needs at run time. Titles, meanings and
+ * sensitivity are in `catalog.ts` only, so that an app's bundle stays small.
  */
 import type { ProbeDataById } from "../generated/raw-signal-event.ts";
 import { FIELD_INDEX } from "../generated/field-index.ts";
@@ -16,7 +16,7 @@ export interface FieldFacts {
   readonly required: boolean;
   /** The value is a constant on iOS and no observation. Readers treat it as omitted there. */
   readonly constantOnIos: boolean;
-  /** Members of an object; it takes no others. */
+  /** The members of an object. It has no others. */
   readonly fields?: ReadonlyMap<string, FieldFacts>;
 }
 
@@ -39,7 +39,7 @@ const TYPES: Readonly<Record<string, FieldType>> = {
 };
 const BOTH: readonly Platform[] = ["android", "ios"];
 
-/** `""` is both platforms, `a` Android, `i` iOS, `-` none: kept for the contract, never filled. */
+/** `""` is both platforms, `a` Android, `i` iOS, `-` no platform. */
 function platformsOf(marks: string): readonly Platform[] {
   if (marks.includes("-")) return [];
   if (marks.includes("a")) return ["android"];
@@ -48,7 +48,7 @@ function platformsOf(marks: string): readonly Platform[] {
 
 /**
  * Entries are `<type letter><marks>:<name> <name>…`, `!` for required, `=` for constant on iOS, members of an object in
- * parentheses. Fields of a kind follow each other.
+ * parentheses. Fields with the same letter and marks follow each other and share one prefix.
  */
 function read(index: string): ReadonlyMap<string, FieldFacts> {
   const fields = new Map<string, FieldFacts>();

@@ -33,9 +33,12 @@ export const geolocation: Probe = {
         sensitivity: "medium",
       },
     ),
-    gnssSupported: boolean("The device has satellite positioning hardware; false means looked and saw none.", {
-      on: "android",
-    }),
+    gnssSupported: boolean(
+      "The device has satellite positioning hardware; false means that the SDK looked and found none.",
+      {
+        on: "android",
+      },
+    ),
 
     latitude: number(
       "degrees",

@@ -11,9 +11,12 @@ export const gpuBenchmark: Probe = {
   disclosure: DIAGNOSTICS,
   performed: { field: "benchmarkPerformed", reason: "skippedReason" },
   fields: {
-    benchmarkPerformed: boolean("The drawing run took place; false means it was not, and skippedReason may say why.", {
-      required: true,
-    }),
+    benchmarkPerformed: boolean(
+      "The drawing run took place; false means that it did not, and skippedReason may say why.",
+      {
+        required: true,
+      },
+    ),
     skippedReason: string("Why the run did not take place; absent when it did.", {
       values: { android: ["no_context", "no_shader", "time"], ios: ["background", "no_device", "failed"] },
     }),

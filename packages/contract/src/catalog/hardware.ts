@@ -152,7 +152,9 @@ export const hardware: Probe = {
       on: "android",
       sensitivity: "medium",
     }),
-    nfcAvailable: boolean("The device has an NFC adapter; false means looked and saw none.", { on: "android" }),
+    nfcAvailable: boolean("The device has an NFC adapter; false means that the SDK looked and found none.", {
+      on: "android",
+    }),
     nfcEnabled: boolean("The NFC adapter is switched on (NfcAdapter.isEnabled).", {
       on: "android",
       sensitivity: "medium",

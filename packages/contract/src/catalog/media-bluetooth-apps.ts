@@ -33,7 +33,7 @@ export const mediaBluetoothApps: Probe = {
   id: "media_bluetooth_apps",
   title: "Media, Bluetooth and apps",
   meaning:
-    "Audio, screens, accessibility use and listed apps around a session, to be seen where remote control is a worry.",
+    "Audio, screens, accessibility use and listed apps around a session, for hosts that look for remote control.",
   platforms: ["android", "ios"],
   enabledByDefault: false,
   disclosure: INSTALLED_APPS,
@@ -72,10 +72,13 @@ export const mediaBluetoothApps: Probe = {
         systems: { android: { since: 35 } },
       },
     ),
-    isScreenMirrored: boolean("The main screen is mirrored to another one; false means looked and saw none.", {
-      on: "ios",
-      sensitivity: "medium",
-    }),
+    isScreenMirrored: boolean(
+      "The main screen is mirrored to another one; false means that the SDK looked and found none.",
+      {
+        on: "ios",
+        sensitivity: "medium",
+      },
+    ),
     connectedScreenCount: number("count", "Screens connected, the built-in one included.", {
       on: "ios",
       sensitivity: "medium",

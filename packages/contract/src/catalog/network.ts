@@ -100,7 +100,7 @@ export const network: Probe = {
       },
     ),
     isProxyConfigured: boolean(
-      "An HTTP, PAC or SOCKS proxy is set for the active network; false means looked and saw none.",
+      "An HTTP, PAC or SOCKS proxy is set for the active network; false means that the SDK looked and found none.",
       { sensitivity: "medium" },
     ),
     proxyHost: string("Host of the configured proxy; absent when none is set.", { sensitivity: "high", raw: true }),

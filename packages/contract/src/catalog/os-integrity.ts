@@ -43,13 +43,10 @@ export const osIntegrity: Probe = {
         constantOn: ["ios"],
       },
     ),
-    usbDebuggingEnabled: boolean(
-      "USB debugging (adb) is on. Never filled: other apps have no trustworthy read of it.",
-      {
-        on: "never",
-        sensitivity: "medium",
-      },
-    ),
+    usbDebuggingEnabled: boolean("USB debugging (adb) is on. Never filled: apps have no reliable way to read it.", {
+      on: "never",
+      sensitivity: "medium",
+    }),
     isRunningInUserTestHarness: boolean(
       "ActivityManager.isRunningInUserTestHarness: the device is set up for automated tests.",
       {
@@ -82,16 +79,19 @@ export const osIntegrity: Probe = {
       },
     ),
     dangerousAppFound: boolean(
-      "A listed app that patches other apps or needs root is installed; false means looked and saw none.",
+      "A listed app that patches other apps or needs root is installed; false means that the SDK looked and found none.",
       {
         on: "android",
         sensitivity: "medium",
       },
     ),
-    rootCloakingAppFound: boolean("A listed app that hides root is installed; false means looked and saw none.", {
-      on: "android",
-      sensitivity: "medium",
-    }),
+    rootCloakingAppFound: boolean(
+      "A listed app that hides root is installed; false means that the SDK looked and found none.",
+      {
+        on: "android",
+        sensitivity: "medium",
+      },
+    ),
     suspiciousFilePathsFound: boolean(
       "At least one listed root or jailbreak path exists; false means that all were examined and none was seen.",
       {
@@ -163,10 +163,13 @@ export const osIntegrity: Probe = {
         values: ["green", "yellow", "orange", "red"],
       },
     ),
-    selinuxEnforcing: boolean("SELinux enforces its policy; false means read as permissive, not unreadable.", {
-      on: "android",
-      sensitivity: "medium",
-    }),
+    selinuxEnforcing: boolean(
+      "SELinux enforces its policy; false means that the SDK read it as permissive; absent if it can't be read.",
+      {
+        on: "android",
+        sensitivity: "medium",
+      },
+    ),
     testKeysBuild: boolean("The system build carries the tag test-keys; custom and some vendor builds do.", {
       on: "android",
     }),
@@ -185,7 +188,7 @@ export const osIntegrity: Probe = {
     ),
 
     hookFrameworkFound: boolean(
-      "A known hooking framework was recognised; false means looked for the listed ones and saw none.",
+      "A known hooking framework was recognised; false means that the SDK looked for the listed ones and found none.",
       {
         sensitivity: "medium",
       },
@@ -205,7 +208,7 @@ export const osIntegrity: Probe = {
       form: IDENTIFIER,
     }),
     injectedLibrariesFound: boolean(
-      "A listed instrumentation library is loaded in this process; false means looked and saw none.",
+      "A listed instrumentation library is loaded in this process; false means that the SDK looked and found none.",
       {
         sensitivity: "medium",
       },
@@ -281,7 +284,7 @@ export const osIntegrity: Probe = {
     ),
 
     isEmulator: boolean(
-      "Several markers together, or the simulator build itself, say that the device is virtual; no single weak marker.",
+      "Several markers together, or the simulator build itself, say that the device is virtual; one weak marker is not enough.",
       {
         required: true,
       },
@@ -334,17 +337,23 @@ export const osIntegrity: Probe = {
       raw: true,
     }),
     sensorCount: number("count", "Sensors that SensorManager lists.", { on: "android" }),
-    hasAccelerometer: boolean("SensorManager has an accelerometer; false means looked and saw none.", {
+    hasAccelerometer: boolean("SensorManager has an accelerometer; false means that the SDK looked and found none.", {
       on: "android",
     }),
-    hasGyroscope: boolean("SensorManager has a gyroscope; false means looked and saw none, as on many plain phones.", {
-      on: "android",
-    }),
-    hasMagnetometer: boolean("SensorManager has a magnetic field sensor; false means looked and saw none.", {
-      on: "android",
-    }),
+    hasGyroscope: boolean(
+      "SensorManager has a gyroscope; false means that the SDK looked and found none, as on many plain phones.",
+      {
+        on: "android",
+      },
+    ),
+    hasMagnetometer: boolean(
+      "SensorManager has a magnetic field sensor; false means that the SDK looked and found none.",
+      {
+        on: "android",
+      },
+    ),
     hasProximitySensor: boolean(
-      "SensorManager has a proximity sensor; false means looked and saw none, as on most tablets.",
+      "SensorManager has a proximity sensor; false means that the SDK looked and found none, as on most tablets.",
       { on: "android" },
     ),
   },

@@ -8,7 +8,7 @@ export interface ProbeOutcomes {
   readonly known: Uint8Array;
   /** Codes of the other probes. */
   readonly unknown: () => Iterable<number>;
-  /** The system version, where the event says one. */
+  /** The system version, if the event has one. */
   readonly systemVersion: unknown;
 }
 
@@ -18,16 +18,19 @@ interface Outcome {
   readonly error?: unknown;
 }
 
-/** The code for a reason or an error that is no word of the SDK, or that is absent. */
+/** The lower four bits if the reason or error is absent or no word of the SDK. */
 const NO_WORD = 15;
 
 const STATUSES: readonly string[] = OUTCOME_STATUSES;
-const WORDS: readonly unknown[] = [...SKIPPED_REASONS];
+const REASONS: readonly unknown[] = [...SKIPPED_REASONS];
 const ERRORS: readonly unknown[] = [...OUTCOME_ERRORS];
 
-/** The status of an outcome, counted from 1, and the position of its reason or error among the words of the SDK. */
+/**
+ * The code of an outcome. The upper four bits are the position of its status, counted from 1. The lower four bits are
+ * the position of its reason or error among the words of the SDK.
+ */
 export function outcomeCode({ status, reason, error }: Outcome): number {
-  const word = status === "skipped" ? WORDS.indexOf(reason) : status === "error" ? ERRORS.indexOf(error) : -1;
+  const word = status === "skipped" ? REASONS.indexOf(reason) : status === "error" ? ERRORS.indexOf(error) : -1;
   return ((STATUSES.indexOf(status) + 1) << 4) | (word === -1 ? NO_WORD : word);
 }
 

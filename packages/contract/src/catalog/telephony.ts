@@ -35,10 +35,13 @@ export const telephony: Probe = {
         "card_restricted",
       ],
     }),
-    hasIccCard: boolean("TelephonyManager.hasIccCard: a SIM card is present; false means looked and saw none.", {
-      on: "android",
-      sensitivity: "high",
-    }),
+    hasIccCard: boolean(
+      "TelephonyManager.hasIccCard: a SIM card is present; false means that the SDK looked and found none.",
+      {
+        on: "android",
+        sensitivity: "high",
+      },
+    ),
     simOperatorName: string(
       "TelephonyManager.getSimOperatorName: operator that issued the SIM; empty or absent without a SIM.",
       {

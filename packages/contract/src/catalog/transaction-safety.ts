@@ -22,9 +22,12 @@ export const transactionSafety: Probe = {
         sensitivity: "medium",
       },
     ),
-    isInteractive: boolean("The device is awake and in use, such as by PowerManager.isInteractive on Android.", {
-      sensitivity: "medium",
-    }),
+    isInteractive: boolean(
+      "The device is awake and in use: PowerManager.isInteractive on Android; on iOS the app is active, and false never occurs.",
+      {
+        sensitivity: "medium",
+      },
+    ),
     isDeviceLocked: boolean("KeyguardManager.isDeviceLocked: unlocking now takes a credential.", {
       on: "android",
       sensitivity: "medium",
@@ -38,10 +41,13 @@ export const transactionSafety: Probe = {
         systems: { android: { since: 35 } },
       },
     ),
-    isScreenMirrored: boolean("The main screen is mirrored to another one; false means looked and saw none.", {
-      on: "ios",
-      sensitivity: "medium",
-    }),
+    isScreenMirrored: boolean(
+      "The main screen is mirrored to another one; false means that the SDK looked and found none.",
+      {
+        on: "ios",
+        sensitivity: "medium",
+      },
+    ),
     isVisibleInScreenRecording: boolean(
       "A screen recording shows this app (WindowManager screen recording callback, Android 15 and later).",
       {
@@ -59,7 +65,7 @@ export const transactionSafety: Probe = {
       },
     ),
     screenshotDetectedSinceObservationStart: boolean(
-      "A screenshot of the app was noticed since the start; false means watched and saw none.",
+      "A screenshot of the app was noticed since the start; false means that the SDK watched and noticed none.",
       {
         on: "android",
         sensitivity: "medium",

@@ -61,7 +61,7 @@ export interface ProbeDataById {
   readonly locale: LocaleData;
   /** A position the platform already has or gives under a permission granted before; the SDK never asks the user for one. */
   readonly geolocation: GeolocationData;
-  /** Audio, screens, accessibility use and listed apps around a session, to be seen where remote control is a worry. */
+  /** Audio, screens, accessibility use and listed apps around a session, for hosts that look for remote control. */
   readonly media_bluetooth_apps: MediaBluetoothAppsData;
   /** Name of the graphics processor and the times of a short drawing run. Off by default: it costs time and power. */
   readonly gpu_benchmark: GpuBenchmarkData;
@@ -235,7 +235,7 @@ export interface HardwareData {
   readonly storageTotalBytes?: number;
   /** Free space of the file system that holds app data (StatFs). Unit: bytes. Only on android. */
   readonly storageFreeBytes?: number;
-  /** The device has an NFC adapter; false means looked and saw none. Only on android. */
+  /** The device has an NFC adapter; false means that the SDK looked and found none. Only on android. */
   readonly nfcAvailable?: boolean;
   /** The NFC adapter is switched on (NfcAdapter.isEnabled). Only on android. */
   readonly nfcEnabled?: boolean;
@@ -261,7 +261,7 @@ export interface OsIntegrityData {
   readonly parentPidUnexpected?: boolean;
   /** Developer options are on, as the settings report it; Android 17 QPR1 and later may hide it from apps. A constant on ios: read it as omitted there. */
   readonly developerModeEnabled: boolean;
-  /** USB debugging (adb) is on. Never filled: other apps have no trustworthy read of it. Never filled by the SDK. */
+  /** USB debugging (adb) is on. Never filled: apps have no reliable way to read it. Never filled by the SDK. */
   readonly usbDebuggingEnabled?: boolean;
   /** ActivityManager.isRunningInUserTestHarness: the device is set up for automated tests. Only on android. */
   readonly isRunningInUserTestHarness?: boolean;
@@ -273,9 +273,9 @@ export interface OsIntegrityData {
   readonly suOnPath?: boolean;
   /** A listed root manager or, on iOS, jailbreak store is installed; only listed ones are looked for. */
   readonly rootManagementAppFound?: boolean;
-  /** A listed app that patches other apps or needs root is installed; false means looked and saw none. Only on android. */
+  /** A listed app that patches other apps or needs root is installed; false means that the SDK looked and found none. Only on android. */
   readonly dangerousAppFound?: boolean;
-  /** A listed app that hides root is installed; false means looked and saw none. Only on android. */
+  /** A listed app that hides root is installed; false means that the SDK looked and found none. Only on android. */
   readonly rootCloakingAppFound?: boolean;
   /** At least one listed root or jailbreak path exists; false means that all were examined and none was seen. */
   readonly suspiciousFilePathsFound?: boolean;
@@ -305,7 +305,7 @@ export interface OsIntegrityData {
   readonly bootloaderLocked?: boolean;
   /** ro.boot.verifiedbootstate as readable: green, yellow, orange or red; root can rewrite it. Only on android. */
   readonly verifiedBootState?: string;
-  /** SELinux enforces its policy; false means read as permissive, not unreadable. Only on android. */
+  /** SELinux enforces its policy; false means that the SDK read it as permissive; absent if it can't be read. Only on android. */
   readonly selinuxEnforcing?: boolean;
   /** The system build carries the tag test-keys; custom and some vendor builds do. Only on android. */
   readonly testKeysBuild?: boolean;
@@ -315,7 +315,7 @@ export interface OsIntegrityData {
   readonly dangerousSystemProperties?: readonly string[];
   /** The app's executable has App Store encryption; false is normal for development builds. Only on ios. */
   readonly mainExecutableEncrypted?: boolean;
-  /** A known hooking framework was recognised; false means looked for the listed ones and saw none. */
+  /** A known hooking framework was recognised; false means that the SDK looked for the listed ones and found none. */
   readonly hookFrameworkFound?: boolean;
   /** A stack trace of this app holds frames of a hooking framework. Only on android. */
   readonly hookStackFrameFound?: boolean;
@@ -323,7 +323,7 @@ export interface OsIntegrityData {
   readonly hookStackFrames?: readonly string[];
   /** Listed classes of hooking frameworks that this process can load. Only on android. */
   readonly loadedHookClassNames?: readonly string[];
-  /** A listed instrumentation library is loaded in this process; false means looked and saw none. */
+  /** A listed instrumentation library is loaded in this process; false means that the SDK looked and found none. */
   readonly injectedLibrariesFound?: boolean;
   /** Names of the listed instrumentation libraries that are loaded. */
   readonly injectedLibraryNames?: readonly string[];
@@ -349,7 +349,7 @@ export interface OsIntegrityData {
   readonly suspiciousEnvironmentVariablesFound?: boolean;
   /** Names, never values, of the listed injection variables that are set. */
   readonly suspiciousEnvironmentVariableNames?: readonly string[];
-  /** Several markers together, or the simulator build itself, say that the device is virtual; no single weak marker. */
+  /** Several markers together, or the simulator build itself, say that the device is virtual; one weak marker is not enough. */
   readonly isEmulator: boolean;
   /** The build or device identity has the pattern of a known emulator or simulator. */
   readonly emulatorFingerprintMatch?: boolean;
@@ -375,13 +375,13 @@ export interface OsIntegrityData {
   readonly abi?: string;
   /** Sensors that SensorManager lists. Unit: count. Only on android. */
   readonly sensorCount?: number;
-  /** SensorManager has an accelerometer; false means looked and saw none. Only on android. */
+  /** SensorManager has an accelerometer; false means that the SDK looked and found none. Only on android. */
   readonly hasAccelerometer?: boolean;
-  /** SensorManager has a gyroscope; false means looked and saw none, as on many plain phones. Only on android. */
+  /** SensorManager has a gyroscope; false means that the SDK looked and found none, as on many plain phones. Only on android. */
   readonly hasGyroscope?: boolean;
-  /** SensorManager has a magnetic field sensor; false means looked and saw none. Only on android. */
+  /** SensorManager has a magnetic field sensor; false means that the SDK looked and found none. Only on android. */
   readonly hasMagnetometer?: boolean;
-  /** SensorManager has a proximity sensor; false means looked and saw none, as on most tablets. Only on android. */
+  /** SensorManager has a proximity sensor; false means that the SDK looked and found none, as on most tablets. Only on android. */
   readonly hasProximitySensor?: boolean;
 }
 
@@ -424,7 +424,7 @@ export interface NetworkData {
   readonly activeNetworkMtu?: number;
   /** Traffic uses a VPN as far as the OS reports; a VPN on the router can't be seen. On Android without the permission it is concluded from the names of the interfaces that are up; a VPN of another profile counts then. */
   readonly isVpnActive?: boolean;
-  /** An HTTP, PAC or SOCKS proxy is set for the active network; false means looked and saw none. */
+  /** An HTTP, PAC or SOCKS proxy is set for the active network; false means that the SDK looked and found none. */
   readonly isProxyConfigured?: boolean;
   /** Host of the configured proxy; absent when none is set. */
   readonly proxyHost?: string;
@@ -461,7 +461,7 @@ export interface TelephonyData {
   readonly simCount?: number;
   /** TelephonyManager.getSimState: whether the SIM is absent, locked, ready and the like. Only on android. */
   readonly simState?: string;
-  /** TelephonyManager.hasIccCard: a SIM card is present; false means looked and saw none. Only on android. */
+  /** TelephonyManager.hasIccCard: a SIM card is present; false means that the SDK looked and found none. Only on android. */
   readonly hasIccCard?: boolean;
   /** TelephonyManager.getSimOperatorName: operator that issued the SIM; empty or absent without a SIM. Only on android. */
   readonly simOperatorName?: string;
@@ -521,7 +521,7 @@ export interface GeolocationData {
   readonly hasCoarsePermission?: boolean;
   /** Location is switched on for the whole device, independent of this app's permission. */
   readonly locationServicesEnabled?: boolean;
-  /** The device has satellite positioning hardware; false means looked and saw none. Only on android. */
+  /** The device has satellite positioning hardware; false means that the SDK looked and found none. Only on android. */
   readonly gnssSupported?: boolean;
   /** Latitude of the last known position, north positive; coarse if only coarse is granted. Unit: degrees. */
   readonly latitude?: number;
@@ -556,7 +556,7 @@ export interface MediaBluetoothAppsData {
   readonly bluetoothBondedDeviceCount?: number;
   /** The screen is recorded or cast now: UIScreen.isCaptured on iOS; on Android 15 and later a recording that shows this app. */
   readonly isScreenCaptured?: boolean;
-  /** The main screen is mirrored to another one; false means looked and saw none. Only on ios. */
+  /** The main screen is mirrored to another one; false means that the SDK looked and found none. Only on ios. */
   readonly isScreenMirrored?: boolean;
   /** Screens connected, the built-in one included. Unit: count. Only on ios. */
   readonly connectedScreenCount?: number;
@@ -579,7 +579,7 @@ export interface MediaBluetoothAppsData {
 }
 
 export interface GpuBenchmarkData {
-  /** The drawing run took place; false means it was not, and skippedReason may say why. */
+  /** The drawing run took place; false means that it did not, and skippedReason may say why. */
   readonly benchmarkPerformed: boolean;
   /** Why the run did not take place; absent when it did. */
   readonly skippedReason?: string;
@@ -731,19 +731,19 @@ export interface DeviceSecurityPostureData {
 export interface TransactionSafetyData {
   /** When the observation began, on the clock that counts from boot (SystemClock.elapsedRealtime). Unit: ms. Only on android. */
   readonly transactionObservationStartedElapsedMs?: number;
-  /** The device is awake and in use, such as by PowerManager.isInteractive on Android. */
+  /** The device is awake and in use: PowerManager.isInteractive on Android; on iOS the app is active, and false never occurs. */
   readonly isInteractive?: boolean;
   /** KeyguardManager.isDeviceLocked: unlocking now takes a credential. Only on android. */
   readonly isDeviceLocked?: boolean;
   /** The screen is recorded or cast now: UIScreen.isCaptured on iOS; on Android 15 and later a recording that shows this app. */
   readonly isScreenCaptured?: boolean;
-  /** The main screen is mirrored to another one; false means looked and saw none. Only on ios. */
+  /** The main screen is mirrored to another one; false means that the SDK looked and found none. Only on ios. */
   readonly isScreenMirrored?: boolean;
   /** A screen recording shows this app (WindowManager screen recording callback, Android 15 and later). Only on android. */
   readonly isVisibleInScreenRecording?: boolean;
   /** Screenshots are being watched for (Android 14 and later); while false, the absence of screenshots has no meaning. Only on android. */
   readonly screenshotObservationActive?: boolean;
-  /** A screenshot of the app was noticed since the start; false means watched and saw none. Only on android. */
+  /** A screenshot of the app was noticed since the start; false means that the SDK watched and noticed none. Only on android. */
   readonly screenshotDetectedSinceObservationStart?: boolean;
   /** When the last screenshot was noticed, on the clock that counts from boot; absent if none was. Unit: ms. Only on android. */
   readonly lastScreenshotDetectedElapsedMs?: number;

@@ -123,7 +123,7 @@ function probesSchema(refer: Refer): JsonSchema {
   };
 }
 
-/** One of the four outcomes; of a known probe, with its data. */
+/** Accepts each of the four outcomes. For a known probe, it also describes the fields. */
 function outcomeSchema(refer: Refer, probe?: Probe): JsonSchema {
   return {
     ...(probe && { description: probe.meaning }),

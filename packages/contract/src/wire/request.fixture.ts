@@ -27,7 +27,7 @@ export function validRequest(): TransportRequest {
 
 export type Path = readonly (string | number)[];
 
-/** The paths of every value inside `value`, containers before what they hold. */
+/** The paths of every value inside `value`, containers before their content. */
 export function pathsOf(value: unknown): Path[] {
   if (typeof value !== "object" || value === null) return [];
   const names = Array.isArray(value) ? [...value.keys()] : Object.keys(value);

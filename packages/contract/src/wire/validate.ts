@@ -12,7 +12,7 @@ export type Validation =
 /**
  * Checks a parsed body against the wire rules: the transport object, the event envelope and the shape of each outcome.
  * The values that a successful probe observed are not checked (see `checkAgainstCatalog`). One pass finds every
- * violation. It ends after the first 100, and the last entry then says that there are more.
+ * violation. It ends after the first 100; one more entry then says that there are more.
  *
  * @param body a value as `JSON.parse` returns it, from a text without duplicate member names.
  */
@@ -129,7 +129,9 @@ function checkProbes(pass: Pass, path: Path, probes: unknown): void {
   }
 }
 
-/** Whether a string has more than `maxLength` code points; counts only where the length in code units leaves it open. */
+/**
+ * Whether a string has more than `maxLength` code points; counts them only if the length in code units does not decide.
+ */
 function exceeds(value: string, maxLength: number): boolean {
   if (value.length <= maxLength) return false;
   if (value.length > 2 * maxLength) return true;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { canonicalize } from "@device-risk-signals/contract";
 import type { Bundle, Manifest, Output } from "./manifest.ts";
 
-/** The values that an output can have. The bins only group these values. */
+/** The part of an output that decides which values it can have. The bins only group these values. */
 function typeOf(output: Output): unknown {
   switch (output.type) {
     case "number":

@@ -1,6 +1,6 @@
 import type { FieldType, Platform, Sensitivity, Unit } from "@device-risk-signals/contract/catalog/declare";
 
-/** Names from the probe down; a member of an object field has three. Never joined into one text. */
+/** The names of the probe, the field and, inside an object field, the member. */
 export type InputPath = readonly string[];
 
 /** One input of a feature, with the facts of the catalog that decide how a stored value is read. */
@@ -10,15 +10,15 @@ export interface ManifestInput {
   readonly path: InputPath;
   readonly type: Exclude<FieldType, "object">;
   readonly unit?: Unit;
-  /** Platforms on which the value observes nothing. */
+  /** Platforms on which the value is a constant and no observation. */
   readonly constantOn?: readonly Platform[];
   /** The field of the same probe that is `false` if the probe did not do its work. */
   readonly performedBy?: string;
-  /** Class of the catalog; it is not part of the identity. */
+  /** The class that the catalog or the overlay gives the field. It is not part of the identity. */
   readonly sensitivity: Sensitivity;
 }
 
-/** What a feature gives. `bins` group values in tallies and plots; they are not part of the identity. */
+/** Which values a feature can have. `bins` group values in tallies and plots; they are not part of the identity. */
 export type Output =
   | { readonly type: "flag" }
   /** A whole number of at least 0. */
@@ -26,7 +26,7 @@ export type Output =
   | { readonly type: "number"; readonly unit: Unit; readonly bins: readonly number[] }
   | { readonly type: "category"; readonly values: readonly string[] };
 
-/** What is known of one version of a feature. Its stored form is canonical JSON (RFC 8785). */
+/** The description of one version of a feature. Its stored form is canonical JSON (RFC 8785). */
 export interface Manifest {
   readonly id: string;
   readonly version: number;

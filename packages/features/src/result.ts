@@ -1,10 +1,10 @@
 import { SKIPPED_REASONS } from "@device-risk-signals/contract";
 import type { Reading, Unobserved } from "./reading.ts";
 
-/** A value of a feature: `flag`, `category`, or one of the numbers. */
+/** A value of a feature: a boolean for `flag`, a string for `category`, a number for `count` and `number`. */
 export type FeatureValue = boolean | string | number;
 
-/** Why a definition gave no result. The cause is in its code, not in the event. */
+/** Why a definition gave no result. The cause is the program of the definition, not the event. */
 export const FAILURES = [
   "threw",
   "over-budget",
@@ -32,7 +32,7 @@ export type ResultState = (typeof RESULT_STATES)[number];
 
 /**
  * The state of one input as text, with what tells its kinds apart: `omitted:probe-absent`, `skipped:consent`,
- * `departed:string`. A reason that the contract does not know is omitted, because the client chose its text.
+ * `departed:string`. A reason that the contract does not know is left out, because the client chose its text.
  */
 export type InputState = string;
 

@@ -19,7 +19,7 @@ it("an archived program that gives another result than its fixtures is a problem
 });
 
 it.each([null, {}, { cases: [null] }, { cases: [{ inputs: { other: "timeout" } }] }])(
-  "takes no fixtures that are none of the feature: %j",
+  "fixtures that do not fit the feature are a problem: %j",
   (fixtures) => {
     expect(fixtureProblems(BUNDLE.manifest, fixtures)).not.toEqual([]);
   },

@@ -13,7 +13,7 @@ const QUICKJS_DEADLINE_MS = 60_000;
 export interface FeatureCase {
   /** The index of its bundle. */
   readonly feature: number;
-  /** Begins each problem of the case. */
+  /** The first part of the text of each problem of the case. */
   readonly where: string;
   readonly case: Case;
 }

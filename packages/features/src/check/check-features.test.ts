@@ -49,7 +49,7 @@ describe("checkFeatures", () => {
     expect(report.features).toBeGreaterThanOrEqual(25);
   });
 
-  it("reports wrong results, states that merge, failures and differences between engines", async () => {
+  it("reports wrong results, merged states, failures and differences between engines", async () => {
     const problems = await problemsOf({
       wrong: ["() => true", FIXTURES],
       throws: ["(inputs) => inputs.su.state === 'error' ? [].x.y : anyTrue(inputs)", FIXTURES],
@@ -65,7 +65,7 @@ describe("checkFeatures", () => {
     expect(problems).toContain("no features.lock.json: run `drs feature lock`");
   });
 
-  it("reports fixtures that are missing, incomplete or not of the inputs", async () => {
+  it("reports fixtures that are missing or incomplete, or that do not fit the inputs", async () => {
     const compute = "(inputs) => anyTrue(inputs)";
     const all = { "*": { observed: true } };
     const problems = await problemsOf({

@@ -18,8 +18,8 @@ export interface CheckReport {
 
 export interface CheckOptions {
   /**
-   * The path of an earlier lock file, such as that of the branch to merge into. The lock file of the folder must
-   * contain its entries.
+   * The path of an earlier lock file, such as the one of the target branch. The lock file of the folder must contain
+   * its entries.
    */
   readonly base?: string;
 }
@@ -61,7 +61,7 @@ function typesProblems(folder: string, wanted: string, isNeeded: boolean): strin
   } catch {
     // A missing file also counts as different.
   }
-  return found === wanted ? [] : [`${OVERLAY_TYPES} is not of the overlay: run \`drs feature lock\``];
+  return found === wanted ? [] : [`${OVERLAY_TYPES} does not match the overlay: run \`drs feature lock\``];
 }
 
 function prepare(

@@ -1,4 +1,4 @@
-/** Expected results, as a JSON file next to a definition states them. */
+/** One case of the fixtures, a JSON file next to a definition: readings, and the result that they must give. */
 import { readFileSync } from "node:fs";
 import { fits } from "@device-risk-signals/contract/catalog/check";
 import { SKIPPED_REASONS } from "@device-risk-signals/contract";
@@ -8,7 +8,7 @@ import { type FeatureValue, type Result, RESULT_STATES } from "../result.ts";
 
 export interface FixtureCase {
   readonly name: string;
-  /** A reading for each input, in their order. */
+  /** A reading for each input, in the order of the inputs. */
   readonly readings: readonly Reading<unknown>[];
   readonly expected: Expected;
 }
@@ -20,12 +20,12 @@ export type ReadFixtures =
   | { readonly ok: true; readonly cases: readonly FixtureCase[] }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** The name for each input that a case does not name. */
+/** The member of a case that gives a reading to each input that the case does not name. */
 const OTHER_INPUTS = "*";
 
 const JSON_TYPES: readonly JsonType[] = ["string", "number", "boolean", "null", "array", "object"];
 
-/** Every state without a value as fixtures write it. */
+/** Every state without a value, by the text that fixtures have for it. */
 export const UNOBSERVED: ReadonlyMap<string, Reading<never>> = new Map<string, Reading<never>>([
   ["omitted:probe-absent", { state: "omitted", why: "probe-absent" }],
   ["omitted:field-absent", { state: "omitted", why: "field-absent" }],

@@ -113,7 +113,7 @@ describe("buildFeatures", () => {
     ).toBe(hash);
   });
 
-  it("keeps meaning, owner, purposes and bins out of the hash, and inputs and the type of the output in it", async () => {
+  it("makes the hash from inputs and type of the output, not from meaning, owner, purposes or bins", async () => {
     const hash = await hashOf({ "a.feature.ts": definition() });
     const texts = definition({ output: "count({ bins: [0, 5] })" })
       .replace("fraud team", "other")

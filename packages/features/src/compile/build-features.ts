@@ -9,9 +9,9 @@ import { type Declared, readDefinition } from "./read-definition.ts";
 
 export interface BuiltFeature {
   readonly bundle: Bundle;
-  /** The file of the definition, from the folder. */
+  /** The file of the definition, relative to the folder. */
   readonly file: string;
-  /** The path of its fixtures. */
+  /** The path of its file of fixtures. */
   readonly fixtures: string;
 }
 
@@ -25,7 +25,7 @@ export interface BuiltFeatures {
 /** The starter features of the published package are JavaScript. */
 const DEFINITIONS = "**/*.feature.{ts,js}";
 
-/** Builds the definitions below a folder: each file whose name ends in `.feature.ts`. */
+/** Builds the definitions below a folder: each file whose name ends in `.feature.ts` or `.feature.js`. */
 export async function buildFeatures(folder: string, overlay: Overlay = NO_OVERLAY): Promise<BuiltFeatures> {
   const files = globSync(DEFINITIONS, { cwd: folder, exclude: (name) => name === "node_modules" }).sort();
   const features: BuiltFeature[] = [];

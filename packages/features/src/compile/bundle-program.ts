@@ -4,7 +4,7 @@ import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
 import { type InputOptions, type OutputChunk, type OutputOptions, type Plugin, rolldown } from "rolldown";
-import { findDefinition, withoutTexts } from "./definition-source.ts";
+import { findDefinition, withComputeOnly } from "./definition-source.ts";
 import { childrenOf, parse, type SyntaxNode } from "./syntax.ts";
 
 const KIT = ["../definition/kit.ts", "../definition/kit.js"]
@@ -14,11 +14,11 @@ const KIT_NAME = "@device-risk-signals/features";
 const ENTRY = "\0definition";
 
 export interface Program {
-  /** Sets a variable `feature`. It does not change with the format of its sources. */
+  /** Sets a variable `feature`. If the sources are only formatted differently, the text stays the same. */
   readonly text: string;
   /** The text as the bundler wrote it. */
   readonly written: string;
-  /** Where a place of `written` comes from. */
+  /** The line of a source that gave the code at an offset of `written`. */
   readonly origin: (offset: number) => Origin | undefined;
 }
 
@@ -77,7 +77,7 @@ function inputOptions(file: string, name: string, part: string, problems: string
       id === ENTRY ? `import { ${name} } from ${JSON.stringify(file)};\nexport default ${name};` : undefined,
     transform: (code, id) => {
       const found = id === file && part === "compute" ? findDefinition(code) : undefined;
-      return found?.ok ? { code: withoutTexts(code, found), map: null } : undefined;
+      return found?.ok ? { code: withComputeOnly(code, found), map: null } : undefined;
     },
   };
   return {
@@ -92,7 +92,7 @@ function inputOptions(file: string, name: string, part: string, problems: string
   };
 }
 
-/** The bundler throws one error with all that it found, and draws the text below the first line of each. */
+/** The bundler throws one error with all problems. An excerpt of the source follows each, and is cut off. */
 function problemsOf(error: unknown): string[] {
   const { errors = [error] } = error as { readonly errors?: readonly unknown[] };
   return errors.map((one) => {
@@ -109,7 +109,7 @@ function originOf(folder: string, map: SourceMap, offset: number): Origin | unde
 
 const NAME = /^[A-Za-z_$][\w$]*$/;
 
-/** Removes quotes around names of properties, which formatters add and remove. */
+/** Removes the quotes around names of properties, because formatters add and remove such quotes. */
 function withPlainNames(text: string): string {
   const quoted: SyntaxNode[] = [];
   const visit = (node: SyntaxNode): void => {

@@ -19,9 +19,9 @@ describe("manifestProblems", () => {
     ["another unit", { unit: "m" }],
     ["a platform on which it is a constant", { constantOn: ["ios"] }],
     ["a field that says whether the probe worked", { performedBy: "x" }],
-  ])("rejects an input with %s than the catalog has", (_, change) => {
+  ])("rejects an input that differs from the catalog: %s", (_, change) => {
     expect(manifestProblems({ ...manifest, inputs: [{ ...LATITUDE, ...change }] })).toEqual([
-      "the input lat is not as the catalog says",
+      "the input lat differs from the catalog",
     ]);
   });
 
@@ -47,12 +47,12 @@ describe("outdatedInputs", () => {
   const field = { path: ["new_probe", "ms"], type: "number", unit: "ms", sensitivity: "medium" } as const;
   const archived = { inputs: [LATITUDE, { name: "ms", ...field }] };
 
-  it("finds nothing while the fields are accepted, also with a lower sensitivity", () => {
+  it("finds nothing if the fields are still accepted, even with a lower sensitivity", () => {
     expect(outdatedInputs(archived, { fields: [field] })).toEqual([]);
     expect(outdatedInputs(archived, { fields: [{ ...field, sensitivity: "low" }] })).toEqual([]);
   });
 
-  it("finds a field that is accepted no more, or with another type, another unit or a higher sensitivity", () => {
+  it("finds a field that is no longer accepted, or that has another type, another unit or a higher sensitivity", () => {
     const has = "has another type, unit or sensitivity";
     expect(outdatedInputs(archived, { fields: [] })).toEqual([expect.stringContaining("neither the catalog")]);
     for (const change of [{ type: "string" }, { unit: "s" }, { sensitivity: "high" }] as const) {

@@ -14,20 +14,21 @@ export function declaredProblems({ output, ...members }: Members): string[] {
   const { id, version, owner, meaning, falseReadings, purposes } = members;
   const problems: string[] = [];
   if (typeof id !== "string" || !DEFINITION_ID.test(id))
-    problems.push("`id` has 1 to 64 of a-z, 0-9 and _, and begins with a letter");
-  if (!Number.isSafeInteger(version) || (version as number) < 1) problems.push("`version` is a whole number from 1");
+    problems.push("`id` must have 1 to 64 of a-z, 0-9 and _, and begin with a letter");
+  if (!Number.isSafeInteger(version) || (version as number) < 1)
+    problems.push("`version` must be a whole number from 1");
   for (const [name, text] of Object.entries({ owner, meaning })) {
-    if (!isText(text)) problems.push(`\`${name}\` is a text of 1 to ${MAX_TEXT} characters`);
+    if (!isText(text)) problems.push(`\`${name}\` must be a text of 1 to ${MAX_TEXT} characters`);
   }
   for (const [name, texts] of Object.entries({ falseReadings, purposes })) {
-    if (!isTexts(texts)) problems.push(`\`${name}\` has at least one text`);
+    if (!isTexts(texts)) problems.push(`\`${name}\` must have at least one text`);
   }
   return [...problems, ...outputProblems(output)];
 }
 
 /**
- * What is wrong with a manifest that another program sent. Its inputs must be exactly what the catalog and the overlay
- * say of them: a manifest can't lower the sensitivity of a field, or change how it is read.
+ * What is wrong with a manifest that another program sent. Its inputs must be equal to what the catalog and the
+ * overlay declare: a manifest can't lower the sensitivity of a field, or change how the field is read.
  */
 export function manifestProblems(manifest: Manifest, overlay: Overlay = NO_OVERLAY): string[] {
   const { hash: _, inputs, ...members } = manifest;
@@ -35,11 +36,11 @@ export function manifestProblems(manifest: Manifest, overlay: Overlay = NO_OVERL
   const known = inputs.flatMap((input) => {
     const resolved = resolveInput(input.name, input.path.join("."), overlay);
     if (!resolved.ok) return [resolved.problem];
-    return isDeepStrictEqual(resolved.input, input) ? [] : [`the input ${input.name} is not as the catalog says`];
+    return isDeepStrictEqual(resolved.input, input) ? [] : [`the input ${input.name} differs from the catalog`];
   });
   return [
     ...declaredProblems(members),
-    ...(inputs.length === 0 ? ["`inputs` has at least one field"] : []),
+    ...(inputs.length === 0 ? ["`inputs` must have at least one field"] : []),
     ...(names.size < inputs.length ? ["two inputs have one name"] : []),
     ...known,
   ];
@@ -79,13 +80,13 @@ function outputProblems(output: unknown): string[] {
       return [];
     case "count":
     case "number":
-      return isAscending(bins) ? [] : ["`bins` has at least one number, in ascending order"];
+      return isAscending(bins) ? [] : ["`bins` must have at least one number, in ascending order"];
     case "category":
       return isTexts(values) && values.length <= MAX_VALUES && new Set(values).size === values.length
         ? []
-        : [`a category has 1 to ${MAX_VALUES} different values`];
+        : [`a category must have 1 to ${MAX_VALUES} different values`];
     default:
-      return ["`output` is made with `flag`, `count`, `number` or `category`"];
+      return ["`output` must be made with `flag`, `count`, `number` or `category`"];
   }
 }
 

@@ -10,7 +10,7 @@ export type FoundDefinition =
     }
   | { readonly ok: false; readonly problem: string };
 
-const EXPECTED_FORM = "a definition file has exactly one `export const NAME = feature({…})`";
+const EXPECTED_FORM = "a definition file must have exactly one `export const NAME = feature({…})`";
 
 /** Finds the definition in the text of a module. */
 export function findDefinition(text: string): FoundDefinition {
@@ -26,7 +26,8 @@ export function findDefinition(text: string): FoundDefinition {
   const [literal] = call["arguments"] as SyntaxNode[];
   const members = literal?.type === "ObjectExpression" ? membersOf(literal) : undefined;
   const compute = members?.get("compute");
-  if (!literal || !compute) return { ok: false, problem: "`feature` takes an object literal with plain members" };
+  if (!literal || !compute)
+    return { ok: false, problem: "the argument of `feature` must be an object literal with plain members" };
   return { ok: true, name: (declarator["id"] as SyntaxNode)["name"] as string, call, literal, compute };
 }
 
@@ -36,10 +37,10 @@ function isDefinition({ id, init }: SyntaxNode): boolean {
 }
 
 /**
- * Replaces the call of `feature` by its `compute`. What is removed becomes white space, so that positions before the end
- * of `compute` stay as they are.
+ * Replaces the call of `feature` by the value of the member `compute`. White space replaces the other members, so that
+ * positions before the end of `compute` do not change.
  */
-export function withoutTexts(text: string, definition: Extract<FoundDefinition, { ok: true }>): string {
+export function withComputeOnly(text: string, definition: Extract<FoundDefinition, { ok: true }>): string {
   const { call, literal, compute } = definition;
   return [
     text.slice(0, call.start),

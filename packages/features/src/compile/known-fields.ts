@@ -21,7 +21,7 @@ export type Resolved =
   { readonly ok: true; readonly input: ManifestInput } | { readonly ok: false; readonly problem: string };
 
 /**
- * Looks up what decides how a field is read: in the catalog, else in the overlay.
+ * Looks up a field, in the catalog or else in the overlay, and returns what decides how it is read.
  *
  * @param path has names joined by `.`, as definitions write it.
  */

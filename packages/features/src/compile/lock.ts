@@ -31,7 +31,7 @@ export function readLockFile(file: string): LockFileResult {
   return { ok: false, problem: `${name} has no array \`features\`` };
 }
 
-/** Each locked version, unchanged, and those of the definitions, in order. */
+/** The locked versions, unchanged, and the versions of the definitions that are not locked yet; sorted. */
 export function withNewVersions(
   locked: readonly LockedFeature[],
   features: readonly Feature[],
@@ -42,7 +42,9 @@ export function withNewVersions(
   );
 }
 
-/** Gives entries the hash of a program that is equivalent to theirs. */
+/**
+ * Gives each entry the hash of its feature, whose program is equivalent to the locked one, and keeps the earlier hash.
+ */
 export function withEquivalents(
   locked: readonly LockedFeature[],
   features: readonly Feature[],
@@ -65,7 +67,7 @@ export function lockText(entries: readonly LockedFeature[]): string {
  * A version never gets another hash. A definition may leave the folder; its entries stay in the lock file, because
  * stored values refer to them.
  *
- * @param base is the lock file that this one follows, such as that of the branch to merge into.
+ * @param base is the lock file that this one follows, such as the one of the target branch.
  * @returns what is wrong; empty if nothing is.
  */
 export function lockProblems(

@@ -7,7 +7,7 @@ import { type Overlay, resolveInput } from "./known-fields.ts";
 export type Declared = Omit<Manifest, "hash">;
 
 export type ReadDefinition =
-  /** `fixtures` is the path from the file of the definition. */
+  /** `fixtures` is a path relative to the file of the definition. */
   | { readonly ok: true; readonly declared: Declared; readonly fixtures: string }
   | { readonly ok: false; readonly problems: readonly string[] };
 
@@ -26,7 +26,7 @@ export function readDefinition(program: string, overlay: Overlay): ReadDefinitio
   const inputs = readInputs(members["inputs"], overlay, problems);
   const { id, version, owner, meaning, falseReadings, purposes, output, fixtures } = members;
   problems.push(...declaredProblems({ id, version, owner, meaning, falseReadings, purposes, output }));
-  if (!isText(fixtures)) problems.push("`fixtures` is a path");
+  if (!isText(fixtures)) problems.push("`fixtures` must be a path");
   if (problems.length > 0) return { ok: false, problems };
   const declared = { id, version, owner, meaning, falseReadings, purposes, inputs, output };
   return { ok: true, declared: declared as unknown as Declared, fixtures: fixtures as string };
@@ -34,7 +34,7 @@ export function readDefinition(program: string, overlay: Overlay): ReadDefinitio
 
 function readInputs(inputs: unknown, overlay: Overlay, problems: string[]): ManifestInput[] {
   const entries = Object.entries((inputs ?? {}) as Readonly<Record<string, { readonly path?: unknown } | null>>);
-  if (entries.length === 0) problems.push("`inputs` has at least one field");
+  if (entries.length === 0) problems.push("`inputs` must have at least one field");
   return entries.flatMap(([name, input]) => {
     const resolved = resolveInput(name, String(input?.path), overlay);
     if (resolved.ok) return [resolved.input];

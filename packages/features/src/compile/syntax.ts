@@ -1,4 +1,4 @@
-/** The syntax tree of the parser, as far as it is read here. */
+/** A node of the parser's syntax tree. Its members depend on its type. */
 import { parseAst } from "rolldown/parseAst";
 
 export interface SyntaxNode {
@@ -29,7 +29,7 @@ export function nameOf(key: unknown, computed: unknown): string | undefined {
   return computed !== true && key.type === "Identifier" ? (key["name"] as string) : undefined;
 }
 
-/** The members of an object literal by name; `undefined` for one that spreads or computes names. */
+/** The members of an object literal by name; `undefined` if the literal has a spread or a computed name. */
 export function membersOf(object: SyntaxNode): ReadonlyMap<string, SyntaxNode> | undefined {
   const members = new Map<string, SyntaxNode>();
   for (const property of object["properties"] as SyntaxNode[]) {

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { dayNumber, dayOfEpochMs, equalAscii, lowerAscii } from "./exact.ts";
 
-it("dayNumber counts days as UTC does, and knows no day that does not exist", () => {
+it("dayNumber counts days as UTC does, and returns undefined for a day that does not exist", () => {
   for (let day = -1000; day < 40_000; day += 7) {
     expect(dayNumber(new Date(day * 86_400_000).toISOString().slice(0, 10))).toBe(day);
   }

@@ -5,7 +5,7 @@ export function lowerAscii(text: string): string {
   return text.replace(/[A-Z]/g, (letter) => String.fromCharCode(letter.charCodeAt(0) + 32));
 }
 
-/** Whether both texts differ in the case of `A` to `Z` at most. */
+/** Whether two texts are equal, apart from the case of `A` to `Z`. */
 export function equalAscii(one: string, other: string): boolean {
   return lowerAscii(one) === lowerAscii(other);
 }

@@ -52,7 +52,7 @@ const README = `# Features
 Definitions of features: facts about observations, computed from raw events. \`npm test\` checks them.
 
 1. Edit or add a file that ends in \`.feature.ts\`, with its fixtures.
-2. If the code of a version changed, count its \`version\` up.
+2. If the code of a version changed, increase its \`version\` by 1.
 3. \`npx drs feature lock\` writes \`features.lock.json\`. Commit it with the change.
 4. A second person reviews the difference of the source.
 
@@ -102,7 +102,7 @@ function filesOf(name: string): Readonly<Record<string, string>> {
 }
 
 /**
- * Makes a repository of definitions: a package with one feature, its fixtures, a lock file and a workflow of CI.
+ * Makes a repository of definitions: a package with one feature, its fixtures, a lock file and a workflow for CI.
  *
  * @param folder is new or empty.
  */

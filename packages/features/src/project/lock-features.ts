@@ -30,7 +30,11 @@ export async function lockFeatures(folder: string): Promise<LockReport> {
   return { features: features.length, problems: all };
 }
 
-/** Writes the hashes of programs that are equivalent to those of the lock file. @returns what is wrong. */
+/**
+ * Writes the hashes of `bundles`, whose programs are equivalent to the locked ones, into the lock file.
+ *
+ * @returns what is wrong.
+ */
 export function lockEquivalents(
   folder: string,
   bundles: readonly Pick<Bundle, "id" | "version" | "hash">[],

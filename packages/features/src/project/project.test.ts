@@ -67,7 +67,7 @@ describe("a new repository of definitions", () => {
     const write = (fields: unknown): void => writeFileSync(join(folder, "overlay.json"), JSON.stringify({ fields }));
     write([{ path: ["new_probe", "found"], type: "boolean", sensitivity: "high" }]);
     expect((await checkFeatures(folder)).problems).toEqual([
-      "overlay.d.ts is not of the overlay: run `drs feature lock`",
+      "overlay.d.ts does not match the overlay: run `drs feature lock`",
     ]);
     const field = { path: ["new_probe", "found"], type: "boolean", sensitivity: "high" };
     for (const wrong of [

@@ -87,7 +87,7 @@ describe("readEvent", () => {
     expect(readEvent(success(`{"found":"${digits}"}`))(count)).toEqual({ state: "departed", type: "string" });
   });
 
-  it("reads a value under 64 levels without a recursion over them", () => {
+  it("reads an array of 64 levels without recursion", () => {
     const deep = success(`{"found":${"[".repeat(64)}${"]".repeat(64)}}`);
     expect(readEvent(deep)(found)).toEqual({ state: "departed", type: "array" });
   });

@@ -8,7 +8,7 @@ const text = (name: string): string => readFileSync(new URL(`../sandbox/${name}`
 export const REALM = text("realm.js");
 const PROGRAM = `const REALM = ${JSON.stringify(REALM)};\n${text("child.js")}`;
 
-/** Megabytes of the heap of a child; a definition that needs more ends it. */
+/** Megabytes of the heap of a child. The child dies if a definition needs more. */
 const HEAP_MB = 256;
 const FLAGS = [
   "--permission",
@@ -19,7 +19,7 @@ const FLAGS = [
 ];
 
 export interface Loaded {
-  /** The index of a bundle that is no program, or gives no function. */
+  /** The index of a bundle whose text is no program, or whose program gives no function. */
   readonly broken?: number;
 }
 export interface Computed {
@@ -32,7 +32,7 @@ type Message =
   | { readonly bundles: readonly PlannedBundle[]; readonly budget: number }
   | { readonly batch: string; readonly size: number; readonly skip: readonly number[] };
 
-/** A Node process that has no permission, no environment and no working directory of ours. */
+/** A Node process without permissions and environment variables, in the root folder. */
 export class Child {
   readonly #process: ChildProcessByStdio<Writable, Readable, null>;
   #received = "";

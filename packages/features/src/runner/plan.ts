@@ -12,7 +12,10 @@ export interface PlannedBundle {
   readonly plan: string;
 }
 
-/** Where each input of each bundle is among the readings of an event; an input that several bundles read is read once. */
+/**
+ * The place of each input of each bundle among the readings of an event. Bundles that read the same input share a
+ * place.
+ */
 export class Plan {
   readonly bundles: readonly PlannedBundle[];
   readonly #inputs: ManifestInput[] = [];
@@ -37,7 +40,12 @@ export class Plan {
     return this.#inputs.map((input) => event(input));
   }
 
-  /** The results of one event. @param features are indexes of the wanted bundles, and `cells` are by index. */
+  /**
+   * The results of one event.
+   *
+   * @param cells has the cell of each bundle at the bundle's index.
+   * @param features are the indexes of the wanted bundles.
+   */
   results(
     readings: readonly Reading<unknown>[],
     cells: readonly Cell[],
@@ -60,7 +68,7 @@ function resultOf(cell: Cell, inputs: readonly InputState[], readings: () => rea
   return state === undefined ? { state: "failed", failure: "no-value", inputs } : { state, inputs };
 }
 
-/** The batch as the harness takes it: an observed reading is an array of its value. */
+/** The batch as JSON for the harness. An observed reading becomes an array with only its value. */
 export function encodeBatch(events: readonly (readonly Reading<unknown>[])[]): string {
   return JSON.stringify(
     events.map((readings) => readings.map((reading) => (reading.state === "observed" ? [reading.value] : reading))),

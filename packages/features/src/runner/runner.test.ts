@@ -31,7 +31,7 @@ describe("a runner", () => {
     expect(paused).toEqual([]);
   });
 
-  it("fails a feature whose value is not one of its output, and computes the other features", async () => {
+  it("fails a feature whose value does not fit its output, and computes the other features", async () => {
     const cases: readonly (readonly [compute: string, failure: string, output?: Output])[] = [
       ["() => { throw new Error('x') }", "threw"],
       ["() => NaN", "not-a-value", number],
@@ -130,7 +130,7 @@ describe("a runner", () => {
   it("rejects a bundle whose hash does not match, and one that can't be loaded", async () => {
     const bundle = bundleOf(VALUE);
     await expect(openRunner([{ ...bundle, text: `${bundle.text} ` }])).rejects.toThrow(
-      "example@1 is not what its hash says",
+      "example@1 does not match its hash",
     );
     const other = { ...bundle.manifest, output: number };
     await expect(openRunner([{ ...bundle, manifest: other }])).rejects.toThrow(TypeError);

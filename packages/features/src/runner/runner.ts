@@ -11,7 +11,9 @@ export type { ReadInput } from "../readings/readings.ts";
 export interface RunnerOptions {
   /** Milliseconds that one feature may take for one event. Default: 1. */
   readonly budgetMs?: number;
-  /** A process that does not answer is killed this number of milliseconds after its budgets. Default: 1000. */
+  /**
+   * The runner kills a process that has not answered this many milliseconds after the sum of budgets. Default: 1000.
+   */
   readonly graceMs?: number;
 }
 
@@ -32,7 +34,9 @@ export interface BatchResults {
 
 /** Computes features in a process without environment, keys, files and network. Batches are computed one at a time. */
 export interface FeatureRunner {
-  /** @param batch how to read each event; see `readEvent`. @throws Error after `close`. */
+  /**
+   * @param batch has a function for each event, which reads its inputs (see `readEvent`). @throws Error after `close`.
+   */
   run(batch: readonly ReadInput[]): Promise<BatchResults>;
   close(): Promise<void>;
 }
@@ -44,11 +48,11 @@ const START_MS = 10_000;
 
 /**
  * @throws TypeError for a bundle that differs from its hash, or whose program is broken.
- * @throws Error where no process can be started.
+ * @throws Error if no process can be started.
  */
 export async function openRunner(bundles: readonly Bundle[], options: RunnerOptions = {}): Promise<FeatureRunner> {
   const changed = bundles.find((bundle) => !isIntact(bundle));
-  if (changed) throw new TypeError(`${nameOf(changed)} is not what its hash says`);
+  if (changed) throw new TypeError(`${nameOf(changed)} does not match its hash`);
   const runner = new IsolatedRunner(bundles, options);
   await runner.start();
   return runner;
@@ -130,7 +134,9 @@ class IsolatedRunner implements FeatureRunner {
     return rows;
   }
 
-  /** Finds the features that end the process or block it: each gets two attempts on the batch in a process that works. */
+  /**
+   * Computes each feature alone, to find the ones that end or block the process. Each has two attempts at the batch.
+   */
   async #computeOneByOne(readings: readonly (readonly Reading<unknown>[])[]): Promise<Cell[][]> {
     const rows = readings.map((): Cell[] => this.#bundles.map((): Cell => "not-computed"));
     for (let feature = 0; feature < this.#bundles.length; feature++) {

@@ -49,8 +49,8 @@
   }
 
   /**
-   * @param skip are features that are paused, or not asked for.
-   * @returns the cells, and with each feature that was too slow the event at which it was; it skips that feature from there.
+   * @param skip are indexes of features that are paused or not wanted.
+   * @returns the cells, and for each feature that was too slow the index of the event. Later events skip that feature.
    */
   function run({ batch, size, skip }) {
     const slow = new Map();

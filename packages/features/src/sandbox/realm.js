@@ -1,7 +1,7 @@
 /**
- * A program for a fresh realm of any engine; its value is the harness that computes definitions. It leaves only what
- * ECMAScript fixes exactly, and freezes it, so that no definition changes what another one sees. It uses nothing that an
- * engine adds. Values cross its border as JSON text and numbers.
+ * A program for a fresh realm of any engine; its value is the harness that computes definitions. It keeps only what
+ * ECMAScript specifies exactly, and freezes it, so that no definition changes what another one sees. It uses no
+ * extension of an engine. Values cross its border as JSON text and numbers.
  */
 (() => {
   "use strict";
@@ -120,7 +120,7 @@
       features.push({ output, inputs, compute, names: fromEntries(inputs) });
     },
 
-    /** @param batch is JSON: for each event its readings; an observed one is an array of its value. */
+    /** @param batch is JSON: for each event its readings. An observed reading is an array with only its value. */
     begin(batch) {
       events = parse(batch);
       for (const readings of events) {

@@ -7,7 +7,7 @@ export const abiTranslated = feature({
   meaning: "The app runs as another instruction set than the device prefers; Android",
   falseReadings: [
     "A Chromebook with an Intel processor translates apps for ARM",
-    "An app with 32-bit code only runs so on a 64-bit phone",
+    "An app that has only 32-bit code also does so on a 64-bit phone",
   ],
   purposes: ["payments"],
   inputs: {

@@ -5,7 +5,7 @@ export const appBuildKind = feature({
   version: 1,
   owner: "fraud team",
   meaning: "Whether the installed app is a build for debugging, for a simulator, or neither",
-  falseReadings: ["Testers of the own company install builds for debugging"],
+  falseReadings: ["Testers in your company install builds for debugging"],
   purposes: ["payments"],
   inputs: {
     debuggable: field("application.isDebuggable"),

@@ -5,7 +5,7 @@ export const bootState = feature({
   version: 1,
   owner: "fraud team",
   meaning: "What the system says about bootloader and verified boot; Android",
-  falseReadings: ["Developers unlock the bootloader of own phones", "Root rewrites both: `locked` is no proof"],
+  falseReadings: ["Developers unlock the bootloader of their phones", "Root rewrites both: `locked` is no proof"],
   purposes: ["payments"],
   inputs: {
     locked: field("os_integrity.bootloaderLocked"),

@@ -4,7 +4,7 @@ export const clockSetByHand = feature({
   id: "clock_set_by_hand",
   version: 1,
   owner: "fraud team",
-  meaning: "How many of clock and time zone are set by hand; Android",
+  meaning: "How many of the two, clock and time zone, are set by hand; Android",
   falseReadings: [
     "People without a mobile network, or in border regions, set them by hand",
     "Some travellers keep the time zone of their home",

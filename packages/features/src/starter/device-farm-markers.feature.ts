@@ -5,7 +5,7 @@ export const deviceFarmMarkers = feature({
   version: 1,
   owner: "fraud team",
   meaning: "How many markers of device farms were seen",
-  falseReadings: ["A developer may have installed the agent of a farm on an own phone"],
+  falseReadings: ["A developer may have installed the agent of a farm on a private phone"],
   purposes: ["payments"],
   inputs: {
     markers: field("os_integrity.deviceFarmMarkers"),

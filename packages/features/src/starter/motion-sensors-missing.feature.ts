@@ -4,7 +4,7 @@ export const motionSensorsMissing = feature({
   id: "motion_sensors_missing",
   version: 1,
   owner: "fraud team",
-  meaning: "How many of accelerometer, gyroscope and magnetometer the device does not have",
+  meaning: "How many of the three, accelerometer, gyroscope and magnetometer, the device lacks",
   falseReadings: [
     "Cheap phones have no gyroscope, and many tablets no magnetometer",
     "A Chromebook may have none of them",

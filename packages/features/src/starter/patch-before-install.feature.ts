@@ -6,7 +6,7 @@ export const patchBeforeInstall = feature({
   owner: "fraud team",
   meaning: "Days from the security patch of the system to the last update of the app; Android",
   falseReadings: [
-    "A maker that ships patches late, or ended them, is the ordinary case",
+    "Many makers ship patches late, or no longer ship them",
     "An app that was not updated for long makes the number small",
     "A custom system may declare any date",
   ],

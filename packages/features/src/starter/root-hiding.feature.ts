@@ -6,7 +6,7 @@ export const rootHiding = feature({
   owner: "fraud team",
   meaning: "An app or a mechanism that hides root was seen; Android",
   falseReadings: [
-    "A person may have installed such an app for another device of a backup",
+    "A backup of another device may have brought such an app",
     "A work profile does not see the apps of the personal profile",
   ],
   purposes: ["payments"],

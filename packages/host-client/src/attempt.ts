@@ -26,7 +26,7 @@ export async function attempt(
   return typeof verdict === "string" ? later(verdict) : verdict;
 }
 
-/** @throws TypeError where the host's function returns what no header can hold; its value is not quoted. */
+/** @throws TypeError if the host's function returns a value that no header can hold. The message has no value. */
 async function obtainToken({ token }: ClientSettings, refresh: boolean): Promise<string | AttemptResult> {
   let value: unknown;
   try {

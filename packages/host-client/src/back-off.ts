@@ -1,6 +1,9 @@
 /**
- * The pause after the given attempt (from 1), in milliseconds: full jitter, any length up to a bound that doubles, so
- * that devices which failed together don't retry together. `random` is 0 to 1.
+ * The pause after an attempt, in milliseconds, with full jitter: any length up to a bound, which doubles with each
+ * attempt. Therefore devices that fail at the same time don't retry at the same time.
+ *
+ * @param attempt is counted from 1.
+ * @param random is from 0 to 1.
  */
 export function backOffMs(
   attempt: number,

@@ -19,7 +19,7 @@ describe("bounded work", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("ends although the function never ends, and its signal is aborted", async () => {
+  it("ends although the function never ends, and aborts the signal of the function", async () => {
     let bounds: Bounds | undefined;
     const result = bounded(
       (given) => {
@@ -37,7 +37,7 @@ describe("bounded work", () => {
     expect(bounds?.signal).toMatchObject({ aborted: true });
   });
 
-  it("ends with the caller's signal, also one that was aborted before", async () => {
+  it("ends when the caller's signal is aborted, even if that was before the call", async () => {
     const controller = new AbortController();
     const result = bounded(never, 1_000, controller.signal);
     controller.abort();

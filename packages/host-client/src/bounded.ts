@@ -8,9 +8,9 @@ export interface Bounds {
 }
 
 /**
- * Waits for `work` until `ms` have passed or the caller's signal is aborted, whichever is first. The function aborts
- * the signal of the work, but does not wait for its end. Therefore a `fetch` that ignores its signal can't block the
- * caller.
+ * Waits for `work` until `ms` have passed or the caller's signal is aborted, whichever is first. It then aborts the
+ * signal of the work, and does not wait until the work ends. Therefore a `fetch` that ignores its signal can't block
+ * the caller.
  */
 export function bounded<Value>(
   work: (bounds: Bounds) => Promise<Value>,

@@ -3,13 +3,14 @@ import { requireSignal } from "./misuse.ts";
 
 /**
  * Ends everything that is in progress in an outbox at once, so that no event of one account is sent with the session of
- * the next. Its signals join the caller's: React Native has no `AbortSignal.any`, and some platforms no controller.
+ * the next. It combines its own signal with the caller's signal, because React Native has no `AbortSignal.any`, and
+ * some platforms have no `AbortController`.
  */
 export function createCancellationScope() {
   const cuts = new Set<() => void>();
   let ended = 0;
   return {
-    /** Aborted with the caller's, or when the scope ends. @throws TypeError when the caller's is no signal. */
+    /** A signal that is aborted with the caller's, or by `end`. @throws TypeError if the caller's is no signal. */
     join(signal: HostAbortSignal | undefined): HostAbortSignal {
       requireSignal(signal);
       const joined = ended;

@@ -69,7 +69,7 @@ describe("the options of a client", () => {
     expect(url).toBe("https://api.example/app/api/v1/device-signal-events");
   });
 
-  it("may be missing altogether", () => {
+  it("are rejected with the names of the required ones if all are missing", () => {
     expect(() => readClientOptions(undefined as unknown as ClientOptions)).toThrow(/baseUrl.*fetch.*token/);
   });
 

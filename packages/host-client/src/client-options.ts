@@ -21,7 +21,7 @@ export interface ClientOptions {
   readonly appVersion?: string | undefined;
   /** Makes random bytes. Needed where `crypto.getRandomValues` is absent, as it is in Hermes. */
   readonly randomBytes?: RandomBytes | undefined;
-  /** How long the server accepts an event after its `collected_at`. Default 24 hours, as the server's. */
+  /** How long the server accepts an event after its `collected_at`. Default 24 hours, as on the server. */
   readonly freshnessMs?: number | undefined;
   /** Time limit of one attempt: token, request and answer together. Default 15 s. */
   readonly timeoutMs?: number | undefined;

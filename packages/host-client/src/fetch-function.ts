@@ -1,4 +1,4 @@
-/** The platform's own `AbortSignal` where its types name one, so that any `fetch` fits. */
+/** The type `AbortSignal` of the platform, if it has one. With it, the type of the platform's `fetch` fits. */
 type PlatformSignal = typeof globalThis extends { AbortSignal: { prototype: infer Signal } } ? Signal : never;
 
 export interface FetchInit {
@@ -17,5 +17,5 @@ export interface FetchResponse {
   text(): Promise<string>;
 }
 
-/** `fetch` of a browser, React Native, Node or the host's own: as much of it as is used. */
+/** What the client uses of `fetch`: the `fetch` of a browser, React Native or Node, or a function of the host. */
 export type FetchFunction = (url: string, init: FetchInit) => Promise<FetchResponse>;

@@ -5,7 +5,7 @@ export type RandomBytes = (length: number) => ArrayLike<number>;
 
 const KEY_BYTES = 16;
 
-/** The platform's random bytes, where it has them. The client never uses `Math.random` instead. */
+/** The platform's source of random bytes, if it has one. The client never uses `Math.random` instead. */
 export function platformRandomBytes(): RandomBytes | undefined {
   const { crypto } = host;
   return (
@@ -17,7 +17,7 @@ export function platformRandomBytes(): RandomBytes | undefined {
  * A key of 128 random bits, as 32 hexadecimal digits. It must be unique among the events of an account, on all of its
  * devices. It is not a secret, because it is useless without the account's session.
  *
- * @throws TypeError where `randomBytes` returns other than 16 bytes, or the same byte 16 times.
+ * @throws TypeError if `randomBytes` does not return 16 bytes, or returns the same byte 16 times.
  */
 export function makeIdempotencyKey(randomBytes: RandomBytes): string {
   const given = randomBytes(KEY_BYTES);

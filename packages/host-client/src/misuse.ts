@@ -9,7 +9,7 @@ export function throwMisuse(caller: string, problems: readonly (string | false |
   if (found.length > 0) throw new TypeError(`${caller}: ${found.join("; ")}`);
 }
 
-/** The problem of a text that has other than `min` to `max` code points. */
+/** The problem of a text that has fewer than `min` or more than `max` code points; otherwise `false`. */
 export function textProblem(name: string, value: unknown, max: number, min = 1): string | false {
   const fits = typeof value === "string" && value.length >= min && [...value].length <= max;
   return !fits && `${name} must have ${min} to ${max} characters`;
@@ -49,7 +49,7 @@ export function requireSignal(signal: HostAbortSignal | null | undefined): void 
   throwMisuse("signal", functionProblems(signal, ["addEventListener", "removeEventListener"]));
 }
 
-/** Options over their defaults; one that is `undefined` counts as left out. */
+/** The options and, for each option that is absent or `undefined`, its default. */
 export function withDefaults<Options extends object, Defaults>(
   options: Options,
   defaults: Defaults,

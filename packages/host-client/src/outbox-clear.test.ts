@@ -32,7 +32,7 @@ describe("clear of the outbox", () => {
     expect(await send()).toMatchObject({ outcome: "stored" });
   });
 
-  it("ends a flush, and a send that is about to be written", async () => {
+  it("ends a flush, and a send whose event is not written yet", async () => {
     const items: Items = new Map();
     await start(items, [failure]).send();
     const { answer } = gate();
@@ -46,7 +46,7 @@ describe("clear of the outbox", () => {
     expect([app.requests.length, items.size]).toEqual([1, 0]);
   });
 
-  it("leaves no listener behind, and neither does a send", async () => {
+  it("finds no listener and no timer of a send that has ended", async () => {
     const { signal } = new AbortController();
     const [add, remove] = [vi.spyOn(signal, "addEventListener"), vi.spyOn(signal, "removeEventListener")];
     const app = start(new Map(), [stored]);

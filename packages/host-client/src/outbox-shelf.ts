@@ -8,7 +8,7 @@ import type { SignalRequest } from "./signal-request.ts";
 export const MAX_EVENTS = 100;
 
 export interface ShelvedEntry extends OutboxEntry {
-  /** The item of the storage that holds it. */
+  /** The name of the item in the storage. */
   readonly place: string;
   readonly bytes: number;
 }
@@ -23,9 +23,9 @@ export interface ShelfOptions {
 }
 
 /**
- * The entries of an outbox in its storage: an item each, in one of a fixed number of places. There is no index that
- * could contradict the items, and writing one entry changes no other. Memory mirrors the storage once it was read;
- * operations run one after the other.
+ * The entries of an outbox in its storage. Each entry is one item, in one of a fixed number of places. There is no
+ * index that could contradict the items, and writing one entry changes no other. After the first read, memory mirrors
+ * the storage. Operations run one after the other.
  */
 export function openShelf({ storage, name, maxEvents, maxBytes, onCorrupt }: ShelfOptions) {
   const places = Array.from({ length: MAX_EVENTS }, (_, index) => `${name}.${index}`);
@@ -55,7 +55,7 @@ export function openShelf({ storage, name, maxEvents, maxBytes, onCorrupt }: She
     isRead = true;
   }
 
-  /** If this fails, the item remains, and the outbox does not write to its place. */
+  /** Moves an item that is no entry. If this fails, the item stays, and the outbox writes nothing to its place. */
   async function setAside(place: string, text: string): Promise<void> {
     try {
       await storage.setItem(aside, text);
@@ -101,12 +101,16 @@ export function openShelf({ storage, name, maxEvents, maxBytes, onCorrupt }: She
     /** Adds an entry durably. Returns `undefined` when the outbox is full. */
     add: (request: SignalRequest) => exclusively(() => add(request)),
     /**
-     * Removes the entry, or puts its next state behind the others, so that one event can't keep the rest waiting. A
-     * failure is ignored: the item then has its last text, and at worst is sent again after the next start.
+     * Removes the entry, or puts `next` in its place at the end of the order, so that one event can't keep the rest
+     * waiting. A failure is ignored: the item then keeps its text, and at worst the event is sent again after the next
+     * start.
      */
     replace: (entry: ShelvedEntry, next?: ShelvedEntry): Promise<void> =>
       inTime(() => exclusively(() => replace(entry, next))).catch(() => undefined),
-    /** Empties memory at once, so that no removed event is sent, and again after the reads and writes that ran before. */
+    /**
+     * Removes all items. Memory is emptied at once, so that no removed event is sent, and again after the operations
+     * that were called before.
+     */
     clear: () => {
       entries.clear();
       return exclusively(async () => {

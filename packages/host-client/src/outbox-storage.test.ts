@@ -8,7 +8,7 @@ beforeEach(() => vi.useFakeTimers({ now: START }));
 afterEach(() => vi.useRealTimers());
 
 describe("the limit of the outbox", () => {
-  it("omits the newest event, which is sent nevertheless, with queued: false", async () => {
+  it("excludes the newest event, which is sent nevertheless, with queued: false", async () => {
     const items: Items = new Map();
     const app = start(items, [failure, failure, failure, stored], { maxEvents: 2 });
     await app.send();
@@ -91,7 +91,7 @@ describe("the outbox over a storage", () => {
     );
   });
 
-  it("that can't be read does not write it, so its items stay", async () => {
+  it("that can't be read does not write to it, so that its items stay", async () => {
     const items: Items = new Map();
     await start(items, [failure]).send();
     const kept = [...items];
@@ -111,7 +111,7 @@ describe("the outbox over a storage", () => {
     expect(await app.outbox.flush()).toMatchObject({ stored: 1, left: 0 });
   });
 
-  it("that can be read only in part does not write it, because its content is unknown", async () => {
+  it("that can be read only in part does not write to it, because its content is unknown", async () => {
     const items: Items = new Map();
     const app = start(
       items,
@@ -125,7 +125,7 @@ describe("the outbox over a storage", () => {
     expect(items.size).toBe(0);
   });
 
-  it("that can't be written keeps no event, and sends the event", async () => {
+  it("that can't be written sends the event without keeping it", async () => {
     const app = start(
       new Map(),
       [stored],
@@ -139,7 +139,7 @@ describe("the outbox over a storage", () => {
     expect(await app.send()).toMatchObject({ outcome: "stored", queued: false });
   });
 
-  it("that fails to remove gets a replay after the next start, and overwrites no place", async () => {
+  it("that fails to remove an item gets a replay after the next start, and overwrites no place", async () => {
     const items: Items = new Map();
     const app = start(items, [stored, failure], {}, { removeItem: () => Promise.reject(new Error("no")) });
     expect(await app.send()).toMatchObject({ outcome: "stored", queued: false });
@@ -207,7 +207,7 @@ describe("the outbox over a storage", () => {
     expect(items.size).toBe(0);
   });
 
-  it("has one instance for each name", async () => {
+  it("separates events by its name", async () => {
     const items: Items = new Map();
     await start(items, [failure], { name: "account-1" }).send();
     const other = start(items, [stored], { name: "account-2" });

@@ -3,7 +3,7 @@ import type { HostAbortSignal } from "./host-globals.ts";
 
 /**
  * Where the outbox keeps events: the shape of AsyncStorage, of wrappers of MMKV and of the Web's `localStorage`. Values
- * are raw events: hand in a storage that is encrypted and not backed up.
+ * are raw events: pass a storage that is encrypted and not backed up.
  */
 export interface OutboxStorage {
   getItem(name: string): Promise<string | null | undefined> | string | null | undefined;
@@ -15,8 +15,8 @@ export interface OutboxStorage {
 const STORAGE_MS = 5_000;
 
 /**
- * Waits for a storage, which may never answer, as for `fetch`: no longer than this, or than the signal says; then the
- * promise is rejected.
+ * Waits for the storage, which may never answer, for at most `STORAGE_MS`. The promise is rejected after this time, or
+ * when the signal is aborted.
  */
 export async function inTime<Value extends object | undefined | void>(
   work: (bounds: Bounds) => Promise<Value>,

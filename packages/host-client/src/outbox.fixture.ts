@@ -7,7 +7,7 @@ export const DAY_MS = 86_400_000;
 
 export type Items = Map<string, string>;
 
-/** An app from start to end: what it wrote stays in `items`. */
+/** Starts an app with an outbox. Its events stay in `items`, for the next start. */
 export function start(
   items: Items,
   answers: readonly (Reply | Answering)[],

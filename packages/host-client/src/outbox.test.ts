@@ -133,7 +133,7 @@ describe("an onDropped that fails", () => {
       },
     ],
     ["later", () => Promise.reject(new Error("logger"))],
-  ])("%s causes the loss of no event", async (_, onDropped) => {
+  ])("%s does not cause the loss of an event", async (_, onDropped) => {
     const items: Items = new Map();
     await start(items, [failure]).send();
     items.set("device-risk-signals.9", "junk");
@@ -154,7 +154,7 @@ describe("misuse of the outbox", () => {
     expect(() => createOutbox(undefined as unknown as OutboxOptions)).toThrow(TypeError);
   });
 
-  it("is not a number that equals its limit", () => {
+  it("does not include a number that equals its limit", () => {
     expect(() => start(new Map(), [stored], { maxEvents: 100 })).not.toThrow();
   });
 

@@ -9,7 +9,7 @@ import type { LaterReason, RefusedReason, RequestError, SendResult } from "./sen
 import type { Sending, SignalClient } from "./signal-client.ts";
 import { type Action, isExpired, type SignalRequest } from "./signal-request.ts";
 
-/** Reasons that do not come from the server. A round with such a reason is not counted. */
+/** A round that ends with one of these reasons is not counted: it says nothing about the event. */
 const UNCOUNTED = /^(aborted|signed-out|no-token)$/;
 
 export type DroppedReason =
@@ -43,17 +43,17 @@ export interface OutboxOptions {
   readonly maxBytes?: number | undefined;
 }
 
-/** The result of one event. `queued` says whether it is in the outbox now, for a `flush` to come. */
+/** The result of one event. `queued` says whether the event is in the outbox now, for a later `flush`. */
 export type OutboxResult = SendResult & { readonly queued: boolean };
 
 export interface FlushReport {
   readonly stored: number;
   readonly replayed: number;
-  /** Number of events given up meanwhile; `onDropped` was called for each. */
+  /** Number of events that the outbox gave up during the flush; `onDropped` was called for each. */
   readonly dropped: number;
   /** Number of events that are still in the outbox. */
   readonly left: number;
-  /** The reason why it stopped before the end. `storage`: the storage could not be read. */
+  /** The reason why the flush stopped before the end. `storage`: the storage could not be read. */
   readonly stopped?: LaterReason | "storage" | undefined;
   readonly retryAfterMs?: number | undefined;
 }
@@ -66,7 +66,8 @@ export interface Outbox {
   send(sending: Sending): Promise<OutboxResult>;
   /**
    * Sends what is kept, one event after the other, until one has to wait. Call it at the start, after a sign-in and
-   * when the network is back. A call while one is running returns the same report; its own signal has no effect.
+   * when the network is back. A call during a running flush returns the report of that flush; the signal of the call
+   * has no effect.
    */
   flush(options?: { readonly signal?: HostAbortSignal | undefined }): Promise<FlushReport>;
   /**
@@ -105,7 +106,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     (async () => onDropped(dropped))().catch(() => undefined);
   }
 
-  /** Sends an event once at a time: a call while it is in progress gets the same result. */
+  /** A call during another send of the same event gets the result of that send. */
   function deliverOnce(entry: ShelvedEntry, signal?: HostAbortSignal): Promise<SendResult> {
     const { key } = entry.request;
     const known = inProgress.get(key);

@@ -45,7 +45,7 @@ describe("the client's reading of an answer of the endpoint", () => {
     draining: "busy",
     unavailable: "busy",
   };
-  it.each(Object.keys(PROBLEMS) as ProblemCode[])("finds a rejection by its code with the problem %s", (code) => {
+  it.each(Object.keys(PROBLEMS) as ProblemCode[])("finds the reason for the problem %s, and its code", (code) => {
     const problem = problemOf(reject(code));
     expect(read(problem.status, problem)).toMatchObject({ reason: meaning[code], status: problem.status, code });
   });

@@ -2,8 +2,9 @@
 const MAX_DELAY_MS = 86_400_000;
 
 /**
- * `Retry-After` (RFC 9110 §10.2.3) in milliseconds, from now: seconds or an HTTP date, at most a day, `undefined` for
- * anything else. A date is counted from the answer's own `Date`, because the device's clock may be off.
+ * Reads `Retry-After` (RFC 9110 §10.2.3), which has seconds or an HTTP date, as a number of milliseconds of at most a
+ * day; `undefined` for any other text. A date is counted from the answer's own `Date`, because the device's clock may
+ * be wrong.
  */
 export function readRetryAfter(retryAfter: string | null, date: string | null, now: number): number | undefined {
   const text = retryAfter?.trim() ?? "";

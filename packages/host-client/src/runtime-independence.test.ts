@@ -24,8 +24,8 @@ it("source files import only files of this package and types of the contract", (
 });
 
 /**
- * Runs in a process without the globals that Hermes lacks, and without some others. Its `fetch` first never answers,
- * and then answers.
+ * Runs in a process without the globals that Hermes lacks, and without some others. Its `fetch` does not
+ * answer the first call.
  */
 const SCRIPT = `
   const { createOutbox, createSignalClient } = await import(INDEX);

@@ -1,6 +1,6 @@
 /** Why an event can't be stored any more with this request. */
 export type RefusedReason =
-  /** The freshness is over. An attempt whose answer was lost may have stored it. */
+  /** The freshness is over. An attempt whose answer was lost may have stored the event. */
   | "expired"
   /** 409: the idempotency key names another payload. */
   | "conflict"
@@ -13,15 +13,17 @@ export type LaterReason =
   | "network"
   /** No answer within `timeoutMs`. */
   | "timeout"
-  /** The server can't store it now: 408, 425, 429, 5xx, or a body that arrived damaged. */
+  /** The server can't store the event now: 407, 408, 425, 429, 5xx, or a body that arrived damaged. */
   | "busy"
-  /** Something else answered, such as a captive portal: any 4xx without a problem document of the server too. */
+  /**
+   * Another system answered, such as a captive portal. Any 4xx without a problem document of the server counts, too.
+   */
   | "unintelligible"
   /** The function `token` failed: no token is available at the moment. */
   | "no-token"
   /** No user is signed in, or the server rejected the refreshed token too. */
   | "signed-out"
-  /** The caller's signal, or the outbox was cleared. */
+  /** The caller's signal was aborted, or the outbox was cleared. */
   | "aborted";
 
 /** One violation that the server reports. */
@@ -31,13 +33,15 @@ export interface RequestError {
   readonly code: string;
 }
 
-/** Holds neither token nor payload, and may be logged. */
+/**
+ * May be logged: it holds no payload, and no token unless a hostile endpoint repeats it in a pointer or an event id.
+ */
 export type SendResult =
   /** The event was stored by this request. `attempts` counts the requests of this call. */
   | { readonly outcome: "stored"; readonly eventId: string; readonly attempts: number }
-  /** Was stored before, by an attempt whose answer was lost or by an earlier call. */
+  /** The event was stored before, by an attempt whose answer was lost or by an earlier call. */
   | { readonly outcome: "replayed"; readonly eventId: string; readonly attempts: number }
-  /** Rejected permanently: sending it again would not help. */
+  /** The event was rejected permanently: sending it again would not help. */
   | {
       readonly outcome: "refused";
       readonly reason: RefusedReason;
@@ -47,7 +51,7 @@ export type SendResult =
       readonly errors: readonly RequestError[];
       readonly attempts: number;
     }
-  /** Try later, with the same event object: it may or may not be stored by now, and will not be stored twice. */
+  /** Try later, with the same event object: the event may be stored already, and will not be stored twice. */
   | {
       readonly outcome: "later";
       readonly reason: LaterReason;

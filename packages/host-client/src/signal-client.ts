@@ -17,7 +17,7 @@ export interface SignalClient {
   /**
    * Sends the event until it is stored or rejected, or another attempt makes no sense for now. Called again with the
    * same event object it sends the same idempotency key and the same bytes, so the event is stored once however often
-   * it is called.
+   * `send` is called.
    *
    * The promise is rejected only for misuse, with a `TypeError`; every external failure is a result.
    */

@@ -15,7 +15,7 @@ export interface Action {
 export interface SignalRequest {
   readonly key: string;
   readonly action: Action;
-  /** Milliseconds since 1970, by the device's clock: `collected_at` and the freshness after it. */
+  /** When the freshness after `collected_at` ends, in milliseconds since 1970 by the device's clock. */
   readonly expiresAt: number;
   /** The body as JSON text: the same on each attempt. */
   readonly body: string;
@@ -43,7 +43,7 @@ export function prepareRequest(settings: ClientSettings, action: Action, event: 
   const known = requests.get(event);
   if (known) {
     const isSame = known.action.id === action.id && known.action.type === action.type;
-    throwMisuse("send", [!isSame && "event has another action"]);
+    throwMisuse("send", [!isSame && "event was prepared for another action"]);
     return known;
   }
   const request: SignalRequest = {
@@ -56,7 +56,7 @@ export function prepareRequest(settings: ClientSettings, action: Action, event: 
   return request;
 }
 
-/** ECMAScript promises no more than three digits of a fraction. */
+/** Cuts a fraction after three digits, because ECMAScript guarantees no more. */
 function epochMs(dateTime: unknown): number {
   return typeof dateTime === "string" ? Date.parse(dateTime.toUpperCase().replace(/(\.\d{3})\d+/, "$1")) : Number.NaN;
 }

@@ -8,11 +8,11 @@ export interface AdminClientOptions {
   readonly url: string;
   /** An admin token. */
   readonly token: string;
-  /** By default the platform's. */
+  /** Default: the platform's `fetch`. */
   readonly fetch?: typeof fetch;
   /** Time limit of a request, in milliseconds. A call that is an order sends requests until the order has ended. */
   readonly timeoutMs?: number;
-  /** If an order takes longer than a request: called with each state of the order, including the final one. */
+  /** Called with each state of an order that takes longer than a request, including the final state. */
   readonly onOrder?: (order: Order) => void;
 }
 
@@ -29,7 +29,7 @@ const ORDER_PLACED = 202;
 const RETRIED_STATUSES: ReadonlySet<number> = new Set([429, 502, 503]);
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 8_000;
-/** Number of requests in a row that may fail. The pauses between them take about a minute. */
+/** A call ends after this number of failed requests in a row. The pauses between them take about a minute. */
 const MAX_FAILURES = 12;
 
 /** An answer that is not a success. */

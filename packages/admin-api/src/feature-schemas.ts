@@ -16,7 +16,7 @@ export const decision = object({
   decided_at: shownText(),
   decided_by: shownText(),
   reason: shownText(),
-  evidence: Type.Unknown({ description: "What was known then about the inputs." }),
+  evidence: Type.Unknown({ description: "What was known about the inputs at the time of the decision." }),
 });
 
 export const value = Type.Union([Type.Boolean(), Type.Number(), Type.String(), Type.Null()]);

@@ -86,9 +86,10 @@ function operation(id: string, route: Route): Json {
   };
 }
 
-/** The answer of a call whose work takes longer. */
+/** The answer of a call that a worker has not finished yet. */
 const PLACED: Json = {
-  description: "A worker applies the order: `Location` has its state, its progress and at its end the answer.",
+  description:
+    "A worker applies the order. At `Location` are its state, its progress and, once it has ended, the answer.",
   headers: { Location: { description: "The order.", required: true, schema: { type: "string" } } },
   content: { "application/json": { schema: JSON.parse(JSON.stringify(order)) } },
 };
@@ -113,7 +114,7 @@ function contentOf(answer: Route["answer"]): Json {
     : { "application/json": { schema: toPlainJson(answer) } };
 }
 
-/** Statuses of the problems that the route may answer, each with what it means. */
+/** The statuses of the problems that the route may answer, each with the causes. */
 function problems(route: Route): Json {
   const codes = [
     ...COMMON_PROBLEMS,

@@ -1,6 +1,6 @@
 /**
- * The permissions of each role. The table of `docs/permissions.md`, the checks of the server and the tests of every route ×
- * role derive from these two tables.
+ * The permissions of each role. The table of `docs/permissions.md`, the checks of the server and the tests of every
+ * route × role derive from these two tables.
  */
 
 /** Roles of people and of admin tokens. A caller may have several. No role has every permission. */
@@ -18,9 +18,8 @@ export const ROLE_NAMES = Object.keys(ROLES) as readonly Role[];
 
 /**
  * How far a permission reaches for a role. `full`: everything; `with-approval`: what another person of the role privacy
- * approves; `pseudonyms`: accounts and sessions as pseudonyms;
- * `low-and-medium`: fields of low and medium sensitivity; `without-values`: everything but values of features; `own`: what
- * the caller did.
+ * approves; `pseudonyms`: accounts and sessions as pseudonyms; `low-and-medium`: fields of low and medium sensitivity;
+ * `without-values`: everything but values of features; `own`: what the caller did.
  */
 export type Scope = "full" | "with-approval" | "pseudonyms" | "low-and-medium" | "without-values" | "own";
 
@@ -39,7 +38,10 @@ const everyRole = {
 } as const;
 
 export const PERMISSIONS = {
-  "session.read": { meaning: "see who the server takes the caller for, and sign out", roles: everyRole },
+  "session.read": {
+    meaning: "see the person and the roles that the server found for the caller, and sign out",
+    roles: everyRole,
+  },
   "health.read": {
     meaning: "read health, capacity and the masked configuration",
     roles: { operator: "full", auditor: "full" },
@@ -109,7 +111,7 @@ export const PERMISSIONS = {
   },
   "features.propose": { meaning: "propose versions of features", roles: { analyst: "full" } },
   "features.decide": {
-    meaning: "adopt versions of features, own ones with an approval, and retire them",
+    meaning: "adopt versions of features (versions of their own only with an approval), and retire them",
     roles: { analyst: "full" },
   },
   "features.governance": {
@@ -146,7 +148,7 @@ export const PERMISSIONS = {
     roles: { analyst: "full", privacy: "full" },
   },
   "accounts.export": {
-    meaning: "export what is stored about an account, for an open request of it",
+    meaning: "export what is stored about an account, for an open request of the account",
     roles: { privacy: "full" },
   },
   "maintenance.run": {

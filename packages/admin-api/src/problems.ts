@@ -46,7 +46,7 @@ export const ADMIN_PROBLEMS = {
   "sign-in-invalid": {
     status: 400,
     title: "Sign-in invalid",
-    when: "This browser began no such sign-in, used it before or took more than ten minutes, or the identity provider's answer does not fit. Begin again.",
+    when: "This browser did not begin the sign-in, has ended it before, or took more than ten minutes; or the answer of the identity provider does not match. Begin again.",
   },
   "sign-in-refused": {
     status: 403,
@@ -87,13 +87,13 @@ export const ADMIN_PROBLEMS = {
   "keys-destroyed": {
     status: 410,
     title: "Keys destroyed",
-    when: "The event's secrets are destroyed: its attributes are all that can be read.",
+    when: "The event's secrets are destroyed: only its attributes can be read.",
   },
   failed: { status: 500, title: "Failed", when: "The server failed; its log names the operation. Nothing was shown." },
   unavailable: {
     status: 503,
     title: "Unavailable",
-    when: "A dependency is away, or the server must replay the erasure journal first. Wait for `Retry-After` seconds.",
+    when: "A dependency can't be reached, or the server must replay the erasure journal first. Wait for `Retry-After` seconds.",
   },
 } as const satisfies Readonly<Record<string, ProblemDefinition>>;
 
@@ -118,7 +118,7 @@ export interface AdminProblem {
 
 const PREFIX = "urn:problem:device-risk-signals:admin:";
 
-/** @param detail by default when the problem happens. */
+/** @param detail default: the definition's `when`. */
 export function adminProblem(
   code: AdminProblemCode,
   detail: string = ADMIN_PROBLEMS[code].when,

@@ -15,7 +15,7 @@ export interface LinesAnswer {
   readonly lines: TSchema;
 }
 
-/** One route of the admin API. A name is used once over path, query and body: a call takes one flat object. */
+/** One route of the admin API. Path, query and body share no name, because a call takes one flat object. */
 export interface Route {
   readonly method: "GET" | "POST" | "DELETE";
   /** Below `BASE_PATH`; a parameter is `{name}`. */
@@ -36,7 +36,7 @@ export interface Route {
   readonly access: "read" | "audited-read" | "change";
   /**
    * The operation reads payloads or destroys data, so a command on an external database needs `--break-glass`.
-   * `by-plan`: only if the dry run of the operation says so.
+   * `by-plan`: a command needs it only if the dry run of the operation says so.
    */
   readonly breakGlass?: true | "by-plan";
   /**
@@ -46,7 +46,7 @@ export interface Route {
   readonly appliedBy?: "worker";
   /** The operation is idempotent, so an interrupted order of it begins again. */
   readonly isRepeatable?: true;
-  /** The answer has a secret, so an order of the route shows it once, within five minutes, and keeps no copy. */
+  /** The answer has a secret, so an order shows the answer once, within five minutes, and keeps no copy. */
   readonly isShownOnce?: true;
   readonly params?: TObject;
   readonly query?: TObject;
@@ -58,7 +58,7 @@ export interface Route {
   readonly problems?: readonly AdminProblemCode[];
 }
 
-/** An order about personal data, by a person with the role privacy, which the login of a worker applies. */
+/** A change of what governs personal data: the role privacy may order it, and a worker applies it. */
 export const GOVERNANCE_CHANGE = {
   method: "POST",
   permission: "governance.change",

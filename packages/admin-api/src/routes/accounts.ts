@@ -11,7 +11,7 @@ const manifest = object({
   export_id: shownText(),
   account: shownText(),
   exported_at: shownText(),
-  refused: Type.Boolean({ description: "Whether later events of the account are refused, because it was erased so." }),
+  refused: Type.Boolean({ description: "Whether an erasure of the account ordered to refuse its later events." }),
   files: Type.Array(object({ name: shownText(), rows: count(), bytes: count(), sha256: shownText("In hexadecimal.") })),
 });
 export type AccountExport = Static<typeof manifest>;

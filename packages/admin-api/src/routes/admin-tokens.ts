@@ -24,7 +24,7 @@ export const ADMIN_TOKEN_ROUTES = {
         object({
           token_id: shownText(),
           person: shownText(),
-          obtained_by: nullable(shownText("Who asked for it through the admin API, and got it.")),
+          obtained_by: nullable(shownText("The person who asked for it through the admin API, and received it.")),
           roles: Type.Array(Type.Enum([...ROLE_NAMES])),
           issued_at: shownText(),
           expires_at: shownText(),

@@ -9,22 +9,26 @@ const shownApproval = object({
   approval_id: shownText(),
   operation: shownText("The operation, as audit entries name it."),
   parameters: Type.Unknown({ description: "Its parameters; the approval is for exactly these." }),
-  plan: Type.Unknown({ description: "What it would have done when it was asked for." }),
-  max_events: count("Maximum number of events that it may touch; more of them need a new approval."),
+  plan: Type.Unknown({ description: "What the operation would have done at the time of the request." }),
+  max_events: count("Maximum number of events that the operation may affect; for more it needs a new approval."),
   needed_roles: Type.Array(Type.Enum([...ROLE_NAMES]), {
-    description: "Each approves by a person of its own, or one of them.",
+    description: "Roles that must approve, each by another person; with `any_role`, one of them is enough.",
   }),
   any_role: Type.Boolean({ description: "Whether one of the needed roles is enough." }),
   reason: shownText(),
   requested_by: shownText(),
-  obtained_by: nullable(shownText("The other person who obtained the admin token that asked; decides neither.")),
+  obtained_by: nullable(
+    shownText(
+      "If the request came with an admin token: the other person who obtained that token, and may not decide either.",
+    ),
+  ),
   requested_at: shownText(),
   expires_at: shownText("24 hours later."),
   approved_by: Type.Array(shownText()),
   denied_by: nullable(shownText()),
   state: Type.Enum(["waiting", "approved", "denied", "used", "expired", "changed"], {
     description:
-      "An approval is given within 24 hours, and used once, within an hour. `changed`: a login of the database wrote it or a decision about it, and it allows nothing.",
+      "An approval is given within 24 hours, and used once, within an hour. `changed`: a program other than the server wrote it or a decision about it, so it allows nothing.",
   }),
 });
 

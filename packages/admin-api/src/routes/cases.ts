@@ -65,7 +65,10 @@ export const CASE_ROUTES = {
     permission: "cases.read",
     operation: "case.list",
     access: "read",
-    query: object({ open: Type.Optional(Type.Boolean({ description: "Only open cases, or only others." })), ...page }),
+    query: object({
+      open: Type.Optional(Type.Boolean({ description: "`true`: only open cases; `false`: only the other ones." })),
+      ...page,
+    }),
     answer: object({ cases: Type.Array(shownCase), next }),
   },
   closeCase: {

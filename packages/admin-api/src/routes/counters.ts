@@ -103,19 +103,21 @@ export const COUNTER_ROUTES = {
       ),
     }),
     answer: object({
-      event_id: shownText("The event that holds the key."),
+      event_id: shownText("The event that has the idempotency key."),
       entries: Type.Array(
         object({
           at: shownText(),
           outcome: shownText(),
           occurrences: count("Requests that the entry counts."),
-          events: count("Events that the entry names: with several, its occurrences are those of all of them."),
+          events: count(
+            "Events that the entry names. If it names several, `occurrences` counts the requests of all of them.",
+          ),
         }),
         { description: "Oldest first." },
       ),
       more: Type.Boolean({ description: "Whether there are more entries than the limit." }),
       unnamed: object({
-        entries: count("Entries about the account that name the maximum of events, and not this one."),
+        entries: count("Entries about the account that name as many events as an entry can, and not this event."),
         occurrences: count("Retries in them; some may be of this key."),
       }),
     }),

@@ -38,7 +38,9 @@ const plan = object({
   actions: count(),
   keys: count("Secrets that its events are sealed under."),
   features: count("Rows of feature values, also of events that have expired."),
-  exports: Type.Array(exported, { description: "Exports that have values of it: the erasure opens a recall of each." }),
+  exports: Type.Array(exported, {
+    description: "Exports that have values of the subject. The erasure opens a recall of each.",
+  }),
 });
 
 const erasure = object({
@@ -57,7 +59,7 @@ const erasure = object({
   actions: count(),
   held: count("Events that a hold kept when it began."),
   copies: count("Copies of holds that it deleted, whose keys may open copies of others."),
-  unreadable: count("Events under a hold that could not be opened, and so not be copied: they were deleted."),
+  unreadable: count("Held events that could not be opened, and therefore not copied. They were deleted."),
   features: count("Deleted rows of feature values."),
   still_held: count("Events that a hold still keeps."),
   released: count("Copies whose hold has ended: the next retention pass deletes them."),

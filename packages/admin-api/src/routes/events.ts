@@ -68,7 +68,8 @@ export const EVENT_ROUTES = {
     summary: "List or search events, newest first",
     description:
       "`session_id` and `idempotency_key` need `account`. Filters by account, action, action type, SDK version and time " +
-      "use an index. Others, on their own, search for at most 2 seconds: `searched_until` says how far back, and `next` continues.",
+      "use an index. With other filters alone, a search takes at most 2 seconds: `searched_until` is the time back to " +
+      "which it searched, and `next` continues it.",
     permission: "events.list",
     operation: "event.list",
     access: "audited-read",
@@ -81,7 +82,7 @@ export const EVENT_ROUTES = {
       events: Type.Array(event),
       next: nullable(shownText("Continues the list; null at its end.")),
       searched_until: nullable(
-        time("Where a search ended that ran out of time: everything received later was looked at."),
+        time("If the search ran out of time: it has examined every event that was received after this time."),
       ),
     }),
   },
@@ -112,7 +113,7 @@ export const EVENT_ROUTES = {
     answer: object({
       event,
       observations: Type.Unknown({
-        description: "The raw event. Numbers are those of JSON.parse; the exact bytes are another route.",
+        description: "The raw event. Numbers are those of JSON.parse; another route has the exact bytes.",
       }),
       withheld: Type.Array(shownText(), { description: "JSON Pointers of fields that the caller may not read." }),
       audit_entry: shownText("Id of the audit entry."),
@@ -147,7 +148,7 @@ export const EVENT_ROUTES = {
     path: "/events/{event_id}/exact",
     tag: TAG,
     summary: "Exact bytes of the raw event",
-    description: `${JUSTIFIED} The answer's \`Audit-Entry\` names it.`,
+    description: `${JUSTIFIED} The header \`Audit-Entry\` of the answer names the audit entry.`,
     permission: "events.exact",
     operation: "event.read_raw",
     breakGlass: true,

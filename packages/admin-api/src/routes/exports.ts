@@ -26,7 +26,7 @@ export const MAX_LABELS_BYTES = 16_777_216;
 
 export const EXPORT_CLOCKS = ["received", "known"] as const;
 export const FEATURE_FORMATS = ["csv", "jsonl", "parquet"] as const;
-/** Events that one export names by their ids. */
+/** Maximum number of events that one export names by their ids. */
 export const MAX_EVENT_IDS = 1_000;
 
 const clock = Type.Enum([...EXPORT_CLOCKS], {
@@ -160,7 +160,7 @@ export const EXPORT_ROUTES = {
     path: "/exports/events",
     summary: "Export the exact bytes of raw events, with a case",
     description:
-      `${WHOLE} Of events that the case does not cover, the approval says how many there are. Restricted events are left ` +
+      `${WHOLE} The approval says how many of the events the case does not cover. Restricted events are left ` +
       "out. The audit entry of each event is committed before its bytes are read.",
     permission: "exports.events",
     operation: "export.raw",
@@ -244,7 +244,7 @@ export const EXPORT_ROUTES = {
     appliedBy: "worker",
     params: object({ export_id: exportId }),
     body: object({ reason }),
-    answer: object({ acknowledged: count("Recalls.") }),
+    answer: object({ acknowledged: count("Recalls that the call acknowledged.") }),
     problems: ["not-found", "state-conflict"],
   },
 } as const satisfies Readonly<Record<string, Route>>;

@@ -18,8 +18,8 @@ const explanation = object({
   meaning: shownText(),
   false_readings: Type.Array(shownText()),
   owner: shownText(),
-  hash: shownText("Of the archived program, its inputs and its output."),
-  program: nullable(shownText("The archived program, where `program` asks for it.")),
+  hash: shownText("SHA-256 of the archived program, its inputs and its output."),
+  program: nullable(shownText("The archived program, if `program` asks for it.")),
   proposed: nullable(decision),
   adopted: nullable(decision),
   retired: nullable(decision),
@@ -28,7 +28,7 @@ const explanation = object({
       partition_id: shownText(),
       attested_at: shownText(),
       is_included: Type.Boolean({
-        description: "Whether the row was recomputed, and equal, before its event expired.",
+        description: "Whether the row was recomputed with an equal result before its event expired.",
       }),
       statement: shownText("What was attested of the partition and the layer: a signed receipt."),
     }),
@@ -43,8 +43,8 @@ export const FEATURE_LINEAGE_ROUTES = {
     tag: TAG,
     summary: "Where a value of a feature comes from, also after its event has expired",
     description:
-      "Value, states of the inputs, fingerprint of the event, code, decisions with their evidence. For the role auditor " +
-      "without the value. Of an erased event or account there are the receipts of its erasures only.",
+      "Value, states of the inputs, fingerprint of the event, code, decisions with their evidence. The role " +
+      "auditor does not see the value. For an erased event or account, the answer has only the receipts of its erasures.",
     permission: "features.explain",
     operation: "feature.explain",
     access: "audited-read",
@@ -89,7 +89,7 @@ export const FEATURE_LINEAGE_ROUTES = {
     tag: TAG,
     summary: "Compute stored values again, and archived fixtures on two engines",
     description:
-      "Of one event, or of all events that have not expired and may be analysed. Each value is computed by the archived " +
+      "Checks one event, or all events that have not expired and may be analysed. Each value is computed by the archived " +
       "program under the policy of its time. The answer names states, and no value.",
     permission: "features.explain",
     operation: "feature.verify",
@@ -147,7 +147,7 @@ export const FEATURE_LINEAGE_ROUTES = {
           lower_bound: shownText("Its events were received at or after this time."),
           upper_bound: shownText("Its events were received before this time."),
           rows: count("Rows of values that were recomputed."),
-          equal: count("Of these, rows that the events gave again."),
+          equal: count("Of these, rows for which the events gave the same values again."),
           root: shownText("Root of a Merkle tree (RFC 6962) over the equal rows, in hexadecimal."),
           attested_at: shownText(),
           statement: shownText("The signed receipt that says so."),
@@ -176,7 +176,7 @@ export const FEATURE_LINEAGE_ROUTES = {
           is_signed: Type.Boolean(),
           is_root_right: Type.Boolean(),
           found: count("Rows that are left: not erased, not restricted, not expired."),
-          included: count("Of these, rows that the root is over."),
+          included: count("Of these, rows that the root covers."),
           unreadable: count("Rows that can't be opened."),
           holds: Type.Boolean({ description: "Whether nothing was changed." }),
         }),
@@ -190,8 +190,8 @@ export const FEATURE_LINEAGE_ROUTES = {
     tag: TAG,
     summary: "Compute two versions of a feature for the same stored events",
     description:
-      "Counts of results by platform and SDK version. Numbers below 10 are suppressed, and further ones that would tell " +
-      "them. With a case of an account or an action, it reads the events of these alone, and shows all numbers: inputs of " +
+      "Counts of results by platform and SDK version. Numbers below 10 are suppressed, and so are numbers " +
+      "that would reveal them. With a case of an account or an action, it reads only the case's events, and shows all numbers: inputs of " +
       "high sensitivity then need the role `investigator`, too.",
     permission: "features.read",
     operation: "feature.compare",
@@ -205,7 +205,7 @@ export const FEATURE_LINEAGE_ROUTES = {
       purpose,
       from: Type.Optional(
         time(
-          "Only events that were received at or after this time. Without a case, the start of its day in UTC counts.",
+          "Only events that were received at or after this time. Without a case, it becomes the start of its day in UTC.",
         ),
       ),
       case_id: Type.Optional(uuid("An open case of the caller, of an account or an action.")),
@@ -216,7 +216,7 @@ export const FEATURE_LINEAGE_ROUTES = {
       purpose: shownText(),
       from: nullable(shownText("The time that counted; without a case, the start of a day in UTC.")),
       is_exact: Type.Boolean({ description: "Whether no cell is suppressed." }),
-      events: nullable(count("Events that both versions were computed of; null where it would tell a small number.")),
+      events: nullable(count("Events that both versions were computed of; null if it would reveal a small number.")),
       undecided: nullable(
         count("Events that can't be opened, or that a version took too long for; null where it is suppressed."),
       ),

@@ -25,7 +25,7 @@ const featureNames = Type.Array(featureName, { minItems: 1, maxItems: 500 });
 const ofVersion = { platform: shownText(), sdk_version: shownText() };
 const evidence = object({
   days: count("Days before the decision."),
-  events: count("Events that were read, the newest."),
+  events: count("The number of the newest events that were read."),
   is_limited: Type.Boolean({ description: "Whether there are more events in these days." }),
   coverage: Type.Array(
     object({
@@ -116,11 +116,11 @@ export const FEATURE_ROUTES = {
     method: "POST",
     path: "/features/equivalent",
     tag: TAG,
-    summary: "Record that programs give the values of the archived programs of their versions",
+    summary: "Record that programs give the same values as the archived programs of their versions",
     description:
       "Computes both for all stored events of the purposes of the definitions and for the archived fixtures, and records " +
-      "nothing if one result differs. A rejection names no event, and of several programs not the one that differs for " +
-      "events. The archived programs continue to run.",
+      "nothing if one result differs. A rejection names no event, and does not say which of several programs differs " +
+      "for events. The archived programs continue to run.",
     permission: "features.propose",
     operation: "feature.equivalent",
     breakGlass: true,
@@ -139,7 +139,7 @@ export const FEATURE_ROUTES = {
           hash: shownText("SHA-256 of the identity of the given program, in hexadecimal."),
           archived_hash: shownText(),
           events: count("Stored events for which both gave the same result."),
-          cases: count("Archived fixtures, and what follows from them."),
+          cases: count("Archived fixtures, and cases that are derived from them."),
         }),
         { description: "Programs that differ from the archived ones." },
       ),
@@ -154,7 +154,7 @@ export const FEATURE_ROUTES = {
     tag: TAG,
     summary: "Adopt versions of features for a purpose: they are computed from then on",
     description:
-      "Their inputs become adopted fields on every server within 2 s. Refused where ingestion would have refused more " +
+      "Their inputs become adopted fields on every server within 2 s. It is refused if ingestion would have refused more " +
       "than a thousandth of an SDK version's events of the last 7 days, unless `accept_refusals` is true. A person who proposed one of the versions " +
       "needs the approval of another analyst.",
     permission: "features.decide",
@@ -176,7 +176,7 @@ export const FEATURE_ROUTES = {
     method: "POST",
     path: "/features/retire",
     tag: TAG,
-    summary: "Retire versions of features for a purpose: they are computed no more, and their values stay",
+    summary: "Retire versions of features for a purpose: they are no longer computed, and their values stay",
     permission: "features.decide",
     operation: "feature.retire",
     access: "change",

@@ -87,7 +87,7 @@ export const HOLD_ROUTES = {
   liftHold: {
     ...change,
     path: "/holds/{hold_id}/lift",
-    summary: "End a hold: what only it kept is deleted",
+    summary: "End a hold; what only this hold kept is deleted",
     operation: "hold.lift",
     ...byId,
     body: object({ reason, dry_run: dryRun }),

@@ -19,7 +19,9 @@ export const KEY_ROUTES = {
           version: shownText(),
           current: Type.Boolean({ description: "Whether new secrets are wrapped under it." }),
           secrets: count("Secrets that are wrapped under it."),
-          known: Type.Boolean({ description: "Whether the key is at hand; without it those secrets can't be opened." }),
+          known: Type.Boolean({
+            description: "Whether the server has the key; without it those secrets can't be opened.",
+          }),
         }),
       ),
     }),
@@ -47,7 +49,8 @@ export const KEY_ROUTES = {
     permission: "keys.destroy",
     path: "/keys/{version}/destroy",
     summary: "Destroy a version that wraps no secret; backups made under it can't be opened",
-    description: "Backups of the key store from its time open nothing. It needs an approval by privacy.",
+    description:
+      "Secrets that it wraps in backups of the key store can't be opened any more. It needs an approval by privacy.",
     operation: "key.destroy",
     breakGlass: true,
     recentSignIn: true,

@@ -9,7 +9,7 @@ const members = {
   operation: shownText("The operation, as audit entries name it."),
   requested_by: shownText(),
   requested_at: shownText(),
-  expires_at: shownText("A worker begins it before this time, or refuses it."),
+  expires_at: shownText("If no worker has started it by this time, it expires."),
   state: Type.Enum(["waiting", "running", "done", "failed", "refused", "changed", "expired"], {
     description:
       "`refused`: the worker found that the caller may not give the order; `changed`: it was changed after it had been " +
@@ -54,7 +54,10 @@ export const ORDER_ROUTES = {
     answer: object({
       ...members,
       answer: Type.Unknown({ description: "What the call answers; null for other persons, and until it is done." }),
-      problem: Type.Unknown({ description: "The problem document of an order that is not done; null otherwise." }),
+      problem: Type.Unknown({
+        description:
+          "The problem document if the order ended without success, or if its answer can't be shown; null otherwise.",
+      }),
     }),
     problems: ["not-found"],
   },

@@ -28,7 +28,7 @@ const row = {
   export_id: nullable(shownText()),
   restriction_id: nullable(shownText()),
   completed_at: nullable(shownText("When a request that was closed in part was completed.")),
-  still_held: count("Events that a hold still keeps of its erasure."),
+  still_held: count("Events of its erasure that a hold still keeps."),
   completable: Type.Boolean({
     description: "Closed in part, and nothing of its erasure is left: it can be closed as done.",
   }),

@@ -42,8 +42,8 @@ export const RETENTION_ROUTES = {
     isRepeatable: true,
     answer: object({
       ...counts,
-      deleted: count("Rows that were deleted one by one, whose secrets others need."),
-      held: count("Events of dropped partitions that a hold keeps in a copy; they are not among the rows."),
+      deleted: count("Rows that were deleted one by one, because other rows need their secrets."),
+      held: count("Events of dropped partitions that a hold keeps in a copy; `rows` does not count them."),
       destroyed_keys: Type.Array(shownText(), {
         description: "Ids of partitions and holds whose secrets are destroyed.",
       }),

@@ -12,7 +12,7 @@ export const SESSION_ROUTES = {
     method: "GET",
     path: "/session",
     tag: TAG,
-    summary: "Who the server takes the caller for",
+    summary: "The person and the roles that the server found for the caller",
     permission: "session.read",
     operation: "session.read",
     access: "read",
@@ -31,7 +31,8 @@ export const SESSION_ROUTES = {
     path: "/sign-out",
     tag: TAG,
     summary: "End the session of the caller",
-    description: "Of the console, or of `drs login`. An admin token has none; revoke it instead.",
+    description:
+      "Ends a session of the console or of `drs login`. An admin token has no session: revoke the token instead.",
     permission: "session.read",
     operation: "session.sign_out",
     access: "change",
@@ -51,7 +52,7 @@ export const SESSION_ROUTES = {
       sessions: Type.Array(
         object({
           session_id: shownText(),
-          kind: Type.Enum(["console", "login"], { description: "`login` is one of `drs login`." }),
+          kind: Type.Enum(["console", "login"], { description: "`login`: a session of `drs login`." }),
           person: shownText(),
           roles: Type.Array(Type.Enum([...ROLE_NAMES])),
           authenticated_at: nullable(shownText()),

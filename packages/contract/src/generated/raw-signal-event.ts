@@ -71,7 +71,7 @@ export interface ProbeDataById {
   readonly application: ApplicationData;
   /** How well the device is secured by its own means: lock screen, biometrics, key storage, patch level, clock. */
   readonly device_security_posture: DeviceSecurityPostureData;
-  /** What was seen between start and stop of an observation: capture, overlaid touches, calls, remote access apps. */
+  /** What was seen since the start of a running observation: capture, overlaid touches, calls, remote access apps. */
   readonly transaction_safety: TransactionSafetyData;
   /** The JavaScript engine and the React Native architecture the host app runs on. Shared by all installs of an app build. */
   readonly runtime: RuntimeData;

@@ -59,7 +59,8 @@ export class Collection {
   readonly #request: CollectionRequest;
   readonly #host: Host;
   readonly #waiting: Waiting;
-  readonly #callCount = new Map<string, ProbeId>();
+  /** The native calls whose answers are awaited, by their names. */
+  readonly #calls = new Map<string, ProbeId>();
   readonly #withdrawn = new Set<ProbeId>();
   readonly #deadline: number;
   #stopped = false;
@@ -83,7 +84,7 @@ export class Collection {
   /** Cancels native work. `run` rejects at once. */
   stop(): void {
     this.#stopped = true;
-    for (const call of this.#callCount.keys()) this.#cancel(call);
+    for (const call of this.#calls.keys()) this.#cancel(call);
     this.#waiting.end();
     this.#abort(new AbortError());
   }
@@ -92,13 +93,13 @@ export class Collection {
   withdraw(consent: Consent | ConsentFunction): void {
     const withdraw = (probe: ProbeId): void => {
       this.#withdrawn.add(probe);
-      for (const [call, of] of this.#callCount) if (of === probe) this.#cancel(call);
+      for (const [call, of] of this.#calls) if (of === probe) this.#cancel(call);
     };
     if (consent instanceof Consent) {
       for (const probe of PROBE_IDS) if (!consent.probes.has(probe)) withdraw(probe);
       return;
     }
-    for (const probe of this.#callCount.values()) {
+    for (const probe of this.#calls.values()) {
       void this.#agrees(consent, probe, this.#left()).then((agreed) => agreed || withdraw(probe));
     }
   }
@@ -179,26 +180,26 @@ export class Collection {
   /** Resolves to `undefined` when the time is up or the consent was withdrawn. A later answer is dropped. */
   async #withinTime(probe: ProbeId, selection: Selection, milliseconds: number): Promise<Observed | undefined> {
     const call = `${++callCount}`;
-    this.#callCount.set(call, probe);
-    const isAwaited = (): boolean => this.#callCount.has(call);
+    this.#calls.set(call, probe);
+    const isAwaited = (): boolean => this.#calls.has(call);
     const task = { call, probe, selection, timeoutMs: milliseconds, isAwaited };
     const observed = await this.#waiting.within(milliseconds, () => observe(task, this.#host));
     this.#assertRunning();
     if (!isAwaited()) return undefined;
     if (!observed) this.#cancel(call);
-    this.#callCount.delete(call);
+    this.#calls.delete(call);
     return observed;
   }
 
   #cancel(call: string): void {
-    this.#callCount.delete(call);
+    this.#calls.delete(call);
     // Native work that can't be cancelled ends at its own time limit.
     quietly(() => this.#host.native?.cancel(call));
   }
 
   /**
-   * Whether an answer still counts. If the consent that was checked was replaced, the new consent must include the
-   * probe as a fixed set, because a function can't be called within the same turn of the event loop.
+   * Whether an answer still counts. If another consent has replaced the checked one, it must be a fixed set that
+   * includes the probe, because a function could not answer in this turn of the event loop.
    */
   #isInForce(checked: Consent | ConsentFunction, probe: ProbeId): boolean {
     const now = this.#request.consent();

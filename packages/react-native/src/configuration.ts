@@ -56,7 +56,7 @@ const DEFAULT_DEADLINE_MS = 10_000;
 const MAX_DEADLINE_MS = 120_000;
 const DEFAULT_TIMEOUT_MS = 2_000;
 const MAX_TIMEOUT_MS = 60_000;
-/** Probes that measure time have a longer time limit. */
+/** The time limits of probes that need more time than the default. */
 const TIMEOUTS_MS: Readonly<Partial<Record<ProbeId, number>>> = {
   os_integrity: 3_000,
   gpu_benchmark: 5_000,
@@ -90,7 +90,7 @@ export function checkConsent(consent: unknown, problems: Problem[]): void {
   if (consent !== undefined && !isConsent(consent)) problems.push(NO_CONSENT);
 }
 
-/** @param before the settings that apply to a probe, or to a member of its settings, that is left out. */
+/** @param before returns the settings of a probe that apply where `value` leaves out the probe or a member of it. */
 export function readProbes(
   value: unknown,
   before: (probe: ProbeId) => ProbeSettings,

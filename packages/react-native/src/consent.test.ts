@@ -100,7 +100,7 @@ describe("consent", () => {
     }
   });
 
-  it("that replaces itself at each call still ends, and counts as no consent", async () => {
+  it("that replaces itself at each call counts as no consent, and the collection still ends", async () => {
     const host = fakeHost();
     const intel: DeviceIntelOnHost = intelOn(host, { consent: () => replaced() });
     const replaced = (): boolean => {

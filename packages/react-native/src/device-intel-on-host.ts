@@ -50,8 +50,10 @@ export interface ObservationWindow {
 }
 
 const NO_PROBES = new Consent([]);
-const OBSERVED: ProbeId = "transaction_safety";
-const START_MS = 1_000;
+/** The probe that reads what an observation window observed. */
+const OBSERVING_PROBE: ProbeId = "transaction_safety";
+/** Time limit of a consent function that an observation window calls. */
+const CONSENT_MS = 1_000;
 const MAX_CLIENT_ID_LENGTH = 1_024;
 
 /** `DeviceIntel` on any host: on React Native, in the Jest mock, or in a test. */
@@ -99,7 +101,7 @@ export class DeviceIntelOnHost {
     this.#settings = settings;
     this.#problems = problems;
     if (settings.consent) this.setConsent(settings.consent);
-    if (!settings.probes.get(OBSERVED)?.enabled) for (const window of this.#windows) window.stop();
+    if (!settings.probes.get(OBSERVING_PROBE)?.enabled) for (const window of this.#windows) window.stop();
   }
 
   /**
@@ -113,7 +115,7 @@ export class DeviceIntelOnHost {
     for (const collection of this.#running) collection.withdraw(consent);
     for (const window of this.#windows) {
       if (!(consent instanceof Consent)) void this.#consentsToObserve(consent).then((may) => may || window.stop());
-      else if (!consent.probes.has(OBSERVED)) window.stop();
+      else if (!consent.probes.has(OBSERVING_PROBE)) window.stop();
     }
   }
 
@@ -180,12 +182,12 @@ export class DeviceIntelOnHost {
   }
 
   async #mayObserve(host: Host): Promise<boolean> {
-    const enabled = this.#settings.probes.get(OBSERVED)?.enabled && platformOf(host, OBSERVED);
+    const enabled = this.#settings.probes.get(OBSERVING_PROBE)?.enabled && platformOf(host, OBSERVING_PROBE);
     return enabled ? this.#consentsToObserve(this.#consent) : false;
   }
 
   #consentsToObserve(consent: Consent | ConsentFunction): Promise<boolean> {
-    return consents(consent, OBSERVED, (begin) => new Waiting(this.#host()).within(START_MS, begin));
+    return consents(consent, OBSERVING_PROBE, (begin) => new Waiting(this.#host()).within(CONSENT_MS, begin));
   }
 }
 

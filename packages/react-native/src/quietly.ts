@@ -1,8 +1,10 @@
-/** Calls a function of the host app and ignores its error or rejection, which must not prevent an event. */
+/**
+ * Calls a function and ignores its error or rejection: no failure of the host app or of native code prevents an event.
+ */
 export function quietly(work: () => unknown): void {
   try {
     Promise.resolve(work()).catch(() => {});
   } catch {
-    // The error is ignored, for the reason given above.
+    // The same holds for an error that is thrown.
   }
 }

@@ -25,7 +25,7 @@ struct GpuTimes {
  * Draws off screen, one operation after the other, until all operations are done, the token stops, or the run's own
  * time limit has passed. It does not wait for the graphics processor beyond this.
  *
- * @return no value if no operation completed.
+ * @return no value if fewer operations completed than statistics need.
  */
 std::optional<GpuTimes> drawOffScreen(id<MTLDevice> device, const std::shared_ptr<Token> &token);
 

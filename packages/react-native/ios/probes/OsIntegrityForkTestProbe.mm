@@ -18,9 +18,9 @@ bool runsOnMac() {
 }  // namespace
 
 void readForkTest(DRSReading *reading) {
-  const bool held = runsOnMac();
-  [reading field:@"testPerformed" read:^{ return boolean(!held); }];
-  if (held) return;
+  const bool onMac = runsOnMac();
+  [reading field:@"testPerformed" read:^{ return boolean(!onMac); }];
+  if (onMac) return;
   [reading field:@"forkSucceeded" read:^{ return boolean(mayFork(attemptFork(*reading.token))); }];
 }
 

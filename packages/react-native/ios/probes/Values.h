@@ -16,8 +16,7 @@ NSNumber *_Nullable boolean(std::optional<bool> value);
 NSNumber *_Nullable number(std::optional<double> value);
 
 /**
- * The text if it has a meaning: an empty text has none, nor has a value that is no text, which an entry of a property
- * list may be.
+ * The text; nil if it is empty, too long or no text. An entry of a property list, for example, may have any type.
  */
 NSString *_Nullable text(id _Nullable value);
 NSString *_Nullable text(const std::optional<std::string> &value);

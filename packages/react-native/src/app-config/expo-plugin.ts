@@ -20,7 +20,10 @@ interface ConfigPlugins {
 
 const OPTIONS: ReadonlySet<string> = new Set(["probes"]);
 
-/** @throws MisuseError if the options are wrong, and later, if the app declares more schemes than iOS considers. */
+/**
+ * @throws TypeError if the options are wrong. Prebuild fails later, with a MisuseError, if the app declares more
+ * schemes than iOS considers.
+ */
 export function withDeviceRiskSignals<Config>(config: Config, options: unknown = {}): Config {
   const declarations = declarationsFor(readOptions(options).probes);
   const { withAndroidManifest, withInfoPlist } = configPlugins();

@@ -34,7 +34,7 @@ it.each([
   ["an unknown one", ["fix"]],
   ["no scenario", ["sample"]],
   ["an unknown scenario", ["sample", "--scenario", "nokia"]],
-  ["a platform that the scenario is not of", ["sample", "--scenario", "clean-ios", "--platform", "android"]],
+  ["a platform that the scenario does not have", ["sample", "--scenario", "clean-ios", "--platform", "android"]],
   ["an unknown platform", ["sample", "--scenario", "errors", "--platform", "web"]],
   ["a seed that is no number", ["sample", "--scenario", "errors", "--seed", "x"]],
   ["an unknown flag", ["doctor", "--fix"]],

@@ -32,9 +32,9 @@ export async function main(args: readonly string[], folder: string, out: Write, 
         err(HELP_TEXT);
         return 2;
     }
-  } catch (fault) {
-    if (!(fault instanceof TypeError)) throw fault;
-    err(`${fault.message}\n`);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    err(`${error.message}\n`);
     return 2;
   }
 }

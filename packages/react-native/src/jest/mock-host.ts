@@ -59,7 +59,7 @@ export function mockHost({ scenario, platform, seed }: MockPhone): Host {
   };
 }
 
-/** Fields that differ between two readings of one phone, and the share of the value by which they differ. */
+/** Fields that differ between two readings of one phone. */
 const VARYING_FIELDS: ReadonlySet<string> = new Set([
   "freeMemoryBytes",
   "storageFreeBytes",

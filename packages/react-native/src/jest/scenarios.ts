@@ -32,7 +32,7 @@ export function phoneOf(scenario: Scenario, platform?: Platform): EvidenceCase {
   const phone = PHONES.get(FAILING.has(scenario) ? `clean-${platform ?? "android"}` : scenario);
   if (!phone) throw new TypeError(`the scenario ${scenario} has no phone`);
   if (platform !== undefined && phone.platform !== platform) {
-    throw new TypeError(`the scenario ${scenario} is of ${phone.platform}`);
+    throw new TypeError(`the scenario ${scenario} exists only on ${phone.platform}`);
   }
   return phone;
 }

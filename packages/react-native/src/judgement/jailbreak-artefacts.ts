@@ -75,8 +75,8 @@ const PART_SUFFIX = /[-_]?(loader|inserter|agent|gadget|server|dopamine)$/;
 const MAX_NAME_LENGTH = 128;
 
 /**
- * The family of a library. `0FridaGadget.dylib`, `frida-gadget-16.1.4-ios-universal.dylib` and `SubstrateLoader.dylib`
- * each belong to one.
+ * The family of a library. The family of `0FridaGadget.dylib` and of `frida-gadget-16.1.4-ios-universal.dylib` is
+ * `frida`; the family of `SubstrateLoader.dylib` is `substrate`.
  */
 function familyOf(name: string): string {
   if (name.length > MAX_NAME_LENGTH) return "";

@@ -51,8 +51,8 @@ const CHECKS: Readonly<Record<string, Finding>> = { environment, images: simulat
 const { sources } = together(environment, simulator, files);
 
 /**
- * Keeps only what was found. On a Mac its own libraries are in such places, so their absence proves nothing, but the
- * names of images remain evidence.
+ * Counts an unknown finding as nothing found. The libraries of a Mac are in such places, so the finding is unknown
+ * there, and the names of images decide alone.
  */
 function onlyFound({ sources, find }: Finding): Finding {
   return { sources, find: (evidence) => ({ found: find(evidence).found, whole: true }) };

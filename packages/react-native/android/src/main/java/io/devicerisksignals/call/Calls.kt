@@ -57,21 +57,21 @@ internal class Calls(threads: Int = THREADS, queue: Int = QUEUE) {
       return
     }
     try {
-      val deadline = timer.schedule({ give(name, call, RejectionCode.CANCELLED) }, timeoutMs, TimeUnit.MILLISECONDS)
+      val deadline = timer.schedule({ stop(name, call, RejectionCode.CANCELLED) }, timeoutMs, TimeUnit.MILLISECONDS)
       workers.execute { run(name, call, deadline, work) }
     } catch (_: RejectedExecutionException) {
-      give(name, call, RejectionCode.FAILED)
+      stop(name, call, RejectionCode.FAILED)
     }
   }
 
   /** Stops the call with this name, if it runs. */
   fun cancel(name: String) {
-    running[name]?.let { give(name, it, RejectionCode.CANCELLED) }
+    running[name]?.let { stop(name, it, RejectionCode.CANCELLED) }
   }
 
   /** Stops all calls and accepts no more. */
   fun close() {
-    running.forEach { (name, call) -> give(name, call, RejectionCode.CANCELLED) }
+    running.forEach { (name, call) -> stop(name, call, RejectionCode.CANCELLED) }
     workers.shutdownNow()
     timer.shutdownNow()
   }
@@ -92,7 +92,7 @@ internal class Calls(threads: Int = THREADS, queue: Int = QUEUE) {
     }
   }
 
-  private fun give(name: String, call: Call<*>, code: RejectionCode) {
+  private fun stop(name: String, call: Call<*>, code: RejectionCode) {
     running.remove(name, call)
     call.token.stop()
     call.reject(code)

@@ -124,14 +124,14 @@ private fun proxy(scope: CallScope): Fields {
 
 private fun trafficCounters(): Fields {
   val counted = { bytes: Long -> bytes.takeIf { it >= 0 } }
-  val besideMobile = { total: Long, mobile: Long ->
+  val exceptMobile = { total: Long, mobile: Long ->
     if (total < 0 || mobile < 0) null else counted(total - mobile)
   }
   return mapOf(
     "mobileRxBytes" to { counted(TrafficStats.getMobileRxBytes()) },
     "mobileTxBytes" to { counted(TrafficStats.getMobileTxBytes()) },
-    "wifiRxBytes" to { besideMobile(TrafficStats.getTotalRxBytes(), TrafficStats.getMobileRxBytes()) },
-    "wifiTxBytes" to { besideMobile(TrafficStats.getTotalTxBytes(), TrafficStats.getMobileTxBytes()) }
+    "wifiRxBytes" to { exceptMobile(TrafficStats.getTotalRxBytes(), TrafficStats.getMobileRxBytes()) },
+    "wifiTxBytes" to { exceptMobile(TrafficStats.getTotalTxBytes(), TrafficStats.getMobileTxBytes()) }
   )
 }
 

@@ -43,8 +43,8 @@ internal class LoopbackScan(
   private val connect: (Socket, SocketAddress, timeoutMs: Int) -> Unit = Socket::connect
 ) {
   /**
-   * @property open null if no answer came within the time limit. [rejected] is null in this case, too, and if no
-   * program listens.
+   * @property open whether a program listens on the port; null if this is unknown, such as after the time limit.
+   * @property rejected null if no program is known to listen, or if its answer is unknown.
    */
   class Result(val port: Int, val open: Boolean?, val rejected: Boolean?)
 

@@ -4,7 +4,7 @@ import android.media.AudioManager
 import android.os.PowerManager
 import io.devicerisksignals.call.CallScope
 
-/** What was observed between `startObservation` and now or `stopObservation`, and the current state of the device. */
+/** What was observed since the start of the running observation, if one runs, and the current state of the device. */
 internal fun transactionSafety(scope: CallScope): Fields {
   val mode = Once { scope.service<AudioManager>().mode }
   return window(scope) + mapOf(

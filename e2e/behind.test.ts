@@ -165,7 +165,7 @@ test("while a synchronous standby does not answer, the server sends no 201 and o
     await cluster.query("select pg_reload_conf()");
     // Backends read the new setting a moment later.
     await until(async () => (await post(server, who)).status === 503);
-    // Six deadlines pass. Without the fix each of them left two more backends.
+    // Six deadlines pass. None of them may leave more backends, which would be two each time.
     const enough = Date.now() + 3_000;
     let most = 0;
     while (Date.now() < enough) {

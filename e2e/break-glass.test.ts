@@ -82,7 +82,7 @@ describe("on an external database, --break-glass", () => {
     expect(await runAsGiven(remote, ...get, "--break-glass")).toMatchObject({ code: 2, stdout: "" });
   });
 
-  test("no call of an operation gets around it", async () => {
+  test("no operation can be called without it", async () => {
     const sink = new Writable({ write: (_chunk, _encoding, done) => done() });
     const reading = call(contextWith(environment, sink, sink), "readExactEvent", {
       event_id: event.eventId,

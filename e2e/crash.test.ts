@@ -16,12 +16,12 @@ import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { type Credentials, PROCESSES, type ServerProcess, startServer } from "./support/server.ts";
 import { rounds } from "./support/soak.ts";
 
-/** The number of an advisory lock. */
-const STOPPED = 4711;
+/** The number of the advisory lock that stops a read after its audit entry. */
+const READ_LOCK = 4711;
 const KILLS = rounds(3, 20);
 const WORKERS = 16;
 /** Milliseconds that a worker waits after a rejection, so that an outage does not cause thousands of requests. */
-const PAUSE = 200;
+const PAUSE_MS = 200;
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let environment: Record<string, string>;
@@ -102,7 +102,8 @@ class Load {
       };
       this.sent.push(item);
       await attempt(item, this.#agent);
-      if (item.status === undefined || item.status >= 500) await new Promise((resolve) => setTimeout(resolve, PAUSE));
+      if (item.status === undefined || item.status >= 500)
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
   }
 }
@@ -168,7 +169,7 @@ async function connectToEmbedded(): Promise<pg.Client> {
   return client;
 }
 
-/** The database stops the read when its audit entry is committed, and has not given the payload to the server yet. */
+/** The database stops the read after the commit of its audit entry, and before the server gets the payload. */
 async function killWhileReading(eventId: string): Promise<void> {
   const { token } = await inSystem(({ administration, clock }) =>
     inOwnerTransaction(administration, (owner) =>
@@ -177,10 +178,10 @@ async function killWhileReading(eventId: string): Promise<void> {
   );
   const client = await connectToEmbedded();
   const types = "(uuid, text, integer, timestamptz)";
-  await client.query(`select pg_advisory_lock(${STOPPED});
+  await client.query(`select pg_advisory_lock(${READ_LOCK});
     alter function drs.reveal_event${types} rename to reveal_event_later;
     create function drs.reveal_event${types} returns table (payload bytea, key_id uuid, hold_id uuid) language sql as
-      'select pg_advisory_lock_shared(${STOPPED}); select * from drs.reveal_event_later($1, $2, $3, $4)';
+      'select pg_advisory_lock_shared(${READ_LOCK}); select * from drs.reveal_event_later($1, $2, $3, $4)';
     grant execute on function drs.reveal_event${types} to public`);
   const answer = fetch(`${server.adminUrl}/admin/v1/events/${eventId}/exact`, {
     method: "POST",
@@ -190,7 +191,7 @@ async function killWhileReading(eventId: string): Promise<void> {
     ({ status }) => status,
     () => "no answer",
   );
-  const waits = `select from pg_locks where locktype = 'advisory' and objid = ${STOPPED} and not granted`;
+  const waits = `select from pg_locks where locktype = 'advisory' and objid = ${READ_LOCK} and not granted`;
   await until(async () => (await client.query(waits)).rowCount === 1);
   await server.kill();
   expect(await answer).toBe("no answer");
@@ -223,7 +224,7 @@ describe("every answered event survives", () => {
         const before = load.stored;
         await until(() => load.stored > before + 20);
         const started = [...server.stderr().matchAll(/"pid":(\d+),"msg":"process started"/g)];
-        // The oldest process: the supervisor delays the next start of one that ends soon again.
+        // This kills the oldest process, because the supervisor delays the restart of one that ends soon.
         process.kill(Number(started.at(-PROCESSES)?.[1]), "SIGKILL");
         await until(() => server.stderr().match(/"msg":"process started"/g)?.length === started.length + 1);
       }
@@ -243,7 +244,7 @@ describe("every answered event survives", () => {
     for (let kill = 0; kill < KILLS; kill++) {
       const before = load.stored;
       await until(() => load.stored > before + 20);
-      // Backends outlive their postmaster for a moment, and its file exists until the next one starts.
+      // Backends outlive their postmaster for a moment, and its pid file exists until the next postmaster starts.
       await until(async () => ![0, killed].includes(await postmaster()));
       killed = await postmaster();
       process.kill(killed, "SIGKILL");

@@ -135,7 +135,7 @@ it("a backfill computes the adopted version for every event, and its balance is 
   expect(status).toMatchObject({ balance: { live: EVENTS, stored: EVENTS, missing: 0 } });
 });
 
-it("an export has the labels in order; by the clock of what was known, nothing that was extracted later", async () => {
+it("an export has the labels in order; with --clock known, no value that was computed later", async () => {
   const now = new Date().toISOString();
   // Neither in the order of the events nor of their ids.
   const labelled = Array.from({ length: LABELS }, (_, row) => (row * 7919) % EVENTS);

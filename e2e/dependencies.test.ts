@@ -160,7 +160,7 @@ const fresh = (name: DependencyName, who: Credentials): Credentials => {
 describe.concurrent.each(["database", "key_store", "erasure_journal", "introspection"] as const)(
   "the dependency %s",
   (name) => {
-    test("is named in any trouble during ingestion, requests are answered in time, and the server recovers by itself", async ({
+    test("is named at each failure during ingestion, requests are answered in time, and the server recovers by itself", async ({
       expect,
     }) => {
       const { environment, proxy, who, close } = await stage(name);

@@ -1,6 +1,6 @@
 /**
- * Tests what happens when a release of the SDK sends a new probe: from its first event to a feature that reads it, and
- * to its rejection.
+ * Tests what happens when a release of the SDK sends a new probe: from the first event with the probe to a feature
+ * that reads it, and to the rejection of the probe.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

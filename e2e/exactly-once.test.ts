@@ -8,8 +8,12 @@ import { type Credentials, credentials, type ServerProcess, startServer } from "
 import { rounds } from "./support/soak.ts";
 import { advanceClock, clockOf } from "./support/test-clock.ts";
 
-/** Two thirds of the requests compare payloads: the database returns at most 10,000 in an hour, 1,000 for an account. */
 const ROUNDS = rounds(60, 1_000);
+/**
+ * The rounds until another account sends, and until the clock advances by an hour. For two thirds of the requests the
+ * server reads a stored payload; the database returns at most 1,000 of an account and 10,000 of all accounts in an
+ * hour.
+ */
 const ROUNDS_OF_ACCOUNT = 40;
 const ROUNDS_OF_HOUR = 400;
 const CONCURRENT = 32;

@@ -1,5 +1,6 @@
 /**
- * Tests of a database that loses its last seconds while a server runs. The server looks up again what it knew of them.
+ * Tests of a database that loses its last seconds while a server runs. The server looks up keys and partitions of these
+ * seconds again.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { System } from "../packages/server/src/app/system.ts";

@@ -16,7 +16,7 @@ import { fullRounds } from "./support/soak.ts";
 const KILLS = fullRounds(3, 100);
 const WORKERS = fullRounds(2, 3);
 const EVENTS_A_ROUND = 8;
-/** An account is erased next to every such kill. */
+/** The number of kills per erasure of an account. */
 const KILLS_PER_ERASURE = fullRounds(3, 2);
 
 let database: TestDatabase;

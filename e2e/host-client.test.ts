@@ -15,7 +15,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vite
 import { transport } from "./support/client.ts";
 import { runWithBreakGlass, objects } from "./support/command.ts";
 import { connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
-import { type Fault, FAULTS, type FaultyProxy, startFaultyProxy } from "./support/faulty-proxy.ts";
+import { type NetworkError, NETWORK_ERRORS, type FaultyProxy, startFaultyProxy } from "./support/faulty-proxy.ts";
 import { type Credentials, credentials, type ServerProcess, startServer } from "./support/server.ts";
 
 /** Much longer than an answer takes, even on a busy machine. */
@@ -87,7 +87,7 @@ async function expectStoredOnce(key: string, result: unknown): Promise<void> {
 }
 
 describe("each send stores one event", () => {
-  const outcomes: Record<Fault, "stored" | "replayed"> = {
+  const outcomes: Record<NetworkError, "stored" | "replayed"> = {
     "cut before the server": "stored",
     "cut within the request": "stored",
     "cut after the commit": "replayed",
@@ -100,7 +100,7 @@ describe("each send stores one event", () => {
     redirect: "stored",
   };
 
-  test.each(FAULTS)("despite the network error: %s", async (error) => {
+  test.each(NETWORK_ERRORS)("despite the network error: %s", async (error) => {
     const sender = signals();
     const event = collect();
     const { key, body } = sender.prepare({ action: action(), event });
@@ -116,7 +116,7 @@ describe("each send stores one event", () => {
 
   test("after any sequence of errors, and over several calls", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.constantFrom(...FAULTS), { maxLength: 6 }), async (errors) => {
+      fc.asyncProperty(fc.array(fc.constantFrom(...NETWORK_ERRORS), { maxLength: 6 }), async (errors) => {
         const sender = signals({ timeoutMs: 150, maxAttempts: 3, maxDelayMs: 20 });
         const event = collect();
         const { key, body } = sender.prepare({ action: action(), event });
@@ -138,7 +138,7 @@ describe("each send stores one event", () => {
     const sent = await Promise.all(
       [...events, ...events, ...events].map(async (event, index) => {
         const { key } = sender.prepare({ action: action(), event });
-        const error = FAULTS[index % FAULTS.length] as Fault;
+        const error = NETWORK_ERRORS[index % NETWORK_ERRORS.length] as NetworkError;
         if (index < events.length) proxy.plan(key, [error]);
         return { key, result: await sendUntilSettled(sender, event) };
       }),
@@ -156,11 +156,11 @@ describe("each send stores one event", () => {
     const before = objects(
       (await runWithBreakGlass(environment, "event", "list", "--account", "one", "--json")).stdout,
     );
-    const events = FAULTS.map(() => collect());
+    const events = NETWORK_ERRORS.map(() => collect());
     const ids: string[] = [];
     for (const [index, event] of events.entries()) {
       const { key } = sender.prepare({ action: action(), event });
-      proxy.plan(key, [FAULTS[index] as Fault]);
+      proxy.plan(key, [NETWORK_ERRORS[index] as NetworkError]);
       const result = await sender.send({ action: action(), event });
       ids.push("eventId" in result ? result.eventId : "none");
     }
@@ -271,7 +271,7 @@ describe("the outbox", () => {
     const impatient = { timeoutMs: 400 };
     let app = startApp(impatient);
     for (const [index, event] of events.entries()) {
-      const error = FAULTS[index % FAULTS.length] as Fault;
+      const error = NETWORK_ERRORS[index % NETWORK_ERRORS.length] as NetworkError;
       proxy.plan(keys[index] ?? "", [error, error]);
       expect(await app.send({ action: action(), event })).toMatchObject({ outcome: "later", queued: true });
       if (index % 4 === 3) app = startApp(impatient);

@@ -1,6 +1,6 @@
 /**
- * Tests of versions of the key-encryption key: secrets that were wrapped again still open, and a destroyed version
- * opens no backup.
+ * Tests of versions of the key-encryption key: secrets that were wrapped again can still be opened, and a destroyed
+ * version opens no backup.
  */
 import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { randomBytes } from "node:crypto";
@@ -108,7 +108,7 @@ describe("key-encryption keys in a file", () => {
     const server = await startServer(environment);
     const event = await store(environment, server, "one");
     await server.stop();
-    // The file is in the state in which a rotation leaves it that is killed right after it has made the new version.
+    // This is the file that a rotation leaves if it is killed right after it has made the new version.
     await writeFile(file, `${old}\n${next}\n`);
     const [wrapping, made] = await versions(environment);
     const early = await runWithBreakGlass(environment, "key", "destroy", wrapping?.version ?? "", "--yes");

@@ -132,7 +132,7 @@ test("events are stored again once the loss is accepted, and a store that was re
     ]);
     expect(await drs("key", "rotate", "--dry-run")).toMatchObject({ code: 0 });
 
-    // The right copy is found after all. It lacks the secrets that were made in the meantime.
+    // The copy without the loss is found. It lacks the secrets that were made in the meantime.
     await swap();
     await until(async () => /key store: lacks \d secrets/.test((await ready(server)).text));
     expect((await post(server, one)).reply.status).toBe(503);

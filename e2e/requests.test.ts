@@ -264,7 +264,7 @@ describe("the export of an account", () => {
       const content = await readFile(join(out, name));
       expect([createHash("sha256").update(content).digest("hex"), content.length]).toEqual([sha256, bytes]);
       expect(content.includes("another-customer")).toBe(false);
-      expect(content.includes("a secret dispute"), "holds are none of its business").toBe(false);
+      expect(content.includes("a secret dispute"), "an export must not show holds").toBe(false);
       expect(content.includes(who.token)).toBe(false);
     }
   });

@@ -182,7 +182,7 @@ describe("a restriction", () => {
     expect(await drs(...informed, "--yes"), "twice").toMatchObject({ code: 1 });
   });
 
-  test("that ends leaves hidden what another one hides", async () => {
+  test("that ends does not show what another one hides", async () => {
     const account = newAccount();
     const event = await store({ account, purpose: FRAUD });
     const whole = await restrict(account);

@@ -105,7 +105,7 @@ describe("drs login", () => {
     expect(Date.now() - Date.parse(session?.authenticated_at ?? "")).toBeLessThan(300_000);
   });
 
-  test("stores a token that is not used where others can read it", async () => {
+  test("stores a token that commands refuse if others can read its file", async () => {
     await login();
     await chmod(loginFile(), 0o644);
     const run = drs("session", "list");

@@ -1,4 +1,4 @@
-/** Tests of the embedded PostgreSQL that a server and commands share. The last of them stops it. */
+/** Tests of the embedded PostgreSQL that a server and commands share. The last of these processes stops it. */
 import { readdir, readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EmbeddedPostgres } from "../../packages/server/src/embedded-postgres/embedded-postgres.ts";

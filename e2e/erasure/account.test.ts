@@ -95,7 +95,7 @@ describe("the erasure of an account", () => {
       });
       expect((await post(again(withChange(one)))).status).toBe(409);
     }
-    // Each server writes its counts every second; the other account's replay is among them.
+    // Each server writes its counts every second. Once the other account's replays are counted, the retries are, too.
     for (const _ of scene.servers) expect((await post(theirs.request)).status).toBe(200);
     await until(async () => (await replaysOf(other.account)) === scene.servers.length);
     // The identity belongs to the new token.

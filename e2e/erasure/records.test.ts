@@ -36,7 +36,7 @@ describe("drs erase", () => {
     expect(await read(stored.eventId)).toBe(stored.text);
   });
 
-  test("lists the erasure of a purpose among those of its account", async () => {
+  test("lists the erasure of a purpose among the erasures of its account", async () => {
     const who = await party();
     const { eventId } = await store(who);
     await erase("--account", who.account, "--purpose", await purposeOf(eventId));

@@ -137,7 +137,7 @@ test("a pass and its receipt report what was deleted and what a hold keeps, even
   for (let count = 0; count < 2; count++) await store(scene.hoursAgo, { account: newAccount() });
   scene.hoursAgo--;
   await hold("--event", kept.eventId);
-  // These statements are what a pass has done that is killed before it is recorded.
+  // These statements do what a pass has done when it is killed before it is recorded.
   const client = await connectAsOwner(scene.environment);
   await expire(client, { ...erasurePorts(scene.system), heldDestructionDelay: 60_000 });
   await client.end();

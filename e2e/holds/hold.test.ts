@@ -113,7 +113,7 @@ describe("lifting a hold", () => {
     expect(await run()).toMatchObject({ copies: 0, secrets: 0 });
   });
 
-  test("keeps what another hold covers, until that hold ends, too", async () => {
+  test("keeps what another hold covers, as long as that hold lasts", async () => {
     const both = await expired({ account: newAccount() });
     const one = await expired({ account: both.account });
     const ofAccount = await hold("--account", both.account);

@@ -63,7 +63,7 @@ describe("an overloaded server", () => {
     expect((await post(server, who)).status).toBe(201);
   });
 
-  test("keeps nothing of a client that disconnects midway, and its key stays unused", async () => {
+  test("stores nothing if a client disconnects during its upload, and the idempotency key stays unused", async () => {
     const { server, who, environment } = await stage();
     const key = freshKey();
     for (let n = 0; n < 3; n++) {

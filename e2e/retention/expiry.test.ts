@@ -192,7 +192,7 @@ describe("no event is deleted before it has expired", () => {
     onTestFinished(() => session.release(true));
     const year = new Date(scene.system.clock.now());
     const today = Math.floor((year.getTime() - Date.UTC(year.getUTCFullYear(), 0, 1)) / DAY_MS);
-    // Time zones that skip a week, on a day near today.
+    // Each of these time zones skips a week on a day near today.
     for (let day = Math.max(1, today - 12); day < today + 6; day++) {
       for (const hour of [0, 6, 12, 18]) {
         await session.query(`set timezone = '<A>83<B>-83,${day}/${hour},${(day + 60) % 365}/0'`);
@@ -216,7 +216,7 @@ describe("no event is deleted before it has expired", () => {
     await scene.owner.query(`${setting} reset default_transaction_isolation`);
   });
 
-  test("if there is no period", async () => {
+  test("if its purpose has no period of retention", async () => {
     await scene.owner.query("update purpose set raw_retention = null");
     await advance(90 * 365 * DAY_MS);
     expect(await run()).toMatchObject({ partitions: 0, rows: 0 });

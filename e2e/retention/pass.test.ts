@@ -101,7 +101,7 @@ describe("a retention pass", () => {
     const waiting = await partitions("dropped_at is not null and secret_destroyed_at is null");
     const existing = await withSecret(waiting);
     expect(existing.length).toBeGreaterThan(0);
-    // The next one destroys each secret, and is killed before it can record that.
+    // Each of these passes destroys a secret, and fails before it can record that.
     for (const _ of existing) {
       await runRetention({ ...withoutKeyStore((id) => scene.system.keyStore.destroy(id)), actor: "test" });
     }

@@ -55,10 +55,10 @@ export async function disconnect(admin: pg.Client, database: string): Promise<vo
   });
 }
 
-/** The name of the database that a swap has replaced. */
+/** The name of the copy and, after a swap, of the database that the copy replaced. */
 export const copyName = (database: string): string => `${database}_copy`;
 
-/** @returns a function that replaces the database with the copy, and at the next call replaces it back. */
+/** @returns a function that replaces the database with the copy, and at the next call puts the database back. */
 export async function copyOf(admin: pg.Client, database: string): Promise<() => Promise<void>> {
   const [copy, aside] = [copyName(database), `${database}_aside`];
   await disconnect(admin, database);

@@ -1,6 +1,5 @@
 /**
- * Two servers with a journal, events that are stored and erased, and functions that read everything that an erasure
- * changes.
+ * Two servers with a journal, and functions that store events, erase them and read everything that an erasure changes.
  */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -94,7 +93,7 @@ export class ErasureScene extends SystemScene {
     return found.filter((name) => name.endsWith(".json")).length;
   };
 
-  /** The tables that an erasure changes and that still contain the text. */
+  /** The tables of the database that contain the text. */
   readonly tablesWith = async (text: string): Promise<string[]> => {
     const { rows } = await this.owner.query<{ name: string }>(
       "select relname as name from pg_class where relnamespace = 'drs'::regnamespace and relkind in ('r', 'p') and not relispartition",

@@ -1,7 +1,7 @@
-/** A network between client and server that fails in chosen ways, request by request. */
+/** A proxy between client and server that causes chosen network errors, request by request. */
 import { createServer, type IncomingMessage, request as httpRequest, type ServerResponse } from "node:http";
 
-export type Fault =
+export type NetworkError =
   /** The connection ends after the proxy has read the request. The server never receives it. */
   | "cut before the server"
   /** The server receives half of the body, and then the connection ends. */
@@ -19,7 +19,7 @@ export type Fault =
   | "captive portal"
   | "redirect";
 
-export const FAULTS: readonly Fault[] = [
+export const NETWORK_ERRORS: readonly NetworkError[] = [
   "cut before the server",
   "cut within the request",
   "cut after the commit",
@@ -33,7 +33,7 @@ export const FAULTS: readonly Fault[] = [
 ];
 
 export interface Seen {
-  readonly error: Fault | undefined;
+  readonly error: NetworkError | undefined;
   readonly key: string;
   readonly body: string;
 }
@@ -43,7 +43,7 @@ export interface FaultyProxy {
   /** Every request that arrived, in order. */
   readonly seen: readonly Seen[];
   /** Sets the errors of the next requests with this key. Later requests, and requests with other keys, pass. */
-  plan(key: string, errors: readonly Fault[]): void;
+  plan(key: string, errors: readonly NetworkError[]): void;
   close(): Promise<void>;
 }
 
@@ -61,7 +61,7 @@ const PROBLEM = '{"type":"urn:problem:device-risk-signals:overloaded","title":""
 
 export async function startFaultyProxy({ target, slowMs }: ProxyOptions): Promise<FaultyProxy> {
   const seen: Seen[] = [];
-  const plans = new Map<string, Fault[]>();
+  const plans = new Map<string, NetworkError[]>();
 
   const server = createServer((request, response) => {
     void handle(request, response).catch(() => response.destroy());

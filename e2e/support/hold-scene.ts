@@ -1,4 +1,4 @@
-/** A system whose events expire after an hour, with events that are stored in the past, and holds on them. */
+/** A system whose events expire after an hour, and functions that store events in the past and place holds on them. */
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { holdSecretName } from "../../packages/server/src/crypto/sealer.ts";

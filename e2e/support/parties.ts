@@ -1,4 +1,4 @@
-/** Accounts, tokens and actions, valid and invalid ones, which are written directly into the database of a server. */
+/** Writes valid and invalid accounts, tokens and actions directly into the database of a server. */
 import { registerAction, revokeAction } from "../../packages/server/src/actions/action-table.ts";
 import { readConfig } from "../../packages/server/src/config/config.ts";
 import { openSystem, type System } from "../../packages/server/src/app/system.ts";

@@ -1,4 +1,4 @@
-/** Installations with a journal of their own, which a test backs up and restores. */
+/** Installations that each have a separate journal, and that a test backs up and restores. */
 import { cp, mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ export type Environment = Record<string, string>;
 export const HOLD_OPTIONS = ["--reason", "dispute 4711", "--approver", "J. Doe", "--review", "2999-01-31"];
 
 export interface RestoreScene {
-  /** Makes a database with a separate journal, whose events are kept for a period. */
+  /** Makes a database that keeps its events for a period, and a separate journal. */
   readonly install: (period: string) => Promise<Environment>;
   /** Applies another period of retention. */
   readonly changePeriod: (environment: Environment, period: string) => Promise<void>;
@@ -73,9 +73,10 @@ export function useRestoreScene(): RestoreScene {
   };
 }
 
-/** Starts a server on the installation, and stops it. */
+/** Opens the installation as a command does, and closes it. */
 export const startOnce = async (environment: Environment): Promise<void> => (await openTestSystem(environment)).close();
 
+/** Stores these events as if they had been received this many hours ago. */
 export async function storeAll(environment: Environment, hoursAgo: number, ...events: EventIn[]): Promise<PastEvent[]> {
   const system = await openTestSystem(environment);
   const past = new Past(system);
@@ -126,7 +127,7 @@ export async function keysOf(environment: Environment, ...accounts: readonly str
   return rows.map(({ id }) => id);
 }
 
-/** The file of an entry of the journal, or of what a folder of the journal says about the entry. */
+/** The file of an entry of the journal or, in another folder of the journal, the file about this entry. */
 export const entryFile = (environment: Environment, sequence: number, within = "000000"): string =>
   join(environment["DRS_ERASURE_JOURNAL"] ?? "", within, `${String(sequence).padStart(9, "0")}.json`);
 

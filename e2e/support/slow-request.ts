@@ -2,7 +2,7 @@ import { type ClientRequest, request as httpRequest } from "node:http";
 import { authorized, freshKey, PATH, type Reply, transport } from "./client.ts";
 import type { Credentials, ServerProcess } from "./server.ts";
 
-/** A request whose body is sent when the test says so. */
+/** A request that sends the first bytes of its body, and the others when the test calls `finish`. */
 export class SlowRequest {
   readonly reply: Promise<Reply>;
   readonly #request: ClientRequest;

@@ -7,7 +7,7 @@ export type Trouble =
   | "silent"
   /** Established connections get no answer, and new connections work. */
   | "silent on established connections"
-  /** Connections are reset, and so are new ones. */
+  /** Established and new connections are reset. */
   | "reset"
   /** Answers come 30 seconds late. */
   | "delayed";

@@ -46,7 +46,7 @@ export function requireBreakGlassForCall(
 ): void {
   const isDenied = !isBreakGlass && routeOf(id).breakGlass === true && mayBreakGlass(id, input);
   // guard(drop): what reads payloads or destroys data needs --break-glass
-  // fails: e2e/break-glass.test.ts › no call
+  // fails: e2e/break-glass.test.ts › no operation can be called without it
   if (isDenied && !loadConfig(context).embedded) throw needsBreakGlass();
 }
 

@@ -121,7 +121,7 @@ async function attempt(item: Sent, agent?: Agent): Promise<void> {
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = Date.now() + 150_000;
   while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error("it took too long");
+    if (Date.now() > deadline) throw new Error("the condition did not become true in time");
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
@@ -148,7 +148,7 @@ async function check(load: Load): Promise<void> {
   await inSystem(async (system) => {
     await forEach(load.sent, async ({ eventId, event, key }) => {
       const stored = await findEvent(system.pool, eventId ?? "");
-      if (!stored) throw new Error(`the event of ${key} is not there`);
+      if (!stored) throw new Error(`the event of ${key} is missing`);
       expect((await system.sealer.open(stored, stored.sealedUnder, stored.payload)).toString()).toBe(event);
     });
     const { rows } = await system.pool.query<{ events: number; keys: number }>(

@@ -168,7 +168,11 @@ describe("a server of three processes", () => {
         () => "reset",
       ),
     );
-    expect((await Promise.all(finished)).toSorted(), "each process had one of them").toEqual([201, 201, "reset"]);
+    expect((await Promise.all(finished)).toSorted(), "each process had one of the requests").toEqual([
+      201,
+      201,
+      "reset",
+    ]);
     const created = withStatus((await load).flat(), 201);
     await until(async () => (await countOf("drs_processes ")) === PROCESSES);
     expect(pids().get(2)).not.toBe(killed);

@@ -69,7 +69,7 @@ test("the replayed end of one hold keeps what another hold covers", async () => 
   await restore();
   await run(environment, 0, "retention", "run");
   expect(await read(environment, event)).toBe(event.exact);
-  expect(await expectNoSecrets(environment, ended), "its own, and one of the replay").toBe(2);
+  expect(await expectNoSecrets(environment, ended), "one secret of the hold, and one of the replay").toBe(2);
 });
 
 test.each(["after", "before"])(
@@ -87,7 +87,7 @@ test.each(["after", "before"])(
     await restore();
     await run(environment, 0, "erase", "replay");
     await run(environment, 0, "retention", "run");
-    expect(await expectNoSecrets(environment, ended), "one of the replay").toBe(2);
+    expect(await expectNoSecrets(environment, ended), "one secret of the hold, and one of the replay").toBe(2);
     expect(await read(environment, event)).toBeUndefined();
     await run(environment, 0, "doctor");
   },
@@ -124,7 +124,7 @@ test("a hold whose end the journal has lost ends again, although its secret is d
   await acceptLoss(environment, 4);
   await run(environment, 0, "erase", "replay");
   await run(environment, 0, "retention", "run");
-  expect(await expectNoSecrets(environment, ended), "one of the replay").toBe(2);
+  expect(await expectNoSecrets(environment, ended), "one secret of the hold, and one of the replay").toBe(2);
   expect(await read(environment, event)).toBeUndefined();
   await run(environment, 0, "doctor");
 });

@@ -126,7 +126,9 @@ describe("a restriction", () => {
     const answers = [after.eventId, unknown].map((id) => drs("event", "get", id, "--raw", "--reason", "a look"));
     const [hidden, absent] = await Promise.all(answers);
     expect(hidden).toMatchObject({ code: 1, stdout: "" });
-    expect(hidden?.stderr.replace(after.eventId, unknown), "no oracle").toBe(absent?.stderr);
+    expect(hidden?.stderr.replace(after.eventId, unknown), "a hidden event looks like an unknown one").toBe(
+      absent?.stderr,
+    );
 
     expect(await run(0, ["event", "list", "--account", account, ...PRIVACY])).toMatchObject([
       { event_id: after.eventId, restricted: true, held: false },
@@ -317,7 +319,7 @@ test("a request is closed as done after the restriction that it asks for, and an
   const done = ["request", "close", request, "--outcome", "done"];
   expect(await drs(...done)).toMatchObject({ code: 1, stderr: expect.stringContaining("led to no restriction") });
   const add = ["restriction", "add", "--account", account, "--article", "18", "--reason", "disputed", "--request"];
-  expect(await drs(...add, objection), "of another kind").toMatchObject({ code: 1 });
+  expect(await drs(...add, objection), "a restriction for an objection").toMatchObject({ code: 1 });
   const [placed] = await run(0, [...add, request]);
   const [closed] = await run(0, done);
   expect(closed).toMatchObject({ restriction_id: placed?.["restriction_id"], restriction_active: true, account: null });

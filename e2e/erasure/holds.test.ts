@@ -81,19 +81,19 @@ describe("a held event of an erased account", () => {
       "select max(sequence)::int + 1 as next from journal_entry",
     );
     const next = head[0]?.next ?? 0;
-    await expect(ends(next), "the hold is active").rejects.toMatchObject({ code: "23001" });
+    await expect(ends(next), "while the hold is active").rejects.toMatchObject({ code: "23001" });
     await drs("hold", "lift", String(placed?.["hold_id"]), "--reason", "settled", "--yes");
     const lifted = objects((await drs("erase", "plan", "--event", held.eventId, "--json")).stdout)[0];
-    expect(lifted, "no hold keeps it any more").toMatchObject({ held: 0, still_held: 0, released: 1 });
-    await expect(ends(next + 1), "its copy is there").rejects.toMatchObject({ code: "23001" });
+    expect(lifted, "no hold keeps the event any more").toMatchObject({ held: 0, still_held: 0, released: 1 });
+    await expect(ends(next + 1), "while the copy of the hold exists").rejects.toMatchObject({ code: "23001" });
     const another = await drs("hold", "add", "--account", who.account, ...why);
-    expect(another, "no hold brings it back").toMatchObject({
+    expect(another, "a new hold does not bring the event back").toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/only its row is left/),
     });
     await scene.owner.query("create table aside as table held_event");
     await scene.owner.query("delete from held_event");
-    await expect(ends(next + 2), "the next entry has another number").rejects.toMatchObject({ code: "23001" });
+    await expect(ends(next + 2), "with a number that is not the next one").rejects.toMatchObject({ code: "23001" });
     await scene.owner.query("insert into held_event select * from aside");
     await scene.owner.query("drop table aside");
     expect(await read(held.eventId)).toBeUndefined();
@@ -108,6 +108,9 @@ describe("a held event of an erased account", () => {
     expect(begun?.["completed_at"]).not.toBeNull();
     const final = await receiptOf(String(begun?.["erasure_id"]));
     expect(final).toMatchObject({ completed_at: expect.any(String), finished_at: begun?.["finished_at"] });
-    expect(Object.values(final["backups"] as object), "it knows now when backups hold nothing").not.toContain(null);
+    expect(
+      Object.values(final["backups"] as object),
+      "the receipt says from when on backups contain nothing",
+    ).not.toContain(null);
   });
 });

@@ -62,7 +62,7 @@ describe("an erasure that is killed", () => {
     const stored = await store(who);
     const [journalled, head] = [await entries(), (await scene.owner.query("select from erasure")).rowCount ?? 0];
     await eraseAndKill(who.account, lock);
-    expect(await entries(), "it is in the journal").toBe(journalled + 1);
+    expect(await entries(), "the erasure is in the journal").toBe(journalled + 1);
     expect((await scene.owner.query("select from erasure")).rowCount).toBe(head + (inDatabase ? 1 : 0));
     expect((await scene.owner.query("select from idempotency_key where account = $1", [who.account])).rowCount).toBe(
       ledger,
@@ -72,10 +72,10 @@ describe("an erasure that is killed", () => {
     expect(await tablesWith(who.account)).toEqual([]);
     const [erasure] = objects((await drs("erase", "list", "--json")).stdout);
     expect(erasure).toMatchObject({ events: 1, idempotency_keys: 1, finished_at: expect.any(String) });
-    expect([erasure?.["actor"], erasure?.["reason"]], "of the order, not of the process that finished it").toEqual([
-      expect.stringMatching(new RegExp(`^cli:${userInfo().username} \\(`)),
-      "killed",
-    ]);
+    expect(
+      [erasure?.["actor"], erasure?.["reason"]],
+      "the actor and the reason of the erasure, not of the process that finished it",
+    ).toEqual([expect.stringMatching(new RegExp(`^cli:${userInfo().username} \\(`)), "killed"]);
     const audited = objects((await drs("audit", "list", "--limit", "0", "--json")).stdout).filter(
       ({ detail }) => (detail as { subject_mac?: string } | null)?.subject_mac === erasure?.["subject_mac"],
     );

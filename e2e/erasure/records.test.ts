@@ -74,7 +74,7 @@ describe("drs erase", () => {
     expect(await entries()).toBe(journalled);
     expect(await unknown("--unknown")).toMatchObject({ code: 2, stdout: "", stderr: inBackups });
     expect(await unknown("--unknown", "--yes")).toMatchObject({ code: 0, stdout: inBackups, stderr: "" });
-    expect(await unknown("--yes"), "the second time").toMatchObject({
+    expect(await unknown("--yes"), "after the subject was erased as unknown").toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^Nothing is left\./),
     });

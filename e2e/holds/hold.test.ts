@@ -48,7 +48,7 @@ describe("a hold", () => {
     const held = await expired({ account: newAccount(), actionType: "held", sdkVersion: "9.9" });
     const other = await expired({ account: newAccount() });
     const id = await hold(option, value(held));
-    for (const round of ["before the drop", "after it"]) {
+    for (const round of ["before the drop", "after the window"]) {
       expect(await read(held), round).toBe(held.exact);
       expect(await read(other), round).toBeUndefined();
       expect(await listed(), round).toEqual([held.eventId]);
@@ -146,10 +146,10 @@ describe("the idempotency key of a held event", () => {
     await expect(again(event), "under the hold").rejects.toThrow("the key was taken");
     await lift(id);
     expect(await run()).toMatchObject({ copies: 1 });
-    await expect(again(event), "within the window").rejects.toThrow("the key was taken");
-    expect(await rows(`idempotency_key where account = '${event.account}'`), "as a tombstone").toBe(0);
+    await expect(again(event), "within the replay window").rejects.toThrow("the key was taken");
+    expect(await rows(`idempotency_key where account = '${event.account}'`), "the key is a tombstone").toBe(0);
     await passWindow();
-    await expect(again(event), "after it").resolves.toBeDefined();
+    await expect(again(event), "after the window").resolves.toBeDefined();
   });
 
   test("exists as long as its copy, even after an erasure", async () => {
@@ -164,9 +164,9 @@ describe("the idempotency key of a held event", () => {
     expect(await run()).toMatchObject({ copies: 1 });
     await advance(20 * DAY_MS);
     await run();
-    await expect(again(event), "within the window").rejects.toThrow("the key was taken");
+    await expect(again(event), "within the replay window").rejects.toThrow("the key was taken");
     await passWindow();
-    await expect(again(event), "after it").resolves.toBeDefined();
+    await expect(again(event), "after the window").resolves.toBeDefined();
   });
 });
 

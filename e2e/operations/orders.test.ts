@@ -93,8 +93,15 @@ test("an erasure whose server is killed after it began is finished by the next o
   });
   const { state, entries } = await endOf("erase.run");
   expect(state).toBe("done");
-  expect(shown(entries), "the second entry is of the answer").toEqual(["order.place", "erase.run", "erase.run"]);
+  expect(shown(entries), "the second entry of the erasure is written with the answer").toEqual([
+    "order.place",
+    "erase.run",
+    "erase.run",
+  ]);
   const erasures = objects((await scene.drs("erase", "list", "--account", "erased", "--json")).stdout);
   expect(erasures).toMatchObject([{ events: 1, finished_at: expect.any(String) }]);
-  expect((await scene.owner.query("select from drs.event where account = 'erased'")).rowCount, "the later one").toBe(1);
+  expect(
+    (await scene.owner.query("select from drs.event where account = 'erased'")).rowCount,
+    "the event that came later",
+  ).toBe(1);
 });

@@ -64,10 +64,13 @@ describe("the throttle", () => {
     expect([large.status, left(large)], "7 for 100 KB").toEqual([201, expect.closeTo(32, -1)]);
     const before = left(await post(server, who));
     const bomb = await zipped(Buffer.alloc(1_000_000));
-    expect([bomb.status, before - left(bomb)], "what the limit costs").toEqual([400, expect.closeTo(16, -1)]);
+    expect([bomb.status, before - left(bomb)], "the cost of as many bytes as the limit allows").toEqual([
+      400,
+      expect.closeTo(16, -1),
+    ]);
     const members = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`m${index}`, 0]));
     const wide = await post(server, who, freshKey(), bodyWith(members));
-    expect([wide.status, left(wide)], "more than was left: a lone request passes").toEqual([201, 0]);
+    expect([wide.status, left(wide)], "a request alone passes even if it costs more than is left").toEqual([201, 0]);
     expect(Number(/t=(\d+)/.exec(wide.headers["ratelimit"] ?? "")?.[1])).toBeGreaterThan(1);
 
     const next = await post(server, who);

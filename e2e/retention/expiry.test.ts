@@ -148,11 +148,11 @@ describe("a clock that jumps back", () => {
 
     const { headers = {} } = newRequest();
     const posted = async (): Promise<number> => (await post({ ...newRequest(), headers })).status;
-    expect(await posted(), "a server that runs").toBe(503);
+    expect(await posted(), "a server that was running when the clock jumped").toBe(503);
     await scene.server.stop();
     await start();
     expect(scene.server.stderr()).toContain("has expired: set the clocks of this host and of the database right");
-    expect(await posted(), "one that was started since").toBe(503);
+    expect(await posted(), "a server that was started after that").toBe(503);
     expect(await post(stored.request)).toMatchObject({ status: 200, json: { event_id: stored.eventId } });
     expect((await post(withChange(stored))).status).toBe(409);
     await advance(32 * DAY_MS);

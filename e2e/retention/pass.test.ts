@@ -89,7 +89,7 @@ describe("a retention pass", () => {
     await scene.owner.query("select pg_advisory_unlock(7236518)");
     await has;
     await waits.end();
-    expect((await run()).keys, "with those of the pass that was not recorded").toBe(5_000);
+    expect((await run()).keys, "including the keys of the pass that was not recorded").toBe(5_000);
     expect(await tombstones()).toBe(0);
   });
 

@@ -67,7 +67,7 @@ async function postgresOn(dataDir: string): Promise<number[]> {
 export async function until(condition: () => boolean | Promise<boolean>, withinMs = 20_000): Promise<void> {
   const deadline = Date.now() + withinMs;
   while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error("it took too long");
+    if (Date.now() > deadline) throw new Error("the condition did not become true in time");
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

@@ -4,7 +4,7 @@ export const appChangingApps = feature({
   id: "app_changing_apps",
   version: 1,
   owner: "fraud team",
-  meaning: "An app of the list that clones or patches other apps, or needs root, is installed; Android",
+  meaning: "A listed app is installed: one that patches other apps or needs root; Android",
   falseReadings: [
     "People clone messengers to use two accounts",
     "A work profile does not see the apps of the personal profile",

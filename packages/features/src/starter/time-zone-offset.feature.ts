@@ -6,7 +6,7 @@ export const timeZoneOffset = feature({
   id: "time_zone_offset",
   version: 1,
   owner: "fraud team",
-  meaning: "Whether the offset of local time is one that a time zone has, and is that of UTC where the zone is UTC",
+  meaning: "Whether the offset of local time is possible for a time zone and, if the zone is UTC, whether it is 0",
   falseReadings: [
     "Servers, test devices and some emulators run in UTC",
     "A rule of a zone that changed lately may be missing on the device",

@@ -31,7 +31,7 @@ const MAX_PROBES: u32 = 32;
 /** No word of the SDK is longer, even if each of its characters is spelled as an escape of six bytes. */
 const MAX_SPELLED: u32 = 256;
 const MAX_LEVEL: u32 = 64;
-/** A number is in the range of a double if its digits before the point and its exponent add up to no more than this. */
+/** A number is in the range of a double if the number of digits before its point plus its exponent is at most this. */
 const SAFE_DIGITS: u32 = 300;
 
 // Where things are.

@@ -240,7 +240,7 @@ export class Approvals {
   }
 
   /**
-   * Lists approvals, newest first. A list that takes too long ends early, after at least one statement.
+   * Lists approvals, newest first. A list that takes too long ends early, after at least one SQL statement.
    * @param person who asked for them; absent: each person.
    */
   async list(executor: Executor, clock: Clock, page: KeysetPage = FIRST_PAGE, person?: string): Promise<ApprovalPage> {

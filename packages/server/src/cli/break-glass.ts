@@ -51,8 +51,8 @@ export function requireBreakGlassForCall(
 }
 
 /**
- * Signs a checkpoint of the entries that break-glass has written. If a sink or the log refuses the checkpoint, the
- * command continues.
+ * Signs a checkpoint of the entries that a command with `--break-glass` has written. If no checkpoint can be signed or
+ * kept, the command prints a message and continues.
  */
 export async function signBreakGlassCheckpoint(
   { isBreakGlass = false, stderr }: Context,

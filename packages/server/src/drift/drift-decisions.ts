@@ -55,6 +55,7 @@ const LIST_RECENT = sql(
   FOUND_TYPES,
 );
 
+/** The person who decides, the reason and the time. */
 export interface Decided {
   readonly by: string;
   readonly reason: string;

@@ -17,7 +17,7 @@ export type ExportClock = (typeof EXPORT_CLOCKS)[number];
 
 export type FeatureFormat = (typeof FEATURE_FORMATS)[number];
 
-/** The recipient of an export's file, and the date until which the recipient may keep the file. */
+/** The person or team that gets the file of an export, and the date until which they may keep it. */
 export interface Recipient {
   readonly recipient: string;
   /** A date: `2027-01-31`. */

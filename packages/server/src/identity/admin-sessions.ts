@@ -140,7 +140,10 @@ export async function endSession(executor: Executor, clock: Clock, sessionId: st
   return (await query(executor, END_SESSION, [sessionId, nowOf(clock)])).rows[0]?.person;
 }
 
-/** Ends the sessions of an identity that have roles which the identity no longer has. @returns the ended sessions. */
+/**
+ * Ends each session of an identity if the session has a role that the identity no longer has.
+ * @returns the ended sessions.
+ */
 export async function endWiderSessions(
   executor: Executor,
   clock: Clock,

@@ -25,8 +25,8 @@ export interface CallerSession {
 }
 
 /**
- * Returns the actor and the way of the holder of an admin token, as audit entries name them. The actor names the person
- * who obtained the token, too, because this person has seen it and could use it.
+ * Returns the `actor` and `via` of audit entries for the holder of an admin token. The actor also names the person who
+ * obtained the token, because this person has seen it and could use it.
  */
 export const originOfToken = (
   person: string,
@@ -37,7 +37,7 @@ export const originOfToken = (
   actor: `${actorStartOf(person)}admin token ${tokenId}${obtainedBy === null ? "" : `, obtained by ${obtainedBy}`})`,
 });
 
-/** Returns the actor and the way of a person who signed in, as audit entries name them. */
+/** Returns the `actor` and `via` of audit entries for a person who signed in. */
 export const originOfSession = (
   person: string,
   kind: "console" | "login",

@@ -54,7 +54,7 @@ const POLICY_DOCUMENT = sql("select document from policy order by version desc l
   document: narrowed<Policy>("jsonb"),
 });
 
-/** The latest policy as it was read, or `undefined` before one was applied. */
+/** The document of the latest policy, as it was applied, or `undefined` if none was applied yet. */
 export async function readPolicyDocument(executor: Executor): Promise<Policy | undefined> {
   return (await query(executor, POLICY_DOCUMENT)).rows[0]?.document;
 }
@@ -63,7 +63,7 @@ const POLICY_OF_VERSION = sql("select document from policy where version = $1", 
   document: narrowed<Policy>("jsonb"),
 });
 
-/** A policy by its version, or `undefined` for 0, before one was applied. */
+/** The document of the policy with this version, or `undefined` for version 0: no policy was applied yet. */
 export async function readPolicyVersionDocument(executor: Executor, version: number): Promise<Policy | undefined> {
   return (await query(executor, POLICY_OF_VERSION, [version])).rows[0]?.document;
 }

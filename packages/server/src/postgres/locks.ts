@@ -20,7 +20,7 @@ export const LOCKS = {
   ingestion: 7_236_520,
   /** One transaction at a time appends to the erasure journal. */
   journal: 7_236_521,
-  /** One server or command at a time extends the log of the audit. */
+  /** One server or command at a time extends or prunes the audit log. */
   auditLog: 7_236_523,
   /** One process at a time creates the tables of the erasure journal. */
   journalSchema: 7_236_522,

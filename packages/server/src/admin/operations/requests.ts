@@ -101,7 +101,10 @@ async function closeOpen(
   return (await close(executor, id, closed)) ?? open;
 }
 
-/** Completes a request. Its erasure was recorded when it was closed in part. */
+/**
+ * Completes a request that was closed in part. The request keeps what the first call gave, so this call may give no
+ * erasure, identity, reason or export.
+ */
 async function complete(
   executor: Executor,
   { request_id, still_held }: RequestRow,

@@ -63,7 +63,10 @@ export function readEpochStart(record: AuditRecord | undefined, epoch: number, k
   return note !== undefined && !continued ? undefined : { kept, continued };
 }
 
-/** The members of the clear detail of an entry that are texts. */
+/**
+ * The references of an entry, which its record holds in `detail`. Members that are not texts are left out; `{}` if
+ * `detail` is not valid JSON.
+ */
 export function referencesOf({ detail = "{}" }: Pick<AuditRecord, "detail">): Readonly<Record<string, string>> {
   try {
     const entries = Object.entries(JSON.parse(detail) as object).filter(([, value]) => typeof value === "string");

@@ -48,7 +48,10 @@ export interface ErasurePlan {
   readonly keys: number;
   /** Rows of feature values, including those of events that have expired. */
   readonly features: number;
-  /** Exports that contain values of the subject. The erasure opens a recall for each. */
+  /**
+   * Exports with rows of the subject that were not recalled yet. The erasure opens a recall of each export, whose
+   * recipient must delete these rows.
+   */
   readonly exports: readonly { readonly export_id: string; readonly recipient: string; readonly rows: number }[];
 }
 

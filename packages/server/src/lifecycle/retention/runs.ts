@@ -14,7 +14,7 @@ export type Counts = Readonly<Record<(typeof COUNTS)[number], number>>;
 export interface Expired extends Counts {
   /** Rows that were deleted one by one, because other rows still need their secrets. */
   readonly deleted: number;
-  /** Events of dropped partitions of which a hold keeps a copy. `rows` does not count them. */
+  /** Events that a hold keeps as copies, although their partitions were dropped. `rows` does not count them. */
   readonly held: number;
   /** Ids of partitions and holds whose secrets are destroyed. */
   readonly destroyed_keys: readonly string[];

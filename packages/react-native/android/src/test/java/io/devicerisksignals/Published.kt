@@ -4,7 +4,10 @@ import java.io.File
 import org.json.JSONArray
 import org.json.JSONObject
 
-/** The part of the published schema that is about Android: probe → field → the field's schema. */
+/**
+ * The schemas of all published fields, also of those that only iOS fills:
+ * probe → field → schema.
+ */
 internal val PUBLISHED: Map<String, Map<String, JSONObject>> by lazy {
   val schema = JSONObject(File(System.getProperty("event.schema").orEmpty()).readText())
   val probes = schema.getJSONObject("properties").getJSONObject("probes").getJSONObject("properties")

@@ -12,7 +12,7 @@ import { nodeHandler } from "../packages/server/src/http/node-handler.ts";
 import { authorized, type Reply, send, transport } from "./support/client.ts";
 import { sharedDatabase, temporaryFolder, type TestDatabase } from "./support/database.ts";
 import { until } from "./support/embedded.ts";
-import { type Credentials, credentials, runDrs, type ServerProcess, startServer } from "./support/server.ts";
+import { type Credentials, issueCredentials, runDrs, type ServerProcess, startServer } from "./support/server.ts";
 
 const SDK_INT = ["device_identity", "androidBuild", "sdkInt"];
 const IN_FORCE_WITHIN_MS = 2_000;
@@ -30,7 +30,7 @@ beforeAll(async () => {
   file = join(folder.path, "adopted.json");
   await adopt([SDK_INT]);
   environment = { ...(await database.environment()), DRS_ADOPTED_FIELDS_FILE: file, DRS_THROTTLE_RATE: "0" };
-  who = await credentials(environment, "who");
+  who = await issueCredentials(environment, "who");
   server = await startServer(environment);
 });
 

@@ -11,7 +11,7 @@ import { SHARED_SOCKET, startDatabase } from "./support/database.ts";
 import { copyOf, databaseName, disconnect, useAdministeredCluster } from "./support/database-copy.ts";
 import { until } from "./support/embedded.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
-import { type Credentials, credentials, type ServerProcess, startServer } from "./support/server.ts";
+import { type Credentials, issueCredentials, type ServerProcess, startServer } from "./support/server.ts";
 import { startTcpProxy } from "./support/tcp-proxy.ts";
 
 const shared = useAdministeredCluster();
@@ -85,7 +85,7 @@ test("a restored database without the owner's login is not ready, names the comm
   const url = owner["DRS_DATABASE_URL"] ?? "";
   await shared.admin.query("create role behind_login login");
   await shared.admin.query("grant drs_service to behind_login");
-  const [former, stays] = [await credentials(owner, "former"), await credentials(owner, "stays")];
+  const [former, stays] = [await issueCredentials(owner, "former"), await issueCredentials(owner, "stays")];
   const server = await startServer({ ...owner, DRS_DATABASE_URL: url.replace("postgres@", "behind_login@") });
   try {
     expect((await post(server, former)).status).toBe(201);
@@ -116,7 +116,7 @@ test("while the journal does not answer, a restored database stores nothing, and
   const direct = { ...rest, ...SETTINGS, DRS_DATABASE_URL: url, DRS_ERASURE_JOURNAL_DATABASE_URL: journal };
   const proxy = await startTcpProxy(join(process.env[SHARED_SOCKET] ?? "", ".s.PGSQL.5432"));
   const proxied = `postgresql://postgres@127.0.0.1:${proxy.port}/${databaseName(journal)}?sslmode=disable`;
-  const [former, stays] = [await credentials(direct, "former"), await credentials(direct, "stays")];
+  const [former, stays] = [await issueCredentials(direct, "former"), await issueCredentials(direct, "stays")];
   const server = await startServer({
     ...direct,
     DRS_ERASURE_JOURNAL_DATABASE_URL: proxied,
@@ -152,7 +152,7 @@ test("while the journal does not answer, a restored database stores nothing, and
 test("while a synchronous standby does not answer, the server sends no 201 and opens few backends; it recovers by itself", async () => {
   const own = await startDatabase();
   const environment = { ...(await own.environment()), ...SETTINGS, DRS_DEPENDENCY_TIMEOUT: "500ms" };
-  const who = await credentials(environment, "who");
+  const who = await issueCredentials(environment, "who");
   const server = await startServer(environment);
   const cluster = new pg.Client({ connectionString: own.url("postgres") });
   await cluster.connect();

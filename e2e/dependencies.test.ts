@@ -14,7 +14,7 @@ import { authorized, type Reply, send, transport } from "./support/client.ts";
 import { runWithBreakGlass, type Printed } from "./support/command.ts";
 import { connectAsOwner, sharedDatabase, SHARED_SOCKET, type TestDatabase } from "./support/database.ts";
 import { childrenOf, makeHome, until } from "./support/embedded.ts";
-import { type Credentials, credentials, runDrs, type ServerProcess, startServer } from "./support/server.ts";
+import { type Credentials, issueCredentials, runDrs, type ServerProcess, startServer } from "./support/server.ts";
 import { startTcpProxy, type TcpProxy, type Trouble } from "./support/tcp-proxy.ts";
 
 /** A deadline that is long enough on a busy machine. */
@@ -92,7 +92,7 @@ async function stage(name: DependencyName): Promise<Stage> {
   };
   const postgres = join(process.env[SHARED_SOCKET] ?? "", ".s.PGSQL.5432");
   const proxy = await startTcpProxy(isHttp ? Number(new URL(foreign.url).port) : postgres);
-  const who = await credentials(direct, `who-${name}`);
+  const who = await issueCredentials(direct, `who-${name}`);
   const itself = direct[VARIABLES[isHttp ? "database" : name]] ?? url;
   const [owner, blocker, own] = await Promise.all(
     [url, url, itself].map((at) => connectAsOwner({ DRS_DATABASE_URL: at })),

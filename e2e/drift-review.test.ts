@@ -9,7 +9,7 @@ import { authorized, send, transport } from "./support/client.ts";
 import { objects, runWithBreakGlass } from "./support/command.ts";
 import { sharedDatabase, temporaryFolder, type TestDatabase } from "./support/database.ts";
 import { until } from "./support/embedded.ts";
-import { credentials, type Credentials, type ServerProcess, startServer } from "./support/server.ts";
+import { type Credentials, issueCredentials, type ServerProcess, startServer } from "./support/server.ts";
 
 let database: TestDatabase;
 let environment: Record<string, string>;
@@ -22,7 +22,7 @@ beforeAll(async () => {
   database = await sharedDatabase();
   environment = await database.environment();
   server = await startServer(environment);
-  who = await credentials(environment);
+  who = await issueCredentials(environment);
 });
 afterAll(async () => {
   await server?.stop();

@@ -8,7 +8,7 @@ import { runProgram } from "../packages/server/src/cli/run-program.ts";
 import { authorized, freshKey, send, transport } from "./support/client.ts";
 import { contextWith, withBreakGlass } from "./support/command.ts";
 import { sharedDatabase, type TestDatabase } from "./support/database.ts";
-import { type Credentials, credentials, runDrs, type ServerProcess, startServer } from "./support/server.ts";
+import { type Credentials, issueCredentials, runDrs, type ServerProcess, startServer } from "./support/server.ts";
 import { rounds } from "./support/soak.ts";
 
 const EVENTS = rounds(60, 500);
@@ -21,7 +21,7 @@ let who: Credentials;
 beforeAll(async () => {
   database = await sharedDatabase();
   environment = await database.environment();
-  who = await credentials(environment, "exact");
+  who = await issueCredentials(environment, "exact");
   server = await startServer({ ...environment, DRS_THROTTLE_RATE: "0" });
 });
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { authorized, freshKey, type Reply, send, transport } from "./support/client.ts";
 import { runWithBreakGlass } from "./support/command.ts";
 import { connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
-import { type Credentials, credentials, type ServerProcess, startServer } from "./support/server.ts";
+import { type Credentials, issueCredentials, type ServerProcess, startServer } from "./support/server.ts";
 import { rounds } from "./support/soak.ts";
 import { advanceClock, clockOf } from "./support/test-clock.ts";
 
@@ -28,8 +28,8 @@ let client: pg.Client;
 beforeAll(async () => {
   database = await sharedDatabase();
   environment = await database.environment();
-  who = await credentials(environment, "one", "1d");
-  other = await credentials(environment, "two", "1d");
+  who = await issueCredentials(environment, "one", "1d");
+  other = await issueCredentials(environment, "two", "1d");
   const settings = { ...environment, DRS_THROTTLE_RATE: "0" };
   servers = await Promise.all([startServer(settings), startServer(settings)]);
   client = await connectAsOwner(environment);
@@ -55,7 +55,7 @@ describe("the server stores one event for each idempotency key", () => {
     let sender = who;
     for (let round = 0; round < ROUNDS; round++) {
       if (round > 0 && round % ROUNDS_OF_HOUR === 0) await advanceClock(environment, 3_600_000);
-      if (round > 0 && round % ROUNDS_OF_ACCOUNT === 0) sender = await credentials(environment, `one-${round}`);
+      if (round > 0 && round % ROUNDS_OF_ACCOUNT === 0) sender = await issueCredentials(environment, `one-${round}`);
       const key = freshKey();
       const first = transport(sender);
       const bodies = [
@@ -191,7 +191,7 @@ describe("the server stores one event for each idempotency key", () => {
     { state: "expired", ttl: "24h" },
   ])("a replay gets its answer although it is old and its action is $state", async ({ state, ttl }) => {
     const [server] = servers as [ServerProcess];
-    const late = await credentials(environment, `late-${state}`, "4d", ttl);
+    const late = await issueCredentials(environment, `late-${state}`, "4d", ttl);
     const key = freshKey();
     const body = JSON.stringify(transport(late, new Date(clockOf(environment).now())));
     const created = await post(server, late, key, body);

@@ -10,7 +10,7 @@ import { objects, runWithBreakGlass } from "./support/command.ts";
 import { authorized, send, transport } from "./support/client.ts";
 import { connectAsOwner, sharedDatabase, temporaryFolder, type TestDatabase } from "./support/database.ts";
 import { until } from "./support/embedded.ts";
-import { credentials, type Credentials, type ServerProcess, spawnDrs, startServer } from "./support/server.ts";
+import { type Credentials, issueCredentials, type ServerProcess, spawnDrs, startServer } from "./support/server.ts";
 import { fullRounds } from "./support/soak.ts";
 
 const KILLS = fullRounds(3, 100);
@@ -33,7 +33,7 @@ beforeAll(async () => {
   const settings = { DRS_THROTTLE_RATE: "0", DRS_FEATURE_WORKER: "false", DRS_ERASURE_JOURNAL: folder.path };
   environment = { ...(await database.environment()), ...settings };
   servers = await Promise.all([startServer(environment), startServer(environment)]);
-  who = await credentials(environment);
+  who = await issueCredentials(environment);
   const bundles = join(folder.path, "bundles.json");
   const purposes = ["default"];
   const throwing = bundleOf("() => { throw new Error('x'); }", { id: "throwing", purposes });
@@ -106,7 +106,7 @@ test(`each stored event has its features once after ${KILLS} kills of ${WORKERS}
   }
   expect(delays.toSorted((a, b) => a - b)[1], "the delay of an event from its 201").toBeLessThan(1_000);
   for (let kill = 0; kill < KILLS; kill++) {
-    const person = kill % KILLS_PER_ERASURE === 0 ? await credentials(environment, `erased-${kill}`) : undefined;
+    const person = kill % KILLS_PER_ERASURE === 0 ? await issueCredentials(environment, `erased-${kill}`) : undefined;
     const posted = Array.from({ length: EVENTS_A_ROUND }, (_, at) => post(servers[at % servers.length]));
     const ofPerson = person ? posted.map((_, at) => post(servers[at % servers.length], {}, person)) : [];
     const answers = await Promise.all(posted);

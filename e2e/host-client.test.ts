@@ -16,7 +16,7 @@ import { transport } from "./support/client.ts";
 import { runWithBreakGlass, objects } from "./support/command.ts";
 import { connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { type NetworkError, NETWORK_ERRORS, type FaultyProxy, startFaultyProxy } from "./support/faulty-proxy.ts";
-import { type Credentials, credentials, type ServerProcess, startServer } from "./support/server.ts";
+import { type Credentials, issueCredentials, type ServerProcess, startServer } from "./support/server.ts";
 
 /** Much longer than an answer takes, even on a busy machine. */
 const TIMEOUT_MS = 2_000;
@@ -32,8 +32,8 @@ let client: pg.Client;
 beforeAll(async () => {
   database = await sharedDatabase();
   environment = { ...(await database.environment()), DRS_THROTTLE_RATE: "0" };
-  who = await credentials(environment, "one");
-  other = await credentials(environment, "two");
+  who = await issueCredentials(environment, "one");
+  other = await issueCredentials(environment, "two");
   server = await startServer(environment);
   proxy = await startFaultyProxy({ target: () => server.url, slowMs: 2 * TIMEOUT_MS });
   client = await connectAsOwner(environment);

@@ -4,7 +4,7 @@ import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { authorized, freshKey, PATH, send, transport } from "./support/client.ts";
 import { sharedDatabase, type TestDatabase } from "./support/database.ts";
-import { type Credentials, credentials, type ServerProcess, startServer } from "./support/server.ts";
+import { type Credentials, issueCredentials, type ServerProcess, startServer } from "./support/server.ts";
 
 let database: TestDatabase;
 let server: ServerProcess;
@@ -13,7 +13,7 @@ let who: Credentials;
 beforeAll(async () => {
   database = await sharedDatabase();
   const environment = await database.environment();
-  who = await credentials(environment, "hostile");
+  who = await issueCredentials(environment, "hostile");
   server = await startServer({ ...environment, DRS_THROTTLE_RATE: "0", DRS_REQUEST_TIMEOUT: "2s" });
 });
 

@@ -14,7 +14,14 @@ import { runWithBreakGlass, objects, type Printed } from "./support/command.ts";
 import { connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { until } from "./support/embedded.ts";
 import { isRunning, wasStarted } from "./support/pid-file.ts";
-import { type Credentials, credentials, runDrs, type ServerProcess, spawnDrs, startServer } from "./support/server.ts";
+import {
+  type Credentials,
+  issueCredentials,
+  runDrs,
+  type ServerProcess,
+  spawnDrs,
+  startServer,
+} from "./support/server.ts";
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -85,7 +92,7 @@ async function refused(environment: Environment): Promise<string> {
 }
 
 async function store(environment: Environment, server: ServerProcess, account: string): Promise<Event> {
-  return storeAs(await credentials(environment, account), server);
+  return storeAs(await issueCredentials(environment, account), server);
 }
 
 async function storeAs(who: Credentials, server: ServerProcess): Promise<Event> {
@@ -148,7 +155,7 @@ describe("a key that a command prints", () => {
     await writeFile(printed, second);
     await expectReadable(environment, before, after);
 
-    const who = await credentials(environment, "three");
+    const who = await issueCredentials(environment, "three");
     await writeFile(printed, "spoilt");
     server.process.kill("SIGHUP");
     await until(() => server.stderr().includes("reload key-encryption key failed"));
@@ -251,7 +258,7 @@ describe("a key that Vault unwraps", () => {
     expect(shown).toContain(`DRS_VAULT_TOKEN_FILE=${vault.tokenFile}`);
     await expectReadable(environment, stored);
 
-    const who = await credentials(environment, "two");
+    const who = await issueCredentials(environment, "two");
     const asked = vault.asked.length;
     vault.behave((response) => void response.destroy());
     const body = JSON.stringify(transport(who));

@@ -14,7 +14,7 @@ import { runWithBreakGlass, objects, type Printed } from "./support/command.ts";
 import { AWAITED_LOCKS, sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { until } from "./support/embedded.ts";
 import { openTestSystem } from "./support/parties.ts";
-import { credentials, type ServerProcess, startServer } from "./support/server.ts";
+import { issueCredentials, type ServerProcess, startServer } from "./support/server.ts";
 
 interface Version {
   readonly version: string;
@@ -45,7 +45,7 @@ async function withoutKey(): Promise<Record<string, string>> {
 
 /** Stores an event. @returns its id and exact text. */
 async function store(environment: Record<string, string>, server: ServerProcess, account: string) {
-  const who = await credentials(environment, account);
+  const who = await issueCredentials(environment, account);
   const body = transport(who);
   const reply = await send({ url: server.url, headers: authorized(who), body: JSON.stringify(body) });
   expect(reply.status, reply.text).toBe(201);

@@ -14,7 +14,7 @@ import { until } from "./support/embedded.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { Past } from "./support/past-event.ts";
 import { applyPeriod } from "./support/policy.ts";
-import { type Credentials, credentials, type ServerProcess, startServer } from "./support/server.ts";
+import { type Credentials, issueCredentials, type ServerProcess, startServer } from "./support/server.ts";
 
 const shared = useAdministeredCluster();
 
@@ -77,7 +77,7 @@ test("events are stored again once the loss is accepted, and a store that was re
     DRS_ERASURE_JOURNAL: join(shared.folder, "journal"),
   };
   const drs = (...args: readonly string[]): Promise<Printed> => runWithBreakGlass(environment, ...args);
-  const [one, two] = [await credentials(environment, "one"), await credentials(environment, "two")];
+  const [one, two] = [await issueCredentials(environment, "one"), await issueCredentials(environment, "two")];
   const server = await startServer(environment);
   try {
     expect(await drs("key", "accept-loss", ...REASON, "--yes")).toMatchObject({

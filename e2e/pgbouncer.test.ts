@@ -19,7 +19,7 @@ import {
 import { until } from "./support/embedded.ts";
 import { freePort } from "./support/free-port.ts";
 import { openTestSystem } from "./support/parties.ts";
-import { credentials, startServer } from "./support/server.ts";
+import { issueCredentials, startServer } from "./support/server.ts";
 import { startTcpProxy, type TcpProxy } from "./support/tcp-proxy.ts";
 
 const PGBOUNCER = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer"].find((path) => {
@@ -139,7 +139,7 @@ describe.skipIf(PGBOUNCER === undefined)("PgBouncer (skipped where it is not ins
     const owner = await connectAsOwner(environment);
     for (const setting of SETTINGS) await owner.query(`alter role ${LOGIN} set ${setting}`);
     await owner.end();
-    const who = await credentials(environment, "pooled");
+    const who = await issueCredentials(environment, "pooled");
     const server = await startServer(await startPooler("session", ignored));
     try {
       const key = freshKey();

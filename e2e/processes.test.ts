@@ -5,7 +5,7 @@ import { authorized, freshKey, type Reply, send, transport } from "./support/cli
 import { runWithBreakGlass, objects } from "./support/command.ts";
 import { connectAsOwner, sharedDatabase, type TestDatabase } from "./support/database.ts";
 import { until } from "./support/embedded.ts";
-import { type Credentials, credentials, type ServerProcess, startServer } from "./support/server.ts";
+import { type Credentials, issueCredentials, type ServerProcess, startServer } from "./support/server.ts";
 import { get, inFlight, post } from "./support/server-scene.ts";
 import { SlowRequest } from "./support/slow-request.ts";
 
@@ -30,9 +30,9 @@ const start = (): Promise<ServerProcess> =>
 beforeAll(async () => {
   database = await sharedDatabase();
   environment = await database.environment();
-  who = await credentials(environment, "who");
-  other = await credentials(environment, "other");
-  third = await credentials(environment, "third");
+  who = await issueCredentials(environment, "who");
+  other = await issueCredentials(environment, "other");
+  third = await issueCredentials(environment, "third");
   server = await start();
 });
 
@@ -187,7 +187,7 @@ describe("a server of three processes", () => {
   });
 
   test("stores the events of a bench with their mark", async () => {
-    const { token } = await credentials(environment, "bench");
+    const { token } = await issueCredentials(environment, "bench");
     const registered = ["--type", "bench", "--session", "drs-bench", "--json"];
     const { stdout } = await runWithBreakGlass(environment, "action", "register", "--account", "bench", ...registered);
     const [action] = objects<{ action_id: string }>(stdout);

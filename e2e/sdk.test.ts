@@ -6,7 +6,7 @@ import { createSignalClient } from "@device-risk-signals/host-client";
 import { sampleEvent, SCENARIOS } from "@device-risk-signals/react-native/jest";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sharedDatabase, type TestDatabase } from "./support/database.ts";
-import { type Credentials, credentials, runDrs, type ServerProcess, startServer } from "./support/server.ts";
+import { type Credentials, issueCredentials, runDrs, type ServerProcess, startServer } from "./support/server.ts";
 
 let database: TestDatabase;
 let environment: Record<string, string>;
@@ -16,7 +16,7 @@ let who: Credentials;
 beforeAll(async () => {
   database = await sharedDatabase();
   environment = await database.environment();
-  who = await credentials(environment, "sdk");
+  who = await issueCredentials(environment, "sdk");
   server = await startServer({ ...environment, DRS_THROTTLE_RATE: "0" });
 });
 

@@ -15,7 +15,7 @@ import {
   refusedServe,
 } from "../support/embedded-scene.ts";
 import { makeCredentials, openTestSystem } from "../support/parties.ts";
-import { type Credentials, credentials, runDrs } from "../support/server.ts";
+import { type Credentials, issueCredentials, runDrs } from "../support/server.ts";
 
 async function sessionOf(pid = 0): Promise<string | undefined> {
   const [, fields = ""] = (await readFile(`/proc/${pid}/stat`, "utf8")).split(") ");
@@ -31,7 +31,7 @@ describe("an embedded PostgreSQL that the server and commands share", () => {
   beforeAll(async () => {
     place = await makeHome();
     expect((await migrate(place)).code).toBe(0);
-    who = await credentials(place.environment);
+    who = await issueCredentials(place.environment);
   });
 
   afterAll(() => place.remove());

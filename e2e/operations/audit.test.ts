@@ -3,7 +3,7 @@ import { Agent } from "node:http";
 import { describe, expect, test } from "vitest";
 import { freshKey, send, transport } from "../support/client.ts";
 import { runWithBreakGlass, objects } from "../support/command.ts";
-import { credentials, PROCESSES } from "../support/server.ts";
+import { issueCredentials, PROCESSES } from "../support/server.ts";
 import { post, ServerScene } from "../support/server-scene.ts";
 
 const scene = new ServerScene();
@@ -26,7 +26,7 @@ describe("the audit", () => {
 
   test("records who did what, to which subject, with which outcome", async () => {
     const environment = { ...(await scene.environment()), DRS_SESSION_BINDING: "record" };
-    const who = await credentials(environment, "audited");
+    const who = await issueCredentials(environment, "audited");
     const server = await serve(environment);
     const key = freshKey();
     const body = JSON.stringify(transport(who));

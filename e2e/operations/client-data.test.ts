@@ -8,7 +8,7 @@ import { EmbeddedPostgres } from "../../packages/server/src/embedded-postgres/em
 import { authorized, PATH, send, sendRaw, transport } from "../support/client.ts";
 import { runWithBreakGlass } from "../support/command.ts";
 import { childrenOf, until } from "../support/embedded.ts";
-import { credentials } from "../support/server.ts";
+import { issueCredentials } from "../support/server.ts";
 import { get, ServerScene } from "../support/server-scene.ts";
 
 const { serve, temporaryHome } = new ServerScene();
@@ -27,7 +27,7 @@ describe("an operator sees", () => {
     const home = await temporaryHome();
     const environment = { ...home.environment, DRS_THROTTLE_RATE: "0", DRS_LOG_LEVEL: "trace" };
     expect((await runWithBreakGlass(environment, "migrate")).code).toBe(0);
-    const who = await credentials(environment, "quiet");
+    const who = await issueCredentials(environment, "quiet");
     const server = await serve(environment);
     let marks = 0;
     const mark = (): string => `MARK${marks++}x`;

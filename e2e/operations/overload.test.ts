@@ -8,7 +8,7 @@ import { describe, expect, test } from "vitest";
 import { authorized, freshKey, PATH, send, sendRaw, transport } from "../support/client.ts";
 import { runWithBreakGlass } from "../support/command.ts";
 import { until } from "../support/embedded.ts";
-import { type Credentials, credentials, type ServerProcess } from "../support/server.ts";
+import { type Credentials, issueCredentials, type ServerProcess } from "../support/server.ts";
 import { expectRetryLater, inFlight, post, ServerScene, untilInFlight } from "../support/server-scene.ts";
 import { SlowRequest } from "../support/slow-request.ts";
 
@@ -91,7 +91,9 @@ describe("an overloaded server", () => {
   test("has bounded memory under any uploads, of any account and at any speed", async () => {
     const limits = { DRS_THROTTLE_RATE: "0", DRS_MAX_BUFFER_BYTES: String(16 * 1024 * 1024) };
     const { server, environment } = await stage(limits);
-    const senders = await Promise.all(Array.from({ length: 8 }, (_, n) => credentials(environment, `sender ${n}`)));
+    const senders = await Promise.all(
+      Array.from({ length: 8 }, (_, n) => issueCredentials(environment, `sender ${n}`)),
+    );
     const [who] = senders as [Credentials];
     const resident = async (): Promise<number> => {
       const status = await readFile(`/proc/${server.process.pid}/status`, "utf8");

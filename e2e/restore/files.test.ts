@@ -21,7 +21,7 @@ import {
   type Stored,
 } from "../support/erase-and-restore.ts";
 import { applyPeriod } from "../support/policy.ts";
-import { credentials, runDrs, type ServerProcess, startServer } from "../support/server.ts";
+import { issueCredentials, runDrs, type ServerProcess, startServer } from "../support/server.ts";
 
 const run = promisify(execFile);
 
@@ -55,7 +55,7 @@ describe("a server on restored files of the embedded database", () => {
 
   test("destroys the secrets that an older key store has again, and does not start if it lacks secrets", async () => {
     let server = await startServer(environment);
-    const who = await credentials(environment, "former");
+    const who = await issueCredentials(environment, "former");
     const stored = await store(server, who);
     await server.stop();
     const restore = await backUp(home.keyDir)();
@@ -74,7 +74,7 @@ describe("a server on restored files of the embedded database", () => {
     await server.stop();
     const older = await again();
     server = await startServer(environment);
-    const other = await store(server, await credentials(environment, "new"));
+    const other = await store(server, await issueCredentials(environment, "new"));
     expect(await read(environment, other)).toBe(other.text);
     await server.stop();
     await older();
@@ -84,10 +84,10 @@ describe("a server on restored files of the embedded database", () => {
   test("does not start with a journal that was cut short, was changed, or belongs to another installation", async () => {
     const journal = environment["DRS_ERASURE_JOURNAL"] ?? "";
     const server = await startServer(environment);
-    const who = await credentials(environment, "former");
+    const who = await issueCredentials(environment, "former");
     await store(server, who);
     await erase(environment, "--account", "former");
-    await store(server, await credentials(environment, "next"));
+    await store(server, await issueCredentials(environment, "next"));
     await erase(environment, "--account", "next");
     await server.stop();
     const [folder = ""] = await readdir(journal);
@@ -118,7 +118,7 @@ describe("a server on restored files of the embedded database", () => {
     const made: { account: string; stored: Stored }[] = [];
     for (let index = 1; index <= count; index++) {
       const account = `account-${index}`;
-      made.push({ account, stored: await store(server, await credentials(environment, account)) });
+      made.push({ account, stored: await store(server, await issueCredentials(environment, account)) });
     }
     return made;
   }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect } from "vitest";
 import { authorized, type Reply, send, transport, type Transport } from "./client.ts";
 import { runWithBreakGlass, objects, type Printed } from "./command.ts";
 import { sharedDatabase, type TestDatabase } from "./database.ts";
-import { type Credentials, credentials, type ServerProcess, startServer } from "./server.ts";
+import { type Credentials, issueCredentials, type ServerProcess, startServer } from "./server.ts";
 
 interface Opened {
   readonly environment: Record<string, string>;
@@ -22,8 +22,8 @@ export class CommandScene {
     beforeAll(async () => {
       this.#database = await sharedDatabase();
       const environment = await this.#database.environment();
-      const one = await credentials(environment, "one");
-      const two = await credentials(environment, "two");
+      const one = await issueCredentials(environment, "one");
+      const two = await issueCredentials(environment, "two");
       const server = await startServer({ ...environment, DRS_THROTTLE_RATE: "0" });
       this.#opened = { environment, one, two, server };
     });

@@ -5,7 +5,7 @@ import { expect } from "vitest";
 import { bundleOf } from "../../packages/features/src/bundle.fixture.ts";
 import { authorized, send, transport } from "./client.ts";
 import { objects, PRIVACY } from "./command.ts";
-import { type Credentials, credentials, runDrs, type ServerProcess, startServer } from "./server.ts";
+import { type Credentials, issueCredentials, runDrs, type ServerProcess, startServer } from "./server.ts";
 
 export type Environment = Record<string, string>;
 
@@ -69,7 +69,7 @@ export async function expectErasureSurvivesRestore(
   folder?: string,
 ): Promise<void> {
   let server = await startServer(environment);
-  const [former, stays] = [await credentials(environment, "former"), await credentials(environment, "stays")];
+  const [former, stays] = [await issueCredentials(environment, "former"), await issueCredentials(environment, "stays")];
   if (folder !== undefined) await adoptFeature(environment, folder);
   const before = [await store(server, former), await store(server, stays), await store(server, stays)] as const;
   const hasFeatures = folder !== undefined;

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { authorized, freshKey, type Reply, send, transport } from "./client.ts";
 import { sharedDatabase, type TestDatabase } from "./database.ts";
 import { type Home, makeHome, until } from "./embedded.ts";
-import { type Credentials, credentials, PROCESSES, type ServerProcess, startServer } from "./server.ts";
+import { type Credentials, issueCredentials, PROCESSES, type ServerProcess, startServer } from "./server.ts";
 
 const PROBLEM = "urn:problem:device-risk-signals:";
 const WHOLE_SECONDS = /^[1-9]\d*$/;
@@ -60,8 +60,8 @@ export class ServerScene {
 
   /** Makes a stage on a database that the caller made. */
   readonly stageOn = async (environment: Record<string, string>): Promise<Stage> => {
-    const who = await credentials(environment, "who");
-    const other = await credentials(environment, "other");
+    const who = await issueCredentials(environment, "who");
+    const other = await issueCredentials(environment, "other");
     return { environment, server: await this.serve(environment), who, other };
   };
 }

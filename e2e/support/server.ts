@@ -136,7 +136,7 @@ export interface Credentials {
 }
 
 /** Issues a token and registers an action through the command line. Both are valid for `ttl`. */
-export async function credentials(
+export async function issueCredentials(
   environment: Readonly<Record<string, string>>,
   account = "customer-1",
   ttl = "1h",

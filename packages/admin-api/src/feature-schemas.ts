@@ -19,4 +19,4 @@ export const decision = object({
   evidence: Type.Unknown({ description: "What was known about the inputs at the time of the decision." }),
 });
 
-export const value = Type.Union([Type.Boolean(), Type.Number(), Type.String(), Type.Null()]);
+export const featureValue = Type.Union([Type.Boolean(), Type.Number(), Type.String(), Type.Null()]);

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { decision, featureName, purpose, value } from "../feature-schemas.ts";
+import { decision, featureName, featureValue, purpose } from "../feature-schemas.ts";
 import type { Route } from "../route.ts";
 import { count, eventId, limit, nullable, object, shownText, time, uuid } from "../schemas.ts";
 
@@ -8,7 +8,7 @@ const TAG = "Features";
 const explanation = object({
   feature: shownText("`id@version`."),
   state: shownText("`observed`, or why there is no value."),
-  value,
+  value: featureValue,
   is_value_withheld: Type.Boolean({ description: "Whether the caller's roles may not read values." }),
   failure: nullable(shownText("Why its definition gave no result.")),
   inputs: Type.Array(object({ name: shownText(), field: shownText(), state: shownText() })),

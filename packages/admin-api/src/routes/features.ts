@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { decision, featureName, purpose, value } from "../feature-schemas.ts";
+import { decision, featureName, featureValue, purpose } from "../feature-schemas.ts";
 import type { Route } from "../route.ts";
 import {
   account,
@@ -67,7 +67,7 @@ const featuresOfEvent = object({
     object({
       feature: shownText("`id@version`."),
       state: shownText("`observed`, or why there is no value."),
-      value,
+      value: featureValue,
       failure: nullable(shownText("Why its definition gave no result.")),
       inputs: Type.Array(shownText(), { description: "The state of each input, in the order of the manifest." }),
       layer: count(),

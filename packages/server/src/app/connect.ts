@@ -226,7 +226,7 @@ export async function requireOwner(administration: OwnerDatabase): Promise<void>
 }
 
 /** Options of a connection to a database that a variable may name, such as the key database. */
-export function databaseAt(
+export function databaseOptionsAt(
   url: string | undefined,
   dependencies: Dependencies,
   name: DependencyName,

@@ -9,7 +9,7 @@ import type { DatabaseOptions } from "../postgres/database.ts";
 import type { CheckpointSink } from "../audit/checkpoint-sink.ts";
 import type { TimeStamps } from "../audit/time-stamps.ts";
 import { checkpointSinks, openTimeStamps } from "./checkpoint-sinks.ts";
-import { databaseAt, type OpenConnection } from "./connect.ts";
+import { databaseOptionsAt, type OpenConnection } from "./connect.ts";
 import { type Keys, openKeys } from "./open-keys.ts";
 
 export interface Installation extends OpenConnection, Keys {
@@ -29,7 +29,7 @@ export interface Installation extends OpenConnection, Keys {
 export async function openInstallation(connection: OpenConnection): Promise<Installation> {
   const { config, dependencies, opened } = connection;
   const keys = await openKeys(connection);
-  const journalDatabase = databaseAt(config.journal.databaseUrl, dependencies, "erasure_journal");
+  const journalDatabase = databaseOptionsAt(config.journal.databaseUrl, dependencies, "erasure_journal");
   const journal = await openJournal(connection, journalDatabase);
   if (journal) opened.add("erasure journal", () => journal.close());
   const attested = await attestedEntry(config.journal.receiptFile, keys.receipts, keys.codec.installation);

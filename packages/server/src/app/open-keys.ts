@@ -31,7 +31,7 @@ import { findReceiptSigner, type ReceiptSigner, receiptSigner } from "../lifecyc
 import { readInstallationId, installationSecret, requireSecrets } from "../lifecycle/recovery/installation.ts";
 import type { DatabaseOptions } from "../postgres/database.ts";
 import { OperatorError } from "../errors/operator-error.ts";
-import { type Access, databaseAt, type OpenConnection } from "./connect.ts";
+import { type Access, databaseOptionsAt, type OpenConnection } from "./connect.ts";
 
 export interface Keys {
   readonly keyStore: KeyStore;
@@ -66,7 +66,7 @@ export async function openKeys(connection: OpenConnection): Promise<Keys> {
   const { access, clock, config, environment, dependencies, opened, pool } = connection;
   const creates = access === "change";
   if (!creates) await requireSecrets(pool);
-  const keyDatabase = databaseAt(config.keys.databaseUrl, dependencies, "key_store");
+  const keyDatabase = databaseOptionsAt(config.keys.databaseUrl, dependencies, "key_store");
   const bounded = boundedBy(dependencies.get("key_store"));
   const keyStore = await openKeyStore(config, keyDatabase, bounded, access);
   opened.add("key store", () => keyStore.close());

@@ -7,7 +7,7 @@ import { pipeline } from "node:stream/promises";
 import { Command } from "commander";
 import { checkpointNow, findLogKey, pruneNow, startEpochNow } from "../app/audit-log.ts";
 import { checkpointSinks, openTimeStamps } from "../app/checkpoint-sinks.ts";
-import { databaseAt, type OpenConnection } from "../app/connect.ts";
+import { databaseOptionsAt, type OpenConnection } from "../app/connect.ts";
 import { openJournal } from "../app/open-installation.ts";
 import { openKeys } from "../app/open-keys.ts";
 import {
@@ -128,7 +128,7 @@ function verifyDatabase(
     if (!key) throw unchecked("the key of the log is not known: name it by --key");
     const journal = await openJournal(
       connection,
-      databaseAt(connection.config.journal.databaseUrl, connection.dependencies, "erasure_journal"),
+      databaseOptionsAt(connection.config.journal.databaseUrl, connection.dependencies, "erasure_journal"),
     );
     if (journal) connection.opened.add("erasure journal", () => journal.close());
     // The sinks are read before the database, because a checkpoint that is signed meanwhile is in the database first.

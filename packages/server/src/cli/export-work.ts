@@ -15,11 +15,11 @@ import type { LabelSource } from "../exports/check-labels.ts";
 import { hashOf, manifestPathOf, writeExport } from "../exports/export-file.ts";
 import type { ExportPart } from "../exports/export-parts.ts";
 import {
+  beginExport,
   type ExportPorts,
   prepareExport,
   repeatExport,
   requireFeatureExport,
-  runExport,
 } from "../exports/run-export.ts";
 import { plural } from "../messages/plural.ts";
 import { findPurposeCode } from "../policy/policy-table.ts";
@@ -47,7 +47,7 @@ export async function run(context: Context, options: RunOptions): Promise<void> 
         }
         const wanted = { ...order, purpose: code, expiresOn };
         const checked = await prepareExport(ports, wanted, labels, showProgress(context, "checked"));
-        return writeExport(out, await runExport(ports, wanted, labels, checked, agentOf(context)));
+        return writeExport(out, await beginExport(ports, wanted, labels, checked, agentOf(context)));
       });
   if (options.json) return printJson(context, manifest);
   const { export_id, file, empty_rows } = manifest;

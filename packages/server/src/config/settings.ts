@@ -19,10 +19,10 @@ import {
   scopes,
   sharedSecret,
   text,
+  urlWithoutCredentials,
   vaultName,
   vaultPath,
   webOrigin,
-  signedUrl,
   webUrl,
 } from "./values.ts";
 
@@ -340,7 +340,8 @@ export const SETTINGS = {
   ),
   "audit.timeStamps.url": required(
     "DRS_AUDIT_TIME_STAMP_URL",
-    signedUrl,
+    // The authority's answers are signed, so they need no TLS.
+    urlWithoutCredentials,
     "Authority that signs time stamps (RFC 3161): a worker gets one for the first checkpoint of the audit log of each hour.",
   ),
   "audit.timeStamps.caFile": required(

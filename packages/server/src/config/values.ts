@@ -146,17 +146,14 @@ export const postgresUrl = withCheck(url("postgres:", "postgresql:"), (raw) =>
   new URL(raw).searchParams.has("options") ? "must not hold options=" : undefined,
 );
 
-/**
- * A URL of a service whose answers are signed, so that they need no TLS. The URL is printed and logged, and `fetch`
- * takes no URL with credentials.
- */
-export const signedUrl = withCheck(url("https:", "http:"), (raw) => {
+/** A URL without credentials, because it is printed and logged, and `fetch` takes no URL with credentials. */
+export const urlWithoutCredentials = withCheck(url("https:", "http:"), (raw) => {
   const { username, password } = new URL(raw);
   return username === "" && password === "" ? undefined : "must not hold credentials";
 });
 
 /** A URL to fetch from. */
-export const webUrl = withCheck(signedUrl, (raw) => {
+export const webUrl = withCheck(urlWithoutCredentials, (raw) => {
   const { protocol, hostname } = new URL(raw);
   const local = ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
   return protocol === "https:" || local ? undefined : "must start with https: beyond loopback";

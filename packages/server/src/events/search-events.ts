@@ -132,7 +132,8 @@ export const subjectSearch = <const Of extends Columns>(
     return eventSearch({ ...search, where: conditions }, parameters, columns);
   });
 
-export async function* searchSubject<Row>(
+/** Runs a search for the events of a subject. If its rows are aggregates of slices, the caller must add them up. */
+export async function* searchEventsOf<Row>(
   executor: Executor,
   search: SubjectSearch<Row>,
   subject: EventSubject,
@@ -159,16 +160,16 @@ const COUNT_UNRESTRICTED = subjectSearch(
 
 /** The number of a subject's events that are not erased, including expired ones that are not deleted yet. */
 export async function countStored(executor: Executor, subject: EventSubject): Promise<number> {
-  return sumOfCounts(searchSubject(executor, COUNT_STORED, subject));
+  return sumOfCounts(searchEventsOf(executor, COUNT_STORED, subject));
 }
 
 export async function countLive(executor: Executor, subject: EventSubject): Promise<number> {
-  return sumOfCounts(searchSubject(executor, COUNT_LIVE, subject));
+  return sumOfCounts(searchEventsOf(executor, COUNT_LIVE, subject));
 }
 
 /** The number of a subject's events that may be analysed. */
 export async function countUnrestricted(executor: Executor, subject: EventSubject): Promise<number> {
-  return sumOfCounts(searchSubject(executor, COUNT_UNRESTRICTED, subject));
+  return sumOfCounts(searchEventsOf(executor, COUNT_UNRESTRICTED, subject));
 }
 
 async function sumOfCounts(counts: AsyncGenerator<{ events: number }>): Promise<number> {
@@ -200,7 +201,7 @@ const COUNT_BY_HOLD_STATE = subjectSearch(
 
 export async function countByHoldState(executor: Executor, subject: EventSubject): Promise<EventCountsByHoldState> {
   const counts = { events: 0, held: 0, still_held: 0, released: 0 };
-  for await (const row of searchSubject(executor, COUNT_BY_HOLD_STATE, subject)) {
+  for await (const row of searchEventsOf(executor, COUNT_BY_HOLD_STATE, subject)) {
     const kind = row.erased ? (row.covered ? "still_held" : "released") : row.covered ? "held" : "events";
     counts[kind] += row.events;
   }

@@ -111,7 +111,7 @@ export interface EventExportOrder extends Recipient {
 }
 
 /** Begins an export. Its record and its audit entry exist when the promise resolves. @returns the parts of the file. */
-export async function runEventExport(
+export async function beginEventExport(
   ports: EventExportPorts,
   order: EventExportOrder,
   onRecord: OnRecord,

@@ -23,7 +23,7 @@ import { inOwnerTransaction, inTransaction } from "../postgres/database.ts";
 import { verifyReceipt } from "../lifecycle/receipts/receipt-signer.ts";
 import { useAdminListener } from "../admin/admin-scene.fixture.ts";
 import { findOpenCase } from "../cases/cases.ts";
-import { runEventExport } from "./export-events.ts";
+import { beginEventExport } from "./export-events.ts";
 
 const folder = useFolder();
 const opened = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: join(folder(), "journal") }));
@@ -489,7 +489,7 @@ describe("an export of raw events", () => {
       case: of,
     };
     const selection = { filter: { account: "raw", to: Date.now() } };
-    const parts = await runEventExport({ ...system, onProgress: () => {} }, { ...order, selection }, async () => {});
+    const parts = await beginEventExport({ ...system, onProgress: () => {} }, { ...order, selection }, async () => {});
     await drs("case", "close", id);
     await expect(Array.fromAsync(parts)).rejects.toMatchObject({ code: "state-conflict" });
   });

@@ -106,7 +106,7 @@ export type OnRecord = (owner: OwnerTransaction) => Promise<void>;
  * Begins an export that `prepareExport` has checked. Its record and its audit entry exist when the promise resolves.
  * @returns the parts of the file.
  */
-export async function runExport(
+export async function beginExport(
   ports: ExportPorts,
   order: ExportOrder,
   source: LabelSource,

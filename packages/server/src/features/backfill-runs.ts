@@ -3,7 +3,7 @@ import { OperatorError } from "../errors/operator-error.ts";
 import type { Executor, Transaction } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";
 import { narrowed, query, type RowOf, sql } from "../postgres/statement.ts";
-import { afterReceived } from "./after-received.ts";
+import { timeAfterEvents } from "./time-after-events.ts";
 import { listLayers } from "./decisions.ts";
 
 export interface BackfillOrder {
@@ -24,7 +24,7 @@ const INSERT_RUN = sql(
   `insert into feature_run (run_id, purpose, layers, from_at, to_at, rate, started_by, reason)
     select $1, $2, $3, from_at, to_at, $6, $7, $8
       from (select coalesce($4, 'epoch'::timestamptz) as from_at,
-        least(coalesce($5, 'infinity'::timestamptz), ${afterReceived("$2")}) as to_at) span where from_at < to_at`,
+        least(coalesce($5, 'infinity'::timestamptz), ${timeAfterEvents("$2")}) as to_at) span where from_at < to_at`,
   ["uuid", "int4", "int4[]", "timestamptz?", "timestamptz?", "int4?", "text", "text"],
 );
 const NO_EVENT = "00000000-0000-0000-0000-000000000000";

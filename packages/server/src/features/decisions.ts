@@ -14,7 +14,7 @@ import type { Executor, OwnerTransaction } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";
 import { LOCKS } from "../postgres/locks.ts";
 import { narrowed, query, queryRow, sql } from "../postgres/statement.ts";
-import { afterReceived } from "./after-received.ts";
+import { timeAfterEvents } from "./time-after-events.ts";
 import { type Evidence, refusingVersions } from "./evidence.ts";
 import type { EquivalenceEvidence } from "./equivalence.ts";
 import { requireAcceptedInputs } from "./accepted-inputs.ts";
@@ -285,7 +285,7 @@ export async function retireFeatures(
 }
 
 const END_LAYER = sql(
-  `update layer set ended_at = greatest(active_from, ${afterReceived("layer.purpose")}) where layer = $1`,
+  `update layer set ended_at = greatest(active_from, ${timeAfterEvents("layer.purpose")}) where layer = $1`,
   ["int4"],
 );
 const ADD_LAYER = sql(

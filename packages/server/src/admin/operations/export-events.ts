@@ -2,7 +2,7 @@ import { type Input, routeOf } from "@device-risk-signals/admin-api";
 import { writeAudit } from "../../audit/audit.ts";
 import { type CaseRow, findOpenCase } from "../../cases/cases.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
-import { countSelected, type EventSelection, runEventExport } from "../../exports/export-events.ts";
+import { beginEventExport, countSelected, type EventSelection } from "../../exports/export-events.ts";
 import { agentOf } from "../../identity/caller.ts";
 import { plural } from "../../messages/plural.ts";
 import { type Approval, areApprovalsNeeded, requireApproval } from "./approvals.ts";
@@ -33,7 +33,7 @@ export const exportEvents: Operation<"exportEvents"> = async (call) => {
   const approval = await approvalOf(call, opened, { recipient, counts, pseudonymizer });
   const onProgress = (events: number): void => ports.report(plural(events, "event"));
   const { administration, clock } = ports;
-  const parts = await runEventExport(
+  const parts = await beginEventExport(
     { pool, administration, audit, sealer, pseudonymizer, clock, onProgress },
     {
       selection,

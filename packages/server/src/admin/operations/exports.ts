@@ -8,13 +8,13 @@ import type { ExportPart } from "../../exports/export-parts.ts";
 import { type ExportRow, listExports as queryExports } from "../../exports/export-table.ts";
 import { findRecalls, isOpen, type Recall, rowsOf } from "../../exports/recalls.ts";
 import {
+  beginExport,
   type ExportPorts,
   prepareExport,
   repeatExport as repeat,
   requireExport,
   requireFeatureExport,
   requireLabelsOf,
-  runExport,
 } from "../../exports/run-export.ts";
 import { agentOf, type Caller } from "../../identity/caller.ts";
 import { plural } from "../../messages/plural.ts";
@@ -39,7 +39,7 @@ export const exportFeatures: Operation<"exportFeatures"> = async ({ ports, calle
   const { sha256, rows } = labels;
   const parameters = { features, purpose: id, clock, format, recipient, expires_on: expiresOn, labels: sha256, reason };
   const approval = await approvalOf(ports, caller, { operation: "export.run", parameters, rows, reason });
-  const parts = await runExport(exporting, order, source, labels, agentWith(caller, approval), async (owner) =>
+  const parts = await beginExport(exporting, order, source, labels, agentWith(caller, approval), async (owner) =>
     approval?.use(owner, 0),
   );
   return { answer: linesOf(parts) };

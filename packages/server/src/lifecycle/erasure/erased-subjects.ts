@@ -1,5 +1,5 @@
 import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
-import { searchSubject, subjectSearch } from "../../events/search-events.ts";
+import { searchEventsOf, subjectSearch } from "../../events/search-events.ts";
 import type { ErasureEntry } from "../../journal/journal.ts";
 import { readPurposeIds } from "../../policy/policy-table.ts";
 import type { Executor } from "../../postgres/executor.ts";
@@ -73,7 +73,7 @@ const ACTION_OF = subjectSearch({ view: "kept_event", select: "action_id" }, { a
 /** Yields the actions of those events of an erasure that the database still has. */
 async function* actionsOf(reading: Executor, events: readonly string[]): AsyncGenerator<ErasureSubject> {
   for (const eventId of events) {
-    const found = searchSubject(reading, ACTION_OF, { kind: "event", eventId });
+    const found = searchEventsOf(reading, ACTION_OF, { kind: "event", eventId });
     for await (const { action_id: actionId } of found) yield { kind: "action", actionId };
   }
 }

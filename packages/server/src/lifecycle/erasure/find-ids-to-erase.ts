@@ -1,6 +1,6 @@
 import { findAccountId, findKeyIds } from "../../accounts/accounts.ts";
 import { receivedAtOf } from "../../events/read-events.ts";
-import { NOT_ERASED, searchSubject, subjectSearch } from "../../events/search-events.ts";
+import { NOT_ERASED, searchEventsOf, subjectSearch } from "../../events/search-events.ts";
 import { findEventsWithFeatures } from "../../features/erase-features.ts";
 import type { Executor } from "../../postgres/executor.ts";
 import type { ErasedIds } from "../holds/copy-held-events.ts";
@@ -44,7 +44,7 @@ const FIND_EVENTS = subjectSearch(
 );
 
 async function findEventsOf(executor: Executor, subject: ErasureSubject): Promise<string[]> {
-  const found = searchSubject(executor, FIND_EVENTS, subject);
+  const found = searchEventsOf(executor, FIND_EVENTS, subject);
   const ids: string[] = [];
   for await (const { id } of found) ids.push(id);
   return ids;

@@ -1,4 +1,5 @@
 /** Tests of a retention pass: alone, interrupted, without its key store, killed, and during ingestion. */
+import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { erasurePorts } from "../../packages/server/src/app/system.ts";
@@ -159,6 +160,16 @@ describe("a retention pass", () => {
     expect(waiting).toHaveLength(seen[0]?.secrets_to_destroy ?? 0);
     const existing = await withSecret(waiting);
     expect((await run()).destroyed_keys, "partitions without an event have no secret").toEqual(existing);
+  });
+
+  test("waits while another session locks the list of partitions", async () => {
+    await scene.owner.query("begin; lock table event_partition in access exclusive mode");
+    const client = await scene.system.pool.connect();
+    const pass = expire(client as Executor as Connection, erasurePorts(scene.system));
+    const isFirst = await Promise.race([pass.then(() => true), sleep(400).then(() => false)]);
+    await scene.owner.query("commit");
+    expect({ isFirst, failed: await pass }).toEqual({ isFirst: false, failed: [] });
+    client.release();
   });
 
   test("does not wait long for a reader, and ingestion continues during a reader that stays", async () => {

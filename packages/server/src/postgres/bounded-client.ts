@@ -72,8 +72,11 @@ const IDENTIFY_BACKEND = sql("select pg_backend_pid() as pid, extract(epoch from
   connected_at: "text",
 });
 
-/** Condition on `pg_stat_activity` for a backend that runs no statement, and so no commit. */
-export const IS_IDLE = "state like 'idle%'";
+/**
+ * Condition on `pg_stat_activity` for a backend that runs no commit: it runs no statement, or it waits for its client,
+ * as a COPY waits for rows. No time limit of PostgreSQL ends such a COPY.
+ */
+export const IS_IDLE = "(state like 'idle%' or wait_event is not distinct from 'ClientRead')";
 
 const IS_WORKING = sql(
   `select not ${IS_IDLE} as works, case when ${IS_IDLE} then pg_terminate_backend(pid) end

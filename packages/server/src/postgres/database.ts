@@ -35,6 +35,10 @@ const SESSION_SETTINGS = [
   // guard(drop): sessions see what was committed before
   // fails: e2e/retention/expiry.test.ts › with any settings of the database
   "default_transaction_isolation=read\\ committed",
+  // PostgreSQL notices within half a minute that the host of its client is gone, also in the middle of a COPY.
+  "tcp_keepalives_idle=15",
+  "tcp_keepalives_interval=5",
+  "tcp_keepalives_count=3",
   // No check constraint excludes a table. Reading the constraints of each partition takes an eighth of a list's time.
   "constraint_exclusion=off",
 ]

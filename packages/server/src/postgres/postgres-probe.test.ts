@@ -100,6 +100,20 @@ test("a retention pass that waits for a lock is ended, one that works is not, an
   await probe.close();
 });
 
+test("a backend that waits for the rows of a COPY from a client that is lost is ended", async () => {
+  const { database, dependency, probe } = watch(5_000);
+  const client = await open(database);
+  const { connection } = client as unknown as { readonly connection: pg.Connection };
+  connection.query("copy work from stdin (format binary)");
+  await until(async () => (await activity(client.pid))?.state === "active");
+  database.bound?.abandoned.add({ pid: client.pid, connectedAt: String(Date.now() / 1000), mayEnd: false });
+  await probe.ping();
+  await until(async () => (await activity(client.pid)) === undefined);
+  await probe.ping();
+  expect(dependency.isUp).toBe(true);
+  await probe.close();
+});
+
 test("a backend that has the process id of an abandoned one is not ended", async () => {
   const { database, probe } = watch(5_000);
   const before = (await admin.query("select extract(epoch from now() - interval '1 s')::text as before")).rows[0]

@@ -36,6 +36,8 @@ function headersOf(request: IncomingMessage): RequestHeaders {
 function bodyOf(request: IncomingMessage, invite: (() => void) | undefined): ByteStream {
   return {
     givesChunks: true,
+    // In the server of this package nobody else listens to a request. It is the one that gives `invite`.
+    givesMemory: invite !== undefined,
     forEach: (take) =>
       new Promise((resolve) => {
         const finish = (end: "end" | "stopped" | "broken"): void => {

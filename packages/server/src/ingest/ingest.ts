@@ -144,9 +144,8 @@ async function runStages(
   if (!ports.store.available) return rejectRequest("unavailable", RETRY_SOON);
   const permit = ports.admission.enter(account, request.headers, header.encoding, options.maxBodyBytes);
   if (permit instanceof RejectedRequest) return permit;
-  let body: Buffer | RejectedRequest | undefined;
   try {
-    body = await readBody(request.body, header.encoding, options.maxBodyBytes);
+    const body = await readBody(request.body, header.encoding, options.maxBodyBytes);
     if (body instanceof RejectedRequest) {
       if (body.rejection.code === "body-too-large")
         chargeRequest(account, costOf(options.maxBodyBytes, 0) - 1, progress, ports);
@@ -202,10 +201,11 @@ async function runStages(
     }
     ports.drift.observe(attributes, valid.probes, text.members);
     ports.outcomes.observe(attributes, valid.probes, text.members);
+    // Only here no other work on the event is left that could read its bytes.
+    if (request.body.givesMemory === true) freeMemory(body);
     return answerCreated(attributes.eventId);
   } finally {
     permit.release();
-    if (body instanceof Buffer) freeMemory(body);
   }
 }
 

@@ -27,8 +27,8 @@ export async function readBody(body: ByteStream, encoding: Encoding, limit: numb
 }
 
 /**
- * Frees the memory of a body at once. Otherwise it stays until V8 collects garbage, which under load is a thousand
- * bodies later. A body that shares its memory with others keeps it.
+ * Frees the memory of a body at once, if it arrived in one chunk. Otherwise it stays until V8 collects garbage, which
+ * under load is a thousand bodies later. Nothing may read the body afterwards, also no other thread.
  */
 export function freeMemory(body: Buffer): void {
   if (body.length > 0 && body.length === body.buffer.byteLength) (body.buffer as ArrayBuffer).transfer(0);

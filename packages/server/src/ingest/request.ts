@@ -34,6 +34,8 @@ export type LowercaseHeader =
 export interface ByteStream {
   /** Whether the receiver may keep a chunk without a copy, because the source does not use its memory again. */
   readonly givesChunks?: boolean;
+  /** Whether the receiver may also free the memory of a chunk, because nobody else reads it. */
+  readonly givesMemory?: boolean;
   /**
    * Passes each chunk to `take`, until `take` returns false or the body ends. May be called once. @returns `"end"` if
    * the whole body arrived, `"stopped"` after `take` returned false, `"broken"` if the client disconnected.

@@ -8,7 +8,7 @@ import { compareText } from "./compare-text.ts";
 import { byteaArray, int4Array, textArray, timestamptzArray, uuidArray } from "../postgres/binary-array.ts";
 import { BYTEA, INT4, TEXT, TIMESTAMPTZ, UUID } from "../postgres/binary-format.ts";
 import { runTogether } from "../postgres/bounded-client.ts";
-import { copied, copyIn, copyRows } from "../postgres/copy-in.ts";
+import { copied, copyIn, copyRows, encodeCopy } from "../postgres/copy-in.ts";
 import { type ParametersOfStatement, queryPrepared, sql } from "../postgres/statement.ts";
 
 const LATEST_ERASURE = "(select coalesce(max(sequence), 0) from erasure)";
@@ -124,11 +124,12 @@ export async function commitBatch(
     if (!entry) throw new Error("a lane signs each entry");
     isWritten = true;
     const { purposes, receivedAt, eventIds } = storedColumns;
+    const copy = encodeCopy(COPY_EVENTS, stored);
     const auditValues = auditColumns(stored, storedColumns, entry);
     const [, , , commit] = await runTogether(client, (statements) =>
       Promise.all([
         queryPrepared(statements, "record_due", RECORD_DUE, [purposes, receivedAt, eventIds]),
-        copyRows(statements, COPY_EVENTS, stored),
+        copyRows(statements, copy),
         queryPrepared(statements, "insert_batch_audit", INSERT_AUDIT, auditValues),
         statements.query("commit"),
       ]),
@@ -149,7 +150,7 @@ export async function commitBatch(
 async function claimKeys(
   client: pg.Client,
   events: readonly NewEvent[],
-  { accounts, keys, eventIds, purposes, receivedAt, keyIds }: SharedColumns,
+  { eventIds, purposes, receivedAt }: SharedColumns,
   pseudonymizer: Pseudonymizer,
 ): Promise<readonly NewEvent[] | "stale"> {
   const [first] = events;
@@ -159,13 +160,13 @@ async function claimKeys(
   if (events.some((event) => !isSameKeyEpoch(event.sealed.keyEpoch, keyEpoch) || event.policyVersion !== policy))
     return "stale";
   const values = [
-    accounts,
-    keys,
+    textArray(events.map((event) => event.account)),
+    textArray(events.map((event) => event.idempotencyKey)),
     eventIds,
     purposes,
     receivedAt,
     byteaArray(events.map((event) => event.requestMac)),
-    keyIds,
+    uuidArray(events.map((event) => event.sealed.keyId)),
     byteaArray(events.map((event) => pseudonymizer.tombstoneNameOf(event.account, event.idempotencyKey))),
     keyEpoch.erasure,
     keyEpoch.loss,
@@ -190,22 +191,16 @@ async function claimKeys(
 
 /** Arrays that several statements of a batch need. They are encoded once. */
 interface SharedColumns {
-  readonly accounts: Buffer;
-  readonly keys: Buffer;
   readonly eventIds: Buffer;
   readonly purposes: Buffer;
   readonly receivedAt: Buffer;
-  readonly keyIds: Buffer;
 }
 
 function sharedColumns(events: readonly NewEvent[]): SharedColumns {
   return {
-    accounts: textArray(events.map((event) => event.account)),
-    keys: textArray(events.map((event) => event.idempotencyKey)),
     eventIds: uuidArray(events.map((event) => event.eventId)),
     purposes: int4Array(events.map((event) => event.purpose)),
     receivedAt: timestamptzArray(events.map((event) => ({ epochMs: event.receivedAt }))),
-    keyIds: uuidArray(events.map((event) => event.sealed.keyId)),
   };
 }
 

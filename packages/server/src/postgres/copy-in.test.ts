@@ -4,7 +4,7 @@ import pg from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { sharedDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
 import { BYTEA, INT4, TEXT, type Timestamp, TIMESTAMPTZ, UUID } from "./binary-format.ts";
-import { COPIES, copied, copyIn, copyRows } from "./copy-in.ts";
+import { COPIES, copied, copyIn, copyRows, encodeCopy } from "./copy-in.ts";
 
 interface Row {
   readonly text: string;
@@ -62,7 +62,7 @@ it("each row is stored as it was given", async () => {
     fc.asyncProperty(rows, async (given) => {
       const [, , read] = await Promise.all([
         client.query("delete from sample"),
-        copyRows(client, COPY, given),
+        copyRows(client, encodeCopy(COPY, given)),
         client.query(
           "select id, text, bytes, number, (extract(epoch from at) * 1000000)::int8::text as micros from sample order by id",
         ),
@@ -83,9 +83,11 @@ it("each row is stored as it was given", async () => {
 it("a row that violates a constraint fails the COPY, and the next statements run", async () => {
   await client.query("delete from sample");
   const other = { ...ROW, id: "00000000-0000-4000-8000-000000000002" };
-  await expect(copyRows(client, COPY, [other, { ...ROW, text: "no" }])).rejects.toMatchObject({ code: "23514" });
-  await expect(copyRows(client, COPY, [ROW, ROW])).rejects.toMatchObject({ code: "23505" });
-  await copyRows(client, COPY, [ROW]);
+  await expect(copyRows(client, encodeCopy(COPY, [other, { ...ROW, text: "no" }]))).rejects.toMatchObject({
+    code: "23514",
+  });
+  await expect(copyRows(client, encodeCopy(COPY, [ROW, ROW]))).rejects.toMatchObject({ code: "23505" });
+  await copyRows(client, encodeCopy(COPY, [ROW]));
   expect((await client.query("select id from sample")).rows).toEqual([{ id: ROW.id }]);
 });
 
@@ -94,8 +96,8 @@ it("a COPY that can't begin ignores its rows, in a transaction that then rolls b
   const absent = { ...COPY, text: COPY.text.replace("sample", "no_such_table") };
   const statements = [
     client.query("begin"),
-    copyRows(client, COPY, [ROW]),
-    copyRows(client, absent, [ROW]),
+    copyRows(client, encodeCopy(COPY, [ROW])),
+    copyRows(client, encodeCopy(absent, [ROW])),
     client.query("commit"),
   ];
   expect((await Promise.allSettled(statements)).map(({ status }) => status)).toEqual([

@@ -1,4 +1,6 @@
-/** Rows that `COPY … FROM STDIN` stores, in its binary format (PostgreSQL's documentation of COPY, "Binary Format"). */
+/**
+ * Rows that `COPY … FROM STDIN` stores, in its binary format (PostgreSQL's documentation of COPY, "Binary Format").
+ */
 import pg from "pg";
 import type { BinaryType } from "./binary-format.ts";
 import type { Statements } from "./bounded-client.ts";
@@ -38,7 +40,10 @@ export const copied = <Row, Value>(
   write: (row, to, at) => write(valueOf(row), to, at),
 });
 
-/** Declares a COPY, at the top level of a module. @param command `copy` and the name of the table. */
+/**
+ * Declares a COPY, at the top level of a module.
+ * @param command `copy` and the name of the table, as one text, in which the check of table owners finds the table.
+ */
 export function copyIn<Row>(command: string, columns: readonly CopiedColumn<Row>[]): CopyIn<Row> {
   const names = columns.map(({ name }) => name).join(", ");
   const declared = { text: `${command} (${names}) from stdin (format binary)`, columns };
@@ -46,13 +51,24 @@ export function copyIn<Row>(command: string, columns: readonly CopiedColumn<Row>
   return declared;
 }
 
+/** A command with its rows, encoded. */
+export interface EncodedCopy {
+  readonly text: string;
+  readonly messages: Buffer;
+}
+
+/** @throws RangeError for a value that its type can't hold. */
+export const encodeCopy = <Row>({ text, columns }: CopyIn<Row>, rows: readonly Row[]): EncodedCopy => ({
+  text,
+  messages: copyMessages(columns, rows),
+});
+
 /**
- * Stores rows. The rows are sent with the command, without a wait for the database's answer to it: where the command
- * fails, PostgreSQL ignores them.
- * @param client a client in pipeline mode, or one that runs nothing else.
+ * Stores rows, once: sending them frees their memory. They are sent with the command, without a wait for the database's
+ * answer to it. If the command fails, PostgreSQL ignores them.
+ * @param client what `runTogether` passes, which has a deadline, or a client that runs nothing else.
  */
-export function copyRows<Row>(client: Statements, { text, columns }: CopyIn<Row>, rows: readonly Row[]): Promise<void> {
-  const messages = copyMessages(columns, rows);
+export function copyRows(client: Statements, { text, messages }: EncodedCopy): Promise<void> {
   return new Promise((resolve, reject) => {
     client.query(new CopyQuery(text, messages, (error) => (error ? reject(error) : resolve())));
   });

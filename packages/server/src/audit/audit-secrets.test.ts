@@ -47,6 +47,16 @@ const rowsOf = async (text: string, ...values: unknown[]): Promise<Record<string
 const secretsOf = (of = account): Promise<Record<string, unknown>[]> =>
   rowsOf("select secret_id, destroyed_at from audit_secret where subject = $1", opened.system.audit.subjectOf(of));
 
+/** Runs SQL with the privileges of a role. */
+async function asRole(role: string, text: string, ...values: readonly unknown[]): Promise<void> {
+  await opened.owner.query(`set role ${role}`);
+  try {
+    await opened.owner.query(text, [...values]);
+  } finally {
+    await opened.owner.query("reset role");
+  }
+}
+
 /** The plan of a statement on a table so large that PostgreSQL reads it as a whole only where no index serves. */
 const planOf = ({ text }: { readonly text: string }, ...values: unknown[]): Promise<string> =>
   inOwnerTransaction(opened.system.administration, async (owner) => {
@@ -124,6 +134,31 @@ describe("reason and detail of an entry", () => {
     await write();
     expect(await listed()).toMatchObject([PERSONAL, { reason: null, detail: null, unreadable: true }]);
     expect(await secretsOf()).toHaveLength(2);
+  });
+});
+
+describe("a secret that a login of the database inserted", () => {
+  it.each(["drs_service", "drs_admin"])("has no time that the login chose: %s", async (role) => {
+    const forge = "insert into audit_secret (secret_id, subject, created_at) values ($1, $2, 'infinity')";
+    const forged = asRole(role, forge, randomUUID(), opened.system.audit.subjectOf(account));
+    await expect(forged).rejects.toMatchObject({ code: "42501" });
+  });
+
+  it.each([
+    ["drs_service", "an account"],
+    ["drs_service", "no account"],
+    ["drs_admin", "an account"],
+    ["drs_admin", "no account"],
+  ])("makes the server create one secret, and not one for each entry: %s, of %s", async (role, of) => {
+    const about = of === "an account" ? { account } : {};
+    const subject = about.account === undefined ? null : opened.system.audit.subjectOf(account);
+    await writeOf(about);
+    await asRole(role, "insert into audit_secret (secret_id, subject) values ($1, $2)", randomUUID(), subject);
+    const secrets = async () =>
+      (await rowsOf("select from audit_secret where subject is not distinct from $1::bytea", subject)).length;
+    const before = await secrets();
+    for (let entries = 0; entries < 3; entries++) await writeOf(about);
+    expect(await secrets()).toBe(before + 1);
   });
 });
 
@@ -241,15 +276,7 @@ describe("after the erasure of the account, reason and detail", () => {
 
 describe("what a login of the database writes about reviews", () => {
   const order = { agent: { actor: "cli:auditor", via: "direct" }, reason: "no case behind it" } as const;
-  /** Runs SQL as the login of the admin API. */
-  async function asAdmin(text: string, ...values: readonly unknown[]): Promise<void> {
-    await opened.owner.query("set role drs_admin");
-    try {
-      await opened.owner.query(text, [...values]);
-    } finally {
-      await opened.owner.query("reset role");
-    }
-  }
+  const asAdmin = (text: string, ...values: readonly unknown[]): Promise<void> => asRole("drs_admin", text, ...values);
   const open = (entryId: string): Promise<string> =>
     inTransaction(opened.system.pool, (transaction) => openReview(transaction, opened.system.audit, entryId, order));
   const forgedReviews = (): Promise<number> => countForgedReviews(opened.system.pool, opened.system.audit);

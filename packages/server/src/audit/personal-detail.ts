@@ -79,10 +79,7 @@ export const FIND_SECRET = sql(
   { secret_id: "uuid" },
 );
 
-const INSERT_SECRET = sql(
-  "insert into audit_secret (secret_id, subject, created_at) values ($1, $2, transaction_time())",
-  ["uuid", "bytea?"],
-);
+const INSERT_SECRET = sql("insert into audit_secret (secret_id, subject) values ($1, $2)", ["uuid", "bytea?"]);
 
 /**
  * The latest secret of an account, or a new one if the account has none or the key store has lost it. Two writers may

@@ -67,7 +67,7 @@ export const TABLE_GRANTS: Readonly<Record<string, Grants>> = {
     drs_ingest: [columns("insert", AUDIT_ENTRY_COLUMNS)],
     drs_admin: [...READ, columns("insert", AUDIT_ENTRY_COLUMNS)],
   },
-  audit_secret: toRoles([...READ, columns("insert", "secret_id, subject, created_at")], "drs_service", "drs_admin"),
+  audit_secret: toRoles([...READ, columns("insert", "secret_id, subject")], "drs_service", "drs_admin"),
   audit_review: toRoles(
     [...READ, columns("insert", "review_id, entry_id, subject, opened_at, mac")],
     "drs_service",

@@ -106,8 +106,8 @@ test("the audit secret of an erased account, which a restored key store has, is 
   const { system, owner } = opened;
   const id = randomUUID();
   await owner.query(
-    `insert into audit_secret (secret_id, subject, created_at, ended_at, destroyed_at)
-      values ($1, '\\x00', transaction_time(), transaction_time(), transaction_time())`,
+    `insert into audit_secret (secret_id, subject, ended_at, destroyed_at)
+      values ($1, '\\x00', transaction_time(), transaction_time())`,
     [id],
   );
   await system.secrets.findOrCreate(auditSecretName(id));

@@ -222,7 +222,8 @@ create table audit_secret (
   secret_id uuid primary key,
   -- Keyed MAC of the account; null: the installation.
   subject bytea,
-  created_at timestamptz not null,
+  -- A login of the database can't choose it: the latest secret is used.
+  created_at timestamptz not null default transaction_time(),
   -- When the account was erased. Nothing is sealed under the secret afterwards.
   ended_at timestamptz,
   destroyed_at timestamptz

@@ -57,7 +57,7 @@ async function asRole(role: string, text: string, ...values: readonly unknown[])
   }
 }
 
-/** The plan of a statement on a table so large that PostgreSQL reads it as a whole only where no index serves. */
+/** The plan when PostgreSQL avoids a sequential scan if an index can be used. */
 const planOf = ({ text }: { readonly text: string }, ...values: unknown[]): Promise<string> =>
   inOwnerTransaction(opened.system.administration, async (owner) => {
     await owner.query("set local enable_seqscan = off");

@@ -12,7 +12,7 @@ import {
 import type { Installation } from "../app/open-installation.ts";
 import { OperatorError } from "../errors/operator-error.ts";
 import type { LabelSource } from "../exports/check-labels.ts";
-import { hashOf, manifestPathOf, writeExport } from "../exports/export-file.ts";
+import { draftOf, hashOf, manifestPathOf, writeExport } from "../exports/export-file.ts";
 import type { ExportPart } from "../exports/export-parts.ts";
 import {
   beginExport,
@@ -225,7 +225,8 @@ async function textOf({ path, bytes, format }: LabelFile): Promise<Input<"export
 
 async function unusedFile({ directory }: Context, file: string): Promise<string> {
   const path = resolve(directory, file);
-  for (const one of [path, manifestPathOf(path)]) {
+  const manifest = manifestPathOf(path);
+  for (const one of [path, manifest, draftOf(manifest)]) {
     const found = await stat(one).catch(() => undefined);
     if (found) throw new OperatorError("output-failed", `${one} is already there: name another file`);
   }

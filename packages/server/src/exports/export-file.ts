@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import type { ExportManifest } from "@device-risk-signals/admin-api";
 import { type FileHandle, link, open, rename, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
-import { OperatorError } from "../errors/operator-error.ts";
-import { syncFolder, writeExclusively } from "../files/durable-file.ts";
+import { hasCode, OperatorError } from "../errors/operator-error.ts";
+import { syncFolder, unlinkIfThere } from "../files/durable-file.ts";
 import type { ExportPart } from "./export-parts.ts";
 
 /** The destination of an export's bytes. */
@@ -45,29 +45,39 @@ export async function writeExport<Manifest extends ExportManifest>(
 
 /** If the manifest can't be written, the file is deleted: without a manifest it is not whole. @throws output-failed */
 async function writeManifest(path: string, manifest: ExportManifest): Promise<void> {
-  const manifestPath = manifestPathOf(path);
   try {
-    await writeExclusively(manifestPath, Buffer.from(`${JSON.stringify(manifest, undefined, 2)}\n`));
+    await withNewFile(manifestPathOf(path), async (sink) => {
+      await sink.append(Buffer.from(`${JSON.stringify(manifest, undefined, 2)}\n`));
+      await sink.finish();
+    });
   } catch (error) {
     // guard(drop): a disk that is full at the end leaves no file without a manifest
     // fails: packages/server/src/exports/full-disk.test.ts › leaves no file whose manifest
-    await unlink(path);
-    throw notWritten(manifestPath, error as NodeJS.ErrnoException);
+    throw await deleteFiles([path], error);
   }
+}
+
+/** Deletes what a call has written that failed. @returns its error, which names each file that can't be deleted. */
+async function deleteFiles(files: Iterable<string>, error: unknown): Promise<unknown> {
+  const left: string[] = [];
+  for (const file of files) await unlinkIfThere(file).catch(() => left.push(file));
+  if (left.length === 0 || !hasCode(error, "output-failed", "dependency-unavailable")) return error;
+  const message = `${error.message}; delete ${left.join(" and ")}, which could not be deleted`;
+  return new OperatorError(error.code, message, { cause: error });
 }
 
 const notWritten = (path: string, cause: NodeJS.ErrnoException): OperatorError =>
   new OperatorError("output-failed", `${path} can't be written (${cause.code})`, { cause });
 
 const notWhole = (): OperatorError =>
-  new OperatorError("dependency-unavailable", "The export ended before its manifest, or was changed: it is not whole.");
+  new OperatorError("dependency-unavailable", "The export ended before its manifest, or was changed: it is not whole");
 
 /** The name of a file while it is written. */
-const draftOf = (path: string): string => `${path}.partial`;
+export const draftOf = (path: string): string => `${path}.partial`;
 
 /**
  * Runs `work` on a new file that only its owner can read. Under its name there is a complete file or none. A process
- * that is killed leaves a part of the file under another name. If the work fails, the file is deleted.
+ * that is killed leaves a part of the file under another name. If the call fails, it deletes what it has made.
  * @throws output-failed if the file can't be written, or if a killed process has left a part of it.
  */
 export async function withNewFile<T>(path: string, work: (sink: ExportSink) => Promise<T>): Promise<T> {
@@ -79,18 +89,18 @@ export async function withNewFile<T>(path: string, work: (sink: ExportSink) => P
     throw new OperatorError("output-failed", message, { cause: error });
   };
   const file = await open(draft, "wx", 0o600).catch(failed);
+  const made = new Set([draft]);
   try {
     const result = await work(sinkOf(file, failed));
     await file.close().catch(failed);
     // guard(drop): a file under its name is whole
     // fails: packages/server/src/exports/export-file.test.ts › has its name only when it is complete
-    await publish(draft, path).catch(failed);
+    await publish(draft, path, made).catch(failed);
     await syncFolder(dirname(path)).catch(failed);
     return result;
   } catch (error) {
     await file.close().catch(() => {});
-    await unlink(draft).catch(() => {});
-    throw error;
+    throw await deleteFiles(made, error);
   }
 }
 
@@ -100,16 +110,22 @@ const NO_LINKS = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
 /**
  * Gives the draft its name, and replaces no file that was made in the meantime. On a file system without links, a
  * process that is killed at this moment leaves an empty file.
+ * @param made gets the path as soon as this call has made a file there.
  */
-async function publish(draft: string, path: string): Promise<void> {
+async function publish(draft: string, path: string, made: Set<string>): Promise<void> {
   try {
     await link(draft, path);
   } catch (error) {
     if (!NO_LINKS.has((error as NodeJS.ErrnoException).code ?? "")) throw error;
-    await (await open(path, "wx", 0o600)).close();
+    const file = await open(path, "wx", 0o600);
+    made.add(path);
+    await file.close();
     await rename(draft, path);
     return;
   }
+  // guard(drop): a call that fails after this leaves no file
+  // fails: packages/server/src/exports/failing-disk.test.ts › leaves nothing
+  made.add(path);
   await unlink(draft);
 }
 

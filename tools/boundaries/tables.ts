@@ -55,8 +55,7 @@ export const TABLES: Readonly<Record<string, Table>> = {
     owner: "events",
     readers: {
       "features/backfill-chunks.ts": "a chunk's bounds and its balance are those of what is stored",
-      "features/time-after-events.ts":
-        "a backfill and the end of a layer include what was received by a clock that was ahead",
+      "features/received-end.ts": "a backfill includes what was received by a clock that was ahead",
       "lifecycle/erasure/begin-erasure.ts": "a prepared search that runs while ingestion waits",
       "lifecycle/holds/copy-held-events.ts": "copies held events",
       "lifecycle/recovery/lost-secrets.ts": "looks for lost secrets of every kind",

@@ -24,6 +24,8 @@ import { memoryKeyStore } from "../crypto/memory-key-store.fixture.ts";
 import type { Connection, Executor, OwnerTransaction, Transaction } from "../postgres/executor.ts";
 import { openEventStore } from "./event-store.fixture.ts";
 import { sealFeatures } from "../crypto/seal-features.fixture.ts";
+import { startBackfill } from "../features/backfill-runs.ts";
+import { retireFeatures } from "../features/decisions.ts";
 import { explainFeature } from "../features/explain.ts";
 import { encodeFeatures } from "../features/feature-payload.ts";
 import { allFeatureRows, findRowsOfEvents, insertFeatureRows } from "../features/feature-rows.ts";
@@ -39,6 +41,8 @@ const IS_LONG_RUN = PARTITIONS > 700;
 const MAX_LOCKS = 200;
 /** Maximum number of locks of the owner's transaction, which keeps the locks of the newest partitions until its end. */
 const MAX_LOCKS_OF_AN_ORDER = 400;
+/** Maximum number of locks of an order that reads one partition of events at most. */
+const MAX_LOCKS_OF_A_FEATURE_ORDER = 60;
 const MAX_PLANNING_MS = 40;
 const DAY_HOURS = 24;
 
@@ -300,6 +304,26 @@ describe("an order among many partitions takes few locks", () => {
       await liftHold(transaction, placed?.hold_id ?? "", "test", "settled");
     });
     expect(locks).toBeLessThanOrEqual(MAX_LOCKS_OF_AN_ORDER);
+  });
+
+  const purpose = { code: 20, id: "purpose-20" };
+
+  it("the retirement of a feature", async () => {
+    const decider = { actor: "test", via: "direct", reason: "replaced" } as const;
+    const locks = await locksOf(async (transaction) => {
+      const order = { features: ["found@1"], purpose };
+      expect(await retireFeatures(transaction, system.audit, order, decider)).toEqual([1]);
+    });
+    expect(locks).toBeLessThanOrEqual(MAX_LOCKS_OF_A_FEATURE_ORDER);
+  });
+
+  it("the start of a backfill", async () => {
+    const runId = "00000000-0000-4000-8000-000000000001";
+    const locks = await locksOf(async (transaction) => {
+      const order = { runId, purpose, actor: "test", reason: "a new feature" };
+      expect(await startBackfill(transaction as Executor as Transaction, order)).toEqual([1]);
+    });
+    expect(locks).toBeLessThanOrEqual(MAX_LOCKS_OF_A_FEATURE_ORDER);
   });
 });
 

@@ -3,7 +3,7 @@ import { OperatorError } from "../errors/operator-error.ts";
 import type { Executor, Transaction } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";
 import { narrowed, query, type RowOf, sql } from "../postgres/statement.ts";
-import { timeAfterEvents } from "./time-after-events.ts";
+import { readReceivedEnd } from "./received-end.ts";
 import { listLayers } from "./decisions.ts";
 
 export interface BackfillOrder {
@@ -24,8 +24,8 @@ const INSERT_RUN = sql(
   `insert into feature_run (run_id, purpose, layers, from_at, to_at, rate, started_by, reason)
     select $1, $2, $3, from_at, to_at, $6, $7, $8
       from (select coalesce($4, 'epoch'::timestamptz) as from_at,
-        least(coalesce($5, 'infinity'::timestamptz), ${timeAfterEvents("$2")}) as to_at) span where from_at < to_at`,
-  ["uuid", "int4", "int4[]", "timestamptz?", "timestamptz?", "int4?", "text", "text"],
+        least(coalesce($5, 'infinity'::timestamptz), $9) as to_at) span where from_at < to_at`,
+  ["uuid", "int4", "int4[]", "timestamptz?", "timestamptz?", "int4?", "text", "text", "timestamptz"],
 );
 const NO_EVENT = "00000000-0000-0000-0000-000000000000";
 const INSERT_CHUNKS = sql(
@@ -58,6 +58,7 @@ export async function startBackfill(transaction: Transaction, order: BackfillOrd
     rate,
     actor,
     reason,
+    await readReceivedEnd(transaction, purpose.code),
   ]);
   if (rowCount === 0) throw new OperatorError("input-invalid", "The range ends before it begins, or is in the future.");
   await query(transaction, INSERT_CHUNKS, [runId, NO_EVENT]);

@@ -119,14 +119,29 @@ describe("extraction", () => {
   });
 });
 
-it("a feature is retired after the clock was set back before its adoption", async () => {
-  const layer = await adopt("ended");
-  const before = await store("ended");
-  await jump(-5);
-  await retire("ended");
-  while (await extractNext(ports()));
-  expect(await rowsOf(layer), "what was due at the end").toEqual(idsOf(before));
-  expect((await opened.owner.query("select from layer where ended_at is null")).rowCount).toBe(0);
+describe("a feature is retired", () => {
+  it("after the clock was set back before its adoption", async () => {
+    const layer = await adopt("ended");
+    await store("ended");
+    await jump(-5);
+    await retire("ended");
+    while (await extractNext(ports()));
+    expect((await opened.owner.query("select from layer where ended_at is null")).rowCount).toBe(0);
+    const ends = "select from layer where layer = $1 and ended_at = active_from";
+    expect((await opened.owner.query(ends, [layer])).rowCount).toBe(1);
+  });
+
+  it("at once after a server stored an event with a clock that was ahead", async () => {
+    const layer = await adopt("ahead_at_end");
+    const before = await store("ended");
+    await store("ended", true, 30);
+    await jump(1 / 60);
+    await retire("ahead_at_end");
+    await jump(1 / 60);
+    await store("ended");
+    while (await extractNext(ports()));
+    expect(await rowsOf(layer)).toEqual(idsOf(before));
+  });
 });
 
 describe("a backfill", () => {

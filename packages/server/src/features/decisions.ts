@@ -14,7 +14,6 @@ import type { Executor, OwnerTransaction } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";
 import { LOCKS } from "../postgres/locks.ts";
 import { narrowed, query, queryRow, sql } from "../postgres/statement.ts";
-import { timeAfterEvents } from "./time-after-events.ts";
 import { type Evidence, refusingVersions } from "./evidence.ts";
 import type { EquivalenceEvidence } from "./equivalence.ts";
 import { requireAcceptedInputs } from "./accepted-inputs.ts";
@@ -284,10 +283,10 @@ export async function retireFeatures(
   return layers;
 }
 
-const END_LAYER = sql(
-  `update layer set ended_at = greatest(active_from, ${timeAfterEvents("layer.purpose")}) where layer = $1`,
-  ["int4"],
-);
+/** An event with a later time of receipt, of a server whose clock is ahead, gets no row in the layer. */
+const END_LAYER = sql("update layer set ended_at = greatest(active_from, wall_clock_time()) where layer = $1", [
+  "int4",
+]);
 const ADD_LAYER = sql(
   `insert into layer (layer, purpose, members, active_from)
     select coalesce(max(layer), 0) + 1, $1, $2, wall_clock_time() from layer returning layer`,

@@ -33,10 +33,11 @@ export const FOLDERS: readonly Folder[] = [
     imports: ["errors", "ports", "dependencies", "postgres"],
   },
   { name: "scanner", purpose: "scans the bodies of requests, in WebAssembly", imports: ["ports"] },
+  { name: "json", purpose: "JSON texts whose names V8 may read wrongly", imports: [] },
   {
     name: "ingest",
     purpose: "the path of an event, one stage in each file",
-    imports: ["ports", "identifiers", "caches", "scanner"],
+    imports: ["json", "ports", "identifiers", "caches", "scanner"],
   },
   {
     name: "http",
@@ -114,6 +115,7 @@ export const FOLDERS: readonly Folder[] = [
     name: "features",
     purpose: "features: versions, decisions, layers, extraction, values",
     imports: [
+      "json",
       "scanner",
       "errors",
       "ports",

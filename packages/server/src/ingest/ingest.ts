@@ -30,7 +30,7 @@ import { readHeaders } from "./headers.ts";
 import { freeMemory, readBody } from "./read-body.ts";
 import { readScan } from "./read-scan.ts";
 import { createScanBody, type ScanBody } from "../scanner/scan-body.ts";
-import { scanText, type TextScan } from "./scan-text.ts";
+import { scanText, type TextScan } from "../json/scan-text.ts";
 import { parseTextInTurns } from "./parse-text.ts";
 import { answerCreated, type Retry, resolveDuplicate } from "./resolve-duplicate.ts";
 import {

@@ -2,7 +2,7 @@ import { parseDateTime, SCHEMA_VERSION, type TransportRequest } from "@device-ri
 import { type AdoptedFields, departsFromAdopted } from "@device-risk-signals/contract/catalog/adopted";
 import type { ValidRequest } from "./validate.ts";
 import { CAPTURED, type Captured } from "../scanner/catalog-index.ts";
-import { readJson } from "./read-json.ts";
+import { readJson } from "../json/read-json.ts";
 import { ScannedProbes, spelledText } from "../scanner/scanned-probes.ts";
 import type { Scan } from "../scanner/scanner.ts";
 

@@ -4,7 +4,7 @@ import { expect } from "vitest";
 import type { Covers, EventProbes } from "../ports.ts";
 import { parseText } from "../ingest/parse-text.ts";
 import { RejectedRequest } from "../ingest/request.ts";
-import { scanText } from "../ingest/scan-text.ts";
+import { scanText } from "../json/scan-text.ts";
 import { type SentAttributes, validate, type ValidRequest } from "../ingest/validate.ts";
 import { readScan } from "../ingest/read-scan.ts";
 import type { BodyScanner } from "./scanner.ts";

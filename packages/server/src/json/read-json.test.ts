@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseText } from "./parse-text.ts";
+import { parseText } from "../ingest/parse-text.ts";
 import { readJson, TextError } from "./read-json.ts";
-import { RejectedRequest } from "./request.ts";
+import { RejectedRequest } from "../ingest/request.ts";
 
 type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
 

@@ -94,7 +94,7 @@ async function askForApproval(environment: Environment): Promise<string> {
 
 const PLACE_ORDER = `insert into drs.admin_order (order_id, route, person, actor, via, roles, token_id, input, input_sha256,
     requested_at, expires_at, mac)
-  values (gen_random_uuid(), 'runRetention', 'asker', '', 'api', '{}', gen_random_uuid(), '', '', now(), now(), '')
+  values (gen_random_uuid(), 'runRetention', 'asker', '', 'api', '{}', gen_random_uuid(), '', '', date_trunc('second', now()), now(), '')
   returning order_id`;
 
 describe("on an outdated schema", () => {

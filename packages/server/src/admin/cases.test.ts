@@ -137,7 +137,8 @@ describe("a case", () => {
       const { rows } = await scene.owner.query(
         `insert into drs.access_case (case_id, category, reason, scope, account, opened_by, opened_at, expires_at)
           values (gen_random_uuid(), 'dispute', 'dispute 4711', 'account', 'customer-1', 'investigator-1',
-            drs.transaction_time() + $1::interval, drs.transaction_time() + $2::interval) returning case_id`,
+            date_trunc('milliseconds', drs.transaction_time()) + $1::interval,
+            date_trunc('milliseconds', drs.transaction_time()) + $2::interval) returning case_id`,
         [opens, expires],
       );
       return (rows as readonly { readonly case_id: string }[])[0]?.case_id ?? "";

@@ -118,7 +118,7 @@ describe("orders", () => {
     const caller = await callerOf("of-flood", ["operator"]);
     const insert = `insert into drs.admin_order (order_id, route, person, actor, via, roles, token_id, input, input_sha256,
         requested_at, expires_at, mac)
-      select gen_random_uuid(), 'none', 'of-flood', '', 'api', '{}', gen_random_uuid(), '', '', now(), now(), ''
+      select gen_random_uuid(), 'none', 'of-flood', '', 'api', '{}', gen_random_uuid(), '', '', date_trunc('second', now()), now(), ''
       from generate_series(1, ${MAX_OPEN})`;
     await scene.owner.query(insert);
     await expect(place(caller)).rejects.toMatchObject({ problem: { status: 429 } });
@@ -132,7 +132,7 @@ describe("orders", () => {
       await place(await callerOf("of-age", ["operator"])),
       await place(await callerOf("of-age", ["operator"])),
     ];
-    const times = "requested_at = now() - interval '26 hours', expires_at = now() - interval '25 hours'";
+    const times = "requested_at = requested_at - interval '26 hours', expires_at = now() - interval '25 hours'";
     await change(`${times}, state = 'done', input = null, ended_at = now() - interval '25 hours'`, old);
     await change(`${times}, state = 'changed', input = null, ended_at = now() - interval '25 hours'`, changed);
     await deleteEndedOrders(pool);

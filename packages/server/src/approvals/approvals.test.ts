@@ -259,16 +259,29 @@ describe("what a login of the database writes", () => {
     );
   });
 
-  it.each(["'infinity'", "'-infinity'", "requested_at + interval '1 microsecond'"])(
-    "has no time that a page of the list can't end with: %s",
-    async (time) => {
-      const columns =
-        "operation, parameters, plan, max_events, digest, needed_roles, reason, requested_by, expires_at, mac";
-      const forge = `insert into approval (approval_id, requested_at, ${columns})
-        select gen_random_uuid(), ${time}, ${columns} from approval where approval_id = $1`;
-      await expect(asAdmin(forge, await ask(operation()))).rejects.toMatchObject({ code: "23514" });
-    },
-  );
+  it.each([
+    ["requested_at", "'infinity'"],
+    ["requested_at", "'-infinity'"],
+    ["requested_at", "'10000-01-01Z'"],
+    ["requested_at", "'0044-03-15 BC'"],
+    ["requested_at", "requested_at + interval '1 microsecond'"],
+    ["expires_at", "'10000-01-01Z'"],
+    ["expires_at", "'0044-03-15 BC'"],
+    ["used_at", "'10000-01-01Z'"],
+    ["used_at", "'0044-03-15 BC'"],
+  ])("has no time that a page of the list can't end with or show: %s = %s", async (column, time) => {
+    const columns = "operation, parameters, plan, max_events, digest, needed_roles, reason, requested_by, mac";
+    const times = Object.entries({
+      requested_at: "requested_at",
+      expires_at: "expires_at",
+      used_at: "null",
+      [column]: time,
+    });
+    const forge = `insert into approval (approval_id, ${times.map(([name]) => name).join(", ")}, ${columns})
+      select gen_random_uuid(), ${times.map(([, value]) => `(${value})::timestamptz`).join(", ")}, ${columns}
+        from approval where approval_id = $1`;
+    await expect(asAdmin(forge, await ask(operation()))).rejects.toMatchObject({ code: "23514" });
+  });
 
   it("is no use of a login of the database without a decision, or of an earlier one", async () => {
     const inUse = (of: ApprovedOperation, at: number) =>

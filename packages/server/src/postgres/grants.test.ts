@@ -189,6 +189,38 @@ it.each(ENDED)("a login of the admin API does not undo the end of a row of %s", 
   }
 });
 
+/** Rows that a list shows, newest first, as a login of the admin API inserts them with their time. */
+const LISTED: readonly (readonly [table: string, row: string])[] = [
+  [
+    "session_token",
+    "(token_hash, token_id, account, issued_at, expires_at) values (uuid_send(gen_random_uuid()), gen_random_uuid(), 'a', $1, '2026-02-01')",
+  ],
+  [
+    "action",
+    "(account, action_id, action_type, registered_at, expires_at) values ('a', gen_random_uuid(), 't', $1, '2026-02-01')",
+  ],
+  [
+    "admin_session",
+    "(secret_hash, session_id, kind, person, identity, roles, started_at, last_used_at, expires_at, mac) values (uuid_send(gen_random_uuid()), gen_random_uuid(), 'login', 'ann', 'i', '{auditor}', $1, '2026-01-31', '2026-02-01', '')",
+  ],
+  [
+    "access_case",
+    "(case_id, category, reason, scope, account, opened_by, opened_at, expires_at) values (gen_random_uuid(), 'dispute', 'r', 'account', 'a', 'ann', $1, '2020-01-01')",
+  ],
+  [
+    "admin_order",
+    "(order_id, route, person, actor, via, roles, token_id, input, input_sha256, requested_at, expires_at, mac) values (gen_random_uuid(), 'r', 'ann', 'ann', 'api', '{auditor}', gen_random_uuid(), '', '', $1, '2026-02-01', '')",
+  ],
+];
+
+it.each(LISTED)("a login of the admin API inserts no row of %s that ends a page of its list", async (table, row) => {
+  await admin.query(`insert into ${table} ${row}`, ["2026-01-31T00:00:00.001Z"]);
+  for (const time of ["infinity", "-infinity", "10000-01-01Z", "0044-03-15 BC", "2026-01-31T00:00:00.000001Z"]) {
+    const inserted = admin.query(`insert into ${table} ${row}`, [time]);
+    await expect(inserted, time).rejects.toMatchObject({ code: "23514" });
+  }
+});
+
 describe("a login of servers", () => {
   it("names only a secret that is to be destroyed, once, for the next receipt", async () => {
     const service = await connectWith("drs_service");

@@ -156,8 +156,11 @@ create table session_token (
   token_id uuid not null unique,
   account text not null,
   issued_at timestamptz not null,
-  expires_at timestamptz not null,
-  revoked_at timestamptz
+  -- guard(drop): a login of the database inserts no row that hides the page after it
+  -- fails: packages/server/src/postgres/grants.test.ts › that ends a page of its list
+  check (issued_at between '2000-01-01Z' and '9999-12-31Z' and issued_at = issued_at::timestamptz(3)),
+  expires_at timestamptz not null check (isfinite(expires_at)),
+  revoked_at timestamptz check (isfinite(revoked_at))
 );
 create table action (
   account text not null,
@@ -165,8 +168,11 @@ create table action (
   action_type text not null,
   session_id text,
   registered_at timestamptz not null,
-  expires_at timestamptz not null,
-  revoked_at timestamptz,
+  -- guard(drop): a login of the database inserts no row that hides the page after it
+  -- fails: packages/server/src/postgres/grants.test.ts › that ends a page of its list
+  check (registered_at between '2000-01-01Z' and '9999-12-31Z' and registered_at = registered_at::timestamptz(3)),
+  expires_at timestamptz not null check (isfinite(expires_at)),
+  revoked_at timestamptz check (isfinite(revoked_at)),
   primary key (account, action_id)
 );
 
@@ -662,8 +668,11 @@ create table admin_session (
   authenticated_at timestamptz,
   code_challenge text,
   started_at timestamptz not null,
-  last_used_at timestamptz not null,
-  expires_at timestamptz not null,
+  -- guard(drop): a login of the database inserts no row that hides the page after it
+  -- fails: packages/server/src/postgres/grants.test.ts › that ends a page of its list
+  check (started_at between '2000-01-01Z' and '9999-12-31Z' and started_at = started_at::timestamptz(3)),
+  last_used_at timestamptz not null check (isfinite(last_used_at)),
+  expires_at timestamptz not null check (isfinite(expires_at)),
   -- When it was ended, or the code was exchanged.
   ended_at timestamptz,
   mac bytea not null,
@@ -691,7 +700,10 @@ create table access_case (
   event_id uuid,
   opened_by text not null,
   opened_at timestamptz not null,
-  expires_at timestamptz not null check (expires_at - opened_at <= interval '8 hours'),
+  -- guard(drop): a login of the database inserts no row that hides the page after it
+  -- fails: packages/server/src/postgres/grants.test.ts › that ends a page of its list
+  check (opened_at between '2000-01-01Z' and '9999-12-31Z' and opened_at = opened_at::timestamptz(3)),
+  expires_at timestamptz not null check (isfinite(expires_at) and expires_at - opened_at <= interval '8 hours'),
   closed_at timestamptz,
   events_opened bigint not null default 0,
   -- An action id is of an account: other accounts may use the same one.
@@ -731,9 +743,9 @@ create table approval (
   -- A page of the list ends with a time in milliseconds.
   -- guard(drop): a login of the database inserts no row that hides the page after it
   -- fails: packages/server/src/approvals/approvals.test.ts › a page of the list can't end with
-  check (isfinite(requested_at) and requested_at = requested_at::timestamptz(3)),
-  expires_at timestamptz not null check (isfinite(expires_at)),
-  used_at timestamptz check (isfinite(used_at)),
+  check (requested_at between '2000-01-01Z' and '9999-12-31Z' and requested_at = requested_at::timestamptz(3)),
+  expires_at timestamptz not null check (expires_at between '2000-01-01Z' and '9999-12-31Z'),
+  used_at timestamptz check (used_at between '2000-01-01Z' and '9999-12-31Z'),
   -- A login of the database can't choose it.
   written_at timestamptz not null default transaction_time(),
   mac bytea not null check (octet_length(mac) = 32)
@@ -788,7 +800,10 @@ create table admin_order (
   input bytea,
   input_sha256 bytea not null,
   requested_at timestamptz not null,
-  expires_at timestamptz not null,
+  -- guard(drop): a login of the database inserts no row that hides the page after it
+  -- fails: packages/server/src/postgres/grants.test.ts › that ends a page of its list
+  check (requested_at between '2000-01-01Z' and '9999-12-31Z' and requested_at = requested_at::timestamptz(3)),
+  expires_at timestamptz not null check (isfinite(expires_at)),
   mac bytea not null,
   state text not null default 'waiting'
     check (state in ('waiting', 'running', 'done', 'failed', 'refused', 'changed')),

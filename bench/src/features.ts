@@ -23,6 +23,7 @@ import { backfillNext } from "../../packages/server/src/features/backfill.ts";
 import { startBackfill } from "../../packages/server/src/features/backfill-runs.ts";
 import { findBundles } from "../../packages/server/src/features/decisions.ts";
 import { LayerRunners } from "../../packages/server/src/features/layer-runners.ts";
+import { createParserOf } from "../../packages/server/src/features/read-inputs.ts";
 import { parseEvent } from "../../packages/server/src/features/parse-event.ts";
 import { uuidv7 } from "../../packages/server/src/identifiers/uuidv7.ts";
 import { readPolicyVersion } from "../../packages/server/src/policy/policy-table.ts";
@@ -265,7 +266,9 @@ async function runBackfills(runners: LayerRunners): Promise<void> {
     system.sealer.evictKeys(Date.now());
     system.featureSealer.forgetKeys();
   }, 1_000);
-  while (await backfillNext({ ...system, runners, onError: (error) => print(String(error)) }));
+  const onError = (error: unknown): void => print(String(error));
+  const ports = { ...system, runners, parserOf: createParserOf(onError), onError };
+  while (await backfillNext(ports));
   clearInterval(forget);
 }
 

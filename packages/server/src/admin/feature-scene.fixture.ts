@@ -9,6 +9,7 @@ import { type TestSystem, useTestSystem } from "../../../../e2e/support/test-sys
 import { useFolder } from "../../../../e2e/support/use-folder.ts";
 import { extractNext } from "../features/extraction-worker.ts";
 import { LayerRunners } from "../features/layer-runners.ts";
+import { createParserOf } from "../features/read-inputs.ts";
 import { type AdminScene, useAdminListener } from "./admin-scene.fixture.ts";
 
 export const REASON = ["--reason", "review 4711"];
@@ -64,7 +65,7 @@ export function useFeatureScene(): FeatureScene {
     async extract() {
       const { pool, sealer, featureSealer } = opened.system;
       const onError = (error: unknown): void => void listener.errors.push(error);
-      while (await extractNext({ pool, sealer, featureSealer, onError, runners }));
+      while (await extractNext({ pool, sealer, featureSealer, onError, runners, parserOf: createParserOf(onError) }));
     },
     async applyCoverage(coverage) {
       const file = scene.fileIn("coverage.yaml");

@@ -13,6 +13,7 @@ import { useFolder } from "../../../../e2e/support/use-folder.ts";
 import { adoptFeatures, proposeFeatures } from "../features/decisions.ts";
 import { extractNext } from "../features/extraction-worker.ts";
 import { LayerRunners } from "../features/layer-runners.ts";
+import { createParserOf } from "../features/read-inputs.ts";
 import { inOwnerTransaction } from "../postgres/database.ts";
 
 const folder = useFolder();
@@ -37,6 +38,7 @@ beforeAll(async () => {
   const { system } = opened;
   const past = new Past(system);
   const runners = new LayerRunners();
+  const parserOf = createParserOf((error) => expect.unreachable(String(error)));
   const bundle = bundleOf("({ su }) => su.state === 'observed' ? su.value : null", {
     id: "root",
     purposes: ["default"],
@@ -51,7 +53,7 @@ beforeAll(async () => {
   const data = { os_integrity: { status: "success", data: { suBinaryFound: true } } };
   await past.store(2, { account: "one" }, JSON.stringify({ probes: data, session_id: "s" }));
   const { pool, sealer, featureSealer } = system;
-  await extractNext({ pool, sealer, featureSealer, runners, onError: () => {} });
+  await extractNext({ pool, sealer, featureSealer, runners, parserOf, onError: () => {} });
   await past.close();
   await runners.close();
   const start = Date.now() - 3_600_000;

@@ -17,6 +17,7 @@ import { runProgram } from "../cli/run-program.ts";
 import { adoptFeatures, proposeFeatures } from "../features/decisions.ts";
 import { extractNext } from "../features/extraction-worker.ts";
 import { LayerRunners } from "../features/layer-runners.ts";
+import { createParserOf } from "../features/read-inputs.ts";
 import { inOwnerTransaction } from "../postgres/database.ts";
 import { checkLabels } from "./check-labels.ts";
 
@@ -42,6 +43,7 @@ const timeOf = (row: number): string => {
 beforeAll(async () => {
   const { system } = opened;
   const runners = new LayerRunners();
+  const parserOf = createParserOf((error) => expect.unreachable(String(error)));
   const past = new Past(system);
   const bundle = bundleOf("({ su }) => su.state === 'observed' ? su.value : null", {
     id: "root",
@@ -59,7 +61,7 @@ beforeAll(async () => {
     await past.store(n === 0 ? 2 : 0, { account: `account-${n}` }, JSON.stringify({ probes, session_id: "s" }));
   }
   const { pool, sealer, featureSealer } = system;
-  while (await extractNext({ pool, sealer, featureSealer, runners, onError: () => {} }));
+  while (await extractNext({ pool, sealer, featureSealer, runners, parserOf, onError: () => {} }));
   await past.close();
   await runners.close();
 });

@@ -19,6 +19,7 @@ import { adoptFeatures, proposeFeatures } from "../features/decisions.ts";
 import type { Evidence } from "../features/evidence.ts";
 import { extractNext } from "../features/extraction-worker.ts";
 import { LayerRunners } from "../features/layer-runners.ts";
+import { createParserOf } from "../features/read-inputs.ts";
 import { inOwnerTransaction, inTransaction } from "../postgres/database.ts";
 import { verifyReceipt } from "../lifecycle/receipts/receipt-signer.ts";
 import { useAdminListener } from "../admin/admin-scene.fixture.ts";
@@ -29,6 +30,7 @@ const folder = useFolder();
 const opened = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: join(folder(), "journal") }));
 const listener = useAdminListener(() => opened.system);
 const runners = new LayerRunners({ graceMs: 100 });
+const parserOf = createParserOf((error) => expect.unreachable(String(error)));
 const DECIDER = { actor: "A. Analyst", via: "direct", reason: "a review" } as const;
 const EVIDENCE: Evidence = { days: 7, events: 0, is_limited: false, coverage: [], refused: [] };
 const SU = "({ su }) => su.state === 'observed' ? su.value : null";
@@ -73,7 +75,7 @@ async function extract(): Promise<void> {
   const onError = (error: unknown): never => {
     throw error;
   };
-  while (await extractNext({ pool, sealer, featureSealer, runners, retrySeconds: 0, onError }));
+  while (await extractNext({ pool, sealer, featureSealer, runners, parserOf, retrySeconds: 0, onError }));
 }
 
 const drs = (...args: readonly string[]): Promise<Printed> => runWithBreakGlass(opened.environment, ...args);

@@ -6,7 +6,7 @@ import { tryLockSession } from "../postgres/advisory-locks.ts";
 import { type DatabaseOptions, inTransaction, withClient } from "../postgres/database.ts";
 import { LOCKS } from "../postgres/locks.ts";
 import { beginAttestation, type DuePartition, findDuePartition, insertAttestation } from "./attestations.ts";
-import type { ExtractPorts } from "./extract.ts";
+import type { ComputePorts } from "./extract.ts";
 import { countRowsOfLayers, type FeatureRow } from "./feature-rows.ts";
 import { LayerRunners } from "./layer-runners.ts";
 import { leafOf, LeafList, rootOf } from "./leaves.ts";
@@ -17,7 +17,7 @@ const LOOK_EVERY_MS = 600_000;
 /** A long limit. The result does not depend on it, because values that exceeded their time were not stored. */
 const BUDGET_MS = 50;
 
-export interface AttestPorts extends Omit<ExtractPorts, "runners"> {
+export interface AttestPorts extends Omit<ComputePorts, "runners"> {
   readonly pool: pg.Pool;
   /** Signs what an attestation says. @returns a JWS. */
   readonly sign: (statement: object) => Promise<string>;
@@ -41,7 +41,7 @@ export interface AttestOptions {
  * @returns whether there was such a partition.
  */
 export async function attestNext(
-  ports: AttestPorts & Pick<ExtractPorts, "runners">,
+  ports: AttestPorts & Pick<ComputePorts, "runners">,
   { signal, failed = new Set() }: AttestOptions = {},
 ): Promise<boolean> {
   const partition = await findDuePartition(ports.pool, [...failed]);
@@ -110,7 +110,7 @@ export const statementOf = ({
 });
 
 async function recompute(
-  ports: AttestPorts & Pick<ExtractPorts, "runners">,
+  ports: AttestPorts & Pick<ComputePorts, "runners">,
   partition: DuePartition,
   attestedAt: string,
   signal: AbortSignal | undefined,

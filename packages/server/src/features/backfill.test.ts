@@ -17,6 +17,7 @@ import { adoptFeatures, proposeFeatures, retireFeatures } from "./decisions.ts";
 import type { Extracted } from "./extract.ts";
 import { ExtractionWorker, type WorkerPorts } from "./extraction-worker.ts";
 import { LayerRunners } from "./layer-runners.ts";
+import { createParserOf } from "./read-inputs.ts";
 
 const folder = useFolder();
 const opened = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: join(folder(), "journal") }));
@@ -70,6 +71,7 @@ const ports = (more: Partial<WorkerPorts> = {}): BackfillPorts => ({
   onError: (error) => void errors.push(error),
   retrySeconds: 0,
   runners,
+  parserOf: createParserOf((error) => expect.unreachable(String(error))),
   ...more,
 });
 

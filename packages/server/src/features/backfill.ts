@@ -19,8 +19,7 @@ import {
 } from "./backfill-chunks.ts";
 import { listLayers } from "./decisions.ts";
 import { extract, type Extracted, failuresOf } from "./extract.ts";
-import type { LayerRunners } from "./layer-runners.ts";
-import type { WorkerPorts } from "./extraction-worker.ts";
+import type { WorkerParts, WorkerPorts } from "./extraction-worker.ts";
 import { recordFailures } from "./failures.ts";
 
 /**
@@ -29,9 +28,7 @@ import { recordFailures } from "./failures.ts";
  */
 const PIECES = [1_000, 50, 5, 1];
 
-export interface BackfillPorts extends WorkerPorts {
-  readonly runners: LayerRunners;
-}
+export type BackfillPorts = WorkerPorts & WorkerParts;
 
 const NOTHING: Extracted = { rows: 0, failures: 0, differences: 0, paused: [] };
 

@@ -15,6 +15,7 @@ import { type BackfillPorts, backfillNext } from "./backfill.ts";
 import { adoptFeatures, proposeFeatures, retireFeatures } from "./decisions.ts";
 import { ExtractionWorker, extractNext } from "./extraction-worker.ts";
 import { LayerRunners } from "./layer-runners.ts";
+import { createParserOf } from "./read-inputs.ts";
 
 const folder = useFolder();
 const opened = useTestSystem("test", () => ({ DRS_ERASURE_JOURNAL: join(folder(), randomUUID()) }));
@@ -61,6 +62,7 @@ const ports = (more: Partial<BackfillPorts> = {}): BackfillPorts => ({
   onError: (error) => expect.unreachable(String(error)),
   retrySeconds: 60,
   runners,
+  parserOf: createParserOf((error) => expect.unreachable(String(error))),
   ...more,
 });
 

@@ -11,10 +11,12 @@ import { inOwnerTransaction } from "../postgres/database.ts";
 import { adoptFeatures, proposeFeatures } from "./decisions.ts";
 import { extractNext } from "./extraction-worker.ts";
 import { LayerRunners } from "./layer-runners.ts";
+import { createParserOf } from "./read-inputs.ts";
 
 const folder = useFolder();
 const opened = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: join(folder(), "journal") }));
 const runners = new LayerRunners();
+const parserOf = createParserOf((error) => expect.unreachable(String(error)));
 const DECIDER = { actor: "A. Analyst", via: "direct", reason: "a review" } as const;
 const EVIDENCE = { days: 7, events: 0, is_limited: false, coverage: [], refused: [] };
 const SU = "({ su }) => su.state === 'observed' ? su.value : null";
@@ -41,7 +43,7 @@ beforeAll(async () => {
   const store = (account: string): Promise<PastEvent> => past.store(0, { account }, EXACT);
   [values, event, whole] = [await store("values"), await store("event"), await store("whole")];
   const { pool, sealer, featureSealer } = system;
-  while (await extractNext({ pool, sealer, featureSealer, runners, onError: () => {} }));
+  while (await extractNext({ pool, sealer, featureSealer, runners, parserOf, onError: () => {} }));
   await past.close();
   await changeByte("feature_row", values);
   await changeByte("event", event);

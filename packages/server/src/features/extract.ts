@@ -16,16 +16,20 @@ import type { LayerRunners } from "./layer-runners.ts";
 import { assignLayers, isOf, type KnownOfEvent, readKnown, shareFeatures } from "./layers-of-event.ts";
 import { type OpenedEvent, openForFeatures } from "./open-event.ts";
 import { openRow } from "./open-row.ts";
-import { type ParseEvent, parserOf } from "./read-inputs.ts";
+import type { ParseEvent, ParserOf } from "./read-inputs.ts";
 import { addToTally, type CountedEvent } from "./tally.ts";
 
 /** Events whose exact bytes are in memory at once. */
 const SLICE = 250;
 
-export interface ExtractPorts {
+export interface ComputePorts {
   readonly sealer: Sealer;
   readonly featureSealer: FeatureSealer;
   readonly runners: LayerRunners;
+}
+
+export interface ExtractPorts extends ComputePorts {
+  readonly parserOf: ParserOf;
 }
 
 export interface Extracted {
@@ -113,7 +117,7 @@ export async function extract(
 /** Chooses how the events of some layers are parsed. */
 async function parserOfLayers(
   executor: Executor,
-  { runners }: ExtractPorts,
+  { runners, parserOf }: ExtractPorts,
   layers: readonly LayerRow[],
   events: readonly DueEvent[],
 ): Promise<ParseEvent> {

@@ -9,6 +9,7 @@ import { extract, type Extracted, type ExtractPorts, failuresOf } from "./extrac
 import { claimDue, deleteDue, type DueBatch, isWorkWaiting, postponeDue } from "./extraction-due.ts";
 import { recordFailures } from "./failures.ts";
 import { LayerRunners } from "./layer-runners.ts";
+import { createParserOf } from "./read-inputs.ts";
 
 /** The intervals at which an idle worker looks for work: the first one, and the longest one, to which it is doubled. */
 const LOOK_EVERY_MS = { first: 100, last: 600 };
@@ -16,7 +17,7 @@ const AFTER_FAILURE_MS = 1_000;
 /** A batch that fails this often is given up; its events are recorded as failures. */
 const MAX_TRIES = 5;
 
-export interface WorkerPorts extends Omit<ExtractPorts, "runners"> {
+export interface WorkerPorts extends Omit<ExtractPorts, keyof WorkerParts> {
   readonly pool: pg.Pool;
   readonly onError: OnError;
   readonly onExtracted?: (extracted: Extracted) => void;
@@ -24,19 +25,23 @@ export interface WorkerPorts extends Omit<ExtractPorts, "runners"> {
   readonly retrySeconds?: number;
 }
 
+/** What a worker makes for itself, and uses for all batches. */
+export type WorkerParts = Pick<ExtractPorts, "runners" | "parserOf">;
+
 /**
  * Computes the features of what commit batches report as due and, while nothing is due, of backfills. Several workers
  * share the work.
  */
 export class ExtractionWorker {
   readonly #ports: WorkerPorts;
-  readonly #runners = new LayerRunners();
+  readonly #parts: WorkerParts;
   #closed = false;
   #wake: () => void = () => {};
   readonly #running: Promise<void>;
 
   constructor(ports: WorkerPorts) {
     this.#ports = ports;
+    this.#parts = { runners: new LayerRunners(), parserOf: createParserOf(ports.onError) };
     this.#running = this.#run();
   }
 
@@ -62,14 +67,14 @@ export class ExtractionWorker {
       );
       if (!this.#closed) await this.#wait(pause);
     }
-    await this.#runners.close();
+    await this.#parts.runners.close();
   }
 
   /** Works until there is nothing to do. An idle worker sends one statement. @returns whether there was something. */
   async #work(): Promise<boolean> {
     if (!(await isWorkWaiting(this.#ports.pool))) return false;
     let hasWorked = false;
-    while (!this.#closed && (await workNext({ ...this.#ports, runners: this.#runners }))) hasWorked = true;
+    while (!this.#closed && (await workNext({ ...this.#ports, ...this.#parts }))) hasWorked = true;
     return hasWorked;
   }
 
@@ -83,7 +88,7 @@ export class ExtractionWorker {
 
 const EXTRACTION = "extract features";
 
-async function workNext(ports: WorkerPorts & Pick<ExtractPorts, "runners">): Promise<Extracted | undefined> {
+async function workNext(ports: WorkerPorts & WorkerParts): Promise<Extracted | undefined> {
   const due = await extractNext(ports);
   if (due) return due;
   const extracted = await backfillNext(ports);
@@ -95,7 +100,7 @@ async function workNext(ports: WorkerPorts & Pick<ExtractPorts, "runners">): Pro
  * Computes one batch of what is due, in one transaction: after a crash all of it is done again.
  * @returns `undefined` where nothing is due. @throws Unavailable, and what failed.
  */
-export async function extractNext(ports: WorkerPorts & Pick<ExtractPorts, "runners">): Promise<Extracted | undefined> {
+export async function extractNext(ports: WorkerPorts & WorkerParts): Promise<Extracted | undefined> {
   const claimed: { batch?: DueBatch } = {};
   try {
     const extracted = await inTransaction(ports.pool, async (transaction) => {
@@ -132,7 +137,7 @@ function report({ onError, onExtracted }: WorkerPorts, extracted: Extracted): vo
  * Postpones the batch. After the last try, computes each event of the batch alone, so that other events do not wait for
  * one that fails.
  */
-async function setAside(ports: WorkerPorts & Pick<ExtractPorts, "runners">, batch: DueBatch): Promise<void> {
+async function setAside(ports: WorkerPorts & WorkerParts, batch: DueBatch): Promise<void> {
   const { pool, retrySeconds = 1 } = ports;
   // guard(true): a batch that always fails is given up
   // fails: packages/server/src/features/extraction.test.ts › never keeps others waiting
@@ -142,10 +147,7 @@ async function setAside(ports: WorkerPorts & Pick<ExtractPorts, "runners">, batc
 }
 
 /** Computes an event and, if this fails, records the failure. @throws Unavailable */
-async function extractAlone(
-  ports: WorkerPorts & Pick<ExtractPorts, "runners">,
-  event: DueBatch["events"][number],
-): Promise<void> {
+async function extractAlone(ports: WorkerPorts & WorkerParts, event: DueBatch["events"][number]): Promise<void> {
   try {
     report(ports, await inTransaction(ports.pool, (transaction) => extract(transaction, ports, [event])));
   } catch (error) {

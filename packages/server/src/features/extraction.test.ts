@@ -19,10 +19,11 @@ import { inOwnerTransaction, inTransaction } from "../postgres/database.ts";
 import { FieldsOfFeatures } from "./active-features.ts";
 import { adoptFeatures, listDecisions, proposeFeatures, retireFeatures } from "./decisions.ts";
 import { type Evidence, gatherEvidence, inputsOf } from "./evidence.ts";
-import { ExtractionWorker, extractNext, type WorkerPorts } from "./extraction-worker.ts";
+import { ExtractionWorker, extractNext, type WorkerParts, type WorkerPorts } from "./extraction-worker.ts";
 import { decodeFeatures, encodeFeatures, type StoredResult } from "./feature-payload.ts";
 import { allFeatureRows, insertFeatureRows } from "./feature-rows.ts";
 import { LayerRunners } from "./layer-runners.ts";
+import { createParserOf } from "./read-inputs.ts";
 import { listFeatures } from "./read-features.ts";
 
 const folder = useFolder();
@@ -85,15 +86,14 @@ const store = (account: string, data: object = { suBinaryFound: true }): Promise
   past.store(0, { account }, exactly(data));
 
 const errors: unknown[] = [];
-const ports = (
-  more: Partial<WorkerPorts & { runners: LayerRunners }> = {},
-): WorkerPorts & { runners: LayerRunners } => ({
+const ports = (more: Partial<WorkerPorts & WorkerParts> = {}): WorkerPorts & WorkerParts => ({
   pool: opened.system.pool,
   sealer: opened.system.sealer,
   featureSealer: opened.system.featureSealer,
   onError: (error) => void errors.push(error),
   retrySeconds: 0,
   runners,
+  parserOf: createParserOf((error) => expect.unreachable(String(error))),
   ...more,
 });
 

@@ -6,8 +6,9 @@ import { describe, expect, it } from "vitest";
 import { fullEvent } from "../../../../bench/src/full-event.ts";
 import { unseenEvent } from "../../../../bench/src/unseen-event.ts";
 import { BodyMaker } from "../scanner/mutated-body.fixture.ts";
+import { type EventScanner, openScanner } from "../scanner/scanner.ts";
 import { parseEvent } from "./parse-event.ts";
-import { type ParseEvent, parserOf } from "./read-inputs.ts";
+import { createParserOf, type ParseEvent } from "./read-inputs.ts";
 
 /** Every field of the catalog, and every member of an object. */
 const INPUTS = CATALOG.flatMap((probe) => inputsBelow([probe.id], probe.fields, probe.performed?.field));
@@ -24,7 +25,27 @@ function inputsBelow(
   });
 }
 
+/** Events of which the scanner was certain. */
+let scanned = 0;
+
+function openCounting(): EventScanner {
+  const scanner = openScanner();
+  return {
+    index: scanner.index,
+    scanEvent: (exact) => {
+      const scan = scanner.scanEvent(exact);
+      if (scan) scanned++;
+      return scan;
+    },
+  };
+}
+
+const parserOf = createParserOf((error) => expect.unreachable(String(error)), openCounting);
 const parse = parserOf(INPUTS);
+
+/** A member that no input names: only a parsed event has it. */
+const UNASKED = { unasked: { status: "timeout" } };
+const isScanned = (by: ParseEvent, exact: Buffer): boolean => !("unasked" in (by("android", exact)?.probes ?? UNASKED));
 
 /** All readings of an event, by either parser. */
 function readingsOf(by: ParseEvent, exact: Buffer, inputs = INPUTS): unknown {
@@ -45,10 +66,16 @@ describe("the parser of inputs", () => {
     }
   });
 
+  it("reads nothing but its inputs, by the scanner", () => {
+    const exact = event({ os_integrity: { status: "success", data: { later: "a" } }, ...UNASKED });
+    expect(parse("android", exact)?.probes).toEqual({ os_integrity: { status: "success", data: {} } });
+  });
+
   it("reads the same of events that were changed anywhere", { timeout: 60_000 }, () => {
     const maker = new BodyMaker(1);
     const observations = /"observations"\s*:\s*(\{.*\})/s;
     let compared = 0;
+    const before = scanned;
     while (compared < 300) {
       for (const body of maker.mutated()) {
         const text = observations.exec(body.toString("latin1"))?.[1];
@@ -61,6 +88,7 @@ describe("the parser of inputs", () => {
         compared++;
       }
     }
+    expect(scanned - before).toBeGreaterThan(compared / 4);
   });
 
   it("keeps outcomes without data apart, also for a reason that the contract does not know", () => {
@@ -81,6 +109,43 @@ describe("the parser of inputs", () => {
     const input: ManifestInput = { name: "x", path: ["os_integrity", "later"], type: "string", sensitivity: "low" };
     const exact = event({ os_integrity: { status: "success", data: { later: "a" } } });
     expect(readingsOf(parserOf([...INPUTS, input]), exact, [input])).toEqual([{ state: "observed", value: "a" }]);
+  });
+
+  it("reports an error of the scanner, parses the event, and opens a new scanner for the next one", () => {
+    const errors: unknown[] = [];
+    const trap = new Error("unreachable");
+    let opened = 0;
+    const failing = createParserOf(
+      (...error) => void errors.push(error),
+      () => {
+        const { index } = openScanner();
+        if (opened++ > 0) return openScanner();
+        return {
+          index,
+          scanEvent: () => {
+            throw trap;
+          },
+        };
+      },
+    )(INPUTS);
+    const exact = event({ ...fullEvent(1, new Date(0)).probes, ...UNASKED });
+    expect([failing, failing].map((by) => isScanned(by, exact))).toEqual([false, true]);
+    expect(errors).toEqual([[trap, "scan event"]]);
+    expect(opened).toBe(2);
+  });
+
+  it("reports once that no scanner can be opened, and parses every event", () => {
+    const errors: unknown[] = [];
+    const missing = new Error("no such file");
+    const unable = createParserOf(
+      (error) => void errors.push(error),
+      () => {
+        throw missing;
+      },
+    );
+    const exact = event(UNASKED);
+    expect([unable(INPUTS), unable(INPUTS)].map((by) => isScanned(by, exact))).toEqual([false, false]);
+    expect(errors).toEqual([missing]);
   });
 
   it.each(["", "{}", "[]", "{", '{"probes":null}'])("reads nothing of the text %j, which is no event", (text) => {

@@ -4,8 +4,10 @@ import { CATALOG } from "@device-risk-signals/contract/catalog";
 import type { Platform } from "@device-risk-signals/contract/catalog/declare";
 import type { ManifestInput } from "@device-risk-signals/features";
 import type { ParsedEvent } from "@device-risk-signals/features/readings";
+import type { OnError } from "../ports.ts";
 import type { CatalogIndex } from "../scanner/catalog-index.ts";
-import { compiledScanner, type EventScan, WasmScanner } from "../scanner/scanner.ts";
+import { renewedScanner } from "../scanner/renewed-scanner.ts";
+import { type EventScan, type EventScanner, openScanner } from "../scanner/scanner.ts";
 import { parseEvent } from "./parse-event.ts";
 
 /** @returns `undefined` where the exact bytes of an event are no object with probes. */
@@ -25,31 +27,29 @@ interface WantedProbe {
   readonly fields: readonly WantedField[];
 }
 
+/** Chooses how events are read for these inputs. */
+export type ParserOf = (inputs: readonly ManifestInput[]) => ParseEvent;
+
 /**
- * Reads the fields of these inputs, which takes a third of the time of `parseEvent`. An event of which the scanner is not
- * certain is parsed, as every event is where an input is not in the catalog of this release.
- * @returns events with the probes and fields of the inputs; others may be missing.
+ * Makes parsers that read the fields of their inputs only, by one scanner. An event of which the scanner is not certain
+ * is parsed, as is every event after an error of the scanner that comes again, and every event where an input is not in
+ * the catalog of this release. Parsers give the probes and fields of their inputs; others may be missing.
+ * @param open makes a scanner. It is called again after an error, which is reported.
  */
-export function parserOf(inputs: readonly ManifestInput[]): ParseEvent {
-  const scanner = openScanner();
-  const wanted = scanner && findWanted(inputs, scanner.index);
-  if (!wanted) return parseEvent;
-  return (platform, exact) => {
-    const scan = scanner.scanEvent(exact);
-    const probes = scan && readProbes(wanted, scan, exact);
-    return probes ? { platform: platform as Platform, probes } : parseEvent(platform, exact);
+export function createParserOf(onError: OnError, open: () => EventScanner = openScanner): ParserOf {
+  const withScanner = renewedScanner(open, (error) => onError(error, "scan event"));
+  return (inputs) => {
+    const wanted = withScanner(({ index }) => findWanted(inputs, index));
+    if (!wanted) return parseEvent;
+    return (platform, exact) => {
+      // The result of a scan is in the memory of the scanner, so it is read before the next scan.
+      const probes = withScanner((scanner) => {
+        const scan = scanner.scanEvent(exact);
+        return scan && readProbes(wanted, scan, exact);
+      });
+      return probes ? { platform: platform as Platform, probes } : parseEvent(platform, exact);
+    };
   };
-}
-
-let opened: WasmScanner | undefined;
-
-/** @returns `undefined` where the runtime has no WebAssembly with SIMD. */
-function openScanner(): WasmScanner | undefined {
-  try {
-    return (opened ??= new WasmScanner(compiledScanner()));
-  } catch {
-    return undefined;
-  }
 }
 
 /** @returns `undefined` if the index lacks a field. */

@@ -21,6 +21,7 @@ import { adoptFeatures, proposeFeatures } from "./decisions.ts";
 import type { Extracted } from "./extract.ts";
 import { extractNext } from "./extraction-worker.ts";
 import { LayerRunners } from "./layer-runners.ts";
+import { createParserOf } from "./read-inputs.ts";
 import { listFeatures } from "./read-features.ts";
 
 const folder = useFolder();
@@ -61,6 +62,7 @@ const ports = (more: Partial<BackfillPorts> = {}): BackfillPorts => ({
   onError: () => {},
   retrySeconds: 0,
   runners,
+  parserOf: createParserOf((error) => expect.unreachable(String(error))),
   ...more,
 });
 

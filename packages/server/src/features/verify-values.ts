@@ -5,7 +5,7 @@ import { coversOf } from "../policy/coverage.ts";
 import { readPolicyVersionDocument, readPurposeIds } from "../policy/policy-table.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { type FeatureName, type LayerRow, listLayers } from "./decisions.ts";
-import { type ExtractPorts, isTooSlow } from "./extract.ts";
+import { type ComputePorts, isTooSlow } from "./extract.ts";
 import { decodeFeatures, encodeFeatures, type StoredFeatures } from "./feature-payload.ts";
 import { type FeatureRow, findRowsOfEvents } from "./feature-rows.ts";
 import { type OpenedEvent, openForFeatures } from "./open-event.ts";
@@ -69,7 +69,7 @@ interface Pair {
 /** Compares every row of these events with what the archived programs compute now, under the policy of that time. */
 export async function verifyValues(
   executor: Executor,
-  ports: ExtractPorts,
+  ports: ComputePorts,
   events: readonly Omit<EventKey, "account">[],
   onRow: OnRow = () => {},
 ): Promise<Verified> {
@@ -81,7 +81,7 @@ export async function verifyValues(
   return total;
 }
 
-type VerifyPorts = ExtractPorts & { readonly onRow: OnRow };
+type VerifyPorts = ComputePorts & { readonly onRow: OnRow };
 
 async function verifySlice(
   executor: Executor,

@@ -44,6 +44,12 @@ export interface BodyScanner {
   scan(body: Uint8Array): Scan | undefined;
 }
 
+export interface EventScanner {
+  readonly index: CatalogIndex;
+  /** Scans an event without its transport object. @returns and throws as `scan` does. */
+  scanEvent(event: Uint8Array): EventScan | undefined;
+}
+
 /** The part of the JavaScript API of WebAssembly that is used here. Node has no types for it. */
 interface WebAssemblyApi {
   readonly Module: new (bytes: Uint8Array) => CompiledModule;
@@ -84,7 +90,7 @@ const NO_OUTCOMES = new Uint8Array(0);
  * One instance of the compiled scanner. Its memory has a fixed size, and no scan depends on the body of an earlier
  * scan.
  */
-export class WasmScanner implements BodyScanner {
+export class WasmScanner implements BodyScanner, EventScanner {
   readonly #exports: Exports;
   readonly #at: Addresses;
   readonly #bytes: Uint8Array;
@@ -112,7 +118,6 @@ export class WasmScanner implements BodyScanner {
     };
   }
 
-  /** Scans an event without its transport object. @returns `undefined` as `scan` does. */
   scanEvent(event: Uint8Array): EventScan | undefined {
     if (event.length > this.#at.CAPACITY) return undefined;
     this.#bytes.set(event, this.#at.INPUT);
@@ -173,3 +178,6 @@ export function compiledScanner(): CompiledModule {
   compiled ??= new (api().Module)(readFileSync(join(import.meta.dirname, "scanner.wasm")));
   return compiled;
 }
+
+/** @throws if the runtime has no WebAssembly with SIMD, or the module can't be read. */
+export const openScanner = (): WasmScanner => new WasmScanner(compiledScanner());

@@ -197,6 +197,7 @@ export const TABLES: Readonly<Record<string, Table>> = {
     owner: "exports",
     readers: {
       "features/feature-rows.ts": "values that are stored after an export began are newer than its watermark",
+      "features/attestations.ts": "an attestation is about the values that were stored after an export, too",
     },
   },
   export_subject: { owner: "exports" },

@@ -10,7 +10,10 @@ import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
 import { advanceClock } from "../../../../e2e/support/test-clock.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { useFolder } from "../../../../e2e/support/use-folder.ts";
+import { attestationSigner } from "../app/attestation-signer.ts";
 import { inOwnerTransaction } from "../postgres/database.ts";
+import { attestNext } from "./attest.ts";
+import { listAttestations } from "./attestations.ts";
 import { type BackfillPorts, backfillNext } from "./backfill.ts";
 import { adoptFeatures, proposeFeatures, retireFeatures } from "./decisions.ts";
 import { ExtractionWorker, extractNext } from "./extraction-worker.ts";
@@ -209,6 +212,19 @@ describe("an export", () => {
     expect((await exported("known", `ahead,${ago(0)},good`)).values, "its event is received in 3 hours").toEqual([
       null,
     ]);
+  });
+
+  it("does not hide from an attestation what is stored after it under a clock that was set back", async () => {
+    const layer = await adopt("exported");
+    await opened.owner.query("update purpose set raw_retention = '30 days'");
+    await store("attested", true);
+    await jump(29.5 * 24);
+    await exported("received", `attested,${ago(0)},good`);
+    await jump(-1);
+    while (await extractNext(ports()));
+    const sign = attestationSigner(opened.system);
+    expect(await attestNext({ ...opened.system, runners, sign })).toBe(true);
+    expect(await listAttestations(opened.system.pool, {}, 9)).toMatchObject([{ layer, rows: 1, equal: 1 }]);
   });
 
   it("is repeated with the same bytes after the clock was set back and more values were stored", async () => {

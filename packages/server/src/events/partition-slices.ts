@@ -86,7 +86,7 @@ export type Bind = (value: unknown) => string;
 /** @param event the alias of the events in the query. @param view whether the events are read from a view. */
 export type Within = (event: string, view?: "view") => string;
 
-/** A condition that names a partition by constants. */
+/** A condition that names a range by constants, so that PostgreSQL reads only its partitions. */
 export function withinOf({ purpose, lower_ms, upper_ms }: PartitionRange, bind: Bind): Within {
   const [of, lower, upper] = [purpose, new Date(lower_ms).toISOString(), new Date(upper_ms).toISOString()].map(bind);
   return (event, view) =>
@@ -100,7 +100,7 @@ export type PartitionRange = Pick<Partition, "purpose" | "lower_ms" | "upper_ms"
  * Joins partitions of one purpose that follow each other, so that PostgreSQL plans the conditions of a branch once for
  * all of them.
  */
-export function adjoined(partitions: readonly Partition[]): readonly PartitionRange[] {
+export function joinAdjacent(partitions: readonly Partition[]): readonly PartitionRange[] {
   const ranges: PartitionRange[] = [];
   for (const { purpose, lower_ms, upper_ms } of partitions.toSorted(byPurposeAndTime)) {
     const last = ranges.at(-1);
@@ -112,13 +112,13 @@ export function adjoined(partitions: readonly Partition[]): readonly PartitionRa
 
 const byPurposeAndTime = (a: Partition, b: Partition): number => a.purpose - b.purpose || a.lower_ms - b.lower_ms;
 
-/** Composes a statement with a branch for each partition. */
+/** Composes a statement with a branch for each range. */
 export function branchesOf<Range extends PartitionRange>(
-  partitions: readonly Range[],
+  ranges: readonly Range[],
   bind: Bind,
-  branch: (within: Within, partition: Range) => string,
+  branch: (within: Within, range: Range) => string,
 ): string {
-  return partitions.map((partition) => `(${branch(withinOf(partition, bind), partition)})`).join(" union all ");
+  return ranges.map((range) => `(${branch(withinOf(range, bind), range)})`).join(" union all ");
 }
 
 /** Groups keys by the partition that contains their events. Keys of a dropped partition are left out. */

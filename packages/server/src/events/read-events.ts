@@ -3,7 +3,7 @@ import { EVENT_COLUMNS, EVENT_TYPES, type EventRow, HELD_COLUMN, storedEvent } f
 import type { StoredEvent } from "../ports.ts";
 import type { Executor } from "../postgres/executor.ts";
 import {
-  adjoined,
+  joinAdjacent,
   branchesOf,
   findPartitions,
   partitionQuery,
@@ -282,7 +282,7 @@ function composeList(
   const and = conditions.map((condition) => ` and ${condition}`).join("");
   const copies = `(select ${columns} from ${view} e where e.${IS_HELD_COPY}${and} ${page})`;
   const branches = branchesOf(
-    adjoined(span.partitions),
+    joinAdjacent(span.partitions),
     bind,
     (within) => `select ${columns} from ${view} e where ${within("e", "view")}${and} ${page}`,
   );

@@ -198,7 +198,7 @@ describe("an export", () => {
     return { manifest, values, labels: `${path}.csv` };
   }
 
-  it("contains, by the clock of known values, nothing that was stored after its label, wherever the clock jumped", async () => {
+  it("contains, by the clock of known values, nothing that was stored at a later time of the database than its label", async () => {
     await adopt("exported");
     await store("known", true);
     await jump(-5);

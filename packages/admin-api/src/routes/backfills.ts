@@ -29,7 +29,9 @@ const backfill = object({
     unreadable: count("Of these, that can't be opened."),
     failed: count("Of these, whose computation failed."),
     missing: count("Of these, events that are none of the above: 0 unless something is wrong."),
-    deleted: count("Events in each layer that expired or were erased during the run. They are not in `live`."),
+    deleted: count(
+      "Events in each layer that expired or were erased during the run, less the events that were stored late. They are not in `live`.",
+    ),
   }),
 });
 const ofBackfill = { params: object({ run_id: uuid("Id of the backfill.") }) };

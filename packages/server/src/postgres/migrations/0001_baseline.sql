@@ -1017,7 +1017,8 @@ create table feature_chunk (
   unreadable bigint,
   failed bigint,
   missing bigint,
-  -- Events that were deleted after the split, in each layer.
+  -- The number by which the events of the split are more than `live`, in each layer, and at least 0. It is less than the
+  -- number of deleted events if events were stored after the split.
   deleted bigint
 );
 create index feature_chunk_unfinished on feature_chunk (run_id, step, chunk_id) where step <> 'done';

@@ -59,7 +59,7 @@ const featuresOfEvent = object({
   }),
   reason: nullable(
     shownText(
-      "`no-layer`: no feature is adopted for the purpose; `before-adoption`: the event was received earlier; `not-computed`: it was restricted when it was due, and no backfill has computed it; or why the computation failed. With `computed`: why one of the layers has no values, or that the values of one can't be opened.",
+      "`no-layer`: no feature is adopted for the purpose; `before-adoption`: the event was received earlier; `not-computed`: it was restricted when it was due, or its derived_retention was over, and no backfill has computed it; or why the computation failed. With `computed`: why one of the layers has no values, or that the values of one can't be opened.",
     ),
   ),
   sha256: nullable(shownText("SHA-256 of the exact bytes of the event, in hexadecimal.")),

@@ -32,7 +32,7 @@ export const FOLDERS: readonly Folder[] = [
     purpose: "starts, adopts and stops a PostgreSQL of its own",
     imports: ["errors", "ports", "dependencies", "postgres"],
   },
-  { name: "scanner", purpose: "scans the bodies of requests, in WebAssembly", imports: ["ports"] },
+  { name: "scanner", purpose: "scans request bodies and events, in WebAssembly", imports: ["ports"] },
   { name: "json", purpose: "JSON texts whose names V8 may read wrongly", imports: [] },
   {
     name: "ingest",
@@ -116,11 +116,11 @@ export const FOLDERS: readonly Folder[] = [
     purpose: "features: versions, decisions, layers, extraction, values",
     imports: [
       "json",
-      "scanner",
       "errors",
       "ports",
       "messages",
       "postgres",
+      "scanner",
       "crypto",
       "drift",
       "events",

@@ -1,7 +1,7 @@
 /**
  * Contexts of zstd. Each loads its dictionary once, because that takes longer than the compression of an event. The
- * compressed output for a text is one frame, independent of the texts before. An empty frame follows if the output fills a chunk
- * exactly.
+ * compressed output for a text is one frame, independent of the texts before. An empty frame follows if the output
+ * fills a chunk exactly.
  */
 import { constants, createZstdCompress, type ZstdCompress, zstdDecompressSync } from "node:zlib";
 import { ZstdCompress as ImmediateZstdCompress, ZstdDecompress as ImmediateZstdDecompress } from "minizlib";

@@ -4,8 +4,8 @@ import type pg from "pg";
 const PURPOSES = 20;
 
 /**
- * Makes partitions of a day for each purpose, from today backwards, until there are at least `partitions` of events, and
- * as many of feature values.
+ * Makes partitions of a day for each purpose, from today backwards, until there are at least `partitions` of events,
+ * and as many of feature values.
  */
 export async function makePartitions(owner: pg.Client, partitions: number): Promise<void> {
   await owner.query(

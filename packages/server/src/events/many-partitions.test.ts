@@ -1,7 +1,7 @@
 /**
  * Tests of reads, erasures, holds and expiry with many partitions, of events and of feature values each: 700 in
- * `npm test`, and 5,000 in `npm run soak` or with `PARTITIONS=5000`. The tests count locks, because their number does not depend on the machine. Planning time
- * depends on it, so only the long run checks it.
+ * `npm test`, and 5,000 in `npm run soak` or with `PARTITIONS=5000`. The tests count locks, because their number does
+ * not depend on the machine. Planning time depends on it, so only the long run checks it.
  */
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

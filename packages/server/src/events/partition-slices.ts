@@ -243,8 +243,8 @@ export interface Span {
 
 /**
  * Cuts all time into spans, newest first. The first span has at most `first` partitions, and each next one twice as
- * many, up to a slice, if the bounds of the partitions allow it. Partitions of several purposes, or of periods that were
- * changed, may have different lengths.
+ * many, up to a slice, if the bounds of the partitions allow it. Partitions of several purposes, or of periods that
+ * were changed, may have different lengths.
  */
 export function* spansOf(partitions: readonly Partition[], first = MAX_SLICE_PARTITIONS): Generator<Span> {
   const bounds = [...new Set(partitions.map(({ lower_ms }) => lower_ms))].toSorted((a, b) => b - a);

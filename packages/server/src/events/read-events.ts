@@ -307,8 +307,8 @@ export const listQuery = composed(composeList, { ...EVENT_TYPES, ...STATE_TYPES 
 ]);
 
 /**
- * Number of partitions in which a page is searched first. PostgreSQL plans each of them, and a page often ends there. An
- * account or an action has few events in a partition, so that their pages are searched in a whole slice.
+ * Number of partitions in which a page is searched first. PostgreSQL plans each of them, and a page often ends there.
+ * An account or an action has few events in a partition, so that their pages are searched in a whole slice.
  */
 const FIRST_PARTITIONS = 4;
 

@@ -1,4 +1,4 @@
-/** Tests of label files with 10,000 rows in `npm test`, and with 10 million in `npm run soak` or with `LABELS=10000000`. */
+/** Tests of label files: 10,000 rows in `npm test`, 10 million in `npm run soak` or with `LABELS=10000000`. */
 import { createReadStream, createWriteStream, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";

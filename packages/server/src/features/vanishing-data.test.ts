@@ -20,9 +20,10 @@ import type { BackfillRow } from "./backfill-runs.ts";
 import { adoptFeatures, proposeFeatures } from "./decisions.ts";
 import type { Extracted } from "./extract.ts";
 import { extractNext } from "./extraction-worker.ts";
+import { allFeatureRows } from "./feature-rows.ts";
 import { LayerRunners } from "./layer-runners.ts";
+import { listFeatures, openListed } from "./read-features.ts";
 import { createParserOf } from "./read-inputs.ts";
-import { listFeatures } from "./read-features.ts";
 
 const folder = useFolder();
 const opened = useTestSystem("test", () => ({ DRS_ERASURE_JOURNAL: join(folder(), randomUUID()) }));
@@ -46,12 +47,12 @@ afterAll(() => runners.close());
 
 const store = (account: string, hoursAgo: number): Promise<PastEvent> => past.store(hoursAgo, { account }, EXACT);
 
-const adopt = (): Promise<number> =>
+const adopt = (id = "found"): Promise<number> =>
   inOwnerTransaction(opened.system.administration, async (owner) => {
     const { audit } = opened.system;
-    await proposeFeatures(owner, audit, [bundleOf(SU, { id: "found", purposes: ["default"] })], EVIDENCE, DECIDER);
+    await proposeFeatures(owner, audit, [bundleOf(SU, { id, purposes: ["default"] })], EVIDENCE, DECIDER);
     const purpose = { code: 1, id: "default" };
-    const adoption = { features: ["found@1"], purpose, evidence: EVIDENCE, acceptsRefusals: false };
+    const adoption = { features: [`${id}@1`], purpose, evidence: EVIDENCE, acceptsRefusals: false };
     return adoptFeatures(owner, opened.system, adoption, DECIDER);
   });
 
@@ -167,6 +168,18 @@ describe("extraction", () => {
     ]);
     expect(await count("extraction_due")).toBe(0);
   });
+});
+
+it("a read reports no values as unreadable that were deleted between the list and the values", async () => {
+  for (const id of ["found", "again"]) await adopt(id);
+  const { account } = await store("read", 0);
+  await drain();
+  const { pool: executor, featureSealer: sealer } = opened.system;
+  const listed = await listFeatures(executor, { account }, 1);
+  const [, ...rest] = await Array.fromAsync(allFeatureRows(executor, { account }));
+  expect(rest).toHaveLength(1);
+  expect(await openListed({ executor, sealer }, listed, rest)).toMatchObject([{ status: "computed", reason: null }]);
+  expect(await openListed({ executor, sealer }, listed, [])).toEqual([]);
 });
 
 async function expireWithin(raw: string, derived = "PT44H"): Promise<void> {

@@ -1,7 +1,7 @@
 /** Chunks of backfills as workers claim, split, compute and balance them. */
 import type { Executor, Transaction } from "../postgres/executor.ts";
 import { narrowed, query, queryRow, type RowOf, sql } from "../postgres/statement.ts";
-import { type DueEvent, hasCome } from "./extraction-due.ts";
+import { type DueEvent, hasCome, retryAt } from "./extraction-due.ts";
 
 /** Maximum number of events of a chunk. */
 const CHUNK = 5_000;
@@ -172,7 +172,7 @@ export async function advanceChunk(
 
 const POSTPONE = sql(
   `update feature_chunk set tries = tries + 1,
-      not_before = wall_clock_time() + make_interval(secs => least(power(2, tries), 60) * $2) where chunk_id = $1`,
+      not_before = ${retryAt("$2")} where chunk_id = $1`,
   ["int8", "float8"],
 );
 

@@ -114,6 +114,17 @@ describe("extraction", () => {
     expect(await rowsOf(layer)).toEqual(idsOf(event));
   });
 
+  it("waits a minute after a failure, although a retry is set to take longer than any wait", async () => {
+    await adopt("waits");
+    await store("waits");
+    const sealMany = (): Promise<never> => Promise.reject(new TypeError("fails once"));
+    const featureSealer = { ...opened.system.featureSealer, sealMany };
+    await expect(extractNext(ports({ retrySeconds: 3_600, featureSealer }))).rejects.toThrow("fails once");
+    expect(await extractNext(ports())).toBeUndefined();
+    await jump(1 / 60);
+    expect(await extractNext(ports())).toMatchObject({ rows: 1 });
+  });
+
   it("stores no value as known before its event was received", async () => {
     const layer = await adopt("ahead");
     const event = await store("ahead", true, 3);

@@ -17,6 +17,10 @@ export interface DueBatch {
   readonly events: readonly DueEvent[];
 }
 
+/** An expression: when something that failed is tried again. The wait doubles with each failure, up to a minute. */
+export const retryAt = (seconds: string): string =>
+  `wall_clock_time() + make_interval(secs => least(power(2, tries) * ${seconds}, 60))`;
+
 /**
  * A condition: whether the time until which something waits has come. No wait is as long as five minutes, so a time that
  * is farther away shows that the clock was set back.
@@ -96,7 +100,7 @@ export async function deleteDue(transaction: Transaction, { dueIds }: DueBatch):
 
 const POSTPONE = sql(
   `update extraction_due set tries = tries + 1,
-      not_before = wall_clock_time() + make_interval(secs => least(power(2, tries), 60) * $2)
+      not_before = ${retryAt("$2")}
     where due_id = any ($1::int8[])`,
   ["int8[]", "float8"],
 );

@@ -21,7 +21,7 @@ export interface WorkerPorts extends Omit<ExtractPorts, keyof WorkerParts> {
   readonly pool: pg.Pool;
   readonly onError: OnError;
   readonly onExtracted?: (extracted: Extracted) => void;
-  /** Seconds before a batch that failed once is tried again; the time doubles with each failure. */
+  /** Seconds before a batch that failed once is tried again; the time doubles with each failure, up to a minute. */
   readonly retrySeconds?: number;
 }
 

@@ -366,6 +366,22 @@ describe("what a login of the database writes about reviews", () => {
     expect(await listed()).toMatchObject([{ unreadable: true }]);
   });
 
+  it("opens no review again whose entry a restore lost: the reasons are destroyed", async () => {
+    await write();
+    const lost = await write();
+    const reviewId = await open(lost);
+    await opened.owner.query("delete from audit_entry where entry_id = $1", [lost]);
+    await endedAgo(HOUR_MS);
+    const { pool, audit } = opened.system;
+    const close = inTransaction(pool, (transaction) =>
+      closeReview(transaction, audit, reviewId, { ...order, isAlone: true }),
+    );
+    await expect(close).rejects.toMatchObject({ code: "not-found" });
+    expect(await listOpenReviews(pool, audit)).not.toContainEqual(expect.objectContaining({ review_id: reviewId }));
+    await destroy(0);
+    expect(await listed()).toMatchObject([{ unreadable: true }]);
+  });
+
   it("reviews no direct use", async () => {
     const useOf = () => findUnreviewedUse(opened.system.pool, opened.system.audit, [AGENT.operation]);
     const before = (await useOf()).entries;

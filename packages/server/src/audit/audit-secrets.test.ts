@@ -382,6 +382,31 @@ describe("what a login of the database writes about reviews", () => {
     expect(await listed()).toMatchObject([{ unreadable: true }]);
   });
 
+  it("hides no review behind numbers that are missing", async () => {
+    const id = await write();
+    await endedAgo(HOUR_MS);
+    const { pool, audit } = opened.system;
+    const ids = await inTransaction(pool, async (transaction) => {
+      const opening: string[] = [];
+      for (let number = 0; number <= 100; number++) opening.push(await openReview(transaction, audit, id, order));
+      return opening;
+    });
+    const remove = (...removed: readonly string[]) =>
+      opened.owner.query("delete from audit_review where review_id = any ($1)", [removed]);
+    await remove(...ids.slice(0, 99));
+    const next = await open(id);
+    await remove(ids[100] ?? "");
+    const close = (reviewId: string): Promise<boolean> =>
+      inTransaction(pool, (transaction) => closeReview(transaction, audit, reviewId, { ...order, isAlone: true }));
+    await close(ids[99] ?? "");
+    await destroy(0);
+    expect(await listed(), "the review with number 101 is open").toMatchObject([PERSONAL]);
+    await close(next);
+    await destroy(0);
+    expect(await listed()).toMatchObject([{ unreadable: true }]);
+    expect(ids).not.toContain(next);
+  });
+
   it("reviews no direct use", async () => {
     const useOf = () => findUnreviewedUse(opened.system.pool, opened.system.audit, [AGENT.operation]);
     const before = (await useOf()).entries;

@@ -89,7 +89,7 @@ export async function insertReview(
   if (!entry) return undefined;
   const { subject } = entry;
   const opened_at = nowOf(clock);
-  let number = subject ? await countReviews(executor, reviews, subject) : 0;
+  let number = subject ? await nextNumber(executor, reviews, subject) : 0;
   for (;;) {
     const review_id = subject ? reviewIdOf(reviews, subject, number++) : randomUUID();
     const mac = reviews.sign(reviewValues({ review_id, entry_id: entryId, subject, opened_at }));
@@ -128,27 +128,29 @@ export async function isUnderReview(executor: Executor, signer: AuditSigner, sub
   return false;
 }
 
-/** Counts the reviews of a subject. The next one has this number. */
-async function countReviews(executor: Executor, signer: RowSigner, subject: Buffer): Promise<number> {
-  let count = 0;
-  for await (const rows of rowsOfSubject(executor, signer, subject)) count += rows.length;
-  return count;
+/** The number of the next review of a subject, unless a concurrent transaction takes it. */
+async function nextNumber(executor: Executor, signer: RowSigner, subject: Buffer): Promise<number> {
+  let next = 0;
+  for await (const rows of rowsOfSubject(executor, signer, subject)) {
+    next = 1 + Math.max(...rows.map(({ number }) => number));
+  }
+  return next;
 }
 
 /**
- * Reads the reviews of a subject by their ids. A search by the column `subject` would also find rows of a login of the
- * database, which can be too many.
+ * Reads the reviews of a subject by their ids, until none of the looked up ids exists. A search by the column `subject`
+ * would also find rows of a login of the database, which can be too many. Numbers can be missing after a restore.
  */
 async function* rowsOfSubject(
   executor: Executor,
   signer: RowSigner,
   subject: Buffer,
-): AsyncGenerator<readonly FoundReviewRow[]> {
+): AsyncGenerator<readonly (FoundReviewRow & { readonly number: number })[]> {
   for (let first = 0; ; first += LOOKED_UP) {
     const ids = Array.from({ length: LOOKED_UP }, (_, index) => reviewIdOf(signer, subject, first + index));
     const { rows } = await query(executor, FIND, [ids]);
-    yield rows;
-    if (rows.length < LOOKED_UP) return;
+    if (rows.length === 0) return;
+    yield rows.map((row) => ({ ...row, number: first + ids.indexOf(row.review_id) }));
   }
 }
 

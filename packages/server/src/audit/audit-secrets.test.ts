@@ -407,6 +407,13 @@ describe("what a login of the database writes about reviews", () => {
     expect(ids).not.toContain(next);
   });
 
+  it("is no entry with a subject of another length, of which no review can be opened", async () => {
+    const columns = "at, actor, via, operation, outcome, occurrences, record, mac";
+    const forge = `insert into audit_entry (entry_id, subject, ${columns})
+      select gen_random_uuid(), '\\x00', ${columns} from audit_entry where entry_id = $1`;
+    await expect(asAdmin(forge, await write())).rejects.toMatchObject({ code: "23514" });
+  });
+
   it("reviews no direct use", async () => {
     const useOf = () => findUnreviewedUse(opened.system.pool, opened.system.audit, [AGENT.operation]);
     const before = (await useOf()).entries;

@@ -184,8 +184,10 @@ create table audit_entry (
   roles text[],
   operation text not null,
   outcome text not null,
-  -- Keyed MAC of the account.
-  subject bytea,
+  -- Keyed MAC of the account. A review of the entry has it, too.
+  -- guard(drop): a login of the database writes no entry of which a review can't be opened
+  -- fails: packages/server/src/audit/audit-secrets.test.ts › with a subject of another length
+  subject bytea check (octet_length(subject) = 16),
   event_id uuid,
   occurrences bigint not null,
   reason text,

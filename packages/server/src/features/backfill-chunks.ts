@@ -1,7 +1,7 @@
 /** Chunks of backfills as workers claim, split, compute and balance them. */
 import type { Executor, Transaction } from "../postgres/executor.ts";
 import { narrowed, query, queryRow, type RowOf, sql } from "../postgres/statement.ts";
-import { type DueEvent, hasCome, retryAt } from "./extraction-due.ts";
+import { type DueEvent, hasCome, hasExpired, retryAt } from "./extraction-due.ts";
 
 /** Maximum number of events of a chunk. */
 const CHUNK = 5_000;
@@ -117,10 +117,10 @@ const FIND_EVENTS = sql(
     from unrestricted_event e where ${within("e", "partition_purpose")}
       -- guard(true): nothing is computed of what only a hold keeps
       -- fails: packages/server/src/features/backfill.test.ts › only a hold keeps
-      and coalesce(e.received_at + (select p.raw_retention from purpose p where p.code = e.purpose), 'infinity') > wall_clock_time()
+      and not ${hasExpired("e.received_at", "(select p.raw_retention from purpose p where p.code = e.purpose)")}
       -- guard(true): nothing is computed whose values would have expired
       -- fails: packages/server/src/features/vanishing-data.test.ts › leaves out events whose values would have expired
-      and coalesce(e.received_at + (select p.derived_retention from purpose p where p.code = e.purpose), 'infinity') > wall_clock_time()
+      and not ${hasExpired("e.received_at", "(select p.derived_retention from purpose p where p.code = e.purpose)")}
       -- guard(true): what is stored is not computed again
       -- fails: packages/server/src/features/backfill.test.ts › two runs over one range
       and exists (select ${LAYERS_OF_EVENT} and not ${IS_STORED})
@@ -189,8 +189,8 @@ const COUNT = sql(
       count(*) filter (where fate = 'missing') as missing
     from (select case when ${IS_STORED} then 'stored'
           when k.key_id is null or k.erased_by is not null then 'erased'
-          when e.received_at + u.raw_retention <= wall_clock_time()
-            or e.received_at + u.derived_retention <= wall_clock_time() then 'expired'
+          when ${hasExpired("e.received_at", "u.raw_retention")}
+            or ${hasExpired("e.received_at", "u.derived_retention")} then 'expired'
           when k.restricted then 'restricted'
           when x.reason is null then 'missing' when x.reason = 'unreadable' then 'unreadable' else 'failed' end as fate
         from event e cross join lateral (select l.layer, l.members ${LAYERS_OF_EVENT}) l join purpose u on u.code = e.purpose

@@ -28,12 +28,16 @@ export const retryAt = (seconds: string): string =>
 export const hasCome = (time: string): string =>
   `(${time} <= wall_clock_time() or ${time} > wall_clock_time() + interval '5 minutes')`;
 
+/** A condition: whether what was received at a time has expired. It never expires if `retention` is null. */
+export const hasExpired = (receivedAt: string, retention: string): string =>
+  `coalesce(${receivedAt} + ${retention} <= wall_clock_time(), false)`;
+
 /** Rows that one transaction takes. */
 const ROWS = 16;
 
 /** An event whose values would have expired is left out: there is no partition for them. */
 const COLUMNS = `due_id, tries, purposes, event_ids::text[] as event_ids,
-  array(select coalesce(r.at + p.derived_retention <= wall_clock_time(), false)
+  array(select ${hasExpired("r.at", "p.derived_retention")}
     from unnest(received_at, purposes) with ordinality r (at, purpose, place) left join purpose p on p.code = r.purpose
     order by place) as expired,
   array(select (extract(epoch from at) * 1000)::float8 from unnest(received_at) with ordinality r (at, place)

@@ -18,7 +18,7 @@ import {
   splitChunk,
 } from "./backfill-chunks.ts";
 import { listLayers } from "./decisions.ts";
-import { extract, type Extracted, failuresOf } from "./extract.ts";
+import { extract, type Extracted, failuresOf, NOTHING } from "./extract.ts";
 import type { WorkerParts, WorkerPorts } from "./extraction-worker.ts";
 import { recordFailures } from "./failures.ts";
 
@@ -29,8 +29,6 @@ import { recordFailures } from "./failures.ts";
 const PIECES = [1_000, 50, 5, 1];
 
 export type BackfillPorts = WorkerPorts & WorkerParts;
-
-const NOTHING: Extracted = { rows: 0, failures: 0, differences: 0, paused: [] };
 
 /**
  * Computes one piece of a running backfill, in one transaction.

@@ -42,6 +42,8 @@ export interface Extracted {
   readonly paused: readonly FeatureName[];
 }
 
+export const NOTHING: Extracted = { rows: 0, failures: 0, differences: 0, paused: [] };
+
 /** A row, and what it holds in the clear. */
 interface Computed {
   readonly row: NewFeatureRow;
@@ -73,10 +75,11 @@ export async function extract(
   await ports.runners.keepOnly(
     known.filter((layer) => layer.ended_at === null || events.some((event) => isOf(layer, event))),
   );
-  const coverage = await readCoverage(transaction);
-  const collected: Collected = { computed: [], failures: [], paused: [] };
   // A commit batch has events of purposes without features, too: their payloads are not read.
   const wanted = events.filter((event) => layers.some((layer) => isOf(layer, event)));
+  if (wanted.length === 0) return NOTHING;
+  const coverage = await readCoverage(transaction);
+  const collected: Collected = { computed: [], failures: [], paused: [] };
   const parse = await parserOfLayers(transaction, ports, layers, wanted);
   type Slice = ReturnType<typeof openForFeatures>;
   const openSlice = async (at: number): Slice =>

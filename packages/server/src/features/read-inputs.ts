@@ -38,8 +38,10 @@ export type ParserOf = (inputs: readonly ManifestInput[]) => ParseEvent;
  */
 export function createParserOf(onError: OnError, open: () => EventScanner = openScanner): ParserOf {
   const withScanner = renewedScanner(open, (error) => onError(error, "scan event"));
+  // Each scanner numbers the entries in the same way.
+  let entries: ReadonlyMap<string, number> | undefined;
   return (inputs) => {
-    const wanted = withScanner(({ index }) => findWanted(inputs, index));
+    const wanted = withScanner(({ index }) => findWanted(inputs, (entries ??= entriesOf(index))));
     if (!wanted) return parseEvent;
     return (platform, exact) => {
       // The result of a scan is in the memory of the scanner, so it is read before the next scan.
@@ -52,9 +54,15 @@ export function createParserOf(onError: OnError, open: () => EventScanner = open
   };
 }
 
+/** The numbers of the entries by their paths as JSON. */
+const entriesOf = ({ paths }: CatalogIndex): ReadonlyMap<string, number> =>
+  new Map(paths.flatMap((path, entry) => (path ? [[JSON.stringify(path), entry] as const] : [])));
+
 /** @returns `undefined` if the index lacks a field. */
-function findWanted(inputs: readonly ManifestInput[], { paths }: CatalogIndex): readonly WantedProbe[] | undefined {
-  const entries = new Map(paths.flatMap((path, entry) => (path ? [[JSON.stringify(path), entry] as const] : [])));
+function findWanted(
+  inputs: readonly ManifestInput[],
+  entries: ReadonlyMap<string, number>,
+): readonly WantedProbe[] | undefined {
   const names = new Map<string, Set<string>>();
   for (const { path, performedBy } of inputs) {
     const [probe = "", field = ""] = path;

@@ -1,5 +1,6 @@
 /** Tests of many or large approvals that a login of the database inserts. */
 import { createSecretKey } from "node:crypto";
+import { ROLE_NAMES } from "@device-risk-signals/admin-api";
 import { beforeAll, describe, expect, it } from "vitest";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { RowSigner } from "../crypto/row-signer.ts";
@@ -96,4 +97,16 @@ describe("what a login of the database writes as approvals", () => {
     expect(counted).toBeGreaterThanOrEqual(1_000);
     expect(counted).toBeLessThanOrEqual(1_100);
   });
+});
+
+it("the roles that the tables of approvals accept are those of the admin API", async () => {
+  const { rows } = await scene.owner.query<{ definition: string }>(
+    `select replace(pg_get_constraintdef(oid), '::text', '') as definition from pg_constraint
+      where contype = 'c' and conrelid in ('approval'::regclass, 'approval_decision'::regclass)`,
+  );
+  const accepted = rows.flatMap(({ definition }) => {
+    const [list] = /operator[a-z,' ]*/.exec(definition) ?? [];
+    return list === undefined ? [] : [list.match(/[a-z]+/g)];
+  });
+  expect(accepted).toEqual([ROLE_NAMES, ROLE_NAMES]);
 });

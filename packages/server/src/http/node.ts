@@ -36,7 +36,7 @@ function headersOf(request: IncomingMessage): RequestHeaders {
 function bodyOf(request: IncomingMessage, invite: (() => void) | undefined): ByteStream {
   return {
     givesChunks: true,
-    // In the server of this package nobody else listens to a request. It is the one that gives `invite`.
+    // The server of this package, which gives `invite`, shares its requests with no other listener.
     givesMemory: invite !== undefined,
     forEach: (take) =>
       new Promise((resolve) => {

@@ -34,7 +34,7 @@ export type LowercaseHeader =
 export interface ByteStream {
   /** Whether the receiver may keep a chunk without a copy, because the source does not use its memory again. */
   readonly givesChunks?: boolean;
-  /** Whether the receiver may also free the memory of a chunk, because nobody else reads it. */
+  /** Whether the receiver may also free the memory of a chunk, because no other code reads it. */
   readonly givesMemory?: boolean;
   /**
    * Passes each chunk to `take`, until `take` returns false or the body ends. May be called once. @returns `"end"` if

@@ -35,7 +35,7 @@ const SESSION_SETTINGS = [
   // guard(drop): sessions see what was committed before
   // fails: e2e/retention/expiry.test.ts › with any settings of the database
   "default_transaction_isolation=read\\ committed",
-  // PostgreSQL notices within half a minute that the host of its client is gone, also in the middle of a COPY.
+  // PostgreSQL notices within half a minute that it lost the host of its client, also in the middle of a COPY.
   "tcp_keepalives_idle=15",
   "tcp_keepalives_interval=5",
   "tcp_keepalives_count=3",

@@ -5,7 +5,7 @@ import org.json.JSONArray
 import org.json.JSONObject
 
 /**
- * The schemas of all published fields, also of those that only iOS fills:
+ * The schemas of all published fields, also of fields that only iOS fills:
  * probe → field → schema.
  */
 internal val PUBLISHED: Map<String, Map<String, JSONObject>> by lazy {

@@ -217,7 +217,8 @@ it.each(LISTED)("a login of the admin API inserts no row of %s that ends a page 
   await admin.query(`insert into ${table} ${row}`, ["2026-01-31T00:00:00.001Z"]);
   for (const time of ["infinity", "-infinity", "10000-01-01Z", "0044-03-15 BC", "2026-01-31T00:00:00.000001Z"]) {
     const inserted = admin.query(`insert into ${table} ${row}`, [time]);
-    await expect(inserted, time).rejects.toMatchObject({ code: "23514" });
+    // Before PostgreSQL 17, a check that subtracts two times fails for an infinite one (22008).
+    await expect(inserted, time).rejects.toMatchObject({ code: expect.stringMatching(/^(?:23514|22008)$/) });
   }
 });
 

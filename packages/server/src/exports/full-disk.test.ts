@@ -5,16 +5,14 @@ import { mkdir, readdir, readFile, stat, truncate, writeFile } from "node:fs/pro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { bundleOf } from "../../../features/src/bundle.fixture.ts";
 import { objects, type Printed, runWithBreakGlass } from "../../../../e2e/support/command.ts";
 import { Past } from "../../../../e2e/support/past-event.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { useFolder } from "../../../../e2e/support/use-folder.ts";
-import { adoptFeatures, proposeFeatures } from "../features/decisions.ts";
+import { adoptFound, textOfEvent } from "../features/adopt-feature.fixture.ts";
 import { extractNext } from "../features/extraction-worker.ts";
 import { LayerRunners } from "../features/layer-runners.ts";
 import { createParserOf } from "../features/read-inputs.ts";
-import { inOwnerTransaction } from "../postgres/database.ts";
 
 const folder = useFolder();
 const opened = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: join(folder(), "journal") }));
@@ -39,19 +37,8 @@ beforeAll(async () => {
   const past = new Past(system);
   const runners = new LayerRunners();
   const parserOf = createParserOf((error) => expect.unreachable(String(error)));
-  const bundle = bundleOf("({ su }) => su.state === 'observed' ? su.value : null", {
-    id: "root",
-    purposes: ["default"],
-  });
-  const decider = { actor: "A. Analyst", via: "direct", reason: "a review" } as const;
-  const evidence = { days: 7, events: 0, is_limited: false, coverage: [], refused: [] };
-  await inOwnerTransaction(system.administration, async (owner) => {
-    await proposeFeatures(owner, system.audit, [bundle], evidence, decider);
-    const adoption = { features: ["root@1"], purpose: { code: 1, id: "default" }, evidence, acceptsRefusals: false };
-    await adoptFeatures(owner, system, adoption, decider);
-  });
-  const data = { os_integrity: { status: "success", data: { suBinaryFound: true } } };
-  await past.store(2, { account: "one" }, JSON.stringify({ probes: data, session_id: "s" }));
+  await adoptFound(system, "root");
+  await past.store(2, { account: "one" }, textOfEvent());
   const { pool, sealer, featureSealer } = system;
   await extractNext({ pool, sealer, featureSealer, runners, parserOf, onError: () => {} });
   await past.close();

@@ -5,7 +5,6 @@ import { Readable, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, describe, expect, it } from "vitest";
-import { bundleOf } from "../../../features/src/bundle.fixture.ts";
 import { contextWith, withBreakGlass } from "../../../../e2e/support/command.ts";
 import { Past } from "../../../../e2e/support/past-event.ts";
 import { spawnDrs } from "../../../../e2e/support/server.ts";
@@ -14,11 +13,10 @@ import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { useFolder } from "../../../../e2e/support/use-folder.ts";
 import { createProgram } from "../cli/program.ts";
 import { runProgram } from "../cli/run-program.ts";
-import { adoptFeatures, proposeFeatures } from "../features/decisions.ts";
+import { adoptFound, textOfEvent } from "../features/adopt-feature.fixture.ts";
 import { extractNext } from "../features/extraction-worker.ts";
 import { LayerRunners } from "../features/layer-runners.ts";
 import { createParserOf } from "../features/read-inputs.ts";
-import { inOwnerTransaction } from "../postgres/database.ts";
 import { checkLabels } from "./check-labels.ts";
 
 /** With this number of rows, the memory that a process uses at first does not matter. */
@@ -45,20 +43,9 @@ beforeAll(async () => {
   const runners = new LayerRunners();
   const parserOf = createParserOf((error) => expect.unreachable(String(error)));
   const past = new Past(system);
-  const bundle = bundleOf("({ su }) => su.state === 'observed' ? su.value : null", {
-    id: "root",
-    purposes: ["default"],
-  });
-  const decider = { actor: "A. Analyst", via: "direct", reason: "a review" } as const;
-  const evidence = { days: 7, events: 0, is_limited: false, coverage: [], refused: [] };
-  await inOwnerTransaction(system.administration, async (owner) => {
-    await proposeFeatures(owner, system.audit, [bundle], evidence, decider);
-    const adoption = { features: ["root@1"], purpose: { code: 1, id: "default" }, evidence, acceptsRefusals: false };
-    await adoptFeatures(owner, system, adoption, decider);
-  });
-  const probes = { os_integrity: { status: "success", data: { suBinaryFound: true } } };
+  await adoptFound(system, "root");
   for (let n = 0; n < ACCOUNTS; n++) {
-    await past.store(n === 0 ? 2 : 0, { account: `account-${n}` }, JSON.stringify({ probes, session_id: "s" }));
+    await past.store(n === 0 ? 2 : 0, { account: `account-${n}` }, textOfEvent());
   }
   const { pool, sealer, featureSealer } = system;
   while (await extractNext({ pool, sealer, featureSealer, runners, parserOf, onError: () => {} }));

@@ -3,7 +3,6 @@ import { randomUUID } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
-import { bundleOf } from "../../../features/src/bundle.fixture.ts";
 import { objects, runWithBreakGlass } from "../../../../e2e/support/command.ts";
 import { until } from "../../../../e2e/support/embedded.ts";
 import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
@@ -15,7 +14,8 @@ import { inOwnerTransaction } from "../postgres/database.ts";
 import { attestNext } from "./attest.ts";
 import { listAttestations } from "./attestations.ts";
 import { type BackfillPorts, backfillNext } from "./backfill.ts";
-import { adoptFeatures, proposeFeatures, retireFeatures } from "./decisions.ts";
+import { adoptFound, DECIDER, PURPOSE, textOfEvent } from "./adopt-feature.fixture.ts";
+import { retireFeatures } from "./decisions.ts";
 import { ExtractionWorker, extractNext } from "./extraction-worker.ts";
 import { LayerRunners } from "./layer-runners.ts";
 import { createParserOf } from "./read-inputs.ts";
@@ -23,9 +23,6 @@ import { createParserOf } from "./read-inputs.ts";
 const folder = useFolder();
 const opened = useTestSystem("test", () => ({ DRS_ERASURE_JOURNAL: join(folder(), randomUUID()) }));
 const runners = new LayerRunners({ graceMs: 100 });
-const DECIDER = { actor: "A. Analyst", via: "direct", reason: "a review" } as const;
-const EVIDENCE = { days: 7, events: 0, is_limited: false, coverage: [], refused: [] };
-const PURPOSE = { code: 1, id: "default" };
 const HOUR_MS = 3_600_000;
 let past: Past;
 
@@ -40,18 +37,10 @@ const jump = (hours: number): Promise<void> => advanceClock(opened.environment, 
 
 /** @param hoursAhead how far the clock of the server is ahead of that of the database. */
 async function store(account: string, found = true, hoursAhead = 0): Promise<PastEvent> {
-  const probes = { os_integrity: { status: "success", data: { suBinaryFound: found } } };
-  return past.store(-hoursAhead, { account }, JSON.stringify({ probes, session_id: "s" }));
+  return past.store(-hoursAhead, { account }, textOfEvent(found));
 }
 
-function adopt(id: string): Promise<number> {
-  const found = bundleOf("({ su }) => su.state === 'observed' ? su.value : null", { id, purposes: ["default"] });
-  return inOwnerTransaction(opened.system.administration, async (owner) => {
-    await proposeFeatures(owner, opened.system.audit, [found], EVIDENCE, DECIDER);
-    const adoption = { features: [`${id}@1`], purpose: PURPOSE, evidence: EVIDENCE, acceptsRefusals: false };
-    return adoptFeatures(owner, opened.system, adoption, DECIDER);
-  });
-}
+const adopt = (id: string): Promise<number> => adoptFound(opened.system, id);
 
 const retire = (id: string): Promise<unknown> =>
   inOwnerTransaction(opened.system.administration, (owner) =>

@@ -2,13 +2,11 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bundleOf } from "../../../features/src/bundle.fixture.ts";
 import { objects, type Printed, runWithBreakGlass } from "../../../../e2e/support/command.ts";
 import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { useFolder } from "../../../../e2e/support/use-folder.ts";
-import { inOwnerTransaction } from "../postgres/database.ts";
-import { adoptFeatures, proposeFeatures } from "./decisions.ts";
+import { adoptFound, textOfEvent } from "./adopt-feature.fixture.ts";
 import { extractNext } from "./extraction-worker.ts";
 import { LayerRunners } from "./layer-runners.ts";
 import { createParserOf } from "./read-inputs.ts";
@@ -17,13 +15,7 @@ const folder = useFolder();
 const opened = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: join(folder(), "journal") }));
 const runners = new LayerRunners();
 const parserOf = createParserOf((error) => expect.unreachable(String(error)));
-const DECIDER = { actor: "A. Analyst", via: "direct", reason: "a review" } as const;
-const EVIDENCE = { days: 7, events: 0, is_limited: false, coverage: [], refused: [] };
-const SU = "({ su }) => su.state === 'observed' ? su.value : null";
-const EXACT = JSON.stringify({
-  probes: { os_integrity: { status: "success", data: { suBinaryFound: true } } },
-  session_id: "s",
-});
+const EXACT = textOfEvent();
 
 /** An event whose values were changed, one that was changed after its values were stored, and one that is whole. */
 let values: PastEvent;
@@ -33,13 +25,7 @@ let whole: PastEvent;
 beforeAll(async () => {
   const { system } = opened;
   const past = new Past(system);
-  await inOwnerTransaction(system.administration, async (owner) => {
-    const bundle = bundleOf(SU, { id: "root", purposes: ["default"] });
-    await proposeFeatures(owner, system.audit, [bundle], EVIDENCE, DECIDER);
-    const purpose = { code: 1, id: "default" };
-    const adoption = { features: ["root@1"], purpose, evidence: EVIDENCE, acceptsRefusals: false };
-    await adoptFeatures(owner, system, adoption, DECIDER);
-  });
+  await adoptFound(system, "root");
   const store = (account: string): Promise<PastEvent> => past.store(0, { account }, EXACT);
   [values, event, whole] = [await store("values"), await store("event"), await store("whole")];
   const { pool, sealer, featureSealer } = system;

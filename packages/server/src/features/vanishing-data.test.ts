@@ -3,7 +3,6 @@ import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
-import { bundleOf } from "../../../features/src/bundle.fixture.ts";
 import { objects, type Printed, runWithBreakGlass } from "../../../../e2e/support/command.ts";
 import { AWAITED_LOCKS } from "../../../../e2e/support/database.ts";
 import { until } from "../../../../e2e/support/embedded.ts";
@@ -14,10 +13,9 @@ import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { useFolder } from "../../../../e2e/support/use-folder.ts";
 import { partitionSecretName } from "../crypto/partition-secrets.ts";
 import { accountSecretName } from "../crypto/sealer.ts";
-import { inOwnerTransaction } from "../postgres/database.ts";
 import { type BackfillPorts, backfillNext } from "./backfill.ts";
 import type { BackfillRow } from "./backfill-runs.ts";
-import { adoptFeatures, proposeFeatures } from "./decisions.ts";
+import { adoptFound, textOfEvent } from "./adopt-feature.fixture.ts";
 import type { Extracted } from "./extract.ts";
 import { extractNext } from "./extraction-worker.ts";
 import { allFeatureRows } from "./feature-rows.ts";
@@ -28,13 +26,7 @@ import { createParserOf } from "./read-inputs.ts";
 const folder = useFolder();
 const opened = useTestSystem("test", () => ({ DRS_ERASURE_JOURNAL: join(folder(), randomUUID()) }));
 const runners = new LayerRunners({ graceMs: 100 });
-const DECIDER = { actor: "A. Analyst", via: "direct", reason: "a review" } as const;
-const EVIDENCE = { days: 7, events: 0, is_limited: false, coverage: [], refused: [] };
-const SU = "({ su }) => su.state === 'observed' ? su.value : null";
-const EXACT = JSON.stringify({
-  probes: { os_integrity: { status: "success", data: { suBinaryFound: true } } },
-  session_id: "s",
-});
+const EXACT = textOfEvent();
 let past: Past;
 
 beforeEach(async () => {
@@ -47,14 +39,7 @@ afterAll(() => runners.close());
 
 const store = (account: string, hoursAgo: number): Promise<PastEvent> => past.store(hoursAgo, { account }, EXACT);
 
-const adopt = (id = "found"): Promise<number> =>
-  inOwnerTransaction(opened.system.administration, async (owner) => {
-    const { audit } = opened.system;
-    await proposeFeatures(owner, audit, [bundleOf(SU, { id, purposes: ["default"] })], EVIDENCE, DECIDER);
-    const purpose = { code: 1, id: "default" };
-    const adoption = { features: [`${id}@1`], purpose, evidence: EVIDENCE, acceptsRefusals: false };
-    return adoptFeatures(owner, opened.system, adoption, DECIDER);
-  });
+const adopt = (id = "found"): Promise<number> => adoptFound(opened.system, id);
 
 const ports = (more: Partial<BackfillPorts> = {}): BackfillPorts => ({
   pool: opened.system.pool,

@@ -1,0 +1,23 @@
+/** A feature that tests adopt for the purpose `default`, and its evidence. */
+import { bundleOf } from "../../../features/src/bundle.fixture.ts";
+import type { System } from "../app/system.ts";
+import { inOwnerTransaction } from "../postgres/database.ts";
+import { adoptFeatures, proposeFeatures } from "./decisions.ts";
+
+export const DECIDER = { actor: "A. Analyst", via: "direct", reason: "a review" } as const;
+export const EVIDENCE = { days: 7, events: 0, is_limited: false, coverage: [], refused: [] };
+export const PURPOSE = { code: 1, id: "default" };
+
+/** Proposes and adopts version 1 of a feature with the value of `suBinaryFound`. @returns its layer. */
+export function adoptFound(system: System, id: string): Promise<number> {
+  const bundle = bundleOf("({ su }) => su.state === 'observed' ? su.value : null", { id, purposes: [PURPOSE.id] });
+  return inOwnerTransaction(system.administration, async (owner) => {
+    await proposeFeatures(owner, system.audit, [bundle], EVIDENCE, DECIDER);
+    const adoption = { features: [`${id}@1`], purpose: PURPOSE, evidence: EVIDENCE, acceptsRefusals: false };
+    return adoptFeatures(owner, system, adoption, DECIDER);
+  });
+}
+
+/** The exact text of an event with this value of `suBinaryFound`. */
+export const textOfEvent = (suBinaryFound: unknown = true): string =>
+  JSON.stringify({ probes: { os_integrity: { status: "success", data: { suBinaryFound } } }, session_id: "s" });

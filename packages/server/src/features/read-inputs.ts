@@ -4,6 +4,7 @@ import { CATALOG } from "@device-risk-signals/contract/catalog";
 import type { Platform } from "@device-risk-signals/contract/catalog/declare";
 import type { ManifestInput } from "@device-risk-signals/features";
 import type { ParsedEvent } from "@device-risk-signals/features/readings";
+import { parseJson } from "../json/parse-json.ts";
 import type { OnError } from "../ports.ts";
 import type { CatalogIndex } from "../scanner/catalog-index.ts";
 import { renewedScanner } from "../scanner/renewed-scanner.ts";
@@ -114,5 +115,5 @@ const [TRUE, FALSE] = Buffer.from("tf");
 function valueOf(exact: Buffer, start: number, end: number): unknown {
   if (exact[start] === TRUE) return true;
   if (exact[start] === FALSE) return false;
-  return JSON.parse(exact.toString("utf8", start, end));
+  return parseJson(exact.subarray(start, end));
 }

@@ -30,8 +30,8 @@ export const PACKAGES: readonly MutatedPackage[] = [
   },
   {
     name: "ingest",
-    sources: [`${SERVER}/{identifiers,ingest}/*.ts`, ...NO_CODE],
-    tests: [`${SERVER}/{identifiers,ingest}/*.test.ts`],
+    sources: [`${SERVER}/{identifiers,ingest,json}/*.ts`, ...NO_CODE],
+    tests: [`${SERVER}/{identifiers,ingest,json}/*.test.ts`],
   },
   {
     name: "crypto",

@@ -10,7 +10,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createEndpoint, optionsFromEnvironment } from "../packages/server/src/index.ts";
 import { nodeHandler } from "../packages/server/src/http/node-handler.ts";
 import { authorized, type Reply, send, transport } from "./support/client.ts";
-import { sharedDatabase, temporaryFolder, type TestDatabase } from "./support/database.ts";
+import { sharedDatabase, type TestDatabase } from "./support/database.ts";
+import { temporaryFolder } from "./support/temporary-folder.ts";
 import { until } from "./support/embedded.ts";
 import { type Credentials, issueCredentials, runDrs, type ServerProcess, startServer } from "./support/server.ts";
 

@@ -11,7 +11,7 @@ import { findEvent } from "../packages/server/src/events/read-events.ts";
 import { issueAdminToken } from "../packages/server/src/identity/admin-tokens.ts";
 import { inOwnerTransaction } from "../packages/server/src/postgres/database.ts";
 import { authorized, freshKey, send, transport } from "./support/client.ts";
-import { temporaryFolder } from "./support/database.ts";
+import { temporaryFolder } from "./support/temporary-folder.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { type Credentials, PROCESSES, type ServerProcess, startServer } from "./support/server.ts";
 import { rounds } from "./support/soak.ts";

@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { authorized, send, transport } from "./support/client.ts";
 import { objects, runWithBreakGlass } from "./support/command.ts";
-import { sharedDatabase, temporaryFolder, type TestDatabase } from "./support/database.ts";
+import { sharedDatabase, type TestDatabase } from "./support/database.ts";
+import { temporaryFolder } from "./support/temporary-folder.ts";
 import { until } from "./support/embedded.ts";
 import { type Credentials, issueCredentials, type ServerProcess, startServer } from "./support/server.ts";
 

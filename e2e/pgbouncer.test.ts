@@ -9,13 +9,8 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { authorized, freshKey, type Reply, send, transport } from "./support/client.ts";
 import { runWithBreakGlass } from "./support/command.ts";
-import {
-  connectAsOwner,
-  sharedDatabase,
-  SHARED_SOCKET,
-  temporaryFolder,
-  type TestDatabase,
-} from "./support/database.ts";
+import { connectAsOwner, sharedDatabase, SHARED_SOCKET, type TestDatabase } from "./support/database.ts";
+import { temporaryFolder } from "./support/temporary-folder.ts";
 import { until } from "./support/embedded.ts";
 import { freePort } from "./support/free-port.ts";
 import { openTestSystem } from "./support/parties.ts";

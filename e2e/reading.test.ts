@@ -6,13 +6,8 @@ import { promisify } from "node:util";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runWithBreakGlass, commandsOfInstallation, objects, type Printed, REQUIRED } from "./support/command.ts";
-import {
-  connectAsOwner,
-  replaceDatabase,
-  sharedDatabase,
-  temporaryFolder,
-  type TestDatabase,
-} from "./support/database.ts";
+import { connectAsOwner, replaceDatabase, sharedDatabase, type TestDatabase } from "./support/database.ts";
+import { temporaryFolder } from "./support/temporary-folder.ts";
 import { databaseName } from "./support/database-copy.ts";
 import { until } from "./support/embedded.ts";
 import { makeCredentials, openTestSystem } from "./support/parties.ts";

@@ -10,7 +10,7 @@ import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import pg from "pg";
 import { afterAll, beforeAll, describe, test } from "vitest";
-import { temporaryFolder } from "../support/database.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { expectErasureSurvivesRestore } from "../support/erase-and-restore.ts";
 
 const run = promisify(execFile);

@@ -1,7 +1,8 @@
 /** Databases that replace each other, as a promoted standby replaces its primary. */
 import pg from "pg";
 import { afterAll, beforeAll } from "vitest";
-import { sharedDatabase, temporaryFolder, type TestDatabase } from "./database.ts";
+import { sharedDatabase, type TestDatabase } from "./database.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
 import { until } from "./embedded.ts";
 
 /** A cluster. Its members exist after the hooks of the file have run. */

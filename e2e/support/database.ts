@@ -1,12 +1,11 @@
 /** Databases in a PostgreSQL that the tests start. Servers use them as external databases. */
 import { randomBytes, randomUUID } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { CLUSTER_TEMPLATE, copyCluster, TEMPLATE } from "./cluster-template.ts";
 import type { OwnerConnection } from "../../packages/server/src/postgres/executor.ts";
 import { startPostgres } from "./start-postgres.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
 import { makeClock } from "./test-clock.ts";
 
 export interface TestDatabase {
@@ -14,11 +13,6 @@ export interface TestDatabase {
   environment(): Promise<Record<string, string>>;
   url(database: string): string;
   close(): Promise<void>;
-}
-
-export async function temporaryFolder(): Promise<{ path: string; remove: () => Promise<void> }> {
-  const path = await mkdtemp(join(tmpdir(), "drs-test-"));
-  return { path, remove: () => rm(path, { recursive: true, force: true, maxRetries: 5 }) };
 }
 
 export type OwnerClient = pg.Client & OwnerConnection;

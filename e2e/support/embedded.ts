@@ -2,7 +2,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { copyCluster } from "./cluster-template.ts";
-import { temporaryFolder } from "./database.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
 
 export interface Home {
   /** The folder of both directories. Only its owner may enter it. */

@@ -6,14 +6,16 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { bundleDrs } from "./bundle-drs.ts";
 import { copyCluster, makeClusterTemplate } from "./cluster-template.ts";
-import { SHARED_SOCKET, temporaryFolder } from "./database.ts";
+import { SHARED_SOCKET } from "./database.ts";
 import { startPostgres } from "./start-postgres.ts";
+import { beginTestRun, endTestRun, temporaryFolder } from "./temporary-folder.ts";
 
 let stop: (() => Promise<void>) | undefined;
 
 /** Runs once for each project of the run. The projects share what the first one made. */
 export async function setup(): Promise<void> {
   if (process.env[SHARED_SOCKET] !== undefined) return;
+  beginTestRun();
   const folder = await temporaryFolder();
   const dataDir = join(folder.path, "data");
   const [removeBundle] = await Promise.all([bundleDrs(), makeClusterTemplate(join(folder.path, "template"))]);
@@ -24,6 +26,7 @@ export async function setup(): Promise<void> {
     await endAtOnce(dataDir);
     await embedded.close();
     await Promise.all([folder.remove(), removeBundle()]);
+    endTestRun();
   };
 }
 

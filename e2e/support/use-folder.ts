@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from "vitest";
-import { temporaryFolder } from "./database.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
 
 /** @returns a function that returns the path of a folder, which the hooks of a test file make and delete. */
 export function useFolder(): () => string {

@@ -4,9 +4,9 @@ import {
   connectAsOwner,
   type OwnerClient,
   sharedDatabase,
-  temporaryFolder,
   type TestDatabase,
 } from "../../../../e2e/support/database.ts";
+import { temporaryFolder } from "../../../../e2e/support/temporary-folder.ts";
 import { openTestSystem } from "../../../../e2e/support/parties.ts";
 import { erasurePorts, type System } from "../app/system.ts";
 import { beginErasure } from "../lifecycle/erasure/begin-erasure.ts";

@@ -1,11 +1,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  connectAsOwner,
-  sharedDatabase,
-  temporaryFolder,
-  type TestDatabase,
-} from "../../../../e2e/support/database.ts";
+import { connectAsOwner, sharedDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
+import { temporaryFolder } from "../../../../e2e/support/temporary-folder.ts";
 import { until } from "../../../../e2e/support/embedded.ts";
 import { openTestSystem } from "../../../../e2e/support/parties.ts";
 import { Past } from "../../../../e2e/support/past-event.ts";

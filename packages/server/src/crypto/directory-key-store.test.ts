@@ -3,7 +3,7 @@ import files, { link, mkdir, readdir, readFile, rm, stat, symlink, writeFile } f
 import { syncBuiltinESMExports } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { temporaryFolder } from "../../../../e2e/support/database.ts";
+import { temporaryFolder } from "../../../../e2e/support/temporary-folder.ts";
 import { Unavailable } from "../ports.ts";
 import { writeExclusively } from "../files/durable-file.ts";
 import { directoryKeyStore } from "./directory-key-store.ts";

@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { temporaryFolder } from "../../../../e2e/support/database.ts";
+import { temporaryFolder } from "../../../../e2e/support/temporary-folder.ts";
 import { until } from "../../../../e2e/support/embedded.ts";
 import { hasStarted, isRunning, wasStarted } from "../../../../e2e/support/pid-file.ts";
 import type { SourceDeadline } from "./cached-keys.ts";

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { temporaryFolder } from "../../../../e2e/support/database.ts";
+import { temporaryFolder } from "../../../../e2e/support/temporary-folder.ts";
 import { readConfig } from "../config/config.ts";
 import { openLocalKeySource } from "./key-encryption-key.ts";
 

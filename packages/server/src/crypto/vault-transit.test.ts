@@ -7,7 +7,7 @@ import { inspect } from "node:util";
 import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test, vi } from "vitest";
 import { OperatorError } from "../errors/operator-error.ts";
-import { temporaryFolder } from "../../../../e2e/support/database.ts";
+import { temporaryFolder } from "../../../../e2e/support/temporary-folder.ts";
 import { keysOfVault, vaultContext, type VaultOptions } from "./vault-transit.ts";
 import { startVault, type Vault } from "./vault-transit.fixture.ts";
 

@@ -8,7 +8,7 @@ import { mkdir, open, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { temporaryFolder } from "../../../../e2e/support/database.ts";
+import { temporaryFolder } from "../../../../e2e/support/temporary-folder.ts";
 import { until } from "../../../../e2e/support/embedded.ts";
 import { directoryJournal } from "../journal/directory-journal.ts";
 import type { StoredText } from "../journal/journal.ts";

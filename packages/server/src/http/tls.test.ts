@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { connect, type PeerCertificate } from "node:tls";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { temporaryFolder } from "../../../../e2e/support/database.ts";
+import { temporaryFolder } from "../../../../e2e/support/temporary-folder.ts";
 import { createEndpointServer } from "./server.ts";
 import { followTlsFiles, readTlsFiles, type TlsPaths } from "./tls.ts";
 

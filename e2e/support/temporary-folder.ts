@@ -1,0 +1,64 @@
+/** Folders of a test run: of its PostgreSQL clusters, and of the keys and journals of its servers. */
+import { readdirSync, rmSync, statfsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { freemem, tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** Files in memory, on Linux. */
+const MEMORY_FOLDER = "/dev/shm";
+/** The memory that has to be free for another cluster. A whole run of the tests takes 2 GiB of it. */
+const NEEDED_BYTES = 4 * 2 ** 30;
+/** The variable with the process id of the test run, which is a part of the names of its folders. */
+const RUN = "TEST_RUN";
+
+/**
+ * The place of new folders. In memory, a run takes three quarters of the processor time and half of the time: each test
+ * database has hundreds of files, for which a file system on a disk has to find free inodes, and each commit waits for
+ * the disk. Tests kill processes but never the machine, so what PostgreSQL has written remains in memory, too.
+ */
+function place(): string {
+  try {
+    const { bavail, bsize } = statfsSync(MEMORY_FOLDER);
+    if (Math.min(bavail * bsize, freemem()) >= NEEDED_BYTES) return MEMORY_FOLDER;
+  } catch {
+    // The system has no such folder.
+  }
+  return tmpdir();
+}
+
+export async function temporaryFolder(): Promise<{ path: string; remove: () => Promise<void> }> {
+  const path = await mkdtemp(join(place(), `drs-test-${process.env[RUN] ?? process.pid}-`));
+  return { path, remove: () => rm(path, { recursive: true, force: true, maxRetries: 5 }) };
+}
+
+/** Begins a test run in this process, and removes what killed runs left in memory. */
+export function beginTestRun(): void {
+  process.env[RUN] = String(process.pid);
+  removeFromMemory((run) => !isAlive(run));
+}
+
+/** Removes what the tests left in memory. */
+export const endTestRun = (): void => removeFromMemory((run) => run === process.pid);
+
+function removeFromMemory(isWanted: (run: number) => boolean): void {
+  for (const name of namesInMemory()) {
+    const [, run] = /^drs-test-(\d+)-/.exec(name) ?? [];
+    if (run !== undefined && isWanted(Number(run))) rmSync(join(MEMORY_FOLDER, name), { recursive: true, force: true });
+  }
+}
+
+function namesInMemory(): readonly string[] {
+  try {
+    return readdirSync(MEMORY_FOLDER);
+  } catch {
+    return [];
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}

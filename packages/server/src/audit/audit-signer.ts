@@ -6,7 +6,7 @@ import { OperatorError } from "../errors/operator-error.ts";
 import type { Clock } from "../ports.ts";
 import { Lane, type LaneEntry, signOutsideLane, type SignedEntry, type SurfaceKey } from "./log/lane.ts";
 import { macOf, type SignedRecord, type Surface, SURFACES } from "./log/record.ts";
-import { type KeyRing, surfaceKeys, surfaceOf, type Surfaces } from "./log/surfaces.ts";
+import { type KeyRing, surfaceKeys, surfaceOf, type SurfaceKeys } from "./log/surfaces.ts";
 
 /** An account and its keyed MAC. */
 export interface NamedAccount {
@@ -18,7 +18,7 @@ export interface NamedAccount {
 export class AuditSigner {
   readonly clock: Clock;
   /** The keys with which this process signs. */
-  readonly surfaces: Surfaces;
+  readonly surfaces: SurfaceKeys;
   /** Keys that were used before the current ones, oldest first. */
   readonly replaced: KeyRing;
   /** Signs the rows of reviews. */

@@ -6,10 +6,10 @@ import { signOutsideLane } from "./lane.ts";
 import { ingested, LOG_KEY, logOf, read, STARTED } from "./log.fixture.ts";
 import { CompactRange, leafHash } from "./merkle.ts";
 import { type SignedRecord, type Surface, SURFACES } from "./record.ts";
-import { surfaceKeyId, type Surfaces } from "./surfaces.ts";
+import { surfaceKeyId, type SurfaceKeys } from "./surfaces.ts";
 import { type LogItem, type Verification, verifyLog, type VerifyOptions } from "./verify.ts";
 
-type Keys = Required<Surfaces>;
+type Keys = Required<SurfaceKeys>;
 type Ids = Record<Surface, string>;
 
 const bySurface = <Value>(valueOf: (surface: Surface) => Value): Record<Surface, Value> =>

@@ -1,7 +1,7 @@
 /** Changes of the MAC keys of surfaces: from an entry of the log on, entries with replaced keys are refused. */
 import { type KeyObject, timingSafeEqual } from "node:crypto";
 import { macOf, type SignedRecord, type Surface, SURFACES } from "./record.ts";
-import { type KeyRing, surfaceKeyId, type Surfaces } from "./surfaces.ts";
+import { type KeyRing, surfaceKeyId, type SurfaceKeys } from "./surfaces.ts";
 
 /** Activates the present MAC keys. The references name, by surface, the id of the key and of the one before. */
 export const KEYS_OPERATION = "audit.keys";
@@ -42,7 +42,7 @@ export class ActiveKeys {
   /** Whether all earlier entries, and therefore the previous change, are known. */
   #isWhole = true;
 
-  constructor(current: Surfaces = {}, replaced: KeyRing = {}) {
+  constructor(current: SurfaceKeys = {}, replaced: KeyRing = {}) {
     for (const surface of SURFACES) {
       const key = current[surface];
       if (!key) continue;

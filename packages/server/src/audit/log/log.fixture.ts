@@ -5,7 +5,7 @@ import { FIRST_EPOCH, originOfEpoch } from "./epoch.ts";
 import { Lane, type LaneEntry, signOutsideLane, type SurfaceKey } from "./lane.ts";
 import { CompactRange, leafHash } from "./merkle.ts";
 import type { SignedRecord, Surface } from "./record.ts";
-import type { Surfaces } from "./surfaces.ts";
+import type { SurfaceKeys } from "./surfaces.ts";
 import type { LogItem } from "./verify.ts";
 
 export const ORIGIN = "drs-audit/test";
@@ -21,7 +21,7 @@ export const LOG_KEY = parseLogKey(formatLogKey(ORIGIN, PRIVATE_KEY)) as LogKey;
 const surfaceKey = (surface: Surface): SurfaceKey => ({ surface, key: createSecretKey(derived(surface)) });
 export const INGEST = surfaceKey("ingest");
 export const DIRECT = surfaceKey("direct");
-export const SURFACE_KEYS: Surfaces = { ingest: INGEST.key, direct: DIRECT.key, admin: surfaceKey("admin").key };
+export const SURFACE_KEYS: SurfaceKeys = { ingest: INGEST.key, direct: DIRECT.key, admin: surfaceKey("admin").key };
 
 const uuidOf = (number: number): string => `019a8f00-0000-7abc-8def-${String(number).padStart(12, "0")}`;
 

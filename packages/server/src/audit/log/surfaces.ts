@@ -3,7 +3,7 @@ import { deriveKey } from "../../crypto/derive-key.ts";
 import { type AuditRecord, type Surface, SURFACES } from "./record.ts";
 
 /** The MAC key of each surface. An unknown key is absent. */
-export type Surfaces = { readonly [Name in Surface]?: KeyObject };
+export type SurfaceKeys = { readonly [Name in Surface]?: KeyObject };
 
 /** MAC keys of surfaces, oldest first. */
 export type KeyRing = { readonly [Name in Surface]?: readonly KeyObject[] };
@@ -16,7 +16,7 @@ export const surfaceKeyId = (key: KeyObject): string =>
  * The keys of an installation without a key file. Each process that has the installation secret can derive all of them.
  * @param installation the installation secret.
  */
-export const surfaceKeys = (installation: Buffer): Required<Surfaces> =>
+export const surfaceKeys = (installation: Buffer): Required<SurfaceKeys> =>
   Object.fromEntries(SURFACES.map((surface) => [surface, deriveKey(installation, `audit ${surface}`)])) as Required<
     Record<Surface, KeyObject>
   >;

@@ -9,7 +9,7 @@ import {
   verifyEpochCheckpoint,
 } from "./epoch.ts";
 import { KEYS_OPERATION, ActiveKeys, mayChangeKeys } from "./active-keys.ts";
-import { isOfSurface, type KeyRing, type Surfaces } from "./surfaces.ts";
+import { isOfSurface, type KeyRing, type SurfaceKeys } from "./surfaces.ts";
 import { CompactRange, leafHash } from "./merkle.ts";
 import { type AuditRecord, decodeRecord, type Head, type SignedRecord } from "./record.ts";
 
@@ -68,7 +68,7 @@ export interface VerifyOptions {
   /** Checkpoints that were kept outside. */
   readonly outside: readonly string[];
   /** MAC keys of the surfaces; without them, MACs are compared as links of chains only. */
-  readonly surfaces?: Surfaces;
+  readonly surfaces?: SurfaceKeys;
   /** Keys that the entries of surfaces had before, until an entry says that they are replaced. */
   readonly replaced?: KeyRing;
   /** Whether an entry before the start of the verification may activate keys that the verifier lacks. */

@@ -1,7 +1,7 @@
 /** The people behind the actor of an entry. */
 
 /**
- * A pattern for the end of an actor: that of a token which a person obtained through the admin API. Names have no
+ * A pattern for the end of the actor of a token that a person obtained through the admin API. Names have no
  * parentheses.
  */
 export const OBTAINED_BY = ", obtained by ([^()]+)\\)$";
@@ -15,7 +15,7 @@ export const obtainerSql = (actor: string): string => `substring(${actor} from '
 export const isSamePerson = (actor: string, other: string): boolean =>
   personsOfActor(actor).some((person) => personsOfActor(other).includes(person));
 
-/** The person of the credential and, where another person obtained the admin token, that person. */
+/** The person of the credential, and the person who obtained the admin token, if this is another person. */
 export function personsOfActor(actor: string): readonly string[] {
   const person = actor.split(" (", 1)[0] ?? "";
   const obtainer = OBTAINER.exec(actor)?.[1];

@@ -159,7 +159,7 @@ describe("the entry of an action", () => {
     expect(await listed()).toMatchObject([{ event_id: null, reason: null, detail: null, roles: null, case_id: null }]);
     const { executor } = breakable();
     const written = writeAudit(executor, signer, { ...AGENT, operation: "o", outcome: "done" });
-    await expect(written, "what it speaks of must not be handed out then").rejects.toThrow("away");
+    await expect(written, "the data that it is about must not be handed out then").rejects.toThrow("away");
   });
 });
 
@@ -262,7 +262,7 @@ describe("the entry of requests without an account", () => {
     expect(Object.keys((rows[0]?.detail as { sources: object } | undefined)?.sources ?? {})).toHaveLength(100);
   });
 
-  it("has a source unchanged that is no address", async () => {
+  it("counts sources that are no addresses", async () => {
     const { log } = openLog();
     for (const peer of ["__proto__", "unknown", "a:b::c::d", "é\u0001"])
       log.record(entry("credentials-missing", { peer }));

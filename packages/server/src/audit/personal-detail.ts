@@ -34,7 +34,7 @@ const keyOf = (secret: Buffer): ReturnType<typeof deriveKey> => deriveKey(secret
 /**
  * Seals reason and detail by AES-256-GCM with the id of the entry as associated data, as `1 | nonce (12)
  * | ciphertext | tag (16)`.
- * @returns `undefined` if there is neither. @throws Unavailable
+ * @returns `undefined` if there is no reason and no detail. @throws Unavailable
  */
 export async function sealDetail(
   executor: Executor,

@@ -29,7 +29,7 @@ let kept: string | undefined;
 /** The signer of another process with separate keys. By default it is the system's signer. */
 let own: AuditSigner | undefined;
 const signer = (): AuditSigner => own ?? opened.system.audit;
-/** The second of the entries. */
+/** The id of the second entry. */
 let entryId: string;
 const sink: CheckpointSink = {
   name: "a sink",

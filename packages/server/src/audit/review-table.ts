@@ -171,7 +171,7 @@ export async function findOpenReview(
   return (await openReviews(executor, signer, rows))[0];
 }
 
-/** After a restore, a login of the database can insert a row of the server again whose entry is lost. */
+/** After a restore, a login of the database can insert a review of the server again although its entry is lost. */
 async function openReviews(
   executor: Executor,
   signer: AuditSigner,
@@ -261,7 +261,7 @@ const reviewValues = ({
   opened_at,
 ];
 /**
- * A review has one valid end, so that it is found by its MAC.
+ * A review has one valid end, which is found by its MAC.
  * @param reviewMac the MAC of the review, so that the end of one review is invalid for another.
  */
 const endValues = (reviewMac: Buffer): SignedValues => ["end", reviewMac.toString("hex")];

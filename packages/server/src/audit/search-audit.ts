@@ -75,7 +75,7 @@ const FIND_UNREVIEWED = sql(
   { entries: "int8", since: "text?" },
 );
 
-/** Finds uses of the database by commands for which no review is closed. */
+/** Counts entries of commands on the database that have no closed review. */
 export async function findUnreviewedUse(
   executor: Executor,
   signer: AuditSigner,
@@ -103,8 +103,9 @@ const FIND_ERASURE_ORDER = sql(
 );
 
 /**
- * Finds the order of an erasure that had started and was not finished before the given time. @param subjectMac the MAC
- * in hexadecimal. @param at the time in RFC 3339. @returns `undefined`, also if the reason is not readable.
+ * Finds the order of an erasure that started within the day before the given time and was not finished at this time.
+ * @param subjectMac the MAC in hexadecimal. @param at the time in RFC 3339. @returns `undefined` if there is no such
+ * order, or if its reason is not readable.
  */
 export async function findErasureOrder(
   executor: Executor,

@@ -70,7 +70,7 @@ export async function changeSurfaceKeys(transaction: Transaction, signer: AuditS
   return true;
 }
 
-/** Whether entries activate keys, and this process has no key with which one of these entries was signed. */
+/** Whether there are entries that activate keys, and this process can verify none of them. */
 export async function mayLackKeys(executor: Executor, signer: AuditSigner): Promise<boolean> {
   const { rowCount } = await query(executor, LIST_CHANGES, [KEYS_OPERATION]);
   return rowCount !== 0 && (await findLastChange(executor, signer)) === undefined;

@@ -59,9 +59,9 @@ const COUNT_UNNAMED = sql(
 );
 
 /**
- * The event that holds an idempotency key, with the times at which it was created or replayed, or at which a request
- * with another payload conflicted, by the audit. The audit groups retries, so a count may include several events; each
- * entry has the number of its events.
+ * Finds the event that holds an idempotency key, and the entries of the audit about its creation, its replays and its
+ * conflicts. The audit groups retries, so an entry may count the retries of several events. Each entry has the number
+ * of its events.
  *
  * @param limit maximum number of entries.
  * @returns `undefined` if no event holds the key, because it was never stored, was erased, or its replay window is

@@ -30,8 +30,8 @@ export class Lane {
   }
 
   /**
-   * Signs the entries of one transaction. If the previous call was not acknowledged, it is known that its transaction
-   * was rolled back: otherwise the caller calls `renew` first.
+   * Signs the entries of one transaction. If the previous call was not acknowledged, its transaction counts as rolled
+   * back. If the outcome of that transaction is unknown, the caller must call `renew` first.
    */
   sign(entries: readonly LaneEntry[]): readonly SignedEntry[] {
     const { surface, key } = this.#signer;

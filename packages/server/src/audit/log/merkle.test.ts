@@ -78,7 +78,7 @@ describe("an inclusion proof", () => {
   });
 });
 
-it("subtrees are hashed from the roots of the leaves before, too", async () => {
+it("subtrees have the same hashes if the first leaves are given by their roots", async () => {
   for (let size = 1; size <= 20; size++) {
     for (let from = 0; from < size; from++) {
       const before = { size: from, roots: treeOf(leaves(from)).roots };

@@ -123,7 +123,7 @@ describe("a log that was changed by an attacker without keys", () => {
     });
   });
 
-  it("names the leaves between two checkpoints if the hash of a leaf was changed, too", async () => {
+  it("names the leaves between two checkpoints if an entry and the hash of its leaf were changed", async () => {
     const found = await verify(rehashed(changed(12)), { surfaces: {} });
     expect(found.verdict).toBe(6);
     expect(found.findings.map(({ what }) => what)).toContain("Leaves 10 to 36 are not those of its checkpoint.");

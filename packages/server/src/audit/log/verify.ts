@@ -122,9 +122,9 @@ const INSERTED = "it was inserted or changed";
 
 /**
  * Decides what MACs of unknown keys in a log mean: that it was changed, or that the verifier lacks keys. The verifier
- * only lacks keys if, from the first such MAC on, no entry has a known key, if one of these entries activates keys, and
- * if nothing else is wrong. A log that activated keys has no later entry with an earlier key, so a known key shows that
- * one of the entries is forged.
+ * only lacks keys under three conditions: no entry after the first such MAC has a known key; one of these entries
+ * activates keys; nothing else is wrong. A log that activated keys has no later entry with an earlier key, so a known
+ * key shows that one of the entries is forged.
  */
 class LackingKeys {
   #change: string | undefined;
@@ -147,7 +147,7 @@ class LackingKeys {
     this.#entries = 0;
   }
 
-  /** @param findings the number of all. @returns the entry whose keys the verifier lacks. */
+  /** @param findings the number of all findings. @returns the entry whose keys the verifier lacks. */
   finish(findings: number): string | undefined {
     // guard(true): an entry that activates unknown keys was inserted if no entry has these keys
     // fails: packages/server/src/audit/log/active-keys.test.ts › if no entry has these keys

@@ -278,7 +278,7 @@ it("the role investigator reads its own approvals alone", async () => {
   await expect(client.call("readApproval", { approval_id })).rejects.toMatchObject({ code: "not-found" });
 });
 
-it("a token that another person obtained asks as both, and obtains no further token", async () => {
+it("a token that another person obtained asks in the name of both, and obtains no further token", async () => {
   const options = { person: "machine", obtainedBy: "person-operator" };
   const machine = await listener.client(["operator", "investigator"], options);
   const further = { person: "other", roles: ["privacy" as const], ttl_ms: 60_000 };
@@ -310,7 +310,7 @@ describe("a person who opens more events than the limit of a day", () => {
     events.push((await past.store(0, { account: OTHER })).eventId);
   });
 
-  /** A person of the name, and how they open events of the list in a case. */
+  /** The client of a person, a case of this person, and a function that opens an event of `events` in a case. */
   async function openerOf(person: string, options: TokenOptions = { person }) {
     const of = await listener.client(["investigator"], options);
     const { case_id } = await of.call("openCase", { account: ACCOUNT, ...WHY });
@@ -376,7 +376,7 @@ describe("a person who opens more events than the limit of a day", () => {
     for (const { opens } of [own, other]) await waiting(opens(3));
   });
 
-  it("asks with a case that is named, not with one of a single read", async () => {
+  it("asks for an approval only with a named case, not with the case of a single read", async () => {
     const { of, opens } = await openerOf("opener-6");
     for (const index of [0, 1, 2]) await opens(index);
     const unnamed = of.call("readObservations", { event_id: events[3] ?? "", ...WHY });

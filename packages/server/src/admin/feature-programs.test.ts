@@ -89,7 +89,7 @@ describe("an analyst who compares a program of their own with the archived one",
     await store("customer-5", false);
   });
 
-  it("learns neither an event nor which of several programs differs, with or without a dry run", async () => {
+  it("does not learn which event or which of several programs differs, with or without a dry run", async () => {
     const analyst = await listener.client(["analyst"], { person: "carla" });
     const bundles = programs({
       first: `${same} `,

@@ -1,5 +1,6 @@
 /**
- * Tests, as one story of an auditor, of the origin of stored values, after the event has expired and after an erasure.
+ * Tests of the origin of stored values, also after the event has expired and after an erasure. The tests are one story
+ * of an auditor.
  */
 import { createHash } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";

@@ -82,9 +82,9 @@ const EXPORTED = { account: "customer-1", reason: "request 17" };
 
 describe("a call whose order was given", () => {
   it.each([
-    ["with its address", "retention/runs", {}, 202],
-    ["with a problem that names it, where the answer is a stream", "accounts/export", EXPORTED, 503],
-  ])("is answered %s where the database is away afterwards", async (_, path, body, status) => {
+    ["with the address of the order", "retention/runs", {}, 202],
+    ["with a problem that names the order, if the answer is a stream", "accounts/export", EXPORTED, 503],
+  ])("is answered %s, although the database is away afterwards", async (_, path, body, status) => {
     const { system } = scene;
     let isAway = false;
     const query = (...values: Parameters<typeof system.pool.query>): unknown =>

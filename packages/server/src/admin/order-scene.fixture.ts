@@ -48,9 +48,9 @@ export interface OrderScene {
   ) => Promise<
     readonly { readonly operation: string; readonly outcome: string; readonly order?: string | undefined }[]
   >;
-  /** Takes an order of a route, as a worker does that is killed afterwards. */
+  /** Takes an order of a route, like a worker that is killed afterwards. */
   readonly take: (id: RouteId) => Promise<TakenOrder | undefined>;
-  /** Takes an order of a route and records that its checks have passed, as a worker does that is killed afterwards. */
+  /** Takes an order of a route and records that its checks have passed, like a worker that is killed afterwards. */
   readonly takeChecked: (id: RouteId) => Promise<void>;
   readonly check: (order: Pick<TakenOrder, "orderId" | "tries">) => Promise<boolean>;
   /** Changes columns that triggers protect, as a superuser can. */

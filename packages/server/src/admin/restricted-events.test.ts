@@ -40,7 +40,7 @@ it.each(READERS.filter((role) => role !== "privacy"))("the role %s finds no rest
   await expect(client.call("readTimeline", key)).rejects.toMatchObject({ code: "not-found" });
 });
 
-it("the role privacy finds it, with a mark", async () => {
+it("the role privacy finds a restricted event, with a mark", async () => {
   const client = await listener.client(["privacy"]);
   expect((await client.call("listEvents", { account })).events).toMatchObject([
     { event_id: event.eventId, restricted: true },
@@ -76,7 +76,7 @@ it.each(["analyst", "investigator"] as const)(
   },
 );
 
-it("no role opens it, not even together with privacy", async () => {
+it("no role opens a restricted event, not even together with privacy", async () => {
   const client = await listener.client(["investigator", "privacy"]);
   const read = { event_id: event.eventId, reason: "dispute 4711", category: "dispute" } as const;
   await expect(client.call("readExactEvent", read)).rejects.toMatchObject({ code: "not-found" });

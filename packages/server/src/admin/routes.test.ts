@@ -231,12 +231,12 @@ describe("an admin token", () => {
     }
   });
 
-  it("of the endpoint is no admin token", async () => {
+  it("can't be a session token of the endpoint", async () => {
     const client = createAdminClient({ url: listener.url, token: `drs_${"a".repeat(43)}` });
     await expect(client.call("readSession", {})).rejects.toMatchObject({ code: "credentials-invalid" });
   });
 
-  it("shows when it was last used", async () => {
+  it("is listed with the time of its last use", async () => {
     const client = await listener.client(["privacy"], { person: "user-of-tokens" });
     const { tokens } = await client.call("listAdminTokens", {});
     const used = tokens.find(({ person }) => person === "user-of-tokens");

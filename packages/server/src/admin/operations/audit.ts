@@ -10,8 +10,8 @@ const LIMIT = 50;
 
 export const listAudit: Operation<"listAudit"> = async ({ ports, caller, scope, input }) => {
   const { limit = LIMIT } = input;
-  // Hides accounts, because the caller's own entries about accounts that the caller named would reveal to whom events
-  // belong.
+  // Hides the keyed MACs of accounts. An entry about an account that the caller named would show its MAC, which the
+  // entries about events of the account have, too.
   const hidesAccounts = seesPseudonyms(caller);
   // guard(false): a caller who sees pseudonyms gets no account from their own entries
   // fails: packages/server/src/admin/routes.test.ts › gives an operator pseudonyms

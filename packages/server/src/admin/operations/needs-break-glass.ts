@@ -1,6 +1,6 @@
 import { OperatorError } from "../../errors/operator-error.ts";
 
-/** A command on an external database reads payloads or destroys data without `--break-glass`. */
+/** The error of a command that would read payloads or destroy data on an external database without `--break-glass`. */
 export const needsBreakGlass = (): OperatorError =>
   new OperatorError(
     "wrong-usage",

@@ -4,7 +4,7 @@ import { OperatorError } from "../../errors/operator-error.ts";
 import { areKeysDestroyed, type StoredEvent } from "../../ports.ts";
 import type { Executor } from "../../postgres/executor.ts";
 
-/** Decrypts a stored event. @throws keys-destroyed, which says so where the secrets were lost and the loss accepted. */
+/** Decrypts a stored event. @throws keys-destroyed. Its message says whether the loss of the secrets was accepted. */
 export function openEvent(
   { sealer }: Pick<Keys, "sealer">,
   executor: Executor,

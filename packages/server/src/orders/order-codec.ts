@@ -74,7 +74,7 @@ export class OrderCodec {
   /** Seals by AES-256-GCM with the order and the part as associated data, as `nonce (12) | ciphertext | tag (16)`. */
   seal(orderId: string, part: Part, value: unknown): Buffer {
     const nonce = randomBytes(NONCE_BYTES);
-    const cipher = createCipheriv(CIPHER, this.#content, nonce).setAAD(place(orderId, part));
+    const cipher = createCipheriv(CIPHER, this.#content, nonce).setAAD(associatedData(orderId, part));
     return Buffer.concat([nonce, cipher.update(JSON.stringify(value)), cipher.final(), cipher.getAuthTag()]);
   }
 
@@ -84,7 +84,7 @@ export class OrderCodec {
     const decipher = createDecipheriv(CIPHER, this.#content, sealed.subarray(0, NONCE_BYTES), {
       authTagLength: TAG_BYTES,
     });
-    decipher.setAAD(place(orderId, part)).setAuthTag(sealed.subarray(-TAG_BYTES));
+    decipher.setAAD(associatedData(orderId, part)).setAuthTag(sealed.subarray(-TAG_BYTES));
     try {
       const text = Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
       return JSON.parse(text.toString());
@@ -137,4 +137,4 @@ const isEqual = (expected: Buffer, mac: Buffer): boolean =>
 
 export const sha256 = (bytes: Buffer): Buffer => createHash("sha256").update(bytes).digest();
 
-const place = (orderId: string, part: Part): Buffer => Buffer.concat([uuidBytes(orderId), Buffer.from(part)]);
+const associatedData = (orderId: string, part: Part): Buffer => Buffer.concat([uuidBytes(orderId), Buffer.from(part)]);

@@ -34,7 +34,7 @@ export class PartReader {
       const bytes = sealed.subarray(PUBLIC_KEY_BYTES);
       return decrypt(
         key,
-        (version) => place(version, orderId, number),
+        (version) => associatedData(version, orderId, number),
         bytes,
         (_, text) => JSON.parse(text.toString()) as unknown,
       );
@@ -60,14 +60,17 @@ export class PartWriter {
   /** Seals by AES-256-GCM, as `public key of the writer (32) | 1 | nonce (12) | ciphertext | tag (16)`. */
   seal(orderId: string, number: number, value: unknown): Buffer {
     const text = Buffer.from(JSON.stringify(value));
-    return Buffer.concat([this.#publicKey, encrypt(this.#key, VERSION, place(VERSION, orderId, number), text)]);
+    return Buffer.concat([
+      this.#publicKey,
+      encrypt(this.#key, VERSION, associatedData(VERSION, orderId, number), text),
+    ]);
   }
 }
 
 const partKey = (shared: Buffer, sender: KeyObject, writerKey: Buffer, readerKey: Buffer): KeyObject =>
   deriveKey(Buffer.concat([shared, sender.export(), writerKey, readerKey]), "order part");
 
-const place = (version: number, orderId: string, number: number): Buffer =>
+const associatedData = (version: number, orderId: string, number: number): Buffer =>
   Buffer.concat([Buffer.from([version]), uuidBytes(orderId), Buffer.from(`part ${number}`)]);
 
 const bytesOf = (publicKey: KeyObject): Buffer => Buffer.from(publicKey.export({ format: "jwk" }).x ?? "", "base64url");

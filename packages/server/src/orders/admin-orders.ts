@@ -202,7 +202,7 @@ export interface TakenOrder extends OrderRecord {
   readonly mac: Buffer;
   /** The number of starts, including this one. */
   readonly tries: number;
-  /** The record of its check. The order may have taken effect only if a worker has signed this record. */
+  /** A worker's record that the caller may place the order. An order without this record has not taken effect. */
   readonly check: OrderCheck | undefined;
 }
 

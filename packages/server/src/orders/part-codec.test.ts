@@ -13,7 +13,7 @@ test("a part is opened by the reader that the order names, and by no other proce
   expect(new OrderCodec(installation).partReader().open(ORDER, 1, sealed)).toBeUndefined();
 });
 
-test("a part is not opened in place of another order's or another part, nor after it was changed or cut", () => {
+test("a part is not opened under another order or number, nor after it was changed or cut", () => {
   const reader = codec.partReader();
   const sealed = codec.partWriter(reader.publicKey).seal(ORDER, 1, [1]);
   expect(reader.open(ORDER.replace("019a", "019b"), 1, sealed)).toBeUndefined();

@@ -196,7 +196,8 @@ export async function closeCase(
 }
 
 /**
- * A login of the database may insert a case that opens later. Clocks of processes may differ by a minute.
+ * A case with a later `opened_at`, which a login of the database may insert, is not valid yet. A minute is tolerated,
+ * because the clocks of processes may differ.
  * @param now the placeholder of the current time.
  */
 const isValidAt = (now: string): string =>

@@ -21,7 +21,7 @@ let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let system: System;
 let owner: OwnerClient;
 let statements: string[];
-/** The promise for which a statement waits before its answer is passed on. */
+/** Answers of statements are passed on when this promise is resolved. */
 let answered: Promise<void>;
 /** The number of statements that the database has answered. */
 let answers: number;

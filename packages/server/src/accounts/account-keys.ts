@@ -95,8 +95,8 @@ export class PostgresAccountKeys implements AccountKeys {
   }
 
   /**
-   * Sets the listener that is called after a loss of secrets was accepted. Names of secrets that it remembers may be
-   * out of date.
+   * Sets the listener that is called after a loss of secrets was accepted. Names of secrets that the listener remembers
+   * may be out of date.
    */
   onSecretsLost(listener: () => void): void {
     this.#lostSecrets = listener;

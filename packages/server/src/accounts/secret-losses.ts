@@ -6,7 +6,7 @@ import { query, sql } from "../postgres/statement.ts";
 export interface AcceptedSecretLoss {
   readonly loss: number;
   readonly accepted_at: string;
-  /** The lost secrets, and the numbers of events, accounts, partitions and copies that they affect. */
+  /** The number of lost secrets. The next members count the events, accounts, partitions and copies that need them. */
   readonly secrets: number;
   readonly events: number;
   readonly accounts: number;
@@ -19,7 +19,7 @@ export type SecretLoss = Omit<AcceptedSecretLoss, "loss" | "accepted_at" | "secr
   readonly reason: string;
   /** Names of the lost secrets. */
   readonly names: readonly string[];
-  /** Ids of the account keys whose secrets are among them. */
+  /** Ids of the account keys whose secrets are lost. */
   readonly keys: readonly string[];
 };
 

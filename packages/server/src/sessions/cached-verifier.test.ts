@@ -4,7 +4,7 @@ import { cachedVerifier, SHARE_OF_SOURCE } from "./cached-verifier.ts";
 
 const MAX_SESSIONS = 50_000;
 
-/** A verifier that counts, over a clock that a test sets. */
+/** A cached verifier, the tokens that the inner verifier was asked for, and a clock that a test sets. */
 function scene(answer: (token: string) => Session | undefined, maxAgeMs = 10_000) {
   const asked: string[] = [];
   const time = { now: 1_000_000 };
@@ -48,12 +48,12 @@ describe("a valid session token in the cache", () => {
     expect(asked).toHaveLength(2);
   });
 
-  it("is forgotten if there are too many, the oldest first", async () => {
+  it("is forgotten if it is the oldest of too many tokens", async () => {
     const { asked, verifier } = scene((token) => ({ account: token }));
     for (let index = 0; index <= MAX_SESSIONS; index++) await verifier.verify(String(index));
     asked.length = 0;
     for (const token of [String(MAX_SESSIONS), "1", "0"]) await verifier.verify(token);
-    expect(asked, "the first one had to go, and it alone").toEqual(["0"]);
+    expect(asked, "only the oldest was forgotten").toEqual(["0"]);
   });
 });
 

@@ -88,14 +88,14 @@ describe("the introspection answer", () => {
   });
 
   it.each([
-    ["inactive", { active: false, sub: "a" }],
-    ["of another's claim only", { active: true, username: "a" }],
-    ["with an empty account", { active: true, sub: "" }],
-    ["with a number as account", { active: true, sub: 1 }],
-    ["with an account of U+0000", { active: true, sub: "\0" }],
-    ["expired", { active: true, sub: "a", exp: NOW / 1000 - 1 }],
-    ["expired at this moment", { active: true, sub: "a", exp: NOW / 1000 }],
-  ])("is rejected if it is %s", async (_, answer) => {
+    ["is inactive", { active: false, sub: "a" }],
+    ["has the account only in another member", { active: true, username: "a" }],
+    ["has an empty account", { active: true, sub: "" }],
+    ["has a number as account", { active: true, sub: 1 }],
+    ["has an account of U+0000", { active: true, sub: "\0" }],
+    ["has expired", { active: true, sub: "a", exp: NOW / 1000 - 1 }],
+    ["expires at this moment", { active: true, sub: "a", exp: NOW / 1000 }],
+  ])("rejects the token if it %s", async (_, answer) => {
     expect(await verdictOn(answer)).toBeUndefined();
   });
 

@@ -56,7 +56,7 @@ function verifierOf(options: Partial<JwtOptions> = {}) {
 }
 
 describe("the JWT verifier with a shared secret", () => {
-  it("accepts a valid token until its expiry and the tolerated difference", async () => {
+  it("accepts a valid token until its expiry plus the tolerated difference", async () => {
     expect(await verifierOf().verify(await tokenOf({}))).toEqual({
       account: "customer-1",
       expiresAt: NOW + 600_000 + 30_000,
@@ -136,7 +136,7 @@ describe("the JWT verifier with a shared secret", () => {
     const verifier = verifierOf();
     const good = await tokenOf({});
     for (let at = 0; at < good.length; at++) {
-      // A last character may differ in bits that base64 does not use.
+      // The last character is left out: it has bits that do not belong to the signature.
       if (at === good.length - 1) continue;
       const other = good[at] === "A" ? "B" : "A";
       expect(await verifier.verify(good.slice(0, at) + other + good.slice(at + 1)), `changed at ${at}`).toBeUndefined();
@@ -263,7 +263,7 @@ describe("the JWT verifier with keys at a URL", () => {
       Date.now = () => realNow() + 31_000;
       expect(await verifier.verify(token)).toMatchObject({ account: "customer-9" });
       const old = await tokenOf({}, es.privateKey, { alg: "ES256", kid: "es" });
-      expect(await verifier.verify(old), "of the key that was taken away").toBeUndefined();
+      expect(await verifier.verify(old), "of the removed key").toBeUndefined();
     } finally {
       Date.now = realNow;
     }

@@ -7,7 +7,9 @@ import { introspectionVerifier } from "./introspection.ts";
 import { DEFAULT_ALGORITHMS, jwtVerifier } from "./jwt.ts";
 import { isOpaqueToken, opaqueTokenVerifier } from "./opaque-tokens.ts";
 
-/** The revocation of a token of this server, or of an authorization server, takes effect within this time. */
+/**
+ * Times within which a revocation takes effect: for tokens of this server, and for tokens of an authorization server.
+ */
 const OPAQUE_TOKEN_CACHE_MS = 5_000;
 const INTROSPECTION_CACHE_MS = 10_000;
 

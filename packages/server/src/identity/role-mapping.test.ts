@@ -71,14 +71,14 @@ describe("a role file", () => {
     ["an unknown role", "roles: { a: [admin] }", /^roles\.a\.0: is not a role; roles are operator/],
     ["a value with no role", "roles: { a: [] }", /^roles\.a: must be a list/],
     ["people that are no list", "roles: { a: [analyst] }\npeople: {}", /^people: must be a list/],
-    ["a wrong way with the unlisted", `${FILE}unlisted: maybe`, /^unlisted: must be refuse or admit/],
+    ["an unknown rule for unlisted people", `${FILE}unlisted: maybe`, /^unlisted: must be refuse or admit/],
     [
       "a subject without quotes",
       person("j", `{ issuer: ${ISSUER}, sub: 1 }`),
       /^people\.0\.identities\.0\.sub: .* quotes/,
     ],
     ["a name with parentheses", person("j (x", identity("1")), /^people\.0\.person: /],
-    ["a name of the unlisted", person("oidc-1", identity("1")), /^people\.0\.person: /],
+    ["a name with the prefix of unlisted people", person("oidc-1", identity("1")), /^people\.0\.person: /],
     ["a person without an identity", person("j", ""), /^people\.0\.identities: must be a list/],
     [
       "an identity of two people",

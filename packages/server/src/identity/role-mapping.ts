@@ -29,7 +29,7 @@ const IDENTITY_MEMBERS = ["issuer", "sub"];
 /** The prefix of the names of unlisted people. */
 const UNLISTED_PERSON_PREFIX = "oidc-";
 const MAX_PERSON = 128;
-/** Entra leaves the claim out if it would have this many values. Other providers may cut it off. */
+/** Entra leaves the claim out if it would have more values. Other providers may cut the list off. */
 const MAX_VALUES = 200;
 
 /** A text for an identity that no other identity has. It reveals neither issuer nor subject. */

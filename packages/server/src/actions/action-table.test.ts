@@ -171,7 +171,7 @@ describe("the search for an action", () => {
     expect(queries()).toBe(1);
     expect(await find("a", `${account}-other`), "of another account").toBeUndefined();
     now += 1;
-    expect(await find("a"), "the revocation is felt").toBeUndefined();
+    expect(await find("a"), "the revocation takes effect").toBeUndefined();
   });
 
   it("does not remember an absent action", async () => {

@@ -101,7 +101,7 @@ export async function revokeAction(
 // fails: e2e/erasure/account.test.ts › events, ledger, tokens, actions, its keys
 const DELETE_ACTIONS = sql("delete from action where account = $1", ["text"]);
 
-/** @returns how many. */
+/** @returns the number of deleted actions. */
 export async function deleteActions(executor: Executor, account: string): Promise<number> {
   return (await query(executor, DELETE_ACTIONS, [account])).rowCount ?? 0;
 }
@@ -124,7 +124,7 @@ export interface ListedAction extends ActionRow {
   readonly registered_at: string;
 }
 
-/** Newest first. */
+/** Lists actions, newest first. */
 export async function listActions(
   executor: Executor,
   account: string | undefined,

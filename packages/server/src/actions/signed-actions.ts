@@ -21,11 +21,11 @@ export interface SignedAction {
 }
 
 /**
- * Makes an action id that proves itself: it carries type, expiry, a digest of the session and a nonce under an
- * HMAC-SHA-256 that covers the account too. A host that shares the secret issues actions without telling this server.
+ * Makes an action id that proves itself: it carries type, expiry, a digest of the session, a nonce, and an HMAC-SHA-256
+ * of these and the account. A host that shares the secret issues actions without telling this server.
  *
- * @throws TypeError if the id would be longer than the 128 characters of the contract (a type of more than about 30
- * characters).
+ * @throws TypeError if the type is empty, if the nonce or the expiry is invalid, or if the id would be longer than the
+ * 128 characters of the contract. A type of at most 42 bytes in UTF-8 always fits.
  */
 export function signActionId(secret: string, action: SignedAction): string {
   const type = Buffer.from(action.actionType).toString("base64url");

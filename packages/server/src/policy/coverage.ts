@@ -14,8 +14,8 @@ const catalog = new Map(CATALOG.map((probe) => [probe.id, probe]));
 /**
  * Composes the search for what a purpose does not cover.
  * @param probes ids of the covered probes; `null` covers all.
- * @param highest the highest sensitivity of a covered field; `null` sets no limit. With any other value, a field that
- * the catalog does not know is not covered, unless `probes` is `null` and `highest` is `high`.
+ * @param highest the highest sensitivity of a covered field; `null` sets no limit. A limit excludes fields that the
+ * catalog does not know, except for one case: if `probes` is `null` and `highest` is `high`, everything is covered.
  * @returns `undefined` if everything is covered.
  */
 export function coverageOf(probes: readonly string[] | null, highest: Sensitivity | null): FindUncovered | undefined {

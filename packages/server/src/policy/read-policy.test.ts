@@ -120,7 +120,7 @@ describe("a problem of a policy is named with its place", () => {
     expect(problems(text)).not.toEqual([]);
   });
 
-  test("for aliases that would make it huge", () => {
+  test("for aliases that would expand to a huge policy", () => {
     const lines = Array.from({ length: 30 }, (_, index) => `a${index + 1}: &a${index + 1} [*a${index}, *a${index}]`);
     expect(problems(`a0: &a0 [x]\n${lines.join("\n")}`)).toEqual([expect.stringContaining("without aliases")]);
   });

@@ -2,7 +2,7 @@ import { readJson, TextError } from "./read-json.ts";
 import { scanText } from "./scan-text.ts";
 
 /**
- * Parses a JSON text in UTF-8. `JSON.parse` may read a name with an escape as that of an earlier text, so such a text
+ * Parses a JSON text in UTF-8. `JSON.parse` may read a name with an escape as a name of an earlier text, so such a text
  * is read member by member.
  * @throws SyntaxError
  */

@@ -28,7 +28,7 @@ const CLOSE_ARRAY = 0x5d;
 
 const SCALAR = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
-/** Members and items between two pauses: less than a millisecond. */
+/** Number of members and items between two pauses. To read them takes less than a millisecond. */
 const MEMBERS_OF_TURN = 512;
 
 /** @returns the value of a text, or the violation. */

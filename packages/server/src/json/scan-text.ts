@@ -5,7 +5,7 @@ const LOWER_U = 0x75;
 
 /** The result of one pass over the bytes of a JSON text, before anything is parsed. */
 export interface TextScan {
-  /** Colons outside strings: as many as members at all depths, each counted as often as it appears in the text. */
+  /** Number of colons outside strings, which is the number of members at all depths. Duplicate members count, too. */
   readonly members: number;
   /** Whether a string holds a Unicode escape (`\u`), or the name of a member holds an escape of any kind. */
   readonly escapes: boolean;

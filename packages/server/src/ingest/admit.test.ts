@@ -139,7 +139,7 @@ describe("the purpose of an event", () => {
     ]);
   });
 
-  it("is searched only until the answer's list is full", async () => {
+  it("is compared with an event only until the answer's list of violations is full", async () => {
     function* endless(): Iterable<string> {
       for (;;) yield "/observations/probes/x";
     }

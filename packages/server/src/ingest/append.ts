@@ -44,7 +44,7 @@ export async function append(
     return await sealAndStore(event, first, exact, ports);
   } catch (error) {
     if (!isPartitionMissing(error)) throw error;
-    // The partition of a retry may be dropped if the server's clock is behind. The ledger outlives it.
+    // If the server's clock is behind, the partition of a retried event may be dropped already. Its ledger row remains.
     const entry = await ports.store.findKey(event.account, event.idempotencyKey);
     // guard(false): a retry of a deleted event gets its answer although the clock is behind
     // fails: packages/server/src/ingest/append.test.ts › a retry whose partition was dropped

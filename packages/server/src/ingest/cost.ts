@@ -16,7 +16,7 @@ const ESCAPES_FACTOR = 2;
 /**
  * The cost of a request at the account's throttle: 1 for each 16 KiB of its decompressed body or for each 1,024 members
  * at all depths, rounded up, whichever is more. The part beyond 1 counts twice if the text has an escape that may
- * need the slow reader. Time on the main thread grows with all three.
+ * need the slow reader. Time on the main thread grows with bytes, members and escapes.
  */
 export function costOf(bytes: number, members: number, escapes = false): number {
   const cost = Math.max(1, Math.ceil(bytes / BYTES_PER_UNIT), Math.ceil(members / MEMBERS_PER_UNIT));

@@ -201,7 +201,7 @@ async function runStages(
     }
     ports.drift.observe(attributes, valid.probes, text.members);
     ports.outcomes.observe(attributes, valid.probes, text.members);
-    // Only here no other work on the event is left that could read its bytes.
+    // After this point, no work on the event reads its bytes.
     if (request.body.givesMemory === true) freeMemory(body);
     return answerCreated(attributes.eventId);
   } finally {

@@ -68,7 +68,7 @@ describe("the slow reader", () => {
 describe("a large text", () => {
   const space = " ".repeat(70_000);
 
-  it("is read as a small one, error for error", async () => {
+  it("has the same value or error as when it is read at once", async () => {
     await fc.assert(
       fc.asyncProperty(nearlyJson, async (text) => {
         const bytes = Buffer.from(space + text);

@@ -25,7 +25,7 @@ export function parseText(bytes: Buffer, scan: TextScan = scanText(bytes)): unkn
   return read instanceof TextError ? invalid(read.code, read.detail, read.pointer) : read;
 }
 
-/** Bytes and members past which a text is read in turns: four times those of a full event. */
+/** Bytes and members past which a text is read in turns: four times those of a request that costs 1 (`cost.ts`). */
 const LARGE_BYTES = 65_536;
 const LARGE_MEMBERS = 4_096;
 

@@ -27,16 +27,16 @@ export interface ResolvePorts {
   readonly sealer: Sealer;
   readonly audit: AuditLog;
   /**
-   * The limit of comparisons of each account. All accounts share the number of payloads that the database returns for
-   * replays in an hour.
+   * Limits the comparisons of each account, because all accounts share the number of payloads that the database returns
+   * for replays in an hour.
    */
   readonly comparisons: RateThrottle;
 }
 
 /**
- * Decides whether a request whose idempotency key is in use is a replay, if its payload equals the stored one, or a
- * conflict. Equal bytes are a replay; otherwise both are compared in canonical form. When the raw event is deleted,
- * other bytes are a conflict, because they can't be compared any more.
+ * Decides whether a request whose idempotency key is in use is a replay or a conflict. Equal bytes are a replay. Other
+ * bytes are a replay if both requests are equal in canonical form. When the raw event is deleted, other bytes are a
+ * conflict, because they can't be compared any more.
  */
 export async function resolveDuplicate(
   retry: Retry,

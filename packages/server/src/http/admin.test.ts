@@ -82,7 +82,7 @@ describe("a foreign host name in a request to the admin listener", () => {
     "drs.localhost",
     "metrics.internal:8081",
     "Metrics.Internal.",
-  ])("does not include %s", async (host) => {
+  ])("is not any of the own names and addresses: %s", async (host) => {
     const url = await listening(HOSTS);
     expect(await send({ url, path: "/livez", method: "GET", headers: { Host: host } })).toMatchObject({ status: 200 });
   });
@@ -105,7 +105,7 @@ describe("a foreign host name in a request to the admin listener", () => {
     }
   });
 
-  it("is recognised in an absolute request target, too", async () => {
+  it("is recognised in an absolute request target", async () => {
     const url = await listening(HOSTS);
     const target = (host: string): string =>
       `GET http://${host}/livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`;

@@ -40,7 +40,7 @@ export function createAdminServer(options: AdminOptions): Server {
         response.end(request.method === "HEAD" ? undefined : body);
       });
   };
-  // `refusal` requires exactly one `Host`.
+  // `refusal` checks the `Host` of a request.
   const settings = { requireHostHeader: false, requestTimeout: REQUEST_TIMEOUT_MS };
   const server = options.tls
     ? createTlsServer({ ...settings, ...options.tls, minVersion: "TLSv1.2" }, listener)

@@ -219,7 +219,7 @@ export function describeEdge(
         });
       });
 
-      it("is sent unchanged for a rejection, too", async () => {
+      it("is sent unchanged if it is a rejection", async () => {
         reads = false;
         const answer = await post("{}");
         expect(answer.headers).toMatchObject({

@@ -111,7 +111,7 @@ describe("a Fastify host with the plugin", () => {
       expect((await post(path, "application/json", JSON.stringify("x".repeat(200)))).status).toBe(413);
     }
     expect((await post(EVENTS_PATH, "application/json", "x".repeat(200))).status, "the limit is the core's").toBe(401);
-    expect(hooked, "the host's hooks run for the endpoint too").toContain(EVENTS_PATH);
+    expect(hooked, "the host's hooks also run for the endpoint").toContain(EVENTS_PATH);
     await host.close();
   });
 

@@ -36,7 +36,7 @@ function route(fastify: FastifyInstance, path: string, respond: Respond): void {
     return reply.code(answer.status).headers(answer.headers).send(bytesOf(answer));
   };
   const errorHandler = (cause: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
-    // Fastify rejects a malformed media type before it looks for a parser. The plugin gives this answer, too.
+    // Fastify rejects a malformed media type before it looks for a parser. Such a request gets the core's answer.
     if (cause.code !== "FST_ERR_CTP_INVALID_MEDIA_TYPE") throw cause;
     handler(request, reply).catch((failure: unknown) => reply.send(failure));
   };

@@ -52,7 +52,7 @@ export function createEndpointServer(options: EndpointServerOptions): Server {
     connectionsCheckingInterval: 1_000,
     maxHeaderSize: MAX_HEADER_BYTES,
     highWaterMark: MAX_WAITING_BYTES,
-    // `handle` requires it, and answers with a problem document.
+    // `handle` checks the `Host` of a request, and answers with a problem document.
     requireHostHeader: false,
     noDelay: true,
   };

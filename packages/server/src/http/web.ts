@@ -35,8 +35,8 @@ function ingestRequest(request: Request, peer: string): IngestRequest {
   return {
     method: request.method,
     headers: {
-      // The Fetch standard has joined repeated headers with ", " already; no valid key or credential holds a space
-      // after a comma, so a repeated header is still rejected.
+      // The Fetch standard has joined repeated headers with ", " already. No valid idempotency key and no valid
+      // credential holds a space after a comma, so a repeated header is still rejected.
       all: (name) => {
         const value = request.headers.get(name);
         return value === null ? [] : [value];

@@ -182,7 +182,7 @@ const TOKENS: readonly Buffer[] = [
     ].map((bytes) => Buffer.from(bytes)),
   );
 
-/** A small valid body with every kind of member, as the places to change. */
+/** A small valid body with every kind of member. Bodies with one change are made of it. */
 const SMALL: Json = {
   action_id: "action-1",
   action_type: "payment",

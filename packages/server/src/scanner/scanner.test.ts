@@ -90,7 +90,7 @@ describe("the scanner", () => {
   it.each([
     ["is larger than its memory for bodies", { x: "a".repeat(262_144) }],
     ["has more names than its table", Object.fromEntries(Array.from({ length: 5_000 }, (_, n) => [`n${n}`, n]))],
-  ])("leaves a body to the slow path that %s, and reads the next one as ever", (_, more) => {
+  ])("leaves to the slow path a body that %s, and reads the next body correctly", (_, more) => {
     const body = requestOf(fullEvent(3, new Date(0)));
     const before = scanner.scan(body);
     expect(scanner.scan(requestOf({ ...fullEvent(1, new Date(0)), ...more }))).toBeUndefined();

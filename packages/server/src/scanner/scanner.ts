@@ -20,7 +20,7 @@ export interface Scan {
   /** Codes of the outcomes of the catalog's probes, in its order. */
   readonly outcomes: Uint8Array;
   readonly unknownOutcomes: Uint8Array;
-  /** A bit for each entry of the index that the event has. */
+  /** A bit for each entry of the catalog's index: it is set if the event has the entry. */
   readonly seen: Uint8Array;
   /** Five words for each departure from the catalog: kind, type found, place, start and length of a name. */
   readonly departures: Uint32Array;
@@ -30,7 +30,7 @@ export interface Scan {
 export interface EventScan {
   /** Codes of the outcomes of the catalog's probes, in its order. */
   readonly outcomes: Uint8Array;
-  /** A bit for each entry of the index that the event has. */
+  /** A bit for each entry of the catalog's index: it is set if the event has the entry. */
   readonly seen: Uint8Array;
   /** Start and end of the value of each field that the event has, by the number of its entry. */
   readonly values: Uint32Array;
@@ -57,7 +57,7 @@ interface WebAssemblyApi {
 }
 export type CompiledModule = object;
 
-/** @throws TypeError if the runtime has no WebAssembly. */
+/** A runtime without WebAssembly gives `undefined`, and the first use throws a TypeError. */
 const api = (): WebAssemblyApi => (globalThis as unknown as { WebAssembly: WebAssemblyApi }).WebAssembly;
 
 /** The exports of `assembly/scanner.ts`. */

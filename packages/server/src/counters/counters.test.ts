@@ -282,7 +282,7 @@ describe("rejections", () => {
 });
 
 describe("what clients can fill", () => {
-  it("is bounded in groups of an hour, over restarts: what exceeds it is counted under other", async () => {
+  it("is bounded in groups of an hour, over restarts: what exceeds the limit is counted under other", async () => {
     for (let restart = 0; restart < 3; restart++) {
       const { observe, flush } = outcomeLog();
       for (let patch = 0; patch < 100; patch++) observe(on("14"), { sdkVersion: `1.${restart}.${patch}` });
@@ -305,7 +305,7 @@ describe("what clients can fill", () => {
     });
   });
 
-  it("is bounded in rows of rejections of an hour, over restarts: what exceeds it is counted by problem", async () => {
+  it("is bounded in rows of rejections of an hour, over restarts: what exceeds the limit is counted by problem", async () => {
     for (let restart = 0; restart < 3; restart++) {
       const { log } = rejectionLog();
       for (let patch = 0; patch < 400; patch++) {

@@ -194,7 +194,7 @@ const COMPLETE_REQUEST = sql(
 );
 
 /**
- * Closes a request as done that was closed in part. @returns `undefined` if there is no such request, or if a hold
+ * Closes as done a request that was closed in part. @returns `undefined` if there is no such request, or if a hold
  * still keeps something of it.
  */
 export async function completeRequest(executor: Executor, id: string): Promise<RequestRow | undefined> {
@@ -205,7 +205,7 @@ export async function completeRequest(executor: Executor, id: string): Promise<R
 export interface DataRequestCounts {
   readonly requests_open: number;
   readonly requests_overdue: number;
-  /** The condition for requests that were closed in part and can be closed as done. */
+  /** Number of requests that were closed in part and can be closed as done. */
   readonly requests_completable: number;
 }
 

@@ -59,5 +59,5 @@ async function requireRole(pool: Pool): Promise<void> {
 /** SQLSTATEs of a connection whose login does not have the requested role. */
 const LACKS_ROLE = new Set<string | undefined>([SQL_STATES.invalidParameterValue, SQL_STATES.insufficientPrivilege]);
 
-/** Whether the database did not answer. A statement that its time limit or a person has cancelled was answered. */
+/** Whether the database did not answer. A cancelled statement counts as answered. */
 const isAway = (error: unknown): boolean => isTransient(error) && sqlState(error) !== SQL_STATES.queryCanceled;

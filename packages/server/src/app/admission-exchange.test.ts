@@ -68,7 +68,7 @@ describe("admission by two processes", () => {
     expect(exchanges[1]?.all, "once more of the same").toEqual({ requests: 1, bytes: 100 });
   });
 
-  it("forgets what a process held that has ended", () => {
+  it("forgets what an ended process held", () => {
     const { admissions, exchanges, deliver } = makeProcesses(2, 2);
     enter(admissions[0], "a");
     enter(admissions[0], "b");

@@ -4,7 +4,7 @@ import type { OnError } from "../ports.ts";
  * Closes resources in the reverse order of their opening. An error is reported, and the others are still closed.
  *
  * ```ts
- * await using opened = new CloseStack(onError); // closes where the next steps fail
+ * await using opened = new CloseStack(onError); // closes if one of the next steps fails
  * opened.add("pool", () => pool.end());
  * return { close: opened.release() };
  * ```

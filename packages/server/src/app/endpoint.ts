@@ -37,7 +37,7 @@ const PREPARE_EVERY_MS = 3_600_000;
 
 const COUNT_REPLAYED_EVERY_MS = 10_000;
 
-/** Limits for comparisons of one account in canonical form: per second, which is 1,000 in an hour, and at once. */
+/** Limits for comparisons of one account in canonical form: 1,000 in an hour, as a rate per second; 1,000 at once. */
 const COMPARISON_RATE = 1_000 / 3_600;
 const COMPARISON_BURST = 1_000;
 /** Limits for failed authentications of one source address: per second, and at once. */

@@ -76,7 +76,7 @@ describe("the configuration", () => {
   });
 
   test.each(variables.filter(([name]) => /_(FILE|DIR|JOURNAL)$/.test(name)).map(([name]) => name))(
-    "%s starts from the directory of the others where it is relative",
+    "%s, if it is relative, starts from the same directory as other relative paths",
     (name) => {
       const ADMIN_TLS = { DRS_ADMIN_TLS_CERT_FILE: "c.pem", DRS_ADMIN_TLS_KEY_FILE: "k.pem" };
       const SIGNING = name.startsWith("DRS_OIDC") && SIGN_IN;
@@ -278,7 +278,7 @@ describe("rules between variables", () => {
     expect(problemsOf(environment)).toEqual([expect.stringMatching(problem)]);
   });
 
-  const held: [string, Environment][] = [
+  const valid: [string, Environment][] = [
     ["an external database with a key directory and a key", EXTERNAL],
     [
       "an external database with a key database and a key file",
@@ -319,7 +319,7 @@ describe("rules between variables", () => {
     ["two listeners on one port of two addresses", { DRS_ADMIN_HOST: "::1", DRS_ADMIN_PORT: "8080" }],
     ["introspection", introspection],
   ];
-  test.each(held)("accept %s", (_, environment) => {
+  test.each(valid)("accept %s", (_, environment) => {
     expect(problemsOf(environment)).toEqual([]);
   });
 

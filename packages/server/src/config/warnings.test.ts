@@ -35,7 +35,7 @@ describe("a database on another host without TLS", () => {
     expect(warnings({ ...EXTERNAL, DRS_DATABASE_URL: url })).toEqual([]);
   });
 
-  test("is named for each of the four, without the password", () => {
+  test("is reported for each setting that names one, without the password", () => {
     const url = (name: string): string => `postgresql://app:hunter2@${name}.internal/x`;
     const found = warnings({
       DRS_DATABASE_URL: url("events"),

@@ -9,7 +9,7 @@ export function forkProcess(): Forked {
   const worker = cluster.fork();
   // A message that could not be sent: the end of the process follows.
   worker.on("error", () => {});
-  closeGiven(worker);
+  closeUntakenConnection(worker);
   return {
     pid: worker.process.pid,
     send: (instruction) => {
@@ -26,7 +26,7 @@ export function forkProcess(): Forked {
  * Closes the connection that a process had not taken when it ended: `node:cluster` gives a process one connection at a
  * time. Without this, the connection would remain open, and its client would wait for an answer.
  */
-function closeGiven(worker: Worker): void {
+function closeUntakenConnection(worker: Worker): void {
   let given: { close(): void } | undefined;
   const { process } = worker;
   const send = process.send.bind(process) as (message: unknown, handle?: unknown, ...more: unknown[]) => boolean;
@@ -63,7 +63,7 @@ export function findSupervisor(kill: () => void): Supervisor | undefined {
     onInstruction,
     leave() {
       process.off("disconnect", kill);
-      // Without `process.exit`, which Node calls at any other end of the connection.
+      // After `disconnect`, Node does not call `process.exit`, as it does at any other end of the connection.
       worker.disconnect();
     },
   };

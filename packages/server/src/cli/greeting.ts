@@ -23,10 +23,10 @@ export interface Urls {
 }
 
 /**
- * Prints a message when the server is ready: its address, and only on the embedded database on loopback an admin token,
- * a development token, an action, and a request to paste.
- * @param isTerminal whether a person reads the message. A log must contain no admin token. If standard output is not a
- * terminal, a file gets the token.
+ * Composes the message of a server that is ready: its address, and, only with the embedded database on loopback, an
+ * admin token, a development token, an action, and a request to paste.
+ * @param isTerminal whether a person reads the message. Otherwise it may be in a log, which must contain no admin
+ * token, so a file gets the token.
  */
 export async function greet(system: System, { url, adminUrl }: Urls, isTerminal: boolean): Promise<string[]> {
   const { config, pool, audit, clock } = system;

@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
 let database: TestDatabase;
 let system: System;
 let account: string;
-let made = 0;
+let accountCount = 0;
 let now: number;
 const clock: Clock = { now: () => now };
 
@@ -27,7 +27,7 @@ afterAll(async () => {
 
 beforeEach(() => {
   now = Date.parse("2026-03-01T12:00:00.000Z");
-  account = `account-${made++}`;
+  account = `account-${accountCount++}`;
 });
 
 const register = (action: Partial<NewAction> = {}): ReturnType<typeof registerAction> =>
@@ -73,12 +73,12 @@ describe("the registration of an action", () => {
     expect(await listActions(system.pool, account)).toMatchObject([first]);
   });
 
-  const others: readonly (readonly [string, Partial<NewAction>])[] = [
+  const otherActions: readonly (readonly [string, Partial<NewAction>])[] = [
     ["another type", { actionType: "login" }],
     ["another session", { sessionId: "t" }],
     ["no session", {}],
   ];
-  it.each(others)("with %s under a registered id is rejected and changes nothing", async (_, other) => {
+  it.each(otherActions)("with %s under a registered id is rejected and changes nothing", async (_, other) => {
     const first = await register({ actionId: "a", sessionId: "s" });
     expect(await register({ actionId: "a", ...other })).toBeUndefined();
     expect(await listActions(system.pool, account)).toMatchObject([first]);
@@ -182,11 +182,11 @@ describe("the search for an action", () => {
   });
 
   it("forgets the oldest action when it remembers too many", async () => {
-    let asked = 0;
+    let lookedUpCount = 0;
     const everything: Executor = {
       query: async (_text, values = []) => {
         const [, ids] = values.map((value) => namesIn(value as Buffer));
-        asked += ids?.length ?? 0;
+        lookedUpCount += ids?.length ?? 0;
         const rows = ids?.map((id) => ({
           account,
           action_id: id,
@@ -200,12 +200,12 @@ describe("the search for an action", () => {
     const table = actionTable(everything, clock);
     const find = (index: number) => table.find(account, String(index), "");
     await Promise.all(Array.from({ length: 50_001 }, (_, index) => find(index)));
-    asked = 0;
+    lookedUpCount = 0;
     await find(50_000);
     await find(1);
-    expect(asked).toBe(0);
+    expect(lookedUpCount).toBe(0);
     await find(0);
-    expect(asked).toBe(1);
+    expect(lookedUpCount).toBe(1);
   });
 
   it("throws Unavailable when the database can't be reached", async () => {

@@ -121,7 +121,7 @@ describe("a signed action id", () => {
 });
 
 describe("signing throws a TypeError", () => {
-  const misuse: readonly (readonly [string, Partial<SignedAction>])[] = [
+  const invalidActions: readonly (readonly [string, Partial<SignedAction>])[] = [
     ["a type that makes the id one character too long", { actionType: "x".repeat(43), nonce: "x".repeat(22) }],
     ["a type far too long", { actionType: "x".repeat(64) }],
     ["a type too long in bytes, not in characters", { actionType: "\u{1F600}".repeat(15) }],
@@ -134,7 +134,7 @@ describe("signing throws a TypeError", () => {
     ["no expiry", { expiresAt: Number.NaN }],
     ["an endless expiry", { expiresAt: Number.POSITIVE_INFINITY }],
   ];
-  it.each(misuse)("for %s", (_, change) => {
+  it.each(invalidActions)("for %s", (_, change) => {
     expect(() => signActionId(SECRET, { ...ACTION, ...change })).toThrow(TypeError);
   });
 
@@ -177,7 +177,7 @@ describe("any action that is signed", () => {
   });
 
   it("is read as it was signed, in at most 128 characters, or signing throws a TypeError", async () => {
-    let signed = 0;
+    let signedCount = 0;
     await fc.assert(
       fc.asyncProperty(action, async (given) => {
         let id: string;
@@ -188,7 +188,7 @@ describe("any action that is signed", () => {
           expect(Buffer.byteLength(given.actionType)).toBeGreaterThan(42);
           return;
         }
-        signed++;
+        signedCount++;
         expect(id.length).toBeLessThanOrEqual(128);
         expect(id).toMatch(/^[\w.-]+$/);
         expect(await find(id, given.account, given.sessionId)).toEqual({
@@ -199,7 +199,7 @@ describe("any action that is signed", () => {
       }),
       { numRuns: 300 },
     );
-    expect(signed).toBeGreaterThan(100);
+    expect(signedCount).toBeGreaterThan(100);
   });
 
   it("is rejected with any one character changed", async () => {

@@ -46,7 +46,7 @@ export function useAdminListener(system: () => System, signIn?: (url: string) =>
   const connections = new CloseStack(onError);
   let server: Server;
   let url = "";
-  let passed = 0;
+  let passedMs = 0;
   let stoppedAt: number | undefined;
 
   beforeAll(async () => {
@@ -66,7 +66,7 @@ export function useAdminListener(system: () => System, signIn?: (url: string) =>
     api = await createAdminApi({
       ports: {
         ...portsOf(system(), await openAdminConnection(system(), onError, connections), () => orders.wake()),
-        monotonic: { now: () => (stoppedAt ?? performance.now()) + passed },
+        monotonic: { now: () => (stoppedAt ?? performance.now()) + passedMs },
       },
       document: ADMIN_OPENAPI_JSON,
       isClearAllowed: true,
@@ -92,7 +92,7 @@ export function useAdminListener(system: () => System, signIn?: (url: string) =>
     },
     errors,
     token,
-    pass: (ms) => void (passed += ms),
+    pass: (ms) => void (passedMs += ms),
     stopTime: () => {
       stoppedAt = performance.now();
       onTestFinished(() => void (stoppedAt = undefined));

@@ -118,10 +118,10 @@ function statusesOf(route: Route): ReadonlyMap<string, readonly string[]> {
 }
 
 /** The test uses tokens of several people, because one person may send 50 requests per second. */
-let sent = 0;
+let requestCount = 0;
 const tokens: Promise<string>[] = [];
 function nextToken(): Promise<string> {
-  const number = Math.floor(sent++ / 40);
+  const number = Math.floor(requestCount++ / 40);
   return (tokens[number] ??= listener.token(ROLE_NAMES, { person: `fuzzer-${number}` }));
 }
 

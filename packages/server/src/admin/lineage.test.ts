@@ -30,8 +30,8 @@ const explain = (...args: readonly string[]) => drs("feature", "explain", ...arg
 
 /** Runs a step once. Each test can also run alone, because it first runs the steps that it needs. */
 const once = <T>(step: () => Promise<T>): (() => Promise<T>) => {
-  let taken: Promise<T> | undefined;
-  return () => (taken ??= step());
+  let result: Promise<T> | undefined;
+  return () => (result ??= step());
 };
 
 async function storeWrong(): Promise<PastEvent> {

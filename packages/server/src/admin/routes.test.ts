@@ -188,9 +188,9 @@ describe("every route of the admin API", () => {
     listener.pass(1_000);
   });
 
-  const cases = ROUTE_IDS.flatMap((id) => ROLE_NAMES.map((role) => ({ id, role })));
+  const combinations = ROUTE_IDS.flatMap((id) => ROLE_NAMES.map((role) => ({ id, role })));
   const tokens = new Map<Role, Promise<string>>();
-  it.each(cases)("$id answers the role $role as the table of permissions says", async ({ id, role }) => {
+  it.each(combinations)("$id answers the role $role as the table of permissions says", async ({ id, role }) => {
     const token = tokens.get(role) ?? listener.token([role]);
     tokens.set(role, token);
     const isGranted = scopeOf(routeOf(id).permission, [role]) !== undefined;

@@ -10,12 +10,12 @@ interface Scene {
   readonly comparison: DatabaseComparison;
   readonly database: Dependency;
   /** For each time that the caches were cleared, whether the database was reported as behind then. */
-  readonly forgotten: boolean[];
+  readonly behindAtForget: boolean[];
 }
 
 function scene(...answers: readonly (typeof NOTHING | Error)[]): Scene {
   const database = new Dependencies(1000).get("database");
-  const forgotten: boolean[] = [];
+  const behindAtForget: boolean[] = [];
   const left = [...answers];
   const comparison = new DatabaseComparison({
     database,
@@ -25,10 +25,10 @@ function scene(...answers: readonly (typeof NOTHING | Error)[]): Scene {
       if (answer instanceof Error) throw answer;
       return answer;
     },
-    forget: async () => void forgotten.push(database.has("behind")),
+    forget: async () => void behindAtForget.push(database.has("behind")),
     onError: () => {},
   });
-  return { comparison, database, forgotten };
+  return { comparison, database, behindAtForget };
 }
 
 test.each([
@@ -48,18 +48,18 @@ test.each([
 );
 
 test("data that was read from a replaced database is forgotten before events are stored in the new one", async () => {
-  const { comparison, database, forgotten } = scene();
+  const { comparison, database, behindAtForget } = scene();
   comparison.observe({ ...IDENTITY, name: "standby" }, true);
   await comparison.close();
-  expect(forgotten).toEqual([true]);
+  expect(behindAtForget).toEqual([true]);
   expect(database.has("behind")).toBe(false);
 });
 
 test("data that was read before the journal was replayed is forgotten, but not if the database lacked nothing", async () => {
-  const { comparison, forgotten } = scene(NOTHING, { ...NOTHING, erasures: 1 });
+  const { comparison, behindAtForget } = scene(NOTHING, { ...NOTHING, erasures: 1 });
   await comparison.compare();
-  expect(forgotten).toEqual([]);
+  expect(behindAtForget).toEqual([]);
   await comparison.compare();
   await comparison.compare();
-  expect(forgotten).toEqual([false]);
+  expect(behindAtForget).toEqual([false]);
 });

@@ -34,7 +34,7 @@ const SENT = 'upstream-text "x"\n    at upstream-text (upstream-text:1:1)';
 const refusedBy = (code: string): Error => Object.assign(new pg.DatabaseError("text", 1, "error"), { code });
 
 describe("the log of errors", () => {
-  const coded: readonly (readonly [string, unknown, string])[] = [
+  const codedErrors: readonly (readonly [string, unknown, string])[] = [
     ["an error of the registry", new OperatorError("schema-newer", "start that version"), "schema-newer"],
     ["a dependency that is away", new Unavailable("away"), "dependency-unavailable"],
     ["a database that has too many connections", refusedBy("53300"), "dependency-unavailable"],
@@ -44,12 +44,12 @@ describe("the log of errors", () => {
     ["any other error", new Error("a defect"), "unexpected-error"],
     ["what is no error", "text", "unexpected-error"],
   ];
-  it.each(coded)("names the failed operation and a code of the registry for %s", (_, error, code) => {
+  it.each(codedErrors)("names the failed operation and a code of the registry for %s", (_, error, code) => {
     expect(JSON.parse(logged(error))).toMatchObject({ code, operation: "commit batch", msg: "commit batch failed" });
   });
 
   const sqlError = new pg.DatabaseError(SENT, 1, "error");
-  const quoting: readonly (readonly [string, Error])[] = [
+  const quotingErrors: readonly (readonly [string, Error])[] = [
     ["a body that is no JSON", errorOf(() => JSON.parse(SENT))],
     ["a URL that is none", errorOf(() => new URL(SENT))],
     ["a number that is none", errorOf(() => BigInt(SENT))],
@@ -66,7 +66,7 @@ describe("the log of errors", () => {
     ],
     ["any of them as a cause", new Unavailable("ours", { cause: errorOf(() => JSON.parse(SENT)) })],
   ];
-  it.each(quoting)("never quotes %s", (_, error) => {
+  it.each(quotingErrors)("never quotes %s", (_, error) => {
     const line = logged(error);
     expect(line).toContain('"error"');
     expect(line).not.toContain("upstream-text");

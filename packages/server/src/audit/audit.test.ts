@@ -13,7 +13,7 @@ const opened = useTestSystem();
 let now: number;
 /** The start of the test, which is later than the start of all earlier tests. */
 let began: number;
-let made = 0;
+let accountCount = 0;
 /** An account that no other test uses, and its name in the audit. */
 let account: string;
 let subject: string;
@@ -23,8 +23,8 @@ const AGENT = { actor: "cli:anna", via: "direct" } as const;
 const logs: BufferedAuditLog[] = [];
 
 beforeEach(() => {
-  now = began = Date.parse("2026-03-01T12:00:00.000Z") + made * 1_000_000;
-  account = `account-${made++}`;
+  now = began = Date.parse("2026-03-01T12:00:00.000Z") + accountCount * 1_000_000;
+  account = `account-${accountCount++}`;
   signer = new AuditSigner(Buffer.alloc(32), opened.system.pseudonymizer, opened.system.secrets, clock);
   subject = signer.subjectOf(account).toString("hex");
 });

@@ -169,7 +169,7 @@ describe("rules between variables", () => {
   const jwks = { DRS_JWT_JWKS_URL: "https://id/jwks" };
   const introspection = { DRS_INTROSPECTION_URL: "https://id/introspect" };
 
-  const broken: [string, Environment, RegExp][] = [
+  const invalid: [string, Environment, RegExp][] = [
     [
       "two key stores",
       { DRS_KEY_DIR: "keys", DRS_KEY_DATABASE_URL: KEY_DATABASE, DRS_KEY_ENCRYPTION_KEY: KEY },
@@ -274,7 +274,7 @@ describe("rules between variables", () => {
     ],
     ["JWTs for any audience", { DRS_JWT_SECRET: SECRET, DRS_JWT_ISSUER: "issuer" }, jwtNeeds],
   ];
-  test.each(broken)("reject %s", (_, environment, problem) => {
+  test.each(invalid)("reject %s", (_, environment, problem) => {
     expect(problemsOf(environment)).toEqual([expect.stringMatching(problem)]);
   });
 
@@ -355,7 +355,7 @@ describe("rules between variables", () => {
 
 describe("secrets among the variables", () => {
   const MARK = "s3cr3t-m4rk";
-  const secret = variables.filter(([, variable]) => variable.secret).map(([name]) => name);
+  const secretNames = variables.filter(([, variable]) => variable.secret).map(([name]) => name);
 
   /** A valid value of each secret, which contains the mark or, for a key, is known. */
   const good: Readonly<Record<string, string>> = {
@@ -388,11 +388,11 @@ describe("secrets among the variables", () => {
     const named = variables
       .map(([name]) => name)
       .filter((name) => /SECRET|DATABASE_URL|(ENCRYPTION_KEY(_COMMAND)?|_TOKEN)$/.test(name));
-    expect(secret).toEqual(named);
-    expect(Object.keys(good).toSorted()).toEqual(secret.toSorted());
+    expect(secretNames).toEqual(named);
+    expect(Object.keys(good).toSorted()).toEqual(secretNames.toSorted());
   });
 
-  test.each(secret)("are masked in the effective configuration: %s", (name) => {
+  test.each(secretNames)("are masked in the effective configuration: %s", (name) => {
     const config = configOf({ ...companions[name], [name]: good[name] });
     const shown = described(config);
     expect(shown[name]).toBe("(set)");
@@ -402,7 +402,7 @@ describe("secrets among the variables", () => {
     expect(JSON.stringify(config)).toMatch(name.endsWith("KEY_ENCRYPTION_KEY") ? /7,7,7/ : new RegExp(MARK));
   });
 
-  test.each(secret)("are not quoted in the message about a bad value: %s", (name) => {
+  test.each(secretNames)("are not quoted in the message about a bad value: %s", (name) => {
     const isAnyText = /_CLIENT_SECRET$|^DRS_ADMIN_TOKEN$/.test(name);
     const bad = isAnyText ? "" : `${MARK}://x`;
     const problems = problemsOf({ ...companions[name], [name]: bad });
@@ -418,7 +418,7 @@ describe("secrets among the variables", () => {
   test("are shown as null when they are not set", () => {
     const shown = described(configOf({}));
     expect(Object.keys(shown)).toEqual(variables.map(([name]) => name));
-    for (const name of secret) expect(shown[name], name).toBeNull();
+    for (const name of secretNames) expect(shown[name], name).toBeNull();
     expect(shown["DRS_PORT"]).toBe(8080);
   });
 });

@@ -66,7 +66,7 @@ describe("readTlsFiles", () => {
     expect([files.cert.toString(), files.key.toString()]).toEqual([first.cert, first.key]);
   });
 
-  const bad: readonly (readonly [string, () => Promise<void>, RegExp])[] = [
+  const badFiles: readonly (readonly [string, () => Promise<void>, RegExp])[] = [
     ["no certificate file", () => rm(paths.cert), /^DRS_TLS_CERT_FILE: \S+served\.crt can't be read \(ENOENT\)$/],
     ["no key file", () => rm(paths.key), /^DRS_TLS_KEY_FILE: \S+served\.key can't be read \(ENOENT\)$/],
     ["another certificate's key", () => put({ key: second.key }), /are no certificate and its key/],
@@ -78,7 +78,7 @@ describe("readTlsFiles", () => {
     ["both empty", () => put({ cert: "", key: "" }), /are no certificate and its key/],
     ["something else", () => put({ cert: "hello", key: "hello" }), /are no certificate and its key/],
   ];
-  it.each(bad)("names the wrong variables and quotes no file: %s", async (_, corrupt, message) => {
+  it.each(badFiles)("names the wrong variables and quotes no file: %s", async (_, corrupt, message) => {
     await corrupt();
     const error = (await readTlsFiles(paths).catch((caught: unknown) => caught)) as Error;
     expect(error.message).toMatch(message);

@@ -5,14 +5,14 @@ import { RejectedRequest } from "./request.ts";
 
 const LIMIT = 1_000;
 
-let accounts = 0;
+let accountCount = 0;
 
 /** Requests a permit for a body that announces this many bytes; without an account, for a new one. */
 function enter(
   admission: Admission,
   announced?: number | string,
   encoding: "identity" | "gzip" = "identity",
-  account = `account-${accounts++}`,
+  account = `account-${accountCount++}`,
   limit = LIMIT,
 ): Permit | RejectedRequest {
   const headers = headersOf(announced === undefined ? {} : { "content-length": String(announced) });

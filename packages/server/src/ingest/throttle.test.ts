@@ -53,18 +53,18 @@ describe("the throttle by account", () => {
           const { time, clock } = clockAt();
           const throttle = accountThrottle(rate, burst, clock);
           const began = time.now;
-          let passed = 0;
+          let passedCount = 0;
           for (const pause of pauses) {
             time.now += pause;
             const { isAllowed, retryAfterSeconds } = throttle.take("a");
-            if (isAllowed) passed++;
+            if (isAllowed) passedCount++;
             else {
               expect(retryAfterSeconds).toBeGreaterThanOrEqual(1);
               time.now += retryAfterSeconds * 1000;
               expect(throttle.take("a").isAllowed).toBe(true);
-              passed++;
+              passedCount++;
             }
-            expect(passed).toBeLessThanOrEqual(burst + Math.floor(((time.now - began) * rate) / 1000 + 1e-6));
+            expect(passedCount).toBeLessThanOrEqual(burst + Math.floor(((time.now - began) * rate) / 1000 + 1e-6));
           }
         },
       ),

@@ -107,7 +107,7 @@ describe("the introspection answer", () => {
 });
 
 describe("the verifier throws Unavailable, and does not reject the token, if introspection fails", () => {
-  const trouble: readonly (readonly [string, Reply])[] = [
+  const failingReplies: readonly (readonly [string, Reply])[] = [
     ["500", json({ active: true, sub: "a" }, 500)],
     ["401: our own credentials are refused", json({ error: "invalid_client" }, 401)],
     ["a redirect", (response) => response.writeHead(307, { Location: server.url }).end()],
@@ -122,7 +122,7 @@ describe("the verifier throws Unavailable, and does not reject the token, if int
     ["hanging up", hangUp],
     ["silence", silence],
   ];
-  it.each(trouble)("for the answer: %s", async (_, reply) => {
+  it.each(failingReplies)("for the answer: %s", async (_, reply) => {
     server.answer(reply);
     await expect(verifierOf().verify("token-1")).rejects.toBeInstanceOf(Unavailable);
   });

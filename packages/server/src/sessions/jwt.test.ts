@@ -72,15 +72,15 @@ describe("the JWT verifier with a shared secret", () => {
     expect(await verifierOf().verify(await tokenOf({ aud: ["else", AUDIENCE] }))).toBeDefined();
   });
 
-  const inside = [
+  const tolerated = [
     ["expired within the tolerated difference", { exp: NOW_S - 29 }],
     ["not yet valid within the tolerated difference", { nbf: NOW_S + 29 }],
   ] as const;
-  it.each(inside)("accepts a token that is %s", async (_, claims) => {
+  it.each(tolerated)("accepts a token that is %s", async (_, claims) => {
     expect(await verifierOf().verify(await tokenOf(claims))).toMatchObject({ account: "customer-1" });
   });
 
-  const refused: readonly (readonly [string, Record<string, unknown>])[] = [
+  const rejected: readonly (readonly [string, Record<string, unknown>])[] = [
     ["of another issuer", { iss: "https://issuer.example.evil" }],
     ["of no issuer", { iss: undefined }],
     ["for another audience", { aud: "another" }],
@@ -99,7 +99,7 @@ describe("the JWT verifier with a shared secret", () => {
     ["with an account that is too long", { sub: "x".repeat(257) }],
     ["with U+0000 in the account", { sub: "customer-1\0" }],
   ];
-  it.each(refused)("rejects a token %s", async (_, claims) => {
+  it.each(rejected)("rejects a token %s", async (_, claims) => {
     expect(await verifierOf().verify(await tokenOf(claims))).toBeUndefined();
   });
 
@@ -269,7 +269,7 @@ describe("the JWT verifier with keys at a URL", () => {
     }
   });
 
-  const trouble: readonly (readonly [string, Reply])[] = [
+  const failingReplies: readonly (readonly [string, Reply])[] = [
     ["answers 500", json({ keys: [] }, 500)],
     ["answers 404", plain("", 404)],
     ["answers with garbage", plain("<html>", 200, "application/json")],
@@ -281,7 +281,7 @@ describe("the JWT verifier with keys at a URL", () => {
     ["hangs up", hangUp],
     ["never answers", silence],
   ];
-  it.each(trouble)(
+  it.each(failingReplies)(
     "throws Unavailable, and does not reject the token, when the other side %s, and recovers",
     async (_, reply) => {
       const verifier = remote();

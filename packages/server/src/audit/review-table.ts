@@ -188,17 +188,17 @@ async function openReviews(
 /** Counts reviews, and ends of reviews, that were written in the last 30 days and that the server did not sign. */
 export async function countForgedReviews(executor: Executor, { reviews, clock }: AuditSigner): Promise<number> {
   const since = new Date(clock.now() - 30 * 86_400_000).toISOString();
-  let forged = 0;
+  let forgedCount = 0;
   const readReviewPage = async (after: string) => (await query(executor, READ_RECENT, [after, since])).rows;
   for await (const rows of pages(readReviewPage, ({ review_id }) => review_id, FIRST_ID)) {
-    forged += rows.filter((row) => !reviews.isSigned(reviewValues(row), row.mac)).length;
+    forgedCount += rows.filter((row) => !reviews.isSigned(reviewValues(row), row.mac)).length;
   }
   const readEndPage = async (after: EndKey) => (await query(executor, READ_RECENT_ENDS, [...after, since])).rows;
   const start: EndKey = [FIRST_ID, Buffer.alloc(0)];
   for await (const rows of pages(readEndPage, ({ review_id, mac }): EndKey => [review_id, mac], start)) {
-    forged += rows.filter(({ review_mac, mac }) => !reviews.isSigned(endValues(review_mac), mac)).length;
+    forgedCount += rows.filter(({ review_mac, mac }) => !reviews.isSigned(endValues(review_mac), mac)).length;
   }
-  return forged;
+  return forgedCount;
 }
 
 type EndKey = readonly [reviewId: string, mac: Buffer];

@@ -111,7 +111,7 @@ interface Signed extends EpochCheckpoint {
   readonly isOutside: boolean;
 }
 
-/** Verifies a log in one pass. Memory grows with the number of lanes only. */
+/** Verifies a log in one pass. Memory grows with the numbers of lanes, epochs and closed reviews, not of leaves. */
 export async function verifyLog(items: AsyncIterable<LogItem>, options: VerifyOptions): Promise<Verification> {
   const verifier = new LogVerifier(options);
   for await (const item of items) verifier.add(item);
@@ -169,7 +169,7 @@ class LogVerifier {
   #epoch = FIRST_EPOCH;
   #tree = new CompactRange();
   /** Number of leaves of earlier epochs, and how many of them are confirmed. */
-  #earlier = 0;
+  #earlierLeaves = 0;
   #earlierConfirmed = 0;
   /** Number of leaves before the start. */
   #from = 0;
@@ -182,11 +182,11 @@ class LogVerifier {
   readonly #heads = new Map<string, Head>();
   readonly #findings: Finding[] = [];
   /** Number of all findings, also of those beyond the maximum. */
-  #found = 0;
+  #foundCount = 0;
   /** Checkpoints kept outside that are larger than the tree or of a later epoch, oldest first. */
   readonly #expected: Signed[] = [];
-  #unreadable = 0;
-  #checkpoints = 0;
+  #unreadableCount = 0;
+  #checkpointCount = 0;
   /** The size of the largest tree whose root a checkpoint confirmed. */
   #good = 0;
   /** After one root differs, every later root differs, too. */
@@ -200,7 +200,7 @@ class LogVerifier {
     this.#keys = new ActiveKeys(options.surfaces, options.replaced);
     for (const note of options.outside) {
       const checkpoint = verifyEpochCheckpoint(note, options.key);
-      if (!checkpoint) this.#unreadable++;
+      if (!checkpoint) this.#unreadableCount++;
       // Every log extends an empty one.
       else if (checkpoint.size > 0) this.#expected.push({ ...checkpoint, isOutside: true });
     }
@@ -232,9 +232,9 @@ class LogVerifier {
     }
     const oldKey = this.#keys.finish();
     if (oldKey !== undefined) this.#find("inserted", oldKey);
-    const size = this.#earlier + this.#tree.size;
+    const size = this.#earlierLeaves + this.#tree.size;
     const confirmed = this.#earlierConfirmed + this.#confirmed;
-    const lacksKeysOf = this.#lackingKeys.finish(this.#found);
+    const lacksKeysOf = this.#lackingKeys.finish(this.#foundCount);
     const counts = { size, from: this.#from, confirmed, waiting: this.#waiting, overdue: this.#overdue };
     if (lacksKeysOf !== undefined) return { verdict: 1, findings: this.#findings, ...counts, lacksKeysOf };
     return { verdict: this.#verdict(size, confirmed), findings: this.#findings, ...counts };
@@ -247,7 +247,7 @@ class LogVerifier {
 
   #verdict(size: number, confirmed: number): Verdict {
     if (this.#findings.length > 0) return 6;
-    if (this.#unreadable > 0 || (this.#checkpoints === 0 && confirmed === 0 && size > 0)) return 1;
+    if (this.#unreadableCount > 0 || (this.#checkpointCount === 0 && confirmed === 0 && size > 0)) return 1;
     return confirmed < size || this.#overdue > 0 ? 3 : 0;
   }
 
@@ -262,7 +262,7 @@ class LogVerifier {
     if (checkpoint?.epoch !== epoch || checkpoint.size !== size || !tree.root().equals(checkpoint.root)) {
       this.#find("invalid", `The hashes of the first ${size} leaves are not signed by the checkpoint of the start.`);
     }
-    this.#checkpoints++;
+    this.#checkpointCount++;
     this.#keys.startLater();
     if (this.#options.mayLackKeys === true) this.#lackingKeys.change("an entry before the start");
     [this.#tree, this.#epoch, this.#from, this.#isPartial] = [tree, epoch, size, true];
@@ -308,7 +308,7 @@ class LogVerifier {
       // fails: packages/server/src/audit/log/epoch.test.ts › only as many entries
       if (!start || isAfter(lost, start.kept)) this.#truncated(lost);
     }
-    this.#earlier += this.#tree.size;
+    this.#earlierLeaves += this.#tree.size;
     this.#earlierConfirmed += this.#confirmed;
     this.#tree = new CompactRange();
     this.#epoch = epoch;
@@ -350,7 +350,7 @@ class LogVerifier {
     const checkpoint = verifyEpochCheckpoint(note, this.#options.key);
     if (checkpoint?.epoch !== this.#epoch)
       return this.#find("invalid", `A checkpoint after leaf ${this.#tree.size - 1} is not signed by the key.`);
-    this.#checkpoints++;
+    this.#checkpointCount++;
     if (checkpoint.size > this.#tree.size) {
       return this.#find("truncated", `A checkpoint has ${checkpoint.size} entries; the log has ${this.#tree.size}.`);
     }
@@ -365,7 +365,7 @@ class LogVerifier {
       if (isOutside) {
         this.#confirmed = size;
         // The first entry of the epoch names the end of the one before.
-        this.#earlierConfirmed = this.#earlier;
+        this.#earlierConfirmed = this.#earlierLeaves;
       }
       return;
     }
@@ -472,7 +472,7 @@ class LogVerifier {
   }
 
   #find(kind: FindingKind, what: string): void {
-    this.#found++;
+    this.#foundCount++;
     if (this.#findings.length < MAX_FINDINGS) this.#findings.push({ kind, what });
   }
 }

@@ -104,7 +104,10 @@ interface Group {
   readonly sources: Map<string, number>;
 }
 
-/** Counts refused, replayed and mismatching requests by account and outcome, and writes the counts every second. */
+/**
+ * Counts refused, replayed and mismatching requests by account and outcome. It writes the counts every second, and
+ * those of requests without an account every minute.
+ */
 export class BufferedAuditLog implements AuditLog {
   readonly #executor: Executor;
   readonly #signer: AuditSigner;

@@ -187,7 +187,7 @@ export class PostgresAccountKeys implements AccountKeys {
 
   /**
    * The secret is durable before the database has its id. Therefore an id without a secret means that the secret was
-   * lost.
+   * destroyed or lost.
    */
   async #create(account: string, purpose: number): Promise<string> {
     const mine = randomUUID();

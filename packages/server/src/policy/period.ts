@@ -11,7 +11,7 @@ const DAY_SECONDS = 86_400;
 const MONTH_DAYS = 365.25 / 12;
 /** The longest period, a hundred years, because data about a person should not be kept for longer than a life. */
 const MAX_PERIOD: Period = { months: 1_200, days: 0, seconds: 0 };
-/** Longer periods are not compared on the calendar, because it may have no such date. */
+/** Longer periods are not compared on the calendar, because `Date` can't represent the end of a very long one. */
 const MAX_DAYS = 100 * 366;
 
 /**

@@ -123,12 +123,11 @@ export type Change =
       readonly purpose: string;
       readonly change: "added" | "changed" | "retired" | "removed";
       readonly members: readonly string[];
-      /**
-       * The number of events under the purpose; of these, the number of events whose raw event or derived values expire
-       * earlier because of a new period; and the number of events that expire at once and that no hold keeps.
-       */
+      /** The number of events under the purpose. */
       readonly events: number;
+      /** The number of these events whose raw event or derived values expire earlier because of a new period. */
       readonly expire_earlier: number;
+      /** The number of these events that expire at once and that no hold keeps. */
       readonly expire_at_once: number;
     }
   | { readonly action_type: string; readonly from: string | null; readonly to: string | null }

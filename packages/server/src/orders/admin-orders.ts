@@ -281,7 +281,7 @@ export async function endOrder(
 
 const DELETE_ENDED = sql("select delete_ended_orders($1)", ["interval"]);
 
-/** Deletes orders a day after their end, because their results may name accounts. */
+/** Deletes orders a day after their end, because their results may name accounts. Changed orders stay for 30 days. */
 export async function deleteEndedOrders(executor: Executor): Promise<void> {
   await query(executor, DELETE_ENDED, ["1 day"]);
 }

@@ -25,8 +25,8 @@ export function cachedVerifier(
   const waiting = new Map<string, number>();
 
   /**
-   * Makes one call for each token at a time, and a limited number of calls in total, so that a flood of bad tokens does
-   * not reach the verifier.
+   * Makes one call for each token at a time, and a limited number of concurrent calls, so that a flood of bad tokens
+   * does not overload the verifier.
    */
   function ask(name: string, token: string, source: string): Promise<Session | undefined> {
     const pending = asked.get(name);

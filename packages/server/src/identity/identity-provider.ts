@@ -145,7 +145,10 @@ export const monitorIdentityProvider = (
   pace = PROBE_PACE,
 ): Monitor => new Monitor(dependency, { ping: () => provider.check(), close: async () => {} }, pace);
 
-/** The second form is status 401 of RFC 6749 §5.2, for a client that has sent its secret in `Authorization`. */
+/**
+ * Whether the provider refused the credentials of this client. If the client has sent its secret in `Authorization`,
+ * the answer is a challenge with status 401 (RFC 6749 §5.2).
+ */
 const isClientRefused = (error: unknown): boolean =>
   error instanceof ResponseBodyError
     ? error.error === "invalid_client" || error.error === "unauthorized_client"

@@ -124,7 +124,7 @@ export async function assembleEndpoint(system: System, ports: EndpointPorts): Pr
   opened.add("outcome counts", () => outcomes.close());
   const rejections = new BufferedRejectionLog(pool, clock, onError);
   opened.add("rejection counts", () => rejections.close());
-  // The audit is written before the counts, because they matter less.
+  // The audit is opened after the counts, so that it is closed, and written, before them: the counts matter less.
   const audit = new BufferedAuditLog(pool, system.audit, onError);
   opened.add("audit", () => audit.close(dependencies.stopping));
   const ingest = createIngest(

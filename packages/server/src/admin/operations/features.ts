@@ -45,7 +45,7 @@ export const proposeFeatures: Operation<"proposeFeatures"> = async (call) => {
   const bundles = input.bundles as readonly ProposedBundle[];
   await requirePublishedInputs(ports.pool, (await ports.keys()).driftDecisions, bundles);
   await requireRunnable(bundles);
-  const installation = input.dry_run ? undefined : await recovered(ports);
+  const installation = input.dry_run ? undefined : await openRecovered(ports);
   await auditReading(call, "proposeFeatures", bundles);
   const evidence = await evidenceOf(ports, bundles);
   if (!installation) {
@@ -63,7 +63,7 @@ export const recordEquivalence: Operation<"recordEquivalence"> = async (call) =>
   const reason = reasonOf(input.reason, ports.config);
   const bundles = input.bundles as readonly ProposedBundle[];
   await requireRunnable(bundles);
-  const { sealer, audit } = await recovered(ports);
+  const { sealer, audit } = await openRecovered(ports);
   const purposes = new Map([...(await readPurposeIds(ports.pool))].map(([code, id]) => [id, code]));
   const policyVersion = await readPolicyVersion(ports.pool);
   const onProgress = (events: number): void => ports.report(`${events} events`);
@@ -89,7 +89,7 @@ export const adoptFeatures: Operation<"adoptFeatures"> = async (call) => {
   const purpose = await requirePurpose(ports, input.purpose);
   const features = [...new Set(input.features)].toSorted();
   const bundles = await findBundles(ports.pool, features);
-  const installation = input.dry_run ? undefined : await recovered(ports);
+  const installation = input.dry_run ? undefined : await openRecovered(ports);
   await auditReading(call, "adoptFeatures", bundles, { purpose: purpose.id });
   const evidence = await evidenceOf(ports, bundles, purpose.code);
   if (!installation)
@@ -123,7 +123,7 @@ async function approvalOf(
 export const retireFeatures: Operation<"retireFeatures"> = async ({ ports, caller, input }) => {
   const reason = reasonOf(input.reason, ports.config);
   const purpose = await requirePurpose(ports, input.purpose);
-  const { audit } = await recovered(ports);
+  const { audit } = await openRecovered(ports);
   const features = [...new Set(input.features)].toSorted();
   const ended = await inOwnerTransaction(ports.administration, (owner) =>
     retire(owner, audit, { features, purpose }, { ...agentOf(caller), reason }),
@@ -131,8 +131,8 @@ export const retireFeatures: Operation<"retireFeatures"> = async ({ ports, calle
   return { answer: { ended: [...ended] } };
 };
 
-/** Applies what a restored database lacks of the journal, before any decision is made on the database. */
-async function recovered(ports: AdminPorts) {
+/** Opens the installation for a decision on the database. @throws replay-needed if the database lacks entries. */
+async function openRecovered(ports: AdminPorts) {
   const installation = await ports.installation();
   await requireRecovered(installation);
   return installation;

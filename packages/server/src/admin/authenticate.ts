@@ -80,8 +80,8 @@ const invalid = (): AdminError => new AdminError("credentials-invalid", { header
 const isSafe = ({ method }: IncomingMessage): boolean => method === "GET" || method === "HEAD";
 
 /**
- * Whether a page of the console sent the request. Browsers add a cookie to requests of other pages, too. These headers
- * name the page, and no page can set them.
+ * Whether a page of the console sent the request, by `Sec-Fetch-Site` or `Origin`, which no page can set. A cookie does
+ * not show this, because browsers add it to requests of other pages, too.
  */
 function isFromConsole({ headers }: IncomingMessage, origin: string | undefined): boolean {
   const site = headers["sec-fetch-site"];

@@ -265,8 +265,8 @@ async function macsOf({ keys }: AdminPorts, subjects: readonly ErasureSubject[])
 }
 
 /**
- * The earlier erasure of this subject; `undefined` if another erasure deleted the subject and a hold keeps a part of
- * it.
+ * The earlier erasure of this subject; `undefined` if there is none, and something of the subject is left. @throws
+ * not-found if nothing is known of the subject
  */
 async function findBefore(executor: Executor, mac: Buffer, plan: ErasurePlan): Promise<number | undefined> {
   if (isNothing(plan) && plan.still_held + plan.released === 0) return requireKnown(executor, mac);

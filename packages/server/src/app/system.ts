@@ -97,7 +97,8 @@ async function openRecovery(installation: Installation): Promise<Recovery> {
 }
 
 /**
- * A process without a worker applies nothing and waits until a worker has applied the journal. @throws replay-needed
+ * A process without a worker applies nothing, and does not start before a worker has applied the journal. @throws
+ * replay-needed
  */
 async function openComparison(installation: Installation): Promise<Recovery> {
   await requireRecovered(installation);

@@ -118,7 +118,7 @@ async function openProcesses(
   return new IngestProcesses({ count, fork, logger, canServe: () => dependencies.canStore });
 }
 
-/** The minimum number of connections of a process, which is enough for its look-ups. */
+/** A process has at least this number of connections, if the pool has as many. They are enough for its look-ups. */
 const MIN_POOL = 4;
 
 function withPart(config: Config, processes: number): Config {

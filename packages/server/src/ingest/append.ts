@@ -54,8 +54,8 @@ export async function append(
 }
 
 /**
- * If an erasure ran after the event was sealed, on any server, the data key of the sealed event no longer exists. If a
- * policy was applied meanwhile, the event may have another purpose. In both cases the event is sealed again, unless the
+ * If an erasure ran on any server after the event was sealed, the data key of the event may be destroyed. If a policy
+ * was applied meanwhile, the event may have another purpose. In both cases the event is sealed again, unless the
  * account or the policy now rejects it.
  */
 async function sealAndStore(

@@ -101,7 +101,7 @@ const RETRY_SOON: AnswerHeaders = { "Retry-After": "1" };
 interface RequestProgress {
   /** The account for the audit; absent before authentication, and for a retry of an erased event. */
   account?: string;
-  /** The id of the event that holds the idempotency key. Absent in the same cases as `account`. */
+  /** The id of the event that holds the idempotency key; absent if no event holds it, or if the event is erased. */
   keyHolder?: string;
   /** The SDK version in the request, valid or not. Absent if the text of the body was not read. */
   sdkVersion?: string;

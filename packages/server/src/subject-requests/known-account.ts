@@ -6,14 +6,14 @@ import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
 import type { Executor } from "../postgres/executor.ts";
 
 /**
- * What the database knows about an account: `held` if it has data, or had data until an erasure; `requested` if only
- * requests name it; `unknown` otherwise.
+ * What the database knows about an account: `held` if the account has data, was erased or refused, or is named by an
+ * audit entry; `requested` if only requests name it; `unknown` otherwise.
  */
 export type AccountKnowledge = "held" | "requested" | "unknown";
 
 /**
- * Looks a name up, which may be misspelt: such a name is unknown, or only a request contains it. Each account with
- * tokens, actions or events has a row of `account_identity`, which only an erasure deletes.
+ * Looks up a name that may be misspelt: a misspelt name is `unknown`, or `requested` if a request contains it. Each
+ * account with tokens, actions or events has a row of `account_identity`, which only an erasure deletes.
  */
 export async function findAccountKnowledge(
   executor: Executor,

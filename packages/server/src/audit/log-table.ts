@@ -245,7 +245,7 @@ export async function findPruned(executor: Executor): Promise<CheckpointRow | un
 /**
  * The log, in its order.
  * @param snapshot a transaction that sees one state.
- * @param start the checkpoint after which the log is read; without one, the whole log is.
+ * @param start the checkpoint after which the log is read. Without one, the whole log is read.
  */
 export async function* readLog(snapshot: Transaction, start?: CheckpointRow): AsyncGenerator<LogItem> {
   const first = start ?? (await findPruned(snapshot));

@@ -156,7 +156,7 @@ async function* rowsOfSubject(
 
 /**
  * The id of a review of a subject. A login of the database can't compute the ids of further reviews.
- * @param number of earlier reviews of the subject.
+ * @param number the number of the review, counted from 0 for each subject.
  */
 const reviewIdOf = (signer: RowSigner, subject: Buffer, number: number): string =>
   uuidText(signer.sign(["review id", subject.toString("hex"), number]).subarray(0, 16));

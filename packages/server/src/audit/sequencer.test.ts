@@ -52,9 +52,9 @@ const write = (operation = "o"): Promise<string> =>
   writeAudit(opened.system.pool, opened.system.audit, { ...AGENT, operation });
 
 async function store(events: number): Promise<void> {
-  const events_ = await openEventStore(opened.system);
-  for (let index = 0; index < events; index++) await events_.append(newEvent());
-  await events_.close();
+  const eventStore = await openEventStore(opened.system);
+  for (let index = 0; index < events; index++) await eventStore.append(newEvent());
+  await eventStore.close();
 }
 
 async function verify(afterMs = 0, surfaces = opened.system.audit.surfaces): Promise<Verification> {

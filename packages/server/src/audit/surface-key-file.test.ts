@@ -23,9 +23,9 @@ it("a file of MAC keys has lines of a surface and a key, oldest first", async ()
 it.each(["", "ingest", keyOf(1), `another ${keyOf(1)}`, `ingest ${keyOf(1)}x`, `ingest ${keyOf(1).slice(0, 20)}`])(
   "a file of MAC keys has no line %j, and the error quotes nothing of it",
   async (line) => {
-    const read_ = read(`worker ${keyOf(1)}\n${line}\ndirect ${keyOf(2)}`);
-    await expect(read_).rejects.toMatchObject({ code: "key-file-unusable" });
-    await expect(read_).rejects.toThrow(/^the MAC keys of the audit in \S+ are not lines/);
+    const reading = read(`worker ${keyOf(1)}\n${line}\ndirect ${keyOf(2)}`);
+    await expect(reading).rejects.toMatchObject({ code: "key-file-unusable" });
+    await expect(reading).rejects.toThrow(/^the MAC keys of the audit in \S+ are not lines/);
   },
 );
 

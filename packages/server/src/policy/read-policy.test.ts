@@ -31,7 +31,7 @@ function problems(text: string): readonly string[] {
 }
 
 /** The good policy with a piece of it replaced. */
-const with_ = (piece: string, other: string): string => {
+const replaced = (piece: string, other: string): string => {
   if (!GOOD.includes(piece)) throw new Error(`${piece} is not in it`);
   return GOOD.replace(piece, other);
 };
@@ -73,7 +73,7 @@ test("the policy of the documents' example is valid", async () => {
 });
 
 test("a policy may reject unmapped action types", () => {
-  expect(problems(with_("unmapped: others", "unmapped: refuse"))).toEqual([]);
+  expect(problems(replaced("unmapped: others", "unmapped: refuse"))).toEqual([]);
 });
 
 describe("a problem of a policy is named with its place", () => {
@@ -103,7 +103,7 @@ describe("a problem of a policy is named with its place", () => {
     ["unmapped: others", "unmapped: others\nnotes: none", "notes: is not a member"],
     ["beyond: refuse", "retired: true", "unmapped: names a purpose that is retired"],
   ])("after %s was replaced by %s", (piece, other, problem) => {
-    const found = problems(with_(piece, other));
+    const found = problems(replaced(piece, other));
     expect(found.join("\n")).toContain(problem);
   });
 

@@ -48,11 +48,11 @@ async function* streamed(items: readonly LogItem[]): AsyncGenerator<LogItem> {
 const verify = (items: readonly LogItem[], ...outside: string[]): Promise<Verification> =>
   verifyLog(streamed(items), { key: LOG_KEY, outside, surfaces: SURFACE_KEYS, now: STARTED });
 
-const read2 = (): SignedRecord => entryOf(1_002, "event.read_raw", "done", {});
+const rawRead = (): SignedRecord => entryOf(1_002, "event.read_raw", "done", {});
 
 describe("a log that continues after a restore", () => {
   it("is reported as restored until an auditor has reviewed it", async () => {
-    const { items, note } = continuedBy([begun(), read2()]);
+    const { items, note } = continuedBy([begun(), rawRead()]);
     const what = "Epoch 2 follows a restore: 60 entries of epoch 1 were kept outside, the database had 40 of epoch 1.";
     expect(await verify(items, note)).toMatchObject({ verdict: 6, findings: [{ kind: "restored", what }] });
     const open = continuedBy([begun(), review("opened")]);
@@ -98,7 +98,7 @@ describe("a log that continues after a restore", () => {
   });
 
   it.each([
-    ["another entry", read2()],
+    ["another entry", rawRead()],
     ["an entry of another epoch", begun(epochReferences(3, kept, continued))],
     [
       "a checkpoint that the key did not sign",

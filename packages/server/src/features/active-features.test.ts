@@ -1,4 +1,4 @@
-/** Tests of servers that do not know the adopted features: they can't read them, or their catalog is older. */
+/** Tests of servers that can't read the adopted features, or whose catalog lacks some of their fields. */
 import { NOTHING_ADOPTED } from "@device-risk-signals/contract/catalog/adopted";
 import { afterEach, describe, expect, it } from "vitest";
 import { bundleOf } from "../../../features/src/bundle.fixture.ts";
@@ -32,7 +32,7 @@ const adopt = (id: string, path: Path): Promise<number> =>
     return adoptFeatures(owner, opened.system, adoption, DECIDER);
   });
 
-/** Adopts as a server does whose catalog has fields that this one lacks. */
+/** Adopts features as a newer server does: its catalog may have fields that the catalog of this server lacks. */
 const adoptByNewer = (id: string, ...paths: readonly Path[]): Promise<unknown> =>
   inOwnerTransaction(opened.system.administration, async (owner) => {
     await propose(owner, id, ...paths);

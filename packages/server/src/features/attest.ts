@@ -1,4 +1,4 @@
-/** Attests values before their events expire: computes each one again, and keeps a signed root over the equal rows. */
+/** Attests values before their events expire: computes each again, and signs a root over the rows that agree. */
 import type pg from "pg";
 import { listEvents } from "../events/read-events.ts";
 import type { OnError } from "../ports.ts";
@@ -38,7 +38,7 @@ export interface AttestOptions {
 
 /**
  * Recomputes the values of one partition that expires soon, and attests each of its layers.
- * @returns whether there was such a partition.
+ * @returns `false` if there was no such partition, or if `signal` ended the work.
  */
 export async function attestNext(
   ports: AttestPorts & Pick<ComputePorts, "runners">,
@@ -88,7 +88,7 @@ export interface AttestationStatement {
   readonly attested_at: string;
 }
 
-/** The members of a statement in one order. */
+/** The members of a statement in a fixed order. */
 export const statementOf = ({
   partition_id,
   layer,
@@ -166,7 +166,7 @@ export function attestDue(ports: AttestDuePorts, signal: AbortSignal): Promise<v
 
 const ATTESTATION = "attest features";
 
-/** Attests what expires soon. Expiry does not wait for it. */
+/** Attests what expires soon. Expiry does not wait for this worker. */
 export class AttestationWorker {
   readonly #ports: AttestDuePorts;
   readonly #timer: NodeJS.Timeout;

@@ -5,9 +5,9 @@ import { instant } from "../postgres/instant.ts";
 import { query, queryRow, type RowOf, sql } from "../postgres/statement.ts";
 import { includesLeaf } from "./leaves.ts";
 
-/** How long before its first event expires a partition is due. */
+/** A partition is due from this time before its first event expires. */
 const BEFORE_EXPIRY = "1 day";
-/** Longest time after the end of a partition at which its events may be committed. */
+/** Events of a partition may be committed until this time after its end. */
 const AFTER_END = "1 hour";
 
 const DUE_TYPES = {
@@ -43,8 +43,8 @@ export async function findDuePartition(
   return (await query(executor, FIND_DUE, [except])).rows[0];
 }
 
-// Values that are stored after an export are newer than its watermark by a microsecond, wherever the clock is. The
-// result has milliseconds, so that one more is added.
+// Values that are stored after an export are at least a microsecond newer than its watermark, even if the clock was set
+// back. A millisecond is added, because the result is cut to milliseconds.
 const AFTER_STORED = `greatest(
   -- guard(drop): values that were stored after an export are in the attestation
   -- fails: packages/server/src/features/clock-jumps.test.ts › hide from an attestation
@@ -52,7 +52,7 @@ const AFTER_STORED = `greatest(
   wall_clock_time())`;
 const NOW = sql(`select ${instant(AFTER_STORED, "at")}`, [], { at: "text" });
 
-/** Waits for values that are being stored. @returns a time before which every row was extracted and is committed. */
+/** Waits for values that are being stored. @returns a time. Every row that was extracted before it is committed. */
 export async function beginAttestation(transaction: Transaction): Promise<string> {
   await excludeIngestion(transaction);
   return (await queryRow(transaction, NOW)).at;

@@ -65,7 +65,7 @@ const CLAIM = sql(
   CHUNK_TYPES,
 );
 
-/** Takes a chunk until the end of the transaction; other workers skip it. */
+/** Claims a chunk until the end of the transaction; other workers skip it. */
 export async function claimChunk(transaction: Transaction, runId: string): Promise<Chunk | undefined> {
   return (await query(transaction, CLAIM, [runId])).rows[0];
 }

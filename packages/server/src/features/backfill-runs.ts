@@ -72,7 +72,7 @@ const CHANGE = sql(
     where run_id = $1 and state = any ($3::text[])`,
   ["uuid", "text", "text[]"],
 );
-/** The states from which a run changes into another. */
+/** For each new state, the states from which a run may change into it. */
 const BEFORE = { paused: ["running"], running: ["paused"], cancelled: ["running", "paused"] } as const;
 
 /** Pauses, resumes or cancels a run. Events that are being computed are stored. @throws not-found, state-conflict */

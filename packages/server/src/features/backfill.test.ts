@@ -170,7 +170,7 @@ describe("a backfill", () => {
     expect((await status(third)).balance).toMatchObject({ stored: 5, missing: 0 });
   });
 
-  it("computes the layers that it began with, also where another is adopted meanwhile", async () => {
+  it("computes the layers that it began with, although another is adopted meanwhile", async () => {
     const layer = await adopt("early");
     const run = await start(layer);
     const later = await adopt("meanwhile");
@@ -179,7 +179,7 @@ describe("a backfill", () => {
     expect((await status(run)).balance).toMatchObject({ missing: 0, stored: stored.length });
   });
 
-  it("computes no feature again that the layer before a retirement has", async () => {
+  it("does not compute a feature again if the layer before a retirement has its values", async () => {
     const layer = await adopt("rest", "retired");
     await start(layer, "--from", new Date(Date.now() - 2.5 * 3_600_000).toISOString());
     expect(await drain()).toBe(stored.length - 1);
@@ -235,14 +235,14 @@ describe("a backfill", () => {
     expect((await status(run)).balance).toMatchObject({ missing: 0 });
   });
 
-  it("takes no more than its rate of events in a second", async () => {
+  it("computes no more events in a second than its rate allows", async () => {
     const layer = await adopt("limited");
     const run = await start(layer, "--rate", "1");
     await opened.owner.query("update feature_run set next_at = now() + interval '2 minutes' where run_id = $1", [run]);
     expect(await drain()).toBe(0);
     await opened.owner.query("update feature_run set next_at = now() where run_id = $1", [run]);
     while ((await opened.owner.query("select from feature_chunk where run_id = $1 and step = 'split'", [run])).rowCount)
-      expect(await backfillNext(ports()), "a split takes no time of the rate").toBeDefined();
+      expect(await backfillNext(ports()), "the rate does not delay a split").toBeDefined();
     expect(await backfillNext(ports())).toMatchObject({ rows: 1 });
     for (let left = 5; (await backfillNext(ports())) !== undefined; left--) expect(left).toBeGreaterThan(0);
     const { rows } = await opened.owner.query("select next_at > now() as waits from feature_run where run_id = $1", [
@@ -309,7 +309,7 @@ describe("a backfill", () => {
     expect((await status(run)).balance).toMatchObject({ stored: stored.length, missing: 0 });
   });
 
-  it("computes again what its balance misses, and ends with 3 where values are still missing", async () => {
+  it("computes again what its balance misses, and its status has exit code 3 while values are missing", async () => {
     const layer = await adopt("late");
     const run = await start(layer);
     const steps = async (): Promise<readonly string[]> =>

@@ -103,7 +103,7 @@ describe("extraction", () => {
     expect(await rowsOf(layer)).toEqual(idsOf(event));
   });
 
-  it("waits a minute after a failure, although a retry is set to take longer than any wait", async () => {
+  it("waits at most a minute after a failure, although the wait is set to an hour", async () => {
     await adopt("waits");
     await store("waits");
     const sealMany = (): Promise<never> => Promise.reject(new TypeError("fails once"));

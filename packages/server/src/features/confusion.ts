@@ -37,7 +37,7 @@ export class Confusion {
 /** The counts of a comparison, before small numbers are suppressed. */
 export interface Counts {
   readonly cells: readonly Cell[];
-  /** Events that both versions were computed of: the sum of the cells. */
+  /** Events for which both versions were computed: the sum of the cells. */
   readonly events: number;
   /** Events without a result. */
   readonly undecided: number;

@@ -225,11 +225,11 @@ export async function adoptFeatures(
   return layer;
 }
 
-/** @throws state-conflict that names the versions whose definitions do not name the purpose. */
+/** @throws state-conflict if definitions do not name the purpose. The message names their versions. */
 export function requireNamedPurpose(bundles: readonly Bundle[], purpose: string): void {
   const others = bundles.filter(({ manifest }) => !manifest.purposes.includes(purpose)).map(nameOf);
   // guard(false): a feature is computed for its purposes alone
-  // fails: packages/server/src/features/extraction.test.ts › for a purpose that the definition names only
+  // fails: packages/server/src/features/extraction.test.ts › only for a purpose that the definition names
   if (others.length > 0) {
     throw new OperatorError(
       "state-conflict",
@@ -283,7 +283,7 @@ export async function retireFeatures(
   return layers;
 }
 
-/** An event with a later time of receipt, of a server whose clock is ahead, gets no row in the layer. */
+/** An event that was received later, by the clock of its server, gets no row in the layer. That clock may be ahead. */
 const END_LAYER = sql("update layer set ended_at = greatest(active_from, wall_clock_time()) where layer = $1", [
   "int4",
 ]);
@@ -338,7 +338,7 @@ const FIND_PROPOSERS = sql(
   { decided_by: "text" },
 );
 
-/** Whether one of the persons proposed one of the versions: then a second person must agree with their adoption. */
+/** Whether one of the persons proposed one of the versions. If so, a second person must approve the adoption. */
 export async function isProposer(
   executor: Executor,
   features: readonly FeatureName[],

@@ -68,7 +68,10 @@ const DELETE_FEATURES = composed(
   [[SAMPLE_PARTITION, []]],
 );
 
-/** Deletes the feature values and the failures of events, by the ids of the events alone. @returns the number of deleted rows that no hold keeps. */
+/**
+ * Deletes the feature values and the failures of events, by the ids of the events alone.
+ * @returns the number of deleted rows of which no hold keeps a copy.
+ */
 export async function deleteFeatures(executor: OwnerTransaction, eventIds: readonly string[]): Promise<number> {
   const times = eventIds.map((id) => receivedAtOf(id).getTime());
   if (times.length === 0) return 0;

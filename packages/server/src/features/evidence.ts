@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000;
 const PAGE = 500;
 /** Events whose payloads are in memory at once. */
 const SLICE = 64;
-/** Number of events, the newest, that are looked at. */
+/** Maximum number of events that are read, newest first. */
 const MAX_EVENTS = 20_000;
 /** The share of an SDK version's events above which an adoption needs a person who accepts it. */
 const MAX_REFUSED = 0.001;
@@ -42,11 +42,11 @@ interface Coverage extends OfVersion {
 
 interface Refusals extends OfVersion {
   readonly events: number;
-  /** Ingestion would refuse these if the inputs were adopted. */
+  /** Number of events that ingestion would refuse if the inputs were adopted. */
   readonly refused: number;
 }
 
-/** The SDK versions of which ingestion would refuse more than a thousandth. */
+/** The SDK versions of whose events ingestion would refuse more than a thousandth. */
 export const refusingVersions = ({ refused }: Evidence): readonly Refusals[] =>
   refused.filter((version) => version.refused > version.events * MAX_REFUSED);
 

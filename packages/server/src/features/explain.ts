@@ -51,7 +51,7 @@ interface ExplainPorts {
 /**
  * Explains the values of a feature for one event.
  * @param feature an id, or `id@version`.
- * @returns `undefined` if no value may be read. @throws keys-destroyed if the secrets of the values are lost.
+ * @returns `undefined` if no value may be read, or if none can be opened. @throws Unavailable
  */
 export async function explainFeature(
   { executor, sealer, reveal }: ExplainPorts,

@@ -58,8 +58,8 @@ export interface BackfillOf {
 }
 
 /**
- * Stores a row for each event and each layer of its purpose that was not ended when it was received. Events that are
- * erased, expired or restricted have none.
+ * Stores a row for each event and each layer of its purpose that had not ended when the event was received. Events that
+ * are erased, expired or restricted get none.
  * @param backfill limits the layers.
  */
 export async function extract(
@@ -246,8 +246,8 @@ async function store(
 }
 
 /**
- * Whether a row that exists has these values. A row that does not exist was erased meanwhile; one that can't be opened,
- * or that was computed under another policy, can't be compared.
+ * Whether a stored row has these values. The result is also true if the row can't be compared: it was erased meanwhile,
+ * it can't be opened, or it was computed under another policy.
  */
 async function isSame(executor: Executor, sealer: FeatureSealer, row: NewFeatureRow, values: Buffer): Promise<boolean> {
   const subject = { eventId: row.eventId, receivedAt: new Date(row.receivedAt) };

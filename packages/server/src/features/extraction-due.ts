@@ -32,7 +32,7 @@ export const hasCome = (time: string): string =>
 export const hasExpired = (receivedAt: string, retention: string): string =>
   `coalesce(${receivedAt} + ${retention} <= wall_clock_time(), false)`;
 
-/** Rows that one transaction takes. */
+/** Maximum number of rows that one transaction claims. */
 const ROWS = 16;
 
 /** An event whose values would have expired is left out: there is no partition for them. */
@@ -63,7 +63,7 @@ const CLAIM_FAILED = sql(
 );
 
 /**
- * Takes rows until the end of the transaction; other workers skip them. A row that failed before is taken alone, so
+ * Claims rows until the end of the transaction; other workers skip them. A row that failed before is claimed alone, so
  * that no other row waits for it.
  */
 export async function claimDue(transaction: Transaction): Promise<DueBatch | undefined> {

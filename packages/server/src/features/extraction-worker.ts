@@ -11,10 +11,10 @@ import { recordFailures } from "./failures.ts";
 import { LayerRunners } from "./layer-runners.ts";
 import { createParserOf } from "./read-inputs.ts";
 
-/** The intervals at which an idle worker looks for work: the first one, and the longest one, to which it is doubled. */
+/** The interval at which an idle worker looks for work. It begins with `first`, and doubles up to `last`. */
 const LOOK_EVERY_MS = { first: 100, last: 600 };
 const AFTER_FAILURE_MS = 1_000;
-/** A batch that fails this often is given up; its events are recorded as failures. */
+/** After this number of failures, the events of a batch are computed one by one, and those that fail are given up. */
 const MAX_TRIES = 5;
 
 export interface WorkerPorts extends Omit<ExtractPorts, keyof WorkerParts> {
@@ -98,7 +98,7 @@ async function workNext(ports: WorkerPorts & WorkerParts): Promise<Extracted | u
 
 /**
  * Computes one batch of what is due, in one transaction: after a crash all of it is done again.
- * @returns `undefined` where nothing is due. @throws Unavailable, and what failed.
+ * @returns `undefined` if nothing is due. @throws Unavailable, and any error of the computation.
  */
 export async function extractNext(ports: WorkerPorts & WorkerParts): Promise<Extracted | undefined> {
   const claimed: { batch?: DueBatch } = {};
@@ -146,7 +146,7 @@ async function setAside(ports: WorkerPorts & WorkerParts, batch: DueBatch): Prom
   await inTransaction(pool, (transaction) => deleteDue(transaction, batch));
 }
 
-/** Computes an event and, if this fails, records the failure. @throws Unavailable */
+/** Computes an event and, if this fails, records the failure. @throws Unavailable, and transient database errors. */
 async function extractAlone(ports: WorkerPorts & WorkerParts, event: DueBatch["events"][number]): Promise<void> {
   try {
     report(ports, await inTransaction(ports.pool, (transaction) => extract(transaction, ports, [event])));

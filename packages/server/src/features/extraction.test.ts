@@ -124,7 +124,7 @@ describe("a decision", () => {
     await expect(opened.owner.query(change)).rejects.toThrow("immutable");
   });
 
-  it("adopts for a purpose that the definition names only, and no unknown version", async () => {
+  it("adopts only for a purpose that the definition names, and no unknown version", async () => {
     await propose(bundle("purposeful"));
     const adopting = adopt(["purposeful@1"], { purpose: "other" });
     await expect(adopting).rejects.toMatchObject({ code: "state-conflict" });
@@ -202,7 +202,7 @@ describe("the commands", () => {
     expect(answer?.["proposed"]).toEqual(expect.arrayContaining([expect.stringMatching(/^[a-z_]+@1$/)]));
   });
 
-  it("take no bundle that is not what its hash says", async () => {
+  it("reject a bundle that does not match its hash", async () => {
     const file = join(folder(), "changed.json");
     await writeFile(file, JSON.stringify([{ ...bundle("changed"), text: "1" }]));
     expect(await drs("propose", file, ...REASON)).toMatchObject({ code: 1, stdout: "" });

@@ -68,9 +68,9 @@ const KINDS = { nothing: 0, false: 1, true: 2, integer: 3, number: 4, text: 5 } 
  * The first byte of a result is the position of its state in `RESULTS`, plus 16 times the kind of what follows its
  * inputs.
  */
-const KIND = 16;
+const KIND_UNIT = 16;
 /** Used for a state that this version does not know: the text of the state follows. */
-const UNKNOWN_RESULT = KIND - 1;
+const UNKNOWN_RESULT = KIND_UNIT - 1;
 const UNKNOWN_INPUT = 0xff;
 
 /**
@@ -95,7 +95,7 @@ function writeResult(bytes: number[], result: Result): void {
   const { state, inputs } = result;
   const rest = result.state === "observed" ? result.value : result.state === "failed" ? result.failure : undefined;
   const place = RESULTS.indexOf(state);
-  bytes.push((place === -1 ? UNKNOWN_RESULT : place) + KIND * kindOf(rest));
+  bytes.push((place === -1 ? UNKNOWN_RESULT : place) + KIND_UNIT * kindOf(rest));
   if (place === -1) writeText(bytes, state);
   // Usually all inputs have the same state, which is then written once.
   const [first] = inputs;
@@ -183,10 +183,10 @@ class Reader {
 
   result(): StoredResult {
     const first = this.#byte();
-    const place = first % KIND;
+    const place = first % KIND_UNIT;
     const state = place === UNKNOWN_RESULT ? (this.#text() as ResultState) : known(RESULTS, place);
     const inputs = this.#inputs();
-    const rest = this.#rest(Math.floor(first / KIND));
+    const rest = this.#rest(Math.floor(first / KIND_UNIT));
     if (rest === undefined) return { state, inputs };
     return state === "failed" ? { state, failure: String(rest), inputs } : { state, value: rest, inputs };
   }

@@ -17,9 +17,9 @@ export type SubjectAsOf = { readonly account: string; readonly at: Instant } & (
 export interface RowsAsOf {
   readonly purpose: number;
   readonly layers: readonly number[];
-  /** Whether values must have been stored up to the time, too. */
+  /** Whether values count only if they, and not only their event, existed at the time. */
   readonly isKnown: boolean;
-  /** Values that were stored later are not found: a timestamp of PostgreSQL. */
+  /** A timestamp of PostgreSQL. Values that were stored later are not found. */
   readonly watermark: string;
 }
 

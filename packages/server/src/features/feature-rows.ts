@@ -241,12 +241,12 @@ const REVEAL = sql(
   ["uuid", "text[]", "int4[]", "timestamptz[]", "uuid[]"],
   { event_id: "uuid", layer: "int4", payload: "bytea" },
 );
-/** Each event may be in a partition of its own, which a statement locks. */
+/** Maximum number of events in one statement, which locks their partitions. Each may be in another partition. */
 const REVEALED_AT_ONCE = 20;
 
 /**
- * Reads the sealed values of rows whose events a committed audit entry of this login names, within a minute of the
- * entry. Rows that were deleted meanwhile are left out.
+ * Reads the sealed values of rows. The audit entry must be committed, must be written by this login less than a minute
+ * ago, and must name the events of the rows. Rows that were deleted meanwhile are left out.
  */
 export async function revealFeatures(
   executor: Executor,

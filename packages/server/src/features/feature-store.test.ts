@@ -127,7 +127,7 @@ describe("an erasure", () => {
     await erase("--account", "first");
   });
 
-  it("of an account finds no value from its commit on, leaves no row, counts, and keeps the values of others", async () => {
+  it("of an account hides its values, leaves no row, counts the rows, and keeps the values of others", async () => {
     const [, other] = [await storeWithValues("erased"), await storeWithValues("other")];
     const plan = await drs("erase", "plan", "--account", "erased");
     expect(plan).toMatchObject({ features: 1 });
@@ -152,7 +152,7 @@ describe("an erasure", () => {
     expect(await read({ account: "hidden" })).toEqual([eventId]);
   });
 
-  it("deletes the values of one event and of an action, also where the events are deleted", async () => {
+  it("deletes the values of one event and of an action, even if the events are already deleted", async () => {
     const [one, two, kept] = [
       await storeWithValues("single"),
       await storeWithValues("single", { actionId: "erased-action" }),
@@ -165,7 +165,7 @@ describe("an erasure", () => {
     expect(await read({ account: "single" })).toEqual([kept.eventId]);
   });
 
-  it("that came before: it stores nothing of an account that was erased meanwhile", async () => {
+  it("excludes late rows: the table stores nothing of an account that was erased meanwhile", async () => {
     const event = await past.store(0, { account: "late" });
     const row = await sealedRow(event);
     await opened.owner.query(
@@ -174,7 +174,7 @@ describe("an erasure", () => {
     expect(await insert(row)).toEqual([]);
   });
 
-  it("that came before: it stores nothing of an event that was erased meanwhile", async () => {
+  it("excludes late rows: the table stores nothing of an event that was erased meanwhile", async () => {
     const event = await past.store(0, { account: "late-event" });
     const row = await sealedRow(event);
     await erase("--event", event.eventId);

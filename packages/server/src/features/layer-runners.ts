@@ -74,7 +74,7 @@ export class LayerRunners {
 async function openLayer(executor: Executor, { members }: LayerRow, options: RunnerOptions): Promise<OpenLayer> {
   const bundles = await findBundles(executor, members);
   const features = bundles.map(({ manifest }) => ({ name: nameOf(manifest), output: manifest.output }));
-  // A server without adopted features loads none of it.
+  // A server without adopted features does not load this module.
   const { openRunner } = await import("@device-risk-signals/features/runner");
   const inputs = bundles.flatMap(({ manifest }) => manifest.inputs);
   return { runner: await openRunner(bundles, options), features, inputs };

@@ -1,7 +1,7 @@
 import type { FeatureSealer, SealedFeatures } from "../crypto/feature-sealer.ts";
 import type { FeatureRow } from "./feature-rows.ts";
 
-/** @returns `undefined` for a row whose keys are lost, or which was damaged. @throws Unavailable */
+/** @returns `undefined` for a row whose secrets were destroyed or lost, or that was damaged. @throws Unavailable */
 export async function openRow(sealer: FeatureSealer, row: FeatureRow): Promise<Buffer | undefined> {
   return (await sealer.openMany([sealedOf(row)]))[0];
 }

@@ -89,7 +89,7 @@ export async function listFeatures(
 /**
  * Opens the values of listed events. An event is excluded if none of its values can be opened, and left out if all of
  * them were deleted or restricted since the list was read.
- * @param rows those of the listed ones that may be opened. @throws Unavailable
+ * @param rows the rows of the listed events that may be opened. @throws Unavailable
  */
 export async function openListed(
   { executor, sealer }: { readonly executor: Executor; readonly sealer: FeatureSealer },
@@ -141,7 +141,7 @@ function stateOf(
 const idsOf = (events: readonly Pick<Attributes, "event_id">[]): readonly string[] =>
   events.map(({ event_id }) => event_id);
 
-/** Whether no row of the event has a feature of an active layer of its purpose. */
+/** Whether the layer is active for the purpose of the event, and has a feature that no row of the event has. */
 const isMissing = (layer: LayerRow, event: Attributes, stored: ReadonlySet<FeatureName>): boolean =>
   layer.ended_at === null && layer.purpose === event.purpose && layer.members.some((name) => !stored.has(name));
 
@@ -172,7 +172,7 @@ interface OpenedRow {
   readonly features: readonly ReadFeature[];
 }
 
-/** @returns `undefined` for a row whose keys are lost, or which was damaged. @throws Unavailable */
+/** @returns `undefined` for a row whose secrets were destroyed or lost, or that was damaged. @throws Unavailable */
 export async function openFeatures(
   sealer: FeatureSealer,
   layers: readonly LayerRow[],

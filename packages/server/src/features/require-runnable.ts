@@ -1,9 +1,12 @@
 import type { ProposedBundle } from "@device-risk-signals/features/archived";
 import { OperatorError } from "../errors/operator-error.ts";
 
-/** Loads the programs in a process of their own, which also compares each with its hash. @throws input-invalid */
+/**
+ * Checks the fixtures, and loads the programs in a separate process, which compares each with its hash.
+ * @throws input-invalid
+ */
 export async function requireRunnable(bundles: readonly ProposedBundle[]): Promise<void> {
-  await requireFixtures(bundles);
+  await rejectWrongFixtures(bundles);
   const { openRunner } = await import("@device-risk-signals/features/runner");
   const runner = await openRunner(bundles).catch((error: unknown) => {
     if (!(error instanceof TypeError)) throw error;
@@ -13,7 +16,7 @@ export async function requireRunnable(bundles: readonly ProposedBundle[]): Promi
 }
 
 /** Fixtures can be left out; the server archives them, and computes them again in `drs feature verify`. */
-async function requireFixtures(bundles: readonly ProposedBundle[]): Promise<void> {
+async function rejectWrongFixtures(bundles: readonly ProposedBundle[]): Promise<void> {
   const { fixtureProblems } = await import("@device-risk-signals/features/archived");
   const at = bundles.findIndex(
     ({ manifest, fixtures }) => fixtures !== undefined && fixtureProblems(manifest, fixtures).length > 0,

@@ -105,7 +105,7 @@ describe("extraction", () => {
     expect(await count("extraction_due")).toBe(0);
   });
 
-  it("makes the drop of a partition whose events it computes wait", async () => {
+  it("delays the drop of a partition while it computes events of the partition", async () => {
     await adopt();
     await store("old", 3);
     let pass: Promise<Printed> | undefined;

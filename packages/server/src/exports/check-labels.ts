@@ -84,8 +84,9 @@ async function* hashing(chunks: AsyncIterable<Uint8Array>, hash: Hash): AsyncGen
 }
 
 /**
- * Reads labels in batches from a file that was found to have no problems, although a clock that was set back since may
- * show some in the future. @returns the SHA-256 of the file, which shows whether the file has changed in the meantime.
+ * Reads labels in batches from a file that was checked before. Labels in the future are accepted, because the clock may
+ * have been set back since the check.
+ * @returns the SHA-256 of the file, which shows whether the file has changed in the meantime.
  */
 export async function* labelBatches(source: LabelSource): AsyncGenerator<readonly Label[], string> {
   const sha256 = createHash("sha256");

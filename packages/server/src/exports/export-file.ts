@@ -17,7 +17,8 @@ export const manifestPathOf = (path: string): string => `${path}.manifest.json`;
 
 /**
  * Writes the file of an export, and its manifest when the file is durable.
- * @throws output-failed; dependency-unavailable if the file is incomplete. Then neither file exists.
+ * @throws output-failed; dependency-unavailable if the file is incomplete. Neither the file nor its manifest exists
+ * after an error, unless the error names it as a file that could not be deleted.
  */
 export async function writeExport<Manifest extends ExportManifest>(
   path: string,
@@ -57,7 +58,7 @@ async function writeManifest(path: string, manifest: ExportManifest): Promise<vo
   }
 }
 
-/** Deletes what a call has written that failed. @returns its error, which names each file that can't be deleted. */
+/** Deletes what a failed call has written. @returns the call's error, which names each file that can't be deleted. */
 async function deleteFiles(files: Iterable<string>, error: unknown): Promise<unknown> {
   const left: string[] = [];
   for (const file of files) await unlinkIfThere(file).catch(() => left.push(file));
@@ -108,7 +109,7 @@ export async function withNewFile<T>(path: string, work: (sink: ExportSink) => P
 const NO_LINKS = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
 
 /**
- * Gives the draft its name, and replaces no file that was made in the meantime. On a file system without links, a
+ * Gives the draft its final name, and replaces no file that was made in the meantime. On a file system without links, a
  * process that is killed at this moment leaves an empty file.
  * @param made gets the path as soon as this call has made a file there.
  */

@@ -10,7 +10,7 @@ export interface ExportedEvent {
   readonly eventId: string;
 }
 
-/** The subjects of possible erasures that the row's data belongs to. */
+/** The subjects of which an erasure would concern the row's data. */
 export function subjectsOf(
   pseudonymizer: Pseudonymizer,
   row: number,

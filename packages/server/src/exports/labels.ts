@@ -13,10 +13,10 @@ export type LabelSubject =
   | { readonly kind: "event"; readonly account: string; readonly eventId: string };
 
 export interface Label {
-  /** The subject. `account` is empty if the row names none. */
+  /** The member `account` is empty if the row names no account. */
   readonly subject: LabelSubject;
   readonly at: Instant;
-  /** The time as text in the file. */
+  /** The time as it is written in the file. */
   readonly labelTime: string;
   readonly label: string;
 }

@@ -24,7 +24,7 @@ const FULL_ROWS = 1_000_000;
 const ROWS = Number(process.env["LABELS"] ?? fullRounds(10_000, 10_000_000));
 const TIMEOUT_MS = fullRounds(60_000, 3_600_000);
 const MEBIBYTE = 2 ** 20;
-/** Bytes for a row that was read, by which a later equal row is found. */
+/** Bytes that the process keeps for each row, to find a later row that is equal. */
 const BYTES_A_ROW = 36;
 const ACCOUNTS = 10;
 

@@ -13,7 +13,7 @@ const GROUP = 2_000;
 
 /** Bytes of a Parquet file that have not been written yet. */
 class Pending extends ByteWriter {
-  /** Returns them, and empties the buffer. */
+  /** Returns these bytes, and empties the buffer. */
   take(): Uint8Array {
     const bytes = this.getBytes().slice();
     this.index = 0;

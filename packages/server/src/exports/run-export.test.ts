@@ -286,7 +286,7 @@ describe("an export", () => {
   });
 });
 
-it("that is killed is absent or complete, and another one next to it is complete", async () => {
+it("the file of a killed export is absent or complete, and another export next to it is complete", async () => {
   await store("killed", true, 2);
   await extract();
   const start = Date.now() - 3_600_000;

@@ -97,7 +97,7 @@ export interface WorkerOptions extends Omit<RetentionOptions, "actor" | "signal"
   readonly onPass: (state: PassState, expired: Expired | undefined) => void;
 }
 
-/** Runs passes at intervals. The next one does what a pass missed because the server was down or killed. */
+/** Runs passes at intervals. The next pass does what was missed while the server was down, or when it was killed. */
 export class RetentionWorker {
   readonly #options: WorkerOptions;
   readonly #stopping = new AbortController();

@@ -29,8 +29,8 @@ const BATCH = 5_000;
 
 /**
  * Deletes everything in the database that an entry of the journal names, or marks it so that no read finds it. The
- * transaction has copied held events before. It works in the same way for an erasure that begins and for an erasure
- * that a restored database lacks.
+ * caller has copied held events in the same transaction. An erasure that begins and an erasure that a restored database
+ * lacks are applied in the same way.
  */
 export async function applyErasure(
   executor: OwnerTransaction,
@@ -113,8 +113,8 @@ export interface CopyOptions {
 }
 
 /**
- * Copies the held events of an entry with their feature values, before the entry is applied. @returns ids of events
- * that can't be opened. Their payloads are lost, which is no reason to keep all other events.
+ * Copies the held events of an entry with their feature values, before the entry is applied.
+ * @returns ids of events that can't be opened. Unless `onUnreadable` throws, they get no copy, and the work continues.
  */
 export async function copyHeldOf(
   executor: OwnerTransaction,

@@ -41,7 +41,7 @@ export interface ErasureOrder {
   readonly reason: string;
   /** Whether later events of the account are refused. */
   readonly refuseLater: boolean;
-  /** Whether an unknown subject is erased, too, because a backup may contain it. */
+  /** Whether to erase the subject even if the database does not know it, because a backup may contain it. */
   readonly isUnknown?: boolean;
   /**
    * Receives the plan that the erasure's transaction makes. It may differ from an earlier plan, because events may have
@@ -51,12 +51,12 @@ export interface ErasureOrder {
 }
 
 /**
- * Begins an erasure: it copies what holds keep, waits for running commit batches and writes the journal, and from the
- * commit on no read finds what was erased. What is committed later is sealed under another key. If the process is
- * killed after the write of the journal, a replay applies the entry and destroys the secrets, and the next retention
- * pass or erasure deletes the rows and signs the receipt. If it is killed before, nothing has happened.
+ * Begins an erasure: copies what holds keep, waits for running commit batches, and writes the journal. From the commit
+ * on, no read finds what was erased, and later events are sealed under another key. If the process is killed after the
+ * write of the journal, a replay applies the entry and destroys the secrets. The next retention pass or erasure then
+ * deletes the rows and signs the receipt. If the process is killed before the write, nothing has happened.
  *
- * @returns its sequence, or `undefined` where nothing is left to erase.
+ * @returns its sequence, or `undefined` if nothing is left to erase.
  * @throws journal-entry-exists, Unavailable, and what `onUnreadable` and `onPlan` throw
  */
 export async function beginErasure(

@@ -98,7 +98,7 @@ export interface ErasureFilter {
   readonly sequence?: number;
   readonly erasureId?: string;
   readonly unfinished?: boolean;
-  /** Whether to find only erasures of which holds kept copies, if all of these copies are deleted now. */
+  /** Whether to find only erasures of which holds kept copies that are all deleted now. */
   readonly waitedForHold?: boolean;
 }
 

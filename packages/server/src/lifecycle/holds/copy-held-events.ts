@@ -33,7 +33,7 @@ export interface HeldEvent {
 /**
  * Yields events to copy. Before the caller requests the next event, it copies this one, or adds its id to `passedOver`.
  */
-export type HeldEvents = (passedOver: readonly string[]) => AsyncIterable<HeldEvent>;
+export type HeldEventSource = (passedOver: readonly string[]) => AsyncIterable<HeldEvent>;
 
 /** Called with an event that can't be opened. If it throws, the transaction is rolled back. */
 export type OnUnreadable = (eventId: string, reason: Unreadable) => void | Promise<void>;
@@ -51,7 +51,7 @@ export type OnUnreadable = (eventId: string, reason: Unreadable) => void | Promi
 export async function copyHeldEvents(
   executor: Transaction,
   ports: EventCopyPorts,
-  held: HeldEvents,
+  held: HeldEventSource,
   onUnreadable?: OnUnreadable,
 ): Promise<number> {
   const passedOver: string[] = [];
@@ -153,7 +153,7 @@ const underHold =
     branchesOf([partition], bind, (within) => `select * from event_under_hold u where ${within("u")}`);
 
 /** Events of a partition that is about to be dropped. */
-export function findHeldOfPartition(executor: Transaction, partition: Partition): HeldEvents {
+export function findHeldOfPartition(executor: Transaction, partition: Partition): HeldEventSource {
   return (passedOver) => pages(executor, [], passedOver, underHold(partition));
 }
 
@@ -212,7 +212,11 @@ export interface ErasedIds {
  * @param onlyRecent whether to search only events of the last hour. Only they may have been committed since the
  * transaction began; the others are copied already.
  */
-export function findHeldOfErasure(executor: Transaction, { keys, events }: ErasedIds, onlyRecent: boolean): HeldEvents {
+export function findHeldOfErasure(
+  executor: Transaction,
+  { keys, events }: ErasedIds,
+  onlyRecent: boolean,
+): HeldEventSource {
   const ledgers = [...(keys.length > 0 ? [ofKeys(keys)] : []), ...(events.length > 0 ? [ofEvents(events)] : [])];
   return async function* find(passedOver) {
     const holds = await activeHolds(executor);

@@ -117,7 +117,8 @@ const DELETE_COPIES_OF_HOLD = sql(
     key: "text",
     event_id: "uuid",
     purpose: "int4",
-    received_at: "timestamptz" /** Null where the event is erased: then a tombstone has it. */,
+    received_at: "timestamptz",
+    /** Null if the event is erased: then its tombstone has the MAC. */
     request_mac: "bytea?",
   },
 );

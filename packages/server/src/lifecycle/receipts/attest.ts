@@ -22,7 +22,11 @@ export interface AttestPorts {
   readonly backups: Pick<Config["retention"], "keyBackupMs" | "backupMs">;
 }
 
-/** Signs a receipt for an erasure that was finished, or whose last held copy was deleted, at this time, in RFC 3339. @returns a JWS. */
+/**
+ * Signs a receipt for an erasure.
+ * @param at RFC 3339: when the erasure was finished or, for a final receipt, when its last held copy was deleted.
+ * @returns a JWS.
+ */
 export async function attestErasure(ports: AttestPorts, erasure: ErasureRow, at: string): Promise<string> {
   const { held, still_held, released, copies, destroyed_keys, lost_keys } = erasure;
   const hasKeys = destroyed_keys.length + lost_keys.length > 0;

@@ -65,7 +65,7 @@ const NO_RECEIPT = "it is no receipt in the form of a JWS";
 export async function verifyReceipt(receipt: string, publicKey: string): Promise<Record<string, unknown>> {
   const key = await readPublicKey(publicKey);
   const text = receipt.replace(/\r?\n$/, "");
-  // Base64url has spellings of the same bytes (RFC 4648, section 3.5); a receipt has one.
+  // Base64url can spell the same bytes in several ways (RFC 4648, section 3.5); only one spelling is accepted.
   const parts = text.split(".");
   const isCanonical = parts.every((part) => Buffer.from(part, "base64url").toString("base64url") === part);
   // guard(false): a receipt has one spelling

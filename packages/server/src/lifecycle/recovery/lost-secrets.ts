@@ -14,7 +14,7 @@ import type { Secrets } from "../../crypto/secrets.ts";
 import { query, sql, type Statement } from "../../postgres/statement.ts";
 import { HOLD_SECRET } from "../holds/holds.ts";
 
-/** Number of newest keys that are checked: an older copy of the key store lacks the newest of all. */
+/** Number of newest account keys that are checked. An older copy of the key store lacks at least the newest one. */
 const KEYS_LOOKED_AT = 1_000;
 
 /** The id of the secret in use, of a row of `event_partition`. */

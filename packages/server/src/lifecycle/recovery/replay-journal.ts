@@ -56,13 +56,13 @@ export interface ReplayPorts extends ComparisonPorts, CopySealers {
 }
 
 export interface Replayed {
-  /** Erasures that the database lacked, because it was restored from a backup. */
+  /** Number of erasures that the database lacked, because it was restored from a backup. */
   readonly erasures: number;
-  /** Orders about holds that the database lacked. */
+  /** Number of orders about holds that the database lacked. */
   readonly holdOrders: number;
-  /** Orders about restrictions that the database lacked. */
+  /** Number of orders about restrictions that the database lacked. */
   readonly restrictionOrders: number;
-  /** Entries that were not applied to the key store, which may therefore have had their secrets again. */
+  /** Number of erasures that the key store lacked. It may have had their secrets again. */
   readonly keyStore: number;
 }
 
@@ -99,7 +99,7 @@ async function replayIntoDatabase(ports: ReplayPorts, compared: Comparison): Pro
   return applied;
 }
 
-/** @returns the number of erasures that were not applied to the key store before. */
+/** @returns the number of erasures that the key store lacked. */
 async function replayIntoKeyStore(
   ports: ReplayPorts,
   { latest, missing, watermark }: Comparison,
@@ -221,8 +221,8 @@ function laterOrders({ applied }: Comparison, order: OrderEntry): readonly Order
 const subjectOf = (order: OrderEntry): string => (isHoldOrder(order) ? order.hold_id : order.restriction_id);
 
 /**
- * Adds to an entry the keys, accounts and events that this database has of its subject from before the erasure, under
- * any ids.
+ * Adds to an entry what this database has of the entry's subject from before the erasure: keys, accounts and events
+ * under any ids.
  */
 async function widen(owner: OwnerTransaction, subjects: ErasedSubjects, entry: ErasureEntry): Promise<ErasureEntry> {
   const reading = releasingLocks(owner);
@@ -279,7 +279,7 @@ async function recordLoss(owner: OwnerTransaction, link: LostLink): Promise<void
  * these secrets. Only the database names those of an entry whose loss was accepted, and those of a subject that has
  * other ids in a backup of another history.
  *
- * @returns the number of erasures of the journal that were not applied to the key store before.
+ * @returns how many erasures of the journal the key store lacked.
  */
 export async function destroyErasedSecrets(
   { executor, keyStore, secrets, codec }: Pick<ReplayPorts, "executor" | "keyStore" | "secrets" | "codec">,

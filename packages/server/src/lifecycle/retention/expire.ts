@@ -241,7 +241,8 @@ const LIST_RELEASED_COPIES = sql(
   {
     account: "text",
     key: "text",
-    event_id: "uuid" /** Null where the event is erased: then a tombstone has it. */,
+    event_id: "uuid",
+    /** Null if the event is erased: then its tombstone has the MAC. */
     request_mac: "bytea?",
   },
 );

@@ -152,7 +152,7 @@ const COUNT_OVERDUE = partitionQuery(
 );
 const LIST_PARTLY_EXPIRED = sql(`select ${PARTITION_COLUMNS} from partly_expired_partition p`, [], PARTITION_TYPES);
 
-/** Expired events that no hold covers, in partitions that are not dropped soon: they are deleted row by row. */
+/** Counts expired events that no hold covers and that are deleted row by row, because their partition is not due. */
 export async function countOverdueRows(executor: Executor): Promise<number> {
   const { rows: partitions } = await query(executor, LIST_PARTLY_EXPIRED);
   const counts = queryPartitions(executor, COUNT_OVERDUE, partitions, []);

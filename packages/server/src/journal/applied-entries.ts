@@ -36,8 +36,8 @@ const RECORD_APPLIED = sql(
 );
 
 /**
- * Records, in the transaction that applies an entry, that the database has applied it: the next entry, or one that it
- * recorded as lost. The record of the accepted loss remains.
+ * Records, in the transaction that applies an entry, that the database has applied it. The entry is the next one, or
+ * one that the database had recorded as lost. In that case the record of the accepted loss remains.
  */
 export async function recordApplied(
   executor: Transaction,

@@ -39,8 +39,8 @@ export interface KnownEntry {
 }
 
 /**
- * Reads the chain after an entry and verifies it: no number is missing, each entry is this installation's, unchanged,
- * and follows from the previous one, and the chain reaches every entry that another store knows.
+ * Reads the chain after an entry and verifies it. No number is missing; each entry belongs to this installation, is
+ * unchanged and follows from the previous one; the chain has every entry that another store knows.
  *
  * @param after an entry that the database has applied, and that the journal must still have; the whole journal by
  * default.

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { OperatorError } from "../errors/operator-error.ts";
 import { Unavailable } from "../ports.ts";
 
-/** The subjects of erasures; `hold` is the destruction of the secret of a hold that has ended, with its copies. */
+/** The subjects of erasures. `hold`: a hold has ended, so its secrets are destroyed and its copies are deleted. */
 export const ERASURE_KINDS = ["account", "purpose", "action", "event", "hold"] as const;
 export type ErasureKind = (typeof ERASURE_KINDS)[number];
 
@@ -89,7 +89,7 @@ export interface RestrictionPlacedEntry extends EntryBase {
   readonly restriction_id: string;
   /** Keyed MAC in hexadecimal of the account. */
   readonly account: string;
-  /** Id of a purpose, or `null`: of all purposes. */
+  /** Id of a purpose; `null` means all purposes. */
   readonly purpose: string | null;
   readonly article: RestrictionArticle;
   readonly request_id: string | null;

@@ -94,8 +94,9 @@ const INSERT_AUDIT = sql(
 export type CommitResult = "stored" | "taken" | "stale";
 
 /**
- * Commits events in one transaction: keys, events and one audit entry that lists them. It needs two round trips, each
- * with one write; the second is sent after the holders of the keys are known.
+ * Commits events in one transaction: their idempotency keys, their rows, and one audit entry that lists the events. It
+ * needs two round trips, each with one write to the socket. The second one is sent after the holders of the keys are
+ * known.
  *
  * @param client a client in pipeline mode, so that statements of one round trip need not wait for each other.
  * @returns for each event: `stored`; `taken` if its idempotency key is in use; `stale` if its secrets were erased or
@@ -189,7 +190,7 @@ async function claimKeys(
   return events.filter((event) => ids.has(event.eventId));
 }
 
-/** Arrays that several statements of a batch need. They are encoded once. */
+/** Columns of the batch, as encoded arrays. They are encoded once, because several statements use them. */
 interface SharedColumns {
   readonly eventIds: Buffer;
   readonly purposes: Buffer;
@@ -217,7 +218,7 @@ function entryOf(events: readonly NewEvent[], pseudonymizer: Pseudonymizer): Lan
   };
 }
 
-/** The columns that copy the record of a batch. */
+/** The columns of the audit entry of a batch. They contain the same values as its signed record. */
 function auditColumns(
   events: readonly NewEvent[],
   { eventIds }: SharedColumns,

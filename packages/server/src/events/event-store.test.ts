@@ -64,7 +64,7 @@ afterEach(() => store.close());
 
 const range = (length: number): number[] => Array.from({ length }, (_, index) => index);
 
-/** Ids of the events that are stored under these ids, one entry per row. */
+/** The ids of the given events that are stored, one for each stored row. */
 async function storedIds(events: readonly NewEvent[]): Promise<string[]> {
   const ids = uuidArray(events.map(({ eventId }) => eventId));
   const { rows } = await owner.query<{ event_id: string }>(
@@ -115,7 +115,7 @@ describe("an event in the store", () => {
     expect(await store.findStored("another", event.idempotencyKey)).toBeUndefined();
   });
 
-  it("is not stored if its key is in use, and the answer is the entry of the first event", async () => {
+  it("is not stored if its key is in use, and the answer is the ledger row of the first event", async () => {
     const first = newEvent();
     const second = newEvent({ idempotencyKey: first.idempotencyKey });
     const elsewhere = newEvent({ idempotencyKey: first.idempotencyKey, account: "another" });

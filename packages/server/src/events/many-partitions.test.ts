@@ -68,7 +68,7 @@ beforeAll(async () => {
   await storeValues();
 }, 600_000);
 
-/** Stores values of each event in a layer of its purpose, which has the place of the event as number. */
+/** Stores values of each event in a layer of its purpose. The number of the layer is the position of the event. */
 async function storeValues(): Promise<void> {
   const values = encodeFeatures(Buffer.of(), [{ state: "observed", value: true, inputs: [] }], 1, Buffer.of());
   for (const [index, event] of events.entries()) {

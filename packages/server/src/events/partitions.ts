@@ -7,7 +7,7 @@ import { query, sql, type Statement } from "../postgres/statement.ts";
 
 /** Maximum number of partitions of a purpose in memory. */
 const MAX_KNOWN = 100;
-/** Partitions are created this far in advance. They may cover a month. */
+/** Partitions that begin later than this are not created in advance. A partition may cover a month. */
 const FARTHEST_MS = 8 * 86_400_000;
 
 interface KnownPartition extends PartitionSecrets {

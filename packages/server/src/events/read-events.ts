@@ -167,7 +167,8 @@ const REVEAL_EVENT = sql(
 );
 
 /**
- * Reads the payload of an event that a committed audit entry of this login names, within a minute of the entry.
+ * Reads the payload of an event. The audit entry must be committed, must be written by this login less than a minute
+ * ago, and must name the event.
  * @returns `undefined` if the event was deleted in the meantime.
  */
 export async function revealEvent(
@@ -341,8 +342,8 @@ export async function listEvents(
 }
 
 /**
- * Lists the events of a span. With many purposes, more partitions than a slice may cover the same time, and then each
- * slice gives a page.
+ * Lists the events of a span. With many purposes, the partitions of a span may be more than one slice. Then each slice
+ * gives a page.
  */
 async function listSpan(
   executor: Executor,

@@ -4,7 +4,7 @@
  * (`define`). `src/crypto/name-tokens.ts` has the format.
  *
  * What is between tokens is copied as it is, so that the text need not be valid JSON. Memory is laid out by hand and never
- * grows. 64 blanks follow the text: no token has one.
+ * grows. 64 blanks follow the text, so that a read beyond its end finds no token and no end of a name.
  */
 
 /** The largest text. */
@@ -14,7 +14,7 @@ const MAX_NAMES: u32 = 512;
 const MAX_NAME_BYTES: usize = 32_768;
 const SLOT_COUNT: u32 = 4_096;
 
-// Where things are.
+// The layout of the memory.
 const SLOTS: usize = 1_024;
 const ENTRIES: usize = SLOTS + SLOT_COUNT * 2;
 const NAMES: usize = ENTRIES + MAX_NAMES * 8;
@@ -119,7 +119,7 @@ export function encode(length: u32): u32 {
   return u32(copy(out, copied, end) - OUTPUT);
 }
 
-/** The results of `decode` for texts that were not encoded with these names. */
+/** The errors of `decode`. A text that was encoded with other names may give wrong bytes instead of an error. */
 export const NOT_KNOWN: i32 = -1;
 export const NUMBERS_LEFT: i32 = -2;
 export const TOO_LARGE: i32 = -3;
@@ -140,9 +140,9 @@ export function decode(length: u32, count: u32): i32 {
   let name: u32 = 0;
   let from: usize = INPUT;
   while (from < end) {
-    // One name may go beyond the output, into `NUMBERS`: no result follows.
+    // One name may be written beyond the output, into `NUMBERS`. Then the function returns an error.
     // guard(false): texts are not written beyond the output
-    // fails: packages/server/src/crypto/name-tokens.test.ts › reject texts that they did not make
+    // fails: packages/server/src/crypto/name-tokens.test.ts › reject texts whose tokens or numbers fit no names
     if (out > limit) return TOO_LARGE;
     const chunk = v128.load(from);
     v128.store(out, chunk);
@@ -154,14 +154,14 @@ export function decode(length: u32, count: u32): i32 {
     let following: u32 = load<u8>(from++) - u32(FIRST_TOKEN);
     if (following > FALSE) {
       // guard(false): a token without its number is not decoded
-      // fails: packages/server/src/crypto/name-tokens.test.ts › reject texts that they did not make
+      // fails: packages/server/src/crypto/name-tokens.test.ts › reject texts whose tokens or numbers fit no names
       if (numbers == numbersEnd) return NOT_KNOWN;
       const numbered = following - FALSE - 1;
       following = numbered >> 1;
       name = load<u8>(numbers++) + 256 * (numbered & 1);
     }
     // guard(false): a number beyond the names is not decoded
-    // fails: packages/server/src/crypto/name-tokens.test.ts › reject texts that they did not make
+    // fails: packages/server/src/crypto/name-tokens.test.ts › reject texts whose tokens or numbers fit no names
     if (name >= nameCount) return NOT_KNOWN;
     const entry = ENTRIES + name++ * 8;
     const start: usize = load<u32>(entry);
@@ -183,12 +183,12 @@ export function decode(length: u32, count: u32): i32 {
   }
   out -= from - end;
   // guard(false): no number is without its token
-  // fails: packages/server/src/crypto/name-tokens.test.ts › reject texts that they did not make
+  // fails: packages/server/src/crypto/name-tokens.test.ts › reject texts whose tokens or numbers fit no names
   if (numbers != numbersEnd) return NUMBERS_LEFT;
   return out > limit ? TOO_LARGE : i32(out - OUTPUT);
 }
 
-/** Copies blocks; what it copies too much is overwritten, or part of the slack. @returns the end of the copy. */
+/** Copies blocks of 16 bytes. What it writes beyond the end is overwritten, or is in the slack. @returns the end. */
 function copy(to: usize, from: usize, end: usize): usize {
   const copiedEnd = to + (end - from);
   while (from < end) {

@@ -10,9 +10,9 @@ interface PartitionKeys {
 }
 
 /**
- * Data keys under which events are sealed, by the partition's secret and the account key, while the partition receives
- * events. A map for each partition is used instead of one `LimitedMap` with composed names, because a look-up for each
- * event then takes a tenth of the time, and the keys of a partition can be dropped without a search through all keys.
+ * The data keys of partitions that still receive events, by the partition's secret and the account key. A map for each
+ * partition is used instead of one `LimitedMap` with composed names: a look-up takes a tenth of the time, and the keys
+ * of a partition are dropped without a search through all keys.
  */
 export class DataKeys {
   readonly #partitions = new Map<string, PartitionKeys>();

@@ -109,7 +109,7 @@ describe("the key store in a directory", () => {
     expect(folders).toEqual([expect.stringMatching(/[\da-f]{2}$/), secrets]);
     synced.length = 0;
     await store.create(idOf("a"), Buffer.from("another"));
-    expect(synced.slice(-2), "who comes second makes sure of the name too").toEqual(folders);
+    expect(synced.slice(-2), "a second caller also syncs the name").toEqual(folders);
   });
 
   it("keeps the secret if it can't record its destruction", async () => {

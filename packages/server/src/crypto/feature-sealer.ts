@@ -52,7 +52,7 @@ export interface FeatureSealer {
   open(identity: FeatureIdentity, keyId: string, payload: Buffer): Promise<Buffer>;
   /**
    * Opens many rows, and reads each secret once.
-   * @returns `undefined` for a row whose keys are lost or which was damaged. @throws Unavailable
+   * @returns `undefined` for a row whose secrets were destroyed or lost, or that was damaged. @throws Unavailable
    */
   openMany(rows: readonly SealedFeatures[]): Promise<readonly (Buffer | undefined)[]>;
   /** Seals values for a hold that keeps them. @throws secret-missing */

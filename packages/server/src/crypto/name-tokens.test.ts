@@ -90,7 +90,7 @@ describe("tokens of names", () => {
     }
   });
 
-  it.each(decoders)("reject texts that they did not make: decoder %#", (decoder) => {
+  it.each(decoders)("reject texts whose tokens or numbers fit no names: decoder %#", (decoder) => {
     const decode = (text: number[], numbers: number[]) => (): Buffer =>
       decoder.decode({ text: Buffer.from(text), numbers: Buffer.from(numbers) });
     expect(decode([0x7b, 0x14], [255]), "a number beyond the names").toThrow(/not known/);

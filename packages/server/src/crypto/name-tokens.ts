@@ -29,7 +29,10 @@ export interface TokenEncoder {
 }
 
 export interface TokenDecoder {
-  /** @throws if the text was not encoded with the names of the decoder. */
+  /**
+   * If the text was encoded with other names, the result may be wrong.
+   * @throws if a token or number has no name, or if the result is too large.
+   */
   decode(encoded: Encoded): Buffer;
 }
 
@@ -96,7 +99,7 @@ export class NameTokens {
   }
 
   /**
-   * A decoder in WebAssembly takes a quarter of the time of one in JavaScript, which a runtime without SIMD gets.
+   * Without WebAssembly with SIMD, the decoder is in JavaScript, and takes four times as long.
    * @throws for an error of the compiled module.
    */
   openDecoder(runtime = webAssembly()): TokenDecoder {

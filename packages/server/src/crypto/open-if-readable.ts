@@ -3,7 +3,7 @@ import type { Sealer, StoredEvent } from "../ports.ts";
 
 export type Unreadable = OperatorError<"keys-destroyed"> | OperatorError<"payload-damaged">;
 
-/** Whether an error means that an event can't be opened, because its keys are lost or its row was damaged. */
+/** Whether an error means that an event can't be opened: its secrets were destroyed or lost, or its row was damaged. */
 export const isUnreadable = (error: unknown): error is Unreadable =>
   hasCode(error, "keys-destroyed", "payload-damaged");
 

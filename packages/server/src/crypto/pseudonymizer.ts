@@ -4,9 +4,9 @@ const MAC_BYTES = 16;
 const ID_BYTES = 16;
 
 /**
- * Computes the names that replace ledger rows after an erasure. Only a caller who knows the account and the idempotency
- * key can compute such a name and read the event id. The names are made with a key that is derived from the
- * installation secret, which an erasure does not delete.
+ * Computes pseudonyms: the names of tombstones, which replace ledger rows, and the MACs of subjects. To compute one, a
+ * caller needs the original names and a key that is derived from the installation secret. An erasure does not delete
+ * that secret. A caller who can compute the name of a tombstone can also read its event id.
  */
 export class Pseudonymizer {
   /** A key object, because Node.js would make one from bytes for each MAC, at four times the cost. */

@@ -2,7 +2,7 @@
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 import { canonicalize } from "@device-risk-signals/contract";
 
-/** The content of a row as JSON values, with a text first that says of which kind the row is. */
+/** The content of a row as JSON values. The first value is the kind of the row. */
 export type SignedValues = readonly [kind: string, ...values: unknown[]];
 
 export class RowSigner {

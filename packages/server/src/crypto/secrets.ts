@@ -27,7 +27,7 @@ export class Secrets {
   readonly #ofBatches = new Map<string, Buffer>();
   #batchesSince = 0;
   /** The number of times that secrets were forgotten or destroyed. */
-  #forgotten = 0;
+  #forgetCount = 0;
 
   constructor(store: KeyStore, keys: KeyEncryption) {
     this.#store = store;
@@ -69,11 +69,11 @@ export class Secrets {
       return secret ? [[name, secret] as const] : [];
     });
     if (known.length === names.length) return new Map(known);
-    const forgotten = this.#forgotten;
+    const countBefore = this.#forgetCount;
     const read = await this.findToOpen(names.filter((name) => !this.#ofBatches.has(name)));
     // guard(true): a secret that was destroyed during the read is not remembered
     // fails: packages/server/src/crypto/secrets.test.ts › is not remembered if it is destroyed or forgotten during the read
-    if (forgotten === this.#forgotten) for (const [name, secret] of read) this.#ofBatches.set(name, secret);
+    if (countBefore === this.#forgetCount) for (const [name, secret] of read) this.#ofBatches.set(name, secret);
     return new Map([...known, ...read]);
   }
 
@@ -113,7 +113,7 @@ export class Secrets {
   }
 
   forgetRecent(): void {
-    this.#forgotten++;
+    this.#forgetCount++;
     this.#recent.clear();
     this.#ofBatches.clear();
   }
@@ -173,7 +173,7 @@ export class Secrets {
   }
 
   #forget(name: string): void {
-    this.#forgotten++;
+    this.#forgetCount++;
     this.#recent.delete(name);
     this.#ofBatches.delete(name);
   }

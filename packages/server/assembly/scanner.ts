@@ -6,8 +6,8 @@
  * TypeScript.
  *
  * Memory is laid out by hand and never grows. 64 zero bytes follow the body: a zero is no part of any token, so no
- * position has to be compared with the end. Functions are named after what they skip. They return the position behind
- * it, or 0 if it is not there. A zero byte is also at position 0, so a function that is called with 0 returns 0.
+ * position has to be compared with the end. A function that skips something is named after it, and returns the position
+ * behind it, or 0 if it is not there. A zero byte is also at position 0, so such a function returns 0 for position 0.
  */
 
 /** The largest body. */
@@ -27,14 +27,14 @@ const NAME_SLOT_BYTES: u32 = 16;
 /** Names that were spelled with escapes are kept without them. */
 const MAX_RESPELLED_BYTES: u32 = 4_096;
 /** Maximum number of slots that are examined for a name, because a client may choose names that collide. */
-const MAX_PROBES: u32 = 32;
+const MAX_EXAMINED_SLOTS: u32 = 32;
 /** No word of the SDK is longer, even if each of its characters is spelled as an escape of six bytes. */
 const MAX_SPELLED: u32 = 256;
 const MAX_LEVEL: u32 = 64;
 /** A number is in the range of a double if the number of digits before its point plus its exponent is at most this. */
 const SAFE_DIGITS: u32 = 300;
 
-// Where things are.
+// The layout of the memory.
 export const RESULT: usize = 1_024;
 export const CAPTURES: usize = RESULT + 64;
 export const OUTCOMES: usize = CAPTURES + 16 * 8;
@@ -62,7 +62,7 @@ const EVENT_END: usize = RESULT + 12;
 const DEPARTURE_COUNT: usize = RESULT + 16;
 const UNKNOWN_COUNT: usize = RESULT + 20;
 
-// Types of JSON values, as bits of a set too.
+// Types of JSON values. In a set, each is the position of a bit.
 const STRING: u32 = 1;
 const NUMBER: u32 = 2;
 const BOOLEAN: u32 = 3;
@@ -87,7 +87,7 @@ const UNKNOWN_FIELD: u32 = 2;
 const WRONG_TYPE: u32 = 3;
 const MISSING_FIELD: u32 = 4;
 
-// The members of a context.
+// Offsets of the members of a context.
 const CONTEXT_BYTES: u32 = 16;
 const FIRST: usize = 0;
 const COUNT: usize = 4;
@@ -95,7 +95,7 @@ const REQUIRED_COUNT: usize = 6;
 const REQUIRED_MASK: usize = 8;
 const IS_OPEN: usize = 12;
 
-// A defined member of a context.
+// Offsets in the entry of a defined member of a context.
 const NAME: usize = 0;
 const NAME_LENGTH: usize = 4;
 const CONTEXT: usize = 6;
@@ -169,9 +169,9 @@ export function open(context: u32, isOpen: u32): void {
 /**
  * Defines a member of a context. Its name is at `INPUT`.
  *
- * @param child the context of what is below it, or of the words that it may be.
+ * @param child the context of the members of its value, or of the words that its value may be.
  * @param capture the slot of its text's position, or 255.
- * @param mask the members of the outcome whose status this word is.
+ * @param mask if the entry is the word of a status: the members that an outcome with this status has.
  * @returns the number of the entry.
  */
 export function define(
@@ -270,7 +270,7 @@ function string(at: usize): usize {
   let found: u32 = 0;
   while (true) {
     const chunk = v128.load(at);
-    // Bytes of control characters and beyond ASCII are less than a space, as signed numbers.
+    // Bytes of control characters and bytes beyond ASCII are less than a space if they are read as signed numbers.
     const isSpecial = v128.or(
       v128.or(i8x16.eq(chunk, i8x16.splat(0x22)), i8x16.eq(chunk, i8x16.splat(0x5c))),
       i8x16.lt_s(chunk, i8x16.splat(0x20)),
@@ -941,7 +941,7 @@ function claim(object: u32): bool {
   if (++names > MAX_NAMES) return false;
   const hash = hashOf(nameAt, nameLength) ^ (object * 0x85ebca6b);
   let slot = (hash ^ (hash >> 13)) & (MAX_NAME_SLOTS - 1);
-  for (let probe: u32 = 0; probe < MAX_PROBES; probe++) {
+  for (let examined: u32 = 0; examined < MAX_EXAMINED_SLOTS; examined++) {
     const at = NAME_SLOTS + slot * NAME_SLOT_BYTES;
     if (load<u32>(at) != generation) {
       store<u32>(at, generation);

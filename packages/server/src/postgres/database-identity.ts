@@ -2,7 +2,7 @@ import { SCHEMA } from "./database.ts";
 import type { Executor } from "./executor.ts";
 import { query, sql } from "./statement.ts";
 
-/** The identity of a database and its position in the WAL, which never falls in the same database. */
+/** The identity of a database, and its position in the WAL. In one database, this position never decreases. */
 export interface DatabaseIdentity {
   /** Cluster, timeline, database and storage of the table that lists what was applied of the erasure journal. */
   readonly name: string;

@@ -107,8 +107,8 @@ export interface ServingSession {
 }
 
 /**
- * Options of a serving connection: the privileges of a role, UTC, and `synchronous_commit=on`: a commit is answered only
- * when it is on disk.
+ * Options of a serving connection: the privileges of a role, UTC, and `synchronous_commit=on`, so that a commit is
+ * answered only when it is on disk.
  */
 export function servingOptions(
   database: DatabaseOptions,
@@ -163,7 +163,7 @@ export async function withClient<T>(
 export const withOwner = <T>(owner: OwnerDatabase, work: (connection: OwnerConnection) => Promise<T>): Promise<T> =>
   withClient(owner, (client) => work(client as Connection as OwnerConnection));
 
-/** Decides how a transaction ends, by its result; it is rolled back where its work was only tried. */
+/** Decides by the result of a transaction how it ends. A transaction whose work was only tried is rolled back. */
 export type EndOf<T> = (result: T) => "commit" | "rollback";
 
 const commits = (): "commit" => "commit";
@@ -179,7 +179,7 @@ export async function inTransaction<T>(pool: pg.Pool, work: (transaction: Transa
   }
 }
 
-/** Runs `work` in a transaction on a connection that is at hand. */
+/** Runs `work` in a transaction on an open connection. */
 export function inTransactionOn<T>(
   connection: OwnerConnection,
   work: (transaction: OwnerTransaction) => Promise<T>,

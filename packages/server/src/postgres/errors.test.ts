@@ -43,7 +43,7 @@ describe("an error of the database is transient", () => {
     expect(isTransient(refusedBy(code))).toBe(false);
   });
 
-  it("if a dependency is silent, and not for another error that was named already", () => {
+  it("if a dependency is silent, but not for another error that already has a code", () => {
     expect(isTransient(new Unavailable("silent", { code: "dependency-silent" }))).toBe(true);
     expect(isTransient(new Unavailable("timeout expired"))).toBe(false);
     expect(isTransient(new OperatorError("schema-newer", "timeout expired"))).toBe(false);

@@ -268,7 +268,7 @@ describe("a replay", () => {
   const counted = async (): Promise<number> =>
     (await ingest.query<{ payloads: number }>("select count_replayed_payloads() as payloads")).rows[0]?.payloads ?? 0;
 
-  it("reads the payload of one idempotency key, which is counted also where the transaction is rolled back", async () => {
+  it("reads the payload of one idempotency key, and is counted even if the transaction is rolled back", async () => {
     const before = await counted();
     await ingest.query("begin");
     expect((await ingest.query(read, key)).rows).toEqual([{ payload: event.sealed.payload }]);
@@ -294,7 +294,7 @@ describe("a replay", () => {
     expect(await counted()).toBe(1);
   });
 
-  it("is counted also where two calls meet at the turn of an hour", async () => {
+  it("is counted even if two calls meet at the turn of an hour", async () => {
     const other = await connectWith("drs_ingest", "other");
     await ingest.query(read, key);
     const { rows } = await scene.owner.query("select last_value as value from replayed_payload");

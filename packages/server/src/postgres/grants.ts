@@ -35,7 +35,7 @@ const ADMIN_ORDER_STATE_COLUMNS = "input, state, tries, started_at, checked_at, 
 const FEATURE_ATTRIBUTE_COLUMNS = `account, purpose, received_at, event_id, layer, action_id, action_type, platform, sdk_version,
   app_version, schema_version, extracted_at, key_id, hold_id, erased_by, partition_purpose, restricted`;
 
-/** What a plan counts rows of feature values by. */
+/** The columns that a plan needs to count rows of feature values. */
 const FEATURE_KEY = "account, purpose, received_at, event_id, action_id, key_id";
 
 const toAllRoles = (...privileges: readonly string[]): Grants =>
@@ -181,7 +181,7 @@ export const FUNCTION_GRANTS: Readonly<Record<string, readonly (Role | "public")
   drop_expired_feature_partition: SERVICE_ONLY,
   drop_expired_partition: SERVICE_ONLY,
   ensure_account_key: INGEST,
-  // To open an event names its partition.
+  // A login that opens an event finds the secrets of its partition by this function.
   ensure_event_partition: ALL,
   ensure_feature_partition: ADMIN,
   finish_erasure: SERVICE_ONLY,

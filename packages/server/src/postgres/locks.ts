@@ -1,6 +1,6 @@
 /** Numbers of advisory locks. SQL functions contain some of them, which `locks.test.ts` compares. */
 export const LOCKS = {
-  /** Each process that uses an embedded PostgreSQL has this lock: the last one stops it. */
+  /** The processes that use an embedded PostgreSQL share this lock. The last of them stops the PostgreSQL. */
   embeddedUsers: 7_236_510,
   /** One server at a time uses an embedded PostgreSQL. */
   embeddedServer: 7_236_511,

@@ -5,7 +5,7 @@ import { MicroBatcher, type MicroBatcherOptions } from "./micro-batcher.ts";
 
 type Work = MicroBatcherOptions<number, string>["work"];
 
-/** A batcher whose batches are noted; `hold` is waited for within each. */
+/** A batcher that records its batches. Each batch waits for `hold`. */
 function scene(
   options: Partial<MicroBatcherOptions<number, string>> = {},
   hold: () => Promise<unknown> = async () => {},

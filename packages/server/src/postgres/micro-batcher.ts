@@ -5,13 +5,13 @@ export interface MicroBatcherOptions<Item, Result> {
   /** Maximum number of batches that run at the same time. */
   readonly lanes: number;
   /**
-   * Maximum time in milliseconds that an item waits for others, and only while items come fast enough and batches take
-   * several times as long; 0 for never.
+   * Maximum time in milliseconds that an item waits for others; 0 for never. An item waits only while items come fast
+   * enough, and while a batch takes several times as long as the wait.
    */
   readonly linger?: number;
 }
 
-/** Minimum number of expected further items for which an item waits. */
+/** An item waits only if at least this number of further items is expected meanwhile. */
 const MIN_EXPECTED_ITEMS = 3;
 /** A batch with this number of items starts without waiting longer. */
 const ENOUGH_ITEMS = 24;

@@ -42,7 +42,7 @@ async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T
 
 describe("migrations", () => {
   // The test file is the first one to migrate anything here: the roles do not exist yet.
-  it("that installations of one cluster start together, which share its roles, all succeed", async () => {
+  it("all succeed if installations of one cluster start them together, although these share its roles", async () => {
     const urls = await Promise.all(Array.from({ length: 4 }, freshUrl));
     await withClient(urls[0] ?? "", (client) => client.query("create role racing login"));
     for (let round = 0; round < 3; round++) {

@@ -1,8 +1,8 @@
 import type { ClientBase, QueryResult } from "pg";
 import type { Executor } from "./executor.ts";
 
-/** The type that the driver gives for a column, by PostgreSQL's name of its type. */
-interface Column {
+/** What the driver gives for columns, by PostgreSQL's names of their types. */
+interface DriverColumns {
   bool: boolean;
   bytea: Buffer;
   float8: number;
@@ -18,8 +18,8 @@ interface Column {
   uuid: string;
 }
 
-/** The type that the driver takes for a parameter. */
-interface Parameter {
+/** What the driver takes for parameters, by the names of their types. */
+interface DriverParameters {
   bool: boolean;
   bytea: Buffer;
   date: string;
@@ -37,8 +37,8 @@ interface Parameter {
 
 /** A type, `?` if it may be null, `[]` for an array. */
 type Named<Types> = keyof Types | `${keyof Types & string}[]`;
-export type ColumnType = Named<Column> | `${Named<Column>}?`;
-export type ParameterType = Named<Parameter> | `${Named<Parameter>}?`;
+export type ColumnType = Named<DriverColumns> | `${Named<DriverColumns>}?`;
+export type ParameterType = Named<DriverParameters> | `${Named<DriverParameters>}?`;
 
 type ColumnOf<Type> =
   Type extends Narrowed<infer Value>
@@ -47,8 +47,8 @@ type ColumnOf<Type> =
       ? ColumnOf<Name> | null
       : Type extends `${infer Name}[]`
         ? ColumnOf<Name>[]
-        : Type extends keyof Column
-          ? Column[Type]
+        : Type extends keyof DriverColumns
+          ? DriverColumns[Type]
           : never;
 
 /** An array may come in PostgreSQL's binary format, as `binary-array.ts` makes it. */
@@ -56,8 +56,8 @@ type ParameterOf<Type> = Type extends `${infer Name}?`
   ? ParameterOf<Name> | null
   : Type extends `${infer Name}[]`
     ? readonly ParameterOf<Name>[] | Buffer
-    : Type extends keyof Parameter
-      ? Parameter[Type]
+    : Type extends keyof DriverParameters
+      ? DriverParameters[Type]
       : never;
 
 /** A column with fewer possible values than its PostgreSQL type, such as the words of a vocabulary. */

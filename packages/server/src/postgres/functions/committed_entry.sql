@@ -1,5 +1,5 @@
--- Returns the audit entry that allows a login to read what it must not read by itself. The entry is durable before
--- anything is returned: a caller that rolls back gets nothing, and so leaves a trace of all it got.
+-- Returns the audit entry that allows a login to read what it must not read by itself. The entry must be committed
+-- before anything is returned, so that no caller can read something and then roll its entry back.
 create or replace function committed_entry(in_entry uuid, in_operations text[])
 returns audit_entry
 language plpgsql stable

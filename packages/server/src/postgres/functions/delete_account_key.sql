@@ -1,4 +1,5 @@
--- Deletes an erased account key that no ledger row names: its events are deleted in the same transaction as their rows.
+-- Deletes an erased account key that no ledger row names. The events of the key were deleted in the same transactions
+-- as their ledger rows.
 create or replace function delete_account_key(in_key uuid) returns void
 language sql security definer
 set search_path = drs, pg_temp set timezone = 'UTC' as $$

@@ -1,5 +1,6 @@
--- Deletes at most `in_limit` values of a partition whose derived period is over, and which waits for the copies of held
--- events: where the derived period is shorter than the raw period, their events are in partitions for a long time.
+-- Deletes at most `in_limit` values of a partition whose derived period is over, and which waits until held events are
+-- copied. If the derived period is shorter than the raw period, this wait is long, because a held event is copied only
+-- when its own partition is dropped.
 create or replace function delete_expired_features(in_partition uuid, in_limit integer) returns bigint
 language plpgsql security definer
 set search_path = drs, pg_temp set timezone = 'UTC' set plan_cache_mode = force_custom_plan as $$

@@ -14,7 +14,7 @@ begin
     exception when duplicate_object or unique_violation then null;
     end;
   end loop;
-  -- One login can be enough: that of all surfaces may take the role of each.
+  -- One login can be enough: the login of all surfaces may take the role of each surface.
   foreach name in array array['drs_ingest', 'drs_admin'] loop
     begin
       if not pg_has_role('drs_service', name, 'member') then
@@ -456,7 +456,7 @@ create index account_key_created_at on account_key (created_at);
 create index account_key_erased on account_key (erased_by) where erased_by is not null;
 
 -- What an erasure leaves of an idempotency key: keyed MACs of (account, key) and of the request, and the event's id
--- under a mask that only (account, key) gives.
+-- under a mask, which is computed from (account, key) and the installation secret.
 create table tombstone (
   name_mac bytea primary key,
   masked_event_id bytea not null,
@@ -486,7 +486,7 @@ create table legal_hold (
   later_secrets uuid[] not null default '{}',
   -- The hold is lifted, and no copy under its secret is left.
   secret_destroyed_at timestamptz,
-  -- A hold that the journal gave back after a restore has these until its account or action is found.
+  -- A hold that was replayed from the journal has these until its account or action is found.
   subject_kind text check (subject_kind in ('account', 'action_id')),
   subject_mac bytea,
   constraint legal_hold_subject check (
@@ -739,7 +739,7 @@ create table approval (
   any_role boolean not null default false,
   reason text not null check (char_length(reason) <= 1000),
   requested_by text not null check (char_length(requested_by) <= 128),
-  -- The person who obtained the admin token that asked, where that is another person: neither decides.
+  -- If another person obtained the admin token of the request: that person. Neither of the two may decide.
   obtained_by text check (char_length(obtained_by) <= 128),
   requested_at timestamptz not null,
   -- A page of the list ends with a time in milliseconds.
@@ -1019,8 +1019,8 @@ create table feature_chunk (
   unreadable bigint,
   failed bigint,
   missing bigint,
-  -- The number by which the events of the split are more than `live`, in each layer, and at least 0. It is less than the
-  -- number of deleted events if events were stored after the split.
+  -- `events` times the number of layers, minus `live`; at least 0. If events were stored after the split, it is less
+  -- than the number of deleted events.
   deleted bigint
 );
 create index feature_chunk_unfinished on feature_chunk (run_id, step, chunk_id) where step <> 'done';

@@ -37,8 +37,8 @@ export interface Health {
 
 export interface CallOptions {
   /**
-   * Whether an error means that the dependency is down. Any other error is an answer of the dependency. By default
-   * every error means it.
+   * Whether an error means that the dependency is down. Any other error is an answer of the dependency. By default,
+   * every error means that it is down.
    */
   readonly isAway?: (error: unknown) => boolean;
   readonly isProgressing?: () => Promise<boolean>;

@@ -20,24 +20,24 @@ const MAX_RUNNING = 2;
  */
 export function limitHanging(bounded: Bounded, hanging: () => Unavailable): Bounded {
   const waiting: (() => void)[] = [];
-  let running = 0;
-  let hung = 0;
+  let runningCount = 0;
+  let hungCount = 0;
 
   /** @param isWanted whether the caller still waits. */
   async function inPlace<T>(call: () => Promise<T>, isWanted: () => boolean): Promise<T> {
-    if (running >= MAX_RUNNING) await new Promise<void>((resolve) => waiting.push(resolve));
-    running++;
+    if (runningCount >= MAX_RUNNING) await new Promise<void>((resolve) => waiting.push(resolve));
+    runningCount++;
     try {
-      if (hung > 0 || !isWanted()) throw hanging();
+      if (hungCount > 0 || !isWanted()) throw hanging();
       return await call();
     } finally {
-      running--;
+      runningCount--;
       waiting.shift()?.();
     }
   }
 
   return async (call) => {
-    if (hung > 0) throw hanging();
+    if (hungCount > 0) throw hanging();
     let isWanted = true;
     let started: Promise<unknown> | undefined;
     const start = (): ReturnType<typeof call> => {
@@ -48,8 +48,8 @@ export function limitHanging(bounded: Bounded, hanging: () => Unavailable): Boun
     return bounded(() => inPlace(start, () => isWanted)).catch((error: unknown) => {
       isWanted = false;
       if (started && hasCode(error, "dependency-silent")) {
-        hung++;
-        void started.catch(() => {}).finally(() => hung--);
+        hungCount++;
+        void started.catch(() => {}).finally(() => hungCount--);
       }
       throw error;
     });

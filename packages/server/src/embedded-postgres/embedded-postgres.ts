@@ -82,7 +82,7 @@ export class EmbeddedPostgres {
   readonly #cluster: string;
   readonly #socketDir: string;
   #user: pg.Client | undefined;
-  #returning: Promise<void> | undefined;
+  #restarting: Promise<void> | undefined;
   #closed = false;
 
   private constructor(options: EmbeddedOptions, binaries: Binaries, launcher: Launcher, socketDir: string) {
@@ -131,7 +131,7 @@ export class EmbeddedPostgres {
   /** Disconnects this user, and stops PostgreSQL if it has no other. */
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#returning?.catch(() => {});
+    await this.#restarting?.catch(() => {});
     const user = this.#user;
     this.#user = undefined;
     if (!user) return;
@@ -244,19 +244,19 @@ export class EmbeddedPostgres {
       throw error;
     }
     client.on("end", () => {
-      if (!this.#closed && this.#user === client) this.#return();
+      if (!this.#closed && this.#user === client) this.#restart();
     });
     return client;
   }
 
   /** PostgreSQL has ended unexpectedly: starts it again, for as long as it takes. */
-  #return(): void {
+  #restart(): void {
     this.#user = undefined;
     this.#options.onError(
       new OperatorError("embedded-postgres-lost", "the embedded PostgreSQL ended; the server starts it again"),
       "use embedded PostgreSQL",
     );
-    this.#returning = (async () => {
+    this.#restarting = (async () => {
       while (!this.#closed && !this.#user) {
         await this.#join().catch(async (error: unknown) => {
           this.#options.onError(error, "restart embedded PostgreSQL");

@@ -221,7 +221,7 @@ describe("a supervisor", () => {
     }
   });
 
-  it("reloads a process that is being started when it serves", async () => {
+  it("reloads a process that is being started, as soon as it serves", async () => {
     const { forked, processes } = supervise(2);
     const started = processes.start();
     forked[0]?.serve();

@@ -37,8 +37,8 @@ export class IngestProcesses {
   readonly #slots: readonly Slot[];
   readonly #failed = Promise.withResolvers<never>();
   /** Totals of processes that have ended. */
-  #ended: readonly MetricSnapshot[] = [];
-  #ends = 0;
+  #endedTotals: readonly MetricSnapshot[] = [];
+  #endCount = 0;
   #isStopping = false;
   #watching: NodeJS.Timeout | undefined;
 
@@ -66,7 +66,7 @@ export class IngestProcesses {
   /** Adds metrics about the processes to the metrics of the supervisor. */
   register(registry: Registry): void {
     const count = (): number => this.#slots.filter(({ process }) => process?.isServing).length;
-    const ends = (): number => this.#ends;
+    const ends = (): number => this.#endCount;
     registry.registerMetric(
       new Gauge({
         name: "drs_processes",
@@ -101,7 +101,7 @@ export class IngestProcesses {
         process.metrics = (await process.ask("metrics", ANSWER_WITHIN_MS)) ?? process.metrics;
       }),
     );
-    const all = [await snapshotOf(own), this.#ended, ...running.map(({ metrics }) => metrics)];
+    const all = [await snapshotOf(own), this.#endedTotals, ...running.map(({ metrics }) => metrics)];
     return mergeMetrics(all).metrics();
   }
 
@@ -166,8 +166,8 @@ export class IngestProcesses {
         return process.forked.kill();
       }
       const isAnswered = (await process.ask("readiness", watchEveryMs)) !== undefined;
-      process.unanswered = isAnswered ? 0 : process.unanswered + 1;
-      if (process.unanswered < MAX_UNANSWERED) return;
+      process.unansweredCount = isAnswered ? 0 : process.unansweredCount + 1;
+      if (process.unansweredCount < MAX_UNANSWERED) return;
       logger.error({ process: number, pid: process.forked.pid }, "process gives no answer");
       process.forked.kill();
     };
@@ -229,12 +229,12 @@ export class IngestProcesses {
 
   #replace(slot: Slot, process: Process, how: string): void {
     slot.process = undefined;
-    this.#ended = totalsOf([this.#ended, process.metrics]);
+    this.#endedTotals = totalsOf([this.#endedTotals, process.metrics]);
     process.ended.resolve(undefined);
     this.#tellOthers(process, { kind: "ended", process: slot.number });
     if (this.#isStopping) return;
     const { number, policy } = slot;
-    this.#ends++;
+    this.#endCount++;
     this.#options.logger.warn({ process: number, pid: process.forked.pid, end: how }, "process ended");
     const delay = policy.ended({
       ...(process.servingSince !== undefined && { servedMs: performance.now() - process.servingSince }),
@@ -296,7 +296,7 @@ class Process {
   error: OperatorError | undefined;
   metrics: readonly MetricSnapshot[] = [];
   /** The number of consecutive questions without an answer. */
-  unanswered = 0;
+  unansweredCount = 0;
   readonly #questions = new Map<number, (answer: never) => void>();
   #lastId = 0;
 

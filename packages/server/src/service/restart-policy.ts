@@ -13,15 +13,15 @@ export interface EndedProcess {
 
 /** Decides when an ended process is replaced. */
 export class RestartPolicy {
-  #early = 0;
+  #earlyEnds = 0;
   #failedStarts = 0;
 
   /** @returns the milliseconds until the next start; `undefined` after too many failed starts. */
   ended({ servedMs, isOutage }: EndedProcess): number | undefined {
-    this.#early = servedMs !== undefined && servedMs >= STABLE_MS ? 0 : this.#early + 1;
+    this.#earlyEnds = servedMs !== undefined && servedMs >= STABLE_MS ? 0 : this.#earlyEnds + 1;
     if (servedMs !== undefined) this.#failedStarts = 0;
     else if (!isOutage) this.#failedStarts++;
     if (this.#failedStarts >= MAX_FAILED_STARTS) return undefined;
-    return this.#early <= 1 ? 0 : Math.min(FIRST_DELAY_MS * 2 ** (this.#early - 2), MAX_DELAY_MS);
+    return this.#earlyEnds <= 1 ? 0 : Math.min(FIRST_DELAY_MS * 2 ** (this.#earlyEnds - 2), MAX_DELAY_MS);
   }
 }

@@ -243,7 +243,7 @@ describe("a process of", () => {
     await expect(start(["worker"], "postgres", await keyFile("ingest", "worker"))).rejects.toMatchObject(without);
   });
 
-  it("the admin API does not start with a login of its own without its role", async () => {
+  it("the admin API with a login of its own does not start without its role", async () => {
     const url = scene.environment["DRS_DATABASE_URL"] ?? "";
     const own = { DRS_ADMIN_DATABASE_URL: url.replace("postgres@", `ingest_${suffix}@`) };
     await expect(start(["admin"], `admin_${suffix}`, own)).rejects.toMatchObject({ code: "schema-outdated" });

@@ -39,7 +39,7 @@ function onInterrupt(listener: () => void): void {
   }
 }
 
-/** Follows the XDG Base Directory Specification, which ignores relative paths; on Windows, its own convention. */
+/** Follows the XDG Base Directory Specification, which ignores relative paths. On Windows, uses `APPDATA`. */
 function configDirectory(): string {
   const { XDG_CONFIG_HOME: xdg = "", APPDATA: windows = "" } = process.env;
   const base = [xdg, windows].find(isAbsolute) ?? join(homedir(), ".config");

@@ -178,15 +178,15 @@ export interface EventStore {
   readonly available: boolean;
   /**
    * Stores the event, once per account and idempotency key: durable when the promise resolves.
-   * @returns `"stored"`, the ledger's entry if the key is in use, or `"stale"` if an erasure happened since the event
-   * was sealed or a policy was applied since its purpose was chosen.
+   * @returns `"stored"`; the ledger's entry if the key is in use; or `"stale"` if the event must be sealed again. The
+   * reasons are a change of keys or of the policy, and a partition that did not exist.
    * @throws Unavailable when the database can't be reached or its disk is full.
    */
   append(event: NewEvent): Promise<"stored" | "stale" | LedgerEntry>;
   findKey(account: string, key: string): Promise<LedgerEntry | undefined>;
   /**
    * Finds the event of an idempotency key; `undefined` when it is deleted and only the key is left.
-   * @throws Unavailable, also where replays read too many payloads.
+   * @throws Unavailable, also if replays have read too many payloads.
    */
   findStored(account: string, idempotencyKey: string): Promise<StoredEvent | undefined>;
 }
@@ -205,7 +205,7 @@ export interface Sealer {
   open(identity: EventIdentity, under: PayloadSecret, payload: Buffer): Promise<Buffer>;
   /**
    * Opens many payloads, and reads each secret once.
-   * @returns `undefined` for a payload whose keys are lost or which was damaged. @throws Unavailable
+   * @returns `undefined` for a payload whose secrets were destroyed or lost, or that was damaged. @throws Unavailable
    */
   openMany(events: readonly SealedEvent[]): Promise<readonly (Buffer | undefined)[]>;
 }
@@ -300,7 +300,7 @@ export class Unavailable extends OperatorError<UnavailableCode> {
 export const isPartitionMissing = (error: unknown): error is Unavailable => hasCode(error, "partition-missing");
 
 /**
- * Called with what should not happen.
+ * Called with an error that should not happen.
  * @param operation what failed, such as `commit batch`: the same text each time.
  */
 export type OnError = (error: unknown, operation: string) => void;

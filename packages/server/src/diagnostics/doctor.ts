@@ -57,8 +57,8 @@ const FIND_SEPARATED = sql(
 );
 
 /**
- * Examines an open installation. An installation with a problem of its configuration or schema can't be opened, so
- * these findings always pass.
+ * Examines an open installation. An installation with a problem of its configuration or schema can't be opened, so the
+ * findings about configuration and schema always pass.
  * @throws Unavailable
  */
 export async function examine(installation: Installation): Promise<readonly Finding[]> {
@@ -254,7 +254,7 @@ async function holdFinding({ pool }: Installation): Promise<Finding> {
   return { what: "holds", ok: reviews_overdue === 0, detail: reviews_overdue === 0 ? state : state + overdue };
 }
 
-/** Milliseconds. What a restriction of article 18 gives time to verify should be verified by then. */
+/** Milliseconds. A restriction of article 18 lasts until something is verified, which should be done by then. */
 const LONG_RESTRICTION_MS = 180 * 86_400_000;
 
 /** A restriction does not expire, so one that is active for long may have been forgotten. */

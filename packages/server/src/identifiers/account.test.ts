@@ -13,7 +13,7 @@ describe("the name of an account", () => {
     ["empty", ""],
     ["too long", "x".repeat(257)],
     ["too long in code points", "\u{1F600}".repeat(257)],
-    ["too long by one of them", `${"\u{1F600}".repeat(256)}x`],
+    ["too long by one code point", `${"\u{1F600}".repeat(256)}x`],
     ["with U+0000", "a\0b"],
     ["half a pair", "a\ud800"],
     ["a number", 7],

@@ -1,4 +1,4 @@
-import { type AttestPorts, attestErasure, attestExpiry } from "./receipts/attest.ts";
+import { type ReceiptPorts, attestErasure, attestExpiry } from "./receipts/attest.ts";
 import { destroyErasedSecrets } from "./recovery/replay-journal.ts";
 import { type ErasureRow, hasUnfinishedErasures } from "./erasure/erasures.ts";
 import { finishErasures } from "./erasure/finish-erasures.ts";
@@ -15,7 +15,7 @@ import { withMaintenanceLock, tryWithMaintenanceLock } from "../postgres/mainten
 
 export interface RetentionOptions extends ExpiryOptions {
   readonly database: DatabaseOptions;
-  readonly attest: AttestPorts;
+  readonly attest: ReceiptPorts;
   readonly audit: AuditSigner;
   /** The actor that the record names. */
   readonly actor: string;

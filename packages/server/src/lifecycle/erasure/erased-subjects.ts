@@ -6,15 +6,15 @@ import type { Executor } from "../../postgres/executor.ts";
 import { accountsToErase, namesOf } from "../holds/known-names.ts";
 import { type ErasureSubject, subjectMac } from "./plan-erasure.ts";
 
-/** Number of erased events from which the name of their action is read, before all names are compared. */
+/** To find an action, this number of its erased events is read at most, before all names are compared. */
 const EVENTS_READ = 5;
 
 /**
- * Finds, in a restored database, the subjects of erasures, of which the journal has only keyed MACs. A backup of
- * another history has keys and events of a subject under ids that the journal doesn't know. Such a backup was made, for
- * example, before an older one was restored.
+ * Finds the subjects of erasures in a restored database. The journal has only keyed MACs of them. A backup of another
+ * history has keys and events of a subject under ids that the journal doesn't know. For example, such a backup was
+ * made, and then an older one was restored.
  */
-export class ErasedSubjects {
+export class ErasedSubjectSearch {
   readonly #pseudonymizer: Pseudonymizer;
   readonly #wanted: ReadonlyMap<string, ErasureEntry["kind"]>;
   readonly #searched = new Map<ErasureEntry["kind"], Promise<ReadonlyMap<string, ErasureSubject>>>();
@@ -25,7 +25,7 @@ export class ErasedSubjects {
     this.#wanted = new Map(entries.flatMap(({ kind, subject }) => (subject === null ? [] : [[subject, kind]])));
   }
 
-  /** @returns `undefined` if the database does not know the subject. An event is found by its id. */
+  /** @returns `undefined` if the database does not know the subject; also for events, which are found by their ids. */
   async find(reading: Executor, entry: ErasureEntry): Promise<ErasureSubject | undefined> {
     const { kind, subject, events } = entry;
     if (subject === null || kind === "event" || kind === "hold") return undefined;

@@ -14,7 +14,7 @@ import type { ReceiptSigner } from "./receipt-signer.ts";
 const STATEMENT =
   "This attests what the system did and found at that time. It is no proof that nothing of it exists elsewhere.";
 
-export interface AttestPorts {
+export interface ReceiptPorts {
   readonly executor: Executor;
   readonly signer: Pick<ReceiptSigner, "sign">;
   readonly clock: Clock;
@@ -27,7 +27,7 @@ export interface AttestPorts {
  * @param at RFC 3339: when the erasure was finished or, for a final receipt, when its last held copy was deleted.
  * @returns a JWS.
  */
-export async function attestErasure(ports: AttestPorts, erasure: ErasureRow, at: string): Promise<string> {
+export async function attestErasure(ports: ReceiptPorts, erasure: ErasureRow, at: string): Promise<string> {
   const { held, still_held, released, copies, destroyed_keys, lost_keys } = erasure;
   const hasKeys = destroyed_keys.length + lost_keys.length > 0;
   return ports.signer.sign({
@@ -55,7 +55,7 @@ async function recallsOf(executor: Executor, erasureId: string): Promise<readonl
 }
 
 /** A receipt for a retention pass. @returns a JWS. */
-export async function attestExpiry(ports: AttestPorts, run: RunStatement): Promise<string> {
+export async function attestExpiry(ports: ReceiptPorts, run: RunStatement): Promise<string> {
   return ports.signer.sign({
     receipt: "expiry",
     ...(await receiptHeader(ports)),
@@ -69,7 +69,7 @@ export async function attestExpiry(ports: AttestPorts, run: RunStatement): Promi
   });
 }
 
-async function receiptHeader({ executor }: AttestPorts): Promise<Record<string, unknown>> {
+async function receiptHeader({ executor }: ReceiptPorts): Promise<Record<string, unknown>> {
   return {
     receipt_version: 1,
     installation: await readInstallationId(executor),
@@ -96,7 +96,7 @@ interface DeletedKinds {
  * something waits for the end of a hold.
  */
 function horizon(
-  { backups }: AttestPorts,
+  { backups }: ReceiptPorts,
   from: number,
   { keys, rows, waits }: DeletedKinds,
 ): Record<string, string | null> {

@@ -13,7 +13,7 @@ import { releasingLocks } from "../../events/partition-slices.ts";
 import { excludeIngestion } from "../../events/exclude-ingestion.ts";
 import { lockHolds } from "../../postgres/advisory-locks.ts";
 
-export interface LossPorts {
+export interface SecretLossPorts {
   readonly secrets: Secrets;
   readonly audit: AuditSigner;
   /** Names of secrets that were destroyed for entries which the database lacks. These secrets are not lost. */
@@ -34,7 +34,7 @@ export interface SecretLossStatement extends Agent {
  */
 export async function acceptSecretLoss(
   executor: OwnerTransaction,
-  { secrets, audit, destroyed }: LossPorts,
+  { secrets, audit, destroyed }: SecretLossPorts,
   { reason, ...agent }: SecretLossStatement,
 ): Promise<LossCounts | undefined> {
   // During this transaction no pass copies held events or drops partitions.

@@ -106,7 +106,7 @@ export async function requireReplayed(
   from: "start" | "head",
 ): Promise<Comparison> {
   const compared = await compareWithJournal(ports, from);
-  const lacking = await lackingStill(ports.database, [...compared.missing, ...compared.found, ...compared.unrecorded]);
+  const lacking = await countLacking(ports.database, [...compared.missing, ...compared.found, ...compared.unrecorded]);
   // guard(true): a restored database takes no order before the replay
   // fails: e2e/reading.test.ts › takes no order
   if (lacking === 0) return compared;
@@ -120,7 +120,7 @@ export async function requireReplayed(
  * Counts the entries that the database still lacks, after it has waited for a command that has written the journal and
  * not committed yet.
  */
-async function lackingStill(database: DatabaseOptions, links: readonly Link[]): Promise<number> {
+async function countLacking(database: DatabaseOptions, links: readonly Link[]): Promise<number> {
   if (links.length === 0) return 0;
   const latest = await withClient(database, (client) =>
     inTransactionOn(client, async (transaction) => {

@@ -48,7 +48,7 @@ export async function undestroyedOf(secrets: Secrets, names: readonly string[]):
   return names.filter((name) => !missing.has(name) || !recorded.has(name));
 }
 
-/** Destroys these secrets, and records their destruction. @throws Unavailable */
-export async function destroyPartitionSecrets(executor: Executor, secrets: Secrets): Promise<void> {
+/** Destroys all secrets that `findUndestroyed` finds, and records their destruction. @throws Unavailable */
+export async function destroyRestoredSecrets(executor: Executor, secrets: Secrets): Promise<void> {
   for (const name of await findUndestroyed(executor, secrets, "all")) await secrets.destroy(name);
 }

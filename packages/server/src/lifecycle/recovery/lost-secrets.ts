@@ -134,7 +134,7 @@ async function lostPartitions(executor: Executor, secrets: Secrets): Promise<rea
 
 /** Account keys that one query of a search through all of them returns. */
 const KEYS_PAGE = 5_000;
-/** The longest time before the start of a partition at which a server whose clock is ahead may store events in it. */
+/** A server whose clock is ahead may store events in a partition this long before the start of the partition. */
 const CLOCK_DIFFERENCE = "interval '5 minutes'";
 
 /** Everything that needs a secret which the key store lacks. */

@@ -19,14 +19,14 @@ import { SQL_STATES } from "../../postgres/sql-states.ts";
 import { releasingLocks } from "../../events/partition-slices.ts";
 import { ensureFormerAccountId } from "../../accounts/accounts.ts";
 import { applyErasure, copyHeldOf } from "../erasure/apply-erasure.ts";
-import { ErasedSubjects } from "../erasure/erased-subjects.ts";
+import { ErasedSubjectSearch } from "../erasure/erased-subjects.ts";
 import { findIdsToErase } from "../erasure/find-ids-to-erase.ts";
 import { type ErasureOrigin, findErasedSecrets } from "../erasure/erasures.ts";
 import { type EntryLink, type Link, type LostLink, readChain } from "../../journal/chain.ts";
 import { type Comparison, type ComparisonPorts, compareWithJournal } from "./compare-with-journal.ts";
 import { destroyedSecrets, refusingLost, requireDestroyed, secretsOf } from "./destroyed-secrets.ts";
 import { lostOfHolds } from "./lost-secrets.ts";
-import { destroyPartitionSecrets, findUndestroyed, undestroyedOf } from "./destroyed-partitions.ts";
+import { destroyRestoredSecrets, findUndestroyed, undestroyedOf } from "./destroyed-partitions.ts";
 import { excludeIngestion } from "../../events/exclude-ingestion.ts";
 import {
   findApplied,
@@ -115,7 +115,7 @@ async function replayIntoKeyStore(
   // fails: packages/server/src/lifecycle/recovery/lost-secrets.test.ts › destroyed again
   if (watermark >= last && undestroyed.length === 0) return 0;
   return withMaintenanceLock(ports.database, async () => {
-    await destroyPartitionSecrets(executor, secrets);
+    await destroyRestoredSecrets(executor, secrets);
     return destroyErasedSecrets(ports, journal);
   });
 }
@@ -123,7 +123,7 @@ async function replayIntoKeyStore(
 const NOTHING = { erasures: 0, holdOrders: 0, restrictionOrders: 0 };
 
 async function recordLosses(owner: Executor, links: readonly LostLink[]): Promise<void> {
-  for (const { sequence, acceptedAt: at } of links) await recordAcceptedLoss(owner, { sequence, at, ...AGAIN });
+  for (const { sequence, acceptedAt: at } of links) await recordAcceptedLoss(owner, { sequence, at, ...REPLAYED_ORIGIN });
 }
 
 function asOwner<T>({ administration }: ReplayPorts, work: (owner: OwnerConnection) => Promise<T>): Promise<T> {
@@ -154,7 +154,7 @@ async function nameAsOwner(ports: ReplayPorts, work: (owner: OwnerConnection) =>
 }
 
 /** The origin of an order that a restored database lacks: only the journal knows of it. */
-const AGAIN: ErasureOrigin = { actor: "erasure journal", reason: "the database lacked it" };
+const REPLAYED_ORIGIN: ErasureOrigin = { actor: "erasure journal", reason: "the database lacked it" };
 
 /** @returns the number of orders of each kind that the database lacked. */
 async function applyAll(connection: OwnerConnection, ports: ReplayPorts, compared: Comparison): Promise<Applied> {
@@ -163,7 +163,7 @@ async function applyAll(connection: OwnerConnection, ports: ReplayPorts, compare
   const onUnreadable = refusingLost(ports.secrets, destroyed);
   const lacking = [...compared.found, ...compared.missing];
   const erasures = lacking.flatMap(({ entry }) => (entry && isErasure(entry) ? [entry] : []));
-  const subjects = new ErasedSubjects(ports.pseudonymizer, erasures);
+  const subjects = new ErasedSubjectSearch(ports.pseudonymizer, erasures);
   await inTransactionOn(connection, async (owner) => {
     await lockHolds(owner);
     await renewDestroyedHolds(owner, ports.secrets, destroyed);
@@ -224,7 +224,11 @@ const subjectOf = (order: OrderEntry): string => (isHoldOrder(order) ? order.hol
  * Adds to an entry what this database has of the entry's subject from before the erasure: keys, accounts and events
  * under any ids.
  */
-async function widen(owner: OwnerTransaction, subjects: ErasedSubjects, entry: ErasureEntry): Promise<ErasureEntry> {
+async function widen(
+  owner: OwnerTransaction,
+  subjects: ErasedSubjectSearch,
+  entry: ErasureEntry,
+): Promise<ErasureEntry> {
   const reading = releasingLocks(owner);
   const subject = await subjects.find(reading, entry);
   // guard(true): a backup of another history is erased by the subject's name
@@ -258,7 +262,7 @@ async function replayErasure(
   // fails: e2e/erasure/killed.test.ts › is finished by the next process, once
   const order =
     // If an erasure was killed after it wrote the journal, the audit has its order.
-    (await findErasureOrder(owner, secrets, entry.subject, entry.at)) ?? AGAIN;
+    (await findErasureOrder(owner, secrets, entry.subject, entry.at)) ?? REPLAYED_ORIGIN;
   await excludeIngestion(owner);
   for (const id of await copyHeldOf(owner, sealers, entry, { onlyRecent: true, onUnreadable })) unreadable.add(id);
   for (const holdId of entry.holds) await moveCopies(owner, sealers, holdId);

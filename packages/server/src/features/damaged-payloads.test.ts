@@ -1,4 +1,4 @@
-/** Events and values of which one byte was changed in the database, as commands show them. */
+/** What commands show of events and values after one byte of them was changed in the database. */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

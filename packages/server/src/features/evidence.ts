@@ -24,7 +24,7 @@ export interface Evidence {
   /** Whether there are more, older events in these days. */
   readonly is_limited: boolean;
   /** How often each input had each state. */
-  readonly coverage: readonly Coverage[];
+  readonly coverage: readonly InputCoverage[];
   /** How many events of each platform and SDK version have an input of another type than the published one. */
   readonly refused: readonly Refusals[];
 }
@@ -34,7 +34,7 @@ interface OfVersion {
   readonly sdk_version: string;
 }
 
-interface Coverage extends OfVersion {
+interface InputCoverage extends OfVersion {
   /** Joined by dots, for people. */
   readonly field: string;
   readonly states: Readonly<Partial<Record<ReadingState, number>>>;

@@ -14,7 +14,7 @@ import { createParserOf } from "./read-inputs.ts";
 /** The interval at which an idle worker looks for work. It begins with `first`, and doubles up to `last`. */
 const LOOK_EVERY_MS = { first: 100, last: 600 };
 const AFTER_FAILURE_MS = 1_000;
-/** After this number of failures, the events of a batch are computed one by one, and those that fail are given up. */
+/** After this number of failures, the events of a batch are computed one by one. Each that fails is given up. */
 const MAX_TRIES = 5;
 
 export interface WorkerPorts extends Omit<ExtractPorts, keyof WorkerParts> {

@@ -46,7 +46,7 @@ export class LeafList {
 const WINDOW = 256;
 
 /**
- * Whether a leaf is among sorted leaves, of which a few windows are read.
+ * Whether a leaf is among sorted leaves. Only a few windows of the leaves are read.
  * @param read returns this many bytes of the leaves from an offset; fewer at their end.
  */
 export async function includesLeaf(

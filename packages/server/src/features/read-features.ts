@@ -112,7 +112,7 @@ export async function openListed(
   return result;
 }
 
-/** The state of a listed event, of whose rows some may be damaged. */
+/** The state of a listed event, some of whose rows may be damaged. */
 function stateOfOpened(
   { status, reason }: Pick<ListedFeatures, "status" | "reason">,
   given: number,

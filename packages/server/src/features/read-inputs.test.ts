@@ -25,7 +25,7 @@ function inputsBelow(
   });
 }
 
-/** Events of which the scanner was certain. */
+/** The number of events of which the scanner was certain. */
 let scanned = 0;
 
 function openCounting(): EventScanner {

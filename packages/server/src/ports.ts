@@ -104,7 +104,7 @@ export interface EventIdentity {
   readonly schemaVersion: number;
 }
 
-/** The secret under which a payload is sealed: the account's with the partition's, or, for a held copy, the hold's. */
+/** What a payload is sealed under: secrets of account and partition or, for a held copy, a secret of the hold. */
 export type PayloadSecret = { readonly keyId: string } | { readonly holdId: string };
 
 export interface PromotedAttributes extends EventIdentity {
@@ -197,7 +197,7 @@ export interface Sealer {
   requestMac(eventId: string, bytes: Uint8Array): Buffer;
   /** @throws Unavailable if the key store can't be reached. */
   seal(identity: EventIdentity, bytes: Uint8Array): Promise<Sealed>;
-  /** Seals under the key that the account has. @returns `undefined` if it has none. @throws Unavailable */
+  /** Seals under the account's existing key. @returns `undefined` if the account has no key. @throws Unavailable */
   sealUnderExistingKey(identity: EventIdentity, bytes: Uint8Array): Promise<Sealed | undefined>;
   /** Seals a copy that a hold keeps. @throws Unavailable */
   sealCopy(identity: EventIdentity, holdId: string, bytes: Uint8Array): Promise<Buffer>;

@@ -55,7 +55,7 @@ export interface FeatureSealer {
    * @returns `undefined` for a row whose secrets were destroyed or lost, or that was damaged. @throws Unavailable
    */
   openMany(rows: readonly SealedFeatures[]): Promise<readonly (Buffer | undefined)[]>;
-  /** Seals values for a hold that keeps them. @throws secret-missing */
+  /** Seals values for a hold that keeps them. @throws Unavailable */
   sealCopy(identity: FeatureIdentity, holdId: string, bytes: Uint8Array): Promise<Buffer>;
   /** @throws keys-destroyed, payload-damaged, Unavailable */
   openCopy(identity: FeatureIdentity, holdId: string, payload: Buffer): Promise<Buffer>;

@@ -11,7 +11,7 @@ export interface KeyVersion {
   readonly known: boolean;
 }
 
-/** The known versions, oldest first, and then versions under which secrets are wrapped and whose key is missing. */
+/** The known versions, oldest first. Then the versions whose key is missing although secrets are wrapped under them. */
 export async function listKeyVersions(store: KeyStore, keys: KeyEncryption): Promise<readonly KeyVersion[]> {
   const versions = await keys.versions();
   const counts = new Map<string, number>();

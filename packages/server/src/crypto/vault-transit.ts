@@ -85,7 +85,7 @@ async function readWrapped({ wrappedKeyFile: path }: VaultOptions, context: stri
 
 /**
  * Rejects a Transit key that is not derived, because such a key ignores the context and opens what was wrapped for any
- * installation. It can be recognised because it opens without a context, for which a derived key gives status 400.
+ * installation. Such a key opens without a context. For a derived key, Vault answers this with status 400.
  */
 async function requireDerived(vault: VaultOptions, askWithoutContext: () => Promise<Answer>): Promise<void> {
   const { status } = await askWithoutContext();

@@ -63,7 +63,7 @@ export interface EventStoreOptions {
   readonly onBatch: (events: number, seconds: number) => void;
 }
 
-/** The result of an event, or the error because of which this event could not be stored. */
+/** The result of an event, or the error that kept the event from being stored. */
 type Result = CommitResult | Failed;
 
 class Failed {

@@ -62,8 +62,8 @@ const LIST_ERASED_COPIES = sql(
 );
 
 /**
- * Renews the tombstones of erased events of which a hold still keeps a copy, because a key must exist as long as any
- * form of its event. It does nothing if no tombstone's replay window is over.
+ * Renews the tombstones of erased events while a hold keeps a copy of the event, because the tombstone must exist as
+ * long as any form of its event. Does nothing if no tombstone's replay window is over.
  * @param window an SQL interval.
  */
 export async function renewHeldTombstones(

@@ -5,7 +5,7 @@ import { basename, dirname, join } from "node:path";
 
 /**
  * Writes a new file, which is complete or absent at every moment: writes and syncs a draft, then links it to the path.
- * Only the owner of the folder can read the file.
+ * Only the owner of the file can read it.
  * @throws EEXIST
  */
 export async function writeExclusively(path: string, content: Buffer): Promise<void> {

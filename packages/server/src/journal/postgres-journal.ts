@@ -62,8 +62,8 @@ const INSERT_ENTRY = sql("insert into drs_journal.entry (sequence, entry) values
 const INSERT_LOSS = sql("insert into drs_journal.accepted_loss (sequence, entry) values ($1, $2)", ["int8", "text"]);
 
 /**
- * A journal in a PostgreSQL that has neither the events nor the keys, so that several hosts can share it. @param
- * isReadOnly whether the journal writes nothing and creates no table.
+ * A journal in a PostgreSQL, which several hosts can share. It is not the PostgreSQL of the events or of the keys.
+ * @param isReadOnly whether the journal writes nothing and creates no table.
  */
 export async function postgresJournal(database: DatabaseOptions, isReadOnly = false): Promise<ErasureJournal> {
   const options = isReadOnly ? READ_ONLY : "-c synchronous_commit=on";

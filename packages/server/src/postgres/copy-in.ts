@@ -42,7 +42,7 @@ export const copied = <Row, Value>(
 
 /**
  * Declares a COPY, at the top level of a module.
- * @param command `copy` and the name of the table, as one text, in which the check of table owners finds the table.
+ * @param command `copy` and the name of the table, as one text, so that the check of table owners finds the table.
  */
 export function copyIn<Row>(command: string, columns: readonly CopiedColumn<Row>[]): CopyIn<Row> {
   const names = columns.map(({ name }) => name).join(", ");

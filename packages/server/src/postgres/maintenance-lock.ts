@@ -9,8 +9,8 @@ import { query, sql } from "./statement.ts";
 
 const LOCK_TIMEOUT = "60s";
 
-/** Work may take long; a worker that is stopped in the middle of a transaction keeps others waiting for a minute. */
-const withWorkMemory = (database: DatabaseOptions): DatabaseOptions => ({
+/** Options for work that may take long. A worker that stops inside a transaction keeps others waiting for a minute. */
+const forLongWork = (database: DatabaseOptions): DatabaseOptions => ({
   ...withoutStatementTimeout(database),
   idle_in_transaction_session_timeout: 60_000,
 });
@@ -23,7 +23,7 @@ export function withMaintenanceLock<T>(
   database: DatabaseOptions,
   work: (connection: Connection) => Promise<T>,
 ): Promise<T> {
-  return withClient(withWorkMemory(database), async (client) => {
+  return withClient(forLongWork(database), async (client) => {
     await client.query(`set lock_timeout = '${LOCK_TIMEOUT}'`);
     // guard(drop): rotations wait for each other
     // fails: e2e/keys.test.ts › a rotation waits for another
@@ -44,7 +44,7 @@ export function tryWithMaintenanceLock<T>(
   database: DatabaseOptions,
   work: (connection: Connection) => Promise<T>,
 ): Promise<T | undefined> {
-  return withClient(withWorkMemory(database), async (client) => {
+  return withClient(forLongWork(database), async (client) => {
     const isLocked = await tryLockSession(client, LOCKS.maintenance);
     // guard(true): one pass at a time
     // fails: e2e/retention/pass.test.ts › runs one at a time

@@ -12,7 +12,7 @@ import { snapshotOf } from "./merge-metrics.ts";
 import type { Answers, Question, Supervisor } from "./process-messages.ts";
 import { createListener, listenForEvents, logDependencies, reloadKeyEncryption } from "./service.ts";
 
-/** A shorter time than that after which the supervisor ends the process. */
+/** The supervisor ends the process after a longer time. */
 const STOP_WITHIN_MS = 8_000;
 
 export interface IngestProcessOptions {

@@ -1,4 +1,4 @@
-/** Where a stored value comes from: the event, the code, the decisions. It answers after the event has expired. */
+/** Where a stored value comes from: the event, the code, the decisions. It also answers after the event has expired. */
 import type { Bundle } from "@device-risk-signals/features";
 import type { FeatureSealer } from "../crypto/feature-sealer.ts";
 import { findAttributes, receivedAtOf } from "../events/read-events.ts";

@@ -16,7 +16,7 @@ export class RestartPolicy {
   #earlyEnds = 0;
   #failedStarts = 0;
 
-  /** @returns the milliseconds until the next start; `undefined` after too many failed starts. */
+  /** @returns the milliseconds until the next start; `undefined` after too many failed starts in a row. */
   ended({ servedMs, isOutage }: EndedProcess): number | undefined {
     this.#earlyEnds = servedMs !== undefined && servedMs >= STABLE_MS ? 0 : this.#earlyEnds + 1;
     if (servedMs !== undefined) this.#failedStarts = 0;

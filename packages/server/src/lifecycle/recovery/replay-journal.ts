@@ -123,7 +123,8 @@ async function replayIntoKeyStore(
 const NOTHING = { erasures: 0, holdOrders: 0, restrictionOrders: 0 };
 
 async function recordLosses(owner: Executor, links: readonly LostLink[]): Promise<void> {
-  for (const { sequence, acceptedAt: at } of links) await recordAcceptedLoss(owner, { sequence, at, ...REPLAYED_ORIGIN });
+  for (const { sequence, acceptedAt: at } of links)
+    await recordAcceptedLoss(owner, { sequence, at, ...REPLAYED_ORIGIN });
 }
 
 function asOwner<T>({ administration }: ReplayPorts, work: (owner: OwnerConnection) => Promise<T>): Promise<T> {

@@ -62,7 +62,7 @@ async function workOn(ports: BackfillPorts, run: RunningBackfill): Promise<Extra
       return NOTHING;
     });
   } catch (error) {
-    // An event is not given up because a dependency is away.
+    // A dependency that is away is no reason to give up an event.
     if (claimed.chunk && !(error instanceof Unavailable) && !isTransient(error)) {
       await setAside(ports, run, claimed.chunk, claimed.events);
     }

@@ -98,7 +98,7 @@ export interface ErasureFilter {
   readonly sequence?: number;
   readonly erasureId?: string;
   readonly unfinished?: boolean;
-  /** Whether to find only erasures of which holds kept copies that are all deleted now. */
+  /** Whether to find only finished erasures that need a final receipt, because the last held copy was deleted. */
   readonly waitedForHold?: boolean;
 }
 

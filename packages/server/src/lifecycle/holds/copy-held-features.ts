@@ -161,8 +161,8 @@ async function copyRow(executor: Executor, ports: CopyRowPorts, row: FeatureRow,
 }
 
 /**
- * @returns the payload of the copy. It is empty if the values are damaged or their secrets are permanently lost, or if
- * `onUnreadable` does not throw.
+ * @returns the payload of the copy. It is empty if the values can't be opened, unless another copy of the key store may
+ * open them: then `onUnreadable` decides by throwing an error. Without it, the reason is thrown.
  */
 async function sealCopyOf(
   executor: Executor,

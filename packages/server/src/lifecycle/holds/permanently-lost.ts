@@ -2,7 +2,7 @@ import { isAcceptedLoss } from "../../accounts/secret-losses.ts";
 import type { Secrets } from "../../crypto/secrets.ts";
 import type { Executor } from "../../postgres/executor.ts";
 
-/** The payload of a copy whose secrets were lost before the copy was made. A hold can then keep only the attributes. */
+/** The payload of a copy of what can't be opened, for example after a loss of secrets. The copy has only attributes. */
 export const LOST = Buffer.alloc(0);
 
 /**

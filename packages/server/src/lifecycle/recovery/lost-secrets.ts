@@ -65,16 +65,20 @@ const secretNamesIn =
     (await query(executor, statement)).rows.map(({ id }) => secretNameOf(id));
 
 /**
- * Finds the lost secrets of the newest account keys, of the partitions that contain an event, and of the holds. A secret
- * that was destroyed on purpose is not lost, even if a restored database still names it.
+ * Finds the lost secrets of the newest account keys, of the holds, of the partitions of feature values, and of the
+ * partitions that contain an event. A secret that was destroyed on purpose is not lost, even if a restored database
+ * still names it.
  * @throws Unavailable
  */
 export async function findLostSecrets(executor: Executor, secrets: Secrets): Promise<readonly string[]> {
-  return [...(await lostOfEach(secrets, keysAndHolds(executor))), ...(await lostPartitions(executor, secrets))];
+  return [
+    ...(await lostOfEach(secrets, outsideEventPartitions(executor))),
+    ...(await lostPartitions(executor, secrets)),
+  ];
 }
 
 /**
- * Finds lost secrets without a search in partitions. Of the secrets of partitions, it checks only the ones that this
+ * Finds lost secrets without a search for events. Of the secrets of event partitions, it checks only the ones that this
  * process has used.
  * @throws Unavailable
  */
@@ -83,14 +87,15 @@ export async function lostInUse(executor: Executor, secrets: Secrets): Promise<r
     const needed = new Set(await secretNamesIn(executor, PARTITIONS, partitionSecretName)());
     return secrets.used.filter((name) => needed.has(name));
   };
-  return lostOfEach(secrets, [...keysAndHolds(executor), partitions]);
+  return lostOfEach(secrets, [...outsideEventPartitions(executor), partitions]);
 }
 
 /** Names of the secrets of holds that the key store has lost. @throws Unavailable */
 export const lostOfHolds = (executor: Executor, secrets: Secrets): Promise<readonly string[]> =>
   lostOf(secrets, secretNamesIn(executor, HOLDS, holdSecretName));
 
-const keysAndHolds = (executor: Executor): Names[] => [
+/** The names of all secrets that are checked, except those of event partitions. */
+const outsideEventPartitions = (executor: Executor): Names[] => [
   secretNamesIn(executor, NEWEST_KEYS, accountSecretName),
   // guard(drop): a key store without the secret of a hold is older
   // fails: e2e/holds/expiry.test.ts › a key store that lacks the secret of a hold counts as an older one

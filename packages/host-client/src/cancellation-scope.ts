@@ -10,7 +10,10 @@ export function createCancellationScope() {
   const cuts = new Set<() => void>();
   let ended = 0;
   return {
-    /** A signal that is aborted with the caller's, or by `end`. @throws TypeError if the caller's is no signal. */
+    /**
+     * Returns a signal that is aborted together with `signal`, or by `end`.
+     * @throws TypeError if `signal` lacks the methods of an `AbortSignal`.
+     */
     join(signal: HostAbortSignal | undefined): HostAbortSignal {
       requireSignal(signal);
       const joined = ended;

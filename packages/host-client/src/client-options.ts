@@ -27,9 +27,9 @@ export interface ClientOptions {
   readonly timeoutMs?: number | undefined;
   /** Maximum number of attempts in one `send`. Default 5. The refresh of a token is not counted. */
   readonly maxAttempts?: number | undefined;
-  /** The first pause is up to this long, each further one up to twice as long. Default 1 s. */
+  /** The maximum of the first pause. It doubles with each further pause, up to `maxDelayMs`. Default 1 s. */
   readonly baseDelayMs?: number | undefined;
-  /** The longest pause, and the longest `Retry-After` that one `send` waits for. Default 60 s. */
+  /** The maximum of each pause, and of the `Retry-After` that one `send` waits for. Default 60 s. */
   readonly maxDelayMs?: number | undefined;
 }
 

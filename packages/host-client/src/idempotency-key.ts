@@ -1,6 +1,6 @@
 import { host } from "./host-globals.ts";
 
-/** Returns that many random bytes, such as `getRandomBytes` of expo-crypto. */
+/** Returns `length` random bytes. `getRandomBytes` of expo-crypto is such a function. */
 export type RandomBytes = (length: number) => ArrayLike<number>;
 
 const KEY_BYTES = 16;

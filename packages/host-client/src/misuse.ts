@@ -1,8 +1,8 @@
 import type { HostAbortSignal } from "./host-globals.ts";
 
 /**
- * Throws a `TypeError` that names every problem at once, if there is one. It holds names of options and
- * rules, never values.
+ * Throws a `TypeError` that names every problem at once, if there is one. Its message has names of options and rules,
+ * and no values.
  */
 export function throwMisuse(caller: string, problems: readonly (string | false | undefined)[]): void {
   const found = problems.filter(Boolean);
@@ -16,12 +16,12 @@ export function textProblem(name: string, value: unknown, max: number, min = 1):
 }
 
 /**
- * The largest option. As a duration in milliseconds it is about eleven days; twice that is less than the longest timer
- * (31 bits).
+ * The largest number that an option may have. As a duration in milliseconds it is about eleven days. `deliver.ts` waits
+ * at most twice as long, for `Retry-After` and a pause, and the longest timer is 2^31 - 1 ms.
  */
 const MAX_INTEGER = 1_000_000_000;
 
-/** The problems of options that must be whole numbers from 1 to `max`. */
+/** Returns a problem for each of these options that is not a whole number from 1 to `max`. */
 export function problemsOfWholeNumbers<Options>(
   options: Options,
   names: readonly (keyof Options & string)[],
@@ -35,7 +35,7 @@ export function problemsOfWholeNumbers<Options>(
   });
 }
 
-/** The problems of members that must be functions. */
+/** Returns a problem for each of these members that is not a function. */
 export function functionProblems<Port>(
   port: Port | undefined,
   names: readonly (keyof Port & string)[],
@@ -43,7 +43,10 @@ export function functionProblems<Port>(
   return names.map((name) => typeof port?.[name] !== "function" && `${name} must be a function`);
 }
 
-/** Called before any work starts: a signal without listeners would fail in a timer, where no caller can catch it. */
+/**
+ * Checks a signal before any work starts. A signal without `addEventListener` would fail in a timer, where no caller
+ * can catch the error.
+ */
 export function requireSignal(signal: HostAbortSignal | null | undefined): void {
   if (signal === undefined || signal === null) return;
   throwMisuse("signal", functionProblems(signal, ["addEventListener", "removeEventListener"]));

@@ -3,7 +3,8 @@ import type { SignalRequest } from "./signal-request.ts";
 const VERSION = 1;
 
 /**
- * Maximum number of rounds of sending one event, over all starts of the app. It is the limit when the clock is wrong.
+ * Maximum number of rounds of sending one event, over all starts of the app. With a clock that never advances, the
+ * event does not expire, and only this number ends the retries.
  */
 export const MAX_ROUNDS = 500;
 

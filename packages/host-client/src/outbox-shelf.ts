@@ -101,9 +101,9 @@ export function openShelf({ storage, name, maxEvents, maxBytes, onCorrupt }: She
     /** Adds an entry durably. Returns `undefined` when the outbox is full. */
     add: (request: SignalRequest) => exclusively(() => add(request)),
     /**
-     * Removes the entry, or puts `next` in its place at the end of the order, so that one event can't keep the rest
-     * waiting. A failure is ignored: the item then keeps its text, and at worst the event is sent again after the next
-     * start.
+     * Removes the entry, or replaces it by `next`, which is tried after all other entries, so that one event can't keep
+     * the rest waiting. A failure is ignored: the item then keeps its text, and at worst the event is sent again after
+     * the next start.
      */
     replace: (entry: ShelvedEntry, next?: ShelvedEntry): Promise<void> =>
       inTime(() => exclusively(() => replace(entry, next))).catch(() => undefined),

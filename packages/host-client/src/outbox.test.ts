@@ -118,7 +118,7 @@ describe("an event in the outbox", () => {
         await start(items, [failure], { onDropped: (one) => app.dropped.push(one) }).outbox.flush();
       else await app.outbox.flush();
     }
-    // The app overwrites the rounds of the other starts with its own number.
+    // Every hundredth flush is by another start of the app, and this app then overwrites the count of that start.
     expect(rounds - Math.floor(rounds / 100)).toBe(MAX_ROUNDS);
     expect(app.dropped).toMatchObject([{ reason: "exhausted", action: ACTION }]);
   });

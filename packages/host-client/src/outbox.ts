@@ -19,7 +19,7 @@ export type DroppedReason =
   /** The storage returned something that is no entry. It was moved to the item `<name>.aside`. */
   | "corrupt";
 
-/** An event that left the outbox without being known to be stored. May be logged. */
+/** An event that left the outbox although the server may not have stored it. May be logged. */
 export interface Dropped {
   readonly reason: DroppedReason;
   /** The event's action; absent for a corrupt entry, as is the key. */

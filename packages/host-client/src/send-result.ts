@@ -21,7 +21,7 @@ export type LaterReason =
   | "unintelligible"
   /** The function `token` failed: no token is available at the moment. */
   | "no-token"
-  /** No user is signed in, or the server rejected the refreshed token too. */
+  /** No user is signed in, or the server also rejected the refreshed token. */
   | "signed-out"
   /** The caller's signal was aborted, or the outbox was cleared. */
   | "aborted";

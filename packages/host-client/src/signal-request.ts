@@ -56,7 +56,7 @@ export function prepareRequest(settings: ClientSettings, action: Action, event: 
   return request;
 }
 
-/** Cuts a fraction after three digits, because ECMAScript guarantees no more. */
+/** Cuts the fraction of a second after three digits, because ECMAScript does not guarantee that more can be read. */
 function epochMs(dateTime: unknown): number {
   return typeof dateTime === "string" ? Date.parse(dateTime.toUpperCase().replace(/(\.\d{3})\d+/, "$1")) : Number.NaN;
 }

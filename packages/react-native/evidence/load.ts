@@ -44,9 +44,9 @@ function resolve(file: CaseFile, byName: ReadonlyMap<string, CaseFile>): Evidenc
     if (platform === undefined) throw new TypeError(`${file.name} has no platform`);
     return { ...rest, platform, answers, expect, absent };
   }
-  const model = byName.get(like);
-  if (!model) throw new TypeError(`${file.name} is like ${like}, which is not there`);
-  const base = resolve(model, byName);
+  const extended = byName.get(like);
+  if (!extended) throw new TypeError(`${file.name} extends the case ${like}, which does not exist`);
+  const base = resolve(extended, byName);
   return {
     ...rest,
     platform: platform ?? base.platform,
@@ -70,8 +70,8 @@ function merge<Content>(
 }
 
 /**
- * Removes the fields that a case names from its model's expectations: the case's own expectation replaces them, whether
- * it is a value or an absence.
+ * Removes the fields that a case names from the expectations of the case that it extends. Its own expectation, a value
+ * or an absence, replaces them.
  */
 function withoutNamed<Content extends Values | readonly string[]>(
   base: ByProbe<Content>,

@@ -27,10 +27,10 @@ const FILES = [
   fullIos,
 ] as unknown as readonly CaseFile[];
 
-/** The cases that the other cases extend. */
-const MODELS = [pixel, iphone] as unknown as readonly CaseFile[];
+/** The cases that the scenarios extend. They are no scenarios themselves. */
+const BASE_CASES = [pixel, iphone] as unknown as readonly CaseFile[];
 
-const cases = loadCases([...FILES, ...MODELS]);
+const cases = loadCases([...FILES, ...BASE_CASES]);
 
 export const SCENARIOS: ReadonlyMap<string, EvidenceCase> = new Map(
   [...cases].filter(([name]) => FILES.some((file) => file.name === name)),

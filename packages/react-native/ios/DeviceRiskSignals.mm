@@ -8,7 +8,7 @@
 
 namespace {
 
-/** Maximum number of calls at the same time. A call waits for another only if the system blocks all of them. */
+/** Maximum number of calls that work on the queue at the same time. A further call waits until one of them ends. */
 constexpr NSInteger kWidth = 16;
 
 NSString *const kCancelled = @"cancelled";

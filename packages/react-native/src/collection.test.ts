@@ -6,7 +6,7 @@ import { fakeHost, NEVER } from "./host.fixture.ts";
 import { ALL, HARDWARE, intelOn, session, settledWith } from "./intel.fixture.ts";
 
 describe("a time limit", () => {
-  it("of a probe ends and cancels it with a timeout, and affects no other probe", async () => {
+  it("of a probe gives this probe a timeout, cancels its native work, and affects no other probe", async () => {
     const host = fakeHost((probe) => (probe === "hardware" ? NEVER : { fields: { language: "en" } }));
     const { probes } = await intelOn(host, {
       consent: consentFor("hardware", "locale"),

@@ -198,8 +198,8 @@ export class Collection {
   }
 
   /**
-   * Whether an answer still counts. If another consent has replaced the checked one, it must be a fixed set that
-   * includes the probe, because a function could not answer in this turn of the event loop.
+   * Whether an answer still counts. If a new consent has replaced the checked one, the new consent must be a fixed set
+   * that includes the probe, because a function could not answer in this turn of the event loop.
    */
   #isInForce(checked: Consent | ConsentFunction, probe: ProbeId): boolean {
     const now = this.#request.consent();

@@ -79,7 +79,7 @@ export class DeviceIntelOnHost {
   /**
    * Sets the account; call it only after authentication. `undefined` clears the account. The client id is no proof of
    * identity: the endpoint derives the account from the request's credentials.
-   * @throws MisuseError if the id is empty, longer than 1,024 characters, or no well-formed text.
+   * @throws MisuseError if the id is empty, longer than 1,024 characters, no well-formed text, or contains U+0000.
    */
   setClientId(clientId: string | undefined): void {
     const problems: Problem[] = [];

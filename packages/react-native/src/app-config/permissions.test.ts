@@ -4,7 +4,7 @@ import { PROBE_IDS } from "@device-risk-signals/contract/catalog/fields";
 import { expect, it } from "vitest";
 import { installTimePermissions } from "./permissions.ts";
 
-it("permissions that Android gives at installation are those of the named probes, with every field that each unlocks", () => {
+it("lists permissions that Android grants at installation, for the named probes, with all fields that each unlocks", () => {
   expect(installTimePermissions(["network", "locale"])).toEqual([
     {
       permission: "ACCESS_NETWORK_STATE",

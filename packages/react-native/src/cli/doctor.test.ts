@@ -65,7 +65,7 @@ const installExpo = (file = "@expo/config/index.js") =>
   );
 const PLUGIN = "@device-risk-signals/react-native";
 
-it("an Expo app whose plugin is in app.config.js has no finding, and its probes are known", () => {
+it("an Expo app whose plugin is in app.config.js has no problem, and its probes are known", () => {
   installExpo();
   write("app.json", JSON.stringify({ expo: { android: { permissions: ["android.permission.USE_BIOMETRIC"] } } }));
   write(
@@ -201,7 +201,7 @@ it("doctor reports permissions that unlock fields of the enabled probes, but doe
   expect(optional(["hardware"])).toEqual([]);
 });
 
-it("a bare app that declares exactly what its probes need has no finding", () => {
+it("a bare app that declares exactly what its probes need has no problem", () => {
   android(queries(packages) + marker("os_integrity"));
   ios(schemes);
   expect(problems(["os_integrity"])).toEqual([]);

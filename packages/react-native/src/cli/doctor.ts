@@ -20,9 +20,9 @@ const PACKAGE = "@device-risk-signals/react-native";
 const OLDEST_MINOR = 80;
 
 /**
- * Examines an app's folder and changes no file. An `app.config.js` or `app.config.ts` is run, as Expo does.
- * @param probes the probes of the app; default: the default probes, and the probes that the plugin's entry in the Expo
- * config names.
+ * Examines an app's folder and changes no file. An `app.config.js` or `app.config.ts` is run, as Expo runs it.
+ * @param probes the probes of the app. By default, declarations are examined for the probes that the plugin's entry in
+ * the Expo config names, or else for the default probes, and permissions for both.
  */
 export function examine(folder: string, probes: readonly string[] | undefined): readonly Finding[] {
   const manifest = readJson(join(folder, "package.json"));

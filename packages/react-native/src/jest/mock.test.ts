@@ -68,7 +68,7 @@ describe.each(["android", "ios"] as const)("full-%s", (platform) => {
   });
 });
 
-/** Whether a current system withholds the field. A skipped reason is also absent, because the run took place. */
+/** Whether a current system withholds the field, or the field is `skippedReason`: the GPU run takes place. */
 function isWithheld(platform: Platform, probe: string, name: string): boolean {
   const field = CATALOG.find(({ id }) => id === probe)?.fields[name];
   return field?.systems?.[platform]?.until !== undefined || name === "skippedReason";

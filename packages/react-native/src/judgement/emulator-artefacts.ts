@@ -1,6 +1,6 @@
 /**
  * Artefacts that reveal emulators of Android: the emulator and Cuttlefish of AOSP (device/generic/goldfish,
- * device/google/ cuttlefish), Genymotion and the desktop players, as published in
+ * device/google/cuttlefish), Genymotion and the desktop players, as published in
  * github.com/framgia/android-emulator-detector, github.com/mofneko/EmulatorDetector,
  * github.com/happylishang/AntiFakerAndroidChecker and OWASP MASTG.
  */

@@ -55,7 +55,7 @@ export function present(source: SourceOf<Presence>, list: readonly string[]): Fi
   });
 }
 
-/** The names that `recognise` accepts. */
+/** The names that `recognise` returns for the entries of a list. */
 export function named(source: keyof typeof MAX_ENTRIES, recognise: (name: string) => string | undefined): Finding {
   return findingIn(source, true, (names) => ({
     found: names.map(recognise).filter((name) => name !== undefined),

@@ -51,8 +51,8 @@ const CHECKS: Readonly<Record<string, Finding>> = { environment, images: simulat
 const { sources } = together(environment, simulator, files);
 
 /**
- * Counts an unknown finding as nothing found. The libraries of a Mac are in such places, so the finding is unknown
- * there, and the names of images decide alone.
+ * Counts an unknown finding as nothing found. A Mac has libraries of its own in the places of tweaks, so the finding
+ * about these places is unknown on a Mac, and the names of images decide alone.
  */
 function onlyFound({ sources, find }: Finding): Finding {
   return { sources, find: (evidence) => ({ found: find(evidence).found, whole: true }) };

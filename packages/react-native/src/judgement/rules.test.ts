@@ -80,7 +80,7 @@ test.each(IOS)("iOS, without the rule «%s»: a case of «%s» fails", (_, alarm
   expect(failing({}, loosened)).toContain(alarm);
 });
 
-it("every rule is loosened in one test", () => {
+it("every rule is loosened in at least one test", () => {
   const loosened = (table: readonly (readonly [string, string, object])[]) =>
     new Set(table.flatMap(([, , rules]) => Object.keys(rules)));
   expect(loosened(ANDROID)).toEqual(new Set(Object.keys(ANDROID_RULES)));

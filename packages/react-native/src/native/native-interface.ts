@@ -28,7 +28,10 @@ export interface ProxySettings {
   readonly scopedInterfaces?: readonly string[];
 }
 
-/** The results that native code calculated from the inputs of `numbers`. */
+/**
+ * The results of the calculations of `numbers`: `integers` from its `seed` and `count`, `floats` from its `inputs`.
+ * `negativeZero` and `subnormal` need no input.
+ */
 export interface Calculated {
   /** `count` results of `x = (x * 1664525 + 1013904223) mod 2^32`, from `seed`. */
   readonly integers: readonly number[];
@@ -41,8 +44,8 @@ export interface Calculated {
 }
 
 /**
- * Sources that a request may name in addition to fields, each with its argument: `true`, or the list of names to look
- * for.
+ * Sources that a request may name in addition to fields, each with its argument: `true`, a list of names to look for,
+ * or the inputs of `numbers`.
  */
 export interface Sources {
   /**

@@ -3,7 +3,7 @@ package io.devicerisksignals.call
 import java.io.Closeable
 import java.util.concurrent.TimeUnit
 
-/** Thrown by work that detects that its caller has stopped waiting. It never counts as the failure of one field. */
+/** Work throws this when its caller has stopped waiting. It does not count as the failure of a field. */
 internal class CallStopped : RuntimeException(null, null, false, false)
 
 /**
@@ -64,7 +64,10 @@ internal class CallToken(timeoutMs: Long) {
   }
 
   /**
-   * The result of [read], or null if it throws anything, because the failure of one field must not affect the others.
+   * The result of [read], or null if the read fails, because the failure of one field must not affect the others.
+   *
+   * @throws CallStopped when the caller has stopped waiting.
+   * @throws Unavailable if [read] throws it.
    */
   @Suppress("TooGenericExceptionCaught", "SwallowedException")
   inline fun <T> attempt(read: () -> T): T? = try {

@@ -30,7 +30,7 @@ internal fun locale(scope: CallScope): Fields {
   )
 }
 
-/** Absent, and not empty, if the system shows this app no keyboard at all. */
+/** Null, and not an empty list, if the system shows this app no keyboard at all. */
 private fun keyboardLanguages(scope: CallScope): List<String>? {
   val inputs = scope.service<InputMethodManager>()
   return inputs.enabledInputMethodList.ifEmpty { null }

@@ -28,7 +28,7 @@ private fun activeNetwork(scope: CallScope): Fields {
 
   /**
    * Null if there is no network, or if the system blocks this app from the existing network: then the app is not
-   * connected and the network is unknown. It is also null if the network ends between the two reads.
+   * connected and the network is unknown. If the network ends between the two reads, the read fails.
    */
   val active = Once {
     connectivity.value.activeNetwork?.let { checkNotNull(connectivity.value.getNetworkCapabilities(it)) }

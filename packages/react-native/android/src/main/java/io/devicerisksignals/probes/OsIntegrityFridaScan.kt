@@ -70,7 +70,7 @@ internal class LoopbackScan(
     return start(socket.getInputStream(), token).contentEquals(REJECTION)
   }
 
-  /** Reads as many bytes as the rejection begins with, or fewer if the stream ends earlier. */
+  /** Reads as many bytes as [REJECTION] has, or fewer if the stream ends earlier. */
   private fun start(input: InputStream, token: CallToken): ByteArray {
     val bytes = ByteArray(REJECTION.size)
     var length = 0

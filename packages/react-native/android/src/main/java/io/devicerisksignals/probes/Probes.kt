@@ -30,7 +30,7 @@ internal val PROBES: Map<String, (CallScope) -> Fields> = mapOf(
   "numeric_consistency" to { emptyMap() }
 )
 
-/** A read that several fields share. It runs once, when the first of them is requested, even if the read fails. */
+/** A read that several fields share. It runs when the first of them is requested, and is not repeated if it fails. */
 internal class Once<T>(read: () -> T) {
   private val result by lazy(LazyThreadSafetyMode.NONE) { runCatching(read) }
 

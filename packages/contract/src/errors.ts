@@ -156,7 +156,7 @@ export const PROBLEMS = {
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
-/** The codes of entries of `errors`. Codes of `PROBLEMS` appear there too, where the problem has a single place. */
+/** The codes of entries of `errors`. If a problem has a single place, the entry has the problem's code instead. */
 export const VIOLATIONS = {
   "utf8-invalid": "Bytes that are not UTF-8.",
   "byte-order-mark": "A byte order mark before the JSON text.",

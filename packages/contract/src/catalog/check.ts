@@ -8,8 +8,8 @@ import type { Field } from "./declare.ts";
 export type FieldPath = readonly string[];
 
 /**
- * How a value departs from the catalog. Drift and adopted fields use departures. A departure alone is never a reason to
- * reject an event.
+ * How a value departs from the catalog. Drift counts departures. A departure is a reason to reject an event only if it
+ * is in an adopted field.
  */
 export interface Departure {
   readonly kind: "unknown-probe" | "unknown-field" | "wrong-type" | "missing-field";

@@ -67,7 +67,7 @@ export interface Systems {
  * reason to reject an event nor drift.
  */
 export interface Vocabulary {
-  /** All values, in one spelling (snake_case) for what both platforms know. */
+  /** All values, in snake_case. A value that both platforms know has one spelling. */
   readonly values?: ByPlatform<readonly string[]>;
   readonly form?: Form;
   /** The value is what the platform says, unchanged. */

@@ -20,7 +20,7 @@ test.each([
 
 test.each([
   ["a member that the contract does not list", "/secret", "/*"],
-  ["what is below it", "/secret/platform/status", "/*"],
+  ["a name below an unknown member", "/secret/platform/status", "/*"],
   ["a member of the envelope", "/observations/secret", "/observations/*"],
   [
     "an unknown probe, not the members of its outcome",

@@ -41,8 +41,8 @@ function accepts(file: string, value: unknown): boolean {
 }
 
 /**
- * The verdict about a body that the published schema must give, computed by the code: by the wire rules, and by the
- * catalog for the fields that it lists.
+ * Whether the published schema must accept a body. The code decides this by the wire rules and, for fields that the
+ * catalog lists, by the catalog.
  */
 function conforms(body: unknown): boolean {
   const result = validateTransportRequest(body);

@@ -3,7 +3,7 @@
  * or compares reasons distinguishes these words, and treats all other texts as one.
  */
 
-/** Why a probe was not run. If several apply, the first one in this order. */
+/** Why a probe was not run. If several reasons apply, the outcome has the first one in this order. */
 export const SKIPPED_REASONS = ["disabled", "platform", "consent", "unsupported", "permission"] as const;
 export type SkippedReason = (typeof SKIPPED_REASONS)[number];
 

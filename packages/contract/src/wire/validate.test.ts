@@ -105,14 +105,14 @@ describe("a missing member gives one violation at its pointer", () => {
   });
 });
 
-describe("the length of a text is limited", () => {
+describe("the length of a text", () => {
   it.each([
     ["action_id", 128],
     ["action_type", 64],
     ["sdk_version", 32],
     ["app_version", 64],
     ["observations.session_id", 128],
-  ])("for %s to %i code points", (path, most) => {
+  ])("of %s is limited to %i code points", (path, most) => {
     const violation = `/${path.replaceAll(".", "/")} too-long`;
     for (const character of ["a", "é", "\u{1f600}"]) {
       expect(violationsOf(bodyWith(path, character.repeat(most)))).toEqual([]);
@@ -123,20 +123,20 @@ describe("the length of a text is limited", () => {
   });
 
   it.each(["action_id", "action_type", "sdk_version", "observations.session_id", "observations.client_id"])(
-    "for %s to at least one character",
+    "of %s is at least one character",
     (path) => {
       expect(violationsOf(bodyWith(path, ""))).toEqual([`/${path.replaceAll(".", "/")} too-short`]);
     },
   );
 
   it.each(["observations.client_id", "observations.probes.telephony.reason", "observations.probes.fonts.error"])(
-    "for %s by no upper limit",
+    "of %s has no upper limit",
     (path) => {
       expect(violationsOf(bodyWith(path, "a".repeat(10_000)))).toEqual([]);
     },
   );
 
-  it("by no lower limit for a reason or an error", () => {
+  it("of a reason or an error has no lower limit", () => {
     expect(violationsOf(bodyWith("observations.probes.telephony.reason", ""))).toEqual([]);
     expect(violationsOf(bodyWith("observations.probes.fonts.error", ""))).toEqual([]);
   });

@@ -73,7 +73,7 @@ it("a call that waits for an order tolerates an outage of the server or the netw
   expect(requests).toHaveLength(13);
 });
 
-it("a call that waits for an order ends if the server refuses a request", async () => {
+it("a call that waits for an order ends if the server rejects a request", async () => {
   const { client, requests } = clientOf([202, ORDER], [401, {}]);
   await expect(client.call("runRetention", {})).rejects.toMatchObject({ status: 401 });
   expect(requests).toHaveLength(2);

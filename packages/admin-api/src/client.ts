@@ -24,7 +24,7 @@ export interface AdminClient {
 const TIMEOUT_MS = 30_000;
 /** How long one request waits for the end of an order. */
 const WAIT_MS = 1_000;
-const ORDER_PLACED = 202;
+const STATUS_ORDER_PLACED = 202;
 /** These statuses and network errors don't end a call that waits for an order: the order continues. */
 const RETRIED_STATUSES: ReadonlySet<number> = new Set([429, 502, 503]);
 const FIRST_PAUSE_MS = 500;
@@ -56,7 +56,7 @@ export function createAdminClient(options: AdminClientOptions): AdminClient {
       const route = routeOf(id);
       const response = await send(options, route, input as Readonly<Record<string, unknown>>);
       const answer = await answerOf(route, response);
-      return (response.status === ORDER_PLACED ? await follow(options, answer as Order) : answer) as Answer<Id>;
+      return (response.status === STATUS_ORDER_PLACED ? await follow(options, answer as Order) : answer) as Answer<Id>;
     },
   };
 }

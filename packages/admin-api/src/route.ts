@@ -27,11 +27,11 @@ export interface Route {
   readonly permission: Permission;
   /** The operation in audit entries. */
   readonly operation: string;
-  /** Whether a person's sign-in must be recent; an admin token, which can't step up, is accepted. */
+  /** Whether a person must have signed in recently. An admin token is accepted, because it has no sign-in. */
   readonly recentSignIn?: true;
   /**
    * The access to the database that the operation needs. `read` writes nothing, except the audit entry of a call
-   * through the API. `audited-read` always writes this entry. `change` changes data.
+   * through the API. `audited-read` writes an audit entry for every call. `change` changes data.
    */
   readonly access: "read" | "audited-read" | "change";
   /**
@@ -44,7 +44,7 @@ export interface Route {
    * payload.
    */
   readonly appliedBy?: "worker";
-  /** The operation is idempotent, so an interrupted order of it begins again. */
+  /** The operation is idempotent, so a worker starts an interrupted order of it again. */
   readonly isRepeatable?: true;
   /** The answer has a secret, so an order shows the answer once, within five minutes, and keeps no copy. */
   readonly isShownOnce?: true;

@@ -4,7 +4,7 @@ import { count, nullable, object, shownText } from "../schemas.ts";
 
 const TAG = "Purposes";
 
-/** What `readPolicy` of the server takes. */
+/** The longest policy that `readPolicy` of the server accepts. */
 const MAX_POLICY_CHARACTERS = 1_048_576;
 /** JSON writes a character in at most 6 bytes; the rest is for other members. */
 const MAX_POLICY_BYTES = 6 * MAX_POLICY_CHARACTERS + 65_536;

@@ -6,7 +6,7 @@ import { type Case, readCase } from "./cases.ts";
 import { writeResult } from "./fixtures.ts";
 import { computeInQuickJs, type EngineCase } from "./quickjs.ts";
 
-/** A machine that builds and tests is busier than one that computes features only. */
+/** More than a runner's default, because a machine that builds and tests is busier than one that computes features. */
 const BUDGET_MS = 50;
 const QUICKJS_DEADLINE_MS = 60_000;
 

@@ -92,7 +92,7 @@ function inputOptions(file: string, name: string, part: string, problems: string
   };
 }
 
-/** The bundler throws one error with all problems. An excerpt of the source follows each, and is cut off. */
+/** The bundler throws one error with all problems. The excerpt of the source that follows each problem is left out. */
 function problemsOf(error: unknown): string[] {
   const { errors = [error] } = error as { readonly errors?: readonly unknown[] };
   return errors.map((one) => {

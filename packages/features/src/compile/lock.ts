@@ -8,7 +8,7 @@ export interface LockedFeature {
   readonly id: string;
   readonly version: number;
   readonly hash: string;
-  /** Earlier hashes of the version whose programs give the same values, as the server has recorded. */
+  /** Earlier hashes of this version. The server has recorded that their programs give the same values. */
   readonly equivalent?: readonly string[];
 }
 
@@ -43,7 +43,9 @@ export function withNewVersions(
 }
 
 /**
- * Gives each entry the hash of its feature, whose program is equivalent to the locked one, and keeps the earlier hash.
+ * Replaces the hash of each entry by that of the given feature, and keeps the earlier hash in `equivalent`.
+ *
+ * @param features have programs that are equivalent to the locked ones.
  */
 export function withEquivalents(
   locked: readonly LockedFeature[],
@@ -64,8 +66,8 @@ export function lockText(entries: readonly LockedFeature[]): string {
 /**
  * Compares definitions with the lock file, and the lock file with an earlier one.
  *
- * A version never gets another hash. A definition may leave the folder; its entries stay in the lock file, because
- * stored values refer to them.
+ * A version keeps its hash, unless the server has recorded that another program is equivalent. A definition may leave
+ * the folder; its entries stay in the lock file, because stored values refer to them.
  *
  * @param base is the lock file that this one follows, such as the one of the target branch.
  * @returns what is wrong; empty if nothing is.

@@ -23,7 +23,7 @@ export interface PausedFeature {
 }
 
 export interface BatchResults {
-  /** For each event of the batch, one result for each bundle, in the order of both. */
+  /** A list for each event of the batch, with one result for each bundle, both in the given order. */
   readonly events: readonly (readonly Result[])[];
   /**
    * Features that exceeded their budget in this batch. The runner does not compute them again, and their results are

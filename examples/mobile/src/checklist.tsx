@@ -3,7 +3,7 @@ import { Pressable, StyleSheet, Text } from "react-native";
 import { Card, Heading, Note } from "./controls";
 import { usePalette } from "./theme";
 
-/** The list of docs/integrator-mobile.md, word for word. */
+/** The checklist for tests on phones in docs/integrator-mobile.md, word for word. */
 export const CHECKLIST = [
   "Android 7, 10, 13, 15; a phone, a tablet, a Chromebook, an emulator of Android Studio",
   "iOS 15, 17, 18; an iPhone, an iPad, the simulator, the iPad app on a Mac",

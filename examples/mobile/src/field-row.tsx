@@ -12,8 +12,8 @@ interface FieldRowProps {
 
 /**
  * A field with its value. An omitted field is shown with a dashed frame and in italics, so that it looks different from
- * `false` or `0`. In the other three states all fields of a probe are the same, so the card of the probe shows the
- * state once.
+ * `false` or `0`. The states `skipped`, `timeout` and `error` are those of the whole probe, so the card of the probe
+ * shows them once.
  */
 export function FieldRow({ name, field, state }: FieldRowProps) {
   const { text, muted, line } = usePalette();

@@ -223,8 +223,8 @@ async function secondPeer(runner: FeatureRunner, names: readonly string[]): Prom
 }
 
 /**
- * Counts the committed events that an id cursor such as that of the peers never reads: a transaction with a lower id
- * may be committed later than one with a higher id, when the cursor is already past the lower id.
+ * Counts the committed events that an id cursor such as that of the peers never reads. An event with a lower id may be
+ * committed later than an event with a higher id, when the cursor is already past the lower id.
  */
 async function eventsLostByCursor(): Promise<number> {
   await owner.query(`create table public.committed_event (id bigint generated always as identity primary key);

@@ -1,8 +1,8 @@
 /**
  * `npm run bench:flood`: measures the effect of a flood of costly bodies from one account, within its rate limit, on
- * another account. Prints the neighbour's p99 during the flood divided by its p99 without. `--seconds N` (default 12),
- * `--rounds N` (default 3), `--server DIR` (measures the server of another checkout, where `npm ci` has run),
- * `--profile DIR` (writes a CPU profile).
+ * another account, the neighbour. Prints the neighbour's p99 during the flood divided by its p99 without. `--seconds N`
+ * (default 12), `--rounds N` (default 3), `--server DIR` (measures the server of another checkout, where `npm ci` has
+ * run), `--profile DIR` (writes a CPU profile).
  */
 import { execFile, spawn } from "node:child_process";
 import { cpus } from "node:os";

@@ -15,10 +15,10 @@ export interface LoadOptions {
   readonly seconds: number;
   /**
    * Requests per second, sent on time and independent of the answers. With 0, a connection sends the next request after
-   * the answer to the last one.
+   * the answer to the previous one.
    */
   readonly rate: number;
-  /** A number that makes keys and events of different runs differ. */
+  /** A number that makes idempotency keys and events of different runs differ. */
   readonly run: number;
   /** Makes the events; default: `full`. */
   readonly generator?: Generator;
@@ -41,8 +41,8 @@ const TEMPLATES = 1_000;
 const options = JSON.parse(process.argv[2] ?? "{}") as LoadOptions;
 
 /**
- * Makes a template of an event. Events of different templates differ in every value; requests with one template differ
- * in session and client.
+ * Makes a template of a request. Events of different templates have different seeds; requests with one template differ
+ * only in the idempotency key and the session.
  */
 function template(index: number): [Buffer, Buffer] {
   const make = GENERATORS[options.generator ?? "full"];

@@ -33,7 +33,7 @@ const { values: options } = parseArgs({
 const EVENTS = Number(options.events);
 const SECOND = Number(options.second);
 
-/** Every second event is of the other generator; the times are fixed, so that every engine gets the same events. */
+/** The two generators make events in turn. The times are fixed, so that every engine gets the same events. */
 function inputOf(index: number): ReadInput {
   const at = new Date(Date.UTC(2026, 0, 1) + (index * DAY_MS) / EVENTS);
   const event = index % 2 === 0 ? fullEvent(index, at) : unseenEvent(index, at);

@@ -19,7 +19,7 @@ export interface Scene {
   readonly url: (database: string) => string;
   /** Makes a database unless it exists, and connects to it. */
   readonly createDatabase: (name: string, options?: string) => Promise<pg.Client>;
-  /** The environment of a server on the events' database, without a rate limit for accounts. */
+  /** The environment of a server that stores events in this database and has no rate limit for accounts. */
   readonly environmentOf: (database: string) => Record<string, string>;
   readonly close: () => Promise<void>;
 }

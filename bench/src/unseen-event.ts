@@ -8,7 +8,7 @@
  * - words come from the closed vocabularies of the catalog, for one platform in each event, all with the same
  *   probability;
  * - lists are empty or have up to twelve items, those of digests up to two;
- * - numbers that are rounded there have all digits of a double here or are whole, and have other magnitudes;
+ * - numbers that `full-event.ts` rounds have all digits of a double or are whole, and have other magnitudes;
  * - a third of the flags is set, all with the same probability.
  */
 import type { RawSignalEvent } from "@device-risk-signals/contract";

@@ -47,7 +47,7 @@ interface Locked {
   readonly integrity?: string;
 }
 
-/** Checks the sources of the example: types, lint, tests, and the list of the guide. */
+/** Checks types, lint and tests of the example, and that its checklist is that of the guide. */
 export async function checkSources(suite: Suite, folder: string, runner: ProgramRunner): Promise<void> {
   await suite.check("example: types", async () => void (await runner.must(bin("tsc"), "--noEmit")));
   await suite.check("example: lint, with the rules of the repository", async () => {

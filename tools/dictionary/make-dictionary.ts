@@ -12,18 +12,17 @@ export interface Dictionary {
   /** The names that have tokens, in the order of their numbers. */
   readonly names: readonly string[];
   /**
-   * A zstd dictionary without headers. Its texts are those to which compressed texts may refer; the most probable ones
-   * are last.
+   * A zstd dictionary without headers: texts to which a compressed text may refer. The most probable texts are last.
    */
   readonly content: Buffer;
 }
 
 const SAMPLES = 300;
-/** The first of the seeds that no bench uses. */
+/** The first seed of the samples. The load generator of the benches uses these seeds only in its tenth run. */
 const FIRST_SEED = 1_000_000;
 const COLLECTED_FROM = Date.UTC(2026, 0, 1);
 const EVENT_INTERVAL_MS = 977_000;
-/** The minimum number of synthetic events that contain a value or a list item: a tenth of them. */
+/** The samples must contain a value or a list item at least this often, which is once in ten events on average. */
 const MIN_FREQUENCY = SAMPLES / 10;
 
 type Fields = Readonly<Record<string, Field>>;

@@ -7,7 +7,10 @@ import { switchOff } from "./switch-off.ts";
 
 const IMPORT = /from "(\.\/[^"]+)"/g;
 
-/** The text of a test file and, of a suite in e2e, the texts of the files of its folder that list its cases. */
+/**
+ * The text of a test file. For a test in e2e, also the texts of the files that it imports from its folder, because they
+ * may list its cases.
+ */
 async function textOfTests(path: string): Promise<string> {
   const text = await readFile(join(ROOT, path), "utf8");
   if (!path.startsWith("e2e/")) return text;

@@ -9,7 +9,7 @@ export interface TestRun {
   readonly failed: readonly { readonly name: string; readonly error: string }[];
 }
 
-interface Report {
+interface VitestReport {
   readonly testResults: readonly {
     readonly assertionResults: readonly {
       readonly status: string;
@@ -28,7 +28,7 @@ export async function runTests(copy: string, file: string, names: readonly strin
   const args = [vitest, "run", "--reporter=json", `--outputFile=${report}`, "-t", pattern, file];
   await runGroup(args, copy);
   const text = await readFile(report, "utf8").catch(() => '{"testResults":[]}');
-  const tests = (JSON.parse(text) as Report).testResults.flatMap(({ assertionResults }) => assertionResults);
+  const tests = (JSON.parse(text) as VitestReport).testResults.flatMap(({ assertionResults }) => assertionResults);
   return {
     passed: tests.flatMap(({ status, fullName }) => (status === "passed" ? [fullName] : [])),
     failed: tests.flatMap(({ status, fullName, failureMessages = [] }) =>

@@ -106,7 +106,7 @@ def precompiled() -> list[str]:
 
 @cache
 def precompiled_core() -> list[str]:
-    """Flags that include before a file, precompiled, the headers that most C++ files of ios/core and ios/darwin use."""
+    """Flags that include the headers that most C++ files of ios/core and ios/darwin use before a file, precompiled."""
     return precompile("core-prelude", "".join(f"#include <{name}>\n" for name in CORE_PRELUDE), "c++-header")
 
 

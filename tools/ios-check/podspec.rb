@@ -1,5 +1,5 @@
-# Evaluates a podspec without CocoaPods and prints what it sets, as JSON. An attribute that the language does not have
-# stops it.
+# Evaluates a podspec without CocoaPods and prints what it sets, as JSON. Fails at an attribute that CocoaPods does not
+# have.
 require "json"
 
 ATTRIBUTES = %w[

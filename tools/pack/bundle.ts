@@ -82,7 +82,7 @@ export async function buildPackageFiles(
   } as unknown as Partial<Manifest>;
 }
 
-/** Maps names in the package to paths, for files with variants for a platform, and for these variants. */
+/** Maps names in the package to paths: of files that have variants for a platform, and of these variants. */
 function platformFilesOf(source: string): Readonly<Record<string, string>> {
   const names = readdirSync(join(source, "src"), { recursive: true, encoding: "utf8" });
   const found = names.filter((name) => /\.(android|ios)\.ts$/.test(name));

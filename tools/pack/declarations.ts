@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { ROOT } from "./manifest.ts";
 
 /**
- * Compiles a package file by file into `out/<package>/src`, and next to it the files that it uses of other packages.
+ * Compiles a package file by file into `out/<package>/src`. The files of other packages that it uses are compiled into
+ * folders next to `out/<package>`.
  */
 export function compile(source: string, out: string, options: { readonly emitDeclarationOnly: boolean }): void {
   const folder = mkdtempSync(join(ROOT, "node_modules/.tsc-"));

@@ -4,9 +4,9 @@
  * packages run from TypeScript. Node runs no TypeScript in `node_modules`, so the published files are JavaScript with
  * declarations.
  *
- * There are two kinds of packages. A *tree* keeps one file for each module; it is for Node, where assets are next to
- * the code. A *bundle* has one file for each entry, as ESM and as CommonJS, and contains the contract; it is for apps,
- * because Metro and Jest accept either format.
+ * There are two kinds of packages. A *tree* keeps one file for each module. It is for Node, because modules find
+ * assets, such as SQL files, next to their own file. A *bundle* has one file for each entry, as ESM and as CommonJS,
+ * and contains the contract. It is for apps, because Metro and Jest accept either format.
  */
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -2,8 +2,8 @@
 """
 Derives Objective-C headers for the API that the module uses, from two independent machine-made readings of Apple's SDK:
 the objc2 crates (selectors, C types, nullability, enumerators) and @nativescript/types-ios (properties, availability,
-presence on iOS). Only macros and variadic functions are written by hand (handwritten/AppleStubs). A name that neither
-source has stops it.
+presence on iOS). Only macros and variadic functions are written by hand (handwritten/AppleStubs). The script
+fails at a name that neither source has.
 
 usage: derive.py used-api.json CRATES TYPES OUT
 """

@@ -10,7 +10,7 @@ using namespace drs;
 using namespace drs::statistics;
 using doctest::Approx;
 
-TEST_CASE("percentiles are of the nearest rank") {
+TEST_CASE("percentiles follow the nearest-rank method") {
   CHECK(percentile({4, 1, 3, 2}, 0.5) == 2);
   CHECK(percentile({10, 20}, 0.95) == 20);
   CHECK(percentile({7}, 0.95) == 7);
@@ -50,7 +50,7 @@ TEST_CASE("a stopped token ends sampling") {
   CHECK(clockIntervals([] { return 0; }, 100, token).empty());
 }
 
-TEST_CASE("the number vector is the interface's") {
+TEST_CASE("the number vector has the results that the interface defines") {
   const Token token(std::chrono::hours(1));
   const auto vector = calculate(1, 3, {0.5, 2}, token);
   REQUIRE(vector);

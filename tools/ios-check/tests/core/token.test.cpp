@@ -22,7 +22,7 @@ TEST_CASE("a token stops by itself when its time is up") {
   CHECK(token.stopped());
 }
 
-TEST_CASE("a cancelled token has stopped for good") {
+TEST_CASE("a cancelled token has stopped permanently") {
   Token token(1h);
   token.cancel();
   token.cancel();

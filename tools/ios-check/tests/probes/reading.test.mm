@@ -85,7 +85,7 @@ TEST_CASE("unavailable is the only member, and only if no value was read") {
   CHECK(json(one.answer[@"fields"]) == R"({"a":"x"})");
 }
 
-TEST_CASE("booleans are true ones, numbers finite doubles, texts not empty") {
+TEST_CASE("booleans are boxed as booleans, numbers as finite doubles, and texts are not empty") {
   CHECK(json(drs::boolean(true)) == "true");
   CHECK(json(drs::boolean(static_cast<BOOL>(3 > 2))) == "true");
   CHECK(json(drs::boolean(std::nullopt)) == "absent");

@@ -1,4 +1,4 @@
-/** Tests of entries of the erasure journal that are lost, and whose loss is accepted. */
+/** Tests of lost entries of the erasure journal whose loss is accepted. */
 import { spawn } from "node:child_process";
 import { cp, readFile, rename, rm } from "node:fs/promises";
 import { expect, test } from "vitest";
@@ -90,7 +90,7 @@ test("each restore records the loss of an entry with the time at which it was ac
   expect(await recorded()).toBe(at);
 });
 
-test("entries that are found after the database recorded its loss of them are applied", async () => {
+test("entries are applied if they are found after the database recorded their loss", async () => {
   const environment = await install("P1Y");
   const event = await store(environment, "a1");
   const [key = ""] = await keysOf(environment, "a1");
@@ -115,7 +115,7 @@ test("entries that are found after the database recorded its loss of them are ap
   await run(environment, 0, "doctor");
 });
 
-test("an older key store destroys again what the database knows of it, if the journal has lost the entry", async () => {
+test("if the journal has lost an erasure, an older key store destroys again the secrets that the database names", async () => {
   const environment = await install("P1Y");
   const keys = environment["DRS_KEY_DIR"] ?? "";
   await store(environment, "alice");
@@ -130,7 +130,7 @@ test("an older key store destroys again what the database knows of it, if the jo
   expect(await secretExists(environment, accountSecretName(key))).toBe(false);
 });
 
-test("an erasure that was killed destroys its secrets before a receipt names them, where the journal has lost it", async () => {
+test("if the journal has lost a killed erasure, its secrets are destroyed before a receipt names them", async () => {
   const environment = await install("P1Y");
   await store(environment, "alice");
   const [key = ""] = await keysOf(environment, "alice");

@@ -142,7 +142,7 @@ describe("a host that embeds the endpoint", () => {
     }
   });
 
-  test("can't start if it names an unknown field, or if a file is configured, too", async () => {
+  test("can't start if it names an unknown field, or if a file is also configured", async () => {
     const options = optionsFromEnvironment(hostEnvironment());
     const unknown = createEndpoint({ ...options, adoptedFields: [["fonts", "digest"]] });
     await expect(unknown).rejects.toThrow(

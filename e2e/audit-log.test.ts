@@ -161,7 +161,7 @@ test("drs audit proof prints a proof of the named entry and of no other", async 
 const closeAlone = (...args: readonly string[]): ReturnType<typeof drs> =>
   runWithBreakGlass({ ...environment, DRS_APPROVALS: "off" }, "review", "close", ...args);
 
-test("an erasure makes reasons and details unreadable, and the log still holds", async () => {
+test("an erasure makes reasons and details unreadable, and the log is still intact", async () => {
   environment = { ...environment, DRS_AUDIT_REASON_RETENTION: "0s" };
   const listed = async (): Promise<readonly { entry_id: string; detail: unknown; unreadable: boolean }[]> =>
     objects((await drs("audit", "list", "--account", "one", "--json")).stdout);

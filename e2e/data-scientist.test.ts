@@ -25,7 +25,7 @@ const errors: unknown[] = [];
 const eventIds: string[] = [];
 let past: Past;
 let worker: ExtractionWorker;
-/** After the last event, and before any value was computed. */
+/** A time after the last event, and before any value was computed. */
 let storedAt: string;
 
 const path = (name: string): string => join(folder(), name);
@@ -52,7 +52,7 @@ async function edit(file: string, ...changes: readonly (readonly [from: string, 
   );
 }
 
-/** A third of the events has `true`, a third `false`, and a third no such field. */
+/** The field is `true` in a third of the events, `false` in a third, and absent in a third. */
 const isActive = (index: number): boolean | undefined => [true, false, undefined][index % 3];
 
 beforeAll(

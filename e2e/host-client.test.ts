@@ -229,7 +229,7 @@ describe("the result of a send", () => {
     });
   });
 
-  test("is stored after one refresh of an expired token, and signed out if the new token is rejected, too", async () => {
+  test("is stored after one refresh of an expired token, and signed out if the new token is also rejected", async () => {
     const token = async ({ refresh }: { refresh: boolean }): Promise<string> => (refresh ? who.token : "drs_old");
     const event = collect();
     const { key } = signals().prepare({ action: action(), event });

@@ -209,7 +209,7 @@ describe("a key that a command prints", () => {
   });
 });
 
-test.each(["SIGINT", "SIGTERM"] as const)("%s at drs ends the command that prints keys, too", async (signal) => {
+test.each(["SIGINT", "SIGTERM"] as const)("%s at drs also ends the command that prints keys", async (signal) => {
   const pid = join(folder, "pid");
   const environment = { ...(await withoutKey()), DRS_DEPENDENCY_TIMEOUT: "60s" };
   const migrating = spawnDrs(shell(environment, `echo $$ > ${pid}; sleep 60`), ["migrate"]);

@@ -67,7 +67,7 @@ function payloadOf(receipt: string): Record<string, unknown> {
   return JSON.parse(Buffer.from(receipt.split(".")[1] ?? "", "base64url").toString()) as Record<string, unknown>;
 }
 
-test("events are stored again once the loss is accepted, and a store that was restored later opens the old ones, too", async () => {
+test("events are stored again once the loss is accepted, and a key store that was restored later also opens the old ones", async () => {
   const { DRS_KEY_DIR: _, ...events } = await shared.database.environment();
   const keyUrl = (await shared.database.environment())["DRS_DATABASE_URL"] ?? "";
   const environment: Record<string, string> = {

@@ -29,7 +29,7 @@ const opened = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: join(folder()
 const errors: unknown[] = [];
 let past: Past;
 let worker: ExtractionWorker;
-/** Row 1 of the export belongs to the person who is erased, and row 2 to another person. */
+/** The path of the label file. Row 1 is about the person who is erased, and row 2 about another person. */
 let labels: string;
 let exportId: string;
 let erasureId: string;

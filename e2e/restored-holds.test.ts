@@ -37,7 +37,7 @@ async function expectNoSecrets(environment: Environment, holdId: string): Promis
   return rows.length;
 }
 
-test("a second hold on an account that is erased finds it by the copy of the first", async () => {
+test("a second hold on an erased account finds it by the copy of the first hold", async () => {
   const environment = await install("P1Y");
   const event = await store(environment, "alice");
   const first = await hold(environment, "--account", "alice");

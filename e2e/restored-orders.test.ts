@@ -20,7 +20,7 @@ import {
 
 const { install, changePeriod, backUp } = useRestoreScene();
 
-test("a restored database lacks no secret of a partition that was dropped since, now or later, and reports any other missing secret", async () => {
+test("a restored database lacks no secret of a partition that was dropped after the backup, and reports any other missing secret", async () => {
   const environment = await install("P3D");
   for (const hoursAgo of [40, 30, 0]) await store(environment, "a1", hoursAgo);
   const restore = await backUp(environment, "database");

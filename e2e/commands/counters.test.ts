@@ -88,7 +88,7 @@ describe("a server that has stopped", () => {
     ]);
   });
 
-  test("an option of another form is wrong usage", async () => {
+  test("an option with a malformed or unknown value is wrong usage", async () => {
     const environment = await scene.environment();
     for (const args of [
       ["outcome", "list", "--platform", "windows"],

@@ -24,7 +24,7 @@ interface Schema {
   readonly patternProperties?: Readonly<Record<string, Schema>>;
 }
 
-/** Values of a schema with hostile texts, one of each kind. */
+/** Values that the schema allows, in which every free text is hostile. Each variant of the schema has a value. */
 function samplesOf(schema: Schema): unknown[] {
   if (schema.anyOf) return schema.anyOf.flatMap(samplesOf).filter((sample) => sample !== null);
   if ("const" in schema) return [schema.const];

@@ -80,7 +80,7 @@ async function audited(limit: number): Promise<readonly string[]> {
     .map(({ operation }) => operation);
 }
 
-/** Commands that only read. */
+/** Commands that change nothing in this installation. Some have nothing to read or to change. */
 const READING: readonly (readonly string[])[] = [
   ["receipt", "key"],
   ["receipt", "key", "--json"],
@@ -330,7 +330,7 @@ describe("through the admin API", () => {
       expect(objects(erased.stdout)).toMatchObject([{ still_held: 1 }]);
     });
 
-    test("that grows too large because events came after its plan needs an approval", async () => {
+    test("needs an approval if events that came after its plan make it too large", async () => {
       await past.store(0, { account: "customer-6" });
       const owner = await connectAsOwner(environment);
       try {
@@ -348,7 +348,7 @@ describe("through the admin API", () => {
       expect(await object("erase", "plan", "--account", "customer-6")).toMatchObject({ events: 2 });
     });
 
-    test("whose approval is raced begins once, and events that came in the meantime do not invalidate the approval", async () => {
+    test("that several calls start with one approval begins once, and later events do not invalidate the approval", async () => {
       for (const hours of [0, 1]) await past.store(hours, { account: "customer-5" });
       const waiting = await erase("customer-5", "--refuse-later", "--yes");
       const approvalId = /Approval (\S+) by operator/.exec(waiting.stderr)?.[1] ?? "";

@@ -74,7 +74,7 @@ describe("the files of the embedded database", () => {
   });
 
   test.skipIf(!isRoot)(
-    "belong to the user `nobody` if root starts the server and every user may enter, even after this changes",
+    "belong to the user `nobody` if root starts the server and every user may enter the folder, and work after its mode has changed",
     async () => {
       const place = await home();
       await chmod(place.path, 0o755);

@@ -176,7 +176,7 @@ test("the next pass tries again to destroy a hold's secret", async () => {
   expect(await destroyed()).toEqual([{ secret_of: id }]);
   const unused = await hold("--event", (await store(0, { account: newAccount() })).eventId);
   await drs("hold", "lift", unused, "--reason", "settled", "--yes");
-  expect(await destroyed(), "a hold that copied nothing has a secret, too").toEqual([{ secret_of: unused }]);
+  expect(await destroyed(), "even a hold that copied nothing has a secret").toEqual([{ secret_of: unused }]);
   const lost = await hold("--event", (await store(0, { account: newAccount() })).eventId);
   await drs("hold", "lift", lost, "--reason", "settled", "--yes");
   await scene.system.secrets.discard(holdSecretName(lost));

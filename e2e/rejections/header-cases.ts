@@ -128,7 +128,7 @@ export const HEADER_CASES: readonly Case[] = [
     expected: { status: 415, problem: "encoding-unsupported" },
     send: (scene) => scene.raw([...scene.rawHeaders(), "Transfer-Encoding: gzip, chunked"], "0\r\n\r\n"),
   },
-  corrupt("gzip that is none", (good) => good),
+  corrupt("a body that is no gzip data", (good) => good),
   corrupt("gzip cut short", (good) => gzipSync(good).subarray(0, -10)),
   corrupt("gzip with a wrong checksum", (good) => {
     const bytes = gzipSync(good);

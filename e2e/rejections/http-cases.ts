@@ -66,7 +66,7 @@ export const HTTP_CASES: readonly Case[] = [
   },
   {
     row: 18,
-    name: "a chunk size that is none",
+    name: "a malformed chunk size",
     expected: { status: 400, problem: "http-malformed" },
     send: (scene) => scene.raw([...scene.rawHeaders(), "Transfer-Encoding: chunked"], "zz\r\n{}\r\n0\r\n\r\n"),
   },

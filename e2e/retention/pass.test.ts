@@ -247,7 +247,7 @@ describe("a retention pass", () => {
   }, 120_000);
 });
 
-test("each partition with events needs its secret, however old, unless it was destroyed on purpose", async () => {
+test("each partition with events, however old, needs its secret, unless the secret was destroyed on purpose", async () => {
   const environment = await scene.database.environment();
   await applyPolicy(environment, scene.folder, "P3D");
   const system = await openTestSystem(environment);

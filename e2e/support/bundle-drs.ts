@@ -19,8 +19,8 @@ const BUNDLED_DRS = "TEST_BUNDLED_DRS";
 export const drsOfRun = (): string => process.env[BUNDLED_DRS] ?? DRS_ENTRY;
 
 /**
- * Bundles `drs` for this process and its children, in a folder where it finds the files that are not bundled and that
- * other users may read.
+ * Bundles `drs` for this process and its children, in a folder that other users may read. There the bundle finds the
+ * files that are not bundled.
  * @returns a function that removes the files.
  */
 export async function bundleDrs(): Promise<() => Promise<void>> {

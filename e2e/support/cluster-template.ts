@@ -1,6 +1,5 @@
 /**
- * The cluster whose copies are the clusters of tests. initdb and the migrations take a second of processor and disk
- * time.
+ * The PostgreSQL cluster that tests copy, because initdb and the migrations take a second of processor and disk time.
  */
 import { execFile } from "node:child_process";
 import { appendFile, mkdir } from "node:fs/promises";

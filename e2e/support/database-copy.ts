@@ -5,7 +5,7 @@ import { sharedDatabase, type TestDatabase } from "./database.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 import { until } from "./embedded.ts";
 
-/** A cluster. Its members exist after the hooks of the file have run. */
+/** A PostgreSQL cluster. A test may read the members of this object only after the hooks of its file have run. */
 export interface AdministeredCluster {
   readonly database: TestDatabase;
   /** A connection that may rename databases and allow connections to them. */

@@ -93,7 +93,7 @@ function databasesAt(socket: string, keys: string, template?: string): Omit<Test
         DRS_KEY_DIR: join(keys, `keys-${database}`),
         DRS_KEY_ENCRYPTION_KEY: randomBytes(32).toString("base64"),
         ...(template !== undefined && (await makeClock(keys, database))),
-        // Reasons in tests of other things are short.
+        // Tests that are not about reasons use short ones.
         DRS_REASON_MIN_LENGTH: "1",
       };
     },

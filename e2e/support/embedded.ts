@@ -5,7 +5,7 @@ import { copyCluster } from "./cluster-template.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 export interface Home {
-  /** The folder of both directories. Only its owner may enter it. */
+  /** The folder with the data directory and the key directory. Only its owner may enter it. */
   readonly path: string;
   readonly dataDir: string;
   readonly keyDir: string;

@@ -59,7 +59,7 @@ async function featuresOf(environment: Environment, account: string): Promise<un
 
 /**
  * Stores events, makes a backup, stores more events, erases an account and an event, restores the backup, and checks
- * that the erasures still hold.
+ * that what was erased is still erased.
  * @param backUp makes a backup and returns a function that restores it while no process runs.
  * @param folder the folder for the definition of a feature. Without a folder, events have no features.
  */

@@ -42,7 +42,7 @@ export interface FaultyProxy {
   readonly url: string;
   /** Every request that arrived, in order. */
   readonly seen: readonly Seen[];
-  /** Sets the errors of the next requests with this key. Later requests, and requests with other keys, pass. */
+  /** Sets the errors of the next requests with this idempotency key. Later ones, and requests with other keys, pass. */
   plan(key: string, errors: readonly NetworkError[]): void;
   close(): Promise<void>;
 }

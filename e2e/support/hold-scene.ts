@@ -18,7 +18,8 @@ export class HoldScene extends SystemScene {
   #past: Past | undefined;
   #accounts = 0;
   /**
-   * The age at which events are stored. Each test has different hours, because a dropped partition is not made again.
+   * The age of the events that `expired` stores. Each test has another age, because a dropped partition is not made
+   * again.
    */
   hoursAgo = 46;
 

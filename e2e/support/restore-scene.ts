@@ -1,4 +1,4 @@
-/** Installations that each have a separate journal, and that a test backs up and restores. */
+/** Installations for tests of backups. Each has its own erasure journal, which a restore does not reset. */
 import { cp, mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ export interface RestoreScene {
   readonly install: (period: string) => Promise<Environment>;
   /** Applies another period of retention. */
   readonly changePeriod: (environment: Environment, period: string) => Promise<void>;
-  /** @returns a function that resets the database, and if wanted the keys, to this moment. */
+  /** Makes a backup. @returns a function that restores it. */
   readonly backUp: (environment: Environment, what: "database" | "database and keys") => Promise<() => Promise<void>>;
 }
 

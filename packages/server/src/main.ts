@@ -32,7 +32,7 @@ function onInterrupt(listener: () => void): void {
   for (const signal of INTERRUPT_SIGNALS) {
     process.once(signal, () => {
       // guard(drop): a command that prints keys ends with the drs command that waits for it
-      // fails: e2e/key-sources.test.ts › at drs ends the command that prints keys, too
+      // fails: e2e/key-sources.test.ts › at drs also ends the command that prints keys
       listener();
       process.kill(process.pid, signal);
     });

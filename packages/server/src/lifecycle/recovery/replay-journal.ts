@@ -188,7 +188,7 @@ async function applyAll(connection: OwnerConnection, ports: ReplayPorts, compare
         await recordApplied(owner, link, link.entry.kind);
         applied[isHoldOrder(link.entry) ? "holdOrders" : "restrictionOrders"]++;
         // guard(drop): an order that is found does not undo what later ones ordered
-        // fails: e2e/accepted-losses.test.ts › recorded its loss of them
+        // fails: e2e/accepted-losses.test.ts › after the database recorded their loss
         for (const later of laterOrders(compared, link.entry)) await applyOrder(owner, ports, later);
       }
     });
@@ -304,7 +304,7 @@ export async function destroyErasedSecrets(
   // fails: e2e/restore/files.test.ts › destroys the secrets that an older key store has again
   await destroySecrets(secrets, erasures.flatMap(secretsOf));
   // guard(drop): what the database knows of a lost entry is destroyed, too
-  // fails: e2e/accepted-losses.test.ts › destroys again what the database knows of it
+  // fails: e2e/accepted-losses.test.ts › destroys again the secrets that the database names
   await destroyUndestroyed(secrets, await findErasedSecrets(executor, { after: watermark, until: last }));
   await writeWatermark(keyStore, missing.at(-1)?.sequence ?? watermark);
   return erasures.length;

@@ -240,14 +240,14 @@ describe("every answered event survives", () => {
     const pidFile = join(environment["DRS_DATA_DIR"] ?? "", "postgres/postmaster.pid");
     const postmaster = async (): Promise<number> =>
       Number((await readFile(pidFile, "utf8").catch(() => "")).split("\n")[0]);
-    let killed = 0;
+    let killedPid = 0;
     for (let kill = 0; kill < KILLS; kill++) {
       const before = load.stored;
       await until(() => load.stored > before + 20);
       // Backends outlive their postmaster for a moment, and its pid file exists until the next postmaster starts.
-      await until(async () => ![0, killed].includes(await postmaster()));
-      killed = await postmaster();
-      process.kill(killed, "SIGKILL");
+      await until(async () => ![0, killedPid].includes(await postmaster()));
+      killedPid = await postmaster();
+      process.kill(killedPid, "SIGKILL");
     }
     const before = load.stored;
     await until(() => load.stored > before + 20);

@@ -150,11 +150,13 @@ const isUp = (server: ServerProcess, name: DependencyName): Promise<number> =>
   metric(server, `drs_dependency_up{dependency="${name}"}`);
 
 /** Numbers tokens, so that each is new to the server and must be looked up. */
-let tokens = 0;
+let tokenCount = 0;
 const fresh = (name: DependencyName, who: Credentials): Credentials => {
-  if (name === "introspection") return { ...who, token: `foreign-${tokens++}` };
+  if (name === "introspection") return { ...who, token: `foreign-${tokenCount++}` };
   const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
-  return name === "jwks" ? { ...who, token: `${part({ alg: "RS256", kid: `k${tokens++}` })}.${part({})}.AAAA` } : who;
+  return name === "jwks"
+    ? { ...who, token: `${part({ alg: "RS256", kid: `k${tokenCount++}` })}.${part({})}.AAAA` }
+    : who;
 };
 
 describe.concurrent.each(["database", "key_store", "erasure_journal", "introspection"] as const)(

@@ -29,7 +29,7 @@ let system: System;
 let owner: OwnerClient;
 let analyst: pg.Client;
 let past: Past;
-let accounts = 0;
+let accountCount = 0;
 
 /**
  * An environment with a journal and a policy that keeps events for a year, and events of the purpose `short` for a day.
@@ -79,7 +79,7 @@ async function run(code: number, args: readonly string[], where = environment): 
   return objects(done.stdout);
 }
 
-const newAccount = (): string => `account-${accounts++}`;
+const newAccount = (): string => `account-${accountCount++}`;
 const store = (attributes: EventIn, hoursAgo = 0): Promise<PastEvent> => past.store(hoursAgo, attributes);
 
 const WHY = ["--reason", "the accuracy is disputed", "--approver", "J. Doe"];

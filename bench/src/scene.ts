@@ -96,7 +96,7 @@ export function printed(child: ChildProcess, pattern: RegExp): Promise<string> {
   });
 }
 
-let runs = 0;
+let runCount = 0;
 
 /** Sends load from a separate process. @throws Error if a request failed. */
 export async function load(settings: Omit<LoadOptions, "run">): Promise<LoadResult> {
@@ -107,7 +107,7 @@ export async function load(settings: Omit<LoadOptions, "run">): Promise<LoadResu
 
 /** Sends load from a separate process. The server may reject requests. */
 export async function loadWithRejections(settings: Omit<LoadOptions, "run">): Promise<LoadResult> {
-  const text = JSON.stringify({ ...settings, run: ++runs });
+  const text = JSON.stringify({ ...settings, run: ++runCount });
   const child = spawn(process.execPath, [join(import.meta.dirname, "load.ts"), text], {
     stdio: ["ignore", "pipe", "inherit"],
   });

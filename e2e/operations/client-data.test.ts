@@ -29,8 +29,8 @@ describe("an operator sees", () => {
     expect((await runWithBreakGlass(environment, "migrate")).code).toBe(0);
     const who = await issueCredentials(environment, "quiet");
     const server = await serve(environment);
-    let marks = 0;
-    const mark = (): string => `MARK${marks++}x`;
+    let markCount = 0;
+    const mark = (): string => `MARK${markCount++}x`;
     const headers = (key = mark()): Record<string, string> => ({
       ...authorized(who, key),
       "User-Agent": mark(),
@@ -139,7 +139,7 @@ describe("an operator sees", () => {
     expect(audit).toContain("text-invalid");
     expect(places["the counts of outcomes"]).toContain('"probe":"other"');
     expect(places["the counts of rejections"]).toContain('"violation":"lone-surrogate"');
-    expect(marks).toBeGreaterThan(150);
+    expect(markCount).toBeGreaterThan(150);
     for (const [name, text] of Object.entries(places)) {
       expect(text.match(/.*MARK\d+x.*/g), name).toBeNull();
       expect(text.includes(who.token), name).toBe(false);

@@ -16,7 +16,7 @@ export const HOLD_OPTIONS = ["--reason", "dispute", "--approver", "J. Doe", "--r
  */
 export class HoldScene extends SystemScene {
   #past: Past | undefined;
-  #accounts = 0;
+  #accountCount = 0;
   /**
    * The age of the events that `expired` stores. Each test has another age, because a dropped partition is not made
    * again.
@@ -40,7 +40,7 @@ export class HoldScene extends SystemScene {
   /** Advances the clock of the database and of commands. */
   readonly advance = (milliseconds: number): Promise<void> => advanceClock(this.environment, milliseconds);
 
-  readonly newAccount = (): string => `account-${this.#accounts++}`;
+  readonly newAccount = (): string => `account-${this.#accountCount++}`;
 
   /** Stores an event as if it had been received this many hours ago. */
   readonly store = (hoursAgo: number, attributes: EventIn): Promise<PastEvent> => {

@@ -27,7 +27,7 @@ export interface RestoreScene {
 export function useRestoreScene(): RestoreScene {
   let database: TestDatabase;
   let folder: string;
-  let backups = 0;
+  let backupCount = 0;
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "drs-restored-"));
@@ -60,7 +60,7 @@ export function useRestoreScene(): RestoreScene {
       const name = new URL(environment["DRS_DATABASE_URL"] ?? "").pathname.slice(1);
       const keys = environment["DRS_KEY_DIR"] ?? "";
       const copy = `${keys}.backup`;
-      const backup = `${name}_${backups++}`;
+      const backup = `${name}_${backupCount++}`;
       await asSuperuser((client) => client.query(`create database ${backup} template ${name}`));
       if (what === "database and keys") await cp(keys, copy, { recursive: true });
       return async () => {

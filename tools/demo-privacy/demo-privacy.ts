@@ -24,12 +24,12 @@ const environment = {
 };
 /** Variables that commands get while a server runs. With `--remote`, they name its admin API. */
 let remote: Readonly<Record<string, string>> = {};
-let shown = 0;
+let shownCount = 0;
 
 function requireResult(what: string, holds: boolean): void {
   if (!holds) throw new Error(`the result is different: ${what}`);
   process.stdout.write(`  ✓ ${what}\n`);
-  shown++;
+  shownCount++;
 }
 
 function printTitle(title: string): void {
@@ -269,7 +269,7 @@ async function demonstrate(): Promise<void> {
 
 try {
   await demonstrate();
-  process.stdout.write(`\nShown: ${shown}\n`);
+  process.stdout.write(`\nShown: ${shownCount}\n`);
 } finally {
   await home.remove();
   await rm(folder, { recursive: true, force: true });

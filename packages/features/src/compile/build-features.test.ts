@@ -8,9 +8,9 @@ import type { Overlay } from "./known-fields.ts";
 const root = mkdtempSync(join(tmpdir(), "drs-definitions-"));
 afterAll(() => rmSync(root, { recursive: true }));
 
-let folders = 0;
+let folderCount = 0;
 function build(files: Readonly<Record<string, string>>, overlay?: Overlay): Promise<BuiltFeatures> {
-  const folder = join(root, String(++folders));
+  const folder = join(root, String(++folderCount));
   for (const [name, text] of Object.entries(files)) {
     const path = join(folder, name);
     mkdirSync(dirname(path), { recursive: true });

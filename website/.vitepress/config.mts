@@ -5,7 +5,7 @@ import { SIDEBAR } from "../pages.ts";
 
 export default defineConfig({
   title: "Device Risk Signals",
-  description: "Raw device observations, collected honestly and kept exactly, under your own roof",
+  description: "Raw device observations, stored exactly, in your own infrastructure",
   srcDir: ".pages",
   outDir: "dist",
   cacheDir: "node_modules/.vitepress",

@@ -13,7 +13,7 @@ const RUN = "TEST_RUN";
 
 /**
  * The place of new folders. In memory, a run takes three quarters of the processor time and half of the time: each test
- * database has hundreds of files, for which a file system on a disk has to find free inodes, and each commit waits for
+ * database has hundreds of files, which a file system on a disk is slow to make, and each commit waits for
  * the disk. Tests kill processes but never the machine, so what PostgreSQL has written remains in memory, too.
  */
 function place(): string {

@@ -56,7 +56,8 @@ export interface Compressed {
 
 /** Compresses each event into a separate frame. Long events are compressed off the main thread. */
 export class Compressor {
-  readonly #version: number;
+  /** The version of the dictionary. */
+  readonly version: number;
   readonly #dictionary: Dictionary;
   readonly #encoder: TokenEncoder | undefined;
   readonly #context: ImmediateContext;
@@ -66,18 +67,23 @@ export class Compressor {
 
   /** @param version of the dictionary. */
   constructor(version = CURRENT_DICTIONARY) {
-    this.#version = version;
+    this.version = version;
     this.#dictionary = dictionaryOf(version);
     this.#encoder = this.#dictionary.tokens?.openEncoder();
     this.#context = new ImmediateContext(this.#dictionary.content);
   }
 
   async compress(bytes: Uint8Array): Promise<Compressed> {
-    const compressed = bytes.length <= AT_ONCE_BYTES ? this.#compressAtOnce(bytes) : this.#lane().compress(bytes);
-    return { dictionary: this.#version, bytes: await compressed };
+    if (bytes.length <= AT_ONCE_BYTES) return this.compressAtOnce(bytes);
+    return { dictionary: this.version, bytes: await this.#lane().compress(bytes) };
   }
 
-  #compressAtOnce(bytes: Uint8Array): Buffer {
+  /** Compresses on the caller's thread. */
+  compressAtOnce(bytes: Uint8Array): Compressed {
+    return { dictionary: this.version, bytes: this.#frameOf(bytes) };
+  }
+
+  #frameOf(bytes: Uint8Array): Buffer {
     if (!this.#encoder) return this.#context.compress(bytes);
     const { text, numbers } = this.#encoder.encode(bytes);
     return joinNumbers(numbers, this.#context.compress(text));

@@ -1,6 +1,6 @@
 import { createSecretKey, randomBytes } from "node:crypto";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { uuidv7 } from "../identifiers/uuidv7.ts";
 import { type EventIdentity, Unavailable } from "../ports.ts";
 import type { KeyStore } from "./key-store.ts";
@@ -86,6 +86,7 @@ function sealerOver(
         }),
       ),
     forgetEnded: (now: number) => sealer.evictKeys(now),
+    sealIn: (thread: SealingThread) => sealer.sealIn(thread),
   };
 }
 
@@ -121,6 +122,24 @@ describe("the sealer", () => {
       const opened = await reader.open(identity, sealed[index] as Buffer);
       expect(opened.equals(bytes), `event ${index}`).toBe(true);
     }
+  });
+
+  it("seals in a thread what any other instance can open", async () => {
+    const { sealer, open } = scene();
+    const failures: unknown[] = [];
+    const thread = new SealingThread((error) => void failures.push(error));
+    onTestFinished(() => thread.close());
+    sealer.sealIn(thread);
+    const seal = vi.spyOn(thread, "seal");
+    for (let round = 0; round < 4; round++) {
+      const all = crowd(100).map((bytes, index) => ({ bytes, identity: identityOf({ account: `customer-${index}` }) }));
+      const sealed = await Promise.all(all.map(({ identity, bytes }) => sealer.seal(identity, bytes)));
+      for (const [index, { identity, bytes }] of all.entries())
+        expect((await open().open(identity, sealed[index] as Buffer)).equals(bytes)).toBe(true);
+    }
+    const inThread = await Promise.all(seal.mock.results.map(({ value }) => value as Promise<Buffer | undefined>));
+    expect(inThread.filter((payload) => payload !== undefined).length).toBeGreaterThan(100);
+    expect(failures).toEqual([]);
   });
 
   it("makes one secret per account and purpose, and one per partition, however many callers ask at once", async () => {

@@ -1,0 +1,101 @@
+/** A thread that compresses and encrypts events, next to the one that answers requests. */
+import type { KeyObject } from "node:crypto";
+import { extname } from "node:path";
+import { Worker } from "node:worker_threads";
+import type { OnError } from "../ports.ts";
+import { SubmittingSlots } from "./sealing-slots.ts";
+
+/** The thread starts when this many events were to be sealed within a second. Below it, a thread saves nothing. */
+const BUSY_EVENTS = 64;
+const CHECK_EVERY_MS = 1_000;
+
+/** What the thread holds are a dictionary and one event at a time. */
+const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 64 };
+
+/** The file of the thread has the type of this one: a package has JavaScript. */
+const WORKER = new URL(`./sealing-worker${extname(import.meta.url)}`, import.meta.url);
+
+type Resolve = (sealed: Buffer | undefined) => void;
+
+export class SealingThread {
+  readonly #onError: OnError;
+  readonly #file: URL;
+  readonly #slots = new SubmittingSlots();
+  readonly #jobs: Resolve[] = [];
+  readonly #timer: NodeJS.Timeout;
+  #worker: Worker | undefined;
+  /** Number of events since the last check. */
+  #recent = 0;
+  #isProgressing = true;
+  #hasEnded = false;
+
+  /** @param file the code of the thread. */
+  constructor(onError: OnError, file = WORKER) {
+    this.#onError = onError;
+    this.#file = file;
+    this.#timer = setInterval(() => this.#check(), CHECK_EVERY_MS).unref();
+  }
+
+  /**
+   * Seals an event as the sealer does, in the thread.
+   *
+   * @returns `undefined`, or a promise of it, if the caller has to seal the event: few events arrive, the thread has
+   * enough of them already, the event is long, or the thread has failed.
+   */
+  seal(key: KeyObject, associatedData: Uint8Array, bytes: Uint8Array): Promise<Buffer | undefined> | undefined {
+    if (this.#hasEnded) return undefined;
+    this.#recent++;
+    if (!this.#worker) {
+      if (this.#recent >= BUSY_EVENTS) this.#start();
+      return undefined;
+    }
+    if (!this.#slots.submit({ key: key.export(), associatedData, bytes })) return undefined;
+    return new Promise((resolve) => this.#jobs.push(resolve));
+  }
+
+  /** Ends the thread. The callers seal what it has not sealed. */
+  async close(): Promise<void> {
+    await this.#end();
+  }
+
+  #start(): void {
+    try {
+      this.#worker = new Worker(this.#file, { workerData: this.#slots.memory, resourceLimits: RESOURCE_LIMITS });
+    } catch (error) {
+      return this.#fail(error);
+    }
+    this.#worker.on("message", () => this.#takeResults());
+    this.#worker.on("error", (error) => this.#fail(error));
+    this.#worker.on("exit", () => this.#fail(new Error("the thread that seals events has ended")));
+    this.#worker.unref();
+  }
+
+  #takeResults(): void {
+    this.#isProgressing = true;
+    for (const sealed of this.#slots.results()) this.#jobs.shift()?.(sealed);
+  }
+
+  /** A thread that seals nothing between two checks has failed. */
+  #check(): void {
+    this.#recent = 0;
+    // guard(false): a thread that stands still delays no event for longer than two seconds
+    // fails: packages/server/src/crypto/sealing-thread.test.ts › stands still
+    if (this.#jobs.length > 0 && !this.#isProgressing)
+      this.#fail(new Error("the thread that seals events stands still"));
+    this.#isProgressing = this.#jobs.length === 0;
+  }
+
+  /** Another thread would probably fail, too. The server works without one. */
+  #fail(error: unknown): void {
+    if (this.#hasEnded) return;
+    this.#onError(error, "seal events in a thread");
+    void this.#end();
+  }
+
+  async #end(): Promise<void> {
+    this.#hasEnded = true;
+    clearInterval(this.#timer);
+    for (const resolve of this.#jobs.splice(0)) resolve(undefined);
+    await this.#worker?.terminate();
+  }
+}

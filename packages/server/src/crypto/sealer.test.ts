@@ -7,6 +7,7 @@ import type { KeyStore } from "./key-store.ts";
 import { keysOf, memoryKeyStore } from "./memory-key-store.fixture.ts";
 import { anyPayload, crowd, payload } from "./payloads.fixture.ts";
 import { type AccountKeys, accountSecretName, createSealer } from "./sealer.ts";
+import { SealingThread } from "./sealing-thread.ts";
 import { type PartitionRegistry, type PartitionSecrets, partitionSecretName } from "./partition-secrets.ts";
 import { secretId, Secrets } from "./secrets.ts";
 

@@ -130,13 +130,13 @@ describe("the thread that seals events", () => {
     expect(errors).toHaveLength(1);
   });
 
-  it("leaves all events to the caller when it stands still", async () => {
+  it("leaves all events to the caller when it does not progress", async () => {
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
     const { thread, errors } = startThread(`for (;;);`);
     const waiting = [1, 2].map(() => thread.seal(key, associatedData, payload(100, "json")));
     vi.advanceTimersByTime(2_000);
     expect(await Promise.all(waiting)).toEqual([undefined, undefined]);
-    expect(String(errors)).toContain("stands still");
+    expect(String(errors)).toContain("does not progress");
   });
 
   it("leaves to the caller what it has not sealed when it is closed", async () => {

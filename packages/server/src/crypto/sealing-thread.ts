@@ -78,10 +78,10 @@ export class SealingThread {
   /** A thread that seals nothing between two checks has failed. */
   #check(): void {
     this.#recent = 0;
-    // guard(false): a thread that stands still delays no event for longer than two seconds
-    // fails: packages/server/src/crypto/sealing-thread.test.ts › stands still
+    // guard(false): a thread that does not progress delays no event for longer than two seconds
+    // fails: packages/server/src/crypto/sealing-thread.test.ts › does not progress
     if (this.#jobs.length > 0 && !this.#isProgressing)
-      this.#fail(new Error("the thread that seals events stands still"));
+      this.#fail(new Error("the thread that seals events does not progress"));
     this.#isProgressing = this.#jobs.length === 0;
   }
 

@@ -40,7 +40,7 @@ function openThread(code?: string) {
 /** A thread that has started. */
 function startThread(code?: string) {
   const started = openThread(code);
-  for (let event = 0; event < BUSY; event++) started.thread.seal(key, associatedData, payload(100, "json"));
+  for (let event = 0; event < BUSY; event++) void started.thread.seal(key, associatedData, payload(100, "json"));
   return started;
 }
 

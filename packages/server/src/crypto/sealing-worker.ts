@@ -12,5 +12,6 @@ new SealingSlots(workerData as SharedArrayBuffer).work(
     const compressed = compressor.compressAtOnce(bytes);
     return encrypt(createSecretKey(key), compressed.dictionary, associatedData, compressed.bytes);
   },
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
   () => parentPort?.postMessage("sealed"),
 );

@@ -37,6 +37,8 @@ export interface LoadResult {
 }
 
 const TEMPLATES = 1_000;
+/** No run has the seeds of the events from which the dictionary was made (`tools/dictionary`). */
+const FIRST_SEED = 50_000;
 
 const options = JSON.parse(process.argv[2] ?? "{}") as LoadOptions;
 
@@ -46,7 +48,7 @@ const options = JSON.parse(process.argv[2] ?? "{}") as LoadOptions;
  */
 function template(index: number): [Buffer, Buffer] {
   const make = GENERATORS[options.generator ?? "full"];
-  const event = { ...make(options.run * 100_000 + index, new Date()), session_id: "SESSION" };
+  const event = { ...make(FIRST_SEED + options.run * 100_000 + index, new Date()), session_id: "SESSION" };
   const request = {
     action_id: options.actionId,
     action_type: "payment",

@@ -18,7 +18,7 @@ export interface Dictionary {
 }
 
 const SAMPLES = 300;
-/** The first seed of the samples. The load generator of the benches uses these seeds only in its tenth run. */
+/** The first seed of the samples. The load generator of the benches uses none of them. */
 const FIRST_SEED = 1_000_000;
 const COLLECTED_FROM = Date.UTC(2026, 0, 1);
 const EVENT_INTERVAL_MS = 977_000;

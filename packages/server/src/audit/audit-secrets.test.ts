@@ -291,8 +291,8 @@ describe("what a login of the database writes about reviews", () => {
     const forged = await forgedReviews();
     for (let ends = 0; ends < 3; ends++) {
       await asAdmin(
-        `insert into audit_review_end (review_id, mac)
-          select $1, set_byte(mac, 0, $3) from audit_review_end where review_id = $2`,
+        `insert into audit_review_end (end_id, review_id, mac)
+          select gen_random_uuid(), $1, set_byte(mac, 0, $3) from audit_review_end where review_id = $2`,
         reviewId,
         other,
         ends,
@@ -337,12 +337,14 @@ describe("what a login of the database writes about reviews", () => {
   });
 
   it("has no MAC of another length, and not the id before which pages begin", async () => {
+    const FIRST_ID = "00000000-0000-0000-0000-000000000000";
     const reviewId = await open(await write());
     for (const [text, ...values] of [
-      ["insert into audit_review_end (review_id, mac) values ($1, '\\x00')", reviewId],
+      ["insert into audit_review_end (end_id, review_id, mac) values (gen_random_uuid(), $1, '\\x00')", reviewId],
+      ["insert into audit_review_end (end_id, review_id, mac) values ($2, $1, sha256(''))", reviewId, FIRST_ID],
       [
         "insert into audit_review (review_id, entry_id, opened_at, mac) values ($1, gen_random_uuid(), now(), sha256(''))",
-        "00000000-0000-0000-0000-000000000000",
+        FIRST_ID,
       ],
     ] as const) {
       await expect(asAdmin(text, ...values)).rejects.toMatchObject({ code: "23514" });
@@ -382,6 +384,27 @@ describe("what a login of the database writes about reviews", () => {
     expect(await listed()).toMatchObject([{ unreadable: true }]);
   });
 
+  it("ends no review again whose end was lost by a restore, and people can end it", async () => {
+    const reviewId = await open(await write());
+    await endedAgo(HOUR_MS);
+    const { pool, audit } = opened.system;
+    const close = (): Promise<boolean> =>
+      inTransaction(pool, (transaction) => closeReview(transaction, audit, reviewId, { ...order, isAlone: true }));
+    const remove = "delete from audit_review_end where review_id = $1 returning end_id, mac";
+    for (let restores = 0; restores < 2; restores++) {
+      await close();
+      const lost = await rowsOf(remove, reviewId);
+      const insert = "insert into audit_review_end (end_id, review_id, mac) values ($1, $2, $3)";
+      for (const { end_id, mac } of lost) await asAdmin(insert, end_id, reviewId, mac);
+      expect(await findOpenReview(pool, audit, reviewId)).toMatchObject({ review_id: reviewId });
+      await destroy(0);
+      expect(await listed()).toMatchObject([PERSONAL]);
+    }
+    expect(await finding()).toMatchObject({ ok: false });
+    expect(await close()).toBe(true);
+    expect(await findOpenReview(pool, audit, reviewId)).toBeUndefined();
+  });
+
   it("hides no review behind numbers that are missing", async () => {
     const id = await write();
     await endedAgo(HOUR_MS);
@@ -419,7 +442,8 @@ describe("what a login of the database writes about reviews", () => {
     const before = (await useOf()).entries;
     const entryId = await write();
     const reviewId = await open(entryId);
-    await asAdmin("insert into audit_review_end (review_id, mac) values ($1, $2)", reviewId, Buffer.alloc(32));
+    const end = "insert into audit_review_end (end_id, review_id, mac) values (gen_random_uuid(), $1, $2)";
+    await asAdmin(end, reviewId, Buffer.alloc(32));
     expect((await useOf()).entries).toBe(before + 1);
     await inTransaction(opened.system.pool, (transaction) =>
       closeReview(transaction, opened.system.audit, reviewId, { ...order, isAlone: true }),
@@ -430,8 +454,8 @@ describe("what a login of the database writes about reviews", () => {
   it("is read in pages, and does not hinder the end of a review", async () => {
     const reviewId = await open(await write());
     await asAdmin(
-      `insert into audit_review_end (review_id, mac)
-        select $1, sha256(number::text::bytea) from generate_series(1, 2500) as number`,
+      `insert into audit_review_end (end_id, review_id, mac)
+        select gen_random_uuid(), $1, sha256(number::text::bytea) from generate_series(1, 2500) as number`,
       reviewId,
     );
     const { pool, audit } = opened.system;

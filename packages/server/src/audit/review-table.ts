@@ -6,9 +6,9 @@ import { randomUUID } from "node:crypto";
 import { uuidText } from "../crypto/pseudonymizer.ts";
 import type { RowSigner, SignedValues } from "../crypto/row-signer.ts";
 import type { Clock } from "../ports.ts";
-import type { Executor } from "../postgres/executor.ts";
+import type { Executor, Transaction } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";
-import { query, type RowOf, sql } from "../postgres/statement.ts";
+import { query, queryRow, type RowOf, sql } from "../postgres/statement.ts";
 import type { AuditSigner } from "./audit-signer.ts";
 
 const FIND_SUBJECT = sql("select subject from audit_entry where entry_id = $1", ["uuid"], { subject: "bytea?" });
@@ -18,7 +18,12 @@ const INSERT_REVIEW = sql(
     on conflict (review_id) do nothing`,
   ["uuid", "uuid", "bytea?", "timestamptz", "bytea"],
 );
-const INSERT_END = sql("insert into audit_review_end (review_id, mac) values ($1, $2)", ["uuid", "bytea"]);
+/** The time that a row gets in the same transaction. */
+const FIND_TIME = sql(`select ${instant("transaction_time()", "ended_at")}`, [], { ended_at: "text" });
+const INSERT_END = sql(
+  "insert into audit_review_end (end_id, review_id, mac) values ($1, $2, $3) on conflict (end_id) do nothing",
+  ["uuid", "uuid", "bytea"],
+);
 
 /** Maximum number of rows that a statement reads, because a login of the database can insert rows without limit. */
 const PAGE = 1_000;
@@ -52,20 +57,18 @@ const READ_BEFORE = sql(
 const READ_RECENT = sql(pageOf("r.written_at > $2"), ["uuid", "timestamptz"], TYPES);
 
 const FIND_ENDS = sql(
-  `select valid.review_id from unnest($1::uuid[], $2::bytea[]) as valid (review_id, mac)
-    -- guard(true): an end that a login of the database wrote is no end
-    -- fails: packages/server/src/audit/audit-secrets.test.ts › ends no review
-    where exists (select from audit_review_end e where e.review_id = valid.review_id and e.mac = valid.mac)`,
-  ["uuid[]", "bytea[]"],
-  { review_id: "uuid" },
+  `select end_id, ${instant("ended_at")}, mac from audit_review_end where end_id = any ($1)`,
+  ["uuid[]"],
+  { end_id: "uuid", ended_at: "text", mac: "bytea" },
 );
 
 /** A page of ends with the MACs of their reviews, after an end. */
 const READ_RECENT_ENDS = sql(
-  `select e.review_id, e.mac, r.mac as review_mac from audit_review_end e join audit_review r using (review_id)
-    where (e.review_id, e.mac) > ($1, $2) and e.written_at > $3 order by e.review_id, e.mac limit ${PAGE}`,
-  ["uuid", "bytea", "timestamptz"],
-  { review_id: "uuid", mac: "bytea", review_mac: "bytea" },
+  `select e.end_id, ${instant("e.ended_at", "ended_at")}, e.mac, r.mac as review_mac
+    from audit_review_end e join audit_review r using (review_id)
+    where e.end_id > $1 and e.ended_at > $2 order by e.end_id limit ${PAGE}`,
+  ["uuid", "timestamptz"],
+  { end_id: "uuid", ended_at: "text", mac: "bytea", review_mac: "bytea" },
 );
 
 /** A review that the server opened. */
@@ -98,12 +101,18 @@ export async function insertReview(
   }
 }
 
+/** Ends an open review. Copies of its earlier ends, which a restore lost, can have the first ids. */
 export async function insertEnd(
-  executor: Executor,
+  transaction: Transaction,
   { reviews }: AuditSigner,
   { review_id, mac }: StoredReview,
 ): Promise<void> {
-  await query(executor, INSERT_END, [review_id, reviews.sign(endValues(mac))]);
+  const { ended_at } = await queryRow(transaction, FIND_TIME, []);
+  for (let number = 0; ; number++) {
+    const end_id = endIdOf(reviews, mac, number);
+    const signed = reviews.sign(endValues(mac, { end_id, ended_at }));
+    if ((await query(transaction, INSERT_END, [end_id, review_id, signed])).rowCount === 1) return;
+  }
 }
 
 /** Reads each review that the server opened. */
@@ -190,30 +199,26 @@ export async function countForgedReviews(executor: Executor, { reviews, clock }:
   const since = new Date(clock.now() - 30 * 86_400_000).toISOString();
   let forgedCount = 0;
   const readReviewPage = async (after: string) => (await query(executor, READ_RECENT, [after, since])).rows;
-  for await (const rows of pages(readReviewPage, ({ review_id }) => review_id, FIRST_ID)) {
+  for await (const rows of pages(readReviewPage, ({ review_id }) => review_id)) {
     forgedCount += rows.filter((row) => !reviews.isSigned(reviewValues(row), row.mac)).length;
   }
-  const readEndPage = async (after: EndKey) => (await query(executor, READ_RECENT_ENDS, [...after, since])).rows;
-  const start: EndKey = [FIRST_ID, Buffer.alloc(0)];
-  for await (const rows of pages(readEndPage, ({ review_id, mac }): EndKey => [review_id, mac], start)) {
-    forgedCount += rows.filter(({ review_mac, mac }) => !reviews.isSigned(endValues(review_mac), mac)).length;
+  const readEndPage = async (after: string) => (await query(executor, READ_RECENT_ENDS, [after, since])).rows;
+  for await (const rows of pages(readEndPage, ({ end_id }) => end_id)) {
+    forgedCount += rows.filter((end) => !reviews.isSigned(endValues(end.review_mac, end), end.mac)).length;
   }
   return forgedCount;
 }
 
-type EndKey = readonly [reviewId: string, mac: Buffer];
-
-async function* pages<Row, Key>(
-  read: (after: Key) => Promise<readonly Row[]>,
-  keyOf: (row: Row) => Key,
-  start: Key,
+async function* pages<Row>(
+  read: (after: string) => Promise<readonly Row[]>,
+  idOf: (row: Row) => string,
 ): AsyncGenerator<readonly Row[]> {
-  for (let after = start; ;) {
+  for (let after = FIRST_ID; ;) {
     const rows = await read(after);
     yield rows;
     const last = rows.at(-1);
     if (!last || rows.length < PAGE) return;
-    after = keyOf(last);
+    after = idOf(last);
   }
 }
 
@@ -222,7 +227,7 @@ async function* signedPages(
   signer: AuditSigner,
   read: (after: string) => Promise<readonly ReviewRow[]>,
 ): AsyncGenerator<readonly StoredReview[]> {
-  for await (const rows of pages(read, ({ review_id }) => review_id, FIRST_ID)) {
+  for await (const rows of pages(read, ({ review_id }) => review_id)) {
     yield await signedReviews(executor, signer, rows);
   }
 }
@@ -241,12 +246,40 @@ async function signedReviews(
     // fails: packages/server/src/audit/audit-secrets.test.ts › opens no review
     return reviews.isSigned(reviewValues(row), row.mac) ? [row] : [];
   });
-  if (signed.length === 0) return [];
-  const ends = signed.map(({ mac }) => reviews.sign(endValues(mac)));
-  const { rows: found } = await query(executor, FIND_ENDS, [signed.map(({ review_id }) => review_id), ends]);
-  const ended = new Set(found.map(({ review_id }) => review_id));
+  const ended = await findEnded(executor, reviews, signed);
   return signed.map((row) => ({ ...row, isClosed: ended.has(row.review_id) }));
 }
+
+/** The end of a review has the first id that no other row had. @returns the ids of the reviews that have an end. */
+async function findEnded(
+  executor: Executor,
+  signer: RowSigner,
+  reviews: readonly ReviewRow[],
+): Promise<ReadonlySet<string>> {
+  const ended = new Set<string>();
+  let sought = reviews;
+  for (let number = 0; sought.length > 0; number++) {
+    const ids = new Map(sought.map((review) => [endIdOf(signer, review.mac, number), review]));
+    const { rows } = await query(executor, FIND_ENDS, [[...ids.keys()]]);
+    sought = rows.flatMap((end) => {
+      const review = ids.get(end.end_id);
+      if (!review) return [];
+      // guard(false): an end that a login of the database wrote is no end
+      // fails: packages/server/src/audit/audit-secrets.test.ts › was lost by a restore
+      if (!signer.isSigned(endValues(review.mac, end), end.mac)) return [review];
+      ended.add(review.review_id);
+      return [];
+    });
+  }
+  return ended;
+}
+
+/**
+ * The id of an end of a review. A login of the database knows the ids of ends that a restore has lost, and of no other.
+ * @param number of rows that have the id of an end of the review, and are none.
+ */
+const endIdOf = (signer: RowSigner, reviewMac: Buffer, number: number): string =>
+  uuidText(signer.sign(["end id", reviewMac.toString("hex"), number]).subarray(0, 16));
 
 const reviewValues = ({
   review_id,
@@ -261,9 +294,20 @@ const reviewValues = ({
   opened_at,
 ];
 /**
- * A review has one valid end, which is found by its MAC.
+ * An end that a restore lost can't be inserted again, because its row would have another time.
  * @param reviewMac the MAC of the review, so that the end of one review is invalid for another.
  */
-const endValues = (reviewMac: Buffer): SignedValues => ["end", reviewMac.toString("hex")];
+const endValues = (reviewMac: Buffer, { end_id, ended_at }: End): SignedValues => [
+  "end",
+  reviewMac.toString("hex"),
+  end_id,
+  ended_at,
+];
+
+interface End {
+  readonly end_id: string;
+  /** RFC 3339, to the millisecond. */
+  readonly ended_at: string;
+}
 
 const nowOf = (clock: Clock): string => new Date(clock.now()).toISOString();

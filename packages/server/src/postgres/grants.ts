@@ -23,8 +23,7 @@ const AUDIT_ENTRY_COLUMNS = `entry_id, at, actor, via, roles, operation, outcome
 /** The columns that a writer gives: not the time at which the row was written, and not the order of decisions. */
 const APPROVAL_COLUMNS = `approval_id, operation, parameters, plan, max_events, digest, needed_roles, any_role, reason, requested_by,
   obtained_by, requested_at, expires_at, used_at, mac`;
-const DRIFT_DECISION_COLUMNS = `decision_id, path, kind, type, unit, sensitivity, ignored_until, seen_types, decided_at, decided_by,
-  reason, mac`;
+const DRIFT_DECISION_COLUMNS = `decision_id, path, kind, type, unit, sensitivity, ignored_until, seen_types, decided_by, reason, mac`;
 
 /** The columns of an order that its caller gives, and the columns that a worker changes. */
 const ADMIN_ORDER_COLUMNS = `order_id, route, person, actor, via, roles, token_id, session_id, input, input_sha256, requested_at,
@@ -73,7 +72,7 @@ export const TABLE_GRANTS: Readonly<Record<string, Grants>> = {
     "drs_service",
     "drs_admin",
   ),
-  audit_review_end: toRoles([...READ, columns("insert", "review_id, mac")], "drs_service", "drs_admin"),
+  audit_review_end: toRoles([...READ, columns("insert", "end_id, review_id, mac")], "drs_service", "drs_admin"),
   audit_leaf: { drs_service: APPEND, drs_admin: READ },
   audit_checkpoint: { drs_service: APPEND, drs_admin: READ },
   drift: {

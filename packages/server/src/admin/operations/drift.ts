@@ -109,8 +109,7 @@ async function decide(
     const related = relatedTo(review.drift, input.path);
     if (related.length === 0) throw notSeen();
     check(review);
-    const by = { by: caller.actor, reason, at: clock.now() };
-    const decision = await driftDecisions.decide(transaction, input.path, verdict, by);
+    const decision = await driftDecisions.decide(transaction, input.path, verdict, { by: caller.actor, reason });
     const { kind, ...detail } = verdict;
     const operation = `drift.${{ accepted: "accept", classified: "classify", ignored: "ignore", rejected: "reject" }[kind]}`;
     const entry = { ...agentOf(caller), operation, outcome: "done", reason, detail: { path: input.path, ...detail } };

@@ -256,13 +256,18 @@ create table audit_review (
 );
 -- The ends of reviews. A login of the database can insert rows; only one with a valid MAC ends its review.
 create table audit_review_end (
+  -- A MAC of the review and a number, so that the server finds the end of a review by its id, however many rows a login
+  -- of the database inserts. A reader begins after the nil UUID.
+  end_id uuid primary key check (end_id > '00000000-0000-0000-0000-000000000000'),
   review_id uuid not null references audit_review (review_id),
-  written_at timestamptz not null default transaction_time(),
+  -- A login of the database can't choose it, and the MAC covers it. Therefore a row that a restore lost is invalid when
+  -- a login inserts its copy.
+  ended_at timestamptz not null default transaction_time(),
+  -- Covers the MAC of the review and all columns before it.
   mac bytea not null,
   -- guard(drop): a login of the database can't make a page larger than memory
   -- fails: packages/server/src/audit/audit-secrets.test.ts › has no MAC of another length
-  check (octet_length(mac) = 32),
-  primary key (review_id, mac)
+  check (octet_length(mac) = 32)
 );
 
 -- The log of the audit: a leaf of the tree of RFC 6962 for each entry. Its hash covers record and MAC.
@@ -305,7 +310,7 @@ create table drift (
 -- What was decided about paths of `drift`: who, when, why, and which JSON types had been seen there. The newest decision
 -- that is not `classified` counts.
 create table drift_decision (
-  -- The order of the decisions. A login of the database can choose neither this number nor `written_at`.
+  -- The order of the decisions. A login of the database can choose neither this number nor `decided_at`.
   decision bigint generated always as identity primary key,
   decision_id uuid not null unique,
   path text not null check (path ~ '^[A-Za-z0-9_]{1,64}(\.[A-Za-z0-9_]{1,64}){0,2}$'),
@@ -319,11 +324,11 @@ create table drift_decision (
   -- One of each type of `drift`, at most.
   seen_types text[] not null check (cardinality(seen_types) <= 9
     and seen_types <@ '{string,number,boolean,"null",array,object,absent,not-walked,*}'),
-  decided_at timestamptz not null check (isfinite(decided_at)),
-  written_at timestamptz not null default transaction_time(),
+  -- The MAC covers it. Therefore a row that a restore lost is invalid when a login of the database inserts its copy.
+  decided_at timestamptz not null default transaction_time(),
   decided_by text not null check (char_length(decided_by) <= 512),
   reason text not null,
-  -- Covers all other columns except the number and `written_at`. The database does not have the key.
+  -- Covers all other columns except the number. The database does not have the key.
   mac bytea not null check (octet_length(mac) = 32),
   -- guard(drop): a login of the database can't make a page larger than memory
   -- fails: packages/server/src/drift/drift-decisions.test.ts › a reason of more than

@@ -323,6 +323,8 @@ describe("what a login of the database writes about reviews", () => {
       id,
     );
     expect(await forgedReviews()).toBe(forged + 1);
+    const openReviews = await listOpenReviews(opened.system.pool, opened.system.audit);
+    expect(openReviews).not.toContainEqual(expect.objectContaining({ entry_id: id }));
     await destroy(0);
     expect(await listed()).toMatchObject([{ unreadable: true }]);
   });

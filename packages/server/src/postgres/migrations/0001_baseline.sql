@@ -185,9 +185,10 @@ create table audit_entry (
   operation text not null,
   outcome text not null,
   -- Keyed MAC of the account. A review of the entry has it, too.
+  subject bytea,
   -- guard(drop): a login of the database writes no entry of which a review can't be opened
   -- fails: packages/server/src/audit/audit-secrets.test.ts › with a subject of another length
-  subject bytea check (octet_length(subject) = 16),
+  check (octet_length(subject) = 16),
   event_id uuid,
   occurrences bigint not null,
   reason text,
@@ -263,11 +264,11 @@ create table audit_review_end (
   -- A login of the database can't choose it, and the MAC covers it. Therefore a row that a restore lost is invalid when
   -- a login inserts its copy.
   ended_at timestamptz not null default transaction_time(),
-  -- Covers the MAC of the review and all columns before it.
-  mac bytea not null,
+  -- The MAC covers the MAC of the review and all columns before it.
   -- guard(drop): a login of the database can't make a page larger than memory
   -- fails: packages/server/src/audit/audit-secrets.test.ts › has no MAC of another length
-  check (octet_length(mac) = 32)
+  check (octet_length(mac) = 32),
+  mac bytea not null
 );
 
 -- The log of the audit: a leaf of the tree of RFC 6962 for each entry. Its hash covers record and MAC.

@@ -1,10 +1,12 @@
 /** Tests of reasons and details of audit entries: they are sealed, and stay readable for a time after an erasure. */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { AWAITED_LOCKS } from "../../../../e2e/support/database.ts";
+import { until } from "../../../../e2e/support/embedded.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { secretId } from "../crypto/secrets.ts";
-import { inOwnerTransaction, inTransaction } from "../postgres/database.ts";
+import { inOwnerTransaction, inTransaction, withClient } from "../postgres/database.ts";
 import { type AuditRow, listAudit, writeAudit } from "./audit.ts";
 import { examine } from "../diagnostics/doctor.ts";
 import { destroyAuditSecrets, endAuditSecrets } from "./audit-secrets.ts";
@@ -39,13 +41,17 @@ const endedAgo = (ms: number): Promise<void> =>
   );
 
 const destroy = (retentionMs: number): Promise<void> =>
-  destroyAuditSecrets(opened.system.pool, opened.system.audit, { retentionMs });
+  withClient(opened.system.database, (connection) =>
+    destroyAuditSecrets(connection, opened.system.audit, { retentionMs }),
+  );
 
 const rowsOf = async (text: string, ...values: unknown[]): Promise<Record<string, unknown>[]> =>
   (await opened.owner.query(text, values)).rows as Record<string, unknown>[];
 
 const secretsOf = (of = account): Promise<Record<string, unknown>[]> =>
   rowsOf("select secret_id, destroyed_at from audit_secret where subject = $1", opened.system.audit.subjectOf(of));
+
+const lockAwaited = (): Promise<void> => until(async () => (await rowsOf(`select ${AWAITED_LOCKS}`)).length > 0);
 
 /** Runs SQL with the privileges of a role. */
 async function asRole(role: string, text: string, ...values: readonly unknown[]): Promise<void> {
@@ -203,6 +209,41 @@ describe("after the erasure of the account, reason and detail", () => {
     expect(await close()).toBe(true);
     await expect(close()).rejects.toMatchObject({ code: "not-found" });
     await destroy(0);
+    expect(await listed()).toMatchObject([{ unreadable: true }]);
+  });
+
+  it("remain readable if a review is opened at the same time as the destruction, before it", async () => {
+    const id = await write();
+    await endedAgo(HOUR_MS);
+    const order = { agent: { actor: "cli:auditor", via: "direct" }, reason: "no case behind it" } as const;
+    let destruction: Promise<void> | undefined;
+    await inTransaction(opened.system.pool, async (transaction) => {
+      await openReview(transaction, opened.system.audit, id, order);
+      destruction = destroy(0);
+      await Promise.race([destruction, lockAwaited()]);
+    });
+    await destruction;
+    expect(await listed()).toMatchObject([PERSONAL]);
+  });
+
+  it("have no review that was opened at the same time as the destruction, after its start", async () => {
+    const id = await write();
+    await endedAgo(HOUR_MS);
+    const order = { agent: { actor: "cli:auditor", via: "direct" }, reason: "no case behind it" } as const;
+    const { pool, audit } = opened.system;
+    const reviews = async (): Promise<number> =>
+      (await rowsOf("select from audit_review where subject = $1", audit.subjectOf(account))).length;
+    const destroySecret = audit.secrets.destroy.bind(audit.secrets);
+    let [opening, during]: [Promise<unknown> | undefined, number | undefined] = [undefined, undefined];
+    const spied = vi.spyOn(audit.secrets, "destroy").mockImplementation(async (name) => {
+      opening = inTransaction(pool, (transaction) => openReview(transaction, audit, id, order));
+      await Promise.race([opening, lockAwaited()]);
+      during = await reviews();
+      await destroySecret(name);
+    });
+    await destroy(0).finally(() => spied.mockRestore());
+    await opening;
+    expect([during, await reviews()]).toEqual([0, 1]);
     expect(await listed()).toMatchObject([{ unreadable: true }]);
   });
 

@@ -1,5 +1,8 @@
 /** Ends audit secrets. An erasure ends the secrets of its account, and a retention pass destroys them later. */
-import type { Executor, OwnerTransaction } from "../postgres/executor.ts";
+import { lockTransactionNamed } from "../postgres/advisory-locks.ts";
+import { inTransactionOn } from "../postgres/database.ts";
+import type { Connection, OwnerTransaction, Transaction } from "../postgres/executor.ts";
+import { LOCKS } from "../postgres/locks.ts";
 import { query, sql } from "../postgres/statement.ts";
 import type { AuditSigner } from "./audit-signer.ts";
 import { auditSecretName } from "./personal-detail.ts";
@@ -30,17 +33,28 @@ const RECORD_DESTROYED = sql("select record_destroyed_audit_secret($1)", ["uuid"
 
 /** Destroys the audit secrets of accounts that were erased more than `retentionMs` ago. @throws Unavailable */
 export async function destroyAuditSecrets(
-  executor: Executor,
+  connection: Connection,
   signer: AuditSigner,
   { retentionMs, signal }: { readonly retentionMs: number; readonly signal?: AbortSignal | undefined },
 ): Promise<void> {
-  const { rows } = await query(executor, LIST_EXPIRED, [`${retentionMs} milliseconds`]);
+  const { rows } = await query(connection, LIST_EXPIRED, [`${retentionMs} milliseconds`]);
   for (const { secret_id, subject } of rows) {
     if (signal?.aborted) return;
-    // guard(false): an erasure destroys no evidence of a read that is under review
-    // fails: packages/server/src/audit/audit-secrets.test.ts › while a review
-    if (subject !== null && (await isUnderReview(executor, signer, subject))) continue;
-    await signer.secrets.destroy(auditSecretName(secret_id));
-    await query(executor, RECORD_DESTROYED, [secret_id]);
+    await inTransactionOn(connection, async (transaction) => {
+      if (subject !== null) {
+        // guard(drop): no secret is destroyed while a review of its account is being opened
+        // fails: packages/server/src/audit/audit-secrets.test.ts › at the same time as the destruction
+        await lockAuditSecrets(transaction, subject);
+        // guard(false): an erasure destroys no evidence of a read that is under review
+        // fails: packages/server/src/audit/audit-secrets.test.ts › while a review
+        if (await isUnderReview(transaction, signer, subject)) return;
+      }
+      await signer.secrets.destroy(auditSecretName(secret_id));
+      await query(transaction, RECORD_DESTROYED, [secret_id]);
+    });
   }
 }
+
+/** Until the end of the transaction, no other one destroys secrets of the account or opens a review of it. */
+export const lockAuditSecrets = (transaction: Transaction, subject: Buffer): Promise<void> =>
+  lockTransactionNamed(transaction, LOCKS.auditSecrets, subject.toString("hex"));

@@ -80,7 +80,7 @@ export async function writeAudit(executor: Executor, signer: AuditSigner, entry:
   await insertEntries(executor, [signer.sign(record)]);
   // guard(drop): a review of break-glass is open from the start
   // fails: e2e/break-glass.test.ts › opens a review
-  if (breakGlass) await insertReview(executor, signer, entryId);
+  if (breakGlass) await insertReview(executor, signer, { entryId, subject: subject ?? null });
   return entryId;
 }
 

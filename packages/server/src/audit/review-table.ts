@@ -82,15 +82,25 @@ export interface StoredReview {
   readonly isClosed: boolean;
 }
 
-/** @returns the id of the review; `undefined` if the entry does not exist. */
+/** An entry to review. */
+export interface ReviewedEntry {
+  readonly entryId: string;
+  /** Keyed MAC of the account that the entry is about. */
+  readonly subject: Buffer | null;
+}
+
+/** @returns `undefined` if the entry does not exist. */
+export async function findReviewedEntry(executor: Executor, entryId: string): Promise<ReviewedEntry | undefined> {
+  const { rows } = await query(executor, FIND_SUBJECT, [entryId]);
+  return rows[0] && { entryId, subject: rows[0].subject };
+}
+
+/** @returns the id of the review. */
 export async function insertReview(
   executor: Executor,
   { reviews, clock }: AuditSigner,
-  entryId: string,
-): Promise<string | undefined> {
-  const [entry] = (await query(executor, FIND_SUBJECT, [entryId])).rows;
-  if (!entry) return undefined;
-  const { subject } = entry;
+  { entryId, subject }: ReviewedEntry,
+): Promise<string> {
   const opened_at = nowOf(clock);
   let number = subject ? await nextNumber(executor, reviews, subject) : 0;
   for (;;) {

@@ -43,4 +43,6 @@ export const LOCKS = {
   openedEvents: 7_236_540,
   /** One call at a time closes a review, whose hash is the second number. */
   auditReviews: 7_236_541,
+  /** A review of an account is opened before or after an audit secret of it is destroyed. The second number is a hash. */
+  auditSecrets: 7_236_542,
 } as const;

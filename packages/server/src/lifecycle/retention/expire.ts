@@ -375,5 +375,7 @@ async function deleteCases(executor: Executor, { auditReasonRetention, signal }:
 const deleteSessions = (executor: Executor, { signal }: ExpiryOptions): Promise<void> =>
   inBatches(executor, () => query(executor, DELETE_EXPIRED_SESSIONS, [BATCH]), signal);
 
-const destroyReasons = (executor: Executor, { audit, auditReasonRetention, signal }: ExpiryOptions): Promise<void> =>
-  destroyAuditSecrets(executor, audit, { retentionMs: auditReasonRetention, signal });
+const destroyReasons = (
+  connection: Connection,
+  { audit, auditReasonRetention, signal }: ExpiryOptions,
+): Promise<void> => destroyAuditSecrets(connection, audit, { retentionMs: auditReasonRetention, signal });

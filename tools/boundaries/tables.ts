@@ -203,6 +203,10 @@ export const TABLES: Readonly<Record<string, Table>> = {
   export_subject: { owner: "exports" },
   acknowledged_recall: { owner: "exports" },
   attestation: { owner: "features" },
+  attestation_start: {
+    owner: "features",
+    readers: { "exports/export-table.ts": "an export has the values that were stored after an attestation" },
+  },
 };
 
 /** What an erasure and an export of an account do with a table that has a column `account`. */

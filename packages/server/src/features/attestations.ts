@@ -44,18 +44,27 @@ export async function findDuePartition(
 }
 
 // Values that are stored after an export are at least a microsecond newer than its watermark, even if the clock was set
-// back. A millisecond is added, because the result is cut to milliseconds.
+// back. A millisecond is added, because the result is cut to milliseconds. Values that are stored after the start of an
+// attestation can have its time.
 const AFTER_STORED = `greatest(
   -- guard(drop): values that were stored after an export are in the attestation
   -- fails: packages/server/src/features/clock-jumps.test.ts › hide from an attestation
   (select max(watermark) + interval '1001 microseconds' from data_export),
+  -- guard(drop): values that were stored after another attestation are in the attestation
+  -- fails: packages/server/src/features/clock-jumps.test.ts › after the start of another one
+  (select max(attested_at) + interval '1 millisecond' from attestation_start),
   wall_clock_time())`;
-const NOW = sql(`select ${instant(AFTER_STORED, "at")}`, [], { at: "text" });
+const INSERT_START = sql(
+  `insert into attestation_start (attested_at) values (date_trunc('milliseconds', ${AFTER_STORED}))
+    returning ${instant("attested_at")}`,
+  [],
+  { attested_at: "text" },
+);
 
 /** Waits for values that are being stored. @returns a time. Every row that was extracted before it is committed. */
 export async function beginAttestation(transaction: Transaction): Promise<string> {
   await excludeIngestion(transaction);
-  return (await queryRow(transaction, NOW)).at;
+  return (await queryRow(transaction, INSERT_START)).attested_at;
 }
 
 export interface NewAttestation {

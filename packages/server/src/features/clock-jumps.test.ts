@@ -12,13 +12,14 @@ import { useFolder } from "../../../../e2e/support/use-folder.ts";
 import { attestationSigner } from "../app/attestation-signer.ts";
 import { inOwnerTransaction } from "../postgres/database.ts";
 import { attestNext } from "./attest.ts";
-import { listAttestations } from "./attestations.ts";
+import { type AttestationRow, listAttestations } from "./attestations.ts";
 import { type BackfillPorts, backfillNext } from "./backfill.ts";
 import { adoptFound, DECIDER, PURPOSE, textOfEvent } from "./adopt-feature.fixture.ts";
 import { retireFeatures } from "./decisions.ts";
 import { ExtractionWorker, extractNext } from "./extraction-worker.ts";
 import { LayerRunners } from "./layer-runners.ts";
 import { createParserOf } from "./read-inputs.ts";
+import { verifyAttestation } from "./verify-attestation.ts";
 
 const folder = useFolder();
 const opened = useTestSystem("test", () => ({ DRS_ERASURE_JOURNAL: join(folder(), randomUUID()) }));
@@ -38,6 +39,18 @@ const jump = (hours: number): Promise<void> => advanceClock(opened.environment, 
 /** @param hoursAhead how far the clock of the server is ahead of that of the database. */
 async function store(account: string, found = true, hoursAhead = 0): Promise<PastEvent> {
   return past.store(-hoursAhead, { account }, textOfEvent(found));
+}
+
+/** Stores an event whose partition is attested after 29 days. */
+async function storeToAttest(account: string): Promise<void> {
+  await opened.owner.query("update purpose set raw_retention = '30 days'");
+  await store(account);
+}
+
+async function attest(): Promise<readonly AttestationRow[]> {
+  const sign = attestationSigner(opened.system);
+  expect(await attestNext({ ...opened.system, runners, sign })).toBe(true);
+  return listAttestations(opened.system.pool, {}, 9);
 }
 
 const adopt = (id: string): Promise<number> => adoptFound(opened.system, id);
@@ -216,15 +229,23 @@ describe("an export", () => {
 
   it("does not hide from an attestation what is stored after it under a clock that was set back", async () => {
     const layer = await adopt("exported");
-    await opened.owner.query("update purpose set raw_retention = '30 days'");
-    await store("attested", true);
+    await storeToAttest("attested");
     await jump(29.5 * 24);
     await exported("received", `attested,${ago(0)},good`);
     await jump(-1);
     while (await extractNext(ports()));
-    const sign = attestationSigner(opened.system);
-    expect(await attestNext({ ...opened.system, runners, sign })).toBe(true);
-    expect(await listAttestations(opened.system.pool, {}, 9)).toMatchObject([{ layer, rows: 1, equal: 1 }]);
+    expect(await attest()).toMatchObject([{ layer, rows: 1, equal: 1 }]);
+  });
+
+  it("does not hide from an export what is stored after an attestation under a clock that was set back", async () => {
+    await adopt("exported");
+    await storeToAttest("old");
+    await jump(29.5 * 24);
+    await attest();
+    await jump(-1);
+    await store("exported", true);
+    while (await extractNext(ports()));
+    expect((await exported("received", `exported,${ago(0)},good`)).values).toEqual([true]);
   });
 
   it("is repeated with the same bytes after the clock was set back and more values were stored", async () => {
@@ -241,5 +262,39 @@ describe("an export", () => {
     const order = [String(manifest["export_id"]), "--labels", labels, "--reason", "a check", "--out", out];
     expect(await drs("export", "repeat", ...order)).toMatchObject({ same: true });
     expect((await exported("received", `repeated,${ago(0)},good`)).values, "a new export has them").toEqual([false]);
+  });
+});
+
+describe("an attestation", () => {
+  it("is not about values that are stored after an attestation under a clock that was set back", async () => {
+    await adopt("late");
+    await storeToAttest("late");
+    await jump(29.5 * 24);
+    const attestations = await attest();
+    await jump(-1);
+    while (await extractNext(ports()));
+    const { rows } = await opened.owner.query<{ late: boolean }>(
+      "select extracted_at >= attested_at as late from live_feature, attestation",
+    );
+    expect(rows).toEqual([{ late: true }]);
+    for (const attestation of attestations) {
+      const verified = await verifyAttestation(opened.system.pool, opened.system.featureSealer, attestation);
+      expect(verified).toEqual({ isRootRight: true, found: 0, included: 0, unreadable: 0 });
+    }
+  });
+
+  it("has after the start of another one what was stored under a clock that was set back", async () => {
+    await adopt("attested");
+    await storeToAttest("one");
+    await jump(24);
+    await storeToAttest("two");
+    await jump(29.5 * 24);
+    await attest();
+    await jump(-1);
+    while (await extractNext(ports()));
+    expect(await attest()).toMatchObject([
+      { rows: 1, equal: 1 },
+      { rows: 0, equal: 0 },
+    ]);
   });
 });

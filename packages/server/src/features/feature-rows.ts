@@ -34,11 +34,15 @@ const INSERT_ROWS = sql(
       sdk_version, app_version, schema_version, key_id, payload, run_id, extracted_at)
     select account, purpose, received_at, event_id, layer, action_id, action_type, platform, sdk_version, app_version,
         schema_version, key_id, payload, $15,
-        -- A clock that was set back makes no value older than its event, nor part of an export that began before.
+        -- A clock that was set back makes no value older than its event, nor part of an export or of an attestation
+        -- that began before.
         greatest(
           -- guard(drop): values that are stored after an export are not in its repetition
           -- fails: packages/server/src/features/clock-jumps.test.ts › is repeated with the same bytes
           (select max(watermark) + interval '1 microsecond' from data_export),
+          -- guard(drop): values that are stored after an attestation are not missing in it
+          -- fails: packages/server/src/features/clock-jumps.test.ts › stored after an attestation
+          (select max(attested_at) from attestation_start),
           -- guard(drop): no value was known before its event
           -- fails: packages/server/src/features/clock-jumps.test.ts › known before
           received_at,

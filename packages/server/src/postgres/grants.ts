@@ -148,6 +148,7 @@ export const TABLE_GRANTS: Readonly<Record<string, Grants>> = {
   export_subject: toRoles(READ, "drs_service", "drs_admin"),
   acknowledged_recall: toRoles(READ, "drs_service", "drs_admin"),
   attestation: { drs_service: APPEND, drs_admin: READ },
+  attestation_start: { drs_service: APPEND },
   kept_feature: { drs_service: READ },
   live_feature: { drs_service: READ, drs_admin: [columns("select", FEATURE_ATTRIBUTE_COLUMNS)] },
   unrestricted_feature: { drs_service: READ, drs_admin: [columns("select", FEATURE_ATTRIBUTE_COLUMNS)] },

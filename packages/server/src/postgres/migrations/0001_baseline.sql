@@ -1045,6 +1045,12 @@ create table feature_tally (
   primary key (day, feature, platform, sdk_version, state, bin)
 );
 
+-- The times at which attestations began to read. An unfinished attestation has a row, too. Values that are stored
+-- afterwards are not older, wherever the clock is.
+create table attestation_start (
+  attested_at timestamptz primary key
+);
+
 -- What was recomputed of a partition of events before it expired, by layer. The hashes of rows are salted inside the
 -- sealed rows: after an erasure nothing links them to an event.
 create table attestation (

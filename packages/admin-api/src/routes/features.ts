@@ -25,7 +25,7 @@ const featureNames = Type.Array(featureName, { minItems: 1, maxItems: 500 });
 const ofVersion = { platform: shownText(), sdk_version: shownText() };
 const evidence = object({
   days: count("Days before the decision."),
-  events: count("The number of the newest events that were read."),
+  events: count("The number of the newest events of the purpose that were read."),
   is_limited: Type.Boolean({ description: "Whether there are more events in these days." }),
   coverage: Type.Array(
     object({
@@ -35,7 +35,11 @@ const evidence = object({
     }),
   ),
   refused: Type.Array(
-    object({ ...ofVersion, events: count(), refused: count("Events that ingestion would have refused.") }),
+    object({
+      ...ofVersion,
+      events: count("Events of all purposes."),
+      refused: count("Events that ingestion would have refused."),
+    }),
   ),
 });
 

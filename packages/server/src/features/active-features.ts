@@ -1,10 +1,11 @@
-import { adoptFields, type AdoptedFields } from "@device-risk-signals/contract/catalog/adopted";
+import type { AdoptedFields } from "@device-risk-signals/contract/catalog/adopted";
 import type { FieldPath } from "@device-risk-signals/contract/catalog/check";
 import type { AdoptedFieldSet, OnError } from "../ports.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { query, sql } from "../postgres/statement.ts";
 import { findManifests, listLayers } from "./decisions.ts";
 import { inputsOf } from "./evidence.ts";
+import { adoptKnownFields } from "./known-fields.ts";
 
 /** Interval in milliseconds at which a server reads new decisions. */
 const LOOK_EVERY_MS = 500;
@@ -45,9 +46,7 @@ export class FieldsOfFeatures implements AdoptedFieldSet {
     const of = this.#others.current;
     if (this.#paths.length === 0) return of;
     if (this.#joined?.of !== of) {
-      const adoption = adoptFields([...of.paths, ...this.#paths]);
-      if (!adoption.ok) throw new Error("every path was known when it was read");
-      this.#joined = { of, all: adoption.adopted };
+      this.#joined = { of, all: adoptKnownFields([...of.paths, ...this.#paths]) };
     }
     return this.#joined.all;
   }
@@ -73,19 +72,8 @@ export class FieldsOfFeatures implements AdoptedFieldSet {
     const active = (await listLayers(this.#executor)).filter(({ ended_at }) => ended_at === null);
     const names = [...new Set(active.flatMap(({ members }) => members))];
     const manifests = await findManifests(this.#executor, names);
-    this.#paths = knownPaths(inputsOf(manifests).map(({ path }) => path));
+    this.#paths = adoptKnownFields(inputsOf(manifests).map(({ path }) => path)).paths;
     this.#joined = undefined;
     this.#decision = decision;
   }
-}
-
-/**
- * Leaves out fields that the catalog of this server lacks, because it can't validate them. A newer server may have
- * adopted them.
- */
-function knownPaths(paths: readonly FieldPath[]): readonly FieldPath[] {
-  const adoption = adoptFields(paths);
-  if (adoption.ok) return paths;
-  const unknown = new Set(adoption.unknown);
-  return paths.filter((path) => !unknown.has(path));
 }

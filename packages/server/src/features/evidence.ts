@@ -1,31 +1,33 @@
 /** What the stored events of the last days say about the inputs of features, before a person decides. */
+import { type AdoptedFields, checkAdopted } from "@device-risk-signals/contract/catalog/adopted";
 import type { ManifestInput, ReadingState } from "@device-risk-signals/features";
 import { readEvent as readingsOf } from "@device-risk-signals/features/readings";
 import { type ListedEvent, listEvents, readEvents } from "../events/read-events.ts";
 import type { Sealer } from "../ports.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { readCoverage } from "./coverage.ts";
-import { openForFeatures } from "./open-event.ts";
+import { adoptKnownFields } from "./known-fields.ts";
+import { type OpenedEvent, openForFeatures } from "./open-event.ts";
 
 const DAYS = 7;
 const DAY_MS = 86_400_000;
 const PAGE = 500;
 /** Events whose payloads are in memory at once. */
 const SLICE = 64;
-/** Maximum number of events that are read, newest first. */
+/** Maximum number of events that are read, newest first: of the purpose, and of all purposes. */
 const MAX_EVENTS = 20_000;
 /** The share of an SDK version's events above which an adoption needs a person who accepts it. */
 const MAX_REFUSED = 0.001;
 
 export interface Evidence {
   readonly days: number;
-  /** Number of events that were read. */
+  /** Number of events of the purpose that were read. */
   readonly events: number;
   /** Whether there are more, older events in these days. */
   readonly is_limited: boolean;
-  /** How often each input had each state. */
+  /** How often each input had each state, in events of the purpose. */
   readonly coverage: readonly InputCoverage[];
-  /** How many events of each platform and SDK version have an input of another type than the published one. */
+  /** How many events of each platform and SDK version ingestion would refuse. It validates events of every purpose. */
   readonly refused: readonly Refusals[];
 }
 
@@ -73,12 +75,41 @@ export interface EvidencePorts {
 }
 
 /** Reads the newest events of the last 7 days, and counts the states of the inputs. Restricted events are left out. */
-export async function gatherEvidence(
-  { executor, sealer, now, purpose }: EvidencePorts,
-  inputs: readonly ManifestInput[],
-): Promise<Evidence> {
-  const counts = new Map<string, VersionCount>();
-  const { covers } = await readCoverage(executor);
+export async function gatherEvidence(ports: EvidencePorts, inputs: readonly ManifestInput[]): Promise<Evidence> {
+  const { covers } = await readCoverage(ports.executor);
+  const adopted = adoptKnownFields(inputs.map(({ path }) => path));
+  const counts = (purpose?: number): Promise<Counted> =>
+    countEvents(ports, purpose, ({ event, parsed }, count) => {
+      const covered = readingsOf(parsed, covers.get(event.purpose));
+      for (const input of inputs) count.add(input.path.join("."), covered(input).state);
+      if (isRefused(parsed, adopted)) count.refused++;
+    });
+  const ofPurpose = await counts(ports.purpose);
+  // guard(true): ingestion validates events of every purpose
+  // fails: packages/server/src/features/evidence.test.ts › of every purpose
+  const all = ports.purpose === undefined ? ofPurpose : await counts();
+  return {
+    days: DAYS,
+    events: ofPurpose.events,
+    is_limited: ofPurpose.isLimited || all.isLimited,
+    coverage: coverageOf(ofPurpose),
+    refused: refusalsOf(all),
+  };
+}
+
+interface Counted {
+  readonly events: number;
+  readonly isLimited: boolean;
+  readonly versions: ReadonlyMap<string, VersionCount>;
+}
+
+/** @param observe counts one event for its platform and SDK version. */
+async function countEvents(
+  { executor, sealer, now }: EvidencePorts,
+  purpose: number | undefined,
+  observe: (event: OpenedEvent, count: VersionCount) => void,
+): Promise<Counted> {
+  const versions = new Map<string, VersionCount>();
   const filter = { from: now - DAYS * DAY_MS, ...(purpose !== undefined && { purpose }) };
   let [events, after, isLimited] = [0, undefined as string | undefined, false];
   for (;;) {
@@ -87,13 +118,12 @@ export async function gatherEvidence(
       const read = await readEvents(executor, page.slice(at, at + SLICE).map(keyOf));
       for (const opened of await openForFeatures(sealer, read)) {
         if (!("parsed" in opened)) continue;
-        const { event } = opened;
         events++;
-        const key = JSON.stringify([event.platform, event.sdkVersion]);
-        const count = counts.get(key) ?? new VersionCount();
-        counts.set(key, count);
-        const covered = readingsOf(opened.parsed, covers.get(event.purpose));
-        observe(count, inputs, { stored: readingsOf(opened.parsed), covered });
+        const key = JSON.stringify([opened.event.platform, opened.event.sdkVersion]);
+        const count = versions.get(key) ?? new VersionCount();
+        versions.set(key, count);
+        count.events++;
+        observe(opened, count);
       }
     }
     after = page.at(-1)?.event_id;
@@ -101,38 +131,32 @@ export async function gatherEvidence(
     isLimited = events >= MAX_EVENTS;
     if (isLimited) break;
   }
-  return { days: DAYS, events, is_limited: isLimited, ...rowsOf(counts) };
+  return { events, isLimited, versions };
 }
 
 const keyOf = ({ purpose, received_at, event_id }: ListedEvent) => {
   return { purpose, receivedAt: Date.parse(received_at), eventId: event_id };
 };
 
-/** Readings of one event. Ingestion validates what the event holds, and features read what its purpose covers. */
-interface Readings {
-  readonly stored: ReturnType<typeof readingsOf>;
-  readonly covered: ReturnType<typeof readingsOf>;
-}
+/** Ingestion validates what the event holds, also where its purpose does not cover it. */
+const isRefused = ({ probes }: OpenedEvent["parsed"], adopted: AdoptedFields): boolean =>
+  checkAdopted(probes, adopted).length > 0;
 
-function observe(count: VersionCount, inputs: readonly ManifestInput[], { stored, covered }: Readings): void {
-  count.events++;
-  for (const input of inputs) count.add(input.path.join("."), covered(input).state);
-  if (inputs.some((input) => stored(input).state === "departed")) count.refused++;
-}
+const coverageOf = (counted: Counted): readonly InputCoverage[] =>
+  byVersion(counted).flatMap(([version, { states }]) =>
+    [...states].map(([field, ofField]) => ({ ...version, field, states: ofField })),
+  );
 
-function rowsOf(counts: ReadonlyMap<string, VersionCount>): Pick<Evidence, "coverage" | "refused"> {
-  const versions = [...counts]
+const refusalsOf = (counted: Counted): readonly Refusals[] =>
+  byVersion(counted).map(([version, { events, refused }]) => ({ ...version, events, refused }));
+
+function byVersion({ versions }: Counted): [OfVersion, VersionCount][] {
+  return [...versions]
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
     .map(([key, count]) => {
       const [platform, sdk_version] = JSON.parse(key) as [string, string];
-      return { version: { platform, sdk_version }, count };
+      return [{ platform, sdk_version }, count];
     });
-  return {
-    coverage: versions.flatMap(({ version, count }) =>
-      [...count.states].map(([field, states]) => ({ ...version, field, states })),
-    ),
-    refused: versions.map(({ version, count: { events, refused } }) => ({ ...version, events, refused })),
-  };
 }
 
 /** The inputs of several features, each field once. */

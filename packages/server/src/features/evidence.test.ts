@@ -1,0 +1,77 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { ManifestInput } from "@device-risk-signals/features";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runWithBreakGlass } from "../../../../e2e/support/command.ts";
+import { Past } from "../../../../e2e/support/past-event.ts";
+import { useTestSystem } from "../../../../e2e/support/test-system.ts";
+import { useFolder } from "../../../../e2e/support/use-folder.ts";
+import { type Evidence, gatherEvidence } from "./evidence.ts";
+
+const folder = useFolder();
+const opened = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: join(folder(), "journal") }));
+/** Codes of purposes, in the order of the policy. */
+const [PAYMENTS, MARKETING] = [1, 2];
+
+let past: Past;
+beforeAll(async () => {
+  const file = join(folder(), "policy.yaml");
+  const periods = { raw_retention: "P30D", derived_retention: "P1Y" };
+  const purpose = { title: "t", legal_basis: "l", owner: "o", ...periods };
+  const purposes = ["default", "marketing"].map((id) => ({ ...purpose, id }));
+  await writeFile(file, JSON.stringify({ purposes, actions: {}, unmapped: "default" }));
+  expect(await runWithBreakGlass(opened.environment, "purpose", "apply", file, "--yes")).toMatchObject({ code: 0 });
+  past = new Past(opened.system);
+});
+afterAll(() => past.close());
+
+const inputOf = (probe: string, name: string): ManifestInput => ({
+  name,
+  path: [probe, name],
+  type: "boolean",
+  sensitivity: "low",
+});
+
+const gather = (input: ManifestInput, purpose?: number): Promise<Evidence> => {
+  const { pool: executor, sealer, clock } = opened.system;
+  return gatherEvidence({ executor, sealer, now: clock.now(), ...(purpose !== undefined && { purpose }) }, [input]);
+};
+
+const store = (sdkVersion: string, probes: object, purpose = PAYMENTS) =>
+  past.store(0, { sdkVersion, purpose }, JSON.stringify({ probes, session_id: "s" }));
+
+const success = (data: object): object => ({ os_integrity: { status: "success", data } });
+
+const of = ({ coverage, refused }: Evidence, version: string): object => ({
+  coverage: coverage.filter(({ sdk_version }) => sdk_version === version).map(({ states }) => states),
+  refused: refused.filter(({ sdk_version }) => sdk_version === version).map(({ events, refused: no }) => [no, events]),
+});
+
+describe("evidence", () => {
+  it("for one purpose counts the events of every purpose that ingestion would refuse", async () => {
+    await store("1.0.0", success({ suBinaryFound: true }));
+    await store("1.0.0", success({ suBinaryFound: "yes" }), MARKETING);
+    await store("1.0.1", success({ suBinaryFound: "yes" }), MARKETING);
+    const found = await gather(inputOf("os_integrity", "suBinaryFound"), PAYMENTS);
+    expect(found).toMatchObject({ events: 1, is_limited: false });
+    expect(of(found, "1.0.0")).toEqual({ coverage: [{ observed: 1 }], refused: [[1, 2]] });
+    expect(of(found, "1.0.1")).toEqual({ coverage: [], refused: [[1, 1]] });
+  });
+
+  it("counts events that lack a required field, which ingestion would refuse, only where the probe succeeded", async () => {
+    await store("2.0.0", success({ isDebuggerAttached: false }));
+    await store("2.0.0", success({ isEmulator: false }));
+    await store("2.0.0", { os_integrity: { status: "timeout" } });
+    await store("2.0.0", {});
+    const required = await gather(inputOf("os_integrity", "isDebuggerAttached"));
+    expect(of(required, "2.0.0")).toEqual({ coverage: [{ observed: 1, omitted: 2, timeout: 1 }], refused: [[1, 4]] });
+    const optional = await gather(inputOf("os_integrity", "suBinaryFound"));
+    expect(of(optional, "2.0.0")).toMatchObject({ refused: [[0, 4]] });
+  });
+
+  it("does not count another type of a field beyond the catalog, which ingestion does not validate", async () => {
+    await store("3.0.0", { new_probe: { status: "success", data: { found: "yes" } } });
+    const found = await gather(inputOf("new_probe", "found"));
+    expect(of(found, "3.0.0")).toEqual({ coverage: [{ departed: 1 }], refused: [[0, 1]] });
+  });
+});

@@ -18,6 +18,16 @@ it("an archived program that gives another result than its fixtures is a problem
   expect(problems).toEqual(['example@1: found: expected {"observed":false}, the result is {"observed":true}']);
 });
 
+it("a program whose result depends on the events before it is a problem", async () => {
+  const compute =
+    "(() => { let seen = false; return ({ su }) => " +
+    "{ if (su.state !== 'observed') { seen = true; return null; } return seen ? !su.value : su.value; } })()";
+  const { problems } = await checkArchived(bundleOf(compute), expecting(true));
+  expect(problems).toEqual([
+    'example@1: found: the result is {"observed":true}, and {"observed":false} after other cases: it keeps state between events',
+  ]);
+});
+
 it.each([null, {}, { cases: [null] }, { cases: [{ inputs: { other: "timeout" } }] }])(
   "fixtures that do not fit the feature are a problem: %j",
   (fixtures) => {

@@ -18,39 +18,56 @@ export interface FeatureCase {
   readonly case: Case;
 }
 
-/** Computes each case on both engines and compares the results with each other and with what the case expects. */
+/**
+ * Computes each case on both engines and compares the results with each other and with what the case expects. V8
+ * computes the cases a second time in the reverse order, which shows state that a definition keeps between events.
+ */
 export async function checkCases(bundles: readonly Bundle[], cases: readonly FeatureCase[]): Promise<string[]> {
   if (cases.length === 0) return [];
   const runnable = cases.map((one) => ({
     feature: one.feature,
     read: readCase(bundles[one.feature] as Bundle, one.case),
   }));
-  const onV8 = await computeInV8(bundles, runnable);
+  const [onV8, inReverse] = await computeInV8(bundles, runnable);
   const onQuickJs = await computeInQuickJs(bundles, runnable, QUICKJS_DEADLINE_MS);
   return cases.flatMap((one, at) =>
-    caseProblems(one.case, onV8[at] as Result, onQuickJs[at] as Result).map(
+    caseProblems(one.case, onV8[at] as Result, inReverse[at] as Result, onQuickJs[at] as Result).map(
       (problem) => `${one.where}: ${one.case.name}: ${problem}`,
     ),
   );
 }
 
-async function computeInV8(bundles: readonly Bundle[], cases: readonly EngineCase[]): Promise<readonly Result[]> {
+/** @returns the results of the cases in their order, then those of the same process in the reverse order. */
+async function computeInV8(
+  bundles: readonly Bundle[],
+  cases: readonly EngineCase[],
+): Promise<[first: readonly Result[], inReverse: readonly Result[]]> {
   const runner = await openRunner(bundles, { budgetMs: BUDGET_MS });
   try {
-    const { events } = await runner.run(cases.map(({ read }) => read));
-    return cases.map(({ feature }, event) => events[event]?.[feature] as Result);
+    const reads = cases.map(({ read }) => read);
+    const { events } = await runner.run([...reads, ...reads.toReversed()]);
+    const results = (of: typeof events): Result[] => cases.map(({ feature }, event) => of[event]?.[feature] as Result);
+    return [results(events), results(events.toReversed())];
   } finally {
     await runner.close();
   }
 }
 
-function caseProblems({ expected }: Case, result: Result, other: Result): string[] {
-  const found = writeResult(result);
-  const second = writeResult(other);
+function caseProblems({ expected }: Case, result: Result, inReverse: Result, other: Result): string[] {
+  const [found, again, second] = [result, inReverse, other].map(writeResult);
   if (!isDeepStrictEqual(found, second)) {
     return [`V8 gives ${JSON.stringify(found)}, QuickJS gives ${JSON.stringify(second)}`];
+  }
+  if (!isDeepStrictEqual(found, again) && !wasStopped(inReverse)) {
+    return [
+      `the result is ${JSON.stringify(found)}, and ${JSON.stringify(again)} after other cases: it keeps state between events`,
+    ];
   }
   if (expected === undefined) return result.state === "failed" ? [`the result is ${JSON.stringify(found)}`] : [];
   if (isDeepStrictEqual(found, expected)) return [];
   return [`expected ${JSON.stringify(expected)}, the result is ${JSON.stringify(found)}`];
 }
+
+/** Whether the budget was exceeded, which depends on the machine. */
+const wasStopped = (result: Result): boolean =>
+  "failure" in result && (result.failure === "over-budget" || result.failure === "paused");

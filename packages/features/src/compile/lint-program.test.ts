@@ -24,6 +24,8 @@ describe("lintProgram", () => {
     ["(1).toLocaleString()", "`toLocaleString`"],
     ["/\\p{L}/u.test(`a`)", "`\\p{…}`"],
     ["/a/iu.test(`a`)", "the flags `i` and `u`"],
+    ["new RegExp(`\\\\p{L}`,`iu`)", "`RegExp`: write the expression as a literal"],
+    ["RegExp(`a`)", "`RegExp`"],
     ["process.env", "`process`"],
     ["fetch(`x`)", "`fetch`"],
     ["globalThis", "`globalThis`"],
@@ -49,6 +51,18 @@ describe("lintProgram", () => {
     ["()=>{seen.n=1}", "const seen={}"],
     ["()=>{seen.n.m++}", "const seen={n:{m:0}}"],
     ["()=>expression.test(`a`)", "const expression=/a/g"],
+    ["()=>remember(cache,1)", "const cache=new Map;function remember(cache,v){cache.set(1,v)}"],
+    ["()=>{const m=cache;m.set(1,2)}", "const cache=new Map"],
+    ["()=>{const{m}=seen;m.set(1,2)}", "const seen={m:new Map}"],
+    ["()=>{const m=seen.m;m.set(1,2)}", "const seen={m:new Map}"],
+    ["()=>{seen.get(1).push(2)}", "const seen=new Map([[1,[]]])"],
+    ["()=>{Object.assign(seen,{n:1})}", "const seen={}"],
+    ["()=>{add({seen})}", "const seen=[];function add(o){o.seen.push(1)}"],
+    ["()=>add(other)", "const seen=[];const other=seen;function add(list){list.push(1)}"],
+    ["()=>add(made)", "function make(){return[]}const made=make();function add(list){list.push(1)}"],
+    ["()=>slow(1)", "function memoize(f){const m=new Map;return x=>m.get(x)??m.set(x,f(x))}const slow=memoize(n=>n)"],
+    ["()=>add(frozen)", "const frozen=Object.freeze([new Set]);function add(list){list[0].add(1)}"],
+    ["list=>add(list)(seen)", "const seen=[];const add=list=>list.push(1)"],
   ])("reports the state that %s would keep between events", (compute, before) => {
     expect(lint(compute, before).join()).toContain("it would keep state between events");
   });
@@ -65,6 +79,25 @@ describe("lintProgram", () => {
       "({a,b})=>{if(a.state!==`observed`)return null;const seen=new Set;seen.add(a.value);label:for(;;)break label;" +
       "return b.state===`observed`&&/^a/i.test(b.value)?Math.max(f([1,LIMIT]),T.get(`a`)??0,seen.size):`abc`.replace(/b/g,``).length}";
     expect(lint(compute, helpers)).toEqual([]);
+  });
+
+  it.each([
+    ["()=>any(NAMES)", "const NAMES=Object.freeze([`a`,`b`]);function any(list){return list.length}"],
+    ["()=>any(RULES)", "const RULES=Object.freeze([Object.freeze({n:1})]);function any(list){return list.length}"],
+    ["()=>any([...NAMES])", "const NAMES=[`a`];function any(list){return list.length}"],
+    ["x=>NAMES.includes(x)&&x in KINDS&&[`a`].concat(NAMES)", "const NAMES=[`a`],KINDS={a:1}"],
+    ["x=>new Set(NAMES).size+Object.keys(KINDS).length", "const NAMES=[`a`],KINDS={a:1}"],
+    ["x=>{for(const n of NAMES)if(n===x)return KINDS[n]}", "const NAMES=[`a`],KINDS={a:1}"],
+    ["x=>{const{a}=KINDS;return use(a,LIMITS.a.n)}", "const KINDS={a:1},LIMITS={a:{n:1}};function use(n){return n}"],
+    [
+      "x=>use(DAY,PATTERN,f)",
+      "function day(s){if(!s)return undefined;return s*2}const DAY=day(1),PATTERN=/a/;const f=n=>n;function use(n){return n}",
+    ],
+    ["x=>isBig(x)", "const atLeast=n=>x=>x>=n;const isBig=atLeast(3)"],
+    ["x=>{const list=[];add(list,x);return list.length}", "const other=[];function add(list,x){list.push(x)}"],
+    ["other=>{other.push(1)}", "const other=[]"],
+  ])("accepts that %s only reads what modules declare", (compute, before) => {
+    expect(lint(compute, before)).toEqual([]);
   });
 
   it("says where in the sources a finding is", () => {

@@ -3,7 +3,8 @@
  * merges states of readings. The lint reads the bundled program, so that it also checks the imports of a definition.
  */
 import type { Origin, Program } from "./bundle-program.ts";
-import { childrenOf, isNode, nameOf, parse, type SyntaxNode } from "./syntax.ts";
+import { type ModuleNames, namesIn, resolveModuleNames } from "./module-names.ts";
+import { isFunction, isNode, childrenOf, nameOf, parse, slotsOf, type SyntaxNode } from "./syntax.ts";
 
 export interface Finding {
   readonly origin: Origin | undefined;
@@ -12,7 +13,7 @@ export interface Finding {
 }
 
 const GLOBALS: ReadonlySet<string> = new Set(
-  "undefined NaN Infinity Object Array String Number Boolean BigInt RegExp Map Set JSON Math Error TypeError RangeError parseInt parseFloat isNaN isFinite".split(
+  "undefined NaN Infinity Object Array String Number Boolean BigInt Map Set JSON Math Error TypeError RangeError parseInt parseFloat isNaN isFinite".split(
     " ",
   ),
 );
@@ -33,7 +34,10 @@ const MEMBERS: ReadonlyMap<string, string> = new Map([
 const MUTATORS: ReadonlySet<string> = new Set(
   "push pop shift unshift splice sort reverse fill copyWithin set add delete clear".split(" "),
 );
+/** Methods that return an element. */
+const GETTERS: ReadonlySet<string> = new Set(["get", "at", "find", "findLast"]);
 const STATE = "it would keep state between events: declare it inside the function";
+const READ_ONLY = "outside of functions it may only be read: pass a copy, or declare it with `Object.freeze`";
 const READING = "a reading is an object, and true in each state: test its `state`";
 
 const BANNED_SYNTAX: Readonly<Record<string, string>> = {
@@ -69,18 +73,7 @@ const MODULE_DEPTH = 1;
 
 interface Scope {
   readonly declared: ReadonlySet<string>;
-  /** Names that only modules declare, outside of functions. */
-  readonly ofModules: ReadonlySet<string>;
-}
-
-function slotsOf(node: SyntaxNode): [slot: string, child: SyntaxNode][] {
-  return Object.entries(node).flatMap(([slot, value]) =>
-    [value].flat().flatMap((child): [string, SyntaxNode][] => (isNode(child) ? [[slot, child]] : [])),
-  );
-}
-
-function isFunction({ type }: SyntaxNode): boolean {
-  return type === "FunctionDeclaration" || type === "FunctionExpression" || type === "ArrowFunctionExpression";
+  readonly moduleNames: ModuleNames;
 }
 
 function depthBelow(node: SyntaxNode, depth: number): number {
@@ -89,43 +82,25 @@ function depthBelow(node: SyntaxNode, depth: number): number {
 
 function scopeOf(tree: SyntaxNode): Scope {
   const declared = new Set<string>();
-  const inFunctions = new Set<string>();
-  const declare = (pattern: unknown, depth: number): void => {
-    for (const name of namesIn(pattern)) {
-      declared.add(name);
-      if (depth > MODULE_DEPTH) inFunctions.add(name);
-    }
+  const declare = (pattern: unknown): void => {
+    for (const name of namesIn(pattern)) declared.add(name);
   };
-  const visit = (node: SyntaxNode, depth: number): void => {
-    const below = depthBelow(node, depth);
-    if (isFunction(node)) for (const parameter of node["params"] as unknown[]) declare(parameter, below);
-    if (isFunction(node) || node.type === "VariableDeclarator" || node.type.startsWith("Class"))
-      declare(node["id"], depth);
-    for (const child of childrenOf(node)) visit(child, below);
+  const visit = (node: SyntaxNode): void => {
+    if (isFunction(node)) for (const parameter of node["params"] as unknown[]) declare(parameter);
+    if (isFunction(node) || node.type === "VariableDeclarator" || node.type.startsWith("Class")) declare(node["id"]);
+    for (const child of childrenOf(node)) visit(child);
   };
-  visit(tree, 0);
-  return { declared, ofModules: new Set([...declared].filter((name) => !inFunctions.has(name))) };
-}
-
-/** The names that a pattern binds. */
-function namesIn(pattern: unknown): string[] {
-  if (!isNode(pattern)) return [];
-  switch (pattern.type) {
-    case "Identifier":
-      return [pattern["name"] as string];
-    case "ObjectPattern":
-      return (pattern["properties"] as SyntaxNode[]).flatMap(({ value, argument }) => namesIn(value ?? argument));
-    case "ArrayPattern":
-      return (pattern["elements"] as unknown[]).flatMap(namesIn);
-    case "AssignmentPattern":
-      return namesIn(pattern["left"]);
-    default:
-      return namesIn(pattern["argument"]);
-  }
+  visit(tree);
+  return { declared, moduleNames: resolveModuleNames(tree, MODULE_DEPTH) };
 }
 
 function messagesFor(node: SyntaxNode, place: Place, scope: Scope): readonly string[] {
-  const messages = [BANNED_SYNTAX[node.type], asynchronous(node), changeOf(node, place, scope)];
+  const messages = [
+    BANNED_SYNTAX[node.type],
+    asynchronous(node),
+    changeOf(node, place, scope),
+    aliasOf(node, place, scope),
+  ];
   switch (node.type) {
     case "Identifier":
       messages.push(isName(place) ? unknownName(node, place, scope) : undefined);
@@ -164,6 +139,7 @@ function isName({ parent, slot }: Place): boolean {
 }
 
 function unknownName({ name }: SyntaxNode, { parent, slot }: Place, { declared }: Scope): string | undefined {
+  if (name === "RegExp") return "`RegExp`: write the expression as a literal, which the lint can read";
   if (name === "Math" && !(parent?.type === "MemberExpression" && slot === "object"))
     return "`Math`: name its function";
   if (declared.has(name as string) || GLOBALS.has(name as string)) return undefined;
@@ -200,10 +176,16 @@ function expressionMessages(regex: unknown, { depth }: Place): (string | undefin
 }
 
 /** Reports a function that changes what a module declares. */
-function changeOf(node: SyntaxNode, { depth }: Place, { ofModules }: Scope): string | undefined {
+function changeOf(node: SyntaxNode, { depth }: Place, { moduleNames }: Scope): string | undefined {
   if (depth <= MODULE_DEPTH) return undefined;
-  const name = rootOf(changedBy(node));
-  return name !== undefined && ofModules.has(name) ? `a change of \`${name}\`: ${STATE}` : undefined;
+  const root = rootOf(changedBy(node));
+  return root && moduleNames.isOfModule(root) ? `a change of \`${String(root["name"])}\`: ${STATE}` : undefined;
+}
+
+/** Reports a function that gives a table of a module to other code, which may change it under another name. */
+function aliasOf(node: SyntaxNode, { depth }: Place, { moduleNames }: Scope): string | undefined {
+  if (depth <= MODULE_DEPTH || !moduleNames.isPassedOn(node)) return undefined;
+  return `\`${String(node["name"])}\` could be changed, and ${STATE}; ${READ_ONLY}`;
 }
 
 function changedBy(node: SyntaxNode): unknown {
@@ -214,9 +196,15 @@ function changedBy(node: SyntaxNode): unknown {
   return method !== undefined && MUTATORS.has(method) ? callee?.["object"] : undefined;
 }
 
-function rootOf(target: unknown): string | undefined {
+function rootOf(target: unknown): SyntaxNode | undefined {
   if (!isNode(target)) return undefined;
-  return target.type === "MemberExpression" ? rootOf(target["object"]) : (target["name"] as string | undefined);
+  if (target.type === "MemberExpression") return rootOf(target["object"]);
+  // `table.get(key).push(value)` changes what the table holds.
+  if (target.type === "CallExpression") {
+    const callee = target["callee"] as SyntaxNode;
+    return GETTERS.has(nameOf(callee["property"], callee["computed"]) ?? "") ? rootOf(callee["object"]) : undefined;
+  }
+  return target.type === "Identifier" ? target : undefined;
 }
 
 /** Reports where `compute` uses a reading as if it were its value. */

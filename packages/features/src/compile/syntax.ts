@@ -22,6 +22,17 @@ export function childrenOf(node: SyntaxNode): SyntaxNode[] {
   return Object.values(node).flat().filter(isNode);
 }
 
+/** The nodes directly below a node, each with the member of the node that holds it. */
+export function slotsOf(node: SyntaxNode): [slot: string, child: SyntaxNode][] {
+  return Object.entries(node).flatMap(([slot, value]) =>
+    [value].flat().flatMap((child): [string, SyntaxNode][] => (isNode(child) ? [[slot, child]] : [])),
+  );
+}
+
+export function isFunction({ type }: SyntaxNode): boolean {
+  return type === "FunctionDeclaration" || type === "FunctionExpression" || type === "ArrowFunctionExpression";
+}
+
 /** The name of a member or property, if the text says it. */
 export function nameOf(key: unknown, computed: unknown): string | undefined {
   if (!isNode(key)) return undefined;

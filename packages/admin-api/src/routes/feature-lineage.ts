@@ -28,7 +28,9 @@ const explanation = object({
       partition_id: shownText(),
       attested_at: shownText(),
       is_included: Type.Boolean({
-        description: "Whether the row was recomputed with an equal result before its event expired.",
+        description:
+          "Whether the row was recomputed with an equal result before its event expired. If not, it was restricted, " +
+          "could not be read, or its result was different.",
       }),
       statement: shownText("What was attested of the partition and the layer: a signed receipt."),
     }),

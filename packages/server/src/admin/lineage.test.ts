@@ -25,6 +25,10 @@ let event: PastEvent;
 let erased: PastEvent;
 /** An event whose stored value differs from the value that its features give. */
 let wrong: PastEvent;
+/** An event of an account that is restricted on the day of the attestation. */
+let restricted: PastEvent;
+/** An event whose value is stored after the attestation has started. */
+let late: PastEvent;
 
 const explain = (...args: readonly string[]) => drs("feature", "explain", ...args);
 
@@ -110,11 +114,11 @@ it("stored values are computed again under the policy of their time, and archive
 /** @returns whether each of three attempts has attested something: the first is too early, the others are in time. */
 const attest = once(async () => {
   const { system } = opened;
-  await store("restricted", true);
+  restricted = await store("restricted", true);
   await extract();
   const order = ["--account", "restricted", "--article", "18", "--reason", "disputed", "--approver", "J. Doe"];
   const { restriction_id } = await drs("restriction", "add", ...order);
-  await store("late", true);
+  late = await store("late", true);
   const sign: AttestPorts["sign"] = async (statement) => {
     await extract();
     return attestationSigner(system)(statement);
@@ -153,6 +157,18 @@ it("a value is explained after its event has expired", async () => {
     event: { is_stored: false },
     values: [{ value: true, retired: { kind: "retired" }, attestation: { is_included: true } }],
   });
+});
+
+it("an explanation names the attestation of a value only if the value was stored before it, and does not call a row different that was not compared", async () => {
+  await expire();
+  expect(await explain(late.eventId, "found")).toMatchObject({ values: [{ value: true, attestation: null }] });
+  for (const { eventId } of [restricted, wrong]) {
+    expect(await explain(eventId, "found")).toMatchObject({ values: [{ attestation: { is_included: false } }] });
+    const { stdout } = await runWithBreakGlass(opened.environment, "feature", "explain", eventId, "found");
+    expect(stdout).toMatch(
+      /^Recomputed \S+: not among the rows that were equal \(restricted, unreadable or different /m,
+    );
+  }
 });
 
 const erase = once(() => drs("erase", "run", "--account", "customer-2", "--reason", "request 17", "--yes"));

@@ -4,6 +4,9 @@ import { call } from "./call.ts";
 import { type Context, print, printJson, printRows, printText } from "./context.ts";
 import { example, uuid } from "./options.ts";
 
+/** An attestation names only the rows that were equal, so it does not say why it lacks one. */
+const NOT_INCLUDED = "not among the rows that were equal (restricted, unreadable or different then)";
+
 const FEATURE_NAME = /^[a-z][a-z0-9_]{0,63}(@[1-9]\d{0,8})?$/;
 
 function feature(text: string): string {
@@ -68,7 +71,8 @@ function printValue(context: Context, explained: Explained["values"][number]): v
   const { proposed, adopted, retired, attestation } = explained;
   if (attestation) {
     const { attested_at, is_included, partition_id } = attestation;
-    print(context, `Recomputed ${attested_at}: ${is_included ? "equal" : "not equal"} (partition ${partition_id})`);
+    const result = is_included ? "equal" : NOT_INCLUDED;
+    print(context, `Recomputed ${attested_at}: ${result}; partition ${partition_id}`);
   }
   const decisions = [proposed, adopted, retired].filter((decision) => decision !== null);
   printRows(

@@ -226,7 +226,8 @@ async function textOf({ path, bytes, format }: LabelFile): Promise<Input<"export
 async function unusedFile({ directory }: Context, file: string): Promise<string> {
   const path = resolve(directory, file);
   const manifest = manifestPathOf(path);
-  for (const one of [path, manifest, draftOf(manifest)]) {
+  // An export is recorded, and its approval used up, before its file is opened.
+  for (const one of [path, draftOf(path), manifest, draftOf(manifest)]) {
     const found = await stat(one).catch(() => undefined);
     if (found) throw new OperatorError("output-failed", `${one} is already there: name another file`);
   }

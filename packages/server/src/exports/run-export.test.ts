@@ -1,6 +1,6 @@
 /** Tests of exports of feature values from labels, and of their recalls. */
 import { createHash } from "node:crypto";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -261,6 +261,21 @@ describe("an export", () => {
     );
     expect(wrong.stderr).toContain("are not those of the export");
     await expect(readFile(path("x"))).rejects.toThrow("ENOENT");
+  });
+
+  it("is neither recorded nor written if a file of an earlier one is in the way", async () => {
+    const labels = await labelFile("in-the-way", `good,,,${ago(0)},good`);
+    const before = await done("export", "list");
+    for (const left of ["way.jsonl.partial", "way.jsonl.manifest.json.partial"]) {
+      await writeFile(path(left), "");
+      const { code, stderr } = await drs(...asked({ labels, out: "way.jsonl" }));
+      expect({ code, stderr }).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining(`${left} is already there`) as string,
+      });
+      await rm(path(left));
+    }
+    expect(await done("export", "list")).toHaveLength(before.length);
   });
 
   it("waits for values that are being stored", async () => {

@@ -24,3 +24,9 @@ export function subjectsOf(
   ];
   return macs.map((mac) => ({ row, mac }));
 }
+
+/** The event that a row has data of. */
+export const eventOf = (pseudonymizer: Pseudonymizer, row: number, eventId: string): ExportedSubject => ({
+  row,
+  mac: pseudonymizer.subjectOf("event", eventId),
+});

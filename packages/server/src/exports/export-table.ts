@@ -162,6 +162,28 @@ export async function insertSubjects(
   ]);
 }
 
+const FIND_SUBJECTS = sql(
+  `select s.row_number from export_subject s
+    join unnest($2::int4[], $3::bytea[]) as named (row_number, subject_mac)
+      on s.row_number = named.row_number and s.subject_mac = named.subject_mac
+    where s.export_id = $1`,
+  ["uuid", "int4[]", "bytea[]"],
+  { row_number: "int4" },
+);
+
+/** Finds which of these subjects an export has. @returns the numbers of their rows. */
+export async function findSubjects(
+  executor: Executor,
+  exportId: string,
+  subjects: readonly ExportedSubject[],
+): Promise<ReadonlySet<number>> {
+  if (subjects.length === 0) return new Set();
+  const rows = int4Array(subjects.map(({ row }) => row));
+  const macs = byteaArray(subjects.map(({ mac }) => mac));
+  const found = await query(executor, FIND_SUBJECTS, [exportId, rows, macs]);
+  return new Set(found.rows.map(({ row_number }) => row_number));
+}
+
 const FIND_TO_RECALL = sql(
   `select x.export_id, x.recipient, count(*)::int as rows
     from export_subject s join data_export x on x.export_id = s.export_id

@@ -263,6 +263,24 @@ describe("an export", () => {
     await expect(readFile(path("x"))).rejects.toThrow("ENOENT");
   });
 
+  it("is repeated without the values that it lacked, such as those of an account that was restricted then", async () => {
+    await store("lifted", true, 1);
+    await store("kept", true, 1);
+    await extract();
+    const order = ["--account", "lifted", "--article", "18", "--reason", "disputed", "--approver", "J. Doe"];
+    const [restriction] = await done("restriction", "add", ...order);
+    const labels = await labelFile("lifted", `lifted,,,${ago(0)},good`, `kept,,,${ago(0)},good`);
+    const { export_id, file } = await run({ labels, out: "lifted.jsonl" });
+    const lifting = ["--informed-on", ago(0).slice(0, 10), "--reason", "it is resolved", "--yes"];
+    await done("restriction", "lift", String(restriction?.["restriction_id"]), ...lifting);
+    const again = await repeat(export_id, labels, "lifted-again.jsonl");
+    expect(await read("lifted-again.jsonl")).toMatchObject([
+      { root__v1: null, root__v1__state: "no-row" },
+      { root__v1: true, root__v1__state: "observed" },
+    ]);
+    expect(again).toMatchObject({ same: true, sha256: file.sha256 });
+  });
+
   it("is neither recorded nor written if a file of an earlier one is in the way", async () => {
     const labels = await labelFile("in-the-way", `good,,,${ago(0)},good`);
     const before = await done("export", "list");

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { decision, featureName, featureValue, purpose } from "../feature-schemas.ts";
 import type { Route } from "../route.ts";
-import { count, eventId, limit, nullable, object, shownText, time, uuid } from "../schemas.ts";
+import { count, eventId, next, nullable, object, page, shownText, time, uuid } from "../schemas.ts";
 
 const TAG = "Features";
 
@@ -139,7 +139,7 @@ export const FEATURE_LINEAGE_ROUTES = {
     permission: "features.governance",
     operation: "feature.attestations",
     access: "read",
-    query: object({ limit }),
+    query: object(page),
     answer: object({
       attestations: Type.Array(
         object({
@@ -155,6 +155,7 @@ export const FEATURE_LINEAGE_ROUTES = {
           statement: shownText("The signed receipt that says so."),
         }),
       ),
+      next,
     }),
   },
   verifyAttestations: {
@@ -167,7 +168,7 @@ export const FEATURE_LINEAGE_ROUTES = {
     access: "audited-read",
     appliedBy: "worker",
     isRepeatable: true,
-    query: object({ partition_id: Type.Optional(uuid("Partition of events.")), limit }),
+    query: object({ partition_id: Type.Optional(uuid("Partition of events.")), ...page }),
     answer: object({
       attestations: Type.Array(
         object({
@@ -183,6 +184,7 @@ export const FEATURE_LINEAGE_ROUTES = {
           holds: Type.Boolean({ description: "Whether nothing was changed." }),
         }),
       ),
+      next,
     }),
     problems: ["not-found"],
   },

@@ -111,6 +111,13 @@ it("stored values are computed again under the policy of their time, and archive
   ]);
 });
 
+/** Adds layers that ended before any event was received. */
+const addEndedLayers = (first: number, last: number): Promise<unknown> =>
+  opened.owner.query(
+    "insert into layer select n, 1, '{found@1}', '2020-01-01', '2020-01-02' from generate_series($1::int, $2::int) n",
+    [first, last],
+  );
+
 /** @returns whether each of three attempts has attested something: the first is too early, the others are in time. */
 const attest = once(async () => {
   const { system } = opened;
@@ -125,6 +132,7 @@ const attest = once(async () => {
   };
   const ports = { ...system, sign, runners };
   const isEarly = await attestNext(ports);
+  await addEndedLayers(1_000, 1_000);
   await advanceClock(opened.environment, 29.5 * DAY_MS);
   await opened.owner.query("select pg_advisory_lock($1)", [LOCKS.attestation]);
   const onError = (error: unknown): void => void listener.errors.push(error);
@@ -138,8 +146,9 @@ const attest = once(async () => {
 
 it("values are attested shortly before their events expire, once and by one server, even if other values are stored at that time", async () => {
   expect(await attest()).toEqual([false, true, false]);
-  const { equal, rows, layer } = await drs("feature", "attestation", "list");
-  expect({ equal, rows, layer }).toEqual({ equal: 2, rows: 4, layer: 1 });
+  const { stdout } = await runWithBreakGlass(opened.environment, "feature", "attestation", "list", "--json");
+  const listed = objects(stdout).map(({ equal, rows, layer }) => ({ equal, rows, layer }));
+  expect(listed, "none for a layer that had ended").toEqual([{ equal: 2, rows: 4, layer: 1 }]);
 });
 
 const expire = once(async () => {
@@ -228,5 +237,21 @@ describe("an attestation", () => {
     const row = await flipped("feature_row", "payload", `event_id = '${event.eventId}'`);
     expect(row).toMatchObject({ is_signed: true, is_root_right: true, unreadable: 1, holds: false });
     expect((await verify()).code).toBe(0);
+  });
+
+  it("is verified and listed behind 1,000 other ones, too", async () => {
+    await addEndedLayers(1_001, 2_000);
+    await opened.owner.query(
+      "insert into attestation select partition_id, n, attested_at, rows, equal, root, leaves, statement " +
+        "from attestation cross join generate_series(1001, 2000) n",
+    );
+    const { code, stdout } = await verify();
+    expect(code, "the signatures are of another layer").toBe(3);
+    expect(objects(stdout).map(({ layer }) => layer)).toEqual([
+      1,
+      ...Array.from({ length: 1_000 }, (_, n) => 1_001 + n),
+    ]);
+    const list = ["feature", "attestation", "list", "--json", "--limit", "0"];
+    expect(objects((await runWithBreakGlass(opened.environment, ...list)).stdout)).toHaveLength(1_001);
   });
 });

@@ -50,7 +50,7 @@ async function storeToAttest(account: string): Promise<void> {
 async function attest(): Promise<readonly AttestationRow[]> {
   const sign = attestationSigner(opened.system);
   expect(await attestNext({ ...opened.system, runners, sign })).toBe(true);
-  return listAttestations(opened.system.pool, {}, 9);
+  return listAttestations(opened.system.pool, {}, { limit: 9 });
 }
 
 const adopt = (id: string): Promise<number> => adoptFound(opened.system, id);

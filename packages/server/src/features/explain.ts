@@ -90,7 +90,7 @@ async function attestationOf(
   { executor, sealer }: Pick<ExplainPorts, "executor" | "sealer">,
   row: FeatureRow,
 ): Promise<Explanation["attestation"]> {
-  const attestations = await listAttestations(executor, { at: row.received_at, layer: row.layer }, 1);
+  const attestations = await listAttestations(executor, { at: row.received_at, layer: row.layer }, { limit: 1 });
   const [attestation] = attestations;
   // guard(false): an attestation says nothing of rows that were stored later
   // fails: packages/server/src/admin/lineage.test.ts

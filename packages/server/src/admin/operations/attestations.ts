@@ -4,18 +4,27 @@ import { hasCode, OperatorError } from "../../errors/operator-error.ts";
 import { statementOf } from "../../features/attest.ts";
 import { type AttestationRow, listAttestations as list } from "../../features/attestations.ts";
 import { verifyAttestation } from "../../features/verify-attestation.ts";
+import { isUuid } from "../../identifiers/uuidv7.ts";
 import { verifyReceipt } from "../../lifecycle/receipts/receipt-signer.ts";
 import { readPurposeIds } from "../../policy/policy-table.ts";
+import { nextOf, pageOf } from "./list-page.ts";
 import type { Operation } from "./operation.ts";
 import { type AdminPorts, requireReplayedJournal } from "./ports.ts";
 
-const LIMIT = 50;
+/** The ids of a cursor: partition and layer. */
+const IDS = [isUuid, (layer: string) => /^[1-9]\d{0,8}$/.test(layer)];
+const positionOf = ({ lower_bound, partition_id, layer }: AttestationRow) =>
+  [lower_bound, partition_id, String(layer)] as const;
 
 export const listAttestations: Operation<"listAttestations"> = async ({ ports, input }) => {
-  const rows = await list(ports.pool, {}, input.limit ?? LIMIT);
+  const page = pageOf(input, IDS);
+  const rows = await list(ports.pool, {}, page);
   const purposes = await readPurposeIds(ports.pool);
   return {
-    answer: { attestations: rows.map((row) => ({ ...row, purpose: purposes.get(row.purpose) ?? "" })) },
+    answer: {
+      attestations: rows.map((row) => ({ ...row, purpose: purposes.get(row.purpose) ?? "" })),
+      next: nextOf(rows, page, positionOf),
+    },
     audit: { detail: { count: rows.length } },
   };
 };
@@ -23,15 +32,19 @@ export const listAttestations: Operation<"listAttestations"> = async ({ ports, i
 export const verifyAttestations: Operation<"verifyAttestations"> = async ({ ports, input }) => {
   await requireReplayedJournal(ports);
   const { partition_id: partitionId } = input;
-  const rows = await list(ports.pool, partitionId === undefined ? {} : { partitionId }, input.limit ?? LIMIT);
-  if (rows.length === 0)
+  const page = pageOf(input, IDS);
+  const rows = await list(ports.pool, partitionId === undefined ? {} : { partitionId }, page);
+  if (rows.length === 0 && !page.after)
     throw new OperatorError("not-found", "There is no attestation: see drs feature attestation list.");
   const attestations: Answer<"verifyAttestations">["attestations"] = [];
   for (const row of rows) {
     attestations.push(await verify(ports, row));
     ports.report(`${attestations.length} of ${rows.length} attestations`);
   }
-  return { answer: { attestations }, audit: { detail: { count: attestations.length } } };
+  return {
+    answer: { attestations, next: nextOf(rows, page, positionOf) },
+    audit: { detail: { count: attestations.length } },
+  };
 };
 
 /** Reads the values of a partition, which only the login of a worker may read. */

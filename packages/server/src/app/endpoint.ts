@@ -15,7 +15,7 @@ import {
   type SessionVerifier,
 } from "../ports.ts";
 import { ActivePurposes } from "../policy/active-purposes.ts";
-import { SealingThread } from "../crypto/sealing-thread.ts";
+import { CompressionThread } from "../crypto/compression-thread.ts";
 import { openSessions } from "../sessions/sessions.ts";
 import { BufferedAuditLog } from "../audit/audit.ts";
 import { BufferedOutcomeLog } from "../counters/outcomes.ts";
@@ -175,9 +175,9 @@ export async function assembleEndpoint(system: System, ports: EndpointPorts): Pr
     opened.add("adopted fields", () => adopted.close());
   }
   forgetErasedKeys(system, onError, opened);
-  const sealing = new SealingThread(onError);
-  system.sealer.sealIn(sealing);
-  opened.add("sealing thread", () => sealing.close());
+  const compression = new CompressionThread(onError);
+  system.sealer.compressIn(compression);
+  opened.add("compression thread", () => compression.close());
   for (const timer of [
     setInterval(
       () => void countReplayed().catch((error: unknown) => onError(error, "count replayed payloads")),

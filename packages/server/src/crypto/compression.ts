@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { FrameDecompressor, ImmediateContext, ThreadContext } from "./compression-context.ts";
+import type { CompressionThread } from "./compression-thread.ts";
 import { NameTokens, type TokenDecoder, type TokenEncoder } from "./name-tokens.ts";
 
 interface Dictionary {
@@ -56,34 +57,39 @@ export interface Compressed {
 
 /** Compresses each event into a separate frame. Long events are compressed off the main thread. */
 export class Compressor {
-  /** The version of the dictionary. */
-  readonly version: number;
+  readonly #version: number;
   readonly #dictionary: Dictionary;
   readonly #encoder: TokenEncoder | undefined;
   readonly #context: ImmediateContext;
+  #thread: CompressionThread | undefined;
   /** Opened for the first long event, because most servers never receive one. */
   #lanes: readonly Lane[] = [];
   #next = 0;
 
   /** @param version of the dictionary. */
   constructor(version = CURRENT_DICTIONARY) {
-    this.version = version;
+    this.#version = version;
     this.#dictionary = dictionaryOf(version);
     this.#encoder = this.#dictionary.tokens?.openEncoder();
     this.#context = new ImmediateContext(this.#dictionary.content);
   }
 
+  /** Compresses events in a thread from now on, as far as it takes them. */
+  useThread(thread: CompressionThread): void {
+    this.#thread = thread;
+  }
+
   async compress(bytes: Uint8Array): Promise<Compressed> {
-    if (bytes.length <= AT_ONCE_BYTES) return this.compressAtOnce(bytes);
-    return { dictionary: this.version, bytes: await this.#lane().compress(bytes) };
+    return { dictionary: this.#version, bytes: await this.#compress(bytes) };
+  }
+
+  async #compress(bytes: Uint8Array): Promise<Buffer> {
+    if (bytes.length > AT_ONCE_BYTES) return this.#lane().compress(bytes);
+    return (await this.#thread?.compress(bytes)) ?? this.compressAtOnce(bytes);
   }
 
   /** Compresses on the caller's thread. */
-  compressAtOnce(bytes: Uint8Array): Compressed {
-    return { dictionary: this.version, bytes: this.#frameOf(bytes) };
-  }
-
-  #frameOf(bytes: Uint8Array): Buffer {
+  compressAtOnce(bytes: Uint8Array): Buffer {
     if (!this.#encoder) return this.#context.compress(bytes);
     const { text, numbers } = this.#encoder.encode(bytes);
     return joinNumbers(numbers, this.#context.compress(text));

@@ -3,11 +3,11 @@ import fc from "fast-check";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { uuidv7 } from "../identifiers/uuidv7.ts";
 import { type EventIdentity, Unavailable } from "../ports.ts";
+import { CompressionThread } from "./compression-thread.ts";
 import type { KeyStore } from "./key-store.ts";
 import { keysOf, memoryKeyStore } from "./memory-key-store.fixture.ts";
 import { anyPayload, crowd, payload } from "./payloads.fixture.ts";
 import { type AccountKeys, accountSecretName, createSealer } from "./sealer.ts";
-import { SealingThread } from "./sealing-thread.ts";
 import { type PartitionRegistry, type PartitionSecrets, partitionSecretName } from "./partition-secrets.ts";
 import { secretId, Secrets } from "./secrets.ts";
 
@@ -87,7 +87,7 @@ function sealerOver(
         }),
       ),
     forgetEnded: (now: number) => sealer.evictKeys(now),
-    sealIn: (thread: SealingThread) => sealer.sealIn(thread),
+    compressIn: (thread: CompressionThread) => sealer.compressIn(thread),
   };
 }
 
@@ -125,21 +125,21 @@ describe("the sealer", () => {
     }
   });
 
-  it("seals in a thread what any other instance can open", async () => {
+  it("compresses in a thread what any other instance can open", async () => {
     const { sealer, open } = scene();
     const failures: unknown[] = [];
-    const thread = new SealingThread((error) => void failures.push(error));
+    const thread = new CompressionThread((error) => void failures.push(error));
     onTestFinished(() => thread.close());
-    sealer.sealIn(thread);
-    const seal = vi.spyOn(thread, "seal");
+    sealer.compressIn(thread);
+    const compress = vi.spyOn(thread, "compress");
     for (let round = 0; round < 4; round++) {
       const all = crowd(100).map((bytes, index) => ({ bytes, identity: identityOf({ account: `customer-${index}` }) }));
       const sealed = await Promise.all(all.map(({ identity, bytes }) => sealer.seal(identity, bytes)));
       for (const [index, { identity, bytes }] of all.entries())
         expect((await open().open(identity, sealed[index] as Buffer)).equals(bytes)).toBe(true);
     }
-    const inThread = await Promise.all(seal.mock.results.map(({ value }) => value as Promise<Buffer | undefined>));
-    expect(inThread.filter((payload) => payload !== undefined).length).toBeGreaterThan(100);
+    const inThread = await Promise.all(compress.mock.results.map(({ value }) => value as Promise<Buffer | undefined>));
+    expect(inThread.filter((bytes) => bytes !== undefined).length).toBeGreaterThan(100);
     expect(failures).toEqual([]);
   });
 

@@ -10,6 +10,7 @@ import {
 } from "../ports.ts";
 import { decrypt, encrypt, NONCE_BYTES } from "./authenticated-encryption.ts";
 import { type Compressed, Compressor, decompress } from "./compression.ts";
+import type { CompressionThread } from "./compression-thread.ts";
 import { DataKeys } from "./data-keys.ts";
 import { deriveKey } from "./derive-key.ts";
 import { orUnreadable } from "./open-if-readable.ts";
@@ -23,7 +24,6 @@ import {
   secretMissing,
   sourceOf,
 } from "./partition-secrets.ts";
-import type { SealingThread } from "./sealing-thread.ts";
 import type { Secrets } from "./secrets.ts";
 
 /** Finds the ids of all secrets that a hold has had, with the current one last. @throws Unavailable */
@@ -37,8 +37,8 @@ export interface CachingSealer extends Sealer {
    * at most a second.
    */
   evictKeys(now: number): void;
-  /** Seals events in a thread from now on. Copies for holds are not sealed there. */
-  sealIn(thread: SealingThread): void;
+  /** Compresses events in a thread from now on. */
+  compressIn(thread: CompressionThread): void;
 }
 
 /** Finds the key under which the events of an account and purpose are sealed. */
@@ -84,7 +84,6 @@ export function createSealer(
 ): CachingSealer {
   const dataKeys = new DataKeys();
   const compressor = new Compressor();
-  let thread: SealingThread | undefined;
 
   accountKeys.onErased((keyIds) => dataKeys.dropKeys(keyIds));
   let dataKeysOf = accountKeys.generation;
@@ -192,13 +191,13 @@ export function createSealer(
     // The generation is read first, so that everything found later belongs to this generation or a later one.
     const { generation } = accountKeys;
     const partition = await partitions.find(identity.purpose, identity.receivedAt);
-    const found = await keyForWriting(find, identity, partition, generation);
+    const [found, compressed] = await Promise.all([
+      keyForWriting(find, identity, partition, generation),
+      compressor.compress(bytes),
+    ]);
     if (!found) return found;
     const { keyId, keyEpoch, key } = found;
-    const payload =
-      (await thread?.seal(key, associatedData(identity, compressor.version), bytes)) ??
-      sealWith(key, identity, await compressor.compress(bytes));
-    return { payload, keyId, keyEpoch, generation };
+    return { payload: sealWith(key, identity, compressed), keyId, keyEpoch, generation };
   }
 
   return {
@@ -223,7 +222,7 @@ export function createSealer(
 
     openMany,
 
-    sealIn: (next) => void (thread = next),
+    compressIn: (thread) => compressor.useThread(thread),
 
     open: (identity, under, payload) =>
       "holdId" in under ? openCopy(identity, under.holdId, payload) : openEvent(identity, under.keyId, payload),

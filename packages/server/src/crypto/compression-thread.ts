@@ -1,23 +1,23 @@
-/** A thread that compresses and encrypts events, next to the one that answers requests. */
-import type { KeyObject } from "node:crypto";
+/** A thread that compresses events, next to the one that answers requests. */
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { OnError } from "../ports.ts";
-import { SubmittingSlots } from "./sealing-slots.ts";
+import { SubmittingSlots } from "./compression-slots.ts";
 
-/** The thread starts when this many events were to be sealed within a second. Below it, a thread saves nothing. */
+/** The thread starts when this many events were to be compressed within a second. Below it, a thread saves nothing. */
 const BUSY_EVENTS = 64;
 const CHECK_EVERY_MS = 1_000;
+const MAX_CHECKS_WITHOUT_RESULT = 3;
 
 /** What the thread holds are a dictionary and one event at a time. */
 const RESOURCE_LIMITS = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 64 };
 
 /** The file of the thread has the type of this one: a package has JavaScript. */
-const WORKER = new URL(`./sealing-worker${extname(import.meta.url)}`, import.meta.url);
+const WORKER = new URL(`./compression-worker${extname(import.meta.url)}`, import.meta.url);
 
-type Resolve = (sealed: Buffer | undefined) => void;
+type Resolve = (compressed: Buffer | undefined) => void;
 
-export class SealingThread {
+export class CompressionThread {
   readonly #onError: OnError;
   readonly #file: URL;
   readonly #slots = new SubmittingSlots();
@@ -26,7 +26,7 @@ export class SealingThread {
   #worker: Worker | undefined;
   /** Number of events since the last check. */
   #recent = 0;
-  #isProgressing = true;
+  #checksWithoutResult = 0;
   #hasEnded = false;
 
   /** @param file the code of the thread. */
@@ -37,23 +37,23 @@ export class SealingThread {
   }
 
   /**
-   * Seals an event as the sealer does, in the thread.
+   * Compresses an event as `Compressor.compressAtOnce` does, in the thread.
    *
-   * @returns `undefined`, or a promise of it, if the caller has to seal the event: few events arrive, the thread has
-   * enough of them already, the event is long, or the thread has failed.
+   * @returns `undefined`, or a promise of it, if the caller has to compress the event: few events arrive, the thread
+   * has enough of them already, the event is long, or the thread has failed.
    */
-  seal(key: KeyObject, associatedData: Uint8Array, bytes: Uint8Array): Promise<Buffer | undefined> | undefined {
+  compress(bytes: Uint8Array): Promise<Buffer | undefined> | undefined {
     if (this.#hasEnded) return undefined;
     this.#recent++;
     if (!this.#worker) {
       if (this.#recent >= BUSY_EVENTS) this.#start();
       return undefined;
     }
-    if (!this.#slots.submit({ key: key.export(), associatedData, bytes })) return undefined;
+    if (!this.#slots.submit(bytes)) return undefined;
     return new Promise((resolve) => this.#jobs.push(resolve));
   }
 
-  /** Ends the thread. The callers seal what it has not sealed. */
+  /** Ends the thread. The callers compress what it has not. */
   async close(): Promise<void> {
     await this.#end();
   }
@@ -66,29 +66,29 @@ export class SealingThread {
     }
     this.#worker.on("message", () => this.#takeResults());
     this.#worker.on("error", (error) => this.#fail(error));
-    this.#worker.on("exit", () => this.#fail(new Error("the thread that seals events has ended")));
+    this.#worker.on("exit", () => this.#fail(new Error("the thread that compresses events has ended")));
     this.#worker.unref();
   }
 
   #takeResults(): void {
-    this.#isProgressing = true;
-    for (const sealed of this.#slots.results()) this.#jobs.shift()?.(sealed);
+    this.#checksWithoutResult = 0;
+    for (const compressed of this.#slots.results()) this.#jobs.shift()?.(compressed);
   }
 
-  /** A thread that seals nothing between two checks has failed. */
+  /** A thread that compresses nothing for some seconds has failed. */
   #check(): void {
     this.#recent = 0;
-    // guard(false): a thread that does not progress delays no event for longer than two seconds
-    // fails: packages/server/src/crypto/sealing-thread.test.ts › does not progress
-    if (this.#jobs.length > 0 && !this.#isProgressing)
-      this.#fail(new Error("the thread that seals events does not progress"));
-    this.#isProgressing = this.#jobs.length === 0;
+    this.#checksWithoutResult = this.#jobs.length === 0 ? 0 : this.#checksWithoutResult + 1;
+    // guard(false): a thread that does not progress delays no event for long
+    // fails: packages/server/src/crypto/compression-thread.test.ts › does not progress
+    if (this.#checksWithoutResult > MAX_CHECKS_WITHOUT_RESULT)
+      this.#fail(new Error("the thread that compresses events does not progress"));
   }
 
   /** Another thread would probably fail, too. The server works without one. */
   #fail(error: unknown): void {
     if (this.#hasEnded) return;
-    this.#onError(error, "seal events in a thread");
+    this.#onError(error, "compress events in a thread");
     void this.#end();
   }
 

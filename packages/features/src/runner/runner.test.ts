@@ -119,12 +119,23 @@ describe("a runner", () => {
     const runner = await open([loop, bundleOf(VALUE), memory], { graceMs: 150 });
     const { events, paused } = await runner.run([EVENT, EVENT]);
     expect(events).toMatchObject(
-      [1, 2].map(() => [{ failure: "over-budget" }, { value: true }, { failure: "over-budget" }]),
+      ["over-budget", "paused"].map((failure) => [{ failure }, { value: true }, { failure }]),
     );
     expect(paused.map(({ id }) => id)).toEqual(["loop", "memory"]);
     expect((await runner.run([EVENT])).events).toMatchObject([
       [{ failure: "paused" }, { value: true }, { failure: "paused" }],
     ]);
+  });
+
+  it("finds the event at which a definition blocks or ends its process, and keeps the values before it", async () => {
+    const unless = (work: string): string => `({ su }) => { if (!su.value) { ${work} } return su.value; }`;
+    const loop = bundleOf(unless("for (;;);"), { id: "loop" });
+    const memory = bundleOf(unless("const all = []; for (;;) all.push([...'x'.repeat(1e6)]);"), { id: "memory" });
+    const runner = await open([loop, memory], { budgetMs: 100, graceMs: 150 });
+    const { events, paused } = await runner.run([EVENT, eventWith({ suBinaryFound: false }), EVENT]);
+    const expected = [{ value: true }, { failure: "over-budget" }, { failure: "paused" }];
+    expect(events).toMatchObject(expected.map((result) => [result, result]));
+    expect(paused.map(({ id }) => id)).toEqual(["loop", "memory"]);
   });
 
   it("rejects a bundle whose hash does not match, and one that can't be loaded", async () => {

@@ -134,19 +134,37 @@ class IsolatedRunner implements FeatureRunner {
     return rows;
   }
 
-  /**
-   * Computes each feature alone, to find the ones that end or block the process. Each has two attempts at the batch.
-   */
+  /** Computes each feature alone, to find the ones that end or block the process. */
   async #computeOneByOne(readings: readonly (readonly Reading<unknown>[])[]): Promise<Cell[][]> {
     const rows = readings.map((): Cell[] => this.#bundles.map((): Cell => "not-computed"));
     for (let feature = 0; feature < this.#bundles.length; feature++) {
       if (this.#paused.has(feature)) continue;
       const others = this.#bundles.flatMap((_, other) => (other === feature ? [] : [other]));
-      const cells = (await this.#ask(readings, others)) ?? (await this.#ask(readings, others));
-      if (cells === undefined) this.#paused.add(feature);
-      for (const [event, row] of rows.entries()) {
-        row[feature] = cells === undefined ? "over-budget" : (cells[event]?.[feature] ?? null);
+      const cells = (await this.#ask(readings, others)) ?? (await this.#computeEachEvent(readings, feature, others));
+      for (const [event, row] of rows.entries()) row[feature] = cells[event]?.[feature] ?? null;
+    }
+    return rows;
+  }
+
+  /**
+   * Computes the events one at a time, to find the one at which the feature ends or blocks the process. Each has two
+   * attempts. Later events are not computed.
+   */
+  async #computeEachEvent(
+    readings: readonly (readonly Reading<unknown>[])[],
+    feature: number,
+    others: readonly number[],
+  ): Promise<Cell[][]> {
+    const rows: Cell[][] = [];
+    for (const event of readings) {
+      const attempt = async (): Promise<Cell[][] | undefined> => this.#ask([event], others);
+      const cells = this.#paused.has(feature) ? undefined : ((await attempt()) ?? (await attempt()));
+      const row = cells?.[0] ?? this.#bundles.map((): Cell => "not-computed");
+      if (!cells && !this.#paused.has(feature)) {
+        this.#paused.add(feature);
+        row[feature] = "over-budget";
       }
+      rows.push(row);
     }
     return rows;
   }

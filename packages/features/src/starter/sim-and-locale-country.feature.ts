@@ -3,7 +3,7 @@ import { compareCountries } from "./compare-countries.ts";
 
 export const simAndLocaleCountry = feature({
   id: "sim_and_locale_country",
-  version: 1,
+  version: 2,
   owner: "fraud team",
   meaning: "Whether the country of the SIM is that of the locale",
   falseReadings: [

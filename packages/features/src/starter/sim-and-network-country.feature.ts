@@ -3,7 +3,7 @@ import { compareCountries } from "./compare-countries.ts";
 
 export const simAndNetworkCountry = feature({
   id: "sim_and_network_country",
-  version: 1,
+  version: 2,
   owner: "fraud team",
   meaning: "Whether the country of the SIM is that of the mobile network",
   falseReadings: [

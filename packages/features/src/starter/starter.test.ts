@@ -3,17 +3,20 @@ import { fileURLToPath } from "node:url";
 import type { Platform } from "@device-risk-signals/contract/catalog/declare";
 import { sampleEvent, type Scenario, SCENARIOS } from "@device-risk-signals/react-native/jest";
 import { beforeAll, expect, it } from "vitest";
+import type { Bundle } from "../manifest.ts";
 import { buildFeatures } from "../compile/build-features.ts";
-import { readEvent } from "../readings/readings.ts";
+import { type ReadInput, readEvent } from "../readings/readings.ts";
 import type { Result } from "../result.ts";
 import { openRunner } from "../runner/runner.ts";
 
+let bundles: readonly Bundle[] = [];
 type Results = ReadonlyMap<string, Result>;
 const byScenario = new Map<Scenario, Results>();
 
 beforeAll(async () => {
   const { features } = await buildFeatures(fileURLToPath(new URL(".", import.meta.url)));
-  const runner = await openRunner(features.map(({ bundle }) => bundle));
+  bundles = features.map(({ bundle }) => bundle);
+  const runner = await openRunner(bundles);
   const events = await Promise.all(
     SCENARIOS.map(async (scenario) => {
       const { probes } = JSON.parse(JSON.stringify(await sampleEvent({ scenario }))) as {
@@ -73,4 +76,25 @@ it("no feature has a value where consent was denied, probes timed out or failed"
     expect([...resultsOf(scenario).values()].filter(({ state }) => state === "observed")).toEqual([]);
   }
   expect(new Set([...resultsOf("consent-denied").values()].map(({ state }) => state))).toEqual(new Set(["skipped"]));
+});
+
+it("no feature is slow on texts and lists that are as long as an event may be", async () => {
+  const runner = await openRunner(bundles);
+  for (const character of [",", "A", "1"]) {
+    const text = character.repeat(131_072);
+    const values = {
+      string: text,
+      "string[]": Array.from({ length: 32_768 }, () => character),
+      number: 1,
+      boolean: true,
+    };
+    const readLong: ReadInput = ({ type }) => ({
+      state: "observed",
+      value: (values as Readonly<Record<string, unknown>>)[type],
+    });
+    await runner.run([readLong]);
+  }
+  const [last = []] = (await runner.run([() => ({ state: "timeout" })])).events;
+  await runner.close();
+  expect(bundles.filter((_, feature) => last[feature]?.state === "failed").map(({ id }) => id)).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { category, feature, field, whenObserved } from "@device-risk-signals/fea
 
 export const systemBuildKind = feature({
   id: "system_build_kind",
-  version: 1,
+  version: 2,
   owner: "fraud team",
   meaning: "Whether the system was built for users and signed with release keys; Android",
   falseReadings: [
@@ -18,9 +18,9 @@ export const systemBuildKind = feature({
   compute: ({ tags, kind }) =>
     whenObserved([tags, kind], (list, type) => {
       if (type === "userdebug" || type === "eng") return "debug-build";
-      const names = list.split(",");
-      if (names.includes("test-keys") || names.includes("dev-keys")) return "test-keys";
-      return names.includes("release-keys") && type === "user" ? "release" : "other";
+      const names = `,${list},`;
+      if (names.includes(",test-keys,") || names.includes(",dev-keys,")) return "test-keys";
+      return names.includes(",release-keys,") && type === "user" ? "release" : "other";
     }),
   fixtures: "./system-build-kind.fixtures.json",
 });

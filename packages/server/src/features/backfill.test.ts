@@ -15,7 +15,7 @@ import { type BackfillPorts, backfillNext } from "./backfill.ts";
 import type { BackfillRow } from "./backfill-runs.ts";
 import { adoptFeatures, proposeFeatures, retireFeatures } from "./decisions.ts";
 import type { Extracted } from "./extract.ts";
-import { ExtractionWorker, type WorkerPorts } from "./extraction-worker.ts";
+import { ExtractionWorker } from "./extraction-worker.ts";
 import { LayerRunners } from "./layer-runners.ts";
 import { createParserOf } from "./read-inputs.ts";
 
@@ -46,8 +46,10 @@ const FOUND = "({ su }) => su.state === 'observed' ? su.value : null";
 const purpose = { code: 1, id: "default" };
 
 /** Adopts new features. @returns their layer. */
-function adopt(...ids: readonly string[]): Promise<number> {
-  const bundles: Bundle[] = ids.map((id) => bundleOf(FOUND, { id, version: 1, purposes: ["default"] }));
+const adopt = (...ids: readonly string[]): Promise<number> => adoptComputing(FOUND, ...ids);
+
+function adoptComputing(compute: string, ...ids: readonly string[]): Promise<number> {
+  const bundles: Bundle[] = ids.map((id) => bundleOf(compute, { id, version: 1, purposes: ["default"] }));
   return inOwnerTransaction(opened.system.administration, async (owner) => {
     const { audit } = opened.system;
     await proposeFeatures(owner, audit, bundles, EVIDENCE, DECIDER);
@@ -64,7 +66,7 @@ const store = (account: string, hoursAgo = 1, bytes = exact): Promise<PastEvent>
   past.store(hoursAgo, { account }, bytes);
 
 const errors: unknown[] = [];
-const ports = (more: Partial<WorkerPorts> = {}): BackfillPorts => ({
+const ports = (more: Partial<BackfillPorts> = {}): BackfillPorts => ({
   pool: opened.system.pool,
   sealer: opened.system.sealer,
   featureSealer: opened.system.featureSealer,
@@ -80,6 +82,11 @@ async function drain(using = ports()): Promise<number> {
   let rows = 0;
   for (let next: Extracted | undefined; (next = await backfillNext(using));) rows += next.rows;
   return rows;
+}
+
+async function erase(account: string): Promise<void> {
+  const order = ["erase", "run", "--account", account, "--reason", "request 17", "--yes"];
+  expect(await runWithBreakGlass(opened.environment, ...order)).toMatchObject({ code: 0 });
 }
 
 const drs = (...args: readonly string[]): Promise<Printed> =>
@@ -282,6 +289,26 @@ describe("a backfill", () => {
     expect(await drain()).toBe(1);
     const failed = "select from extraction_failure where event_id = $1";
     expect((await opened.owner.query(failed, [poison.eventId])).rowCount).toBe(0);
+  });
+
+  it("computes every event but the one for which a feature is too slow, and pauses nothing for due events", async () => {
+    const blocks = "({ su }) => { if (su.value === false) for (;;); return su.state === 'observed' ? su.value : null }";
+    const slow = await store("slow", 1.7, exact.replace("true", "false"));
+    const layer = await adoptComputing(blocks, "slow");
+    await opened.owner.query("delete from extraction_due");
+    const using = ports({ runners: new LayerRunners({ graceMs: 100, budgetMs: 50 }) });
+    for (let n = 0; n < 4; n++) {
+      const run = await start(layer);
+      expect(await drain(using)).toBe(n === 0 ? stored.length : 0);
+      const { balance } = await status(run);
+      expect(balance).toMatchObject({ stored: stored.length, failed: 2, missing: 0 });
+    }
+    expect(await rowsOf(layer)).toEqual(idsOf(...stored));
+    expect(using.runners.isPaused(layer)).toBe(false);
+    await using.runners.close();
+    const failed = "select reason from extraction_failure where event_id = $1 and layer = $2";
+    expect((await opened.owner.query(failed, [slow.eventId, layer])).rows).toEqual([{ reason: "over-budget" }]);
+    await erase("slow");
   });
 
   it("stores nothing of an account that is erased during a piece", async () => {

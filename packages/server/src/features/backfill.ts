@@ -84,9 +84,10 @@ async function compute(
   const events = await findPiece(transaction, run, chunk, size);
   claimed.events = events;
   const extracted = await extract(transaction, ports, events, { runId: run.run_id, layers: run.layers });
-  await advanceChunk(transaction, chunk, events, events.length < size);
+  const decided = events.slice(0, extracted.decided);
+  await advanceChunk(transaction, chunk, decided, events.length < size && decided.length === events.length);
   // This comes last, because other workers of the run wait for the end of the transaction from here on.
-  await charge(transaction, run, events.length);
+  await charge(transaction, run, decided.length);
   return extracted;
 }
 

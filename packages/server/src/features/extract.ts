@@ -9,7 +9,7 @@ import type { Executor, Transaction } from "../postgres/executor.ts";
 import { type FeatureName, type LayerRow, listLayers, nameOf } from "./decisions.ts";
 import { type Coverage, readCoverage } from "./coverage.ts";
 import type { DueEvent } from "./extraction-due.ts";
-import { deleteCured, type ExtractionFailure, type FailureReason, recordFailures } from "./failures.ts";
+import { deleteFormer, type ExtractionFailure, type FailureReason, recordFailures } from "./failures.ts";
 import { decodeFeatures, encodeFeatures, isSameResult, SALT_BYTES } from "./feature-payload.ts";
 import { allFeatureRows, insertFeatureRows, type NewFeatureRow } from "./feature-rows.ts";
 import type { LayerRunners } from "./layer-runners.ts";
@@ -38,11 +38,13 @@ export interface Extracted {
   readonly failures: number;
   /** Rows that existed and differ from what was computed now: a definition is not deterministic. */
   readonly differences: number;
-  /** Features that were too slow: their layers are not computed for a while. */
-  readonly paused: readonly FeatureName[];
+  /** Features that were too slow for an event. */
+  readonly slow: readonly FeatureName[];
+  /** The number of leading events that are decided. The others come after one that was too slow. */
+  readonly decided: number;
 }
 
-export const NOTHING: Extracted = { rows: 0, failures: 0, differences: 0, paused: [] };
+export const NOTHING: Extracted = { rows: 0, failures: 0, differences: 0, slow: [], decided: 0 };
 
 /** A row, and what it holds in the clear. */
 interface Computed {
@@ -77,9 +79,9 @@ export async function extract(
   );
   // A commit batch has events of purposes without features, too: their payloads are not read.
   const wanted = events.filter((event) => layers.some((layer) => isOf(layer, event)));
-  if (wanted.length === 0) return NOTHING;
+  if (wanted.length === 0) return { ...NOTHING, decided: events.length };
   const coverage = await readCoverage(transaction);
-  const collected: Collected = { computed: [], failures: [], paused: [] };
+  const collected: Collected = { computed: [], failures: [], slow: [], undecided: new Set() };
   const parse = await parserOfLayers(transaction, ports, layers, wanted);
   type Slice = ReturnType<typeof openForFeatures>;
   const openSlice = async (at: number): Slice =>
@@ -93,9 +95,11 @@ export async function extract(
     slice.catch(() => {});
     return slice;
   };
+  const places = new Map(events.map(({ eventId }, place) => [eventId, place]));
+  const placeOf = ({ event }: OpenedEvent): number => places.get(event.eventId) ?? 0;
   let next = openAhead(0);
   try {
-    for (let at = 0; at < wanted.length; at += SLICE) {
+    for (let at = 0; at < wanted.length && collected.undecided.size === 0; at += SLICE) {
       const slice = await next;
       // The next slice is read and opened while the programs compute this one.
       next = openAhead(at + SLICE);
@@ -104,17 +108,31 @@ export async function extract(
         if ("parsed" in one) opened.push(one);
         else collected.failures.push(...failuresOf(one.event, layers, one.reason));
       }
-      const assigned = await assign(opened);
+      // In the order of the events, so that a backfill continues behind the decided ones.
+      const assigned = await assign(opened.toSorted((a, b) => placeOf(a) - placeOf(b)));
       for (const layer of layers) {
         const own = assigned.get(layer.layer) ?? [];
-        if (own.length > 0) await computeLayer(transaction, ports, layer, own, coverage, collected);
+        if (own.length > 0)
+          await computeLayer(transaction, ports, layer, own, coverage, collected, backfill !== undefined);
       }
     }
   } finally {
     // The next slice must not run statements after the end of the transaction.
     await next.catch(() => {});
   }
-  return store(transaction, ports, collected, backfill?.runId ?? null);
+  const { undecided } = collected;
+  const found = events.findIndex(({ eventId }) => undecided.has(eventId));
+  const decided = found === -1 ? events.length : found;
+  const kept = found === -1 ? collected : keepOf(collected, events.slice(0, decided));
+  return { ...(await store(transaction, ports, kept, backfill?.runId ?? null)), decided };
+}
+
+/** What was collected of these events. */
+function keepOf(collected: Collected, events: readonly DueEvent[]): Collected {
+  const ids = new Set(events.map(({ eventId }) => eventId));
+  const computed = collected.computed.filter(({ row }) => ids.has(row.eventId));
+  const failures = collected.failures.filter(({ event }) => ids.has(event.eventId));
+  return { ...collected, computed, failures };
 }
 
 /** Chooses how the events of some layers are parsed. */
@@ -173,26 +191,42 @@ export const failuresOf = (
 interface Collected {
   readonly computed: Computed[];
   readonly failures: ExtractionFailure[];
-  /** Features that were too slow. */
-  readonly paused: FeatureName[];
+  /** Features that were too slow for an event. */
+  readonly slow: FeatureName[];
+  /** Events behind one that was too slow. */
+  readonly undecided: Set<string>;
 }
 
+/** Computes events of a layer, up to the first one that is too slow, so that the transaction ends soon. */
 async function computeLayer(
   executor: Executor,
   { featureSealer, runners }: ExtractPorts,
   layer: LayerRow,
   opened: readonly AssignedEvent[],
   { policyVersion, covers: coverage }: Coverage,
-  { computed, failures, paused }: Collected,
+  { computed, failures, slow, undecided }: Collected,
+  isBackfill: boolean,
 ): Promise<void> {
+  // guard(false): slow events do not take all the time of a worker
+  // fails: packages/server/src/features/extraction.test.ts › pauses a layer
+  if (!isBackfill && runners.isPaused(layer.layer)) {
+    failures.push(...opened.map(({ event }) => ({ event, layer: layer.layer, reason: "paused" as const })));
+    return;
+  }
   const { runner, features } = await runners.find(executor, layer);
   const covers = coverage.get(layer.purpose);
   if (!covers) throw new Error(`the policy has no purpose ${layer.purpose}, so nothing says what it covers`);
-  const { events, paused: slow } = await runner.run(opened.map(({ parsed }) => readEvent(parsed, covers)));
-  if (slow.length > 0) runners.pause(layer.layer);
-  paused.push(...slow.map(nameOf));
+  const { events, paused } = await runner.run(opened.map(({ parsed }) => readEvent(parsed, covers)));
+  if (paused.length > 0) await runners.renew(layer.layer, isBackfill);
+  slow.push(...paused.map(nameOf));
   const rows = opened.flatMap(({ event, exact, counted }, index) => {
     const results = events[index] ?? [];
+    // guard(false): an event is decided by its own time, not by that of an event before it
+    // fails: packages/server/src/features/extraction.test.ts › too slow keeps no other event
+    if (results.some(isPaused)) {
+      undecided.add(event.eventId);
+      return [];
+    }
     if (results.some(isTooSlow)) {
       failures.push({ event, layer: layer.layer, reason: "over-budget" });
       return [];
@@ -210,6 +244,9 @@ async function computeLayer(
   computed.push(...rows.map((one, index) => ({ ...one, row: { ...one.row, payload: payloads[index] as Buffer } })));
 }
 
+/** Whether the definition was not computed, because it was too slow for an earlier event. */
+const isPaused = (result: Result): boolean => result.state === "failed" && result.failure === "paused";
+
 /** Whether the definition took too long. Such a result is not stored, because another computation could be faster. */
 export const isTooSlow = (result: Result): boolean =>
   result.state === "failed" && (result.failure === "over-budget" || result.failure === "paused");
@@ -217,9 +254,9 @@ export const isTooSlow = (result: Result): boolean =>
 async function store(
   transaction: Transaction,
   { featureSealer }: ExtractPorts,
-  { computed, failures, paused }: Collected,
+  { computed, failures, slow }: Collected,
   runId: string | null,
-): Promise<Extracted> {
+): Promise<Omit<Extracted, "decided">> {
   const keyOf = ({ eventId, layer }: { eventId: string; layer: number }): string => `${eventId} ${layer}`;
   const inserted = await insertFeatureRows(
     transaction,
@@ -238,11 +275,12 @@ async function store(
     transaction,
     computed.filter(({ row }) => stored.has(keyOf(row))).map(({ counted }) => counted),
   );
+  const failed = failures.map(({ event: { eventId }, layer }) => ({ eventId, layer }));
   // guard(drop): a failure is over when a backfill has stored the values
   // fails: packages/server/src/features/backfill.test.ts › gives up an event that always fails, and no other
-  if (runId !== null) await deleteCured(transaction, inserted);
+  if (runId !== null) await deleteFormer(transaction, [...inserted, ...failed]);
   await recordFailures(transaction, failures);
-  return { rows: inserted.length, failures: failures.length, differences, paused };
+  return { rows: inserted.length, failures: failures.length, differences, slow };
 }
 
 /**

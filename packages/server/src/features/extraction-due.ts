@@ -96,10 +96,28 @@ export async function isWorkWaiting(executor: Executor): Promise<boolean> {
   return (await queryRow(executor, IS_WORK_WAITING)).is_waiting;
 }
 
-const DELETE = sql("delete from extraction_due where due_id = any ($1::int8[])", ["int8[]"]);
+const DELETE = sql("delete from extraction_due where due_id = any ($1::int8[]) and not event_ids && $2::uuid[]", [
+  "int8[]",
+  "uuid[]",
+]);
+const KEEP = sql(
+  `update extraction_due d set (purposes, received_at, event_ids) = (
+      select array_agg(purpose order by place), array_agg(at order by place), array_agg(id order by place)
+        from unnest(d.purposes, d.received_at, d.event_ids) with ordinality r (purpose, at, id, place)
+        where id = any ($2))
+    where due_id = any ($1::int8[]) and event_ids && $2::uuid[]`,
+  ["int8[]", "uuid[]"],
+);
 
-export async function deleteDue(transaction: Transaction, { dueIds }: DueBatch): Promise<void> {
-  await query(transaction, DELETE, [dueIds]);
+/** @param rest events of the batch that are still due. */
+export async function deleteDue(
+  transaction: Transaction,
+  { dueIds }: DueBatch,
+  rest: readonly DueEvent[] = [],
+): Promise<void> {
+  const kept = rest.map(({ eventId }) => eventId);
+  await query(transaction, DELETE, [dueIds, kept]);
+  if (kept.length > 0) await query(transaction, KEEP, [dueIds, kept]);
 }
 
 const POSTPONE = sql(

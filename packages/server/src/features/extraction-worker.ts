@@ -108,7 +108,7 @@ export async function extractNext(ports: WorkerPorts & WorkerParts): Promise<Ext
       if (!batch) return undefined;
       claimed.batch = batch;
       const result = await extract(transaction, ports, batch.events);
-      await deleteDue(transaction, batch);
+      await deleteDue(transaction, batch, batch.events.slice(result.decided));
       return result;
     });
     if (extracted) report(ports, extracted);
@@ -122,9 +122,9 @@ export async function extractNext(ports: WorkerPorts & WorkerParts): Promise<Ext
 
 function report({ onError, onExtracted }: WorkerPorts, extracted: Extracted): void {
   onExtracted?.(extracted);
-  if (extracted.paused.length > 0) {
-    const slow = [...new Set(extracted.paused)].join(", ");
-    onError(new OperatorError("feature-paused", `too slow, and not computed for a while: ${slow}`), EXTRACTION);
+  if (extracted.slow.length > 0) {
+    const slow = [...new Set(extracted.slow)].join(", ");
+    onError(new OperatorError("feature-paused", `too slow for an event: ${slow}`), EXTRACTION);
   }
   if (extracted.differences === 0) return;
   onError(

@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Bundle } from "@device-risk-signals/features";
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { bundleOf } from "../../../features/src/bundle.fixture.ts";
 import { objects, runWithBreakGlass } from "../../../../e2e/support/command.ts";
 import { AWAITED_LOCKS } from "../../../../e2e/support/database.ts";
@@ -478,21 +478,65 @@ describe("extraction", () => {
     expect(errors.splice(0)).toMatchObject([{ code: "feature-paused", message: expect.stringContaining("slow@1") }]);
   });
 
-  it("of a layer continues some time after one of its features was too slow", async () => {
-    const waits = "({ su }) => { if (su.state === 'observed' && !su.value) for (;;); return su.state === 'observed' }";
-    await propose(bundle("sometimes", waits));
-    const layer = await adopt(["sometimes@1"]);
-    const pausing = new LayerRunners({ graceMs: 100, pauseMs: 0 });
-    const slow = await store("sometimes", { suBinaryFound: false });
-    await extractNext(ports({ runners: pausing }));
-    const later = await store("sometimes");
-    await extractNext(ports({ runners: pausing }));
-    await retire("sometimes@1");
+  /** Takes some milliseconds if `suBinaryFound` was observed `false`. */
+  const SOMETIMES_SLOW =
+    "({ su }) => { if (su.value === false) for (let i = 0; i < 1e7; i++); return su.state === 'observed' ? su.value : null }";
+  const slowly = (account: string): Promise<PastEvent> => store(account, { suBinaryFound: false });
+
+  /** Makes one due row of the events, in their order. */
+  async function due(...events: readonly PastEvent[]): Promise<void> {
+    await opened.owner.query("delete from extraction_due");
+    await opened.owner.query(
+      "insert into extraction_due (purposes, received_at, event_ids) values ($1, $2::timestamptz[], $3::uuid[])",
+      [
+        events.map(() => 1),
+        events.map(({ receivedAt }) => new Date(receivedAt).toISOString()),
+        events.map(({ eventId }) => eventId),
+      ],
+    );
+  }
+
+  it("of an event for which a feature is too slow keeps no other event without values", async () => {
+    await propose(bundle("once_slow", SOMETIMES_SLOW));
+    const layer = await adopt(["once_slow@1"]);
+    const [first, slow, last] = [await store("before"), await slowly("slow"), await store("after")];
+    await due(last, slow, first);
+    expect(await extractNext(ports())).toMatchObject({ decided: 2 });
+    expect(await statusOf(first)).toEqual(["pending", null]);
+    while (await extractNext(ports()));
+    await retire("once_slow@1");
+    expect(await failuresOf(slow)).toEqual([{ layer, reason: "over-budget" }]);
+    for (const event of [first, last]) {
+      expect(await read(event)).toHaveProperty(String(layer));
+      expect(await failuresOf(event)).toEqual([]);
+    }
+    const { rows } = await opened.owner.query(
+      "select sum(occurrences)::int as occurrences from feature_tally where feature = 'found@1'",
+    );
+    expect(rows, "no event is counted twice").toEqual([{ occurrences: 3 }]);
+  });
+
+  it("pauses a layer after three slow events, for a minute", async () => {
+    await propose(bundle("often_slow", SOMETIMES_SLOW));
+    const layer = await adopt(["often_slow@1"]);
+    const pausing = new LayerRunners({ graceMs: 100 });
+    const using = ports({ runners: pausing });
+    const slow = [await slowly("slow-1"), await slowly("slow-2"), await slowly("slow-3")];
+    const innocent = await store("innocent");
+    await due(...slow, innocent);
+    while (await extractNext(using));
+    for (const event of slow) expect(await failuresOf(event)).toEqual([{ layer, reason: "over-budget" }]);
+    expect(await failuresOf(innocent)).toEqual([{ layer, reason: "paused" }]);
+    expect(Object.keys(await read(innocent))).toEqual([String(LAYER)]);
+    const now = performance.now.bind(performance);
+    const clock = vi.spyOn(performance, "now").mockImplementation(() => now() + 60_000);
+    onTestFinished(() => clock.mockRestore());
+    const later = await store("later");
+    while (await extractNext(using));
+    await retire("often_slow@1");
     await pausing.close();
     errors.length = 0;
-    expect(await failuresOf(slow)).toEqual([{ layer, reason: "over-budget" }]);
-    expect(await failuresOf(later)).toEqual([]);
-    expect(await read(later)).toHaveProperty(String(layer));
+    expect(Object.keys(await read(later))).toEqual([LAYER, layer].map(String));
   });
 
   it("continues for the other features of a layer when one is retired, and ends for the retired one", async () => {

@@ -5,9 +5,10 @@ import type { DueEvent } from "./extraction-due.ts";
 
 /**
  * `unreadable`: the event can't be opened; `not-json`: it is no event; `over-budget`: a definition was too slow, so that
- * its result would depend on the time; `error`: the batch failed repeatedly.
+ * its result would depend on the time; `paused`: a definition was too slow for other events, and this one was not
+ * computed; `error`: the batch failed repeatedly.
  */
-export type FailureReason = "unreadable" | "not-json" | "over-budget" | "error";
+export type FailureReason = "unreadable" | "not-json" | "over-budget" | "paused" | "error";
 
 export interface ExtractionFailure {
   readonly event: DueEvent;
@@ -51,19 +52,19 @@ export async function recordFailures(transaction: Transaction, failures: readonl
   ]);
 }
 
-const DELETE_CURED = sql(
-  `delete from extraction_failure x using unnest($1::uuid[], $2::int4[]) stored (event_id, layer)
-    where x.event_id = stored.event_id and x.layer = stored.layer`,
+const DELETE_FORMER = sql(
+  `delete from extraction_failure x using unnest($1::uuid[], $2::int4[]) computed (event_id, layer)
+    where x.event_id = computed.event_id and x.layer = computed.layer`,
   ["uuid[]", "int4[]"],
 );
 
-/** Deletes the failures of events whose features are stored now. */
-export async function deleteCured(
+/** Deletes the earlier failures of events that were computed again. */
+export async function deleteFormer(
   transaction: Transaction,
-  stored: readonly { readonly eventId: string; readonly layer: number }[],
+  computed: readonly { readonly eventId: string; readonly layer: number }[],
 ): Promise<void> {
-  if (stored.length === 0) return;
-  await query(transaction, DELETE_CURED, [stored.map(({ eventId }) => eventId), stored.map(({ layer }) => layer)]);
+  if (computed.length === 0) return;
+  await query(transaction, DELETE_FORMER, [computed.map(({ eventId }) => eventId), computed.map(({ layer }) => layer)]);
 }
 
 const DELETE_OF_EVENTS = sql("delete from extraction_failure where event_id = any ($1::uuid[])", ["uuid[]"]);

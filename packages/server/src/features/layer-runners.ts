@@ -13,31 +13,27 @@ export interface OpenLayer {
 }
 
 export interface LayerRunnerOptions extends RunnerOptions {
-  /** Milliseconds until a feature that was too slow is computed again. Default: a minute. */
+  /** Milliseconds in which three slow events pause a layer, until the first of them is that long ago. Default: a minute. */
   readonly pauseMs?: number;
 }
 
 const PAUSE_MS = 60_000;
+/** Each of them can take as long as thousands of other events. */
+const SLOW_EVENTS_OF_PAUSE = 3;
 
 /** A process for each layer in use, which computes its features from the archived bundles. */
 export class LayerRunners {
   readonly #open = new Map<number, Promise<OpenLayer>>();
-  /** When the pause of a layer ends: milliseconds of `performance.now()`. */
-  readonly #pausedUntil = new Map<number, number>();
+  /** When the last events that were too slow for a layer were computed: milliseconds of `performance.now()`. */
+  readonly #slow = new Map<number, readonly number[]>();
   readonly #options: LayerRunnerOptions;
 
   constructor(options: LayerRunnerOptions = {}) {
     this.#options = options;
   }
 
-  /**
-   * A layer whose pause has ended gets a new process, which computes all of its features again.
-   * @throws TypeError for an archived bundle that was changed.
-   */
+  /** @throws TypeError for an archived bundle that was changed. */
   async find(executor: Executor, layer: LayerRow): Promise<OpenLayer> {
-    if ((this.#pausedUntil.get(layer.layer) ?? Number.POSITIVE_INFINITY) <= performance.now()) {
-      await this.#close(layer.layer);
-    }
     const found = this.#open.get(layer.layer);
     if (found) return found;
     const opening = openLayer(executor, layer, this.#options);
@@ -46,10 +42,23 @@ export class LayerRunners {
     return opening;
   }
 
-  /** Notes that the process of a layer has stopped to compute a feature that was too slow. */
-  pause(layer: number): void {
+  /**
+   * Replaces the process of a layer, which has stopped to compute a feature that was too slow for an event.
+   * @param isBackfill whether a backfill computes the event. Only due events pause the layer.
+   */
+  async renew(layer: number, isBackfill: boolean): Promise<void> {
+    if (!isBackfill) this.#slow.set(layer, [...this.#recentSlow(layer), performance.now()]);
+    await this.#close(layer);
+  }
+
+  /** Whether so many of the last events were too slow that no event of the layer is computed now. */
+  isPaused(layer: number): boolean {
+    return this.#recentSlow(layer).length >= SLOW_EVENTS_OF_PAUSE;
+  }
+
+  #recentSlow(layer: number): readonly number[] {
     const { pauseMs = PAUSE_MS } = this.#options;
-    if (!this.#pausedUntil.has(layer)) this.#pausedUntil.set(layer, performance.now() + pauseMs);
+    return (this.#slow.get(layer) ?? []).filter((at) => at > performance.now() - pauseMs);
   }
 
   /** Ends the processes of other layers. */
@@ -66,7 +75,6 @@ export class LayerRunners {
   async #close(layer: number): Promise<void> {
     const opening = this.#open.get(layer);
     this.#open.delete(layer);
-    this.#pausedUntil.delete(layer);
     await opening?.then(({ runner }) => runner.close()).catch(() => {});
   }
 }

@@ -133,7 +133,7 @@ export const TABLE_GRANTS: Readonly<Record<string, Grants>> = {
   feature_row: { drs_service: APPEND, drs_admin: [columns("select", FEATURE_KEY)] },
   held_feature: { drs_service: APPEND },
   extraction_due: {
-    drs_service: [...APPEND, "delete", columns("update", "tries, not_before")],
+    drs_service: [...APPEND, "delete", columns("update", "tries, not_before, purposes, received_at, event_ids")],
     drs_ingest: ["insert"],
     drs_admin: READ,
   },

@@ -971,7 +971,7 @@ create table extraction_failure (
   layer integer not null references layer (layer),
   purpose integer not null,
   received_at timestamptz not null,
-  reason text not null check (reason in ('unreadable', 'not-json', 'over-budget', 'error')),
+  reason text not null check (reason in ('unreadable', 'not-json', 'over-budget', 'paused', 'error')),
   failed_at timestamptz not null default transaction_time(),
   primary key (event_id, layer)
 );

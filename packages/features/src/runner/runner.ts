@@ -35,7 +35,8 @@ export interface BatchResults {
 /** Computes features in a process without environment, keys, files and network. Batches are computed one at a time. */
 export interface FeatureRunner {
   /**
-   * @param batch has a function for each event, which reads its inputs (see `readEvent`). @throws Error after `close`.
+   * @param batch has a function for each event, which reads its inputs (see `readEvent`).
+   * @throws Error after `close`. @throws NotStarted if an ended process can't be replaced.
    */
   run(batch: readonly ReadInput[]): Promise<BatchResults>;
   close(): Promise<void>;
@@ -46,9 +47,14 @@ const GRACE_MS = 1000;
 /** A process starts in a tenth of a second; a machine under load takes longer. */
 const START_MS = 10_000;
 
+/** No process could be started, such as where the machine lacks memory, or a bundle does not end. */
+export class NotStarted extends Error {
+  override readonly name = "NotStarted";
+}
+
 /**
  * @throws TypeError for a bundle that differs from its hash, or whose program is broken.
- * @throws Error if no process can be started.
+ * @throws NotStarted
  */
 export async function openRunner(bundles: readonly Bundle[], options: RunnerOptions = {}): Promise<FeatureRunner> {
   const changed = bundles.find((bundle) => !isIntact(bundle));
@@ -84,7 +90,7 @@ class IsolatedRunner implements FeatureRunner {
     await child.kill();
     const broken = loaded?.broken === undefined ? undefined : this.#bundles[loaded.broken];
     if (broken) throw new TypeError(`the program of ${nameOf(broken)} can't be loaded`);
-    throw new Error("the process for features did not start, or a bundle does not end");
+    throw new NotStarted("the process for features did not start, or a bundle does not end");
   }
 
   run(batch: readonly ReadInput[]): Promise<BatchResults> {

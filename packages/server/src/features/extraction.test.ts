@@ -14,10 +14,18 @@ import { useFolder } from "../../../../e2e/support/use-folder.ts";
 import { NOTHING_ADOPTED } from "@device-risk-signals/contract/catalog/adopted";
 import { sealFeatures } from "../crypto/seal-features.fixture.ts";
 import { readEvent } from "../events/read-events.ts";
+import { Unavailable } from "../ports.ts";
 import { readPolicyVersion } from "../policy/policy-table.ts";
 import { inOwnerTransaction, inTransaction } from "../postgres/database.ts";
 import { FieldsOfFeatures } from "./active-features.ts";
-import { adoptFeatures, listDecisions, proposeFeatures, retireFeatures } from "./decisions.ts";
+import {
+  adoptFeatures,
+  type LayerRow,
+  listDecisions,
+  listLayers,
+  proposeFeatures,
+  retireFeatures,
+} from "./decisions.ts";
 import { type Evidence, gatherEvidence, inputsOf } from "./evidence.ts";
 import { ExtractionWorker, extractNext, type WorkerParts, type WorkerPorts } from "./extraction-worker.ts";
 import { decodeFeatures, encodeFeatures, type StoredResult } from "./feature-payload.ts";
@@ -464,6 +472,33 @@ describe("extraction", () => {
     await expect(extractNext(ports({ sealer: away }))).rejects.toThrow("the key store is away");
     expect({ opens, unhandled }).toEqual({ opens: 251, unhandled: [] });
     expect(await extractNext(ports())).toMatchObject({ rows: 126 });
+  });
+
+  it("gives no event up while no process starts, and computes it when one starts again", async () => {
+    const event = await store("no-process");
+    const { execPath } = process;
+    onTestFinished(() => void (process.execPath = execPath));
+    const starting = new LayerRunners({ graceMs: 100 });
+    const using = ports({ runners: starting });
+    process.execPath = "/nowhere/node";
+    for (let tries = 0; tries < 7; tries++) await expect(extractNext(using)).rejects.toThrow(Unavailable);
+    process.execPath = execPath;
+    await extractNext(using);
+    expect(await failuresOf(event)).toEqual([]);
+    expect(await read(event)).toHaveProperty(String(LAYER));
+    await propose(bundle("blocks", "({ su }) => { if (su.value === false) for (;;); return su.value ?? null }"));
+    const layer = await adopt(["blocks@1"]);
+    const blocks = (await listLayers(opened.system.pool)).find((one) => one.layer === layer);
+    await starting.find(opened.system.pool, blocks as LayerRow);
+    const slow = await store("not-replaced", { suBinaryFound: false });
+    process.execPath = "/nowhere/node";
+    await expect(extractNext(using), "an ended process can't be replaced").rejects.toThrow(Unavailable);
+    process.execPath = execPath;
+    await extractNext(using);
+    await retire("blocks@1");
+    await starting.close();
+    errors.length = 0;
+    expect(await failuresOf(slow)).toEqual([{ layer, reason: "over-budget" }]);
   });
 
   it("stores no value that depends on the time", async () => {

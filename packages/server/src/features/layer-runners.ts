@@ -1,5 +1,6 @@
 import type { ManifestInput } from "@device-risk-signals/features";
 import type { FeatureRunner, RunnerOptions } from "@device-risk-signals/features/runner";
+import { Unavailable } from "../ports.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { findBundles, type LayerRow, nameOf } from "./decisions.ts";
 import type { CountedFeature } from "./tally.ts";
@@ -32,7 +33,7 @@ export class LayerRunners {
     this.#options = options;
   }
 
-  /** @throws TypeError for an archived bundle that was changed. */
+  /** @throws TypeError for an archived bundle that was changed. @throws Unavailable if no process starts. */
   async find(executor: Executor, layer: LayerRow): Promise<OpenLayer> {
     const found = this.#open.get(layer.layer);
     if (found) return found;
@@ -83,7 +84,15 @@ async function openLayer(executor: Executor, { members }: LayerRow, options: Run
   const bundles = await findBundles(executor, members);
   const features = bundles.map(({ manifest }) => ({ name: nameOf(manifest), output: manifest.output }));
   // A server without adopted features does not load this module.
-  const { openRunner } = await import("@device-risk-signals/features/runner");
+  const { NotStarted, openRunner } = await import("@device-risk-signals/features/runner");
   const inputs = bundles.flatMap(({ manifest }) => manifest.inputs);
-  return { runner: await openRunner(bundles, options), features, inputs };
+  const orUnavailable = (error: unknown): never => {
+    // guard(false): no event is given up because the machine can't start a process
+    // fails: packages/server/src/features/extraction.test.ts › no process starts
+    if (error instanceof NotStarted) throw new Unavailable(error.message, { cause: error });
+    throw error;
+  };
+  const runner = await openRunner(bundles, options).catch(orUnavailable);
+  const run: FeatureRunner["run"] = (batch) => runner.run(batch).catch(orUnavailable);
+  return { runner: { run, close: () => runner.close() }, features, inputs };
 }

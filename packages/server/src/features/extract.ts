@@ -124,7 +124,7 @@ export async function extract(
   const found = events.findIndex(({ eventId }) => undecided.has(eventId));
   const decided = found === -1 ? events.length : found;
   const kept = found === -1 ? collected : keepOf(collected, events.slice(0, decided));
-  return { ...(await store(transaction, ports, kept, backfill?.runId ?? null)), decided };
+  return { ...(await store(transaction, ports, kept, coverage, backfill)), decided };
 }
 
 /** What was collected of these events. */
@@ -255,13 +255,15 @@ async function store(
   transaction: Transaction,
   { featureSealer }: ExtractPorts,
   { computed, failures, slow }: Collected,
-  runId: string | null,
+  { policyVersion }: Coverage,
+  backfill: BackfillOf | undefined,
 ): Promise<Omit<Extracted, "decided">> {
   const keyOf = ({ eventId, layer }: { eventId: string; layer: number }): string => `${eventId} ${layer}`;
   const inserted = await insertFeatureRows(
     transaction,
     computed.map(({ row }) => row),
-    runId,
+    backfill?.runId,
+    policyVersion,
   );
   const stored = new Set(inserted.map(keyOf));
   let differences = 0;
@@ -278,7 +280,7 @@ async function store(
   const failed = failures.map(({ event: { eventId }, layer }) => ({ eventId, layer }));
   // guard(drop): a failure is over when a backfill has stored the values
   // fails: packages/server/src/features/backfill.test.ts › gives up an event that always fails, and no other
-  if (runId !== null) await deleteFormer(transaction, [...inserted, ...failed]);
+  if (backfill) await deleteFormer(transaction, [...inserted, ...failed]);
   await recordFailures(transaction, failures);
   return { rows: inserted.length, failures: failures.length, differences, slow };
 }

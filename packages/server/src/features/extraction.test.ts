@@ -329,6 +329,26 @@ describe("extraction", () => {
     expect(await read(event)).toEqual({ 1: [{ state: "masked", inputs: ["masked"] }] });
   });
 
+  it("masks by the new policy where another one was applied during the computation", async () => {
+    const { featureSealer } = opened.system;
+    const event = await store("policy-changes");
+    const during = ports({
+      featureSealer: {
+        ...featureSealer,
+        sealMany: async (rows) => {
+          await applyPolicy({ probes: ["network"] });
+          return featureSealer.sealMany(rows);
+        },
+      },
+    });
+    await expect(extractNext(during)).rejects.toThrow(Unavailable);
+    const { rows } = await opened.owner.query("select tries from extraction_due");
+    expect(rows).toEqual([{ tries: 0 }]);
+    await extractNext(ports());
+    await applyPolicy({});
+    expect(await read(event)).toEqual({ 1: [{ state: "masked", inputs: ["masked"] }] });
+  });
+
   it("keeps the first row where a second computation gives another result, and reports it", async () => {
     const event = await store("twice");
     const stored = await readEvent(opened.system.pool, event);

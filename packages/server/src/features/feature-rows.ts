@@ -6,6 +6,8 @@ import { type Partition, partitionQuery, type PartitionQuery, queryPartitions } 
 import { byteaArray, int4Array, textArray, timestamptzArray, uuidArray } from "../postgres/binary-array.ts";
 import { instant } from "../postgres/instant.ts";
 import { type Columns, type ParameterType, query, type RowOf, sql, type Statement } from "../postgres/statement.ts";
+import { readPolicyVersion } from "../policy/policy-table.ts";
+import { Unavailable } from "../ports.ts";
 import { findFeaturePartitions } from "./feature-partitions.ts";
 
 /** The features of one event in one layer, sealed. */
@@ -53,7 +55,10 @@ const INSERT_ROWS = sql(
           app_version, schema_version, key_id, payload, idempotency_key)
       -- guard(true): values of an account that was erased meanwhile are not stored
       -- fails: packages/server/src/features/feature-store.test.ts › stores nothing of an account that was erased meanwhile
-      where exists (select from account_key k where k.key_id = computed.key_id and k.erased_by is null)
+      where exists (select from account_key k where k.key_id = computed.key_id and k.erased_by is null
+        -- guard(true): values of an account that was restricted meanwhile are not stored
+        -- fails: packages/server/src/features/vanishing-data.test.ts › is restricted meanwhile
+        and not k.restricted)
         -- guard(true): values of an event that was erased meanwhile are not stored
         -- fails: packages/server/src/features/feature-store.test.ts › stores nothing of an event that was erased meanwhile
         and exists (select from idempotency_key i where i.account = computed.account
@@ -84,19 +89,26 @@ const INSERT_ROWS = sql(
 export type FeatureKey = Pick<NewFeatureRow, "eventId" | "layer">;
 
 /**
- * Stores each row once, without rows of erased events. An erasure waits for the end of the transaction.
- * @param runId the backfill that computed them.
- * @returns the keys of the rows that it stored.
+ * Stores each row once, without rows of events that were erased or restricted. An erasure or a new policy waits for the
+ * end of the transaction.
+ * @param runId the backfill that computed them. @param policyVersion the policy that masked their inputs.
+ * @throws Unavailable if there is another policy now. @returns the keys of the rows that it stored.
  */
 export async function insertFeatureRows(
   transaction: Transaction,
   computed: readonly NewFeatureRow[],
   runId: string | null = null,
+  policyVersion?: number,
 ): Promise<readonly FeatureKey[]> {
   if (computed.length === 0) return [];
   // Sorted, so that transactions that store the same rows do not wait for each other in a circle.
   const rows = computed.toSorted((a, b) => compareText(a.eventId, b.eventId) || a.layer - b.layer);
   await query(transaction, LOCK_INGESTION_SHARED);
+  // guard(false): what a new policy masks is not stored under the former one
+  // fails: packages/server/src/features/extraction.test.ts › masks by the new policy
+  if (policyVersion !== undefined && policyVersion !== (await readPolicyVersion(transaction))) {
+    throw new Unavailable("a new policy was applied during the computation of features, which begins again");
+  }
   const inserted = await query(transaction, INSERT_ROWS, [
     textArray(rows.map(({ account }) => account)),
     int4Array(rows.map(({ purpose }) => purpose)),

@@ -110,7 +110,8 @@ describe("extraction", () => {
     await store("old", 3);
     let pass: Promise<Printed> | undefined;
     const during = interrupted(async () => {
-      await applyPeriod(opened.environment, folder(), "PT2H", "PT44H");
+      // A new policy would begin the batch again.
+      await opened.owner.query("update purpose set raw_retention = interval '2 hours'");
       pass = retention();
       await until(isAwaited);
     });
@@ -138,6 +139,19 @@ describe("extraction", () => {
     await expect(drain(during)).rejects.toMatchObject({ code: "keys-destroyed" });
     expect(await drain(during)).toBe(1);
     expect([await resultsOf(erased), await resultsOf(other)]).toEqual([undefined, ["computed", null]]);
+    expect([await count("extraction_failure"), await count("extraction_due")]).toEqual([0, 0]);
+  });
+
+  it("of an account that is restricted meanwhile stores nothing, and computes the others", async () => {
+    await adopt();
+    const [restricted, other] = [await store("restricted", 0), await store("other", 0)];
+    const order = ["--account", restricted.account, "--article", "18", "--reason", "disputed", "--approver", "J. Doe"];
+    const during = interrupted(async () =>
+      expect(await drs("restriction", "add", ...order)).toMatchObject({ code: 0 }),
+    );
+    expect(await drain(during)).toBe(1);
+    const { rows } = await opened.owner.query("select event_id from feature_row");
+    expect(rows).toEqual([{ event_id: other.eventId }]);
     expect([await count("extraction_failure"), await count("extraction_due")]).toEqual([0, 0]);
   });
 

@@ -5,6 +5,7 @@ import type { Bundle } from "@device-risk-signals/features";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { bundleOf } from "../../../features/src/bundle.fixture.ts";
 import { objects, type Printed, runWithBreakGlass } from "../../../../e2e/support/command.ts";
+import { AWAITED_LOCKS } from "../../../../e2e/support/database.ts";
 import { until } from "../../../../e2e/support/embedded.ts";
 import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
@@ -113,6 +114,10 @@ const rowsOf = async (layer: number): Promise<readonly string[]> =>
 
 const idsOf = (...events: readonly PastEvent[]): readonly string[] => events.map(({ eventId }) => eventId).toSorted();
 
+/** Whether a session waits for a lock. */
+const isAwaited = async (): Promise<boolean> =>
+  ((await opened.owner.query(`select ${AWAITED_LOCKS}`)).rowCount ?? 0) > 0;
+
 /** The events that may be analysed. */
 let stored: PastEvent[] = [];
 beforeAll(async () => {
@@ -200,6 +205,42 @@ describe("a backfill", () => {
     expect((await status(run)).balance).toMatchObject({ missing: 0, stored: stored.length });
     const { rows } = await opened.owner.query(
       "select sum(occurrences)::int as occurrences from feature_tally where feature = 'rest@1'",
+    );
+    expect(rows).toEqual([{ occurrences: stored.length }]);
+  });
+
+  it("counts a feature once that two backfills of different layers compute at the same time", async () => {
+    // It creates the partitions of values, for which the second backfill would wait.
+    await start(await adopt("partitions"));
+    await drain();
+    const layer = await adopt("counted", "ended");
+    const before = await start(layer);
+    const retired = { features: ["ended@1"], purpose };
+    await inOwnerTransaction(opened.system.administration, (owner) =>
+      retireFeatures(owner, opened.system.audit, retired, DECIDER),
+    );
+    const runs = [before, await start(layer + 1)];
+    await opened.owner.query("update feature_chunk set step = 'compute' where run_id = any ($1)", [runs]);
+    const { featureSealer } = opened.system;
+    let other: Promise<unknown> | undefined;
+    const first = ports({
+      featureSealer: {
+        ...featureSealer,
+        sealMany: async (rows) => {
+          other ??= drain(ports({ runners: otherRunners }));
+          await Promise.race([other, until(isAwaited)]);
+          return featureSealer.sealMany(rows);
+        },
+      },
+    });
+    const otherRunners = new LayerRunners({ graceMs: 100 });
+    await backfillNext(first);
+    await other;
+    await drain();
+    await otherRunners.close();
+    for (const run of runs) expect((await status(run)).balance).toMatchObject({ missing: 0, stored: stored.length });
+    const { rows } = await opened.owner.query(
+      "select sum(occurrences)::int as occurrences from feature_tally where feature = 'counted@1'",
     );
     expect(rows).toEqual([{ occurrences: stored.length }]);
   });

@@ -35,6 +35,11 @@ export const LOCKS = {
   orders: 7_236_527,
   /** One decision about features at a time: the second one sees what the first did. */
   features: 7_236_526,
+  /**
+   * One backfill at a time computes events of a purpose, which is the name, whose features several layers share: each
+   * sees what the others stored.
+   */
+  sharedFeatures: 7_236_544,
   /** One server at a time attests values before their events expire. */
   attestation: 7_236_528,
   /** One call at a time starts the count of payloads that replays read in an hour. */

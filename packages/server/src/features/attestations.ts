@@ -121,7 +121,7 @@ const LIST = sql(
       and ($2::timestamptz is null or (p.lower_bound <= $2 and p.upper_bound > $2))
       and ($3::int4 is null or a.layer = $3)
       and ${isAfter("p.lower_bound", "$4", { "a.partition_id": "$5::uuid", "a.layer": "$6::int4" })}
-    order by p.lower_bound desc, a.partition_id, a.layer limit $7`,
+    order by p.lower_bound desc, a.partition_id, a.layer limit $7::int4`,
   ["uuid?", "timestamptz?", "int4?", "timestamptz?", "uuid?", "int4?", "int4"],
   TYPES,
 );

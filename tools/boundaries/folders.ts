@@ -304,6 +304,7 @@ export const FOLDERS: readonly Folder[] = [
       "dependencies",
       "postgres",
       "adopted-fields",
+      "crypto",
       "accounts",
       "events",
       "orders",

@@ -1,4 +1,5 @@
 import { deriveKey } from "../crypto/derive-key.ts";
+import type { NumberedIds } from "../crypto/numbered-ids.ts";
 import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
 import { RowSigner } from "../crypto/row-signer.ts";
 import type { Secrets } from "../crypto/secrets.ts";
@@ -44,6 +45,11 @@ export class AuditSigner {
   /** The keyed MAC by which entries name an account. */
   subjectOf(account: string): Buffer {
     return this.#pseudonymizer.subjectOf("account", account);
+  }
+
+  /** The ids of the audit secrets of an account; of the installation without a keyed MAC. */
+  secretIdsOf(subject: Buffer | undefined): NumberedIds {
+    return this.#pseudonymizer.auditSecretIdsOf(subject);
   }
 
   /** Prepares an account for a filter of entries. */

@@ -69,7 +69,7 @@ export async function writeAudit(executor: Executor, signer: AuditSigner, entry:
   const subject = account === undefined ? undefined : signer.subjectOf(account);
   const record: LaneEntry = {
     ...rest,
-    ...(await sealDetail(executor, signer.secrets, { entryId, subject }, { reason, detail })),
+    ...(await sealDetail(executor, signer, { entryId, subject }, { reason, detail })),
     entryId,
     at,
     occurrences: 1,

@@ -1,10 +1,11 @@
 /** Seals reason and detail of an entry under a secret of the account that the entry is about. */
-import { createCipheriv, createDecipheriv, randomBytes, randomUUID } from "node:crypto";
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { deriveKey } from "../crypto/derive-key.ts";
 import { uuidBytes } from "../crypto/pseudonymizer.ts";
 import type { Secrets } from "../crypto/secrets.ts";
 import type { Executor } from "../postgres/executor.ts";
-import { query, sql } from "../postgres/statement.ts";
+import { findSecrets, insertSecret } from "./audit-secret-table.ts";
+import type { AuditSigner } from "./audit-signer.ts";
 import type { AuditRecord } from "./log/record.ts";
 
 /** Texts of people in an entry, and data about people. */
@@ -20,6 +21,9 @@ interface DetailOwner {
   /** The keyed MAC of the account. Without it, the installation's secret is used. */
   readonly subject: Buffer | undefined;
 }
+
+/** Computes the ids of secrets, and has the secrets. */
+type SecretSigner = Pick<AuditSigner, "secrets" | "secretIdsOf">;
 
 const CIPHER = "aes-256-gcm";
 const VERSION = Buffer.from([1]);
@@ -38,12 +42,12 @@ const keyOf = (secret: Buffer): ReturnType<typeof deriveKey> => deriveKey(secret
  */
 export async function sealDetail(
   executor: Executor,
-  secrets: Secrets,
+  signer: SecretSigner,
   { entryId, subject }: DetailOwner,
   personal: PersonalDetail,
 ): Promise<SealedDetail | undefined> {
   if (personal.reason === undefined && personal.detail === undefined) return undefined;
-  const { secretId, secret } = await currentSecret(executor, secrets, subject);
+  const { secretId, secret } = await currentSecret(executor, signer, subject);
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv(CIPHER, keyOf(secret), nonce).setAAD(uuidBytes(entryId));
   const text = Buffer.concat([cipher.update(JSON.stringify(personal)), cipher.final()]);
@@ -70,31 +74,24 @@ export async function openDetail(
   }
 }
 
-/** `is not distinct from` would read every secret, because PostgreSQL searches no index for it. */
-export const FIND_SECRET = sql(
-  `select secret_id from audit_secret
-    where (subject = $1 or subject is null and $1::bytea is null) and ended_at is null
-    order by created_at desc, secret_id limit 1`,
-  ["bytea?"],
-  { secret_id: "uuid" },
-);
-
-const INSERT_SECRET = sql("insert into audit_secret (secret_id, subject) values ($1, $2)", ["uuid", "bytea?"]);
-
 /**
  * The latest secret of an account, or a new one if the account has none or the key store has lost it. Two writers may
  * create one each; an erasure ends both.
  */
 async function currentSecret(
   executor: Executor,
-  secrets: Secrets,
+  signer: SecretSigner,
   subject: Buffer | undefined,
 ): Promise<{ readonly secretId: string; readonly secret: Buffer }> {
-  const [row] = (await query(executor, FIND_SECRET, [subject ?? null])).rows;
-  const found = row && (await secrets.findDurable(auditSecretName(row.secret_id)));
-  if (row && found) return { secretId: row.secret_id, secret: found };
-  const secretId = randomUUID();
-  const secret = await secrets.findOrCreate(auditSecretName(secretId));
-  await query(executor, INSERT_SECRET, [secretId, subject ?? null]);
-  return { secretId, secret };
+  const { secrets } = signer;
+  const ids = signer.secretIdsOf(subject);
+  const rows = await findSecrets(executor, ids, subject);
+  const latest = rows.findLast(({ row }) => !row.is_ended)?.row;
+  const found = latest && (await secrets.findDurable(auditSecretName(latest.secret_id)));
+  if (latest && found) return { secretId: latest.secret_id, secret: found };
+  for (let number = (rows.at(-1)?.number ?? -1) + 1; ; number++) {
+    const secretId = ids(number);
+    const secret = await secrets.findOrCreate(auditSecretName(secretId));
+    if (await insertSecret(executor, secretId, subject)) return { secretId, secret };
+  }
 }

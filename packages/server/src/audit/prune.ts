@@ -8,7 +8,7 @@ import { type Agent, writeAudit } from "./audit.ts";
 import { type Change, findLastChange, keysEntry } from "./surface-keys.ts";
 import type { EpochCheckpoint } from "./log/epoch.ts";
 import { PRUNE_OPERATION } from "./log/epoch.ts";
-import { readReviewsBefore } from "./review-table.ts";
+import { hasOpenReviewBefore } from "./review-table.ts";
 
 export interface PruneOptions {
   readonly agent: Agent;
@@ -65,7 +65,7 @@ export async function pruneLog(
   if (!before || before.entries === 0) return undefined;
   // guard(false): no entry is deleted while its review is open
   // fails: packages/server/src/audit/prune.test.ts › while its review is open
-  if (await hasOpenReview(owner, signer, { epoch, size })) {
+  if (await hasOpenReviewBefore(owner, signer, { epoch, leaf: size })) {
     throw conflict("an entry of that time is under review: drs review list");
   }
   // guard(false): the checkpoint from which the log starts is kept outside
@@ -83,15 +83,6 @@ export async function pruneLog(
   await query(owner, DELETE_LEAVES, [epoch, size]);
   await query(owner, DELETE_CHECKPOINTS, [epoch, size]);
   return { entries: before.entries, epoch, size, at };
-}
-
-async function hasOpenReview(
-  owner: OwnerTransaction,
-  signer: AuditSigner,
-  { epoch, size }: Pick<Pruned, "epoch" | "size">,
-): Promise<boolean> {
-  for await (const { isClosed } of readReviewsBefore(owner, signer, { epoch, leaf: size })) if (!isClosed) return true;
-  return false;
 }
 
 const isBefore = ({ epoch, leaf }: Change, start: Pick<Pruned, "epoch" | "size">): boolean =>

@@ -2,20 +2,25 @@
  * Reviews as rows. A login of the database can insert rows, but it can't make a MAC. The server uses no review and no
  * end of a review without a valid MAC.
  */
-import { randomUUID } from "node:crypto";
-import { uuidText } from "../crypto/pseudonymizer.ts";
-import type { RowSigner, SignedValues } from "../crypto/row-signer.ts";
+import {
+  findNumbered,
+  nextNumber,
+  type NumberedIds,
+  type NumberedSearch,
+  numberedIds,
+} from "../crypto/numbered-ids.ts";
+import { MAX_UNSIGNED, type RowSigner, type SignedValues } from "../crypto/row-signer.ts";
 import type { Clock } from "../ports.ts";
+import { isIdFree } from "../postgres/advisory-locks.ts";
 import type { Executor, Transaction } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";
 import { query, queryRow, type RowOf, sql } from "../postgres/statement.ts";
 import type { AuditSigner } from "./audit-signer.ts";
 
 const FIND_SUBJECT = sql("select subject from audit_entry where entry_id = $1", ["uuid"], { subject: "bytea?" });
-/** A concurrent transaction may have inserted the id: the insert waits for its end. */
 const INSERT_REVIEW = sql(
-  `insert into audit_review (review_id, entry_id, subject, opened_at, mac) values ($1, $2, $3, $4, $5)
-    on conflict (review_id) do nothing`,
+  `insert into audit_review (review_id, entry_id, subject, opened_at, mac) select $1::uuid, $2, $3, $4, $5
+    where ${isIdFree("$1")} on conflict (review_id) do nothing`,
   ["uuid", "uuid", "bytea?", "timestamptz", "bytea"],
 );
 /** The time that a row gets in the same transaction. */
@@ -27,8 +32,8 @@ const INSERT_END = sql(
 
 /** Maximum number of rows that a statement reads, because a login of the database can insert rows without limit. */
 const PAGE = 1_000;
-/** Number of ids of reviews of one subject that a statement looks up. */
-const LOOKED_UP = 100;
+/** Number of ids of reviews that a statement looks up. */
+const LOOKED_UP = 250;
 /** No review has this id: a constraint refuses it. */
 const FIRST_ID = "00000000-0000-0000-0000-000000000000";
 const TYPES = { review_id: "uuid", entry_id: "uuid", subject: "bytea?", opened_at: "text", mac: "bytea" } as const;
@@ -36,11 +41,6 @@ type ReviewRow = RowOf<typeof TYPES>;
 
 const COLUMNS = `r.review_id, r.entry_id, r.subject, ${instant("r.opened_at", "opened_at")}, r.mac`;
 
-/** A page of reviews, after a review. */
-const pageOf = (condition: string): string =>
-  `select ${COLUMNS} from audit_review r where r.review_id > $1 and ${condition} order by r.review_id limit ${PAGE}`;
-
-const READ_ALL = sql(pageOf("true"), ["uuid"], TYPES);
 const FOUND_TYPES = { ...TYPES, has_entry: "bool" } as const;
 type FoundReviewRow = RowOf<typeof FOUND_TYPES>;
 const FIND = sql(
@@ -49,12 +49,17 @@ const FIND = sql(
   ["uuid[]"],
   FOUND_TYPES,
 );
-const READ_BEFORE = sql(
-  pageOf("exists (select from audit_leaf l where l.entry_id = r.entry_id and (l.epoch, l.leaf) < ($2, $3))"),
-  ["uuid", "int4", "int8"],
-  TYPES,
+const HAS_LEAF_BEFORE = sql(
+  `select exists (select from audit_leaf l where l.entry_id = any ($1) and (l.epoch, l.leaf) < ($2, $3)) as found`,
+  ["uuid[]", "int4", "int8"],
+  { found: "bool" },
 );
-const READ_RECENT = sql(pageOf("r.written_at > $2"), ["uuid", "timestamptz"], TYPES);
+const READ_RECENT = sql(
+  `select ${COLUMNS}, r.written_at::text as position from audit_review r
+    where r.written_at > $1 and (r.written_at, r.review_id) > ($2, $3) order by r.written_at, r.review_id limit ${PAGE}`,
+  ["timestamptz", "timestamptz", "uuid"],
+  { ...TYPES, position: "text" },
+);
 
 const FIND_ENDS = sql(
   `select end_id, ${instant("ended_at")}, mac from audit_review_end where end_id = any ($1)`,
@@ -64,11 +69,11 @@ const FIND_ENDS = sql(
 
 /** A page of ends with the MACs of their reviews, after an end. */
 const READ_RECENT_ENDS = sql(
-  `select e.end_id, ${instant("e.ended_at", "ended_at")}, e.mac, r.mac as review_mac
+  `select e.end_id, ${instant("e.ended_at", "ended_at")}, e.mac, r.mac as review_mac, e.ended_at::text as position
     from audit_review_end e join audit_review r using (review_id)
-    where e.end_id > $1 and e.ended_at > $2 order by e.end_id limit ${PAGE}`,
-  ["uuid", "timestamptz"],
-  { end_id: "uuid", ended_at: "text", mac: "bytea", review_mac: "bytea" },
+    where e.ended_at > $1 and (e.ended_at, e.end_id) > ($2, $3) order by e.ended_at, e.end_id limit ${PAGE}`,
+  ["timestamptz", "timestamptz", "uuid"],
+  { end_id: "uuid", ended_at: "text", mac: "bytea", review_mac: "bytea", position: "text" },
 );
 
 /** A review that the server opened. */
@@ -102,9 +107,9 @@ export async function insertReview(
   { entryId, subject }: ReviewedEntry,
 ): Promise<string> {
   const opened_at = nowOf(clock);
-  let number = subject ? await nextNumber(executor, reviews, subject) : 0;
-  for (;;) {
-    const review_id = subject ? reviewIdOf(reviews, subject, number++) : randomUUID();
+  const search = reviewSearch(executor, reviews);
+  for (let number = await nextNumber(search); ; number++) {
+    const review_id = search.ids(number);
     const mac = reviews.sign(reviewValues({ review_id, entry_id: entryId, subject, opened_at }));
     const { rowCount } = await query(executor, INSERT_REVIEW, [review_id, entryId, subject, opened_at, mac]);
     if (rowCount === 1) return review_id;
@@ -118,67 +123,46 @@ export async function insertEnd(
   { review_id, mac }: StoredReview,
 ): Promise<void> {
   const { ended_at } = await queryRow(transaction, FIND_TIME, []);
+  const ids = endIdsOf(reviews, mac);
   for (let number = 0; ; number++) {
-    const end_id = endIdOf(reviews, mac, number);
+    const end_id = ids(number);
     const signed = reviews.sign(endValues(mac, { end_id, ended_at }));
     if ((await query(transaction, INSERT_END, [end_id, review_id, signed])).rowCount === 1) return;
   }
 }
 
 /** Reads each review that the server opened. */
-export const readReviews = (executor: Executor, signer: AuditSigner): AsyncGenerator<StoredReview> =>
-  allOf(signedPages(executor, signer, async (after) => (await query(executor, READ_ALL, [after])).rows));
+export async function readReviews(executor: Executor, signer: AuditSigner): Promise<readonly StoredReview[]> {
+  return signedReviews(executor, signer, await findReviews(executor, signer.reviews));
+}
 
-/** Reads the reviews of entries before a leaf of the log. */
-export const readReviewsBefore = (
+/** Whether a review of an entry before a leaf of the log is open. */
+export async function hasOpenReviewBefore(
   executor: Executor,
   signer: AuditSigner,
   { epoch, leaf }: { readonly epoch: number; readonly leaf: number },
-): AsyncGenerator<StoredReview> =>
-  allOf(
-    signedPages(executor, signer, async (after) => (await query(executor, READ_BEFORE, [after, epoch, leaf])).rows),
-  );
+): Promise<boolean> {
+  const open = (await readReviews(executor, signer)).filter(({ isClosed }) => !isClosed);
+  return (await queryRow(executor, HAS_LEAF_BEFORE, [open.map(({ entry_id }) => entry_id), epoch, leaf])).found;
+}
 
 /** Whether a review of the subject is open. */
 export async function isUnderReview(executor: Executor, signer: AuditSigner, subject: Buffer): Promise<boolean> {
-  for await (const rows of rowsOfSubject(executor, signer.reviews, subject)) {
-    if ((await openReviews(executor, signer, rows)).length > 0) return true;
-  }
-  return false;
+  const found = await findReviews(executor, signer.reviews);
+  const ofSubject = found.filter((row) => row.subject?.equals(subject));
+  return (await openReviews(executor, signer, ofSubject)).length > 0;
 }
 
-/** The number of the next review of a subject, unless a concurrent transaction takes it. */
-async function nextNumber(executor: Executor, signer: RowSigner, subject: Buffer): Promise<number> {
-  let next = 0;
-  for await (const rows of rowsOfSubject(executor, signer, subject)) {
-    next = 1 + Math.max(...rows.map(({ number }) => number));
-  }
-  return next;
-}
+/** Finds reviews by their ids. A search by a column would also find rows of a login of the database. */
+const reviewSearch = (executor: Executor, signer: RowSigner): NumberedSearch<FoundReviewRow> => ({
+  ids: numberedIds(signer, "review id"),
+  page: LOOKED_UP,
+  find: async (ids) => (await query(executor, FIND, [ids])).rows,
+  idOf: ({ review_id }) => review_id,
+});
 
-/**
- * Reads the reviews of a subject by their ids, until none of the looked up ids exists. A search by the column `subject`
- * would also find rows of a login of the database, which can be too many. Numbers can be missing after a restore.
- */
-async function* rowsOfSubject(
-  executor: Executor,
-  signer: RowSigner,
-  subject: Buffer,
-): AsyncGenerator<readonly (FoundReviewRow & { readonly number: number })[]> {
-  for (let first = 0; ; first += LOOKED_UP) {
-    const ids = Array.from({ length: LOOKED_UP }, (_, index) => reviewIdOf(signer, subject, first + index));
-    const { rows } = await query(executor, FIND, [ids]);
-    if (rows.length === 0) return;
-    yield rows.map((row) => ({ ...row, number: first + ids.indexOf(row.review_id) }));
-  }
-}
-
-/**
- * The id of a review of a subject. A login of the database can't compute the ids of further reviews.
- * @param number the number of the review, counted from 0 for each subject.
- */
-const reviewIdOf = (signer: RowSigner, subject: Buffer, number: number): string =>
-  uuidText(signer.sign(["review id", subject.toString("hex"), number]).subarray(0, 16));
+const findReviews = async (executor: Executor, signer: RowSigner): Promise<readonly FoundReviewRow[]> =>
+  (await findNumbered(reviewSearch(executor, signer))).map(({ row }) => row);
 
 /** Finds a review that the server opened, and has not closed. */
 export async function findOpenReview(
@@ -204,46 +188,30 @@ async function openReviews(
   return (await signedReviews(executor, signer, existing)).filter(({ isClosed }) => !isClosed);
 }
 
-/** Counts reviews, and ends of reviews, that were written in the last 30 days and that the server did not sign. */
+/**
+ * Counts reviews, and ends of reviews, that were written in the last 30 days and that the server did not sign. It stops
+ * at about `MAX_UNSIGNED`.
+ */
 export async function countForgedReviews(executor: Executor, { reviews, clock }: AuditSigner): Promise<number> {
   const since = new Date(clock.now() - 30 * 86_400_000).toISOString();
   let forgedCount = 0;
-  const readReviewPage = async (after: string) => (await query(executor, READ_RECENT, [after, since])).rows;
-  for await (const rows of pages(readReviewPage, ({ review_id }) => review_id)) {
+  for (let after: readonly [string, string] = ["-infinity", FIRST_ID]; ;) {
+    const { rows } = await query(executor, READ_RECENT, [since, ...after]);
     forgedCount += rows.filter((row) => !reviews.isSigned(reviewValues(row), row.mac)).length;
-  }
-  const readEndPage = async (after: string) => (await query(executor, READ_RECENT_ENDS, [after, since])).rows;
-  for await (const rows of pages(readEndPage, ({ end_id }) => end_id)) {
-    forgedCount += rows.filter((end) => !reviews.isSigned(endValues(end.review_mac, end), end.mac)).length;
-  }
-  return forgedCount;
-}
-
-async function* pages<Row>(
-  read: (after: string) => Promise<readonly Row[]>,
-  idOf: (row: Row) => string,
-): AsyncGenerator<readonly Row[]> {
-  for (let after = FIRST_ID; ;) {
-    const rows = await read(after);
-    yield rows;
+    // guard(false): a count of forged reviews has an end
+    // fails: packages/server/src/audit/audit-secrets.test.ts › is counted up to about a thousand
+    if (forgedCount >= MAX_UNSIGNED) return forgedCount;
     const last = rows.at(-1);
-    if (!last || rows.length < PAGE) return;
-    after = idOf(last);
+    if (!last || rows.length < PAGE) break;
+    after = [last.position, last.review_id];
   }
-}
-
-async function* signedPages(
-  executor: Executor,
-  signer: AuditSigner,
-  read: (after: string) => Promise<readonly ReviewRow[]>,
-): AsyncGenerator<readonly StoredReview[]> {
-  for await (const rows of pages(read, ({ review_id }) => review_id)) {
-    yield await signedReviews(executor, signer, rows);
+  for (let after: readonly [string, string] = ["-infinity", FIRST_ID]; ;) {
+    const { rows } = await query(executor, READ_RECENT_ENDS, [since, ...after]);
+    forgedCount += rows.filter((end) => !reviews.isSigned(endValues(end.review_mac, end), end.mac)).length;
+    const last = rows.at(-1);
+    if (!last || rows.length < PAGE || forgedCount >= MAX_UNSIGNED) return forgedCount;
+    after = [last.position, last.end_id];
   }
-}
-
-async function* allOf(found: AsyncIterable<readonly StoredReview[]>): AsyncGenerator<StoredReview> {
-  for await (const reviews of found) yield* reviews;
 }
 
 async function signedReviews(
@@ -269,7 +237,7 @@ async function findEnded(
   const ended = new Set<string>();
   let sought = reviews;
   for (let number = 0; sought.length > 0; number++) {
-    const ids = new Map(sought.map((review) => [endIdOf(signer, review.mac, number), review]));
+    const ids = new Map(sought.map((review) => [endIdsOf(signer, review.mac)(number), review]));
     const { rows } = await query(executor, FIND_ENDS, [[...ids.keys()]]);
     sought = rows.flatMap((end) => {
       const review = ids.get(end.end_id);
@@ -285,11 +253,11 @@ async function findEnded(
 }
 
 /**
- * The id of an end of a review. A login of the database knows the ids of ends that a restore has lost, and of no other.
- * @param number of rows that have the id of an end of the review, and are none.
+ * The ids of an end of a review: the end has the first id that no other row had. A login of the database knows the ids of
+ * ends that a restore has lost, and of no other.
  */
-const endIdOf = (signer: RowSigner, reviewMac: Buffer, number: number): string =>
-  uuidText(signer.sign(["end id", reviewMac.toString("hex"), number]).subarray(0, 16));
+const endIdsOf = (signer: RowSigner, reviewMac: Buffer): NumberedIds =>
+  numberedIds(signer, "end id", reviewMac.toString("hex"));
 
 const reviewValues = ({
   review_id,

@@ -10,14 +10,7 @@ import { isSamePerson } from "./actor-persons.ts";
 import { type Agent, writeAudit } from "./audit.ts";
 import { REVIEW_OPERATION } from "./log/epoch.ts";
 import { lockAuditSecrets } from "./audit-secrets.ts";
-import {
-  findOpenReview,
-  findReviewedEntry,
-  insertEnd,
-  insertReview,
-  readReviews,
-  type StoredReview,
-} from "./review-table.ts";
+import { findOpenReview, findReviewedEntry, insertEnd, insertReview, readReviews } from "./review-table.ts";
 
 export interface ReviewRow {
   readonly review_id: string;
@@ -37,8 +30,7 @@ const LIST_ENTRIES = sql(
 
 /** Lists open reviews, oldest first. */
 export async function listOpenReviews(executor: Executor, signer: AuditSigner): Promise<readonly ReviewRow[]> {
-  const open: StoredReview[] = [];
-  for await (const review of readReviews(executor, signer)) if (!review.isClosed) open.push(review);
+  const open = (await readReviews(executor, signer)).filter(({ isClosed }) => !isClosed);
   const { rows } = await query(executor, LIST_ENTRIES, [open.map(({ entry_id }) => entry_id)]);
   const entries = new Map(rows.map((row) => [row.entry_id, row]));
   return open

@@ -81,8 +81,8 @@ export async function findUnreviewedUse(
   signer: AuditSigner,
   operations: readonly string[],
 ): Promise<UnreviewedUse> {
-  const reviewed: string[] = [];
-  for await (const { entry_id, isClosed } of readReviews(executor, signer)) if (isClosed) reviewed.push(entry_id);
+  const closed = (await readReviews(executor, signer)).filter(({ isClosed }) => isClosed);
+  const reviewed = closed.map(({ entry_id }) => entry_id);
   return queryRow(executor, FIND_UNREVIEWED, [operations, reviewed]);
 }
 

@@ -47,6 +47,15 @@ export class Pseudonymizer {
   }
 
   /**
+   * Computes the ids of the audit secrets of an account, by number.
+   * @param subject the keyed MAC of the account; `undefined`: the installation.
+   */
+  auditSecretIdsOf(subject: Buffer | undefined): (number: number) => string {
+    const owner = subject?.toString("hex") ?? "installation";
+    return (number) => uuidText(this.#mac("audit secret id", owner, String(number)).subarray(0, ID_BYTES));
+  }
+
+  /**
    * Masks an event id, or removes the mask. Each pair of account and idempotency key has its own mask, which is used
    * once in a replay window.
    */

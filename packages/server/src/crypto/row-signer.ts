@@ -2,6 +2,9 @@
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 import { canonicalize } from "@device-risk-signals/contract";
 
+/** A count of rows that the server did not sign stops when it has reached this number. */
+export const MAX_UNSIGNED = 1_000;
+
 /** The content of a row as JSON values. The first value is the kind of the row. */
 export type SignedValues = readonly [kind: string, ...values: unknown[]];
 

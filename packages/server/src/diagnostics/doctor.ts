@@ -16,6 +16,7 @@ import { readRetentionState } from "../lifecycle/retention/runs.ts";
 import { type PartitionLoad, readPartitionLoad } from "../events/partition-slices.ts";
 import { listAcceptedSecretLosses } from "../accounts/secret-losses.ts";
 import { findLostSecrets, sealedUnder } from "../lifecycle/recovery/lost-secrets.ts";
+import { MAX_UNSIGNED } from "../crypto/row-signer.ts";
 import { freeBytes } from "../dependencies/readiness.ts";
 import type { Installation } from "../app/open-installation.ts";
 import { Unavailable } from "../ports.ts";
@@ -304,13 +305,16 @@ async function directUseFinding({ pool, config, audit }: Installation): Promise<
   };
 }
 
+/** The words before a count of rows that the server did not sign. */
+const atLeast = (counted: number): string => (counted < MAX_UNSIGNED ? "" : "at least ");
+
 async function reviewFinding({ pool, audit }: Installation): Promise<Finding> {
   const what = "reviews";
   const forged = await countForgedReviews(pool, audit);
   // guard(false): a review that a login of the database opened or closed is a finding
   // fails: packages/server/src/audit/audit-secrets.test.ts › ends no review
   if (forged > 0) {
-    const detail = `${plural(forged, "row")} of reviews and their ends of the last 30 days that the server did not sign, and that count for nothing: see who has logins of the database`;
+    const detail = `${atLeast(forged)}${plural(forged, "row")} of reviews and their ends of the last 30 days that the server did not sign, and that count for nothing: see who has logins of the database`;
     return { what, ok: false, detail };
   }
   return { what, ok: true, detail: "the server opened and closed each review of the last 30 days" };
@@ -339,7 +343,7 @@ async function approvalFinding({ pool, clock, approvals }: Installation): Promis
   // guard(false): an approval that a login of the database wrote is a finding
   // fails: packages/server/src/admin/cases.test.ts › if a login of the database has written the decision
   if (changed > 0) {
-    const detail = `${plural(changed, "approval")} of the last 30 days that the admin API did not sign, and that allow nothing: see drs approval list, and who has logins of the database`;
+    const detail = `${atLeast(changed)}${plural(changed, "approval")} of the last 30 days that the admin API did not sign, and that allow nothing: see drs approval list, and who has logins of the database`;
     return { what, ok: false, detail };
   }
   return { what, ok: true, detail: "the admin API signed each request and decision of the last 30 days" };
@@ -351,7 +355,7 @@ async function driftFinding({ pool, clock, driftDecisions }: Installation): Prom
   // guard(false): a decision about drift that a login of the database wrote is a finding
   // fails: packages/server/src/drift/drift-decisions.test.ts › drs doctor fails
   if (forged > 0) {
-    const detail = `${plural(forged, "decision")} of the last 30 days that the server did not sign, and that count for nothing: see the table drift_decision, and who has logins of the database`;
+    const detail = `${atLeast(forged)}${plural(forged, "decision")} of the last 30 days that the server did not sign, and that count for nothing: see the table drift_decision, and who has logins of the database`;
     return { what, ok: false, detail };
   }
   return { what, ok: true, detail: "the server signed each decision of the last 30 days" };

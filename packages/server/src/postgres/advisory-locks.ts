@@ -1,5 +1,5 @@
 import type { Executor, Transaction } from "./executor.ts";
-import type { LOCKS } from "./locks.ts";
+import { LOCKS } from "./locks.ts";
 import { query, sql } from "./statement.ts";
 
 type Lock = (typeof LOCKS)[keyof typeof LOCKS];
@@ -15,6 +15,14 @@ const LOCK_TRANSACTION = sql("select pg_advisory_xact_lock($1)", ["int8"]);
 const LOCK_TRANSACTION_NAMED = sql("select pg_advisory_xact_lock($1::int4, hashtext($2))", ["int4", "text"]);
 const LOCK_HOLDS = sql("select lock_holds()");
 const LOCK_JOURNAL = sql("select lock_journal()");
+
+/**
+ * SQL of the condition that no other transaction inserts this id now. An insert without it would wait for the other
+ * transaction, which can be one of the same call.
+ * @param id the placeholder of the id.
+ */
+export const isIdFree = (id: string): string =>
+  `pg_try_advisory_xact_lock(${LOCKS.numberedIds}, hashtext(${id}::uuid::text))`;
 
 /** Takes a lock until the end of the session. @param session one connection. */
 export async function lockSession(session: Executor, lock: Lock): Promise<void> {

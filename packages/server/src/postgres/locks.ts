@@ -50,4 +50,6 @@ export const LOCKS = {
   auditReviews: 7_236_541,
   /** A review of an account is opened before or after an audit secret of it is destroyed. The second number is a hash. */
   auditSecrets: 7_236_542,
+  /** One transaction at a time inserts a row with an id of a series, whose hash is the second number. */
+  numberedIds: 7_236_543,
 } as const;

@@ -91,7 +91,7 @@ export async function sealResult(
 ): Promise<Buffer> {
   if (account === undefined) return orders.seal(orderId, "result", result);
   const owner = { entryId: orderId, subject: audit.subjectOf(account) };
-  const { secretId, sealed } = (await sealDetail(pool, audit.secrets, owner, { detail: result })) ?? {};
+  const { secretId, sealed } = (await sealDetail(pool, audit, owner, { detail: result })) ?? {};
   if (!secretId || !sealed) throw new TypeError("a result has a detail");
   const stored: SealedResult = { secret_id: secretId, sealed: sealed.toString("base64") };
   return orders.seal(orderId, "result", stored);

@@ -57,7 +57,7 @@ export async function applyErasure(
   // guard(false): the erasure of an account makes its reasons in the audit unreadable
   // fails: e2e/audit-log.test.ts › makes reasons and details unreadable
   if (entry.kind === "account" && entry.subject !== null) {
-    await endAuditSecrets(executor, Buffer.from(entry.subject, "hex"), entry.at);
+    await endAuditSecrets(executor, pseudonymizer, Buffer.from(entry.subject, "hex"), entry.at);
   }
   for (const mac of entry.refused) await refuseAccount(executor, Buffer.from(mac, "hex"), sequence);
   for (const id of entry.holds) {

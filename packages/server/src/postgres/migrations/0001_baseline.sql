@@ -228,22 +228,23 @@ create index audit_entry_event_ids on audit_entry using gin (event_ids) where ev
 
 -- Secrets of the key store that reasons and details of entries are sealed under.
 create table audit_secret (
+  -- A MAC of the account and a number, so that the server finds the secrets of an account by their ids, however many rows a
+  -- login of the database inserts.
   secret_id uuid primary key,
   -- Keyed MAC of the account; null: the installation.
   subject bytea,
-  -- A login of the database can't choose it: the latest secret is used.
   created_at timestamptz not null default transaction_time(),
   -- When the account was erased. Nothing is sealed under the secret afterwards.
   ended_at timestamptz,
   destroyed_at timestamptz
 );
-create index audit_secret_subject on audit_secret (subject);
-create index audit_secret_ended on audit_secret (ended_at) where ended_at is not null and destroyed_at is null;
+create index audit_secret_ended on audit_secret (ended_at, secret_id) where ended_at is not null and destroyed_at is null;
+create index audit_secret_destroyed on audit_secret (destroyed_at) where destroyed_at is not null;
 
 -- Reviews of what an entry says was done; who opened and closed them and why is in the audit.
 create table audit_review (
-  -- A reader begins after the nil UUID. The id of a review of an account is a MAC of the account and a number, so that
-  -- the server finds the reviews of an account by their ids, however many rows a login of the database inserts.
+  -- A reader begins after the nil UUID. The id of a review is a MAC of its number, so that the server finds its reviews by
+  -- their ids, however many rows a login of the database inserts.
   review_id uuid primary key check (review_id > '00000000-0000-0000-0000-000000000000'),
   entry_id uuid not null,
   -- Keyed MAC of the account that the entry is about.
@@ -255,6 +256,7 @@ create table audit_review (
   -- MAC.
   mac bytea not null check (octet_length(mac) = 32)
 );
+create index audit_review_written on audit_review (written_at, review_id);
 -- The ends of reviews. A login of the database can insert rows; only one with a valid MAC ends its review.
 create table audit_review_end (
   -- A MAC of the review and a number, so that the server finds the end of a review by its id, however many rows a login
@@ -270,6 +272,7 @@ create table audit_review_end (
   check (octet_length(mac) = 32),
   mac bytea not null
 );
+create index audit_review_end_ended_at on audit_review_end (ended_at, end_id);
 
 -- The log of the audit: a leaf of the tree of RFC 6962 for each entry. Its hash covers record and MAC.
 create table audit_leaf (
@@ -311,8 +314,10 @@ create table drift (
 -- What was decided about paths of `drift`: who, when, why, and which JSON types had been seen there. The newest decision
 -- that is not `classified` counts.
 create table drift_decision (
-  -- The order of the decisions. A login of the database can choose neither this number nor `decided_at`.
+  -- A login of the database can choose neither this number nor `decided_at`.
   decision bigint generated always as identity primary key,
+  -- A MAC of the number of the decision, so that the server finds its decisions in their order, however many rows a login
+  -- of the database inserts.
   decision_id uuid not null unique,
   path text not null check (path ~ '^[A-Za-z0-9_]{1,64}(\.[A-Za-z0-9_]{1,64}){0,2}$'),
   kind text not null check (kind in ('accepted', 'classified', 'ignored', 'rejected')),
@@ -339,6 +344,7 @@ create table drift_decision (
   check ((kind in ('accepted', 'classified')) = (sensitivity is not null)),
   check (kind = 'ignored' or ignored_until is null)
 );
+create index drift_decision_decided_at on drift_decision (decided_at, decision);
 create index drift_decision_path on drift_decision (path, decision);
 
 -- Counts by hour, which name no account and no event. Empty texts: not known, or there is none.

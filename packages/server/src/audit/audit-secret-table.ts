@@ -1,0 +1,103 @@
+/**
+ * Audit secrets as rows. A login of the database can insert rows, but it can't compute the ids of secrets. The server
+ * finds its secrets by their ids, and uses and ends no other row.
+ */
+import { findNumbered, type NumberedIds, type NumberedRow } from "../crypto/numbered-ids.ts";
+import { isIdFree } from "../postgres/advisory-locks.ts";
+import type { Executor, OwnerTransaction } from "../postgres/executor.ts";
+import { query, type RowOf, sql } from "../postgres/statement.ts";
+
+/** Number of ids that a statement looks up. An account has one secret for each of its erasures, and one more. */
+const LOOKED_UP = 16;
+/** Maximum number of expired secrets that a statement reads. */
+const PAGE = 100;
+
+export const FIND_SECRETS = sql(
+  `select secret_id, ended_at is not null as is_ended from audit_secret
+    where secret_id = any ($1)
+      -- After a restore, a login of the database can insert the id of a lost row with another account.
+      -- guard(true): the server uses no secret of another account
+      -- fails: packages/server/src/audit/audit-secrets.test.ts › with the id of a lost row
+      and (subject = $2 or subject is null and $2::bytea is null)`,
+  ["uuid[]", "bytea?"],
+  { secret_id: "uuid", is_ended: "bool" },
+);
+type FoundSecret = NumberedRow<RowOf<{ readonly secret_id: "uuid"; readonly is_ended: "bool" }>>;
+
+/** Finds the secrets of an account, or of the installation, in the order of their numbers. */
+export const findSecrets = (
+  executor: Executor,
+  ids: NumberedIds,
+  subject: Buffer | undefined,
+): Promise<readonly FoundSecret[]> =>
+  findNumbered({
+    ids,
+    page: LOOKED_UP,
+    find: async (page) => (await query(executor, FIND_SECRETS, [page, subject ?? null])).rows,
+    idOf: ({ secret_id }) => secret_id,
+  });
+
+const INSERT = sql(
+  `insert into audit_secret (secret_id, subject)
+    select $1::uuid, $2::bytea
+      -- guard(true): an entry does not wait for a transaction that writes about the same account
+      -- fails: packages/server/src/audit/audit-secrets.test.ts › without a wait
+      where ${isIdFree("$1")}
+    on conflict (secret_id) do nothing`,
+  ["uuid", "bytea?"],
+);
+
+/** @returns whether the row is inserted; otherwise another transaction has inserted, or inserts, this id. */
+export async function insertSecret(
+  executor: Executor,
+  secretId: string,
+  subject: Buffer | undefined,
+): Promise<boolean> {
+  return (await query(executor, INSERT, [secretId, subject ?? null])).rowCount === 1;
+}
+
+const END = sql("update audit_secret set ended_at = $2 where secret_id = any ($1) and ended_at is null", [
+  "uuid[]",
+  "timestamptz",
+]);
+
+/** @param at the time of the erasure, in RFC 3339. */
+export async function endSecrets(owner: OwnerTransaction, secretIds: readonly string[], at: string): Promise<void> {
+  await query(owner, END, [secretIds, at]);
+}
+
+/** The time and the id of the last secret of a page. The time is in PostgreSQL's text, because it has microseconds. */
+export type After = readonly [endedAt: string, secretId: string];
+export const START: After = ["-infinity", "00000000-0000-0000-0000-000000000000"];
+
+const LIST_EXPIRED = sql(
+  `select secret_id, subject, ended_at::text as position from audit_secret
+    where destroyed_at is null
+      -- guard(true): a reason is readable for a time after the erasure of its account
+      -- fails: packages/server/src/audit/audit-secrets.test.ts › after the retention period
+      and ended_at <= transaction_time() - $1::interval
+      and (ended_at, secret_id) > ($2, $3)
+    order by ended_at, secret_id limit ${PAGE}`,
+  ["interval", "timestamptz", "uuid"],
+  { secret_id: "uuid", subject: "bytea?", position: "text" },
+);
+export type ExpiredSecret = RowOf<{
+  readonly secret_id: "uuid";
+  readonly subject: "bytea?";
+  readonly position: "text";
+}>;
+
+/** Reads a page of the secrets that ended a time ago and are not destroyed, by the time of their end. */
+export async function listExpired(
+  executor: Executor,
+  retentionMs: number,
+  after: After,
+): Promise<readonly ExpiredSecret[]> {
+  return (await query(executor, LIST_EXPIRED, [`${retentionMs} milliseconds`, ...after])).rows;
+}
+
+const RECORD_DESTROYED = sql("select record_destroyed_audit_secret($1)", ["uuid"]);
+
+export async function recordDestroyed(executor: Executor, secretId: string): Promise<void> {
+  await query(executor, RECORD_DESTROYED, [secretId]);
+}

@@ -2,9 +2,10 @@
  * Decisions about drift as rows. A login of the database can insert rows, but it can't make a MAC. The server uses no
  * decision without a valid MAC.
  */
-import { randomUUID } from "node:crypto";
-import type { RowSigner, SignedValues } from "../crypto/row-signer.ts";
+import { findNumbered, nextNumber, type NumberedSearch, numberedIds } from "../crypto/numbered-ids.ts";
+import { MAX_UNSIGNED, type RowSigner, type SignedValues } from "../crypto/row-signer.ts";
 import type { Clock } from "../ports.ts";
+import { isIdFree } from "../postgres/advisory-locks.ts";
 import type { Executor, Transaction } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";
 import { narrowed, query, queryRow, type RowOf, sql } from "../postgres/statement.ts";
@@ -38,24 +39,26 @@ const FIND_SEEN_TYPES = sql(
 const INSERT_DECISION = sql(
   `insert into drift_decision (decision_id, path, kind, type, unit, sensitivity, ignored_until, seen_types, decided_by,
       reason, mac)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+    select $1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11
+      where ${isIdFree("$1")} on conflict (decision_id) do nothing`,
   ["uuid", "text", "text", "text?", "text?", "text?", "date?", "text[]", "text", "text", "bytea"],
 );
 /** Maximum number of rows that a statement reads, because a login of the database can insert rows without limit. */
 const PAGE = 1_000;
-const FOUND_TYPES = { decision: "int8", ...DECISION_TYPES } as const;
-type DecisionRow = RowOf<typeof FOUND_TYPES>;
-/**
- * Composes a page of decisions, newest first: those before the decision number `$1`, or the newest ones if it is null.
- */
-const pageOf = (condition: string): string =>
-  `select decision, ${DECISION_COLUMNS} from drift_decision
-    where ($1::int8 is null or decision < $1) and ${condition} order by decision desc limit ${PAGE}`;
-const LIST_DECISIONS = sql(pageOf("true"), ["int8?"], FOUND_TYPES);
+/** Number of ids of decisions that a statement looks up. */
+const LOOKED_UP = 250;
+type DecisionRow = RowOf<typeof DECISION_TYPES>;
+const FIND_DECISIONS = sql(
+  `select ${DECISION_COLUMNS} from drift_decision where decision_id = any ($1)`,
+  ["uuid[]"],
+  DECISION_TYPES,
+);
 const LIST_RECENT = sql(
-  pageOf("decided_at > $2::timestamptz - interval '30 days'"),
-  ["int8?", "timestamptz"],
-  FOUND_TYPES,
+  `select decision, decided_at::text as position, ${DECISION_COLUMNS} from drift_decision
+    where decided_at > $1::timestamptz - interval '30 days' and (decided_at, decision) > ($2, $3)
+    order by decided_at, decision limit ${PAGE}`,
+  ["timestamptz", "timestamptz", "int8"],
+  { ...DECISION_TYPES, decision: "int8", position: "text" },
 );
 
 /** The person who decides, and the reason. */
@@ -92,61 +95,72 @@ export class DriftDecisions {
       decided_by: decided.by,
       reason: decided.reason,
     };
-    const decision_id = randomUUID();
-    await query(transaction, INSERT_DECISION, [
-      decision_id,
-      path,
-      kind,
-      decision.type,
-      decision.unit,
-      decision.sensitivity,
-      decision.ignored_until,
-      decision.seen_types,
-      decision.decided_by,
-      decision.reason,
-      this.#signer.sign(valuesOf({ ...decision, decision_id })),
-    ]);
-    return decision;
+    const search = this.#search(transaction);
+    for (let number = await nextNumber(search); ; number++) {
+      const decision_id = search.ids(number);
+      const { rowCount } = await query(transaction, INSERT_DECISION, [
+        decision_id,
+        path,
+        kind,
+        decision.type,
+        decision.unit,
+        decision.sensitivity,
+        decision.ignored_until,
+        decision.seen_types,
+        decision.decided_by,
+        decision.reason,
+        this.#signer.sign(valuesOf({ ...decision, decision_id })),
+      ]);
+      if (rowCount === 1) return decision;
+    }
   }
 
   /** Lists the decisions of people, newest first. */
   async list(executor: Executor): Promise<readonly DriftDecision[]> {
     const decisions: DriftDecision[] = [];
-    for await (const row of allRows(async (before) => (await query(executor, LIST_DECISIONS, [before])).rows)) {
-      const { decision: _number, decision_id: _id, mac: _mac, ...decision } = row;
+    for (const { row } of await findNumbered(this.#search(executor))) {
+      const { decision_id: _id, mac: _mac, ...decision } = row;
       // guard(true): a decision that a login of the database wrote is no decision
-      // fails: packages/server/src/drift/drift-decisions.test.ts › does not count
+      // fails: packages/server/src/drift/drift-decisions.test.ts › with the id of a lost one
       if (this.#isSigned(row)) decisions.push(decision);
     }
-    return decisions;
+    return decisions.toReversed();
   }
 
   async listAcceptedFields(executor: Executor): Promise<readonly AcceptedField[]> {
     return acceptedFields(await this.list(executor));
   }
 
-  /** Counts decisions, written in the last 30 days, that the server did not sign. */
+  /**
+   * Counts decisions, written in the last 30 days, that the server did not sign. It stops at about `MAX_UNSIGNED`.
+   */
   async countForged(executor: Executor, clock: Clock): Promise<number> {
     const now = new Date(clock.now()).toISOString();
     let forged = 0;
-    for await (const row of allRows(async (before) => (await query(executor, LIST_RECENT, [before, now])).rows)) {
-      if (!this.#isSigned(row)) forged++;
+    for (let after: readonly [string, number] = ["-infinity", 0]; ;) {
+      const { rows } = await query(executor, LIST_RECENT, [now, ...after]);
+      forged += rows.filter((row) => !this.#isSigned(row)).length;
+      const last = rows.at(-1);
+      if (!last || rows.length < PAGE) return forged;
+      // guard(false): a count of forged decisions has an end
+      // fails: packages/server/src/drift/drift-decisions.test.ts › is counted up to about a thousand
+      if (forged >= MAX_UNSIGNED) return forged;
+      after = [last.position, last.decision];
     }
-    return forged;
+  }
+
+  /** Finds decisions by their ids. A search by a column would also find rows of a login of the database. */
+  #search(executor: Executor): NumberedSearch<DecisionRow> {
+    return {
+      ids: numberedIds(this.#signer, "drift decision id"),
+      page: LOOKED_UP,
+      find: async (ids) => (await query(executor, FIND_DECISIONS, [ids])).rows,
+      idOf: ({ decision_id }) => decision_id,
+    };
   }
 
   #isSigned(row: DecisionOfRow & { readonly mac: Buffer }): boolean {
     return this.#signer.isSigned(valuesOf(row), row.mac);
-  }
-}
-
-async function* allRows(read: (before: number | null) => Promise<readonly DecisionRow[]>): AsyncGenerator<DecisionRow> {
-  for (let before: number | null = null; ;) {
-    const rows: readonly DecisionRow[] = await read(before);
-    yield* rows;
-    const last = rows.at(-1);
-    if (!last || rows.length < PAGE) return;
-    before = last.decision;
   }
 }
 

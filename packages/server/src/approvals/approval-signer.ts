@@ -1,4 +1,5 @@
 /** Signs requests for approvals and decisions about them with a key that the database does not contain. */
+import { type NumberedIds, numberedIds } from "../crypto/numbered-ids.ts";
 import type { RowSigner, SignedValues } from "../crypto/row-signer.ts";
 
 /** The content of a request, with the person who asks and the time. */
@@ -36,6 +37,11 @@ export class ApprovalSigner {
 
   constructor(signer: RowSigner) {
     this.#signer = signer;
+  }
+
+  /** The ids of the requests of a person for an operation. @param digest as in a request. */
+  idsOf(person: string, digest: Buffer): NumberedIds {
+    return numberedIds(this.#signer, "approval id", person, digest.toString("hex"));
   }
 
   signRequest(request: ApprovalRequest): Buffer {

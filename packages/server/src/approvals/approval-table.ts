@@ -1,4 +1,6 @@
 /** Approvals and decisions as rows. Rules that a caller must not bypass are conditions of the statements. */
+import { findNumbered, nextNumber, type NumberedIds, type NumberedSearch } from "../crypto/numbered-ids.ts";
+import { isIdFree } from "../postgres/advisory-locks.ts";
 import type { Executor, Transaction } from "../postgres/executor.ts";
 import { instant, instantOf } from "../postgres/instant.ts";
 import { isAfter, type KeysetPage, positionValues } from "../postgres/keyset.ts";
@@ -68,13 +70,11 @@ const TYPES = {
 } as const;
 /** An approval with its decisions and the MACs. The caller verifies them. */
 export type SignedRow = RowOf<typeof TYPES>;
-/** An approval that a search found. */
-export type FoundRow = SignedRow & { readonly position: string };
-
 const REQUEST = sql(
   `insert into approval (approval_id, operation, parameters, plan, max_events, digest, needed_roles, any_role, reason,
       requested_by, requested_at, expires_at, mac, obtained_by)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+    select $1::uuid, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14
+      where ${isIdFree("$1")} on conflict (approval_id) do nothing`,
   [
     "uuid",
     "text",
@@ -92,9 +92,9 @@ const REQUEST = sql(
     "text?",
   ],
 );
-/** @param mac of the request. */
-export async function insertApproval(executor: Executor, request: ApprovalRequest, mac: Buffer): Promise<void> {
-  await query(executor, REQUEST, [
+/** @param mac of the request. @returns whether it is inserted; otherwise another transaction has, or inserts, this id. */
+export async function insertApproval(executor: Executor, request: ApprovalRequest, mac: Buffer): Promise<boolean> {
+  const { rowCount } = await query(executor, REQUEST, [
     request.approval_id,
     request.operation,
     JSON.stringify(request.parameters),
@@ -110,31 +110,8 @@ export async function insertApproval(executor: Executor, request: ApprovalReques
     mac,
     request.obtained_by,
   ]);
+  return rowCount === 1;
 }
-
-/** The time and the id of the last approval of a page. The time is in PostgreSQL's text, because it has microseconds. */
-export type After = readonly [position: string, approvalId: string];
-export const START: After = ["-infinity", FIRST_ID];
-const FOUND_TYPES = { ...TYPES, position: "text" } as const;
-
-/** The end of a search: a page in the order of a time. @param position and id are the placeholders of `After`. */
-const pageAfter = (time: string, position: string, id: string): string =>
-  `and (${time}, a.approval_id) > (${position}::timestamptz, ${id}) order by ${time}, a.approval_id limit ${PAGE}`;
-
-const findIn = (state: "waiting" | "approved") =>
-  sql(
-    `select ${columnsAt("$3::timestamptz")}, a.requested_at::text as position from approval a
-      where a.requested_by = $1 and a.digest = $2 and $4 <= a.max_events
-        and ${stateAt("$3::timestamptz")} = '${state}'
-        -- guard(true): a token finds no approval by the person who obtained it
-        -- fails: packages/server/src/approvals/approvals.test.ts › not found, used or in use
-        and ${isUndecidedBy("$5")}
-      ${pageAfter("a.requested_at", "$6", "$7")}`,
-    ["text", "bytea", "timestamptz", "int8", "text?", "timestamptz", "uuid"],
-    FOUND_TYPES,
-  );
-const FIND_WAITING = findIn("waiting");
-const FIND_USABLE = findIn("approved");
 
 /** What a search is for. */
 export interface Wanted {
@@ -147,17 +124,97 @@ export interface Wanted {
   readonly now: string;
 }
 
-const searchValues = ({ person, digest, now, events, obtainedBy }: Wanted) =>
-  [person, digest, now, events, obtainedBy] as const;
+/** Number of ids of approvals that a statement looks up. */
+const LOOKED_UP = 50;
+const FOUND_TYPES = { approval_id: "uuid", found: "bool" } as const;
+type FoundRow = RowOf<typeof FOUND_TYPES>;
+/** The search also reads approvals that it does not find, because it ends where no looked up id exists. */
+const searchFor = (condition: string): string =>
+  `select a.approval_id, exists (select where ${condition}
+      -- guard(true): a token finds no approval by the person who obtained it
+      -- fails: packages/server/src/approvals/approvals.test.ts › not found, used or in use
+      and ${isUndecidedBy("$2")}) as found
+    from approval a where a.approval_id = any ($1)`;
 
-/** Reads a page of the requests of an operation that wait, oldest first. */
-export async function findWaiting(executor: Executor, wanted: Wanted, after: After): Promise<readonly FoundRow[]> {
-  return (await query(executor, FIND_WAITING, [...searchValues(wanted), ...after])).rows;
+const searchIn = (state: "waiting" | "approved") =>
+  sql(
+    searchFor(`$4 <= a.max_events and ${stateAt("$3::timestamptz")} = '${state}'`),
+    ["uuid[]", "text?", "timestamptz", "int8"],
+    FOUND_TYPES,
+  );
+const SEARCH_WAITING = searchIn("waiting");
+const SEARCH_USABLE = searchIn("approved");
+
+/** Finds the requests of an operation that wait, oldest first. */
+export const findWaiting = (executor: Executor, ids: NumberedIds, wanted: Wanted): Promise<readonly SignedRow[]> =>
+  findRows(
+    executor,
+    wanted,
+    searchOf(ids, async (page) => (await query(executor, SEARCH_WAITING, [page, ...searchValues(wanted)])).rows),
+  );
+
+/** Finds the approvals that an operation could use now, oldest first. */
+export const findUsable = (executor: Executor, ids: NumberedIds, wanted: Wanted): Promise<readonly SignedRow[]> =>
+  findRows(
+    executor,
+    wanted,
+    searchOf(ids, async (page) => (await query(executor, SEARCH_USABLE, [page, ...searchValues(wanted)])).rows),
+  );
+
+const searchValues = ({ now, events, obtainedBy }: Wanted) => [obtainedBy, now, events] as const;
+
+/** Finds approvals by their ids. A search by a column would also find rows of a login of the database. */
+const searchOf = (
+  ids: NumberedIds,
+  find: (page: readonly string[]) => Promise<readonly FoundRow[]>,
+): NumberedSearch<FoundRow> => ({ ids, page: LOOKED_UP, find, idOf: ({ approval_id }) => approval_id });
+
+const FIND_EXISTING = sql("select approval_id from approval where approval_id = any ($1)", ["uuid[]"], {
+  approval_id: "uuid",
+});
+
+/** The number of the next request of an operation, unless a concurrent transaction takes it. */
+export const nextRequest = (executor: Executor, ids: NumberedIds): Promise<number> =>
+  nextNumber({
+    ids,
+    page: LOOKED_UP,
+    find: async (page) => (await query(executor, FIND_EXISTING, [page])).rows,
+    idOf: ({ approval_id }) => approval_id,
+  });
+
+const READ = sql(
+  `select ${columnsAt("$1::timestamptz")} from approval a join unnest($2::uuid[]) with ordinality as wanted (approval_id, place)
+    using (approval_id) order by place`,
+  ["timestamptz", "uuid[]"],
+  TYPES,
+);
+
+async function findRows(
+  executor: Executor,
+  { now }: Wanted,
+  search: NumberedSearch<FoundRow>,
+): Promise<readonly SignedRow[]> {
+  const found = (await findNumbered(search)).filter(({ row }) => row.found).map(({ row }) => row.approval_id);
+  return found.length === 0 ? [] : (await query(executor, READ, [now, found])).rows;
 }
 
-/** Reads a page of the approvals that an operation could use now, oldest first. */
-export async function findUsable(executor: Executor, wanted: Wanted, after: After): Promise<readonly FoundRow[]> {
-  return (await query(executor, FIND_USABLE, [...searchValues(wanted), ...after])).rows;
+const FIND_CHANGED = sql(
+  `select ${columnsAt("$3::timestamptz")} from (
+      select * from approval where requested_by = $1 and digest = $2 order by requested_at desc, approval_id limit ${PAGE}) a
+    where $4 <= a.max_events and ${stateAt("$3::timestamptz")} = 'approved' and ${isUndecidedBy("$5")}`,
+  ["text", "bytea", "timestamptz", "int8", "text?"],
+  TYPES,
+);
+
+/**
+ * Reads what is stored as approvals that an operation could use, among the latest hundred of the person for the
+ * operation. A login of the database can have written them.
+ */
+export async function listStored(
+  executor: Executor,
+  { person, digest, now, events, obtainedBy }: Wanted,
+): Promise<readonly SignedRow[]> {
+  return (await query(executor, FIND_CHANGED, [person, digest, now, events, obtainedBy])).rows;
 }
 
 const USE = sql(
@@ -189,36 +246,25 @@ export async function markUsed(transaction: Transaction, approvalId: string, wan
 
 const WAS_APPROVED_AT_USE = `${DENIED_BY} is null and ${IS_COMPLETE}
     and a.used_at < ${APPROVED_AT} + interval '${TO_USE_MS} milliseconds'`;
-const FIND_IN_USE = sql(
-  `select ${columnsAt("$3::timestamptz")}, a.used_at::text as position from approval a
-    -- guard(true): an approval is for the person who asked for it
-    -- fails: packages/server/src/approvals/approvals.test.ts › valid for a day after the first use
-    where a.requested_by = $1
-      -- guard(true): an approval of a case opens nothing in another case
-      -- fails: packages/server/src/admin/cases.test.ts › only in that case
-      and a.digest = $2
+const SEARCH_IN_USE = sql(
+  searchFor(`true
       -- guard(true): an approval of several uses ends
       -- fails: packages/server/src/approvals/approvals.test.ts › valid for a day after the first use
       and a.used_at > $3::timestamptz - interval '${IN_USE_MS} milliseconds'
       -- guard(true): what no person approved, or approved earlier, is not in use
       -- fails: packages/server/src/approvals/approvals.test.ts › a login of the database
-      and ${WAS_APPROVED_AT_USE}
-      -- guard(true): a token opens no events under an approval by the person who obtained it
-      -- fails: packages/server/src/approvals/approvals.test.ts › not found, used or in use
-      and ${isUndecidedBy("$4")}
-    ${pageAfter("a.used_at", "$5", "$6")}`,
-  ["text", "bytea", "timestamptz", "text?", "timestamptz", "uuid"],
+      and ${WAS_APPROVED_AT_USE}`),
+  ["uuid[]", "text?", "timestamptz"],
   FOUND_TYPES,
 );
 
-/** Reads a page of the approvals of an operation that were first used in the last 24 hours, by the time of the use. */
-export async function findInUse(
-  executor: Executor,
-  { person, digest, now, obtainedBy }: Wanted,
-  after: After,
-): Promise<readonly FoundRow[]> {
-  return (await query(executor, FIND_IN_USE, [person, digest, now, obtainedBy, ...after])).rows;
-}
+/** Finds the approvals of an operation that were first used in the last 24 hours, oldest first. */
+export const findInUse = (executor: Executor, ids: NumberedIds, wanted: Wanted): Promise<readonly SignedRow[]> =>
+  findRows(
+    executor,
+    wanted,
+    searchOf(ids, async (page) => (await query(executor, SEARCH_IN_USE, [page, wanted.obtainedBy, wanted.now])).rows),
+  );
 
 const DECIDE = sql(
   `insert into approval_decision (approval_id, person, role, decision, decided_at, mac)

@@ -2,31 +2,31 @@
  * Approvals: a second person allows one operation, with its parameters and its plan, once. A login of the
  * database can write rows that break the rules of `approval-table.ts`, but it can't make a MAC.
  */
-import { createHash, randomUUID } from "node:crypto";
+import { createHash } from "node:crypto";
 import type { Role } from "@device-risk-signals/admin-api";
 import { canonicalize } from "@device-risk-signals/contract";
+import { MAX_UNSIGNED } from "../crypto/row-signer.ts";
 import { OperatorError } from "../errors/operator-error.ts";
 import type { Clock } from "../ports.ts";
 import type { Executor, Transaction } from "../postgres/executor.ts";
 import { FIRST_PAGE, type KeysetPage } from "../postgres/keyset.ts";
 import type { ApprovalDecision, ApprovalRequest, ApprovalSigner } from "./approval-signer.ts";
 import {
-  type After,
   FIRST_ID,
   findApproval,
   findInUse,
   findRecent,
   findUsable,
   findWaiting,
-  type FoundRow,
   insertApproval,
   insertDecision,
   listApprovals,
+  listStored,
   markUsed,
   MAX_JSON_BYTES,
+  nextRequest,
   PAGE,
   type SignedRow,
-  START,
   type StoredState,
   type Wanted,
 } from "./approval-table.ts";
@@ -88,12 +88,8 @@ const digestOf = ({ operation, parameters, needed }: ApprovedOperation): Buffer 
  */
 const boundOf = (events: number): number => events + Math.max(100, Math.ceil(events / 10));
 
-/** A login of the database can insert approvals without limit. A search reads them in pages, for a limited time. */
-const SEARCH_MS = 2_000;
-/** Maximum number of approvals that a search names because the admin API did not sign them. */
-const MAX_CHANGED = 100;
-/** Maximum number of changed approvals that are counted. */
-const MAX_COUNTED = 1_000;
+/** A login of the database can insert approvals without limit. A list reads them in pages, for a limited time. */
+const LIST_MS = 2_000;
 
 export interface Decision {
   readonly approvalId: string;
@@ -109,14 +105,6 @@ export interface Asker {
   readonly obtainedBy?: string | undefined;
 }
 
-/** The result of `findUsable`. */
-export interface UsableApproval {
-  /** The id of the approval; `undefined` if there is none. */
-  readonly id: string | undefined;
-  /** Approvals that would allow the operation if the admin API had signed them; the first hundred. */
-  readonly changed: readonly string[];
-}
-
 /** A page of the list. It may have fewer approvals than the limit and not be the last one. */
 export interface ApprovalPage {
   readonly rows: readonly ApprovalRow[];
@@ -126,11 +114,11 @@ export interface ApprovalPage {
 /** The approvals of an installation. Each request and each decision has a MAC, which is verified when it is read. */
 export class Approvals {
   readonly #signer: ApprovalSigner;
-  readonly #searchMs: number;
+  readonly #listMs: number;
 
-  constructor(signer: ApprovalSigner, searchMs = SEARCH_MS) {
+  constructor(signer: ApprovalSigner, listMs = LIST_MS) {
     this.#signer = signer;
-    this.#searchMs = searchMs;
+    this.#listMs = listMs;
   }
 
   /**
@@ -143,11 +131,12 @@ export class Approvals {
     wanted: ApprovedOperation & Asker & { readonly reason: string },
   ): Promise<string> {
     const search = searchOf(wanted, clock, wanted);
-    for await (const row of this.#search((after) => findWaiting(executor, search, after))) {
-      if (row.obtained_by === search.obtainedBy && this.#isSigned(row)) return row.approval_id;
-    }
-    const request: ApprovalRequest = {
-      approval_id: randomUUID(),
+    const ids = this.#signer.idsOf(search.person, search.digest);
+    const waiting = (await findWaiting(executor, ids, search)).find(
+      (row) => row.obtained_by === search.obtainedBy && this.#isSigned(row),
+    );
+    if (waiting) return waiting.approval_id;
+    const request = {
       operation: wanted.operation,
       parameters: JSON.parse(JSON.stringify(wanted.parameters)) as unknown,
       plan: JSON.parse(JSON.stringify(wanted.plan)) as unknown,
@@ -165,24 +154,36 @@ export class Approvals {
     // guard(false): an operation that the constraint of the table would refuse gets an answer that says why
     // fails: packages/server/src/approvals/approvals.test.ts › too large
     if (size > MAX_JSON_BYTES) throw tooLarge(size);
-    await insertApproval(executor, request, this.#signer.signRequest(request));
-    return request.approval_id;
+    for (let number = await nextRequest(executor, ids); ; number++) {
+      const numbered: ApprovalRequest = { ...request, approval_id: ids(number) };
+      if (await insertApproval(executor, numbered, this.#signer.signRequest(numbered))) return numbered.approval_id;
+    }
   }
 
-  /** Finds the approval that the operation could use now. */
+  /** Finds the approval that the operation could use now. @returns its id. */
   async findUsable(
     executor: Executor,
     clock: Clock,
     asker: Asker,
     operation: ApprovedOperation,
-  ): Promise<UsableApproval> {
+  ): Promise<string | undefined> {
     const wanted = searchOf(asker, clock, operation);
-    const changed: string[] = [];
-    for await (const row of this.#search((after) => findUsable(executor, wanted, after))) {
-      if (this.#isSigned(row)) return { id: row.approval_id, changed };
-      if (changed.length < MAX_CHANGED) changed.push(row.approval_id);
-    }
-    return { id: undefined, changed };
+    const rows = await findUsable(executor, this.#signer.idsOf(wanted.person, wanted.digest), wanted);
+    return rows.find((row) => this.#isSigned(row))?.approval_id;
+  }
+
+  /**
+   * Finds approvals that would allow the operation if the admin API had signed them, among the latest hundred of the
+   * person for the operation. @returns their ids.
+   */
+  async findChanged(
+    executor: Executor,
+    clock: Clock,
+    asker: Asker,
+    operation: ApprovedOperation,
+  ): Promise<readonly string[]> {
+    const stored = await listStored(executor, searchOf(asker, clock, operation));
+    return stored.filter((row) => !this.#isSigned(row)).map(({ approval_id }) => approval_id);
   }
 
   /**
@@ -215,11 +216,8 @@ export class Approvals {
     operation: ApprovedOperation,
   ): Promise<readonly string[]> {
     const wanted = searchOf(asker, clock, operation);
-    const found: string[] = [];
-    for await (const row of this.#search((after) => findInUse(executor, wanted, after))) {
-      if (this.#isSigned(row)) found.push(row.approval_id);
-    }
-    return found;
+    const rows = await findInUse(executor, this.#signer.idsOf(wanted.person, wanted.digest), wanted);
+    return rows.filter((row) => this.#isSigned(row)).map(({ approval_id }) => approval_id);
   }
 
   /**
@@ -244,7 +242,7 @@ export class Approvals {
    * @param person who asked for them; absent: each person.
    */
   async list(executor: Executor, clock: Clock, page: KeysetPage = FIRST_PAGE, person?: string): Promise<ApprovalPage> {
-    const end = performance.now() + this.#searchMs;
+    const end = performance.now() + this.#listMs;
     const listed: ApprovalRow[] = [];
     for (let after = page.after; ;) {
       const limit = Math.min(PAGE, page.limit - listed.length);
@@ -276,23 +274,8 @@ export class Approvals {
       const rows = await findRecent(executor, now, after);
       changed += rows.filter((row) => !this.#isSigned(row)).length;
       const last = rows.at(-1);
-      if (!last || rows.length < PAGE || changed >= MAX_COUNTED) return changed;
+      if (!last || rows.length < PAGE || changed >= MAX_UNSIGNED) return changed;
       after = last.approval_id;
-    }
-  }
-
-  /** Reads page after page, until the time of the search is over. @throws approval-changed */
-  async *#search(read: (after: After) => Promise<readonly FoundRow[]>): AsyncGenerator<FoundRow> {
-    const end = performance.now() + this.#searchMs;
-    let after: After = START;
-    for (let found = 0; ;) {
-      const rows = await read(after);
-      yield* rows;
-      const last = rows.at(-1);
-      if (!last || rows.length < PAGE) return;
-      found += rows.length;
-      if (performance.now() >= end) throw tooMany(found);
-      after = [last.position, last.approval_id];
     }
   }
 
@@ -312,12 +295,6 @@ export class Approvals {
     return this.#signer.isSigned(row, row.decisions);
   }
 }
-
-const tooMany = (found: number): OperatorError =>
-  new OperatorError(
-    "approval-changed",
-    `The search for an approval was stopped after ${found} approvals of this operation that the admin API did not sign. A login of the database wrote them: delete them as the owner of the table approval.`,
-  );
 
 const tooLarge = (size: number): OperatorError =>
   new OperatorError(

@@ -152,7 +152,7 @@ export async function findApprovalOf(
   const { clock } = ports;
   const asker = askerOf(caller);
   const { audit, approvals } = await ports.keys();
-  const { id: found } = await approvals.findUsable(executor, clock, asker, operation);
+  const found = await approvals.findUsable(executor, clock, asker, operation);
   if (found === undefined) return undefined;
   const use = async (transaction: Transaction, events: number): Promise<void> => {
     const used = await approvals.use(transaction, clock, asker, { ...operation, events, approvalId: found });
@@ -176,7 +176,7 @@ export async function askForApproval(
   const { pool, clock } = ports;
   const asker = askerOf(caller);
   const { audit, approvals } = await ports.keys();
-  const { changed } = await approvals.findUsable(pool, clock, asker, operation);
+  const changed = await approvals.findChanged(pool, clock, asker, operation);
   const id = await inTransaction(pool, async (transaction) => {
     for (const approvalId of changed) {
       const refused = {

@@ -732,7 +732,8 @@ create index access_case_account on access_case (account) where account is not n
 -- `approval_decision`. The MACs are made under a key that the database does not hold: a login of the database can't ask
 -- or decide.
 create table approval (
-  -- A reader begins after the nil UUID.
+  -- A reader begins after the nil UUID. The id is a MAC of the person, the digest and a number, so that the server finds
+  -- the approvals of an operation by their ids, however many rows a login of the database inserts.
   approval_id uuid primary key check (approval_id > '00000000-0000-0000-0000-000000000000'),
   operation text not null check (char_length(operation) <= 64),
   parameters jsonb not null,
@@ -765,7 +766,7 @@ create table approval (
   mac bytea not null check (octet_length(mac) = 32)
 );
 create index approval_requested_at on approval (requested_at);
-create index approval_digest on approval (digest);
+create index approval_operation on approval (requested_by, digest, requested_at desc, approval_id);
 create table approval_decision (
   approval_id uuid not null references approval (approval_id),
   -- The needed role that the person decided for.

@@ -4,6 +4,7 @@ import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { examine } from "../diagnostics/doctor.ts";
 import { inTransaction } from "../postgres/database.ts";
 import type { Verdict } from "./drift-review.ts";
+import { DRIFT_JSON_TYPES } from "./drift.ts";
 
 const scene = useTestSystem("test");
 const PATH = "new_probe.found";
@@ -67,10 +68,29 @@ it("a path has no types that JSON does not have, so that a decision about it is 
   const forge = `insert into drift (path, json_type, platform, sdk_version, first_seen, last_seen, occurrences)
     select '${PATH}', 'type-' || number, 'ios', '1', now(), now(), 1 from generate_series(1, 101) as number`;
   await expect(asLogin("drs_ingest", forge)).rejects.toMatchObject({ code: "23514" });
-  const types = ["*", "absent", "array", "boolean", "not-walked", "null", "number", "object", "string"];
-  const valid = forge.replace("'type-' || number", `(array['${types.join("','")}'])[number]`).replace("101", "9");
+  const types = [...DRIFT_JSON_TYPES].toSorted();
+  const valid = forge
+    .replace("'type-' || number", `(array['${types.join("','")}'])[number]`)
+    .replace("101", String(types.length));
   await asLogin("drs_ingest", valid);
   expect((await decide(ACCEPTED)).seen_types).toEqual(types);
+});
+
+it("the tables of drift accept the JSON types that the server writes, and no others", async () => {
+  const { rows } = await scene.owner.query<{ definition: string }>(
+    `select pg_get_constraintdef(oid) as definition from pg_constraint
+      where contype = 'c' and conrelid in ('drift'::regclass, 'drift_decision'::regclass)
+        and pg_get_constraintdef(oid) ~ 'not-walked'`,
+  );
+  const types = [...DRIFT_JSON_TYPES].toSorted();
+  const accepted = rows.map(({ definition }) =>
+    [
+      ...new Set(definition.replaceAll(/::\w+|json_type|seen_types/g, "").match(/[a-z][a-z-]*(?=["',}])|\*/g)),
+    ].toSorted(),
+  );
+  expect(accepted).toEqual([types, types]);
+  const [limit] = rows.flatMap(({ definition }) => /cardinality\(seen_types\) <= (\d+)/.exec(definition)?.[1] ?? []);
+  expect(limit).toBe(String(types.length));
 });
 
 describe("a decision that a login of the database wrote", () => {

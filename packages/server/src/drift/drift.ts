@@ -15,6 +15,20 @@ const MAX_VERSIONS = 200;
 /** JSON type in the row that counts events which were not walked; its path is `*`. */
 const NOT_WALKED = "not-walked";
 
+/** The JSON types in the table. Constraints of `drift` and `drift_decision` permit exactly these. */
+export const DRIFT_JSON_TYPES = [
+  "string",
+  "number",
+  "boolean",
+  "null",
+  "array",
+  "object",
+  "absent",
+  NOT_WALKED,
+  "*",
+] as const;
+type DriftJsonType = (typeof DRIFT_JSON_TYPES)[number];
+
 const MEMBER_NAME = /^[A-Za-z0-9_]{1,64}$/;
 const SDK_VERSION = /^[A-Za-z0-9_.+-]{1,32}$/;
 
@@ -55,7 +69,7 @@ type Sender = Parameters<DriftLog["observe"]>[0];
 
 interface Count {
   readonly path: string;
-  readonly jsonType: string;
+  readonly jsonType: DriftJsonType;
   readonly platform: string;
   readonly sdkVersion: string;
   occurrences: number;
@@ -104,11 +118,11 @@ export class BufferedDriftLog implements DriftLog {
     return this.#writer.close();
   }
 
-  #count({ platform, sdkVersion: said }: Sender, path: string, jsonType: string, occurrences: number): void {
+  #count({ platform, sdkVersion: said }: Sender, path: string, jsonType: DriftJsonType, occurrences: number): void {
     const sdkVersion = this.#version(said);
     const kept = this.#room(sdkVersion, `${platform}\n${path}\n${jsonType}`)
       ? { path, jsonType }
-      : { path: "*", jsonType: "*" };
+      : { path: "*", jsonType: "*" as const };
     const name = countIdOf({ ...kept, platform, sdkVersion });
     const count = this.#counts.get(name);
     if (count) count.occurrences += occurrences;

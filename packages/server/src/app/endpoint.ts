@@ -15,7 +15,6 @@ import {
   type SessionVerifier,
 } from "../ports.ts";
 import { ActivePurposes } from "../policy/active-purposes.ts";
-import { CompressionThread } from "../crypto/compression-thread.ts";
 import { openSessions } from "../sessions/sessions.ts";
 import { BufferedAuditLog } from "../audit/audit.ts";
 import { BufferedOutcomeLog } from "../counters/outcomes.ts";
@@ -175,9 +174,6 @@ export async function assembleEndpoint(system: System, ports: EndpointPorts): Pr
     opened.add("adopted fields", () => adopted.close());
   }
   forgetErasedKeys(system, onError, opened);
-  const compression = new CompressionThread(onError);
-  system.sealer.compressIn(compression);
-  opened.add("compression thread", () => compression.close());
   for (const timer of [
     setInterval(
       () => void countReplayed().catch((error: unknown) => onError(error, "count replayed payloads")),

@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { FrameDecompressor, ImmediateContext, ThreadContext } from "./compression-context.ts";
-import type { CompressionThread } from "./compression-thread.ts";
 import { NameTokens, type TokenDecoder, type TokenEncoder } from "./name-tokens.ts";
 
 interface Dictionary {
@@ -61,7 +60,6 @@ export class Compressor {
   readonly #dictionary: Dictionary;
   readonly #encoder: TokenEncoder | undefined;
   readonly #context: ImmediateContext;
-  #thread: CompressionThread | undefined;
   /** Opened for the first long event, because most servers never receive one. */
   #lanes: readonly Lane[] = [];
   #next = 0;
@@ -74,22 +72,12 @@ export class Compressor {
     this.#context = new ImmediateContext(this.#dictionary.content);
   }
 
-  /** Compresses events in a thread from now on, as far as it takes them. */
-  useThread(thread: CompressionThread): void {
-    this.#thread = thread;
-  }
-
   async compress(bytes: Uint8Array): Promise<Compressed> {
-    return { dictionary: this.#version, bytes: await this.#compress(bytes) };
+    const compressed = bytes.length <= AT_ONCE_BYTES ? this.#compressAtOnce(bytes) : this.#lane().compress(bytes);
+    return { dictionary: this.#version, bytes: await compressed };
   }
 
-  async #compress(bytes: Uint8Array): Promise<Buffer> {
-    if (bytes.length > AT_ONCE_BYTES) return this.#lane().compress(bytes);
-    return (await this.#thread?.compress(bytes)) ?? this.compressAtOnce(bytes);
-  }
-
-  /** Compresses on the caller's thread. */
-  compressAtOnce(bytes: Uint8Array): Buffer {
+  #compressAtOnce(bytes: Uint8Array): Buffer {
     if (!this.#encoder) return this.#context.compress(bytes);
     const { text, numbers } = this.#encoder.encode(bytes);
     return joinNumbers(numbers, this.#context.compress(text));

@@ -1,9 +1,8 @@
 import { createSecretKey, randomBytes } from "node:crypto";
 import fc from "fast-check";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { uuidv7 } from "../identifiers/uuidv7.ts";
 import { type EventIdentity, Unavailable } from "../ports.ts";
-import { CompressionThread } from "./compression-thread.ts";
 import type { KeyStore } from "./key-store.ts";
 import { keysOf, memoryKeyStore } from "./memory-key-store.fixture.ts";
 import { anyPayload, crowd, payload } from "./payloads.fixture.ts";
@@ -87,7 +86,6 @@ function sealerOver(
         }),
       ),
     forgetEnded: (now: number) => sealer.evictKeys(now),
-    compressIn: (thread: CompressionThread) => sealer.compressIn(thread),
   };
 }
 
@@ -123,24 +121,6 @@ describe("the sealer", () => {
       const opened = await reader.open(identity, sealed[index] as Buffer);
       expect(opened.equals(bytes), `event ${index}`).toBe(true);
     }
-  });
-
-  it("compresses in a thread what any other instance can open", async () => {
-    const { sealer, open } = scene();
-    const failures: unknown[] = [];
-    const thread = new CompressionThread((error) => void failures.push(error));
-    onTestFinished(() => thread.close());
-    sealer.compressIn(thread);
-    const compress = vi.spyOn(thread, "compress");
-    for (let round = 0; round < 4; round++) {
-      const all = crowd(100).map((bytes, index) => ({ bytes, identity: identityOf({ account: `customer-${index}` }) }));
-      const sealed = await Promise.all(all.map(({ identity, bytes }) => sealer.seal(identity, bytes)));
-      for (const [index, { identity, bytes }] of all.entries())
-        expect((await open().open(identity, sealed[index] as Buffer)).equals(bytes)).toBe(true);
-    }
-    const inThread = await Promise.all(compress.mock.results.map(({ value }) => value as Promise<Buffer | undefined>));
-    expect(inThread.filter((bytes) => bytes !== undefined).length).toBeGreaterThan(100);
-    expect(failures).toEqual([]);
   });
 
   it("makes one secret per account and purpose, and one per partition, however many callers ask at once", async () => {

@@ -10,7 +10,6 @@ import {
 } from "../ports.ts";
 import { decrypt, encrypt, NONCE_BYTES } from "./authenticated-encryption.ts";
 import { type Compressed, Compressor, decompress } from "./compression.ts";
-import type { CompressionThread } from "./compression-thread.ts";
 import { DataKeys } from "./data-keys.ts";
 import { deriveKey } from "./derive-key.ts";
 import { orUnreadable } from "./open-if-readable.ts";
@@ -37,8 +36,6 @@ export interface CachingSealer extends Sealer {
    * at most a second.
    */
   evictKeys(now: number): void;
-  /** Compresses events in a thread from now on. */
-  compressIn(thread: CompressionThread): void;
 }
 
 /** Finds the key under which the events of an account and purpose are sealed. */
@@ -221,8 +218,6 @@ export function createSealer(
     },
 
     openMany,
-
-    compressIn: (thread) => compressor.useThread(thread),
 
     open: (identity, under, payload) =>
       "holdId" in under ? openCopy(identity, under.holdId, payload) : openEvent(identity, under.keyId, payload),

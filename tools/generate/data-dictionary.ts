@@ -96,8 +96,8 @@ export function dataDictionary(): string {
 ${CATALOG.length} probes, ${count} fields. Every field is optional unless it says *required*. An omitted field was not observed: that is not
 \`false\`. Unknown probes and unknown fields of a later SDK release are kept as they come.
 
-Sensitivity: \`low\` is shared by every device of a model, OS version or app build; \`medium\` sets devices apart when combined, or
-describes how a person set the device up; \`high\` is location, telephony, network names and addresses, installed apps,
+Sensitivity: \`low\` says little about one device, because many devices have the same value; \`medium\` sets devices apart when
+combined, or describes how a person set the device up; \`high\` is location, telephony, network names and addresses, installed apps,
 accessibility use.
 
 Values are what the SDK of this release can put into a field: a closed vocabulary, a form, a range, or the platform's own words; and the

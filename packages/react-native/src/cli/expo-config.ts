@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 
 /** The part of an app's Expo config that `doctor` reads. */
 export interface ExpoConfig {
-  /** The path of the file that the developer edits. */
+  /** The name of the file that the developer edits. */
   readonly file: string;
   readonly plugins: readonly unknown[];
   /** Android permissions that the app's config and its plugins declare, in the spelling of the config. */

@@ -71,7 +71,7 @@ const PLATFORM_SUFFIX = /[-_.](ios|iphoneos|universal|arm64e?|rootless|rootful)/
 const VERSION_SUFFIX = /[-_.]?[0-9][0-9.]*$/;
 /** Suffixes for the parts of a framework. */
 const PART_SUFFIX = /[-_]?(loader|inserter|agent|gadget|server|dopamine)$/;
-/** No library has a longer name, and the patterns would take long for one. */
+/** Names of libraries are shorter. On a longer name the patterns would be slow. */
 const MAX_NAME_LENGTH = 128;
 
 /**
@@ -130,8 +130,8 @@ export function bypassImage(rules: ImageRules): Recognise {
 }
 
 /**
- * Folders that contain no library on a stock device: `/Library`, in which Substrate also keeps the copies that it loads
- * under random names, and the roots of jailbreaks.
+ * Folders in which a stock device has no libraries: some below `/Library` and `/usr/lib`, and the roots of jailbreaks.
+ * Substrate copies libraries to random names below `/Library` before it loads them.
  */
 const TWEAK_PLACE =
   /^\/Library\/(MobileSubstrate|TweakInject|Frameworks|Caches)\/|^\/usr\/lib\/(TweakInject|substrate|ellekit)\/|^(\/private)?\/var\/jb\/|(^|\/)procursus\/usr\/lib\/|\/\.?jbroot-[0-9A-Za-z]+\//;

@@ -20,7 +20,7 @@ export interface ReadCount {
 }
 
 export interface ReadFilter {
-  /** The start of the review, in RFC 3339. */
+  /** The time of the first entries that are counted, in RFC 3339. */
   readonly since: string;
   readonly reads: readonly string[];
   /** Operations that count only if a command on the database did them. */

@@ -253,7 +253,7 @@ describe("data keys in memory", () => {
   const partition = `1-${Math.floor(NOW / DAY_MS)}`;
   const end = (Math.floor(NOW / DAY_MS) + 1) * DAY_MS;
 
-  it("open nothing of an expired partition after it has ended", async () => {
+  it("open nothing of a partition without a secret after its end", async () => {
     const { keys, sealer } = scene();
     const identity = identityOf();
     const sealed = await sealer.seal(identity, payload(100, "json"));

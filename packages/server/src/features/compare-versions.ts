@@ -56,7 +56,7 @@ export async function compareVersions(
 
 /**
  * Computes versions for the stored events of a purpose, without erased, expired and restricted ones.
- * @param onResults called for each event, with the results in the order of the versions.
+ * @param onResults called for each event that can be opened, with a result for each version, in their order.
  * @returns the number of events that can't be opened.
  */
 export async function computeStored(

@@ -3,7 +3,7 @@ import { parseDocument } from "yaml";
 const MAX_CHARACTERS = 1_048_576;
 
 /** Reports a problem of a file: its path in the file, and a message. */
-export type Report = (path: string, message: string) => void;
+export type ReportProblem = (path: string, message: string) => void;
 export type Members = Readonly<Record<string, unknown>>;
 
 export type YamlResult =
@@ -35,7 +35,7 @@ function contentOf(document: ReturnType<typeof parseDocument>): unknown {
 export const isMapping = (value: unknown): value is Members =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-export function refuseUnknown(members: Members, known: readonly string[], path: string, report: Report): void {
+export function refuseUnknown(members: Members, known: readonly string[], path: string, report: ReportProblem): void {
   for (const name of Object.keys(members)) {
     if (!known.includes(name)) report(`${path}${name}`, `is not a member; known are ${known.join(", ")}`);
   }

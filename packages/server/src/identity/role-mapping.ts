@@ -1,7 +1,7 @@
 /** Maps claims of the identity provider to a person and roles, by a reviewed file. */
 import { createHash } from "node:crypto";
 import { type Role, ROLE_NAMES } from "@device-risk-signals/admin-api";
-import { isMapping, readYaml, refuseUnknown, type Report } from "../files/read-yaml.ts";
+import { isMapping, readYaml, refuseUnknown, type ReportProblem } from "../files/read-yaml.ts";
 
 /**
  * The permanent identification of an account at an identity provider. Names and addresses may pass to another person.
@@ -47,7 +47,7 @@ export function readRoleMapping(text: string): RoleMappingResult {
     return { ok: false, problems: ["the file: must be a mapping with roles and people, without aliases"] };
   }
   const problems: string[] = [];
-  const report: Report = (path, message) => void problems.push(`${path}: ${message}`);
+  const report: ReportProblem = (path, message) => void problems.push(`${path}: ${message}`);
   refuseUnknown(content, ROLE_FILE_MEMBERS, "", report);
   const { unlisted = "refuse" } = content;
   if (unlisted !== "refuse" && unlisted !== "admit") report("unlisted", "must be refuse or admit");
@@ -59,7 +59,7 @@ export function readRoleMapping(text: string): RoleMappingResult {
   return problems.length === 0 ? { ok: true, mapping } : { ok: false, problems };
 }
 
-function readRoles(value: unknown, report: Report): ReadonlyMap<string, readonly Role[]> {
+function readRoles(value: unknown, report: ReportProblem): ReadonlyMap<string, readonly Role[]> {
   if (!isMapping(value) || Object.keys(value).length === 0) {
     report("roles", "must be a mapping of one value of the claim or more to lists of roles");
     return new Map();
@@ -67,7 +67,7 @@ function readRoles(value: unknown, report: Report): ReadonlyMap<string, readonly
   return new Map(Object.entries(value).map(([name, roles]) => [name, readRoleList(roles, `roles.${name}`, report)]));
 }
 
-function readRoleList(value: unknown, path: string, report: Report): readonly Role[] {
+function readRoleList(value: unknown, path: string, report: ReportProblem): readonly Role[] {
   if (!Array.isArray(value) || value.length === 0) {
     report(path, "must be a list of one role or more");
     return [];
@@ -79,7 +79,7 @@ function readRoleList(value: unknown, path: string, report: Report): readonly Ro
   });
 }
 
-function readPeople(value: unknown, report: Report): ReadonlyMap<string, string> {
+function readPeople(value: unknown, report: ReportProblem): ReadonlyMap<string, string> {
   const people = new Map<string, string>();
   const names = new Set<string>();
   if (!Array.isArray(value)) {
@@ -100,7 +100,7 @@ function readPeople(value: unknown, report: Report): ReadonlyMap<string, string>
   return people;
 }
 
-function readPerson(value: unknown, path: string, report: Report) {
+function readPerson(value: unknown, path: string, report: ReportProblem) {
   const members = isMapping(value) ? value : {};
   if (!isMapping(value)) report(path, "must be a mapping");
   refuseUnknown(members, PERSON_MEMBERS, `${path}.`, report);
@@ -128,7 +128,7 @@ const isPersonName = (name: unknown): name is string =>
   [...name].length <= MAX_PERSON &&
   !name.startsWith(UNLISTED_PERSON_PREFIX);
 
-function readIdentity(value: unknown, path: string, report: Report): Identity {
+function readIdentity(value: unknown, path: string, report: ReportProblem): Identity {
   const members = isMapping(value) ? value : {};
   refuseUnknown(members, IDENTITY_MEMBERS, `${path}.`, report);
   const { issuer, sub } = members;

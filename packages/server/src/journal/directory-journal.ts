@@ -14,7 +14,7 @@ import {
 
 const ENTRIES_PER_FOLDER = 1_000;
 const LOSSES_FOLDER = "losses";
-const CHECKPOINTS = "audit-checkpoints";
+const CHECKPOINTS_FOLDER = "audit-checkpoints";
 
 const FOLDER_NAME = /^\d{6,}$/;
 const ENTRY_FILE = /^(\d{9,})\.json$/;
@@ -50,7 +50,7 @@ export function directoryJournal(directory: string): ErasureJournal {
     }
   }
 
-  const checkpoints = checkpointDirectory("erasure journal", join(directory, CHECKPOINTS));
+  const checkpoints = checkpointDirectory("erasure journal", join(directory, CHECKPOINTS_FOLDER));
   return {
     read,
     readCheckpoint: () => checkpoints.readCheckpoint(),

@@ -1,6 +1,6 @@
 import { LIMITS } from "@device-risk-signals/contract";
 import { CATALOG } from "@device-risk-signals/contract/catalog";
-import { isMapping, readYaml, refuseUnknown, type Report } from "../files/read-yaml.ts";
+import { isMapping, readYaml, refuseUnknown, type ReportProblem } from "../files/read-yaml.ts";
 import { endsNoLater, parsePeriod, type Period } from "./period.ts";
 import { type Policy, type PurposeDefinition, REFUSE, SENSITIVITIES } from "./policy.ts";
 
@@ -17,14 +17,14 @@ export type PolicyResult =
 /** Reads a policy file (YAML 1.2). Every problem is named at once, with its path. */
 export function readPolicy(text: string): PolicyResult {
   const problems: string[] = [];
-  const report: Report = (path, message) => void problems.push(`${path}: ${message}`);
+  const report: ReportProblem = (path, message) => void problems.push(`${path}: ${message}`);
   const yaml = readYaml(text);
   if (!yaml.ok) return yaml;
   const policy = readContent(yaml.content, report);
   return policy && problems.length === 0 ? { ok: true, policy } : { ok: false, problems };
 }
 
-function readContent(content: unknown, report: Report): Policy | undefined {
+function readContent(content: unknown, report: ReportProblem): Policy | undefined {
   if (!isMapping(content)) {
     report("the file", "must be a mapping with purposes, actions and unmapped, without aliases");
     return undefined;
@@ -45,7 +45,7 @@ function readContent(content: unknown, report: Report): Policy | undefined {
   return policy;
 }
 
-function refuseRepeated(purposes: readonly PurposeDefinition[], report: Report): void {
+function refuseRepeated(purposes: readonly PurposeDefinition[], report: ReportProblem): void {
   const seen = new Set<string>();
   for (const [index, { id }] of purposes.entries()) {
     if (id !== "" && seen.has(id)) report(`purposes.${index}.id`, "is the id of another purpose of this file");
@@ -53,7 +53,7 @@ function refuseRepeated(purposes: readonly PurposeDefinition[], report: Report):
   }
 }
 
-function readPurpose(value: unknown, path: string, report: Report): PurposeDefinition {
+function readPurpose(value: unknown, path: string, report: ReportProblem): PurposeDefinition {
   const members = isMapping(value) ? value : {};
   if (!isMapping(value)) report(path, "must be a mapping");
   refuseUnknown(members, PURPOSE_MEMBERS, `${path}.`, report);
@@ -86,26 +86,35 @@ function readPurpose(value: unknown, path: string, report: Report): PurposeDefin
   };
 }
 
-function checkPeriod(value: unknown, path: string, report: Report): void {
+function checkPeriod(value: unknown, path: string, report: ReportProblem): void {
   if (typeof value === "string" && parsePeriod(value)) return;
   report(path, "must be an ISO 8601 duration such as P90D, P1Y or PT30S, of a second to a hundred years");
 }
 
-function readProbes(value: unknown, path: string, report: Report): readonly string[] | undefined {
+function readProbes(value: unknown, path: string, report: ReportProblem): readonly string[] | undefined {
   if (value === undefined) return undefined;
   const known = Array.isArray(value) && value.every((probe) => typeof probe === "string" && PROBES.has(probe));
   if (!known) report(path, `must be a list of probe ids: ${[...PROBES].join(", ")}`);
   return known ? (value as string[]) : undefined;
 }
 
-function readChoice<T extends string>(value: unknown, all: readonly T[], path: string, report: Report): T | undefined {
+function readChoice<T extends string>(
+  value: unknown,
+  all: readonly T[],
+  path: string,
+  report: ReportProblem,
+): T | undefined {
   if (value === undefined) return undefined;
   const found = all.find((each) => each === value);
   if (found === undefined) report(path, `must be ${all.join(", ")}`);
   return found;
 }
 
-function readActions(value: unknown, purposes: readonly PurposeDefinition[], report: Report): Record<string, string> {
+function readActions(
+  value: unknown,
+  purposes: readonly PurposeDefinition[],
+  report: ReportProblem,
+): Record<string, string> {
   if (!isMapping(value)) {
     report("actions", "must be a mapping of action types to purpose ids; {} for none");
     return {};
@@ -120,14 +129,19 @@ function readActions(value: unknown, purposes: readonly PurposeDefinition[], rep
   return value as Record<string, string>;
 }
 
-function checkReference(id: unknown, purposes: readonly PurposeDefinition[], path: string, report: Report): void {
+function checkReference(
+  id: unknown,
+  purposes: readonly PurposeDefinition[],
+  path: string,
+  report: ReportProblem,
+): void {
   const purpose = purposes.find((each) => each.id === id);
   if (!purpose) report(path, "must be the id of a purpose of this file");
   else if (purpose.retired) report(path, "names a purpose that is retired");
 }
 
 /** The purpose of unmapped action types must have the shortest raw retention of all active purposes. */
-function checkUnmapped({ purposes, unmapped }: Policy, report: Report): void {
+function checkUnmapped({ purposes, unmapped }: Policy, report: ReportProblem): void {
   checkReference(unmapped, purposes, "unmapped", report);
   const own = purposes.find(({ id }) => id === unmapped);
   const periodOf = (purpose: PurposeDefinition | undefined): Period | undefined =>

@@ -275,7 +275,7 @@ export function* bodiesWithOneTokenMore(): Iterable<Buffer> {
 
 const COPIES = 7;
 
-/** How often things happen that make a body invalid; 0 for a body that is valid. */
+/** The probability that a printed value or object is made invalid; 0 for a valid body. */
 interface Rates {
   readonly junk: number;
 }

@@ -60,8 +60,8 @@ const FIND_SHORTEST_PERIOD = sql(
 );
 
 /**
- * The shortest retention period in milliseconds: no event expires sooner after its receipt. `undefined` if events are
- * kept without end.
+ * The shortest retention period, in milliseconds: no event expires much sooner after the server received it. A month
+ * counts as 30 days. `undefined` if events are kept without end.
  */
 async function shortestPeriod(executor: Executor): Promise<number | undefined> {
   return (await query(executor, FIND_SHORTEST_PERIOD)).rows[0]?.ms ?? undefined;

@@ -22,7 +22,7 @@ import { OperatorError } from "../../errors/operator-error.ts";
 export interface Comparison extends ComparedEntries {
   /** The latest entry that the database has applied. */
   readonly latest: EntryReference;
-  /** Losses that were accepted by a command whose transaction was lost. */
+  /** Accepted losses that the database has not recorded: a command did not commit, or a restore removed its rows. */
   readonly unrecorded: readonly LostLink[];
   /** The latest entry that was applied to the key store. */
   readonly watermark: number;

@@ -40,7 +40,10 @@ export async function findUndestroyed(
   );
 }
 
-/** @returns the names of secrets that the key store has, or has no destruction record of. @throws Unavailable */
+/**
+ * @returns those of `names` whose secret is still in the key store, or for which the key store has no destruction record.
+ * @throws Unavailable
+ */
 export async function undestroyedOf(secrets: Secrets, names: readonly string[]): Promise<readonly string[]> {
   if (names.length === 0) return [];
   const missing = new Set(await secrets.findMissing(names));

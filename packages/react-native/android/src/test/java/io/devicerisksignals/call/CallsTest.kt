@@ -120,9 +120,9 @@ class CallsTest {
   @Test
   fun `the deadline of an ended call does not stop a later call with the same name`() {
     val calls = Calls()
-    assertEquals("first", calls.start("name", timeoutMs = 60) { "first" }.await())
+    assertEquals("first", calls.start("name", timeoutMs = 500) { "first" }.await())
     val second = calls.start("name") { token ->
-      Thread.sleep(150)
+      Thread.sleep(600)
       token.check()
       "second"
     }

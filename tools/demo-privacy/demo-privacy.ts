@@ -153,7 +153,7 @@ async function demonstrate(): Promise<void> {
 
   printTitle("A backup is made: a copy of the database's files.");
   await stop(server);
-  const backup = join(folder, "backup");
+  const backup = join(home.path, "backup");
   await promisify(execFile)("cp", ["-a", home.dataDir, backup]);
 
   printTitle("Alice requests erasure.");

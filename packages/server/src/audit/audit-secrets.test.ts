@@ -209,6 +209,19 @@ describe("a secret that a login of the database inserted", () => {
       { secret_id: expect.not.stringContaining(String(lost?.["secret_id"])) as string, destroyed_at: null },
     ]);
   });
+
+  it("hides no secret behind many ids of lost rows, with another account", async () => {
+    const lost = opened.system.audit.secretIdsOf(opened.system.audit.subjectOf(account));
+    const ids = Array.from({ length: 16 }, (_, number) => lost(number));
+    const forge = "insert into audit_secret (secret_id, subject) select id, $2 from unnest($1::uuid[]) as id";
+    await asRole("drs_admin", forge, ids, opened.system.audit.subjectOf(`other-${account}`));
+    await write();
+    await write();
+    expect(await secretsOf()).toHaveLength(1);
+    await endedAgo(HOUR_MS);
+    await destroy(0);
+    expect(await listed()).toMatchObject([{ unreadable: true }, { unreadable: true }]);
+  });
 });
 
 describe("after the erasure of the account, reason and detail", () => {

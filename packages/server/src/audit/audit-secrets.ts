@@ -24,8 +24,8 @@ export async function endAuditSecrets(
   subject: Buffer,
   at: string,
 ): Promise<void> {
-  const found = await findSecrets(owner, pseudonymizer.auditSecretIdsOf(subject), subject);
-  const secretIds = found.map(({ row }) => row.secret_id);
+  const { secrets } = await findSecrets(owner, pseudonymizer.auditSecretIdsOf(subject), subject);
+  const secretIds = secrets.map(({ secret_id }) => secret_id);
   await endSecrets(owner, secretIds, at);
 }
 

@@ -85,11 +85,11 @@ async function currentSecret(
 ): Promise<{ readonly secretId: string; readonly secret: Buffer }> {
   const { secrets } = signer;
   const ids = signer.secretIdsOf(subject);
-  const rows = await findSecrets(executor, ids, subject);
-  const latest = rows.findLast(({ row }) => !row.is_ended)?.row;
-  const found = latest && (await secrets.findDurable(auditSecretName(latest.secret_id)));
-  if (latest && found) return { secretId: latest.secret_id, secret: found };
-  for (let number = (rows.at(-1)?.number ?? -1) + 1; ; number++) {
+  const found = await findSecrets(executor, ids, subject);
+  const latest = found.secrets.findLast(({ is_ended }) => !is_ended);
+  const readable = latest && (await secrets.findDurable(auditSecretName(latest.secret_id)));
+  if (latest && readable) return { secretId: latest.secret_id, secret: readable };
+  for (let number = found.next; ; number++) {
     const secretId = ids(number);
     const secret = await secrets.findOrCreate(auditSecretName(secretId));
     if (await insertSecret(executor, secretId, subject)) return { secretId, secret };

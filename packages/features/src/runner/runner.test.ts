@@ -1,8 +1,8 @@
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { bundleOf } from "../bundle.fixture.ts";
 import type { Bundle, Output } from "../manifest.ts";
 import { type ReadInput, readEvent } from "../readings/readings.ts";
-import { type FeatureRunner, openRunner, type RunnerOptions } from "./runner.ts";
+import { type FeatureRunner, NotStarted, openRunner, type RunnerOptions } from "./runner.ts";
 
 const runners: FeatureRunner[] = [];
 afterAll(() => Promise.all(runners.map((runner) => runner.close())));
@@ -136,6 +136,20 @@ describe("a runner", () => {
     const expected = [{ value: true }, { failure: "over-budget" }, { failure: "paused" }];
     expect(events).toMatchObject(expected.map((result) => [result, result]));
     expect(paused.map(({ id }) => id)).toEqual(["loop", "memory"]);
+  });
+
+  it("finds a slow feature again after a batch for which an ended process could not be replaced", async () => {
+    const { execPath } = process;
+    onTestFinished(() => void Object.defineProperty(process, "execPath", { value: execPath, writable: true }));
+    const runner = await open([bundleOf("() => { for (;;); }", { id: "loop" }), bundleOf(VALUE)], { graceMs: 150 });
+    let starts = 0;
+    // Three processes look for the event at which the first feature blocks. The next one computes the second feature.
+    const get = (): string => (++starts === 4 ? "/nowhere/node" : execPath);
+    Object.defineProperty(process, "execPath", { get, configurable: true });
+    await expect(runner.run([EVENT])).rejects.toThrow(NotStarted);
+    const { events, paused } = await runner.run([EVENT]);
+    expect(events).toMatchObject([[{ failure: "over-budget" }, { value: true }]]);
+    expect(paused).toEqual([{ id: "loop", version: 1 }]);
   });
 
   it("rejects a bundle whose hash does not match, and one that can't be loaded", async () => {

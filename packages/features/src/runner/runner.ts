@@ -109,10 +109,19 @@ class IsolatedRunner implements FeatureRunner {
     if (this.#closed) throw new Error("the runner is closed");
     const before = new Set(this.#paused);
     const readings = batch.map((event) => this.#plan.read(event));
-    const cells = (await this.#ask(readings, [...this.#paused])) ?? (await this.#computeOneByOne(readings));
+    const cells = await this.#cellsOfBatch(readings).catch((error: unknown) => {
+      // The caller does not learn which features are paused, so they are computed again.
+      this.#paused.clear();
+      for (const feature of before) this.#paused.add(feature);
+      throw error;
+    });
     const events = readings.map((own, event) => this.#plan.results(own, cells[event] ?? []));
     const paused = [...this.#paused].filter((feature) => !before.has(feature));
     return { events, paused: paused.map((feature) => this.#nameAt(feature)) };
+  }
+
+  async #cellsOfBatch(readings: readonly (readonly Reading<unknown>[])[]): Promise<Cell[][]> {
+    return (await this.#ask(readings, [...this.#paused])) ?? (await this.#computeOneByOne(readings));
   }
 
   #nameAt(feature: number): PausedFeature {

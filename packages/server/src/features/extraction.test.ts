@@ -30,7 +30,7 @@ import { type Evidence, gatherEvidence, inputsOf } from "./evidence.ts";
 import { ExtractionWorker, extractNext, type WorkerParts, type WorkerPorts } from "./extraction-worker.ts";
 import { decodeFeatures, encodeFeatures, type StoredResult } from "./feature-payload.ts";
 import { allFeatureRows, insertFeatureRows } from "./feature-rows.ts";
-import { LayerRunners } from "./layer-runners.ts";
+import { LayerRunners, type OpenLayer } from "./layer-runners.ts";
 import { createParserOf } from "./read-inputs.ts";
 import { listFeatures } from "./read-features.ts";
 
@@ -115,6 +115,9 @@ async function read(event: PastEvent): Promise<Record<number, readonly StoredRes
   });
   return Object.fromEntries(await Promise.all(found));
 }
+
+const layerOf = async (number: number): Promise<LayerRow> =>
+  (await listLayers(opened.system.pool)).find(({ layer }) => layer === number) as LayerRow;
 
 const failuresOf = async ({ eventId }: PastEvent): Promise<unknown[]> =>
   (await opened.owner.query("select layer, reason from extraction_failure where event_id = $1", [eventId])).rows;
@@ -508,8 +511,7 @@ describe("extraction", () => {
     expect(await read(event)).toHaveProperty(String(LAYER));
     await propose(bundle("blocks", "({ su }) => { if (su.value === false) for (;;); return su.value ?? null }"));
     const layer = await adopt(["blocks@1"]);
-    const blocks = (await listLayers(opened.system.pool)).find((one) => one.layer === layer);
-    await starting.find(opened.system.pool, blocks as LayerRow);
+    await starting.find(opened.system.pool, await layerOf(layer));
     const slow = await store("not-replaced", { suBinaryFound: false });
     process.execPath = "/nowhere/node";
     await expect(extractNext(using), "an ended process can't be replaced").rejects.toThrow(Unavailable);
@@ -569,6 +571,25 @@ describe("extraction", () => {
       "select sum(occurrences)::int as occurrences from feature_tally where feature = 'found@1'",
     );
     expect(rows, "no event is counted twice").toEqual([{ occurrences: 3 }]);
+  });
+
+  it("of a batch whose programs decide no event fails, so that the batch waits and is given up", async () => {
+    const event = await store("undecided");
+    const stuck = new LayerRunners();
+    const { features, inputs } = await runners.find(opened.system.pool, await layerOf(LAYER));
+    const runner: OpenLayer["runner"] = {
+      run: async (batch) => ({
+        events: batch.map(() => [{ state: "failed", failure: "paused", inputs: [] }]),
+        paused: [],
+      }),
+      close: async () => {},
+    };
+    vi.spyOn(stuck, "find").mockResolvedValue({ runner, features, inputs });
+    for (let tries = 0; tries < 5; tries++) {
+      await expect(extractNext(ports({ runners: stuck }))).rejects.toThrow("no event was decided");
+    }
+    expect(await extractNext(ports())).toBeUndefined();
+    expect(await failuresOf(event)).toEqual([{ layer: LAYER, reason: "error" }]);
   });
 
   it("pauses a layer after three slow events, for a minute", async () => {

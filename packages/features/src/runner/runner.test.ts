@@ -138,6 +138,14 @@ describe("a runner", () => {
     expect(paused.map(({ id }) => id)).toEqual(["loop", "memory"]);
   });
 
+  it("ends the search for features that block after a time, and pauses none that it did not find", async () => {
+    const loops = ["one", "other"].map((id) => bundleOf("() => { for (;;); }", { id }));
+    const runner = await open(loops, { graceMs: 150, searchMs: 100 });
+    const { events, paused } = await runner.run([EVENT]);
+    expect(events).toMatchObject([[{ failure: "paused" }, { failure: "paused" }]]);
+    expect(paused).toEqual([]);
+  });
+
   it("finds a slow feature again after a batch for which an ended process could not be replaced", async () => {
     const { execPath } = process;
     onTestFinished(() => void Object.defineProperty(process, "execPath", { value: execPath, writable: true }));

@@ -15,6 +15,11 @@ export interface RunnerOptions {
    * The runner kills a process that has not answered this many milliseconds after the sum of budgets. Default: 1000.
    */
   readonly graceMs?: number;
+  /**
+   * Milliseconds for the search for the features and events that end or block the process. What was not computed by then
+   * is `paused` in this batch only. Default: 15,000.
+   */
+  readonly searchMs?: number;
 }
 
 export interface PausedFeature {
@@ -44,6 +49,7 @@ export interface FeatureRunner {
 
 const BUDGET_MS = 1;
 const GRACE_MS = 1000;
+const SEARCH_MS = 15_000;
 /** A process starts in a tenth of a second; a machine under load takes longer. */
 const START_MS = 10_000;
 
@@ -71,16 +77,19 @@ class IsolatedRunner implements FeatureRunner {
   readonly #plan: Plan;
   readonly #budgetMs: number;
   readonly #graceMs: number;
+  readonly #searchMs: number;
   readonly #paused = new Set<number>();
   #child: Child | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #closed = false;
 
-  constructor(bundles: readonly Bundle[], { budgetMs = BUDGET_MS, graceMs = GRACE_MS }: RunnerOptions) {
+  constructor(bundles: readonly Bundle[], options: RunnerOptions) {
+    const { budgetMs = BUDGET_MS, graceMs = GRACE_MS, searchMs = SEARCH_MS } = options;
     this.#bundles = bundles;
     this.#plan = new Plan(bundles);
     this.#budgetMs = budgetMs;
     this.#graceMs = graceMs;
+    this.#searchMs = searchMs;
   }
 
   async start(): Promise<Child> {
@@ -152,10 +161,12 @@ class IsolatedRunner implements FeatureRunner {
   /** Computes each feature alone, to find the ones that end or block the process. */
   async #computeOneByOne(readings: readonly (readonly Reading<unknown>[])[]): Promise<Cell[][]> {
     const rows = readings.map((): Cell[] => this.#bundles.map((): Cell => "not-computed"));
-    for (let feature = 0; feature < this.#bundles.length; feature++) {
+    const end = performance.now() + this.#searchMs;
+    for (let feature = 0; feature < this.#bundles.length && performance.now() < end; feature++) {
       if (this.#paused.has(feature)) continue;
       const others = this.#bundles.flatMap((_, other) => (other === feature ? [] : [other]));
-      const cells = (await this.#ask(readings, others)) ?? (await this.#computeEachEvent(readings, feature, others));
+      const cells =
+        (await this.#ask(readings, others)) ?? (await this.#computeEachEvent(readings, feature, others, end));
       for (const [event, row] of rows.entries()) row[feature] = cells[event]?.[feature] ?? null;
     }
     return rows;
@@ -164,18 +175,21 @@ class IsolatedRunner implements FeatureRunner {
   /**
    * Computes the events one at a time, to find the one at which the feature ends or blocks the process. Each has two
    * attempts. Later events are not computed.
+   * @param end milliseconds of `performance.now()` after which no event is computed.
    */
   async #computeEachEvent(
     readings: readonly (readonly Reading<unknown>[])[],
     feature: number,
     others: readonly number[],
+    end: number,
   ): Promise<Cell[][]> {
     const rows: Cell[][] = [];
     for (const event of readings) {
       const attempt = async (): Promise<Cell[][] | undefined> => this.#ask([event], others);
-      const cells = this.#paused.has(feature) ? undefined : ((await attempt()) ?? (await attempt()));
+      const isComputed = !this.#paused.has(feature) && performance.now() < end;
+      const cells = isComputed ? ((await attempt()) ?? (await attempt())) : undefined;
       const row = cells?.[0] ?? this.#bundles.map((): Cell => "not-computed");
-      if (!cells && !this.#paused.has(feature)) {
+      if (isComputed && !cells) {
         this.#paused.add(feature);
         row[feature] = "over-budget";
       }

@@ -82,6 +82,10 @@ export async function extract(
   // A commit batch has events of purposes without features, too: their payloads are not read.
   const wanted = events.filter((event) => layers.some((layer) => isOf(layer, event)));
   if (wanted.length === 0) return { ...NOTHING, decided: events.length };
+  // The search for features that block a process takes long, and sends no statement. It has a limit of its own.
+  // guard(drop): PostgreSQL does not end the transaction during the search
+  // fails: packages/server/src/features/extraction.test.ts › longer than a transaction may be idle
+  await transaction.query("set local idle_in_transaction_session_timeout = 0");
   const coverage = await readCoverage(transaction);
   const collected: Collected = { computed: [], failures: [], slow: [], undecided: new Set() };
   const parse = await parserOfLayers(transaction, ports, layers, wanted);
@@ -236,14 +240,16 @@ async function computeLayer(
   slow.push(...paused.map(nameOf));
   const rows = opened.flatMap(({ event, exact, counted }, index) => {
     const results = events[index] ?? [];
+    // guard(false): the event that is too slow is decided, although other features were not computed
+    // fails: packages/server/src/features/extraction.test.ts › longer than the search
+    if (results.some(isOverBudget)) {
+      failures.push({ event, layer: layer.layer, reason: "over-budget" });
+      return [];
+    }
     // guard(false): an event is decided by its own time, not by that of an event before it
     // fails: packages/server/src/features/extraction.test.ts › too slow keeps no other event
     if (results.some(isPaused)) {
       undecided.add(event.eventId);
-      return [];
-    }
-    if (results.some(isTooSlow)) {
-      failures.push({ event, layer: layer.layer, reason: "over-budget" });
       return [];
     }
     if (!("keyId" in event.sealedUnder)) throw new Error("no features are computed of what only a hold keeps");
@@ -259,12 +265,13 @@ async function computeLayer(
   computed.push(...rows.map((one, index) => ({ ...one, row: { ...one.row, payload: payloads[index] as Buffer } })));
 }
 
-/** Whether the definition was not computed, because it was too slow for an earlier event. */
+const isOverBudget = (result: Result): boolean => result.state === "failed" && result.failure === "over-budget";
+
+/** Whether the definition was not computed: it was too slow for an earlier event, or the search for it took too long. */
 const isPaused = (result: Result): boolean => result.state === "failed" && result.failure === "paused";
 
 /** Whether the definition took too long. Such a result is not stored, because another computation could be faster. */
-export const isTooSlow = (result: Result): boolean =>
-  result.state === "failed" && (result.failure === "over-budget" || result.failure === "paused");
+export const isTooSlow = (result: Result): boolean => isOverBudget(result) || isPaused(result);
 
 async function store(
   transaction: Transaction,

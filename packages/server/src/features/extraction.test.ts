@@ -16,7 +16,7 @@ import { sealFeatures } from "../crypto/seal-features.fixture.ts";
 import { readEvent } from "../events/read-events.ts";
 import { Unavailable } from "../ports.ts";
 import { readPolicyVersion } from "../policy/policy-table.ts";
-import { inOwnerTransaction, inTransaction } from "../postgres/database.ts";
+import { inOwnerTransaction, inTransaction, openPool } from "../postgres/database.ts";
 import { FieldsOfFeatures } from "./active-features.ts";
 import {
   adoptFeatures,
@@ -571,6 +571,35 @@ describe("extraction", () => {
       "select sum(occurrences)::int as occurrences from feature_tally where feature = 'found@1'",
     );
     expect(rows, "no event is counted twice").toEqual([{ occurrences: 3 }]);
+  });
+
+  const BLOCKS = "({ su }) => { if (su.value === false) for (;;); return su.value ?? null }";
+
+  it("stores its events where the search for slow features takes longer than a transaction may be idle", async () => {
+    await propose(bundle("blocks_1", BLOCKS));
+    const layer = await adopt(["blocks_1@1"]);
+    const slow = await slowly("idle");
+    const database = { ...opened.system.database, idle_in_transaction_session_timeout: 200 };
+    const pool = openPool(database, { max: 1, onError: () => {} });
+    onTestFinished(() => pool.end());
+    await extractNext(ports({ pool }));
+    await retire("blocks_1@1");
+    errors.length = 0;
+    expect(await failuresOf(slow)).toEqual([{ layer, reason: "over-budget" }]);
+    expect(await read(slow)).toHaveProperty(String(LAYER));
+  });
+
+  it("decides an event on which features block longer than the search may take", async () => {
+    await propose(bundle("blocks_2", BLOCKS), bundle("blocks_3", BLOCKS));
+    const layer = await adopt(["blocks_2@1", "blocks_3@1"]);
+    const slow = await slowly("search");
+    // The three attempts of the first feature take longer.
+    const searching = new LayerRunners({ graceMs: 1_000, searchMs: 2_500 });
+    onTestFinished(() => searching.close());
+    await extractNext(ports({ runners: searching }));
+    await retire("blocks_2@1", "blocks_3@1");
+    errors.length = 0;
+    expect(await failuresOf(slow)).toEqual([{ layer, reason: "over-budget" }]);
   });
 
   it("of a batch whose programs decide no event fails, so that the batch waits and is given up", async () => {

@@ -11,7 +11,14 @@ import { type AuditRow, listAudit, writeAudit } from "./audit.ts";
 import { examine } from "../diagnostics/doctor.ts";
 import { destroyAuditSecrets, endAuditSecrets } from "./audit-secrets.ts";
 import { closeReview, listOpenReviews, openReview } from "./reviews.ts";
-import { countForgedReviews, findOpenReview } from "./review-table.ts";
+import {
+  countForgedReviews,
+  FIND_OF_SUBJECT,
+  findOpenReview,
+  findReviewedEntry,
+  insertReview,
+  isUnderReview,
+} from "./review-table.ts";
 import { findUnreviewedUse } from "./search-audit.ts";
 import { decodeRecord } from "./log/record.ts";
 import { FIND_SECRETS } from "./audit-secret-table.ts";
@@ -67,6 +74,19 @@ async function asRole(role: string, text: string, ...values: readonly unknown[])
   } finally {
     await opened.owner.query("reset role");
   }
+}
+
+/** An executor, and the rows of each answer that it got. */
+function recordingReads() {
+  const read: (readonly object[])[] = [];
+  const executor = {
+    query: async (text: string, values?: readonly unknown[]) => {
+      const result = await opened.system.pool.query<never>(text, [...(values ?? [])]);
+      read.push(result.rows);
+      return result;
+    },
+  };
+  return { executor, read };
 }
 
 /** The plan when PostgreSQL avoids a sequential scan if an index can be used. */
@@ -361,6 +381,21 @@ describe("after the erasure of the account, reason and detail", () => {
     expect(await other).toMatchObject({ code: "not-found" });
   });
 
+  it("are destroyed without a read of the reviews of other accounts", async () => {
+    const { pool, audit } = opened.system;
+    const order = { agent: { actor: "cli:auditor", via: "direct" }, reason: "no case behind it" } as const;
+    const reviewed = `other-${account}`;
+    const id = await write(reviewed);
+    await inTransaction(pool, (transaction) => openReview(transaction, audit, id, order));
+    const none = recordingReads();
+    expect(await isUnderReview(none.executor, audit, audit.subjectOf(account))).toBe(false);
+    expect(none.read).toEqual([[]]);
+    const one = recordingReads();
+    expect(await isUnderReview(one.executor, audit, audit.subjectOf(reviewed))).toBe(true);
+    expect(one.read[0]).toHaveLength(1);
+    expect(await planOf(FIND_OF_SUBJECT, Buffer.alloc(16))).toContain("audit_review_subject");
+  });
+
   it("of many accounts are destroyed, also if a review of the first one is open", async () => {
     const { pool, audit } = opened.system;
     const order = { agent: { actor: "cli:auditor", via: "direct" }, reason: "no case behind it" } as const;
@@ -592,24 +627,26 @@ describe("what a login of the database writes about reviews", () => {
     expect(await findOpenReview(pool, audit, reviewId)).toBeUndefined();
   });
 
+  it("is not read to open a review, and of other reviews only the ids are", async () => {
+    const { pool, audit } = opened.system;
+    const entry = await findReviewedEntry(pool, await write());
+    if (!entry) throw new Error("no entry");
+    await insertReview(pool, audit, entry);
+    const { executor, read } = recordingReads();
+    await insertReview(executor, audit, entry);
+    expect(new Set(read.flat().flatMap((row) => Object.keys(row)))).toEqual(new Set(["review_id"]));
+  });
+
   it("hides no open review, and no row of it is read for the list", async () => {
     const reviewId = await open(await write());
     await asAdmin(
       `insert into audit_review (review_id, entry_id, opened_at, mac)
         select gen_random_uuid(), gen_random_uuid(), transaction_time(), sha256('') from generate_series(1, 2500)`,
     );
-    const { pool, audit } = opened.system;
-    const read: number[] = [];
-    const executor = {
-      query: async (text: string, values?: readonly unknown[]) => {
-        const result = await pool.query<never>(text, [...(values ?? [])]);
-        read.push(result.rows.length);
-        return result;
-      },
-    };
-    const listing = await listOpenReviews(executor, audit);
+    const { executor, read } = recordingReads();
+    const listing = await listOpenReviews(executor, opened.system.audit);
     expect(listing).toContainEqual(expect.objectContaining({ review_id: reviewId }));
-    expect(Math.max(...read)).toBeLessThanOrEqual(250);
+    expect(Math.max(...read.map((rows) => rows.length))).toBeLessThanOrEqual(250);
   });
 
   it("is counted up to about a thousand", async () => {

@@ -49,6 +49,15 @@ const FIND = sql(
   ["uuid[]"],
   FOUND_TYPES,
 );
+const FIND_IDS = sql("select review_id from audit_review where review_id = any ($1)", ["uuid[]"], {
+  review_id: "uuid",
+});
+export const FIND_OF_SUBJECT = sql(
+  `select ${COLUMNS}, exists (select from audit_entry e where e.entry_id = r.entry_id) as has_entry
+    from audit_review r where r.subject = $1 limit ${LOOKED_UP}`,
+  ["bytea"],
+  FOUND_TYPES,
+);
 const HAS_LEAF_BEFORE = sql(
   `select exists (select from audit_leaf l where l.entry_id = any ($1) and (l.epoch, l.leaf) < ($2, $3)) as found`,
   ["uuid[]", "int4", "int8"],
@@ -107,7 +116,7 @@ export async function insertReview(
   { entryId, subject }: ReviewedEntry,
 ): Promise<string> {
   const opened_at = nowOf(clock);
-  const search = reviewSearch(executor, reviews);
+  const search = idSearch(executor, reviews);
   for (let number = await nextNumber(search); ; number++) {
     const review_id = search.ids(number);
     const mac = reviews.sign(reviewValues({ review_id, entry_id: entryId, subject, opened_at }));
@@ -148,21 +157,41 @@ export async function hasOpenReviewBefore(
 
 /** Whether a review of the subject is open. */
 export async function isUnderReview(executor: Executor, signer: AuditSigner, subject: Buffer): Promise<boolean> {
-  const found = await findReviews(executor, signer.reviews);
-  const ofSubject = found.filter((row) => row.subject?.equals(subject));
-  return (await openReviews(executor, signer, ofSubject)).length > 0;
+  return (await openReviews(executor, signer, await findReviewsOf(executor, signer.reviews, subject))).length > 0;
+}
+
+async function findReviewsOf(
+  executor: Executor,
+  signer: RowSigner,
+  subject: Buffer,
+): Promise<readonly FoundReviewRow[]> {
+  const { rows } = await query(executor, FIND_OF_SUBJECT, [subject]);
+  // A login of the database can insert more rows with this subject than the statement reads.
+  // guard(true): no number of forged reviews of an account hides its open review
+  // fails: packages/server/src/audit/audit-secrets.test.ts › does not keep the reasons of its account readable
+  if (rows.length < LOOKED_UP) return rows;
+  return (await findReviews(executor, signer)).filter((row) => row.subject?.equals(subject));
 }
 
 /** Finds reviews by their ids. A search by a column would also find rows of a login of the database. */
-const reviewSearch = (executor: Executor, signer: RowSigner): NumberedSearch<FoundReviewRow> => ({
+const searchOf = <Row extends { readonly review_id: string }>(
+  signer: RowSigner,
+  find: (ids: readonly string[]) => Promise<readonly Row[]>,
+): NumberedSearch<Row> => ({
   ids: numberedIds(signer, "review id"),
   page: LOOKED_UP,
-  find: async (ids) => (await query(executor, FIND, [ids])).rows,
+  find,
   idOf: ({ review_id }) => review_id,
 });
 
-const findReviews = async (executor: Executor, signer: RowSigner): Promise<readonly FoundReviewRow[]> =>
-  (await findNumbered(reviewSearch(executor, signer))).map(({ row }) => row);
+/** Finds the ids of reviews, and reads nothing else of them. */
+const idSearch = (executor: Executor, signer: RowSigner): NumberedSearch<{ readonly review_id: string }> =>
+  searchOf(signer, async (ids) => (await query(executor, FIND_IDS, [ids])).rows);
+
+async function findReviews(executor: Executor, signer: RowSigner): Promise<readonly FoundReviewRow[]> {
+  const found = await findNumbered(searchOf(signer, async (ids) => (await query(executor, FIND, [ids])).rows));
+  return found.map(({ row }) => row);
+}
 
 /** Finds a review that the server opened, and has not closed. */
 export async function findOpenReview(

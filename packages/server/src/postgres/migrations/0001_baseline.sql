@@ -257,6 +257,7 @@ create table audit_review (
   mac bytea not null check (octet_length(mac) = 32)
 );
 create index audit_review_written on audit_review (written_at, review_id);
+create index audit_review_subject on audit_review (subject) where subject is not null;
 -- The ends of reviews. A login of the database can insert rows; only one with a valid MAC ends its review.
 create table audit_review_end (
   -- A MAC of the review and a number, so that the server finds the end of a review by its id, however many rows a login

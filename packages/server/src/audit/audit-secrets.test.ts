@@ -269,6 +269,19 @@ describe("after the erasure of the account, reason and detail", () => {
     expect(await listed()).toMatchObject([PERSONAL, { unreadable: true }]);
   });
 
+  it("are sealed under another secret if the row of the destroyed one was lost by a restore of the database", async () => {
+    await write();
+    await endedAgo(HOUR_MS);
+    await destroy(0);
+    const [destroyed] = await secretsOf();
+    await opened.owner.query("delete from audit_secret where secret_id = $1", [destroyed?.["secret_id"]]);
+    await write();
+    expect(await secretsOf()).toEqual([
+      { secret_id: expect.not.stringContaining(String(destroyed?.["secret_id"])) as string, destroyed_at: null },
+    ]);
+    expect(await listed()).toMatchObject([PERSONAL, { unreadable: true }]);
+  });
+
   it("remain readable while a review of an entry about the account is open", async () => {
     const id = await write();
     await endedAgo(HOUR_MS);

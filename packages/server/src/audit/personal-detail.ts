@@ -91,7 +91,12 @@ async function currentSecret(
   if (latest && readable) return { secretId: latest.secret_id, secret: readable };
   for (let number = found.next; ; number++) {
     const secretId = ids(number);
-    const secret = await secrets.findOrCreate(auditSecretName(secretId));
+    const name = auditSecretName(secretId);
+    // The database can be restored to a time before this secret, which the key store has destroyed since.
+    // guard(false): no secret gets the name of a destroyed one
+    // fails: packages/server/src/audit/audit-secrets.test.ts › was lost by a restore of the database
+    if ((await secrets.findDestroyed([name])).length > 0) continue;
+    const secret = await secrets.findOrCreate(name);
     if (await insertSecret(executor, secretId, subject)) return { secretId, secret };
   }
 }

@@ -130,7 +130,7 @@ export async function extract(
   const found = events.findIndex(({ eventId }) => undecided.has(eventId));
   const decided = found === -1 ? events.length : found;
   // guard(false): a batch without progress is postponed like one that fails
-  // fails: packages/server/src/features/extraction.test.ts › decides no event
+  // fails: packages/server/src/features/extraction.test.ts › decide no event
   if (decided === 0) throw new Error("no event was decided");
   const kept = found === -1 ? collected : keepOf(collected, events.slice(0, decided));
   return { ...(await store(transaction, ports, kept, coverage, backfill)), decided };

@@ -1,8 +1,10 @@
 /** Computes the features of stored events, a piece of a chunk at a time. */
 import { Unavailable } from "../ports.ts";
+import { tryLockTransactionNamed } from "../postgres/advisory-locks.ts";
 import { inTransaction } from "../postgres/database.ts";
 import { isTransient } from "../postgres/errors.ts";
 import type { Transaction } from "../postgres/executor.ts";
+import { LOCKS } from "../postgres/locks.ts";
 import {
   advanceChunk,
   balanceChunk,
@@ -21,6 +23,7 @@ import { listLayers } from "./decisions.ts";
 import { extract, type Extracted, failuresOf, NOTHING } from "./extract.ts";
 import type { WorkerParts, WorkerPorts } from "./extraction-worker.ts";
 import { recordFailures } from "./failures.ts";
+import { isOf, shareFeatures } from "./layers-of-event.ts";
 
 /**
  * Maximum number of events of one transaction, by the number of failures so far. It is limited, because due events wait
@@ -72,16 +75,20 @@ async function workOn(ports: BackfillPorts, run: RunningBackfill): Promise<Extra
 
 const pieceOf = ({ tries }: Chunk): number => PIECES[tries] ?? 1;
 
+/** @returns `undefined` if another backfill computes events of the same purpose, whose features several layers share. */
 async function compute(
   transaction: Transaction,
   ports: BackfillPorts,
   run: RunningBackfill,
   claimed: Claimed,
   size: number,
-): Promise<Extracted> {
+): Promise<Extracted | undefined> {
   const { chunk } = claimed;
   if (!chunk) throw new TypeError("a chunk is claimed first");
   const events = await findPiece(transaction, run, chunk, size);
+  // guard(false): two backfills of layers that share a feature do not both count it
+  // fails: packages/server/src/features/backfill.test.ts › counts a feature once
+  if (!(await lockSharing(transaction, events))) return undefined;
   claimed.events = events;
   const extracted = await extract(transaction, ports, events, { runId: run.run_id, layers: run.layers });
   const decided = events.slice(0, extracted.decided);
@@ -89,6 +96,20 @@ async function compute(
   // This comes last, because other workers of the run wait for the end of the transaction from here on.
   await charge(transaction, run, decided.length);
   return extracted;
+}
+
+/**
+ * Excludes other backfills from purposes of events whose features several layers share. It does not wait: a piece of
+ * another backfill may take longer than a statement.
+ * @returns `false` if another backfill computes such a purpose now.
+ */
+async function lockSharing(transaction: Transaction, events: readonly PieceEvent[]): Promise<boolean> {
+  const layers = await listLayers(transaction);
+  const sharing = events.filter((event) => shareFeatures(layers.filter((layer) => isOf(layer, event))));
+  for (const purpose of new Set(sharing.map((event) => event.purpose))) {
+    if (!(await tryLockTransactionNamed(transaction, LOCKS.sharedFeatures, String(purpose)))) return false;
+  }
+  return true;
 }
 
 /**

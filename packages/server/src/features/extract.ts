@@ -5,9 +5,7 @@ import { readEvent } from "@device-risk-signals/features/readings";
 import type { FeatureSealer } from "../crypto/feature-sealer.ts";
 import { readEvents } from "../events/read-events.ts";
 import type { Sealer, StoredEvent } from "../ports.ts";
-import { lockTransactionNamed } from "../postgres/advisory-locks.ts";
 import type { Executor, Transaction } from "../postgres/executor.ts";
-import { LOCKS } from "../postgres/locks.ts";
 import { type FeatureName, type LayerRow, listLayers, nameOf } from "./decisions.ts";
 import { type Coverage, readCoverage } from "./coverage.ts";
 import type { DueEvent } from "./extraction-due.ts";
@@ -64,7 +62,8 @@ export interface BackfillOf {
 /**
  * Stores a row for each event and each layer of its purpose that had not ended when the event was received. Events that
  * are erased, expired or restricted get none.
- * @param backfill limits the layers.
+ * @param backfill limits the layers. If several layers of an event share features, the caller has excluded other backfills
+ *   of its purpose.
  */
 export async function extract(
   transaction: Transaction,
@@ -173,9 +172,6 @@ function assignerOf(
   return async (opened) => {
     const layersOf = (event: StoredEvent): readonly LayerRow[] => known.filter((layer) => isOf(layer, event));
     const sharing = opened.filter(({ event }) => shareFeatures(layersOf(event))).map(({ event }) => event);
-    // guard(drop): two backfills of layers that share a feature do not both count it
-    // fails: packages/server/src/features/backfill.test.ts › counts a feature once
-    if (backfill) await lockSharing(executor, sharing);
     const found = sharing.length > 0 ? await readKnown(executor, sharing, !backfill) : undefined;
     const byLayer = new Map<number, AssignedEvent[]>();
     for (const one of opened) {
@@ -188,13 +184,6 @@ function assignerOf(
     }
     return byLayer;
   };
-}
-
-/** Waits for other backfills that compute events of these purposes, and excludes later ones. */
-async function lockSharing(transaction: Transaction, events: readonly StoredEvent[]): Promise<void> {
-  for (const purpose of new Set(events.map(({ purpose }) => purpose))) {
-    await lockTransactionNamed(transaction, LOCKS.sharedFeatures, String(purpose));
-  }
 }
 
 const NOTHING_KNOWN: KnownOfEvent = { stored: new Set(), isDue: false };

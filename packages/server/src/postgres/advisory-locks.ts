@@ -1,6 +1,6 @@
 import type { Executor, Transaction } from "./executor.ts";
 import { LOCKS } from "./locks.ts";
-import { query, sql } from "./statement.ts";
+import { query, queryRow, sql } from "./statement.ts";
 
 type Lock = (typeof LOCKS)[keyof typeof LOCKS];
 
@@ -13,6 +13,11 @@ const TRY_LOCK_NAMED = sql("select pg_try_advisory_lock($1::int4, hashtext($2)) 
 const UNLOCK_ALL = sql("select pg_advisory_unlock_all()");
 const LOCK_TRANSACTION = sql("select pg_advisory_xact_lock($1)", ["int8"]);
 const LOCK_TRANSACTION_NAMED = sql("select pg_advisory_xact_lock($1::int4, hashtext($2))", ["int4", "text"]);
+const TRY_LOCK_TRANSACTION_NAMED = sql(
+  "select pg_try_advisory_xact_lock($1::int4, hashtext($2)) as is_locked",
+  ["int4", "text"],
+  { is_locked: "bool" },
+);
 const LOCK_HOLDS = sql("select lock_holds()");
 const LOCK_JOURNAL = sql("select lock_journal()");
 
@@ -52,6 +57,11 @@ export async function lockTransaction(transaction: Transaction, lock: Lock): Pro
 /** Takes a lock of one name until the end of the transaction. */
 export async function lockTransactionNamed(transaction: Transaction, lock: Lock, name: string): Promise<void> {
   await query(transaction, LOCK_TRANSACTION_NAMED, [lock, name]);
+}
+
+/** Takes a lock of one name until the end of the transaction, if it is free. @returns whether it is taken. */
+export async function tryLockTransactionNamed(transaction: Transaction, lock: Lock, name: string): Promise<boolean> {
+  return (await queryRow(transaction, TRY_LOCK_TRANSACTION_NAMED, [lock, name])).is_locked;
 }
 
 /** Waits for transactions that place holds, lift them or delete events, and excludes later ones. */

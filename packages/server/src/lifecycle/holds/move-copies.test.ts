@@ -109,6 +109,8 @@ test("copies move to the hold that still covers them, a bounded number at a time
   const actionId = "an-action";
   const events: PastEvent[] = [];
   for (let count = 0; count < 60; count++) events.push(await past.store(1, { account: ACCOUNT, actionId }));
+  // Ids of one millisecond are in no order.
+  events.sort((one, other) => (one.eventId < other.eventId ? -1 : 1));
   const ended = await hold("action_id", actionId);
   const lasting = await hold("account", ACCOUNT);
   await copyUnder(ended, events);

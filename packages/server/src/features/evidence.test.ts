@@ -32,9 +32,12 @@ const inputOf = (probe: string, name: string): ManifestInput => ({
   sensitivity: "low",
 });
 
-const gather = (input: ManifestInput, purpose?: number): Promise<Evidence> => {
+const gather = (
+  input: ManifestInput,
+  limits: { readonly purpose?: number; readonly maxEvents?: number } = {},
+): Promise<Evidence> => {
   const { pool: executor, sealer, clock } = opened.system;
-  return gatherEvidence({ executor, sealer, now: clock.now(), ...(purpose !== undefined && { purpose }) }, [input]);
+  return gatherEvidence({ executor, sealer, now: clock.now(), ...limits }, [input]);
 };
 
 const store = (sdkVersion: string, probes: object, purpose = PAYMENTS) =>
@@ -52,10 +55,18 @@ describe("evidence", () => {
     await store("1.0.0", success({ suBinaryFound: true }));
     await store("1.0.0", success({ suBinaryFound: "yes" }), MARKETING);
     await store("1.0.1", success({ suBinaryFound: "yes" }), MARKETING);
-    const found = await gather(inputOf("os_integrity", "suBinaryFound"), PAYMENTS);
+    const found = await gather(inputOf("os_integrity", "suBinaryFound"), { purpose: PAYMENTS });
     expect(found).toMatchObject({ events: 1, is_limited: false });
     expect(of(found, "1.0.0")).toEqual({ coverage: [{ observed: 1 }], refused: [[1, 2]] });
     expect(of(found, "1.0.1")).toEqual({ coverage: [], refused: [[1, 1]] });
+  });
+
+  it("counts what ingestion would refuse of a version, next to many newer events of another purpose", async () => {
+    await store("1.1.0", success({ suBinaryFound: "yes" }));
+    for (let count = 0; count < 6; count++) await store("1.1.1", success({ suBinaryFound: true }), MARKETING);
+    const found = await gather(inputOf("os_integrity", "suBinaryFound"), { purpose: PAYMENTS, maxEvents: 4 });
+    expect(found.is_limited).toBe(true);
+    expect(of(found, "1.1.0")).toMatchObject({ refused: [[1, 1]] });
   });
 
   it("counts events that lack a required field, which ingestion would refuse, only where the probe succeeded", async () => {

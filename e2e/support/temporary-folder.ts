@@ -1,20 +1,19 @@
 /** Folders of a test run: of its PostgreSQL clusters, and of the keys and journals of its servers. */
-import { readdirSync, rmSync, statfsSync } from "node:fs";
+import { readdirSync, readlinkSync, rmSync, statfsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { freemem, tmpdir } from "node:os";
 import { join } from "node:path";
 
 /** Files in memory, on Linux. */
 const MEMORY_FOLDER = "/dev/shm";
-/** The memory that has to be free for another cluster. A whole run of the tests takes 2 GiB of it. */
+/** The memory that has to be free for another cluster. */
 const NEEDED_BYTES = 4 * 2 ** 30;
-/** The variable with the process id of the test run, which is a part of the names of its folders. */
+/** The variable with the name of the test run, which is a part of the names of its folders. */
 const RUN = "TEST_RUN";
 
 /**
  * The place of new folders. In memory, a run takes three quarters of the processor time and half of the time: each test
- * database has hundreds of files, which a file system on a disk is slow to make, and each commit waits for
- * the disk. Tests kill processes but never the machine, so what PostgreSQL has written remains in memory, too.
+ * database has hundreds of files, which a file system on a disk is slow to make, and each commit waits for the disk. Tests kill processes but never the machine, so what PostgreSQL has written remains in memory, too.
  */
 function place(): string {
   try {
@@ -27,23 +26,42 @@ function place(): string {
 }
 
 export async function temporaryFolder(): Promise<{ path: string; remove: () => Promise<void> }> {
-  const path = await mkdtemp(join(place(), `drs-test-${process.env[RUN] ?? process.pid}-`));
+  const path = await mkdtemp(join(place(), `drs-test-${process.env[RUN] ?? nameOfRun()}-`));
   return { path, remove: () => rm(path, { recursive: true, force: true, maxRetries: 5 }) };
 }
 
 /** Begins a test run in this process, and removes what killed runs left in memory. */
 export function beginTestRun(): void {
-  process.env[RUN] = String(process.pid);
-  removeFromMemory((run) => !isAlive(run));
+  process.env[RUN] = nameOfRun();
+  removeFromMemory((pid) => !isAlive(pid));
 }
 
 /** Removes what the tests left in memory. */
-export const endTestRun = (): void => removeFromMemory((run) => run === process.pid);
+export const endTestRun = (): void => removeFromMemory((pid) => pid === process.pid);
 
-function removeFromMemory(isWanted: (run: number) => boolean): void {
+/** Containers can share the memory folder and have the same process ids, so the name includes their namespace. */
+const nameOfRun = (): string => `${namespace()}-${process.pid}`;
+
+/** The number of the namespace of process ids (pid_namespaces(7)); 0 where there is none. */
+function namespace(): string {
+  try {
+    return /\d+/.exec(readlinkSync("/proc/self/ns/pid"))?.[0] ?? "0";
+  } catch {
+    return "0";
+  }
+}
+
+/** @param isWanted whether the run of a process is to be removed. */
+function removeFromMemory(isWanted: (pid: number) => boolean): void {
+  const own = new RegExp(`^drs-test-${namespace()}-(\\d+)-`);
   for (const name of namesInMemory()) {
-    const [, run] = /^drs-test-(\d+)-/.exec(name) ?? [];
-    if (run !== undefined && isWanted(Number(run))) rmSync(join(MEMORY_FOLDER, name), { recursive: true, force: true });
+    const pid = own.exec(name)?.[1];
+    if (pid === undefined || !isWanted(Number(pid))) continue;
+    try {
+      rmSync(join(MEMORY_FOLDER, name), { recursive: true, force: true });
+    } catch {
+      // Another user's run left it.
+    }
   }
 }
 

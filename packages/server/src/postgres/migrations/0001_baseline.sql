@@ -346,7 +346,6 @@ create table drift_decision (
   check (kind = 'ignored' or ignored_until is null)
 );
 create index drift_decision_decided_at on drift_decision (decided_at, decision);
-create index drift_decision_path on drift_decision (path, decision);
 
 -- Counts by hour, which name no account and no event. Empty texts: not known, or there is none.
 create table probe_outcome (

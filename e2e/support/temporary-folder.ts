@@ -6,8 +6,8 @@ import { join } from "node:path";
 
 /** Files in memory, on Linux. */
 const MEMORY_FOLDER = "/dev/shm";
-/** The memory that has to be free for another cluster. */
-const NEEDED_BYTES = 4 * 2 ** 30;
+/** The memory that has to be free for another cluster. The clusters of a whole run of the tests take 6 GiB of it. */
+const NEEDED_BYTES = 8 * 2 ** 30;
 /** The variable with the name of the test run, which is a part of the names of its folders. */
 const RUN = "TEST_RUN";
 

@@ -115,6 +115,8 @@ describe("an operator sees", () => {
     const load = Array.from({ length: 40 }, () => send201(mark(), good).catch(() => 0));
     process.kill(await servingBackend(postmaster), "SIGSEGV");
     await Promise.all(load);
+    const log = (): Promise<string> => readFile(join(home.dataDir, "postgres.log"), "utf8");
+    await until(async () => (await log()).includes("was terminated by signal 11"));
     await until(async () => (await send201(mark(), good).catch(() => 0)) === 201);
     process.kill(postmaster, "SIGKILL");
     await until(async () => (await send201(mark(), good).catch(() => 0)) === 201);
@@ -127,7 +129,7 @@ describe("an operator sees", () => {
     const places: Record<string, string> = {
       "standard error": server.stderr(),
       "the metrics": metrics,
-      "PostgreSQL's log": await readFile(join(home.dataDir, "postgres.log"), "utf8"),
+      "PostgreSQL's log": await log(),
       "the audit": audit,
       "the counts of outcomes": await counts("outcome"),
       "the counts of rejections": await counts("rejection"),

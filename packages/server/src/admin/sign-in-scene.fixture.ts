@@ -1,5 +1,5 @@
 /** An admin listener to which people sign in through an identity provider on loopback. */
-import { afterAll, beforeAll } from "vitest";
+import { afterAll, beforeAll, beforeEach } from "vitest";
 import { Browser } from "../../../../e2e/support/browser.ts";
 import { CLIENT, startIdentityProvider, type TestIdentityProvider } from "../../../../e2e/support/identity-provider.ts";
 import type { TestSystem } from "../../../../e2e/support/test-system.ts";
@@ -7,6 +7,9 @@ import { identityProvider } from "../identity/identity-provider.ts";
 import { readRoleMapping, type RoleMapping } from "../identity/role-mapping.ts";
 import { type AdminScene, useAdminListener } from "./admin-scene.fixture.ts";
 import { CALLBACK_PATH } from "./sign-in.ts";
+
+/** The time after which an address may begin as many sign-ins as at first. */
+const FULL_BURST_MS = 12_000;
 
 export interface SignInScene {
   readonly listener: AdminScene;
@@ -48,6 +51,7 @@ export function useSignIn(scene: TestSystem): SignInScene {
       };
     },
   );
+  beforeEach(() => listener.pass(FULL_BURST_MS));
   return {
     listener,
     get provider() {

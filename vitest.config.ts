@@ -7,8 +7,9 @@ const globalSetup = "e2e/support/shared-postgres.ts";
 export default defineConfig({
   test: {
     typecheck: { enabled: false },
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    // These limits end a test that hangs. They are far above what a slow machine needs, and no test asserts them.
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
     // Tests of a database wait more than they compute.
     maxWorkers: 3,
     // One process for many files: loading the modules again takes as long as the tests do.

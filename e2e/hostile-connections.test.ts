@@ -51,21 +51,17 @@ describe("the server ends a connection", () => {
     ["garbage", (): string => "\u0001\u0002\r\n\r\n"],
     ["half a head", (): string => "POST / HTTP/1.1\r\nHost: te"],
     ["a head and half a body", (): string => `${head(freshKey(), "Content-Length: 1000")}{`],
-  ])(
-    "after %s, although the client does nothing more",
-    async (_, bytes) => {
-      const { socket, text, closed } = open();
-      socket.write(bytes());
-      await expect.poll(text, { timeout: 15_000 }).toMatch(/^HTTP\/1\.1 4\d\d /);
-      await wait(1_500);
-      // The server has closed its end, so a write to it fails at once.
-      const writing = setInterval(() => socket.write("x"), 100);
-      const end = await Promise.race([closed.then(() => "closed"), wait(3_000).then(() => "open")]);
-      clearInterval(writing);
-      expect(end).toBe("closed");
-    },
-    30_000,
-  );
+  ])("after %s, although the client does nothing more", async (_, bytes) => {
+    const { socket, text, closed } = open();
+    socket.write(bytes());
+    await expect.poll(text, { timeout: 15_000 }).toMatch(/^HTTP\/1\.1 4\d\d /);
+    await wait(1_500);
+    // The server has closed its end, so a write to it fails at once.
+    const writing = setInterval(() => socket.write("x"), 100);
+    const end = await Promise.race([closed.then(() => "closed"), wait(3_000).then(() => "open")]);
+    clearInterval(writing);
+    expect(end).toBe("closed");
+  });
 });
 
 test("a malformed request after a valid one does not get the answer of the valid one", async () => {
@@ -87,7 +83,7 @@ test("bodies in chunks of one byte cost as much as their bytes", async () => {
   for (const { socket } of connections) socket.destroy();
   const answer = await send({ url: server.url, headers: authorized(who), body: JSON.stringify(transport(who)) });
   expect(answer.status).toBe(201);
-}, 30_000);
+});
 
 test("an answer stays small, whichever names the client chose", async () => {
   const request = transport(who);

@@ -88,7 +88,7 @@ async function startPooler(mode: string, ...more: readonly string[]): Promise<Re
   pooler = spawn(PGBOUNCER ?? "", [path], { ...identity, stdio: ["ignore", "ignore", "pipe"] });
   let log = "";
   pooler.stderr?.on("data", (chunk: Buffer) => (log += chunk.toString()));
-  await until(() => /process up/.test(log), 5_000);
+  await until(() => /process up/.test(log));
   const { pathname } = new URL(environment["DRS_DATABASE_URL"] ?? "");
   return {
     ...environment,

@@ -124,5 +124,5 @@ describe("an erasure that is killed", () => {
     );
     expect(again.rows[0]?.events).toBe(60);
     expect(await tablesWith(who.account)).toEqual([]);
-  }, 60_000);
+  });
 });

@@ -83,7 +83,7 @@ describe("expiry and a hold of the same events", () => {
     await server.stop();
     expect((await listed("--account", account)).toSorted()).toEqual(held.map(({ eventId }) => eventId).toSorted());
     for (const event of [held[0], held[124], held[249]]) expect(event && (await read(event))).toBe(event?.exact);
-  }, 120_000);
+  });
 
   test("drop nothing while a held event can't be copied", async () => {
     const event = await expired({ account: newAccount() });

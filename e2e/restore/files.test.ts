@@ -51,7 +51,7 @@ describe("a server on restored files of the embedded database", () => {
 
   test("applies again what was erased since: it is neither readable nor listed, and nothing else is lost", async () => {
     await expectErasureSurvivesRestore(environment, backUp(home.dataDir), home.path);
-  }, 60_000);
+  });
 
   test("destroys the secrets that an older key store has again, and does not start if it lacks secrets", async () => {
     let server = await startServer(environment);
@@ -79,7 +79,7 @@ describe("a server on restored files of the embedded database", () => {
     await server.stop();
     await older();
     await expect(startServer(environment)).rejects.toThrow(/older than the events/);
-  }, 60_000);
+  });
 
   test("does not start with a journal that was cut short, was changed, or belongs to another installation", async () => {
     const journal = environment["DRS_ERASURE_JOURNAL"] ?? "";
@@ -111,7 +111,7 @@ describe("a server on restored files of the embedded database", () => {
     const elsewhere = { ...environment, DRS_ERASURE_JOURNAL: join(home.path, "elsewhere") };
     await expect(startServer(elsewhere)).rejects.toThrow(/the database knows of entry 2.*ends at entry 0/);
     await (await startServer(environment)).stop();
-  }, 60_000);
+  });
 
   /** Stores events of several accounts and erases each account. @returns the accounts and their events. */
   async function storeAccounts(server: ServerProcess, count: number): Promise<{ account: string; stored: Stored }[]> {
@@ -160,7 +160,7 @@ describe("a server on restored files of the embedded database", () => {
     await server.stop();
     await (await startServer(environment)).stop();
     expect(await accept("2")).toMatchObject({ code: 1, stderr: expect.stringContaining("is accepted already") });
-  }, 60_000);
+  });
 
   test("does not start if the end of the journal is missing and the key store or a receipt knows a later entry", async () => {
     let server = await startServer(environment);
@@ -183,7 +183,7 @@ describe("a server on restored files of the embedded database", () => {
     await server.stop();
     await writeFile(receipt, "no receipt");
     await expect(startServer(withReceipt)).rejects.toThrow(/DRS_ERASURE_RECEIPT_FILE: .*did not sign/);
-  }, 60_000);
+  });
 
   test("keeps the events of a hold that was placed after the backup", async () => {
     environment = { ...environment, DRS_RETENTION_INTERVAL: "1s" };
@@ -216,7 +216,7 @@ describe("a server on restored files of the embedded database", () => {
     ]);
     expect(holds[0]).toMatchObject({ account: held?.account, review_on: "2999-01-31", is_unresolved: false });
     await server.stop();
-  }, 60_000);
+  });
 });
 
 /** Runs work as the owner of the tables of an embedded database, whether or not a server runs. */

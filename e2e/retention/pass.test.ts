@@ -244,7 +244,7 @@ describe("a retention pass", () => {
          (select count(*) from event_partition where dropped_at is not null)::int as dropped`,
     );
     expect(rows[0]?.reported, "the next pass reports what a killed one dropped").toBe(rows[0]?.dropped);
-  }, 120_000);
+  });
 });
 
 test("each partition with events, however old, needs its secret, unless the secret was destroyed on purpose", async () => {

@@ -57,5 +57,5 @@ export function expectRefused(result: CommandResult, ...messages: readonly (stri
 
 /** Waits until no PostgreSQL runs, because its pid file is deleted a moment before its process ends. */
 export async function expectStopped(place: Home): Promise<void> {
-  await until(async () => (await place.postgres()).length === 0, 5_000);
+  await until(async () => (await place.postgres()).length === 0);
 }

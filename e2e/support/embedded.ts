@@ -64,7 +64,7 @@ async function postgresOn(dataDir: string): Promise<number[]> {
 }
 
 /** Waits until a condition is true. */
-export async function until(condition: () => boolean | Promise<boolean>, withinMs = 20_000): Promise<void> {
+export async function until(condition: () => boolean | Promise<boolean>, withinMs = 60_000): Promise<void> {
   const deadline = Date.now() + withinMs;
   while (!(await condition())) {
     if (Date.now() > deadline) throw new Error("the condition did not become true in time");

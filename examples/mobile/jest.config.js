@@ -14,6 +14,6 @@ module.exports = {
   preset: "@react-native/jest-preset",
   setupFiles: ["./jest.setup.js"],
   // The first test loads React Native, which is compiled if the cache is empty.
-  testTimeout: 60_000,
+  testTimeout: 240_000,
   transformIgnorePatterns: [`node_modules/(?!(${TRANSFORMED.join("|")})/)`],
 };

@@ -18,6 +18,7 @@ beforeAll(async () => {
   admin = new pg.Client({ connectionString: cluster.url("postgres") });
   await admin.connect();
   await admin.query("create table work (done int)");
+  await admin.query("create table first_commit (done int)");
 });
 
 afterAll(async () => {
@@ -55,9 +56,24 @@ async function setStandby(name: string): Promise<void> {
   );
 }
 
+/** Sessions read a setting before the checkpointer, which makes commits wait. @returns once a commit has waited. */
+async function setAbsentStandby(): Promise<void> {
+  await setStandby("absent");
+  const client = new pg.Client({ connectionString: cluster.url("postgres"), application_name: "first commit" });
+  await client.connect();
+  client.on("error", () => {});
+  const committing = (async () => {
+    for (;;) await client.query("insert into first_commit values (1)");
+  })().catch(() => {});
+  const pidOf = "select pid from pg_stat_activity where application_name = 'first commit' and wait_event = 'SyncRep'";
+  await until(async () => (await admin.query(pidOf)).rowCount === 1);
+  await admin.query(`select pg_terminate_backend(pid) from (${pidOf}) as waiting`);
+  await committing;
+}
+
 test("a commit of a retention pass that waits for a standby is not ended, and counts as stalled", async () => {
   const { database, dependency, probe } = watch(5_000);
-  await setStandby("absent");
+  await setAbsentStandby();
   const client = await open(withoutStatementTimeout(database));
   const writing = client.query("insert into work values (1)");
   writing.catch(() => {});

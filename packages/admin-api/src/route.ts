@@ -81,6 +81,13 @@ export type AnswerOf<R extends Route> = R["answer"] extends BytesAnswer
       ? Static<R["answer"]>
       : never;
 
+export type InputsOf<Routes extends Readonly<Record<string, Route>>> = {
+  readonly [Id in keyof Routes]: InputOf<Routes[Id]>;
+};
+export type AnswersOf<Routes extends Readonly<Record<string, Route>>> = {
+  readonly [Id in keyof Routes]: AnswerOf<Routes[Id]>;
+};
+
 export const isLines = (answer: Route["answer"]): answer is LinesAnswer => "lines" in answer;
 
 /** Whether a call is an order. A worker applies it, so the answer may come later. */

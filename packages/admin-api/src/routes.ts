@@ -1,4 +1,4 @@
-import type { AnswerOf, InputOf, Route } from "./route.ts";
+import type { AnswersOf, InputsOf, Route } from "./route.ts";
 import { ACCOUNT_ROUTES } from "./routes/accounts.ts";
 import { ACTION_ROUTES } from "./routes/actions.ts";
 import { ADMIN_TOKEN_ROUTES } from "./routes/admin-tokens.ts";
@@ -55,8 +55,11 @@ export const ROUTES = {
 } as const satisfies Readonly<Record<string, Route>>;
 
 export type RouteId = keyof typeof ROUTES;
-export type Input<Id extends RouteId> = InputOf<(typeof ROUTES)[Id]>;
-export type Answer<Id extends RouteId> = AnswerOf<(typeof ROUTES)[Id]>;
+/** The compiler computes the types of each route once, because these are members of an object type. */
+interface Inputs extends InputsOf<typeof ROUTES> {}
+interface Answers extends AnswersOf<typeof ROUTES> {}
+export type Input<Id extends RouteId> = Inputs[Id];
+export type Answer<Id extends RouteId> = Answers[Id];
 
 export const ROUTE_IDS = Object.keys(ROUTES) as readonly RouteId[];
 

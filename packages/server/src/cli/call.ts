@@ -101,7 +101,7 @@ function callAdminApi({ onInterrupt, stderr }: Context, login: Login, report: (l
       throw error instanceof AdminRequestError ? answered(error) : unreachable(error, url);
     });
     return isLines(routeOf(id).answer)
-      ? (requireWholeAnswer(answer as AsyncIterable<unknown>, url) as Answer<Id>)
+      ? (requireWholeAnswer(answer as AsyncIterable<unknown>, url) as unknown as Answer<Id>)
       : answer;
   };
 }

@@ -12,7 +12,7 @@ import { findPurposeCode } from "../../policy/policy-table.ts";
 import { inTransaction } from "../../postgres/database.ts";
 import type { Executor } from "../../postgres/executor.ts";
 import { reasonOf } from "./input.ts";
-import type { Operation } from "./operation.ts";
+import type { Operation, OperationCall } from "./operation.ts";
 
 const LIMIT = 50;
 
@@ -55,7 +55,7 @@ export const resumeBackfill: Operation<"resumeBackfill"> = (call) => change(call
 export const cancelBackfill: Operation<"cancelBackfill"> = (call) => change(call, "cancelled", "backfill.cancel");
 
 async function change(
-  { ports, caller, input: { run_id } }: Parameters<Operation<"pauseBackfill">>[0],
+  { ports, caller, input: { run_id } }: OperationCall<"pauseBackfill" | "resumeBackfill" | "cancelBackfill">,
   state: Parameters<typeof changeBackfill>[2],
   operation: string,
 ) {

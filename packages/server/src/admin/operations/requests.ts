@@ -1,4 +1,4 @@
-import type { Input } from "@device-risk-signals/admin-api";
+import type { Answer, Input } from "@device-risk-signals/admin-api";
 import { wasExported } from "../../audit/search-audit.ts";
 import { writeAudit } from "../../audit/audit.ts";
 import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
@@ -22,7 +22,7 @@ import {
 } from "../../subject-requests/data-requests.ts";
 import { findAccountKnowledge } from "../../subject-requests/known-account.ts";
 import { auditedDryRun, invalid, reasonOf } from "./input.ts";
-import type { Operation, OperationResult } from "./operation.ts";
+import type { AuditedRead, Operation } from "./operation.ts";
 import type { AdminPorts } from "./ports.ts";
 
 export const listRequests: Operation<"listRequests"> = async ({ ports, input: { account } }) => {
@@ -208,7 +208,7 @@ async function change(
   caller: Caller,
   { operation, isDryRun }: { readonly operation: string; readonly isDryRun: boolean },
   work: (executor: Executor) => Promise<RequestRow>,
-): Promise<OperationResult<"closeRequest">> {
+): Promise<{ readonly answer: Answer<"closeRequest">; readonly audit?: AuditedRead }> {
   const { audit } = await keys();
   const request = await inOwnerTransaction(
     administration,

@@ -56,7 +56,7 @@ async function setStandby(name: string): Promise<void> {
   );
 }
 
-/** Sessions read a setting before the checkpointer, which makes commits wait. @returns once a commit has waited. */
+/** Sessions read a setting before the process for checkpoints, which makes commits wait. @returns once a commit has waited. */
 async function setAbsentStandby(): Promise<void> {
   await setStandby("absent");
   const client = new pg.Client({ connectionString: cluster.url("postgres"), application_name: "first commit" });

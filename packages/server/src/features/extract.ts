@@ -225,7 +225,10 @@ async function computeLayer(
   const covers = coverage.get(layer.purpose);
   if (!covers) throw new Error(`the policy has no purpose ${layer.purpose}, so nothing says what it covers`);
   const { events, paused } = await runner.run(opened.map(({ parsed }) => readEvent(parsed, covers)));
-  if (paused.length > 0) await runners.renew(layer.layer, isBackfill);
+  if (paused.length > 0) {
+    const slowEvents = opened.filter((_, index) => events[index]?.some(isOverBudget)).map(({ event }) => event.eventId);
+    await runners.renew(layer.layer, isBackfill ? [] : slowEvents);
+  }
   slow.push(...paused.map(nameOf));
   const rows = opened.flatMap(({ event, exact, counted }, index) => {
     const results = events[index] ?? [];

@@ -644,6 +644,31 @@ describe("extraction", () => {
     expect(Object.keys(await read(later))).toEqual([LAYER, layer].map(String));
   });
 
+  it("pauses no layer after one slow event that is computed again and again", async () => {
+    await propose(bundle("again_slow", SOMETIMES_SLOW));
+    const layer = await adopt(["again_slow@1"]);
+    const repeating = new LayerRunners({ graceMs: 100 });
+    const slow = await slowly("slow-again");
+    const innocent = await store("innocent-again");
+    await due(innocent, slow);
+    const { featureSealer } = opened.system;
+    const sealMany: typeof featureSealer.sealMany = (rows) => {
+      if (rows.some(({ identity }) => identity.layer === layer)) throw new Error("the key store is away");
+      return featureSealer.sealMany(rows);
+    };
+    const failing = ports({ runners: repeating, featureSealer: { ...featureSealer, sealMany } });
+    for (let tries = 0; tries < 4; tries++) {
+      await expect(extractNext(failing)).rejects.toThrow("the key store is away");
+    }
+    while (await extractNext(ports({ runners: repeating })));
+    expect(repeating.isPaused(layer)).toBe(false);
+    await retire("again_slow@1");
+    await repeating.close();
+    errors.length = 0;
+    expect(await failuresOf(slow)).toEqual([{ layer, reason: "over-budget" }]);
+    expect(await read(innocent)).toHaveProperty(String(layer));
+  });
+
   it("continues for the other features of a layer when one is retired, and ends for the retired one", async () => {
     await propose(bundle("a"), bundle("b", SU));
     const layer = await adopt(["a@1", "b@1"]);

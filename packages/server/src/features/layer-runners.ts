@@ -25,8 +25,10 @@ const SLOW_EVENTS_OF_PAUSE = 3;
 /** A process for each layer in use, which computes its features from the archived bundles. */
 export class LayerRunners {
   readonly #open = new Map<number, Promise<OpenLayer>>();
-  /** When the last events that were too slow for a layer were computed: milliseconds of `performance.now()`. */
-  readonly #slow = new Map<number, readonly number[]>();
+  /**
+   * The last due events that were too slow for a layer, and when each was computed: milliseconds of `performance.now()`.
+   */
+  readonly #slow = new Map<number, ReadonlyMap<string, number>>();
   readonly #options: LayerRunnerOptions;
 
   constructor(options: LayerRunnerOptions = {}) {
@@ -45,21 +47,25 @@ export class LayerRunners {
 
   /**
    * Replaces the process of a layer, which has stopped to compute a feature that was too slow for an event.
-   * @param isBackfill whether a backfill computes the event. Only due events pause the layer.
+   * @param slowDue ids of the due events that were too slow. No other events pause the layer. An event that is computed
+   *   again, such as after a failed transaction, counts once.
    */
-  async renew(layer: number, isBackfill: boolean): Promise<void> {
-    if (!isBackfill) this.#slow.set(layer, [...this.#recentSlow(layer), performance.now()]);
+  async renew(layer: number, slowDue: readonly string[]): Promise<void> {
+    const slow = this.#recentSlow(layer);
+    for (const eventId of slowDue) slow.set(eventId, performance.now());
+    this.#slow.set(layer, slow);
     await this.#close(layer);
   }
 
   /** Whether so many of the last events were too slow that no event of the layer is computed now. */
   isPaused(layer: number): boolean {
-    return this.#recentSlow(layer).length >= SLOW_EVENTS_OF_PAUSE;
+    return this.#recentSlow(layer).size >= SLOW_EVENTS_OF_PAUSE;
   }
 
-  #recentSlow(layer: number): readonly number[] {
+  #recentSlow(layer: number): Map<string, number> {
     const { pauseMs = PAUSE_MS } = this.#options;
-    return (this.#slow.get(layer) ?? []).filter((at) => at > performance.now() - pauseMs);
+    const slow = [...(this.#slow.get(layer) ?? [])];
+    return new Map(slow.filter(([, at]) => at > performance.now() - pauseMs));
   }
 
   /** Ends the processes of other layers. */

@@ -102,6 +102,10 @@ export async function extract(
   };
   const places = new Map(events.map(({ eventId }, place) => [eventId, place]));
   const placeOf = ({ event }: OpenedEvent): number => places.get(event.eventId) ?? 0;
+  const countDecided = (): number => {
+    const found = events.findIndex(({ eventId }) => collected.undecided.has(eventId));
+    return found === -1 ? events.length : found;
+  };
   let next = openAhead(0);
   try {
     for (let at = 0; at < wanted.length && collected.undecided.size === 0; at += SLICE) {
@@ -116,22 +120,24 @@ export async function extract(
       // In the order of the events, so that a backfill continues behind the decided ones.
       const assigned = await assign(opened.toSorted((a, b) => placeOf(a) - placeOf(b)));
       for (const layer of layers) {
+        const decided = countDecided();
         const own = assigned.get(layer.layer) ?? [];
-        if (own.length > 0)
-          await computeLayer(transaction, ports, layer, own, coverage, collected, backfill !== undefined);
+        // guard(false): no event is computed for a layer while it waits behind a slow event of another layer
+        // fails: packages/server/src/features/extraction.test.ts › behind the slow event of another layer
+        const ahead = decided < events.length ? own.filter((one) => placeOf(one) < decided) : own;
+        if (ahead.length > 0)
+          await computeLayer(transaction, ports, layer, ahead, coverage, collected, backfill !== undefined);
       }
     }
   } finally {
     // The next slice must not run statements after the end of the transaction.
     await next.catch(() => {});
   }
-  const { undecided } = collected;
-  const found = events.findIndex(({ eventId }) => undecided.has(eventId));
-  const decided = found === -1 ? events.length : found;
+  const decided = countDecided();
   // guard(false): a batch without progress is postponed like one that fails
   // fails: packages/server/src/features/extraction.test.ts › decide no event
   if (decided === 0) throw new Error("no event was decided");
-  const kept = found === -1 ? collected : keepOf(collected, events.slice(0, decided));
+  const kept = decided === events.length ? collected : keepOf(collected, events.slice(0, decided));
   return { ...(await store(transaction, ports, kept, coverage, backfill)), decided };
 }
 

@@ -669,6 +669,22 @@ describe("extraction", () => {
     expect(await read(innocent)).toHaveProperty(String(layer));
   });
 
+  it("leaves what comes behind the slow event of another layer to the next batch", async () => {
+    const slowIfAbsent = "({ su }) => { if (su.state !== 'observed') for (let i = 0; i < 1e7; i++); return null }";
+    await propose(bundle("slow_first", SOMETIMES_SLOW), bundle("slow_last", slowIfAbsent));
+    const layers = [await adopt(["slow_first@1"]), await adopt(["slow_last@1"])];
+    const [first, innocent, last] = [await slowly("first"), await store("between"), await store("last", {})];
+    await due(first, innocent, last);
+    expect(await extractNext(ports())).toMatchObject({ decided: 1, slow: ["slow_first@1"] });
+    expect(await extractNext(ports())).toMatchObject({ decided: 2, slow: ["slow_last@1"] });
+    await retire("slow_first@1", "slow_last@1");
+    errors.length = 0;
+    const [layerOfFirst, layerOfLast] = layers;
+    expect(await failuresOf(first)).toEqual([{ layer: layerOfFirst, reason: "over-budget" }]);
+    expect(await failuresOf(innocent)).toEqual([]);
+    expect(await failuresOf(last)).toEqual([{ layer: layerOfLast, reason: "over-budget" }]);
+  });
+
   it("continues for the other features of a layer when one is retired, and ends for the retired one", async () => {
     await propose(bundle("a"), bundle("b", SU));
     const layer = await adopt(["a@1", "b@1"]);

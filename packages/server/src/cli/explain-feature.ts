@@ -5,7 +5,8 @@ import { type Context, print, printJson, printRows, printText } from "./context.
 import { example, uuid } from "./options.ts";
 
 /** An attestation names only the rows that were equal, so it does not say why it lacks one. */
-const NOT_INCLUDED = "not among the rows that were equal (restricted, unreadable or different then)";
+const NOT_INCLUDED =
+  "not among the rows that were equal (restricted, unreadable or different then, or it took too long)";
 
 const FEATURE_NAME = /^[a-z][a-z0-9_]{0,63}(@[1-9]\d{0,8})?$/;
 

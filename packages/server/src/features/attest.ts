@@ -10,6 +10,7 @@ import type { ComputePorts } from "./extract.ts";
 import { countRowsOfLayers, type FeatureRow } from "./feature-rows.ts";
 import { LayerRunners } from "./layer-runners.ts";
 import { leafOf, LeafList, rootOf } from "./leaves.ts";
+import { SlowTime } from "./slow-time.ts";
 import { verifyValues } from "./verify-values.ts";
 
 const PAGE = 500;
@@ -30,7 +31,7 @@ interface LayerCount {
 }
 
 export interface AttestOptions {
-  /** Ends the work before the next page. */
+  /** Ends the work before the next page, or at the next slow event. */
   readonly signal?: AbortSignal;
   /** Partitions to skip. A partition that fails is added, so that others do not wait for it. */
   readonly failed?: Set<string>;
@@ -38,7 +39,7 @@ export interface AttestOptions {
 
 /**
  * Recomputes the values of one partition that expires soon, and attests each of its layers.
- * @returns `false` if there was no such partition, or if `signal` ended the work.
+ * @returns `false` if there was no such partition. @throws the reason of `signal`.
  */
 export async function attestNext(
   ports: AttestPorts & Pick<ComputePorts, "runners">,
@@ -49,7 +50,6 @@ export async function attestNext(
   failed.add(partition.partition_id);
   const attestedAt = await inTransaction(ports.pool, beginAttestation);
   const counts = await recompute(ports, partition, attestedAt, signal);
-  if (!counts) return false;
   for (const layer of partition.layers) {
     const { rows = 0, leaves: found = new LeafList() } = counts.get(layer) ?? {};
     const leaves = found.sorted();
@@ -114,7 +114,7 @@ async function recompute(
   partition: DuePartition,
   attestedAt: string,
   signal: AbortSignal | undefined,
-): Promise<ReadonlyMap<number, LayerCount> | undefined> {
+): Promise<ReadonlyMap<number, LayerCount>> {
   const { purpose, lower_bound, upper_bound } = partition;
   const stored = await countRowsOfLayers(ports.pool, partition, attestedAt);
   const counts = new Map(
@@ -126,15 +126,16 @@ async function recompute(
     // fails: packages/server/src/admin/lineage.test.ts
     if (equal && extracted_at < attestedAt) counts.get(layer)?.leaves.add(leafOf(equal));
   };
+  const slowTime = new SlowTime();
   for (let after: string | undefined; ;) {
-    if (signal?.aborted) return undefined;
+    signal?.throwIfAborted();
     const page = await listEvents(ports.pool, filter, PAGE, after);
     const keys = page.map((event) => ({
       purpose,
       receivedAt: Date.parse(event.received_at),
       eventId: event.event_id,
     }));
-    await verifyValues(ports.pool, ports, keys, onRow);
+    await verifyValues(ports.pool, { ...ports, slowTime, signal }, keys, onRow);
     after = page.at(-1)?.event_id;
     if (page.length < PAGE) return counts;
   }
@@ -156,7 +157,7 @@ export function attestDue(ports: AttestDuePorts, signal: AbortSignal): Promise<v
     for (let isMore = true; isMore && !signal.aborted;) {
       const before = options.failed.size;
       isMore = await attestNext({ ...ports, runners }, options).catch((error: unknown) => {
-        ports.onError(error, ATTESTATION);
+        if (error !== signal.reason) ports.onError(error, ATTESTATION);
         return options.failed.size > before;
       });
     }
@@ -180,7 +181,7 @@ export class AttestationWorker {
     this.#start();
   }
 
-  /** Waits for the end of the current page. */
+  /** Waits for the end of the current page, or for its next slow event. */
   async close(): Promise<void> {
     this.#closing.abort();
     clearInterval(this.#timer);

@@ -263,10 +263,11 @@ async function computeLayer(
   computed.push(...rows.map((one, index) => ({ ...one, row: { ...one.row, payload: payloads[index] as Buffer } })));
 }
 
-const isOverBudget = (result: Result): boolean => result.state === "failed" && result.failure === "over-budget";
+/** Whether the event itself took the definition too long. */
+export const isOverBudget = (result: Result): boolean => result.state === "failed" && result.failure === "over-budget";
 
 /** Whether the definition was not computed: it was too slow for an earlier event, or the search for it took too long. */
-const isPaused = (result: Result): boolean => result.state === "failed" && result.failure === "paused";
+export const isPaused = (result: Result): boolean => result.state === "failed" && result.failure === "paused";
 
 /** Whether the definition took too long. Such a result is not stored, because another computation could be faster. */
 export const isTooSlow = (result: Result): boolean => isOverBudget(result) || isPaused(result);

@@ -1,15 +1,17 @@
 /** Recomputes stored values from events that have not expired. */
-import { type Covers, readEvent } from "@device-risk-signals/features/readings";
+import type { Result } from "@device-risk-signals/features";
+import { type Covers, readEvent, type ReadInput } from "@device-risk-signals/features/readings";
 import { type EventKey, readEvents } from "../events/read-events.ts";
 import { coversOf } from "../policy/coverage.ts";
 import { readPolicyVersionDocument, readPurposeIds } from "../policy/policy-table.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { type FeatureName, type LayerRow, listLayers } from "./decisions.ts";
-import { type ComputePorts, isTooSlow } from "./extract.ts";
+import { type ComputePorts, isOverBudget, isPaused, isTooSlow } from "./extract.ts";
 import { decodeFeatures, encodeFeatures, type StoredFeatures } from "./feature-payload.ts";
 import { type FeatureRow, findRowsOfEvents } from "./feature-rows.ts";
 import { type OpenedEvent, openForFeatures } from "./open-event.ts";
 import { openRow } from "./open-row.ts";
+import type { SlowTime } from "./slow-time.ts";
 
 /** Events whose exact bytes are in memory at once. */
 const SLICE = 64;
@@ -55,6 +57,13 @@ export const sumOf = (one: Verified, other: Verified): Verified => ({
   differences: [...one.differences, ...other.differences],
 });
 
+export interface VerifyPorts extends ComputePorts {
+  /** One for all calls of a verification. */
+  readonly slowTime: SlowTime;
+  /** Ends the work at the next slow event. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Called with each row and, if its values equal the recomputed ones, with its unsealed bytes. */
 export type OnRow = (row: FeatureRow, equal: Buffer | undefined) => void;
 
@@ -66,10 +75,13 @@ interface Pair {
   readonly event: OpenedEvent;
 }
 
-/** Compares every row of these events with what the archived programs compute now, under the policy of that time. */
+/**
+ * Compares every row of these events with what the archived programs compute now, under the policy of that time.
+ * @throws the reason of `signal`.
+ */
 export async function verifyValues(
   executor: Executor,
-  ports: ComputePorts,
+  ports: VerifyPorts,
   events: readonly Omit<EventKey, "account">[],
   onRow: OnRow = () => {},
 ): Promise<Verified> {
@@ -81,11 +93,9 @@ export async function verifyValues(
   return total;
 }
 
-type VerifyPorts = ComputePorts & { readonly onRow: OnRow };
-
 async function verifySlice(
   executor: Executor,
-  ports: VerifyPorts,
+  ports: VerifyPorts & { readonly onRow: OnRow },
   layers: ReadonlyMap<number, LayerRow>,
   keys: readonly Omit<EventKey, "account">[],
 ): Promise<Verified> {
@@ -118,13 +128,14 @@ async function verifySlice(
 /** @param pairs rows of the layer, which were computed under one policy. */
 async function verifyLayer(
   executor: Executor,
-  { runners, onRow }: VerifyPorts,
+  ports: VerifyPorts & { readonly onRow: OnRow },
   layer: LayerRow,
   pairs: readonly Pair[],
 ): Promise<Verified> {
-  const { runner } = await runners.find(executor, layer);
+  const { onRow } = ports;
   const covers = await readCovers(executor, layer.purpose, pairs[0]?.stored.policyVersion ?? 0);
-  const { events } = await runner.run(pairs.map(({ event }) => readEvent(event.parsed, covers)));
+  const inputs = pairs.map(({ event }) => readEvent(event.parsed, covers));
+  const events = await computeEvents(executor, ports, layer, inputs);
   let [equal, different, undecided] = [0, 0, 0];
   const differences: Difference[] = [];
   for (const [index, { row, bytes, stored, event }] of pairs.entries()) {
@@ -143,6 +154,38 @@ async function verifyLayer(
   }
   return { ...NOTHING_VERIFIED, equal, different, undecided, differences };
 }
+
+/**
+ * Computes events of a layer. A process stops to compute a feature that was too slow for an event, so a new one computes
+ * the events behind that event, while slow events may take more time.
+ * @returns the results of each event, some of which may be too slow.
+ */
+async function computeEvents(
+  executor: Executor,
+  { runners, slowTime, signal }: VerifyPorts,
+  layer: LayerRow,
+  inputs: readonly ReadInput[],
+): Promise<readonly (readonly Result[])[]> {
+  const results = new Map<ReadInput, readonly Result[]>();
+  for (let waiting = inputs; waiting.length > 0;) {
+    const start = performance.now();
+    const { runner } = await runners.find(executor, layer);
+    const { events, paused } = await runner.run(waiting);
+    for (const [index, input] of waiting.entries()) results.set(input, events[index] ?? []);
+    waiting = waiting.filter((_, index) => isBehindSlow(events[index] ?? []));
+    if (waiting.length === 0 && paused.length === 0) break;
+    slowTime.add(layer.layer, performance.now() - start);
+    signal?.throwIfAborted();
+    // guard(false): a definition that often blocks does not take hours of a verification
+    // fails: packages/server/src/features/slow-rows.test.ts › stays within a limit
+    if (!slowTime.isLeft(layer.layer)) break;
+    await runners.renew(layer.layer, []);
+  }
+  return inputs.map((input) => results.get(input) ?? []);
+}
+
+/** Whether other events are the reason why a feature was not computed. */
+const isBehindSlow = (results: readonly Result[]): boolean => results.some(isPaused) && !results.some(isOverBudget);
 
 /** What the purpose covered under a policy; everything before the first one. */
 export async function readCovers(executor: Executor, purpose: number, policyVersion: number): Promise<Covers> {

@@ -2,6 +2,7 @@ import { OperatorError } from "../../errors/operator-error.ts";
 import { findAttributes, type ListedEvent, listEvents } from "../../events/read-events.ts";
 import { listLayers } from "../../features/decisions.ts";
 import { LayerRunners } from "../../features/layer-runners.ts";
+import { SlowTime } from "../../features/slow-time.ts";
 import { verifyPrograms } from "../../features/verify-programs.ts";
 import { NOTHING_VERIFIED, sumOf, type Verified, verifyValues } from "../../features/verify-values.ts";
 import { findPurposeCode } from "../../policy/policy-table.ts";
@@ -56,7 +57,7 @@ async function verify(
   runners: LayerRunners,
 ): Promise<Verified> {
   const { ports, input } = call;
-  const extraction = { ...(await ports.keys()), runners };
+  const extraction = { ...(await ports.keys()), runners, slowTime: new SlowTime() };
   const verifyListed = (events: readonly ListedEvent[]): Promise<Verified> =>
     verifyValues(executor, extraction, events.map(keyOf));
   if (input.event_id !== undefined) {

@@ -1,0 +1,80 @@
+/** Verifies and attests rows of a definition that takes too long for some events. */
+import { writeFile } from "node:fs/promises";
+import { beforeAll, expect, it, onTestFinished } from "vitest";
+import { bundleOf } from "../../../features/src/bundle.fixture.ts";
+import { advanceClock } from "../../../../e2e/support/test-clock.ts";
+import { runWithBreakGlass } from "../../../../e2e/support/command.ts";
+import type { PastEvent } from "../../../../e2e/support/past-event.ts";
+import { REASON, useFeatureScene } from "../admin/feature-scene.fixture.ts";
+import { attestationSigner } from "../app/attestation-signer.ts";
+import { attestNext } from "./attest.ts";
+import { extractNext } from "./extraction-worker.ts";
+import { LayerRunners } from "./layer-runners.ts";
+import { createParserOf } from "./read-inputs.ts";
+import { SlowTime } from "./slow-time.ts";
+import { type Verified, verifyValues } from "./verify-values.ts";
+
+const scene = useFeatureScene();
+const { opened } = scene;
+const events: PastEvent[] = [];
+
+/** Takes some hundred milliseconds if `suBinaryFound` was observed `false`. */
+const SOMETIMES_SLOW =
+  "({ su }) => { if (su.value === false) for (let i = 0; i < 5e8; i++); return su.state === 'observed' ? su.value : null }";
+const LAYER = 2;
+
+function runnersWith(options: ConstructorParameters<typeof LayerRunners>[0]): LayerRunners {
+  const runners = new LayerRunners(options);
+  onTestFinished(() => runners.close());
+  return runners;
+}
+
+beforeAll(async () => {
+  const sometimes = bundleOf(SOMETIMES_SLOW, { id: "sometimes_slow", purposes: ["default"] });
+  const cases = [{ name: "found", inputs: { su: { observed: true } }, result: { observed: true } }];
+  const file = scene.fileIn("slow.json");
+  await writeFile(file, JSON.stringify([{ ...sometimes, fixtures: { cases } }]));
+  await scene.drs("feature", "propose", file, ...REASON);
+  await scene.drs("feature", "adopt", "sometimes_slow@1", "--purpose", "default", ...REASON);
+  for (const value of [true, false, true, false, true]) events.push(await scene.store("slow", value));
+  const { pool, sealer, featureSealer } = opened.system;
+  const onError = (error: unknown): void => expect.unreachable(String(error));
+  const runners = new LayerRunners({ budgetMs: 60_000 });
+  const ports = { pool, sealer, featureSealer, onError, runners, parserOf: createParserOf(onError) };
+  while (await extractNext(ports));
+  await runners.close();
+});
+
+const verify = (runners: LayerRunners, limitMs?: number, signal?: AbortSignal): Promise<Verified> =>
+  verifyValues(opened.system.pool, { ...opened.system, runners, slowTime: new SlowTime(limitMs), signal }, events);
+
+it.each([
+  ["exceeds its time", { budgetMs: 10, graceMs: 10_000 }],
+  ["blocks its process", { budgetMs: 10, graceMs: 100 }],
+])("a verification compares the rows behind an event for which a definition %s", async (_, options) => {
+  expect(await verify(runnersWith(options))).toMatchObject({ rows: 10, equal: 8, different: 0, undecided: 2 });
+});
+
+it("a verification stays within a limit for the time of slow events, and leaves the rows behind them undecided", async () => {
+  const runners = runnersWith({ budgetMs: 10 });
+  expect(await verify(runners, 1)).toMatchObject({ rows: 10, equal: 6, different: 0, undecided: 4 });
+  expect(await verify(runners), "the next verification has its own limit").toMatchObject({ equal: 8, undecided: 2 });
+});
+
+it("a verification that is interrupted ends at the next slow event", async () => {
+  const signal = AbortSignal.abort(new Error("interrupted"));
+  await expect(verify(runnersWith({ budgetMs: 10 }), undefined, signal)).rejects.toThrow("interrupted");
+});
+
+it("`drs feature verify` compares the rows behind a slow event", async () => {
+  const { stdout } = await runWithBreakGlass(opened.environment, "feature", "verify");
+  expect(stdout).toContain("10 rows of values: 8 equal, 0 different, 2 undecided");
+});
+
+it("an attestation attests the rows behind a slow event", async () => {
+  await advanceClock(opened.environment, 29.5 * 86_400_000);
+  const sign = attestationSigner(opened.system);
+  expect(await attestNext({ ...opened.system, sign, runners: runnersWith({ budgetMs: 10 }) })).toBe(true);
+  const { rows } = await opened.owner.query("select rows::int, equal::int from attestation where layer = $1", [LAYER]);
+  expect(rows).toEqual([{ rows: 5, equal: 3 }]);
+});

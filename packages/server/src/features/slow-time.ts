@@ -1,0 +1,21 @@
+/** Long enough for hundreds of events that exceed their time, and for some tens that block the process of their layer. */
+const LIMIT_MS = 300_000;
+
+/** The time that slow events take of a verification. Without a limit, a definition that often blocks would take hours. */
+export class SlowTime {
+  readonly #limitMs: number;
+  readonly #spent = new Map<number, number>();
+
+  /** @param limitMs milliseconds for the slow events of each layer. Default: five minutes. */
+  constructor(limitMs = LIMIT_MS) {
+    this.#limitMs = limitMs;
+  }
+
+  add(layer: number, milliseconds: number): void {
+    this.#spent.set(layer, (this.#spent.get(layer) ?? 0) + milliseconds);
+  }
+
+  isLeft(layer: number): boolean {
+    return (this.#spent.get(layer) ?? 0) < this.#limitMs;
+  }
+}

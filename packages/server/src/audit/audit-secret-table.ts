@@ -43,7 +43,7 @@ export async function findSecrets(
   });
   const secrets = found.flatMap(({ row }) => {
     // guard(true): the server uses no secret of another account
-    // fails: packages/server/src/audit/audit-secrets.test.ts › with the id of a lost row
+    // fails: packages/server/src/audit/forged-audit-secrets.test.ts › with the id of a lost row
     return row.is_own ? [row] : [];
   });
   return { secrets, next: (found.at(-1)?.number ?? -1) + 1 };

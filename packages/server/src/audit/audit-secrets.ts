@@ -54,10 +54,10 @@ async function destroyUnlessUnderReview(
 ): Promise<void> {
   if (subject !== null) {
     // guard(drop): no secret is destroyed while a review of its account is being opened
-    // fails: packages/server/src/audit/audit-secrets.test.ts › at the same time as the destruction
+    // fails: packages/server/src/audit/reviews.test.ts › at the same time as the destruction
     await lockAuditSecrets(transaction, subject);
     // guard(false): an erasure destroys no evidence of a read that is under review
-    // fails: packages/server/src/audit/audit-secrets.test.ts › while a review
+    // fails: packages/server/src/audit/reviews.test.ts › while a review
     if (await isUnderReview(transaction, signer, subject)) return;
   }
   await signer.secrets.destroy(auditSecretName(secret_id));

@@ -312,7 +312,7 @@ async function reviewFinding({ pool, audit }: Installation): Promise<Finding> {
   const what = "reviews";
   const forged = await countForgedReviews(pool, audit);
   // guard(false): a review that a login of the database opened or closed is a finding
-  // fails: packages/server/src/audit/audit-secrets.test.ts › ends no review
+  // fails: packages/server/src/audit/forged-reviews.test.ts › ends no review
   if (forged > 0) {
     const detail = `${atLeast(forged)}${plural(forged, "row")} of reviews and their ends of the last 30 days that the server did not sign, and that count for nothing: see who has logins of the database`;
     return { what, ok: false, detail };

@@ -187,7 +187,7 @@ create table audit_entry (
   -- Keyed MAC of the account. A review of the entry has it, too.
   subject bytea,
   -- guard(drop): a login of the database writes no entry of which a review can't be opened
-  -- fails: packages/server/src/audit/audit-secrets.test.ts › with a subject of another length
+  -- fails: packages/server/src/audit/forged-reviews.test.ts › with a subject of another length
   check (octet_length(subject) = 16),
   event_id uuid,
   occurrences bigint not null,
@@ -269,7 +269,7 @@ create table audit_review_end (
   ended_at timestamptz not null default transaction_time(),
   -- The MAC covers the MAC of the review and all columns before it.
   -- guard(drop): a login of the database can't make a page larger than memory
-  -- fails: packages/server/src/audit/audit-secrets.test.ts › has no MAC of another length
+  -- fails: packages/server/src/audit/forged-reviews.test.ts › has no MAC of another length
   check (octet_length(mac) = 32),
   mac bytea not null
 );

@@ -7,6 +7,7 @@ import { openSystem, type System } from "../app/system.ts";
 import type { Config } from "../config/config.ts";
 import { OperatorError } from "../errors/operator-error.ts";
 import type { IngestProcesses } from "../service/ingest-processes.ts";
+import { poolOfProcess } from "../service/pool-of-process.ts";
 import type { Forked, Supervisor } from "../service/process-messages.ts";
 import { type Context, loadConfig, print } from "./context.ts";
 import { greet } from "./greeting.ts";
@@ -118,13 +119,8 @@ async function openProcesses(
   return new IngestProcesses({ count, fork, logger, canServe: () => dependencies.canStore });
 }
 
-/** A process has at least this number of connections, if the pool has as many. They are enough for its look-ups. */
-const MIN_POOL = 4;
-
 function withPart(config: Config, processes: number): Config {
-  const { pool } = config.database;
-  const part = Math.max(MIN_POOL, Math.ceil(pool / processes));
-  return { ...config, database: { ...config.database, pool: Math.min(pool, part) } };
+  return { ...config, database: { ...config.database, pool: poolOfProcess(config.database.pool, processes) } };
 }
 
 /** Serves events under a supervisor, which has migrated and recovered the database, and says when to stop. */

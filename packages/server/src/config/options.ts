@@ -11,7 +11,7 @@ export interface Settings {
     readonly url?: string;
     /** The same database by the login that owns the tables. Absent: the login of `database.url` owns them too. Must be a URL that starts with postgres: or postgresql:. Variable: `DRS_MIGRATION_DATABASE_URL`. */
     readonly migrationUrl?: string;
-    /** Connections in the pool; each of several processes has a part of them, at least 4. Commit batches, retention passes, monitoring and the owner's login use others. Must be a whole number from 2 to 200. Default: `8`. Variable: `DRS_DATABASE_POOL`. */
+    /** Connections in the pool; each of several processes has a pool of a part of them: at least 4, or all of fewer than 4. Commit batches, retention passes, monitoring and the owner's login use others. Must be a whole number from 2 to 200. Default: `8`. Variable: `DRS_DATABASE_POOL`. */
     readonly pool?: number;
   };
   readonly keys?: {

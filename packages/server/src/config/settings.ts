@@ -166,7 +166,7 @@ export const SETTINGS = {
     "DRS_DATABASE_POOL",
     integer(2, 200),
     "8",
-    "Connections in the pool; each of several processes has a part of them, at least 4. Commit batches, retention passes, monitoring and the owner's login use others.",
+    "Connections in the pool; each of several processes has a pool of a part of them: at least 4, or all of fewer than 4. Commit batches, retention passes, monitoring and the owner's login use others.",
   ),
   "keys.directory": optional(
     "DRS_KEY_DIR",

@@ -135,12 +135,12 @@ function addRoute(
         headers = {},
       } = await perform(id, { ...call, input }).catch(async (error: unknown) => {
         // guard(drop): a rejection by an operation is audited, like one by the permission of the route
-        // fails: packages/server/src/admin/routes.test.ts › no way to undo them
+        // fails: packages/server/src/admin/reads.test.ts › no way to undo them
         await auditRejection(id, { ...call, input }, error);
         throw error;
       });
       // guard(drop): what is read is audited before it is answered
-      // fails: packages/server/src/admin/routes.test.ts › is audited
+      // fails: packages/server/src/admin/reads.test.ts › is audited
       if (audit)
         await writeAudit(ports.pool, (await ports.keys()).audit, {
           ...agentOf(call.caller),
@@ -289,7 +289,7 @@ function admission({ ports, signIn }: AdminApiOptions, adminSessions: AdminSessi
     const peer = raw.socket.remoteAddress ?? "";
     const waitSeconds = failures.take(peer);
     // guard(false): past the limit, no answer says whether a guess is right
-    // fails: packages/server/src/admin/routes.test.ts › fails too often
+    // fails: packages/server/src/admin/requests.test.ts › fails too often
     if (waitSeconds > 0) throw tooMany(waitSeconds);
     const caller = await authenticate(authentication, raw).catch((error: unknown) => {
       if (!(error instanceof AdminError)) failures.giveBack(peer);
@@ -318,7 +318,7 @@ const isEncrypted = ({ socket }: IncomingMessage): boolean => (socket as Partial
 function requireSafeChannel({ raw, routeOptions }: FastifyRequest, isClearAllowed: boolean): void {
   if (!isClearAllowed && !isEncrypted(raw)) throw new AdminError("tls-required");
   // guard(false): a page of another origin changes nothing
-  // fails: packages/server/src/admin/routes.test.ts › another origin
+  // fails: packages/server/src/admin/requests.test.ts › another origin
   if (isCrossSite(raw) && !(SIGN_IN_PAGES as readonly unknown[]).includes(routeOptions.url)) {
     throw new AdminError("cross-site");
   }

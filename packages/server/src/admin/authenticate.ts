@@ -27,7 +27,7 @@ export async function authenticate(authentication: Authentication, request: Inco
   const count = authorizations.length + cookies.length;
   if (count === 0) throw new AdminError("credentials-missing", { headers: CHALLENGE_HEADER });
   // guard(drop): a request with two credentials is refused
-  // fails: packages/server/src/admin/routes.test.ts › two credentials
+  // fails: packages/server/src/admin/requests.test.ts › two credentials
   if (count > 1) throw invalid();
   const [cookie] = cookies;
   const caller =

@@ -71,7 +71,7 @@ async function decide(
 /** @throws AdminError permission-missing, step-up-required */
 async function requirePerson(caller: Caller, clock: Clock): Promise<void> {
   // guard(drop): a token is no person
-  // fails: packages/server/src/admin/routes.test.ts › decides about no approval
+  // fails: packages/server/src/admin/admin-tokens.test.ts › decides about no approval
   if (caller.session === undefined) {
     throw new AdminError("permission-missing", { detail: "Only a person who signed in decides, not an admin token." });
   }

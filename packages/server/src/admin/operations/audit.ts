@@ -14,7 +14,7 @@ export const listAudit: Operation<"listAudit"> = async ({ ports, caller, scope, 
   // entries about events of the account have, too.
   const hidesAccounts = seesPseudonyms(caller);
   // guard(false): a caller who sees pseudonyms gets no account from their own entries
-  // fails: packages/server/src/admin/routes.test.ts › gives an operator pseudonyms
+  // fails: packages/server/src/admin/reads.test.ts › gives an operator pseudonyms
   if (hidesAccounts && input.account !== undefined) throw refusedNames();
   const from = input.after === undefined ? undefined : cursorOf(input.after);
   const findSecrets = async (): Promise<Secrets> => (await ports.keys()).secrets;
@@ -24,7 +24,7 @@ export const listAudit: Operation<"listAudit"> = async ({ ports, caller, scope, 
     ...(input.account !== undefined && { account: (await ports.keys()).audit.named(input.account) }),
     ...(input.event_id !== undefined && { eventId: input.event_id }),
     // guard(false): a caller without the auditor's role reads entries of its own
-    // fails: packages/server/src/admin/routes.test.ts › entries of other people
+    // fails: packages/server/src/admin/reads.test.ts › entries of other people
     ...(scope === "own" && { person: caller.person }),
   });
   const detail = { limit, count: rows.length };

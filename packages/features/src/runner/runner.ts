@@ -20,6 +20,8 @@ export interface RunnerOptions {
    * is `paused` in this batch only. Default: 15,000.
    */
   readonly searchMs?: number;
+  /** Ends a search: the batch is rejected with the reason of the signal. */
+  readonly signal?: AbortSignal;
 }
 
 export interface PausedFeature {
@@ -78,6 +80,7 @@ class IsolatedRunner implements FeatureRunner {
   readonly #budgetMs: number;
   readonly #graceMs: number;
   readonly #searchMs: number;
+  readonly #signal: AbortSignal | undefined;
   readonly #paused = new Set<number>();
   #child: Child | undefined;
   #last: Promise<unknown> = Promise.resolve();
@@ -90,6 +93,7 @@ class IsolatedRunner implements FeatureRunner {
     this.#budgetMs = budgetMs;
     this.#graceMs = graceMs;
     this.#searchMs = searchMs;
+    this.#signal = options.signal;
   }
 
   async start(): Promise<Child> {
@@ -163,6 +167,7 @@ class IsolatedRunner implements FeatureRunner {
     const rows = readings.map((): Cell[] => this.#bundles.map((): Cell => "not-computed"));
     const end = performance.now() + this.#searchMs;
     for (let feature = 0; feature < this.#bundles.length && performance.now() < end; feature++) {
+      this.#signal?.throwIfAborted();
       if (this.#paused.has(feature)) continue;
       const others = this.#bundles.flatMap((_, other) => (other === feature ? [] : [other]));
       const cells =
@@ -185,7 +190,10 @@ class IsolatedRunner implements FeatureRunner {
   ): Promise<Cell[][]> {
     const rows: Cell[][] = [];
     for (const event of readings) {
-      const attempt = async (): Promise<Cell[][] | undefined> => this.#ask([event], others);
+      const attempt = async (): Promise<Cell[][] | undefined> => {
+        this.#signal?.throwIfAborted();
+        return this.#ask([event], others);
+      };
       const isComputed = !this.#paused.has(feature) && performance.now() < end;
       const cells = isComputed ? ((await attempt()) ?? (await attempt())) : undefined;
       const row = cells?.[0] ?? this.#bundles.map((): Cell => "not-computed");

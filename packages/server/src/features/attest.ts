@@ -152,7 +152,7 @@ export function attestDue(ports: AttestDuePorts, signal: AbortSignal): Promise<v
     // guard(true): one server recomputes a partition
     // fails: packages/server/src/admin/lineage.test.ts
     if (!(await tryLockSession(session, LOCKS.attestation))) return;
-    const runners = new LayerRunners({ budgetMs: BUDGET_MS });
+    const runners = new LayerRunners({ budgetMs: BUDGET_MS, signal });
     const options = { signal, failed: new Set<string>() };
     for (let isMore = true; isMore && !signal.aborted;) {
       const before = options.failed.size;

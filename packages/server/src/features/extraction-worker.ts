@@ -35,37 +35,45 @@ export type WorkerParts = Pick<ExtractPorts, "runners" | "parserOf">;
 export class ExtractionWorker {
   readonly #ports: WorkerPorts;
   readonly #parts: WorkerParts;
-  #closed = false;
+  /** Aborted by `close`, with an error after which a batch stays due. */
+  readonly #closing = new AbortController();
   #wake: () => void = () => {};
   readonly #running: Promise<void>;
 
   constructor(ports: WorkerPorts) {
     this.#ports = ports;
-    this.#parts = { runners: new LayerRunners(), parserOf: createParserOf(ports.onError) };
+    this.#parts = {
+      runners: new LayerRunners({ signal: this.#closing.signal }),
+      parserOf: createParserOf(ports.onError),
+    };
     this.#running = this.#run();
   }
 
-  /** Waits for the batch that is under way, and ends the processes of its definitions. */
+  /**
+   * Waits for the batch that is under way, and ends the processes of its definitions. A batch that searches for features
+   * which block a process is not waited for, and stays due.
+   */
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#closing.abort(new Unavailable("the worker is closing"));
     this.#wake();
     await this.#running;
   }
 
   async #run(): Promise<void> {
+    const { signal } = this.#closing;
     let idle = LOOK_EVERY_MS.first;
-    while (!this.#closed) {
+    while (!signal.aborted) {
       const pause = await this.#work().then(
         (hasWorked) => {
           idle = hasWorked ? LOOK_EVERY_MS.first : Math.min(idle * 2, LOOK_EVERY_MS.last);
           return idle;
         },
         (error: unknown) => {
-          this.#ports.onError(error, EXTRACTION);
+          if (error !== signal.reason) this.#ports.onError(error, EXTRACTION);
           return AFTER_FAILURE_MS;
         },
       );
-      if (!this.#closed) await this.#wait(pause);
+      if (!signal.aborted) await this.#wait(pause);
     }
     await this.#parts.runners.close();
   }
@@ -74,7 +82,7 @@ export class ExtractionWorker {
   async #work(): Promise<boolean> {
     if (!(await isWorkWaiting(this.#ports.pool))) return false;
     let hasWorked = false;
-    while (!this.#closed && (await workNext({ ...this.#ports, ...this.#parts }))) hasWorked = true;
+    while (!this.#closing.signal.aborted && (await workNext({ ...this.#ports, ...this.#parts }))) hasWorked = true;
     return hasWorked;
   }
 

@@ -726,6 +726,25 @@ describe("extraction", () => {
     await worker.close();
   });
 
+  it("ends at once when its worker closes during a search for slow features, and its events stay due", async () => {
+    const blocking = Array.from({ length: 6 }, (_, at) => bundle(`blocks_close_${at}`, BLOCKS));
+    await propose(...blocking);
+    const names = blocking.map(({ manifest }) => `${manifest.id}@1`);
+    await adopt(names);
+    const slow = await slowly("closing");
+    const worker = new ExtractionWorker(ports());
+    const isFree = "select from extraction_due for update skip locked";
+    await until(async () => (await opened.owner.query(isFree)).rowCount === 0);
+    const start = performance.now();
+    await worker.close();
+    expect(performance.now() - start, "a search takes fifteen seconds").toBeLessThan(8_000);
+    expect((await opened.owner.query("select tries from extraction_due")).rows).toEqual([{ tries: 0 }]);
+    await retire(...names);
+    expect(errors).toEqual([]);
+    expect(await failuresOf(slow)).toEqual([]);
+    await opened.owner.query("delete from extraction_due");
+  });
+
   it("is shared by workers: each event has one row in each layer", async () => {
     const workers = [0, 1].map(() => new ExtractionWorker(ports()));
     const events = await Promise.all(Array.from({ length: 30 }, (_, index) => store(`shared-${index % 3}`)));

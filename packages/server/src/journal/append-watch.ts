@@ -20,7 +20,7 @@ export class AppendWatch {
     };
   }
 
-  /** @returns the error of the transaction, or `order-unconfirmed` with it as its cause. */
+  /** @returns `error`, or, if the transaction may have appended an entry, `order-unconfirmed` with `error` as cause. */
   explain(error: unknown): unknown {
     if (this.#tried === undefined) return error;
     return new OperatorError(

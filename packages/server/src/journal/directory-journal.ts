@@ -81,7 +81,7 @@ async function* readFolder(folder: string, from: number): AsyncGenerator<StoredT
   }
 }
 
-/** The directory does not exist before the first entry. @throws Unavailable */
+/** Returns no names if the folder does not exist, as before the first entry. @throws Unavailable */
 async function list(folder: string): Promise<readonly string[]> {
   return readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return [];

@@ -134,7 +134,7 @@ export class RetentionWorker {
     // guard(throw): what is overdue shows although every pass fails
     // fails: e2e/retention/pass.test.ts › that fails repeatedly still shows what is overdue
     for (const { step, error } of pass?.failed ?? []) onError(error, `retention pass: ${step}`);
-    // Overdue work must be visible, also when each pass fails.
+
     await stateOf(executor)
       .then((state) => onPass(state, pass?.expired))
       .catch((error: unknown) => onError(error, "read retention state"));

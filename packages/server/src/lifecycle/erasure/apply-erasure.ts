@@ -105,7 +105,7 @@ async function eraseEvents(
 
 export interface CopyOptions {
   /**
-   * Copies only events that were committed after the start of the transaction, because the others are copied already.
+   * Copies only events of the last hour. The others were committed before the transaction began and are copied already.
    */
   readonly onlyRecent?: boolean;
   /** Throws if an event must not be erased without a copy. */
@@ -124,13 +124,13 @@ export async function copyHeldOf(
 ): Promise<readonly string[]> {
   const unreadable: string[] = [];
   const held = findHeldOfErasure(executor, entry, onlyRecent);
-  // guard(drop): what a hold covers is copied first
+  // guard(drop): events that a hold covers are copied before the erasure
   // fails: e2e/erasure/holds.test.ts › is kept with exit code 3 until the hold ends, then deleted
   await copyHeldEvents(executor, sealers, held, async (eventId, reason) => {
     await onUnreadable(eventId, reason);
     unreadable.push(eventId);
   });
-  // guard(drop): values of what a hold covers are copied, too
+  // guard(drop): feature values of events that a hold covers are copied before the erasure
   // fails: packages/server/src/features/feature-store.test.ts › keeps values of its events
   await copyFeaturesOfErasure(executor, sealers, entry, onUnreadable);
   return unreadable;

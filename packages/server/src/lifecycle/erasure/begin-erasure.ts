@@ -65,7 +65,7 @@ export async function beginErasure(
   order: ErasureOrder,
 ): Promise<number | undefined> {
   const { erasureId = randomUUID(), subject, actor, reason, refuseLater, isUnknown = false } = order;
-  // guard(drop): an erasure waits for holds
+  // guard(drop): an erasure waits for a transaction that places or lifts a hold
   // fails: e2e/erasure/concurrency.test.ts › begins when what has
   await lockHolds(executor);
   // guard(drop): one erasure at a time
@@ -118,7 +118,7 @@ export async function beginErasure(
   return entry.sequence;
 }
 
-/** The statement contains literals, because PostgreSQL plans a prepared statement only by its text. */
+/** The statement contains literals: PostgreSQL plans it in `prepare`, before an `execute` could give parameters. */
 const FIND_RECENT = composed(
   (partitions: readonly Partition[], actionId: string) => {
     const literal = (value: unknown): string => escapeLiteral(String(value));

@@ -6,13 +6,13 @@ import type { Executor } from "../../postgres/executor.ts";
 import { accountsToErase, namesOf } from "../holds/known-names.ts";
 import { type ErasureSubject, subjectMac } from "./plan-erasure.ts";
 
-/** To find an action, this number of its erased events is read at most, before all names are compared. */
+/** Maximum number of erased events that are read to find their action. If none has it, all actions are compared. */
 const EVENTS_READ = 5;
 
 /**
- * Finds the subjects of erasures in a restored database. The journal has only keyed MACs of them. A backup of another
- * history has keys and events of a subject under ids that the journal doesn't know. For example, such a backup was
- * made, and then an older one was restored.
+ * Finds the subjects of erasures in a restored database, because the journal has only keyed MACs of their names. A
+ * backup of another history has keys and events of a subject under ids that the journal doesn't know. A backup belongs
+ * to another history if, for example, an older backup was restored after it was made.
  */
 export class ErasedSubjectSearch {
   readonly #pseudonymizer: Pseudonymizer;

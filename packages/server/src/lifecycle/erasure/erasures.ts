@@ -36,13 +36,13 @@ export interface ErasureRow {
   /** Numbers of events that a hold kept when the erasure began, and that a hold still keeps. */
   readonly held: number;
   readonly still_held: number;
-  /** Copies whose hold has ended. The next retention pass deletes them. */
+  /** Copies of held events whose hold has ended. The next retention pass deletes them. */
   readonly released: number;
-  /** The held copies that it deleted. Secrets of their holds may still open copies of other events. */
+  /** Copies of held events that the erasure deleted. Secrets of their holds may still open copies of other events. */
   readonly copies: number;
   /** Events under a hold that could not be opened, and therefore not be copied. They were deleted. */
   readonly unreadable: number;
-  /** Rows of feature values that it deleted. */
+  /** Rows of feature values that the erasure deleted. */
   readonly features: number;
   /** Ids of the secrets that were destroyed. */
   readonly destroyed_keys: readonly string[];
@@ -192,7 +192,7 @@ export async function hasUnfinishedErasures(executor: Executor): Promise<boolean
 export interface ErasureState {
   readonly erasures: number;
   readonly unfinished: number;
-  /** Whether an erasure has been unfinished for longer than the limit. */
+  /** Whether an erasure has been unfinished for longer than `limitSeconds`. */
   readonly stuck: boolean;
 }
 
@@ -237,7 +237,7 @@ const FIND_ERASURE_RECEIPT = sql(
   { receipt: "text" },
 );
 
-/** Finds the same receipt by the id of the erasure. */
+/** Finds the receipt that `receiptOf` finds, but by the id of the erasure. */
 export async function findErasureReceipt(executor: Executor, erasureId: string): Promise<string | undefined> {
   return (await query(executor, FIND_ERASURE_RECEIPT, [erasureId])).rows[0]?.receipt;
 }

@@ -7,9 +7,9 @@ import type { ErasedIds } from "../holds/copy-held-events.ts";
 import { findCopiesOfAccount } from "../holds/erased-copies.ts";
 import type { ErasureSubject } from "./plan-erasure.ts";
 
-/** What an erasure names in its entry. */
+/** The ids that an erasure names in its entry of the journal. */
 export interface FoundIds extends ErasedIds {
-  /** The id of an account that is erased as a whole. */
+  /** The id of the account if it is erased as a whole; empty otherwise. */
   readonly accounts: readonly string[];
 }
 

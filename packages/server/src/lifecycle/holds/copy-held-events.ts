@@ -164,7 +164,7 @@ const HAS_COPIES = sql(
   { found: "bool" },
 );
 
-/** Whether a hold keeps copies of events of that time. */
+/** Whether a hold keeps copies of events of this purpose that were received in this time. */
 export async function hasCopies(
   executor: Executor,
   { purpose, lower_ms, upper_ms }: Omit<Partition, "partition_id">,

@@ -13,7 +13,7 @@ import { query, type RowOf, sql } from "../../postgres/statement.ts";
 import type { ErasedIds, OnUnreadable } from "./copy-held-events.ts";
 import { arePermanentlyLost, LOST } from "./permanently-lost.ts";
 
-/** Copies of events whose values are in memory at once. */
+/** Number of copied events whose feature values are in memory at once. */
 const PAGE = 200;
 
 const COPY_TYPES = {
@@ -133,7 +133,7 @@ const FIND_COPIED = sql(
   { event_id: "uuid", layer: "int4" },
 );
 
-/** Which values of events have a copy. */
+/** @returns the key (`keyOf`) of each row of feature values of these events that has a copy. */
 async function findCopied(executor: Executor, events: readonly CopyOfEvent[]): Promise<ReadonlySet<string>> {
   const { rows } = await query(executor, FIND_COPIED, [
     events.map(({ account }) => account),
@@ -161,8 +161,9 @@ async function copyRow(executor: Executor, ports: CopyRowPorts, row: FeatureRow,
 }
 
 /**
- * @returns the payload of the copy. It is empty if the values can't be opened, unless another copy of the key store may
- * open them: then `onUnreadable` decides by throwing an error. Without it, the reason is thrown.
+ * @returns the payload of the copy, which is empty if the values can't be opened. If another copy of the key store may
+ * open the values, `onUnreadable` is called first, and throws if an empty copy must not be stored.
+ * @throws keys-destroyed if another copy of the key store may open the values and there is no `onUnreadable`.
  */
 async function sealCopyOf(
   executor: Executor,

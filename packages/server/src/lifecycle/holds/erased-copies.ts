@@ -6,7 +6,7 @@ import { insertTombstones, type KeyName, renewTombstones } from "../../events/to
 import type { Executor, OwnerTransaction } from "../../postgres/executor.ts";
 import { query, sql } from "../../postgres/statement.ts";
 
-/** Copies `c` of the events `$1`, received at `$2`. */
+/** The events `$1`, received at `$2`. With `IS_NAMED`, a statement finds their copies `c`. */
 const NAMED = `unnest($1::uuid[], $2::timestamptz[]) as named (event_id, received_at)`;
 const IS_NAMED = "c.event_id = named.event_id and c.received_at = named.received_at";
 
@@ -22,7 +22,7 @@ const MARK_COPIES_OF_KEYS_ERASED = sql(
   ["int8", "uuid[]"],
 );
 
-/** Marks the copies of all events that were sealed under these keys. They are deleted when the last hold ends. */
+/** Marks the copies of all events that were sealed under these keys. The copies are deleted when the last hold ends. */
 export async function markCopiesOfKeysErased(
   executor: OwnerTransaction,
   keyIds: readonly string[],

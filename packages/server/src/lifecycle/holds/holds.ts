@@ -26,7 +26,7 @@ export interface NewHold {
 
 export interface PlacedHold {
   readonly hold_id: string;
-  /** Events that it covers now. */
+  /** Number of events that the hold covers now. */
   readonly events: number;
 }
 
@@ -191,7 +191,7 @@ const LIST_HOLDS = sql(
   },
 );
 
-/** Active holds first, then lifted ones; newest first. */
+/** Lists holds: active ones first, then newest first. */
 export async function listHolds(executor: Executor): Promise<readonly HoldRow[]> {
   return (await query(executor, LIST_HOLDS)).rows;
 }
@@ -207,7 +207,7 @@ const REVIEW_HOLD = sql(
   ["uuid", "date", "text"],
 );
 
-/** @returns whether there is such a hold that is active. */
+/** @returns `false` if no active hold has the id. */
 export async function reviewHold(
   executor: OwnerTransaction,
   holdId: string,

@@ -17,7 +17,7 @@ const namesIn = (table: string, column: SubjectKind): NamesPage =>
     ["text"],
     { name: "text" },
   );
-/** Tables that name every account with an event, a token or an action that no erasure has deleted. */
+/** Tables that together name every account that has an event, a token or an action. */
 const NAMES_OF_ACCOUNTS = ["account_identity", "session_token", "action"].map((table) => namesIn(table, "account"));
 /** Tables that name subjects. Only holds and their copies still name an account that is erased. */
 const NAMES: Readonly<Record<SubjectKind, readonly NamesPage[]>> = {

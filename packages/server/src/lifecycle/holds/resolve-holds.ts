@@ -60,8 +60,8 @@ const FIND_SHORTEST_PERIOD = sql(
 );
 
 /**
- * The shortest retention period, in milliseconds: no event expires much sooner after the server received it. A month
- * counts as 30 days. `undefined` if events are kept without end.
+ * The shortest retention period of raw events among all purposes, in milliseconds. A month counts as 30 days, so that
+ * an event may expire a little sooner. `undefined` if no purpose has a retention period.
  */
 async function shortestPeriod(executor: Executor): Promise<number | undefined> {
   return (await query(executor, FIND_SHORTEST_PERIOD)).rows[0]?.ms ?? undefined;

@@ -5,8 +5,8 @@ const FIRST_MS = 10_000;
 
 /**
  * Spaces out searches for the subjects of replayed holds: after each one that leaves the same holds unresolved, the
- * wait doubles, up to an hour. It never exceeds half of the shortest period: a name that arrives after a search has
- * events that are kept until after the next search.
+ * wait doubles, up to an hour. It never exceeds half of the shortest retention period: a name that arrives after a
+ * search has events that are kept until after the next search.
  */
 export class SearchBackoff {
   readonly #now: () => number;
@@ -24,7 +24,7 @@ export class SearchBackoff {
     this.#now = now;
   }
 
-  /** @param shortestPeriod of all purposes: milliseconds; `undefined` where none ends. */
+  /** @param shortestPeriod the shortest retention period of all purposes, in milliseconds; `undefined` if none ends. */
   isDue(holdIds: readonly string[], shortestPeriod: number | undefined): boolean {
     const now = this.#now();
     // After the clock was set back, it is unknown how long the wait has been.

@@ -39,7 +39,7 @@ export async function attestErasure(ports: ReceiptPorts, erasure: ErasureRow, at
     completed_at: held > 0 && still_held + released === 0 ? at : null,
     backups: horizon(ports, Date.parse(at), {
       keys: hasKeys,
-      // If the database knew no key of the subject, backups may still have rows of it until they are deleted.
+      // If the database knew no key of the subject, backups may have rows of the subject until the backups are deleted.
       rows: !hasKeys || held + copies > 0,
       waits: still_held + released > 0,
     }),

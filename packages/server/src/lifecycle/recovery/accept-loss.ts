@@ -23,7 +23,8 @@ interface LossPorts extends Pick<AppendEntryPorts, "journal" | "codec"> {
  * database, events that the entry erased may then be readable again, and events that it held may be deleted.
  *
  * @param known the latest entries that other stores know.
- * @throws journal-loss-unneeded if the entry is not the first damaged one. @throws Unavailable
+ * @throws journal-loss-exists if the loss was accepted before; journal-loss-unneeded if another entry is the first
+ * damaged one, or none is damaged; Unavailable
  */
 export async function acceptLoss(
   executor: OwnerTransaction,
@@ -51,7 +52,7 @@ export async function acceptLoss(
   await journal.appendLoss(sequence, loss);
 }
 
-/** @throws journal-loss-unneeded if the entry is not the first damaged one. @throws Unavailable */
+/** Requires that the entry is the first damaged one. @throws as `acceptLoss` does */
 export async function requireLoss(
   { journal, codec }: Pick<AppendEntryPorts, "journal" | "codec">,
   known: readonly KnownEntry[],
@@ -82,7 +83,7 @@ async function firstDamaged(
   }
 }
 
-/** The hash of the entry, which the next entry contains if it is not damaged. */
+/** The hash of the entry, which the next entry contains. `undefined` if the next entry is missing or damaged. */
 async function digestByNext(journal: ErasureJournal, codec: EntryCodec, sequence: number): Promise<string | undefined> {
   for await (const stored of journal.read(sequence + 1)) {
     if (stored.sequence !== sequence + 1) return undefined;

@@ -17,7 +17,7 @@ import { HOLD_SECRET } from "../holds/holds.ts";
 /** Number of newest account keys that are checked. An older copy of the key store lacks at least the newest one. */
 const KEYS_LOOKED_AT = 1_000;
 
-/** The id of the secret in use, of a row of `event_partition`. */
+/** The id of the current secret of a row of `event_partition` or `feature_partition`. */
 const PARTITION_SECRET = "coalesce(later_secrets[cardinality(later_secrets)], partition_id)";
 
 const NEWEST_KEYS = sql(

@@ -106,14 +106,14 @@ async function replayIntoKeyStore(
   from: "start" | "head",
 ): Promise<number> {
   const { executor, secrets, journal } = ports;
-  const last = missing.at(-1)?.sequence ?? latest.sequence;
+  const lastSequence = missing.at(-1)?.sequence ?? latest.sequence;
   const undestroyed = [
     ...(await findUndestroyed(executor, secrets, from === "start" ? "all" : "latest")),
     ...(await undestroyedOf(secrets, await findErasedSecrets(executor, { unfinished: true }))),
   ];
   // guard(left): a restored key store destroys again what it has of dropped partitions
   // fails: packages/server/src/lifecycle/recovery/lost-secrets.test.ts › destroyed again
-  if (watermark >= last && undestroyed.length === 0) return 0;
+  if (watermark >= lastSequence && undestroyed.length === 0) return 0;
   return withMaintenanceLock(ports.database, async () => {
     await destroyRestoredSecrets(executor, secrets);
     return destroyErasedSecrets(ports, journal);
@@ -202,15 +202,15 @@ async function isApplied(owner: OwnerTransaction, { sequence, entry }: Link): Pr
 }
 
 async function applyOrder(owner: OwnerTransaction, { secrets }: ReplayPorts, entry: OrderEntry): Promise<void> {
-  // guard(drop): holds of the journal are placed again
+  // guard(drop): orders of the journal about holds are applied
   // fails: e2e/restore/files.test.ts › placed after the backup
   if (isHoldOrder(entry)) return applyHoldOrder(owner, secrets, entry);
-  // guard(drop): restrictions of the journal are placed again
+  // guard(drop): orders of the journal about restrictions are applied
   // fails: e2e/restrictions.test.ts › before it serves
   await applyRestrictionOrder(owner, entry);
 }
 
-/** Finds orders about the same hold or restriction that the database has already applied. */
+/** Finds later orders about the same hold or restriction, which the database has already applied. */
 function laterOrders({ applied }: Comparison, order: OrderEntry): readonly OrderEntry[] {
   return applied.flatMap(({ entry }) =>
     entry && !isErasure(entry) && entry.sequence > order.sequence && subjectOf(entry) === subjectOf(order)
@@ -290,22 +290,22 @@ export async function destroyErasedSecrets(
   { executor, keyStore, secrets, codec }: Pick<ReplayPorts, "executor" | "keyStore" | "secrets" | "codec">,
   journal: ErasureJournal | undefined,
 ): Promise<number> {
-  // guard(drop): keys that the journal does not name are destroyed, too
+  // guard(drop): secrets of unfinished erasures are destroyed, although the journal does not name all of them
   // fails: e2e/restored-orders.test.ts › another history
   await destroyUndestroyed(secrets, await findErasedSecrets(executor, { unfinished: true }));
   if (!journal) return 0;
   const watermark = await readWatermark(keyStore);
-  const { sequence: last } = await findLatestApplied(executor);
+  const { sequence: latestApplied } = await findLatestApplied(executor);
   const after = await findApplied(executor, watermark);
   const links = (await readChain(journal, codec, [], after)).filter(({ sequence }) => sequence > watermark);
-  const missing = links.filter(({ sequence }) => sequence <= last);
+  const missing = links.filter(({ sequence }) => sequence <= latestApplied);
   const erasures = missing.flatMap(({ entry }) => (entry && isErasure(entry) ? [entry] : []));
-  // guard(drop): what the key store lacks is destroyed
+  // guard(drop): the secrets of erasures that the key store lacks are destroyed
   // fails: e2e/restore/files.test.ts › destroys the secrets that an older key store has again
   await destroySecrets(secrets, erasures.flatMap(secretsOf));
-  // guard(drop): what the database knows of a lost entry is destroyed, too
+  // guard(drop): secrets that only the database names for a lost entry are destroyed
   // fails: e2e/accepted-losses.test.ts › destroys again the secrets that the database names
-  await destroyUndestroyed(secrets, await findErasedSecrets(executor, { after: watermark, until: last }));
+  await destroyUndestroyed(secrets, await findErasedSecrets(executor, { after: watermark, until: latestApplied }));
   await writeWatermark(keyStore, missing.at(-1)?.sequence ?? watermark);
   return erasures.length;
 }

@@ -111,7 +111,7 @@ const LIST_PARTLY_EXPIRED = sql("select partition_id from partly_expired_partiti
   partition_id: "uuid",
 });
 
-/** Deletes expired rows of partitions that are longer than the retention period requires. */
+/** Deletes expired rows of partitions that are long compared with the retention period, and so are dropped late. */
 async function deleteRows(executor: Executor, { signal }: ExpiryOptions): Promise<void> {
   const { rows } = await query(executor, LIST_PARTLY_EXPIRED);
   for (const { partition_id } of rows) {
@@ -307,8 +307,9 @@ const LIST_EXPIRED_FEATURE_PARTITIONS = sql(
 const DROP_EXPIRED_FEATURE_PARTITION = sql("select from drop_expired_feature_partition($1)", ["uuid"]);
 
 /**
- * Copies what is held, and drops partitions whose derived period is over. If a lock is not available, the next run
- * tries again. While a partition waits for copies of held events, all its other values are deleted.
+ * Copies the feature values of held events, and drops partitions of feature values that have expired. If a lock is not
+ * available, the next run tries again. While a partition waits for copies of held events, all its other values are
+ * deleted.
  */
 async function dropFeaturePartitions(connection: Connection, options: ExpiryOptions): Promise<void> {
   const { rows } = await query(connection, LIST_EXPIRED_FEATURE_PARTITIONS);

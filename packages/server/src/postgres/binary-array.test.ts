@@ -63,7 +63,7 @@ describe("PostgreSQL reads a binary array as it was written", () => {
     );
   });
 
-  it("of uuid, in either case", async () => {
+  it("of uuid, in upper or lower case", async () => {
     const items = fc.array(fc.tuple(fc.uuid(), fc.boolean()), { maxLength: 70 });
     await fc.assert(
       fc.asyncProperty(items, async (given) => {
@@ -109,7 +109,7 @@ describe("an empty binary array", () => {
   });
 });
 
-it("several arrays of one statement stay in step", async () => {
+it("items at the same position of several arrays become one row", async () => {
   const names = Array.from({ length: 64 }, (_, index) => `name-${index}`);
   const { rows } = await system.pool.query(
     "select count(*) as count from unnest($1::text[], $2::int4[], $3::bytea[]) as u (name, number, bytes) " +

@@ -11,7 +11,7 @@ export interface Bound {
   readonly abandoned: AbandonedBackends;
   /** Whether an error says that there is no connection, and not that the database answered. */
   readonly isAway: (error: unknown) => boolean;
-  /** Statements may take longer than the deadline, as long as their backend works. */
+  /** Whether statements may take longer than the deadline, as long as their backend works. */
   readonly isPatient?: boolean;
   /** Whether the connection belongs to a monitor. */
   readonly isProbe?: boolean;

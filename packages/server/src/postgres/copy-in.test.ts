@@ -1,4 +1,4 @@
-/** Tests that PostgreSQL stores the rows of a COPY as they were given, and reports the errors of others. */
+/** Tests that PostgreSQL stores the rows of a COPY as they were given, or reports an error. */
 import fc from "fast-check";
 import pg from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";

@@ -9,7 +9,7 @@ import type { Statements } from "./bounded-client.ts";
 const HEAD = Buffer.from("PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0", "latin1");
 const COPY_DATA = 0x64;
 const COPY_DONE = Buffer.from([0x63, 0, 0, 0, 4]);
-/** Follows the last row. Every other row begins with its number of columns, which is never negative. */
+/** Follows the last row, in the place where a row would begin with its number of columns, which is never negative. */
 const END = -1;
 
 /** A column, with the value that a row has there. */

@@ -32,7 +32,7 @@ const SESSION_SETTINGS = [
   "timezone=UTC",
   "synchronous_commit=on",
   "intervalstyle=iso_8601",
-  // guard(drop): sessions see what was committed before
+  // guard(drop): a statement sees what was committed before it began
   // fails: e2e/retention/expiry.test.ts › with any settings of the database
   "default_transaction_isolation=read\\ committed",
   // PostgreSQL notices within half a minute that it lost the host of its client, also in the middle of a COPY.
@@ -52,7 +52,7 @@ export const READ_ONLY = "-c default_transaction_read_only=on";
 const MAX_IDLE_MS = 15_000;
 
 /**
- * Every call on a connection of these options has the deadline of the dependency.
+ * Adds the deadline of the dependency to options: every call on a connection with the result has this deadline.
  * @param isAway whether an error of a call says that the dependency is away.
  */
 export function withDeadlineOf(
@@ -223,7 +223,7 @@ async function runTransaction<T, Kind extends Transaction>(
   }
 }
 
-/** Runs reads on a connection of their own: all of them see the database as it is at the first one. */
+/** Runs reads on a connection of their own: all of them see the database as it is at the first read. */
 export function inSnapshot<T>(database: DatabaseOptions, work: (snapshot: Transaction) => Promise<T>): Promise<T> {
   return withClient(database, (client) =>
     inTransactionOn(client, async (snapshot) => {

@@ -4,7 +4,7 @@ import { hasCode, OperatorError } from "../errors/operator-error.ts";
 import { Unavailable } from "../ports.ts";
 import { isAwayState, isTransientState, SQL_STATES, type SqlStateName } from "./sql-states.ts";
 
-/** Errors that an operator must repair. */
+/** The reasons of errors that an operator must repair, as parts of messages. */
 const REASONS: Partial<Record<SqlStateName, string>> = {
   readOnlySqlTransaction: "it is a read-only standby",
   invalidAuthorizationSpecification: "it refuses the login",

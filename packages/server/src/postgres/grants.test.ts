@@ -151,7 +151,7 @@ describe("a login of", () => {
   });
 });
 
-/** What ends once, as the owner writes it. */
+/** Rows that have ended, as the owner inserts them. `column` is the time of the end, which no login may undo. */
 const ENDED: readonly (readonly [table: string, column: string, row: string])[] = [
   [
     "session_token",

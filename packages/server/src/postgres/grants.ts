@@ -20,7 +20,7 @@ const ATTRIBUTES = `account, purpose, received_at, event_id, collected_at, schem
 const AUDIT_ENTRY_COLUMNS = `entry_id, at, actor, via, roles, operation, outcome, subject, event_id, occurrences, reason, subjects,
   event_ids, detail, category, ticket, case_id, approval_id, secret_id, record, mac, lane, lane_number`;
 
-/** The columns that a writer gives: not the time at which the row was written, and not the order of decisions. */
+/** The columns that a writer gives. The database fills in the others, such as the time at which the row was written. */
 const APPROVAL_COLUMNS = `approval_id, operation, parameters, plan, max_events, digest, needed_roles, any_role, reason, requested_by,
   obtained_by, requested_at, expires_at, used_at, mac`;
 const DRIFT_DECISION_COLUMNS = `decision_id, path, kind, type, unit, sensitivity, ignored_until, seen_types, decided_by, reason, mac`;

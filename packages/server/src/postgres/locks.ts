@@ -36,8 +36,8 @@ export const LOCKS = {
   /** One decision about features at a time: the second one sees what the first did. */
   features: 7_236_526,
   /**
-   * One backfill at a time computes events of a purpose, which is the name, whose features several layers share: each
-   * sees what the others stored.
+   * If several layers of a purpose share features, one backfill at a time computes events of the purpose: each backfill
+   * sees what the others stored. The second number is a hash of the purpose.
    */
   sharedFeatures: 7_236_544,
   /** One server at a time attests values before their events expire. */
@@ -48,7 +48,10 @@ export const LOCKS = {
   openedEvents: 7_236_540,
   /** One call at a time closes a review, whose hash is the second number. */
   auditReviews: 7_236_541,
-  /** A review of an account is opened before or after an audit secret of it is destroyed. The second number is a hash. */
+  /**
+   * No review of an account is opened while an audit secret of the account is destroyed. The second number is a hash of
+   * the account's keyed MAC.
+   */
   auditSecrets: 7_236_542,
   /** One transaction at a time inserts a row with an id of a series, whose hash is the second number. */
   numberedIds: 7_236_543,

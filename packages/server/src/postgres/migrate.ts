@@ -116,7 +116,7 @@ const NO_SCHEMA = new Set<string | undefined>([
 ]);
 
 /**
- * Finds the migrations and definitions that the database lacks, as far as the login can tell: all of it if there is
+ * Finds the migrations and definitions that the database lacks, as far as the login can tell: all of them if there is
  * no schema.
  * @param pool of serving connections, which can't be opened if there is no role.
  * @throws schema-newer for a schema that is newer than this server.

@@ -56,7 +56,7 @@ async function setStandby(name: string): Promise<void> {
   );
 }
 
-/** Sessions read a setting before the process for checkpoints, which makes commits wait. @returns once a commit has waited. */
+/** Sets an absent synchronous standby. Commits do not wait for it at once, so this resolves after one has waited. */
 async function setAbsentStandby(): Promise<void> {
   await setStandby("absent");
   const client = new pg.Client({ connectionString: cluster.url("postgres"), application_name: "first commit" });

@@ -130,8 +130,8 @@ export class PostgresProbe implements Probe {
 }
 
 /**
- * Whether a remaining backend shows that commits wait without end. A backend that may be ended runs long work; it does
- * so only if it waits for a standby.
+ * Whether a remaining backend shows that commits wait without end. A backend that may be ended runs long work, and
+ * shows this only if it waits for a standby.
  */
 function isStalled(backend: AbandonedBackend | undefined, { waits_for_standby }: Remaining): boolean {
   return waits_for_standby || backend?.mayEnd !== true;

@@ -14,13 +14,13 @@ begin
     -- guard(true): an entry that says that nothing was opened reveals nothing
     -- fails: packages/server/src/admin/reveal.test.ts › a denial
     and a.outcome = 'done'
-    -- guard(true): an entry reveals to the login that wrote it
+    -- guard(true): an entry reveals nothing to other logins than the one that wrote it
     -- fails: packages/server/src/admin/reveal.test.ts › another login
     and a.login = session_user
-    -- guard(true): an entry reveals once its transaction is committed
+    -- guard(true): an entry reveals nothing before its transaction is committed
     -- fails: packages/server/src/admin/reveal.test.ts › rolled back
     and pg_xact_status(a.xid) = 'committed'
-    -- guard(true): an entry reveals for a minute
+    -- guard(true): an entry reveals nothing after a minute
     -- fails: packages/server/src/admin/reveal.test.ts › a minute
     and a.at > transaction_time() - interval '60 seconds'
     -- guard(true): the writer of an entry chooses its time, and can't prolong the minute

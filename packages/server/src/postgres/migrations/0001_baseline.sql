@@ -1012,7 +1012,7 @@ create table feature_chunk (
   from_event uuid not null,
   to_at timestamptz not null,
   to_event uuid not null,
-  -- Events when it was split.
+  -- The number of its events when it was split off.
   events integer not null default 0,
   -- The last event that was computed, and how many were.
   at_time timestamptz not null,
@@ -1063,7 +1063,7 @@ create table attestation_start (
 create table attestation (
   partition_id uuid not null,
   layer integer not null references layer (layer),
-  -- When the read began: it is about the rows that were extracted before.
+  -- When the attestation began to read. It covers only rows that were extracted before.
   attested_at timestamptz not null,
   -- Rows of the layer, and the number of them that a computation from the events gave again.
   rows bigint not null,

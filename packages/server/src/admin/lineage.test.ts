@@ -239,7 +239,7 @@ describe("an attestation", () => {
     expect((await verify()).code).toBe(0);
   });
 
-  it("is verified and listed behind 1,000 other ones, too", async () => {
+  it("is also verified and listed behind 1,000 other ones", async () => {
     await addEndedLayers(1_001, 2_000);
     await opened.owner.query(
       "insert into attestation select partition_id, n, attested_at, rows, equal, root, leaves, statement " +

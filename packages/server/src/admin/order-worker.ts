@@ -310,7 +310,7 @@ export class OrderWorker {
     }
     const { authenticatedAt } = holder;
     if (recentSignIn !== true || authenticatedAt === undefined) return undefined;
-    // guard(true): an order that needs a recent sign-in needs it in the database, too
+    // guard(true): an order that needs a recent sign-in is refused if the sign-in in the database was not recent
     // fails: packages/server/src/admin/order-checks.test.ts › was not recent
     const isRecent = authenticatedAt !== null && Date.parse(requestedAt) - Date.parse(authenticatedAt) <= RECENT_MS;
     return isRecent ? undefined : refused("The sign-in of its caller was not recent.");

@@ -41,7 +41,7 @@ async function requireRequest(
   { account, request_id: id }: Input<"exportAccount">,
 ): Promise<void> {
   if (id === undefined) {
-    // guard(false): no account is exported without a request of a person
+    // guard(false): the admin API exports no account without a data request
     // fails: e2e/commands/remote-governance.test.ts › an account is exported
     if (via !== "direct") throw invalid("body/request_id", "is required");
     return;

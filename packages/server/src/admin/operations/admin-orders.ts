@@ -39,14 +39,14 @@ export const readOrder: Operation<"readOrder"> = async ({ ports, caller, scope, 
   const { order_id: id, wait_ms = 0 } = input;
   const row = await waitForEnd(ports, id.toLowerCase(), wait_ms);
   const isOwn = row?.person === caller.person;
-  // guard(false): a person reads the orders that their roles allow
+  // guard(false): a person who may read only their own orders finds no order of another person
   // fails: packages/server/src/admin/order-answers.test.ts › of another person
   if (!row || (scope === "own" && !isOwn)) throw new OperatorError("not-found", `There is no order ${id}.`);
-  // guard(true): the answer of an order is shown to a caller whose roles still allow its operation
+  // guard(true): the answer of an order is not shown to a caller whose roles no longer allow its operation
   // fails: packages/server/src/admin/order-answers.test.ts › if their roles no longer allow its operation
   const isAllowed = isRouteId(row.route) && scopeOf(routeOf(row.route).permission, caller.roles) !== undefined;
   const isByOthers = personsOfActor(row.actor).join() !== personsOfActor(caller.actor).join();
-  // guard(false): two people know a token that another person obtained: it reads no secret of one of them
+  // guard(false): a token that two people know, because one obtained it for the other, reads no secret of one of them
   // fails: packages/server/src/admin/order-answers.test.ts › shown once
   const isHidden = isShownOnce(row) && isByOthers;
   const isRead = isOwn && !isHidden && (isAllowed || !isShownOnce(row));

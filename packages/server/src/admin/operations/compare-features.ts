@@ -26,7 +26,7 @@ export const compareFeatures: Operation<"compareFeatures"> = async (call) => {
   }
   const [one, other] = [await findBundles(ports.pool, [before]), await findBundles(ports.pool, [after])].flat();
   if (!one || !other) throw new TypeError("each version has a bundle");
-  // guard(drop): a version is computed of events of its purposes alone
+  // guard(drop): a version is computed only for events of its purposes
   // fails: packages/server/src/admin/compare-versions.test.ts › of a purpose that both definitions name
   requireNamedPurpose([one, other], input.purpose);
   if (opened) requireReadable(call, [one, other]);

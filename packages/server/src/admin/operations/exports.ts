@@ -101,7 +101,7 @@ const sourceOf = ({ format, text }: Input<"exportFeatures">["labels"]): LabelSou
   },
 });
 
-/** Parts as lines of an answer. */
+/** Yields the parts of an export as lines of an answer. */
 export async function* linesOf<Manifest extends ExportManifest>(
   parts: AsyncIterable<ExportPart<Manifest>>,
 ): AsyncGenerator<{ base64: string } | { manifest: Manifest }> {

@@ -60,7 +60,7 @@ export async function limitOpenedEvents(
   const openers = { persons, tokenPersons: await findPersonsOfObtained(transaction, persons) };
   const opened = await countOpenedEvents(transaction, openers, eventId);
   const events = eventsUnder(opened, null);
-  // guard(true): a person opens so many events without an approval
+  // guard(true): a person opens no more events than the limit without an approval
   // fails: packages/server/src/admin/cases.test.ts › more events than the limit
   if (opened.some(({ has_event }) => has_event) || events < limit) return undefined;
   if (!isNamedCase) throw needsCase(limit);
@@ -76,7 +76,7 @@ export async function limitOpenedEvents(
   const { approvals } = await ports.keys();
   const inUse = await approvals.findInUse(transaction, ports.clock, askerOf(caller), operation);
   for (const id of inUse) {
-    // guard(true): an approval is for so many further events
+    // guard(true): an approval allows no more than its number of further events
     // fails: packages/server/src/admin/cases.test.ts › as many further events
     if (eventsUnder(opened, id) < further) return id;
   }

@@ -17,7 +17,7 @@ const PART_CHARACTERS = 262_144;
 /** Maximum number of parts that wait for the reader. */
 const MAX_UNREAD = 8;
 const POLL_EVERY_MS = 50;
-/** Interval for an order that may wait for others of its route. */
+/** Interval of the looks at an order that has not started, because it may wait for other orders of its route. */
 const RETRY_POLL_MS = 200;
 const READ_WITHIN_MS = 30_000;
 /** If a worker that started the order writes nothing for this long, it counts as unavailable. */
@@ -85,7 +85,7 @@ export class OrderFailed extends Error {
 }
 
 /**
- * The values that the worker writes, to the end of the order.
+ * Yields the values that the worker writes, to the end of the order.
  * @param stop aborts when the caller has left. @throws OrderFailed, dependency-unavailable
  */
 export async function* receiveLines(

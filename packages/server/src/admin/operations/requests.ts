@@ -79,7 +79,7 @@ async function closeOpen(
   const open = await findRequest(executor, id);
   if (open?.outcome === "partly" && outcome === "done") return complete(executor, open, input);
   if (!open || open.closed_at !== null) throw new OperatorError("not-found", `There is no request ${id} that is open.`);
-  // guard(false): done needs an identity
+  // guard(false): a request is closed as done only if it says how the identity was verified
   // fails: e2e/requests.test.ts › is overdue until
   if (outcome !== "refused" && (identity ?? open.identity) === null) {
     throw new OperatorError(
@@ -92,7 +92,7 @@ async function closeOpen(
     requireOutcome(outcome, found);
   } else if (outcome === "done") await requireDone(executor, pseudonymizer, open);
   const subject = open.account === null ? null : pseudonymizer.subjectOf("account", open.account);
-  // guard(false): a link leads to an export of the account
+  // guard(false): a request is linked only to an export of its account
   // fails: e2e/requests.test.ts › is overdue until
   if (exportId !== undefined && !(await wasExported(executor, subject, exportId))) {
     throw new OperatorError("not-found", `There is no export ${exportId} of this account: see drs audit list.`);

@@ -29,7 +29,7 @@ import { SeenLines } from "./seen-lines.ts";
 /** Number of events whose bytes are in memory at the same time, and which one transaction of audit entries names. */
 const PAGE = 50;
 /** Number of events that are counted at a time. */
-const COUNTED = 1_000;
+const COUNT_PAGE = 1_000;
 
 /** The events to export. Restricted events are never selected. */
 export type EventSelection =
@@ -52,7 +52,7 @@ export async function countSelected(
 ): Promise<SelectedEvents> {
   const accounts = new SeenLines();
   const counts = { events: 0, accounts: 0, held: 0, beyond_case: 0 };
-  for await (const page of pagesOf(executor, selection, COUNTED)) {
+  for await (const page of pagesOf(executor, selection, COUNT_PAGE)) {
     for (const event of page) {
       counts.events++;
       if (accounts.see(event.account, 1) === undefined) counts.accounts++;

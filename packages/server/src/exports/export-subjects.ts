@@ -10,7 +10,7 @@ export interface ExportedEvent {
   readonly eventId: string;
 }
 
-/** The subjects of which an erasure would concern the row's data. */
+/** The subjects whose erasure would concern the row's data. */
 export function subjectsOf(
   pseudonymizer: Pseudonymizer,
   row: number,
@@ -25,7 +25,7 @@ export function subjectsOf(
   return macs.map((mac) => ({ row, mac }));
 }
 
-/** The event that a row has data of. */
+/** The event whose data a row has, as a subject. */
 export const eventOf = (pseudonymizer: Pseudonymizer, row: number, eventId: string): ExportedSubject => ({
   row,
   mac: pseudonymizer.subjectOf("event", eventId),

@@ -31,7 +31,7 @@ const ACCOUNTS = 10;
 const folder = useFolder();
 const opened = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: join(folder(), "journal") }));
 const path = (name: string): string => join(folder(), name);
-/** A time for each row, before the present, in steps of a microsecond. */
+/** The time of the first row. Each later row is a microsecond later, and all are in the past. */
 const START = Date.now() - 3_600_000;
 const timeOf = (row: number): string => {
   const at = new Date(START + Math.floor(row / 1_000)).toISOString();

@@ -553,7 +553,7 @@ describe("an export of raw events", () => {
 });
 
 describe("an erasure after an export", () => {
-  it("is recalled by row numbers until it is acknowledged, and a repetition lacks the rows", async () => {
+  it("recalls rows by their numbers until the recall is acknowledged, and a repetition lacks the rows", async () => {
     await store("erased", true, 1);
     const kept = await store("kept", true, 1);
     await extract();

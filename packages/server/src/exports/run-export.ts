@@ -165,7 +165,7 @@ export type FeatureExport = Pick<
 /** @throws not-found, state-conflict for an export of raw events. */
 export async function requireFeatureExport(executor: Executor, exportId: string): Promise<FeatureExport> {
   const record = await requireExport(executor, exportId);
-  // guard(false): an export of raw events is asked for again, with a case
+  // guard(false): an export of raw events can't be repeated, because a new one needs a case
   // fails: packages/server/src/exports/run-export.test.ts › is not repeated
   if (record.kind !== "features") {
     throw new OperatorError("state-conflict", `Export ${exportId} is of raw events: run drs export raw again.`);
@@ -232,7 +232,7 @@ async function* partsOf(
       return values ? subjectsOf(pseudonymizer, one.row, { ...values, purpose: purpose_code }) : [];
     });
     // guard(drop): an erasure finds whose values were written
-    // fails: packages/server/src/exports/run-export.test.ts › is recalled by row numbers
+    // fails: packages/server/src/exports/run-export.test.ts › recalls rows by their numbers
     await insertSubjects(owner, export_id, subjects);
     await table.write(rows);
     yield* file.take();

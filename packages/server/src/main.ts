@@ -27,7 +27,7 @@ function endWhereFilesHang(): void {
 
 const INTERRUPT_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** The signal that called the listener ends the process, as it does without a listener. */
+/** Calls the listener on a signal that interrupts the process, and then lets the signal end the process. */
 function onInterrupt(listener: () => void): void {
   for (const signal of INTERRUPT_SIGNALS) {
     process.once(signal, () => {

@@ -104,7 +104,7 @@ const FIND_KNOWN = sql(
   { account: "text" },
 );
 
-/** Returns those of the accounts that have a key. An account gets a key with its first event, until it is erased. */
+/** Returns those of the accounts that have a key. An account has a key from its first event until its erasure. */
 export async function findKnownAccounts(executor: Executor, accounts: readonly string[]): Promise<ReadonlySet<string>> {
   if (accounts.length === 0) return new Set();
   return new Set((await query(executor, FIND_KNOWN, [accounts])).rows.map(({ account }) => account));

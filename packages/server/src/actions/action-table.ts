@@ -86,7 +86,7 @@ const REVOKE_ACTION = sql(
   ["text", "text", "timestamptz"],
 );
 
-/** @returns whether there was such an action that was not revoked. */
+/** @returns whether the action existed and was not revoked before. */
 export async function revokeAction(
   executor: Executor,
   clock: Clock,

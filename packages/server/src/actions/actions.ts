@@ -5,8 +5,8 @@ import { actionTable } from "./action-table.ts";
 import { signedActions } from "./signed-actions.ts";
 
 /**
- * The registry of the configuration: the table. If a signing secret is configured, signed ids are checked before the
- * table.
+ * Opens the registry of actions, which reads the table. If a signing secret is configured, the registry verifies signed
+ * ids without the table.
  */
 export function openActions(config: Config, executor: Executor, clock: Clock): ActionRegistry {
   const table = actionTable(executor, clock);

@@ -39,7 +39,7 @@ export class ThrottleExchange {
     for (const [throttle, name, requests] of taken) this.#buckets.get(throttle)?.add(name, requests);
   }
 
-  /** What a process that starts needs to know. */
+  /** The levels of this process, which a process that starts needs to know. */
   levels(): Levels {
     return [...this.#buckets].flatMap(([throttle, buckets]) =>
       buckets.levels().map(([name, level]) => [throttle, name, level] as const),

@@ -89,7 +89,10 @@ function asOperatorError(error: unknown): never {
   throw ofStatus(status, [error.message, ...places].join("\n"), error);
 }
 
-/** A worker applies an order even if the command that waits for it has ended. */
+/**
+ * Calls operations through the admin API. A worker applies an order even if the command that waits for the order has
+ * ended.
+ */
 function callAdminApi({ onInterrupt, stderr }: Context, login: Login, report: (line: string) => void): Call {
   const { url } = login;
   const follower = new OrderFollower(report);
@@ -142,7 +145,7 @@ async function* requireWholeAnswer(lines: AsyncIterable<unknown>, url: string): 
   }
 }
 
-/** The same error, and so the same exit code, as on the database. */
+/** The error that the operation throws on the database: it has the same exit code. */
 function answered(error: AdminRequestError): OperatorError {
   const { status, problem, message } = error;
   if (problem?.code !== undefined && isOperatorErrorCode(problem.code)) {

@@ -66,8 +66,8 @@ export async function withConnection<T>(
 }
 
 /**
- * If a signal ends the command, its calls to dependencies must end, too. Otherwise a command that prints keys would
- * continue.
+ * Opens the connection for a command. If a signal ends the command, its calls to dependencies must end, too. Otherwise a
+ * command that prints keys would continue.
  */
 export async function openConnection(
   { environment, clock, onInterrupt }: Context,

@@ -128,7 +128,7 @@ async function run(context: Context, caller: Call, options: RunOptions): Promise
   if (isNeeded) {
     const what = isKnown ? [sentence(plan), ...recallLines(plan.exports)] : [ONLY_IN_BACKUPS];
     await confirm(context, { what: what.join("\n"), yes });
-    // guard(drop): a receipt that can't be written stops an erasure first
+    // guard(drop): an erasure does not begin if its receipt can't be written
     // fails: e2e/erasure/records.test.ts › stops before anything is erased if the receipt can't be written
     if (path !== undefined) await requireWritable(path);
   }

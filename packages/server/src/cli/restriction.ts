@@ -117,7 +117,7 @@ function liftCommand(context: Context): Command {
           caller("liftRestriction", { restriction_id: id, informed_on, reason, dry_run });
         const would = await lift(true);
         if (dryRun) return would;
-        // guard(drop): nothing is shown to analysts again unasked
+        // guard(drop): nothing is shown to analysts again without a confirmation
         // fails: e2e/restrictions.test.ts › shows the events again
         await confirm(context, { what: shownAgainText(would.events), yes });
         return lift(false);

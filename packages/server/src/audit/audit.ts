@@ -16,8 +16,8 @@ import { decodeRecord } from "./log/record.ts";
 import { insertReview } from "./review-table.ts";
 
 /**
- * How an operation reached the system: `api`, `console` and `cli` through the admin API, by a program, by the console
- * or by `drs`; `direct` by a command on the database; `server` as work of the server.
+ * How an operation reached the system. `api`: a program called the admin API. `console`: the console called it. `cli`:
+ * `drs` called it. `direct`: a command on the database. `server`: work of the server itself.
  */
 export type Via = "api" | "console" | "cli" | "direct" | "server";
 

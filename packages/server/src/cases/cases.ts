@@ -184,7 +184,7 @@ const CLOSE_CASE = sql(
   CASE_TYPES,
 );
 
-/** @returns `undefined` if the person has no such case that is not closed. */
+/** @returns `undefined` if the person has no case with this id, or has closed it before. */
 export async function closeCase(
   executor: Executor,
   clock: Clock,

@@ -32,7 +32,7 @@ export interface FeatureIdentity {
 export interface SealedFeatures {
   readonly identity: FeatureIdentity;
   readonly keyId: string;
-  /** The hold that keeps the row as a copy. */
+  /** The hold that keeps the row as a copy; `null` if the row is no copy. */
   readonly holdId: string | null;
   readonly payload: Buffer;
 }

@@ -173,7 +173,7 @@ export class Dependencies {
 
   /**
    * Checks the required dependencies that count as up, so that `canStore` is not older than this call.
-   * @returns those whose check did not end in time: a call of the check may have a longer deadline.
+   * @returns the dependencies whose check did not end in time, because the deadline of its call may be longer.
    */
   async check(): Promise<readonly Dependency[]> {
     const required = [...this.#all.values()].filter(({ name }) => DEPENDENCIES[name].required);

@@ -143,7 +143,7 @@ export async function groupByPartition<Key extends { readonly purpose: number; r
   return groups;
 }
 
-/** Milliseconds that are longer than the time between the receipt of an event and its commit. */
+/** A time in milliseconds that is longer than the time between the receipt of an event and its commit. */
 export const RECENT_MS = 3_600_000;
 
 /** Number of relations of a partition that a statement locks: the table and its indexes. */

@@ -50,7 +50,7 @@ const REVOKE_TOKEN = sql(
   { account: "text" },
 );
 
-/** @returns the account of the token, or `undefined` if no such token is valid. */
+/** @returns the account of the token; `undefined` if no token has the id, or if the token was revoked before. */
 export async function revokeToken(executor: Executor, clock: Clock, tokenId: string): Promise<string | undefined> {
   const { rows } = await query(executor, REVOKE_TOKEN, [tokenId, new Date(clock.now()).toISOString()]);
   return rows[0]?.account;

@@ -24,7 +24,7 @@ export interface NewRequest {
 
 export interface RequestRow {
   readonly request_id: string;
-  /** The name of the account, which is deleted when the request is closed. */
+  /** The name of the account; `null` after the request is closed, because the name is then deleted. */
   readonly account: string | null;
   readonly kind: RequestKind;
   readonly received_at: string;

@@ -1,7 +1,7 @@
 import { type KeyObject, randomUUID } from "node:crypto";
 import { type AuditRecord, type Head, signRecord, type SignedRecord, type Surface } from "./record.ts";
 
-/** The members of an entry that its writer gives. The lane adds the place. */
+/** The members of an entry that its writer gives. The lane adds the other members. */
 export type LaneEntry = Omit<AuditRecord, "surface" | "place" | "previous">;
 
 export interface SignedEntry extends SignedRecord {
@@ -47,7 +47,7 @@ export class Lane {
     return records;
   }
 
-  /** The transaction is committed. */
+  /** Called when the transaction is committed. */
   acknowledge(): void {
     this.#head = this.#written;
   }

@@ -188,7 +188,7 @@ class LogVerifier {
   #unreadableCount = 0;
   #checkpointCount = 0;
   /** The size of the largest tree whose root a checkpoint confirmed. */
-  #good = 0;
+  #confirmedSize = 0;
   /** After one root differs, every later root differs, too. */
   #differs = false;
   #confirmed = 0;
@@ -312,7 +312,7 @@ class LogVerifier {
     this.#earlierConfirmed += this.#confirmed;
     this.#tree = new CompactRange();
     this.#epoch = epoch;
-    [this.#confirmed, this.#good, this.#differs] = [0, 0, false];
+    [this.#confirmed, this.#confirmedSize, this.#differs] = [0, 0, false];
   }
 
   /** @param continued the last checkpoint of the epoch that ends. */
@@ -361,7 +361,7 @@ class LogVerifier {
     // The roots of earlier trees are not kept, because a checkpoint comes directly after its last leaf.
     if (size !== this.#tree.size) return this.#find("reordered", `A checkpoint of ${size} entries is out of order.`);
     if (this.#tree.root().equals(root)) {
-      this.#good = size;
+      this.#confirmedSize = size;
       if (isOutside) {
         this.#confirmed = size;
         // The first entry of the epoch names the end of the one before.
@@ -372,7 +372,7 @@ class LogVerifier {
     if (this.#differs) return;
     this.#differs = true;
     const where = isOutside ? "a checkpoint kept outside" : "its checkpoint";
-    this.#find("changed", `Leaves ${this.#good} to ${size - 1} are not those of ${where}.`);
+    this.#find("changed", `Leaves ${this.#confirmedSize} to ${size - 1} are not those of ${where}.`);
   }
 
   /** @returns the record, if it is readable. */

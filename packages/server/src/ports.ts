@@ -136,7 +136,8 @@ export interface Sealed {
   /** The key epoch in which the data key was chosen: in another key epoch the event must be sealed again. */
   readonly keyEpoch: KeyEpoch;
   /**
-   * A number that increases when a connection to the database was lost: earlier knowledge may be of another database.
+   * A number that increases when the server forgets its keys, for example because it lost a connection: what it knew
+   * before may be of another database.
    */
   readonly generation: number;
 }
@@ -159,7 +160,7 @@ export const isSameKeyEpoch = (one: KeyEpoch, other: KeyEpoch): boolean =>
 export interface LedgerEntry {
   readonly eventId: string;
   readonly requestMac: Buffer;
-  /** The place of the event; absent when it was erased. */
+  /** The partition of the event, by purpose and time; absent when the event was erased. */
   readonly location?: { readonly purpose: number; readonly receivedAt: number };
 }
 
@@ -170,7 +171,7 @@ export interface StoredEvent extends PromotedAttributes {
   readonly sealedUnder: PayloadSecret;
 }
 
-/** What the payload of a stored event is opened with. */
+/** The payload of a stored event, with the identity and the secret that open it. */
 export type SealedEvent = EventIdentity & Pick<StoredEvent, "payload" | "sealedUnder">;
 
 export interface EventStore {
@@ -296,7 +297,7 @@ export class Unavailable extends OperatorError<UnavailableCode> {
   }
 }
 
-/** No partition may be made for the time of an event, because a clock jumped. */
+/** Whether no partition may be made for the time of an event, because a clock jumped. */
 export const isPartitionMissing = (error: unknown): error is Unavailable => hasCode(error, "partition-missing");
 
 /**

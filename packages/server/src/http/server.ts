@@ -77,13 +77,14 @@ export function createEndpointServer(options: EndpointServerOptions): Server {
   // An unknown expectation is no reason to reject a request (RFC 9110 §10.1.1 leaves the choice to the server).
   server.on("checkExpectation", answer());
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
-    const last = underWay.last(socket);
+    const lastExchange = underWay.last(socket);
     // guard(drop): what is no HTTP gets a problem document
     // fails: e2e/rejections/rejections.test.ts › no HTTP at all
-    if (!last || (!last.request.complete && !last.response.headersSent)) return answerClientError(error, socket);
+    if (!lastExchange || (!lastExchange.request.complete && !lastExchange.response.headersSent))
+      return answerClientError(error, socket);
     // The error follows a request that is valid or answered. The client would take a second answer for the answer to
     // that request.
-    last.response.once("close", () => socket.destroySoon());
+    lastExchange.response.once("close", () => socket.destroySoon());
     return setTimeout(() => socket.destroy(), options.requestTimeout).unref();
   });
   server.on("connect", (_request, socket) => writeProblem(socket as Socket, "method-not-allowed", "Allow: POST"));

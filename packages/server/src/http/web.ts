@@ -61,7 +61,10 @@ function bodyOf(request: Request): ByteStream {
   };
 }
 
-/** An unread rest would block the connection; the client could lose the answer if the connection ended at once. */
+/**
+ * Discards the rest of a body. If the rest were not read, it would block the connection, and if the connection ended at
+ * once, the client could lose the answer.
+ */
 async function discardRest(body: Request["body"]): Promise<void> {
   let left = MAX_DISCARDED_BYTES;
   try {

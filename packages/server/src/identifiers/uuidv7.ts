@@ -23,5 +23,5 @@ export function uuidv7(epochMs: number): string {
 
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
 
-/** Whether the text is a UUID of any version, in either case. */
+/** Whether the text is a UUID of any version, in upper or lower case. */
 export const isUuid = (text: string): boolean => UUID.test(text);

@@ -51,9 +51,9 @@ export async function resolveDuplicate(
     // guard(false): one account does not use up what all accounts share
     // fails: packages/server/src/ingest/resolve-duplicate.test.ts › of their account
     if (!isAllowed) return rejectRequest("too-many-requests", { "Retry-After": String(retryAfterSeconds) });
-    // guard(true): equal in canonical form is equal
+    // guard(true): a request that is equal in canonical form is a replay
     // fails: e2e/exactly-once.test.ts › is the same payload
-    // guard(false): another payload is a conflict
+    // guard(false): a request with another payload is a conflict
     // fails: e2e/exactly-once.test.ts › changed is a conflict
     if (!(await equalInCanonicalForm(retry, ports))) return rejectRequest("idempotency-conflict");
   }

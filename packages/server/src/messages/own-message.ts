@@ -4,7 +4,7 @@ import { OperatorError } from "../errors/operator-error.ts";
 /** Errors that the engine makes: their messages may quote what was parsed or called. */
 const ENGINE_MADE = [SyntaxError, TypeError, RangeError, ReferenceError, URIError, EvalError];
 
-/** `pg` quotes the server's error and certificate in these; its other texts are fixed. */
+/** Messages in which `pg` quotes the server's error or certificate. The other messages that `pg` writes are fixed. */
 const QUOTES_SERVER = /^SASL/;
 
 /**

@@ -45,9 +45,9 @@ export interface OrderRecord {
   readonly sessionId: string | null;
   /** SHA-256 of the sealed input. */
   readonly inputSha256: Buffer;
-  /** The time in RFC 3339, with milliseconds. The next time has the same form. */
+  /** The time at which the caller placed the order, in RFC 3339 with milliseconds. */
   readonly requestedAt: string;
-  /** The time before which a worker must begin the order. */
+  /** The time before which a worker must begin the order, in RFC 3339 with milliseconds. */
   readonly expiresAt: string;
 }
 

@@ -92,7 +92,7 @@ const LIST_MAPPINGS = sql("select action_type, purpose from purpose_mapping wher
   purpose: "int4",
 });
 
-/** Reads the version first: a policy that is applied meanwhile may add purposes, and removes none. */
+/** Reads the active policy, its version first: a policy that is applied meanwhile may add purposes, and removes none. */
 export async function readCurrentPolicy(executor: Executor, builtIn: number): Promise<CurrentPolicy> {
   const { rows } = await query(executor, CURRENT_POLICY);
   const { rows: purposes } = await query(executor, LIST_PURPOSES);
@@ -243,10 +243,10 @@ async function purposeChanges(executor: Transaction, current: CurrentPolicy, pol
   const inUse: string[] = [];
   for (const existing of omittedBy(policy, current)) {
     const counts = await countEvents(executor, existing, undefined);
-    // guard(left): a retired purpose that holds events stays in the file
+    // guard(left): a policy can't leave out a retired purpose that holds events
     // fails: e2e/purposes.test.ts
     if (existing.retired_at !== null && counts.events === 0) continue;
-    // guard(drop): a purpose that holds events stays
+    // guard(drop): a policy can't leave out a purpose that holds events
     // fails: e2e/purposes.test.ts
     if (counts.events > 0) inUse.push(`${existing.id} (${plural(counts.events, "event")})`);
     changes.push({ purpose: existing.id, change: "removed", members: [], ...counts });

@@ -1,4 +1,4 @@
-/** After so many errors the scanner is no longer used. */
+/** After this number of errors the scanner is no longer used. */
 const MAX_FAILURES = 8;
 
 /** Runs `work` with a scanner. @returns `undefined` after an error, and if no scanner can be opened. Never throws. */

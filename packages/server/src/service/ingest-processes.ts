@@ -10,7 +10,7 @@ import { RestartPolicy } from "./restart-policy.ts";
 
 /** A process whose main thread does not answer for this long counts as not ready. */
 const ANSWER_WITHIN_MS = 1_000;
-/** A process that does not answer this many consecutive questions is ended, which takes half a minute. */
+/** The supervisor ends a process that leaves this many consecutive questions unanswered, after about half a minute. */
 const MAX_UNANSWERED = 6;
 const WATCH_EVERY_MS = 5_000;
 /** A process that does not serve after this time hangs in its start, unless a dependency is not available. */
@@ -190,7 +190,7 @@ export class IngestProcesses {
   }
 
   #receive(slot: Slot, process: Process, report: Report): void {
-    // guard(false): a report that arrives after the end of its process leaves nothing with the others
+    // guard(false): a report that arrives after the end of its process is not passed on to the other processes
     // fails: packages/server/src/service/ingest-processes.test.ts › passes on what a process took
     if (slot.process !== process) return;
     switch (report.kind) {

@@ -139,7 +139,7 @@ it("an export has the labels in order; with --clock known, no value that was com
   // The labels reach back some milliseconds, in which no value was computed.
   await new Promise((resolve) => setTimeout(resolve, Math.ceil(LABELS / EVENTS)));
   const now = new Date().toISOString();
-  // Neither in the order of the events nor of their ids.
+  // The labels are neither in the order of the events nor in the order of their ids.
   const labelled = Array.from({ length: LABELS }, (_, row) => (row * 7919) % EVENTS);
   const labels = async (name: string, time: string): Promise<string> => {
     // Labels of one event differ in their times.

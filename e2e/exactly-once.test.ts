@@ -10,9 +10,9 @@ import { advanceClock, clockOf } from "./support/test-clock.ts";
 
 const ROUNDS = rounds(60, 1_000);
 /**
- * The rounds until another account sends, and until the clock advances by an hour. For two thirds of the requests the
- * server reads a stored payload; the database returns at most 1,000 payloads of an account and 10,000 payloads of all
- * accounts in an hour.
+ * The numbers of rounds after which another account sends, and after which the clock advances by an hour. For two
+ * thirds of the requests the server reads a stored payload. It reads at most 1,000 payloads of an account at once, and
+ * the database returns at most 10,000 payloads of all accounts in an hour.
  */
 const ROUNDS_OF_ACCOUNT = 40;
 const ROUNDS_OF_HOUR = 400;

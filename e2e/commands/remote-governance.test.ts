@@ -37,8 +37,8 @@ beforeAll(async () => {
   past = new Past(system);
   server = await startServer(environment);
   remote = await through("operator", "privacy", "auditor");
-  // It makes the secret that signs checkpoints, which the server would make ten seconds after its start: between two
-  // commands that count secrets.
+  // This command makes the secret that signs checkpoints. Otherwise the server would make it ten seconds after its
+  // start, which may be between two commands that count secrets.
   await runWithBreakGlass(environment, "audit", "checkpoint");
 });
 

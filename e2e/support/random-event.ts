@@ -4,7 +4,7 @@ import fc from "fast-check";
 const space = fc.constantFrom("", "", "", " ", "\n", "\t", "\r\n", "  ");
 
 /**
- * A string literal whose characters are unchanged or escaped, with hexadecimal digits in either case, and with
+ * A string literal whose characters are unchanged or escaped, with hexadecimal digits in upper or lower case, and with
  * surrogate pairs where they are needed.
  */
 const literal = (characters: fc.Arbitrary<string>): fc.Arbitrary<string> =>

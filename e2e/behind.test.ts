@@ -150,11 +150,11 @@ test("while the journal does not answer, a restored database stores nothing, and
 });
 
 test("while a synchronous standby does not answer, the server sends no 201 and opens few backends; it recovers by itself", async () => {
-  const own = await startDatabase();
-  const environment = { ...(await own.environment()), ...SETTINGS, DRS_DEPENDENCY_TIMEOUT: "500ms" };
+  const ownPostgres = await startDatabase();
+  const environment = { ...(await ownPostgres.environment()), ...SETTINGS, DRS_DEPENDENCY_TIMEOUT: "500ms" };
   const who = await issueCredentials(environment, "who");
   const server = await startServer(environment);
-  const cluster = new pg.Client({ connectionString: own.url("postgres") });
+  const cluster = new pg.Client({ connectionString: ownPostgres.url("postgres") });
   await cluster.connect();
   const backends = async (): Promise<number> =>
     (await cluster.query("select from pg_stat_activity where application_name like 'drs%'")).rowCount ?? 0;
@@ -185,6 +185,6 @@ test("while a synchronous standby does not answer, the server sends no 201 and o
   } finally {
     await server.stop();
     await cluster.end();
-    await own.close();
+    await ownPostgres.close();
   }
 });

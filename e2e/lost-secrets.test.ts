@@ -207,9 +207,9 @@ test("a server that has not detected the loss seals under new secrets once the l
         union all select 'partition/' || partition_id from event_partition where now() between lower_bound and upper_bound`,
     );
     const names = rows.map(({ name }) => name);
-    const kept = new Map<string, Buffer>();
+    const keptSecrets = new Map<string, Buffer>();
     for (const name of names) {
-      kept.set(name, (await system.keyStore.read(idOf(name))) ?? Buffer.alloc(0));
+      keptSecrets.set(name, (await system.keyStore.read(idOf(name))) ?? Buffer.alloc(0));
       await system.secrets.discard(name);
     }
     const meanwhile = await stored(server, one);
@@ -220,7 +220,7 @@ test("a server that has not detected the loss seals under new secrets once the l
     const after = [await stored(server, one), await stored(server, two)];
     for (const sent of after) expect(await read(environment, sent)).toMatchObject({ code: 0, stdout: sent.exact });
     for (const sent of [...early, meanwhile]) expect(await read(environment, sent)).toMatchObject({ code: 1 });
-    for (const name of names) await system.keyStore.create(idOf(name), kept.get(name) ?? Buffer.alloc(0));
+    for (const name of names) await system.keyStore.create(idOf(name), keptSecrets.get(name) ?? Buffer.alloc(0));
     for (const sent of [...early, meanwhile, ...after]) {
       expect(await read(environment, sent), "no secret took the name of a lost one").toMatchObject({ code: 0 });
     }

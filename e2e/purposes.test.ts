@@ -278,20 +278,20 @@ describe("purpose apply ends with 1 and names the problem", () => {
 
 test("a policy is active from the moment it is applied, and the same file is accepted again", async () => {
   const fresh = await database.environment();
-  const other = await openTestSystem(fresh);
+  const otherSystem = await openTestSystem(fresh);
   const running = await startServer({ ...fresh, DRS_THROTTLE_RATE: "0" });
   try {
-    const who = await makeCredentials(other, "one");
+    const who = await makeCredentials(otherSystem, "one");
     const purposes = [PAYMENTS, OTHERS];
     for (const purpose of ["payments", "others", "payments"]) {
       const file = await fileOf(purposes, { [who.actionType]: purpose }, "others");
       const child = runWithBreakGlass(fresh, "purpose", "apply", file, "--yes");
       // The command is still running when the policy becomes active.
-      await until(async () => (await mappedTo(other, who.actionType)) === purpose);
+      await until(async () => (await mappedTo(otherSystem, who.actionType)) === purpose);
       const body = JSON.stringify({ ...transport(who) });
       const answer = await send({ url: running.url, headers: authorized(who), body });
       expect(answer.status, answer.text).toBe(201);
-      const { rows } = await other.pool.query(
+      const { rows } = await otherSystem.pool.query(
         "select p.id from event e join purpose p on p.code = e.purpose where e.event_id = $1",
         [answer.json["event_id"]],
       );
@@ -304,7 +304,7 @@ test("a policy is active from the moment it is applied, and the same file is acc
     }
   } finally {
     await running.stop();
-    await other.close();
+    await otherSystem.close();
   }
 });
 

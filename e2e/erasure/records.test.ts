@@ -118,10 +118,10 @@ describe("a receipt", () => {
     const who = await party();
     await store(who);
     const file = join(scene.folder, "signed.jws");
-    const key = join(scene.folder, "key.pem");
+    const keyFile = join(scene.folder, "key.pem");
     const erasure = await erase("--account", who.account, "--receipt", file);
-    await writeFile(key, (await drs("receipt", "key")).stdout);
-    const verified = await drs("receipt", "verify", file, "--public-key", key, "--json");
+    await writeFile(keyFile, (await drs("receipt", "key")).stdout);
+    const verified = await drs("receipt", "verify", file, "--public-key", keyFile, "--json");
     expect(verified.stderr).toBe("");
     expect(objects(verified.stdout)[0]).toMatchObject({
       receipt: "erasure",
@@ -144,7 +144,7 @@ describe("a receipt", () => {
     }
     for (const one of changed) {
       await writeFile(bad, one);
-      expect((await drs("receipt", "verify", bad, "--public-key", key)).code, one).toBe(1);
+      expect((await drs("receipt", "verify", bad, "--public-key", keyFile)).code, one).toBe(1);
     }
     // The signing key of receipts has signed another text.
     const seed = await scene.system.secrets.find("receipts/1");
@@ -152,12 +152,12 @@ describe("a receipt", () => {
     const signing = createPrivateKey({ key: head, format: "der", type: "pkcs8" });
     const said = Buffer.from('{"receipt":"erasure"}');
     await writeFile(bad, await new CompactSign(said).setProtectedHeader({ alg: "Ed25519" }).sign(signing));
-    expect((await drs("receipt", "verify", bad, "--public-key", key)).stderr).toContain("no receipt");
+    expect((await drs("receipt", "verify", bad, "--public-key", keyFile)).stderr).toContain("no receipt");
     expect((await drs("retention", "run")).code).toBe(0);
     const run = objects((await drs("retention", "status", "--json")).stdout)[0]?.["runs"] as { run_id: string }[];
     const ofRun = objects((await drs("receipt", "get", run[0]?.run_id ?? "", "--json")).stdout)[0];
     await writeFile(bad, `${String(ofRun?.["receipt"])}\n`);
-    const expiry = objects((await drs("receipt", "verify", bad, "--public-key", key, "--json")).stdout)[0];
+    const expiry = objects((await drs("receipt", "verify", bad, "--public-key", keyFile, "--json")).stdout)[0];
     expect(expiry).toMatchObject({
       receipt: "expiry",
       actor: expect.stringMatching(/^cli:/),

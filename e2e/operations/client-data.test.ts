@@ -60,27 +60,27 @@ describe("an operator sees", () => {
         [`${mark()} odd`]: { status: "success", data: { [`${mark()} odd`]: mark() } },
       },
     };
-    const good = JSON.stringify({ ...marked(), observations });
+    const validBody = JSON.stringify({ ...marked(), observations });
 
     const key = mark();
-    expect(await send201(key, good)).toBe(201);
-    expect(await send201(key, good)).toBe(200);
-    expect(await send201(key, good.replace('"skipped","reason":"', '"skipped","reason":"other'))).toBe(409);
+    expect(await send201(key, validBody)).toBe(201);
+    expect(await send201(key, validBody)).toBe(200);
+    expect(await send201(key, validBody.replace('"skipped","reason":"', '"skipped","reason":"other'))).toBe(409);
     const gzipped = await send({
       url: server.url,
       headers: { ...headers(), "Content-Encoding": "gzip" },
-      body: gzipSync(good),
+      body: gzipSync(validBody),
     });
     expect(gzipped.status).toBe(201);
     const refused = [
-      good.slice(0, -5),
-      `${good}${mark()}`,
-      good.replace("{", `{"${mark()}":"${mark()}",`),
-      good.replace('"platform":"android"', `"platform":"${mark()}"`),
-      good.replace('"status":"error"', `"status":"${mark()}"`),
-      good.replace(/"collected_at":"[^"]+"/, `"collected_at":"${mark()}"`),
-      good.replace(/"collected_at":"\d{4}/, '"collected_at":"1999'),
-      good.replace(`"action_id":"${who.actionId}"`, `"action_id":"${mark()}"`),
+      validBody.slice(0, -5),
+      `${validBody}${mark()}`,
+      validBody.replace("{", `{"${mark()}":"${mark()}",`),
+      validBody.replace('"platform":"android"', `"platform":"${mark()}"`),
+      validBody.replace('"status":"error"', `"status":"${mark()}"`),
+      validBody.replace(/"collected_at":"[^"]+"/, `"collected_at":"${mark()}"`),
+      validBody.replace(/"collected_at":"\d{4}/, '"collected_at":"1999'),
+      validBody.replace(`"action_id":"${who.actionId}"`, `"action_id":"${mark()}"`),
       `{"${mark()}":1,"${mark()}":1,"a":"\\ud800"}`,
       mark(),
     ];
@@ -93,7 +93,7 @@ describe("an operator sees", () => {
       { ...headers(), "Content-Encoding": mark() },
     ];
     for (const sent of strange) {
-      const { status } = await send({ url: server.url, headers: sent, path: `${PATH}?${mark()}`, body: good });
+      const { status } = await send({ url: server.url, headers: sent, path: `${PATH}?${mark()}`, body: validBody });
       expect([400, 401, 415]).toContain(status);
     }
     expect((await get(server.url, `/${mark()}?${mark()}`)).status).toBe(404);
@@ -105,21 +105,21 @@ describe("an operator sees", () => {
     const owner = new pg.Client(refusing.owner);
     await owner.connect();
     await owner.query("alter table drs.event add constraint picky check (app_version not like '%boom') not valid");
-    const picked = good.replace(/"app_version":"[^"]+"/, `"app_version":"${mark()}boom"`);
+    const picked = validBody.replace(/"app_version":"[^"]+"/, `"app_version":"${mark()}boom"`);
     expect(await send201(mark(), picked)).toBe(500);
     await owner.end();
     await refusing.close();
 
     // PostgreSQL dies under load, and reports this in its log.
     const [postmaster = 0] = await home.postgres();
-    const load = Array.from({ length: 40 }, () => send201(mark(), good).catch(() => 0));
+    const load = Array.from({ length: 40 }, () => send201(mark(), validBody).catch(() => 0));
     process.kill(await servingBackend(postmaster), "SIGSEGV");
     await Promise.all(load);
     const log = (): Promise<string> => readFile(join(home.dataDir, "postgres.log"), "utf8");
     await until(async () => (await log()).includes("was terminated by signal 11"));
-    await until(async () => (await send201(mark(), good).catch(() => 0)) === 201);
+    await until(async () => (await send201(mark(), validBody).catch(() => 0)) === 201);
     process.kill(postmaster, "SIGKILL");
-    await until(async () => (await send201(mark(), good).catch(() => 0)) === 201);
+    await until(async () => (await send201(mark(), validBody).catch(() => 0)) === 201);
 
     const metrics = (await get(server.adminUrl, "/metrics")).text;
     expect(await server.stop()).toBe(0);

@@ -49,7 +49,7 @@ describe("the throttle", () => {
 
   test("charges a costly request by its decompressed bytes and its members, and the headers show the charge", async () => {
     const { server, who, other } = await stage({ DRS_THROTTLE_RATE: "1", DRS_THROTTLE_BURST: "40" });
-    const left = (reply: Reply): number => Number(/r=(\d+)/.exec(reply.headers["ratelimit"] ?? "")?.[1]);
+    const requestsLeft = (reply: Reply): number => Number(/r=(\d+)/.exec(reply.headers["ratelimit"] ?? "")?.[1]);
     const bodyWith = (data: Record<string, unknown>): string => {
       const request = transport(who);
       request.observations["probes"] = { p: { status: "success", data } };
@@ -59,18 +59,20 @@ describe("the throttle", () => {
       send({ url: server.url, headers: { ...authorized(who), "Content-Encoding": "gzip" }, body: gzipSync(body) });
 
     const plain = await post(server, who, freshKey(), bodyWith({ text: "x".repeat(15_000) }));
-    expect([plain.status, left(plain)]).toEqual([201, 39]);
+    expect([plain.status, requestsLeft(plain)]).toEqual([201, 39]);
     const large = await zipped(bodyWith({ text: "x".repeat(100_000) }));
-    expect([large.status, left(large)], "7 for 100 KB").toEqual([201, expect.closeTo(32, -1)]);
-    const before = left(await post(server, who));
+    expect([large.status, requestsLeft(large)], "7 for 100 KB").toEqual([201, expect.closeTo(32, -1)]);
+    const before = requestsLeft(await post(server, who));
     const bomb = await zipped(Buffer.alloc(1_000_000));
-    expect([bomb.status, before - left(bomb)], "the cost of as many bytes as the limit allows").toEqual([
+    expect([bomb.status, before - requestsLeft(bomb)], "the cost of as many bytes as the limit allows").toEqual([
       400,
       expect.closeTo(16, -1),
     ]);
     const members = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`m${index}`, 0]));
     const wide = await post(server, who, freshKey(), bodyWith(members));
-    expect([wide.status, left(wide)], "a request alone passes even if it costs more than is left").toEqual([201, 0]);
+    expect([wide.status, requestsLeft(wide)], "a request alone passes even if it costs more than is left").toEqual([
+      201, 0,
+    ]);
     expect(Number(/t=(\d+)/.exec(wide.headers["ratelimit"] ?? "")?.[1])).toBeGreaterThan(1);
 
     const next = await post(server, who);

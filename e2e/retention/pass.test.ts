@@ -210,13 +210,14 @@ describe("a retention pass", () => {
     // A connection that knows the current partitions.
     const fresh = await openTestSystem(scene.environment);
     await fresh.partitions.prepare(1, fresh.clock.now(), 40);
-    const made = await partitions("dropped_at is null and upper_bound > transaction_time()");
-    for (const partition of made)
+    const partitionIds = await partitions("dropped_at is null and upper_bound > transaction_time()");
+    for (const partition of partitionIds)
       await fresh.sealer.seal({ ...identity(partition), receivedAt: await startOf(partition) }, Buffer.from("{}"));
     await fresh.close();
     await advance(60 * DAY_MS);
-    const secretsLeft = async (): Promise<number> => (await Promise.all(made.map(secretExists))).filter(Boolean).length;
-    expect(await secretsLeft()).toBe(made.length);
+    const secretsLeft = async (): Promise<number> =>
+      (await Promise.all(partitionIds.map(secretExists))).filter(Boolean).length;
+    expect(await secretsLeft()).toBe(partitionIds.length);
     await scene.server.stop();
     const kills = rounds(3, 8);
     for (let kill = 0; kill < kills; kill++) {
@@ -231,7 +232,7 @@ describe("a retention pass", () => {
           .length === 0,
     );
     expect(await secretsLeft()).toBe(0);
-    expect(await partitions(`dropped_at is null and partition_id in ('${made.join("','")}')`)).toEqual([]);
+    expect(await partitions(`dropped_at is null and partition_id in ('${partitionIds.join("','")}')`)).toEqual([]);
     const metric = async (name: string): Promise<number> => {
       const text = await (await fetch(`${scene.server.adminUrl}/metrics`)).text();
       return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);

@@ -100,22 +100,22 @@ describe("a signed action id", () => {
   });
 
   it("is rejected with a part removed, doubled, or exchanged for that of another id", async () => {
-    const all = signActionId(SECRET, ACTION).split(".");
-    const other = signActionId(SECRET, {
+    const parts = signActionId(SECRET, ACTION).split(".");
+    const otherParts = signActionId(SECRET, {
       account: "customer-1",
       actionType: "login",
       sessionId: "session-2",
       expiresAt: NOW + 600_000,
       nonce: "other",
     }).split(".");
-    for (let index = 1; index < all.length; index++) {
-      expect(await find(all.with(index, "").join("."))).toBeUndefined();
-      expect(await find(all.toSpliced(index, 1).join("."))).toBeUndefined();
-      expect(await find(all.toSpliced(index, 0, all[index] ?? "").join("."))).toBeUndefined();
-      expect(await find(all.with(index, other[index] ?? "").join("."))).toBeUndefined();
+    for (let index = 1; index < parts.length; index++) {
+      expect(await find(parts.with(index, "").join("."))).toBeUndefined();
+      expect(await find(parts.toSpliced(index, 1).join("."))).toBeUndefined();
+      expect(await find(parts.toSpliced(index, 0, parts[index] ?? "").join("."))).toBeUndefined();
+      expect(await find(parts.with(index, otherParts[index] ?? "").join("."))).toBeUndefined();
     }
-    expect(await find(`${all.join(".")}=`)).toBeUndefined();
-    expect(await find(`${all.join(".")}\n`)).toBeUndefined();
+    expect(await find(`${parts.join(".")}=`)).toBeUndefined();
+    expect(await find(`${parts.join(".")}\n`)).toBeUndefined();
     expect(await find("v1.")).toBeUndefined();
   });
 });

@@ -387,13 +387,13 @@ describe("a person who opens more events than the limit of a day", () => {
 });
 
 describe("cases", () => {
-  const left = async (): Promise<unknown[]> =>
+  const remainingCases = async (): Promise<unknown[]> =>
     (await scene.owner.query("select case_id from drs.access_case order by case_id")).rows;
 
   it("are deleted by the erasure of their account, including cases of its events", async () => {
     const one = await past.store(0, { account: "erased-1" });
     const { case_id: kept } = await client.call("openCase", { account: "customer-1", ...WHY });
-    const before = await left();
+    const before = await remainingCases();
     expect(before).toContainEqual({ case_id: kept });
     await client.call("openCase", { account: "erased-1", ...WHY });
     await client.call("openCase", { account: "erased-1", action_id: one.actionId, ...WHY });
@@ -401,7 +401,7 @@ describe("cases", () => {
     await client.call("readExactEvent", { event_id: one.eventId, ...WHY });
     const privacy = await listener.client(["privacy"]);
     await privacy.call("runErasure", { account: "erased-1", reason: "request 4711" });
-    expect(await left()).toEqual(before);
+    expect(await remainingCases()).toEqual(before);
   });
 
   it("are deleted by a retention pass when they have ended and the period for reasons has passed, and not earlier", async () => {
@@ -423,7 +423,7 @@ describe("cases", () => {
       actor: "test",
     });
     expect(pass?.failed).toEqual([]);
-    expect(await left()).toContainEqual({ case_id: kept });
-    for (const case_id of [closed, expired]) expect(await left()).not.toContainEqual({ case_id });
+    expect(await remainingCases()).toContainEqual({ case_id: kept });
+    for (const case_id of [closed, expired]) expect(await remainingCases()).not.toContainEqual({ case_id });
   });
 });

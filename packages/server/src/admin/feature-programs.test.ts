@@ -70,7 +70,7 @@ it("another program of a version is recorded if it gives the same values, but no
 describe("an analyst who compares a program of their own with the archived one", () => {
   const REASONS = { reason: "review 4713" };
   const differing = "({ su }) => (su.state === 'observed' && su.value ? true : null)";
-  const same = "({ su }) => (su.state === 'observed' ? su.value : null)";
+  const equivalent = "({ su }) => (su.state === 'observed' ? su.value : null)";
   const programs = (compute: Readonly<Record<string, string>>) =>
     Object.entries(compute).map(([id, text]) => bundleOf(text, { id, purposes: ["default"] }));
   const entries = async (person: string) => {
@@ -84,7 +84,7 @@ describe("an analyst who compares a program of their own with the archived one",
 
   beforeAll(async () => {
     const analyst = await listener.client(["analyst"], { person: "carla" });
-    const archived = programs({ first: same, second: same, third: same });
+    const archived = programs({ first: equivalent, second: equivalent, third: equivalent });
     await analyst.call("proposeFeatures", { bundles: archived, ...REASONS });
     await store("customer-5", false);
   });
@@ -92,7 +92,7 @@ describe("an analyst who compares a program of their own with the archived one",
   it("does not learn which event or which of several programs differs, with or without a dry run", async () => {
     const analyst = await listener.client(["analyst"], { person: "carla" });
     const bundles = programs({
-      first: `${same} `,
+      first: `${equivalent} `,
       second: differing,
       third: "(o) => (o.su.state === 'observed' ? o.su.value : null)",
     });

@@ -98,7 +98,7 @@ const HEADERS: readonly Readonly<Record<string, string>>[] = [
   { "Accept-Encoding": MARKER, Cookie: `a=${MARKER}` },
 ];
 
-const asked = (route: Route): fc.Arbitrary<{ input: Record<string, unknown>; headers: Record<string, string> }> =>
+const requestsTo = (route: Route): fc.Arbitrary<{ input: Record<string, unknown>; headers: Record<string, string> }> =>
   fc.boolean().chain((isHostile) =>
     fc.record({
       input: fc
@@ -146,7 +146,7 @@ it.each(ROUTE_IDS)(
     const route = routeOf(id);
     const documented = statusesOf(route);
     await fc.assert(
-      fc.asyncProperty(asked(route), async ({ input, headers }) => {
+      fc.asyncProperty(requestsTo(route), async ({ input, headers }) => {
         const reply = await call(route, input, headers);
         const types = documented.get(String(reply.status));
         expect([reply.status, types !== undefined], reply.text).toEqual([reply.status, true]);

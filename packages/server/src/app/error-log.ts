@@ -14,18 +14,18 @@ const MIN_INTERVAL_MS = 1_000;
  * PostgreSQL's errors it logs only the SQLSTATE and the constraint, because their texts may contain values of a row.
  */
 export function createErrorLog(logger: Logger): OnError {
-  const last = new Map<string, { at: number; withheld: number }>();
+  const loggedLines = new Map<string, { at: number; withheld: number }>();
   return (error, operation) => {
     const line = { code: codeOf(error), operation, error: describe(error) };
     const name = JSON.stringify(line);
     const now = Date.now();
-    const before = last.get(name);
+    const before = loggedLines.get(name);
     if (before && now - before.at < MIN_INTERVAL_MS) {
       before.withheld++;
       return;
     }
-    if (last.size > 100) last.clear();
-    last.set(name, { at: now, withheld: 0 });
+    if (loggedLines.size > 100) loggedLines.clear();
+    loggedLines.set(name, { at: now, withheld: 0 });
     logger.error({ ...line, ...(before?.withheld ? { withheld: before.withheld } : {}) }, `${operation} failed`);
   };
 }

@@ -80,7 +80,7 @@ export class TimeStamps {
     const files = await readdir(directory).catch((error: NodeJS.ErrnoException): string[] =>
       error.code === "ENOENT" ? [] : unavailable(error),
     );
-    const kept: StampedCheckpoint[] = [];
+    const keptCheckpoints: StampedCheckpoint[] = [];
     for (const file of files.toSorted()) {
       const name = TIME_STAMP_FILE.exec(file)?.[1];
       if (name === undefined) continue;
@@ -89,9 +89,13 @@ export class TimeStamps {
         readFile(`${path}.checkpoint`).catch(unavailable),
         readFile(`${path}.tsr`).catch(unavailable),
       ]);
-      kept.push({ name, note: message.toString(), stamp: openTimeStamp(reply, { message, trusted: this.#trusted }) });
+      keptCheckpoints.push({
+        name,
+        note: message.toString(),
+        stamp: openTimeStamp(reply, { message, trusted: this.#trusted }),
+      });
     }
-    return kept;
+    return keptCheckpoints;
   }
 
   async #ask(query: Buffer): Promise<Buffer> {

@@ -132,7 +132,7 @@ function verifyDatabase(
     );
     if (journal) connection.opened.add("erasure journal", () => journal.close());
     // The sinks are read before the database, because a checkpoint that is signed meanwhile is in the database first.
-    const asked = await Promise.all(checkpointSinks(connection, journal).map(askSink));
+    const askedSinks = await Promise.all(checkpointSinks(connection, journal).map(askSink));
     const stamped = (await (await openTimeStamps(connection.config))?.read()) ?? [];
     return inSnapshot(connection.database, async (snapshot) => {
       const lacks = keys !== undefined && (await mayLackKeys(snapshot, keys.audit));
@@ -143,7 +143,7 @@ function verifyDatabase(
         key,
         outside: [
           ...given,
-          ...asked.flatMap(({ note }) => (note === undefined ? [] : [note])),
+          ...askedSinks.flatMap(({ note }) => (note === undefined ? [] : [note])),
           ...stamped.map(({ note }) => note),
         ],
         ...(keys && { surfaces: keys.audit.surfaces, replaced: keys.audit.replaced }),
@@ -152,7 +152,7 @@ function verifyDatabase(
       });
       return {
         ...withTimeStamps(result, stamped, key),
-        sinks: asked.map((sink) => stateOfSink(sink, key, latest)),
+        sinks: askedSinks.map((sink) => stateOfSink(sink, key, latest)),
       };
     });
   });
@@ -259,20 +259,20 @@ function proofCommand(context: Context): Command {
         const key = await requireLogKey(connection);
         return inSnapshot(connection.database, async (snapshot) => {
           const found = await findLeaf(snapshot, entryId);
-          const last = found && (await lastOfEpoch(snapshot, found.epoch));
-          const checkpoint = last && verifyEpochCheckpoint(last.note, key);
+          const lastCheckpointOfEpoch = found && (await lastOfEpoch(snapshot, found.epoch));
+          const checkpoint = lastCheckpointOfEpoch && verifyEpochCheckpoint(lastCheckpointOfEpoch.note, key);
           if (!found || !checkpoint) {
             throw new OperatorError("not-found", `No checkpoint has an entry ${entryId}.`);
           }
-          const ranges = inclusionRanges(found.leaf, { start: 0, end: last.size });
+          const ranges = inclusionRanges(found.leaf, { start: 0, end: lastCheckpointOfEpoch.size });
           const pruned = await findPruned(snapshot);
           const before = pruned?.epoch === found.epoch ? pruned : undefined;
           const hashes = await hashRanges(
             ranges,
-            listHashes(snapshot, found.epoch, before?.size ?? 0, last.size),
+            listHashes(snapshot, found.epoch, before?.size ?? 0, lastCheckpointOfEpoch.size),
             before,
           );
-          return formatProof({ index: found.leaf, hashes, checkpoint: last.note });
+          return formatProof({ index: found.leaf, hashes, checkpoint: lastCheckpointOfEpoch.note });
         });
       });
       context.stdout.write(proof);

@@ -137,19 +137,19 @@ async function listSnapshot(
   const purposes = await readPurposeIds(reading);
   const first = await listEvents(reading, filter, Math.min(PAGE_SIZE, limit), options.after);
   const behind = first.length === PAGE_SIZE ? first.at(-1)?.event_id : undefined;
-  let rest = 0;
-  for await (const page of pagesBehind(reading, filter, limit - first.length, behind)) rest += page.length;
+  let countAfterFirst = 0;
+  for await (const page of pagesBehind(reading, filter, limit - first.length, behind)) countAfterFirst += page.length;
   await auditRead(context, installation, {
     operation: "event.list",
     outcome: "done",
     account: options.account,
     reason: options.reason,
-    detail: { filter: shownFilter(options), limit: options.limit, count: first.length + rest },
+    detail: { filter: shownFilter(options), limit: options.limit, count: first.length + countAfterFirst },
   });
   const named = (page: readonly ListedEvent[]): readonly Event[] =>
     page.map((row) => ({ ...row, purpose: purposes.get(row.purpose) ?? String(row.purpose) }));
   take(named(first));
-  for await (const page of pagesBehind(reading, filter, rest, behind)) {
+  for await (const page of pagesBehind(reading, filter, countAfterFirst, behind)) {
     if (context.stdout.destroyed) break;
     take(named(page));
   }

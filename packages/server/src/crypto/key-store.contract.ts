@@ -149,10 +149,10 @@ export function describeKeyStore(what: string, setUp: () => Promise<KeyStorePlac
     });
 
     it("has one winner if many instances create a secret at once", async () => {
-      const others = await Promise.all(Array.from({ length: 3 }, () => place.open()));
+      const otherInstances = await Promise.all(Array.from({ length: 3 }, () => place.open()));
       for (let round = 0; round < 10; round++) {
         const name = idOf(`race-${round}`);
-        const offers = [store, ...others].flatMap((instance) =>
+        const offers = [store, ...otherInstances].flatMap((instance) =>
           Array.from({ length: 4 }, () => ({ instance, bytes: randomBytes(69) })),
         );
         const given = await Promise.all(offers.map(({ instance, bytes }) => instance.create(name, bytes)));
@@ -161,7 +161,7 @@ export function describeKeyStore(what: string, setUp: () => Promise<KeyStorePlac
         expect(given[0]).toEqual(stored);
         expect(offers.some(({ bytes }) => stored && bytes.equals(stored))).toBe(true);
       }
-      await Promise.all(others.map((instance) => instance.close()));
+      await Promise.all(otherInstances.map((instance) => instance.close()));
     });
 
     it("can be opened by many processes at once when it does not exist yet", async () => {

@@ -248,7 +248,7 @@ export const OPERATOR_ERRORS = {
   },
   "journal-receipt-unusable": {
     ...FAILED,
-    when: "`DRS_ERASURE_RECEIPT_FILE` names no receipt that this installation signed with its latest journal entry.",
+    when: "The file in `DRS_ERASURE_RECEIPT_FILE` can't be read, or is not a receipt of this installation that names a journal entry.",
   },
   "journal-owner-needed": {
     ...FAILED,

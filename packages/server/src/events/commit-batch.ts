@@ -22,7 +22,7 @@ const CLAIM_KEYS = sql(
     select account, key, event_id, purpose, received_at, request_mac, key_id
     from unnest($1::text[], $2::text[], $3::uuid[], $4::int4[], $5::timestamptz[], $6::bytea[], $7::uuid[], $8::bytea[])
       as asked (account, key, event_id, purpose, received_at, request_mac, key_id, name_mac)
-    -- guard(true): what was sealed before an erasure is sealed again
+    -- guard(true): an event that was sealed before an erasure is sealed again
     -- fails: e2e/erasure/concurrency.test.ts › a commit batch that waited
     where (${LATEST_ERASURE}, ${LATEST_LOSS}) = ($9, $10)
       -- guard(true): an event is stored under the active policy
@@ -47,9 +47,9 @@ const READ_LATEST = sql(`select ${LATEST_ERASURE} as erasure, ${LATEST_LOSS} as 
 });
 
 /**
- * If a layer is active, or if the event was received before its end, a row records that the features of the event are
- * due. An adoption of features excludes commit batches, so that a batch that commits after the adoption reads the
- * layer.
+ * If a layer is active, or if an event of the batch was received before the end of a layer, a row records that the
+ * features of the batch's events are due. An adoption of features excludes commit batches, so that a batch that commits
+ * after the adoption reads the layer.
  */
 const RECORD_DUE = sql(
   `insert into extraction_due (purposes, received_at, event_ids) select $1, $2, $3
@@ -57,7 +57,7 @@ const RECORD_DUE = sql(
     -- fails: packages/server/src/features/feature-store.test.ts › are due from
     where exists (select from layer where purpose = any ($1::int4[])
       and (ended_at is null
-        -- guard(false): what was received before the end of a layer and commits after it is due, too
+        -- guard(false): events that were received before the end of a layer and are committed after it are due
         -- fails: packages/server/src/features/feature-store.test.ts › are due from
         or ended_at > (select min(at) from unnest($2::timestamptz[]) at)))`,
   ["int4[]", "timestamptz[]", "uuid[]"],

@@ -291,12 +291,12 @@ describe("a missing partition", () => {
 
 describe("idempotency keys that are taken at the same time", () => {
   it("by two stores in opposite order have one winner each, without a deadlock", async () => {
-    const others = [await openStore(), await openStore()];
+    const stores = [await openStore(), await openStore()];
     for (let round = 0; round < 15; round++) {
       const forth = range(60).map((index) => newEvent({ idempotencyKey: `opposite-${round}-${index}` }));
       const back = forth.map(({ idempotencyKey }) => newEvent({ idempotencyKey })).toReversed();
       const [first, second] = await Promise.all(
-        [forth, back].map((events, index) => Promise.all(events.map((event) => others[index]?.append(event)))),
+        [forth, back].map((events, index) => Promise.all(events.map((event) => stores[index]?.append(event)))),
       );
       const winners = [...forth, ...back].filter(
         (_, index) => [...(first ?? []), ...(second ?? [])][index] === "stored",
@@ -306,7 +306,7 @@ describe("idempotency keys that are taken at the same time", () => {
       expect(await storedIds([...forth, ...back])).toEqual(idsOf(winners));
     }
     expect(errors).toEqual([]);
-    await Promise.all(others.map((other) => other.close()));
+    await Promise.all(stores.map((other) => other.close()));
   });
 
   it("that two bare transactions take in opposite order are waited for in turn, without a deadlock", async () => {

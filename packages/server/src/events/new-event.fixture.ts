@@ -5,7 +5,7 @@ import type { NewEvent } from "../ports.ts";
 /** The id of an account key that is not erased: `knowTestKey` stores it in the database. */
 export const TEST_KEY = "00000000-0000-4000-8000-000000000001";
 
-let made = 0;
+let eventCount = 0;
 
 /** An event in the form in which the ingest core passes it to the store, with a new idempotency key. */
 export function newEvent(change: Partial<NewEvent> = {}): NewEvent {
@@ -17,7 +17,7 @@ export function newEvent(change: Partial<NewEvent> = {}): NewEvent {
     policyVersion: 0,
     receivedAt,
     schemaVersion: 1,
-    idempotencyKey: `key-${made++}`,
+    idempotencyKey: `key-${eventCount++}`,
     actionId: "action-1",
     actionType: "payment",
     sessionId: "session-1",

@@ -90,18 +90,18 @@ export async function withNewFile<T>(path: string, work: (sink: ExportSink) => P
     throw new OperatorError("output-failed", message, { cause: error });
   };
   const file = await open(draft, "wx", 0o600).catch(failed);
-  const made = new Set([draft]);
+  const madeFiles = new Set([draft]);
   try {
     const result = await work(sinkOf(file, failed));
     await file.close().catch(failed);
     // guard(drop): a file under its name is whole
     // fails: packages/server/src/exports/export-file.test.ts › has its name only when it is complete
-    await publish(draft, path, made).catch(failed);
+    await publish(draft, path, madeFiles).catch(failed);
     await syncFolder(dirname(path)).catch(failed);
     return result;
   } catch (error) {
     await file.close().catch(() => {});
-    throw await deleteFiles(made, error);
+    throw await deleteFiles(madeFiles, error);
   }
 }
 

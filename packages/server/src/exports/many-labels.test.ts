@@ -68,7 +68,7 @@ function* piecesOf(rows: number, lineOf: (row: number) => string): Generator<Buf
 const labelOf = (row: number): string =>
   `account-${row % 1_000 === 0 ? 0 : 1 + (row % (ACCOUNTS - 1))},${timeOf(row)},good`;
 
-const asked = (labels: string, out: string): readonly string[] => [
+const exportArguments = (labels: string, out: string): readonly string[] => [
   ..."export run --features root@1 --purpose default --clock received --format csv --expires 2999-01-31".split(" "),
   ..."--recipient team --reason training".split(" "),
   "--labels",
@@ -82,7 +82,7 @@ describe("a label file with very many rows", () => {
     "is exported in order, and the memory of the process does not grow while it writes",
     async () => {
       await pipeline(Readable.from(piecesOf(ROWS, labelOf)), createWriteStream(path("labels.csv")));
-      const child = spawnDrs(opened.environment, asked("labels.csv", "out.csv"));
+      const child = spawnDrs(opened.environment, exportArguments("labels.csv", "out.csv"));
       const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
       const samples: { readonly written: number; readonly resident: number }[] = [];
       while (child.exitCode === null) {
@@ -126,7 +126,7 @@ describe("a label file with very many rows", () => {
       },
     });
     const context = { ...contextWith(opened.environment, new Writable({ write: ignore }), terminal), isTerminal: true };
-    const command = withBreakGlass(opened.environment, asked("few.csv", "few-out.csv"));
+    const command = withBreakGlass(opened.environment, exportArguments("few.csv", "few-out.csv"));
     expect(await runProgram(createProgram(context), command)).toBe(0);
     const steps = [1_000, 2_000, 3_000].flatMap((rows) => [`${rows} rows checked`, `${rows} rows written`]);
     for (const step of steps) expect(shown).toContain(`\r\u001b[K${step}`);

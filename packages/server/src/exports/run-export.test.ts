@@ -104,7 +104,7 @@ interface Asked {
 
 const words = (text: string): readonly string[] => text.split(" ");
 
-const asked = ({ labels, out, features = "root@1", clock = "received" }: Asked): readonly string[] => [
+const exportArguments = ({ labels, out, features = "root@1", clock = "received" }: Asked): readonly string[] => [
   ...words(`export run --features ${features} --purpose default --clock ${clock} --format jsonl --expires 2999-01-31`),
   "--recipient",
   "fraud team",
@@ -117,7 +117,7 @@ const asked = ({ labels, out, features = "root@1", clock = "received" }: Asked):
 ];
 
 async function run(wanted: Asked): Promise<FeatureExportManifest> {
-  const [manifest] = await done(...asked(wanted));
+  const [manifest] = await done(...exportArguments(wanted));
   return manifest as unknown as FeatureExportManifest;
 }
 
@@ -193,7 +193,7 @@ describe("an export", () => {
       `good,,,2026-01-01,fraud`,
     );
     const before = (await done("export", "list")).length;
-    const { code, stderr } = await drs(...asked({ labels, out: "bad.jsonl" }));
+    const { code, stderr } = await drs(...exportArguments({ labels, out: "bad.jsonl" }));
     expect(code).toBe(1);
     const lines = stderr.split("\n").filter((line) => line.includes(" line ") || line.includes("  line"));
     expect(lines.map((line) => line.trim())).toEqual([
@@ -209,7 +209,7 @@ describe("an export", () => {
   it("has no feature of another purpose, and none that was never adopted", async () => {
     const labels = await labelFile("purpose", `good,,,${ago(0)},good`);
     for (const features of ["others@1", FEATURES]) {
-      const { code, stderr } = await drs(...asked({ labels, out: "purpose.jsonl", features }));
+      const { code, stderr } = await drs(...exportArguments({ labels, out: "purpose.jsonl", features }));
       expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining("Never adopted") as string });
     }
   });
@@ -286,7 +286,7 @@ describe("an export", () => {
     const before = await done("export", "list");
     for (const left of ["way.jsonl.partial", "way.jsonl.manifest.json.partial"]) {
       await writeFile(path(left), "");
-      const { code, stderr } = await drs(...asked({ labels, out: "way.jsonl" }));
+      const { code, stderr } = await drs(...exportArguments({ labels, out: "way.jsonl" }));
       expect({ code, stderr }).toMatchObject({
         code: 1,
         stderr: expect.stringContaining(`${left} is already there`) as string,
@@ -330,7 +330,7 @@ it("the file of a killed export is absent or complete, and another export next t
   const readIfThere = (name: string) => readFile(path(name)).catch(() => undefined);
   for (let round = 1; round <= rounds(1, 100); round++) {
     const [out, next] = [`killed-${round}.jsonl`, `next-${round}.jsonl`];
-    const child = spawnDrs(opened.environment, asked({ labels, out }));
+    const child = spawnDrs(opened.environment, exportArguments({ labels, out }));
     const ended = new Promise((resolve) => child.once("close", resolve));
     const other = round % 10 === 1 ? run({ labels, out: next }) : undefined;
     await until(async () => child.exitCode !== null || (await readdir(folder())).some((name) => name.startsWith(out)));
@@ -372,10 +372,10 @@ describe("an export through the admin API", () => {
     const labels = await labelFile("remote", `remote,,,${ago(0)},good`);
     const { file, labels: checked } = await run({ labels, out: "direct.jsonl" });
     const { ask, approved } = await through("anna", "analyst", "privacy");
-    const manifest = await approved(...asked({ labels, out: "remote.jsonl" }));
+    const manifest = await approved(...exportArguments({ labels, out: "remote.jsonl" }));
     expect(manifest).toMatchObject({ kind: "features", file, labels: checked });
     expect(await readFile(path("remote.jsonl"))).toEqual(await readFile(path("direct.jsonl")));
-    expect((await ask(...asked({ labels, out: "more.jsonl" }))).code, "an approval is used once").toBe(5);
+    expect((await ask(...exportArguments({ labels, out: "more.jsonl" }))).code, "an approval is used once").toBe(5);
 
     const id = String(manifest["export_id"]);
     const again = [
@@ -414,7 +414,7 @@ describe("an export through the admin API", () => {
   it("reports bad rows of labels, and writes nothing", async () => {
     const { ask } = await through("anna", "analyst");
     const labels = await labelFile("bad-remote", `good,,,2999-01-01,good`);
-    const wanted = asked({ labels, out: "bad-remote.jsonl" });
+    const wanted = exportArguments({ labels, out: "bad-remote.jsonl" });
     expect(await ask(...wanted)).toEqual(await drs(...wanted));
     await expect(readFile(path("bad-remote.jsonl"))).rejects.toThrow("ENOENT");
   });
@@ -555,7 +555,7 @@ describe("an export of raw events", () => {
 describe("an erasure after an export", () => {
   it("recalls rows by their numbers until the recall is acknowledged, and a repetition lacks the rows", async () => {
     await store("erased", true, 1);
-    const kept = await store("kept", true, 1);
+    const keptEvent = await store("kept", true, 1);
     await extract();
     const labels = await labelFile(
       "erased",
@@ -603,7 +603,7 @@ describe("an erasure after an export", () => {
     const again = await drs("export", "acknowledge", export_id, "--reason", "a letter");
     expect(again, "is acknowledged once").toMatchObject({ code: 1 });
 
-    await done("erase", "run", "--event", kept.eventId, "--reason", "request 18", "--yes");
+    await done("erase", "run", "--event", keptEvent.eventId, "--reason", "request 18", "--yes");
     expect(await done("export", "recall", export_id)).toMatchObject([{ rows: [1, 3] }, { rows: [2] }]);
   });
 

@@ -163,7 +163,7 @@ const FIND_OBTAINED = sql(
   { person: "text" },
 );
 
-/** The persons of admin tokens of the last 24 hours that one of these persons obtained. */
+/** The persons of admin tokens that one of these persons obtained and that were valid in the last 24 hours. */
 export async function findPersonsOfObtained(
   executor: Executor,
   persons: readonly string[],

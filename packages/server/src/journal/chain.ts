@@ -55,11 +55,11 @@ export async function readChain(
 ): Promise<readonly Link[]> {
   const losses = await readLosses(journal, codec);
   const links: Link[] = [];
-  const last = (): EntryReference => links.at(-1) ?? after;
+  const lastEntry = (): EntryReference => links.at(-1) ?? after;
   const linkLossesBefore = (sequence: number): void => {
-    for (let lost = losses.get(last().sequence + 1); lost && lost.sequence < sequence;) {
+    for (let lost = losses.get(lastEntry().sequence + 1); lost && lost.sequence < sequence;) {
       links.push(lost);
-      lost = losses.get(last().sequence + 1);
+      lost = losses.get(lastEntry().sequence + 1);
     }
   };
   // guard(false): a journal that lacks the verified entry is another one, or was cut
@@ -67,7 +67,7 @@ export async function readChain(
   if (after.sequence > 0) await requireEntry(journal, codec, after, losses);
   for await (const stored of journal.read(after.sequence + 1)) {
     linkLossesBefore(stored.sequence);
-    const { sequence, digest } = last();
+    const { sequence, digest } = lastEntry();
     const lost = losses.get(stored.sequence);
     if (lost && !isFound(codec, stored, lost)) {
       links.push(lost);

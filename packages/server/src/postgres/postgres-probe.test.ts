@@ -145,10 +145,10 @@ test("a backend that has the process id of an abandoned one is not ended", async
 
 test("a backend that is abandoned while the monitor looks is looked at next time", async () => {
   const { database, dependency, probe } = watch(5_000);
-  const other = await open(database);
+  const otherConnection = await open(database);
   const abandoned = new AbandonedBackends();
   Object.assign(database.bound ?? {}, { abandoned });
-  const backend = { pid: other.pid, connectedAt: String(Date.now() / 1000), mayEnd: false };
+  const backend = { pid: otherConnection.pid, connectedAt: String(Date.now() / 1000), mayEnd: false };
   dependency.report("stalled", "so that the monitor looks");
   vi.spyOn(abandoned, "all", "get").mockImplementationOnce(() => {
     queueMicrotask(() => abandoned.add(backend));
@@ -157,8 +157,8 @@ test("a backend that is abandoned while the monitor looks is looked at next time
   await probe.ping();
   expect(abandoned.all).toEqual([backend]);
   await probe.ping();
-  await until(async () => (await activity(other.pid)) === undefined);
-  await other.end().catch(() => {});
+  await until(async () => (await activity(otherConnection.pid)) === undefined);
+  await otherConnection.end().catch(() => {});
   await probe.close();
 });
 

@@ -21,7 +21,7 @@ export function cachedVerifier(
   clock: Clock,
   shareOfSource = Number.POSITIVE_INFINITY,
 ): SessionVerifier {
-  const asked = new Map<string, Promise<Session | undefined>>();
+  const running = new Map<string, Promise<Session | undefined>>();
   const waiting = new Map<string, number>();
 
   /**
@@ -29,19 +29,19 @@ export function cachedVerifier(
    * does not overload the verifier.
    */
   function ask(name: string, token: string, source: string): Promise<Session | undefined> {
-    const pending = asked.get(name);
+    const pending = running.get(name);
     if (pending) return pending;
     const own = waiting.get(source) ?? 0;
-    const left = MAX_CONCURRENT_CALLS - asked.size;
+    const left = MAX_CONCURRENT_CALLS - running.size;
     if (left === 0 || own >= left * shareOfSource) throw new Unavailable("too many session tokens wait to be verified");
     waiting.set(source, own + 1);
     const answer = verifier.verify(token, source).finally(() => {
-      asked.delete(name);
+      running.delete(name);
       const others = (waiting.get(source) ?? 1) - 1;
       if (others === 0) waiting.delete(source);
       else waiting.set(source, others);
     });
-    asked.set(name, answer);
+    running.set(name, answer);
     return answer;
   }
 

@@ -38,7 +38,7 @@ function tokenOf(
   return new SignJWT(Object.fromEntries(all)).setProtectedHeader(header).sign(key);
 }
 
-const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+const encodedPart = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 
 function verifierOf(options: Partial<JwtOptions> = {}) {
   return jwtVerifier(
@@ -116,20 +116,26 @@ describe("the JWT verifier with a shared secret", () => {
     const good = await tokenOf({});
     const [, payload = ""] = good.split(".");
     for (const alg of ["none", "None", "NONE", ""]) {
-      expect(await verifierOf().verify(`${part({ alg })}.${payload}.`)).toBeUndefined();
+      expect(await verifierOf().verify(`${encodedPart({ alg })}.${payload}.`)).toBeUndefined();
     }
     expect(await verifierOf().verify(good.slice(0, good.lastIndexOf(".") + 1))).toBeUndefined();
-    expect(await verifierOf({ algorithms: ["none"] }).verify(`${part({ alg: "none" })}.${payload}.`)).toBeUndefined();
+    expect(
+      await verifierOf({ algorithms: ["none"] }).verify(`${encodedPart({ alg: "none" })}.${payload}.`),
+    ).toBeUndefined();
   });
 
   it("rejects a token whose payload was changed", async () => {
     const [head = "", , signature = ""] = (await tokenOf({})).split(".");
-    expect(await verifierOf().verify(`${head}.${part({ ...CLAIMS, sub: "customer-2" })}.${signature}`)).toBeUndefined();
+    expect(
+      await verifierOf().verify(`${head}.${encodedPart({ ...CLAIMS, sub: "customer-2" })}.${signature}`),
+    ).toBeUndefined();
   });
 
   it("rejects a token whose header was changed", async () => {
     const [, payload = "", signature = ""] = (await tokenOf({})).split(".");
-    expect(await verifierOf().verify(`${part({ alg: "HS256", kid: "x" })}.${payload}.${signature}`)).toBeUndefined();
+    expect(
+      await verifierOf().verify(`${encodedPart({ alg: "HS256", kid: "x" })}.${payload}.${signature}`),
+    ).toBeUndefined();
   });
 
   it("rejects a valid token with any one character changed or removed", async () => {
@@ -144,7 +150,7 @@ describe("the JWT verifier with a shared secret", () => {
     }
   });
 
-  it.each(["", "x", "a.b", "a.b.c", "..", "a.b.c.d.e", `${part({ alg: "HS256" })}.${part("text")}.x`])(
+  it.each(["", "x", "a.b", "a.b.c", "..", "a.b.c.d.e", `${encodedPart({ alg: "HS256" })}.${encodedPart("text")}.x`])(
     "rejects the text %j",
     async (token) => {
       expect(await verifierOf().verify(token)).toBeUndefined();
@@ -153,7 +159,7 @@ describe("the JWT verifier with a shared secret", () => {
 
   it("rejects a signed payload that is no object", async () => {
     for (const payload of ["null", "[]", '"text"', "1", "{"]) {
-      const signed = `${part({ alg: "HS256" })}.${Buffer.from(payload).toString("base64url")}`;
+      const signed = `${encodedPart({ alg: "HS256" })}.${Buffer.from(payload).toString("base64url")}`;
       const signature = createHmac("sha256", SECRET).update(signed).digest("base64url");
       expect(await verifierOf().verify(`${signed}.${signature}`), payload).toBeUndefined();
     }

@@ -86,7 +86,7 @@ export class OrderFailed extends Error {
 
 /**
  * Yields the values that the worker writes, to the end of the order.
- * @param stop aborts when the caller has left. @throws OrderFailed, dependency-unavailable
+ * @param stop aborts when the caller has left. @throws OrderFailed, order-changed, dependency-unavailable
  */
 export async function* receiveLines(
   ports: AdminPorts,

@@ -114,34 +114,34 @@ test("copies move to the hold that still covers them, a bounded number at a time
   const ended = await hold("action_id", actionId);
   const lasting = await hold("account", ACCOUNT);
   await copyUnder(ended, events);
-  const last = events.at(-1);
-  if (!last) throw new Error("no event");
+  const lastEvent = events.at(-1);
+  if (!lastEvent) throw new Error("no event");
   const { featureSealer } = opened.system;
-  const values = await featureSealer.sealCopy({ ...last, layer: 1 }, ended, VALUES);
+  const values = await featureSealer.sealCopy({ ...lastEvent, layer: 1 }, ended, VALUES);
   await opened.owner.query(
     `insert into held_feature select account, purpose, received_at, event_id, 1, now(), gen_random_uuid(), $1
       from held_event where event_id = $2`,
-    [values, last.eventId],
+    [values, lastEvent.eventId],
   );
   await lift(ended);
-  let most = 0;
+  let largestResult = 0;
   await replayEnd(ended, {
     async query<Row extends pg.QueryResultRow>(text: string, values?: readonly unknown[]) {
       const result = await opened.owner.query<Row>(text, [...(values ?? [])]);
-      most = Math.max(most, result.rows.length);
+      largestResult = Math.max(largestResult, result.rows.length);
       return result;
     },
   });
-  expect(most).toBeLessThanOrEqual(50);
+  expect(largestResult).toBeLessThanOrEqual(50);
   expect(await copies()).toEqual(events.map(({ eventId }) => ({ event_id: eventId, hold_id: lasting })));
   const [{ payload } = { payload: Buffer.alloc(0) }] = (
     await opened.owner.query<{ payload: Buffer }>("select payload from held_event order by event_id desc limit 1")
   ).rows;
-  const identity = { ...last, collectedAt: new Date(last.receivedAt).toISOString().replace("Z", "000Z") };
-  expect((await opened.system.sealer.open(identity, { holdId: lasting }, payload)).toString()).toBe(last.exact);
+  const identity = { ...lastEvent, collectedAt: new Date(lastEvent.receivedAt).toISOString().replace("Z", "000Z") };
+  expect((await opened.system.sealer.open(identity, { holdId: lasting }, payload)).toString()).toBe(lastEvent.exact);
   const moved = await opened.owner.query<{ payload: Buffer }>("select payload from held_feature");
   const [{ payload: feature } = { payload: Buffer.alloc(0) }] = moved.rows;
-  expect(await featureSealer.openCopy({ ...last, layer: 1 }, lasting, feature)).toEqual(VALUES);
+  expect(await featureSealer.openCopy({ ...lastEvent, layer: 1 }, lasting, feature)).toEqual(VALUES);
 });
 
 test("the end of a hold that a replay of the journal has recorded amid a pass gets no second entry", async () => {

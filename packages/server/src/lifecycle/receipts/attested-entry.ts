@@ -13,7 +13,8 @@ interface AttestedJournal {
  * The latest entry of the erasure journal that a receipt names.
  * @param file the file of the receipt, if there is one.
  * @param receipts opens the signer, if there is a receipt to verify.
- * @throws journal-receipt-unusable if the file contains no receipt that this installation has signed.
+ * @throws journal-receipt-unusable if the file can't be read, or if it is not a receipt of this installation that names
+ * an entry.
  */
 export async function attestedEntry(
   file: string | undefined,

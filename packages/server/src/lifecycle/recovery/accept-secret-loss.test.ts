@@ -100,28 +100,28 @@ test("a secret that was lost twice leaves the events of both times unreadable, a
 
 test("a secret that was lost before an event was stored under it is not created again, and its loss can be accepted", async () => {
   const environment = await opened.database.environment();
-  const other = await openTestSystem(environment);
+  const otherSystem = await openTestSystem(environment);
   const login = await connectAsOwner(environment);
   try {
-    const seal = (account: string): Promise<unknown> => other.sealer.seal(newEvent({ account }), EXACT);
+    const seal = (account: string): Promise<unknown> => otherSystem.sealer.seal(newEvent({ account }), EXACT);
     const accepted = (): Promise<unknown> =>
       inTransactionOn(login, (owner) =>
-        acceptSecretLoss(owner, other, { actor: "operator", via: "direct", reason: "no copy has it" }),
+        acceptSecretLoss(owner, otherSystem, { actor: "operator", via: "direct", reason: "no copy has it" }),
       );
-    await other.partitions.ensure(1, Date.now());
+    await otherSystem.partitions.ensure(1, Date.now());
     expect(await accepted(), "the secret is not created yet").toBeUndefined();
     await seal("one");
-    const name = partitionSecretName((await other.partitions.find(1, Date.now())).secret);
-    await other.secrets.discard(name);
+    const name = partitionSecretName((await otherSystem.partitions.find(1, Date.now())).secret);
+    await otherSystem.secrets.discard(name);
     await expect(seal("two")).rejects.toThrow(Unavailable);
-    expect(await lostInUse(other.pool, other.secrets)).toEqual([name]);
+    expect(await lostInUse(otherSystem.pool, otherSystem.secrets)).toEqual([name]);
     expect(await accepted()).toMatchObject({ events: 0, partitions: 0 });
     await seal("two");
-    await other.accountKeys.refresh();
-    expect(await lostInUse(other.pool, other.secrets)).toEqual([]);
-    expect(await other.secrets.findMissing([name])).toEqual([name]);
+    await otherSystem.accountKeys.refresh();
+    expect(await lostInUse(otherSystem.pool, otherSystem.secrets)).toEqual([]);
+    expect(await otherSystem.secrets.findMissing([name])).toEqual([name]);
   } finally {
     await login.end();
-    await other.close();
+    await otherSystem.close();
   }
 });

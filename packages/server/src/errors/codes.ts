@@ -260,7 +260,7 @@ export const OPERATOR_ERRORS = {
   },
   "erasure-pending": {
     ...FAILED_FOR_NOW,
-    when: "A hold would cover events that an unfinished erasure is about to delete. Run `drs retention run`, then place the hold.",
+    when: "A hold would cover an erased event. Only a copy of the event is left, and the hold of the copy has ended. Run `drs retention run`, then place the hold.",
   },
   "policy-incomplete": {
     ...FAILED,

@@ -57,7 +57,7 @@ export async function placeHold(executor: OwnerTransaction, hold: NewHold): Prom
   // fails: e2e/holds/expiry.test.ts › a hold is placed after a deletion
   await lockHolds(executor);
   const { of, value } = hold.subject;
-  // guard(drop): no hold brings back what is erased
+  // guard(drop): no hold keeps a copy of an erased event after the hold of the copy has ended
   // fails: e2e/erasure/holds.test.ts › is kept with exit code 3 until the hold ends, then deleted
   await requireNoneErased(executor, hold.subject);
   const events = await countStored(releasingLocks(executor), toEventSubject(hold.subject));

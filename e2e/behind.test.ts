@@ -166,9 +166,9 @@ test("while a synchronous standby does not answer, the server sends no 201 and o
     // Backends read the new setting a moment later.
     await until(async () => (await post(server, who)).status === 503);
     // Six deadlines pass. None of them may leave more backends, which would be two each time.
-    const enough = Date.now() + 3_000;
+    const endsAt = Date.now() + 3_000;
     let most = 0;
-    while (Date.now() < enough) {
+    while (Date.now() < endsAt) {
       const replies = await Promise.all([post(server, who), post(server, who), send({ url: server.url })]);
       expect(replies.slice(0, 2).map(({ status }) => status)).toEqual([503, 503]);
       most = Math.max(most, await backends());

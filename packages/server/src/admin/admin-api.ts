@@ -139,7 +139,7 @@ function addRoute(
         await auditRejection(id, { ...call, input }, error);
         throw error;
       });
-      // guard(drop): what is read is audited before it is answered
+      // guard(drop): a read is audited before it is answered
       // fails: packages/server/src/admin/reads.test.ts › is audited
       if (audit)
         await writeAudit(ports.pool, (await ports.keys()).audit, {

@@ -211,7 +211,7 @@ export class OrderWorker {
     if (order.check && !orders.isCheckSigned(order.orderId, order.check))
       return this.#refuse("changed", orderChanged());
     const sealed = this.#inputOf(order);
-    // guard(true): an order that no worker has checked is checked, also when a worker had started it
+    // guard(true): an order that a worker has started but not checked is checked
     // fails: packages/server/src/admin/order-worker.test.ts › before it was checked
     const refusal = order.check ? interrupted(order, sealed.input) : await this.#check(order);
     if (refusal) return this.#refuse(order.check ? "failed" : "refused", refusal);

@@ -95,7 +95,7 @@ export function superviseDependencies(
           })
         : directoryProbe(async () => {
             await keyStore.readWatermark(KEY_STORE_WATERMARKS.applied);
-            // guard(drop): a process that runs no retention passes notices lost secrets, too
+            // guard(drop): a process that runs no retention passes also notices lost secrets
             // fails: packages/server/src/app/supervision.test.ts › inspected between passes
             await inspectKeysInTurn();
           }),

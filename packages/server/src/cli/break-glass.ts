@@ -45,7 +45,7 @@ export function requireBreakGlassForCall(
   input: object,
 ): void {
   const isDenied = !isBreakGlass && routeOf(id).breakGlass === true && mayBreakGlass(id, input);
-  // guard(drop): what reads payloads or destroys data needs --break-glass
+  // guard(drop): a command that reads payloads or destroys data needs --break-glass
   // fails: e2e/break-glass.test.ts › no operation can be called without it
   if (isDenied && !loadConfig(context).embedded) throw needsBreakGlass();
 }

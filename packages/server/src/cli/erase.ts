@@ -147,7 +147,7 @@ async function run(context: Context, caller: Call, options: RunOptions): Promise
     print(context, `${erased.is_needed ? "" : "Nothing is left. "}${summaryOf(erasure)}`);
     for (const line of recallLines(recalls)) print(context, line);
   }
-  // guard(drop): what a hold keeps is reported
+  // guard(drop): a command reports the events that a hold keeps
   // fails: e2e/erasure/holds.test.ts › is kept with exit code 3 until the hold ends, then deleted
   if (kept > 0) throw partlyDone(kept);
 }

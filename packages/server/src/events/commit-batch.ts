@@ -180,7 +180,7 @@ async function claimKeys(
       queryPrepared(statements, "claim_keys", CLAIM_KEYS, values),
     ]),
   );
-  // guard(true): one event for each idempotency key
+  // guard(true): a batch stores only the events whose idempotency keys it claimed
   // fails: e2e/exactly-once.test.ts › rounds of
   if (claimed.length === events.length) return events;
   // The returned rows are counted, because the command tag of a distributed table counts the selected rows.

@@ -69,7 +69,7 @@ export async function prepareExport(
 
 function requireGood({ problems, problemCount }: CheckedLabels): void {
   const more = problemCount > problems.length ? [`and ${problemCount - problems.length} more`] : [];
-  // guard(false): nothing is exported of a file with bad rows
+  // guard(false): no row of a file with bad rows is exported
   // fails: packages/server/src/exports/run-export.test.ts › reports bad rows by their line numbers
   if (problemCount > 0) {
     throw new OperatorError("input-invalid", ["Nothing was exported. Bad labels:", ...problems, ...more].join("\n  "));

@@ -78,7 +78,7 @@ export function createEndpointServer(options: EndpointServerOptions): Server {
   server.on("checkExpectation", answer());
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
     const lastExchange = underWay.last(socket);
-    // guard(drop): what is no HTTP gets a problem document
+    // guard(drop): bytes that are no HTTP get a problem document
     // fails: e2e/rejections/rejections.test.ts › no HTTP at all
     if (!lastExchange || (!lastExchange.request.complete && !lastExchange.response.headersSent))
       return answerClientError(error, socket);

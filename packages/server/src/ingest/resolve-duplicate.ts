@@ -48,7 +48,7 @@ export async function resolveDuplicate(
     const tooCostly = retry.chargeComparison();
     if (tooCostly) return tooCostly;
     const { isAllowed, retryAfterSeconds } = ports.comparisons.take(retry.account);
-    // guard(false): one account does not use up what all accounts share
+    // guard(false): one account does not use up the reads of payloads that all accounts share
     // fails: packages/server/src/ingest/resolve-duplicate.test.ts › of their account
     if (!isAllowed) return rejectRequest("too-many-requests", { "Retry-After": String(retryAfterSeconds) });
     // guard(true): a request that is equal in canonical form is a replay

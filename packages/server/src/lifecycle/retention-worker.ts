@@ -131,10 +131,9 @@ export class RetentionWorker {
     const pass = await replay()
       .then(() => runRetention({ ...this.#options, actor: WORKER, signal: this.#stopping.signal }))
       .catch((error: unknown) => onError(error, "retention pass"));
-    // guard(throw): what is overdue shows although every pass fails
+    // guard(throw): overdue work is reported even if every pass fails
     // fails: e2e/retention/pass.test.ts › that fails repeatedly still shows what is overdue
     for (const { step, error } of pass?.failed ?? []) onError(error, `retention pass: ${step}`);
-
     await stateOf(executor)
       .then((state) => onPass(state, pass?.expired))
       .catch((error: unknown) => onError(error, "read retention state"));

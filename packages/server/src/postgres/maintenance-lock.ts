@@ -46,7 +46,7 @@ export function tryWithMaintenanceLock<T>(
 ): Promise<T | undefined> {
   return withClient(forLongWork(database), async (client) => {
     const isLocked = await tryLockSession(client, LOCKS.maintenance);
-    // guard(true): one pass at a time
+    // guard(true): one retention pass at a time runs
     // fails: e2e/retention/pass.test.ts › runs one at a time
     return isLocked ? work(client) : undefined;
   });

@@ -21,14 +21,14 @@ create or replace view live_event as
         else exists (select from account_key k where k.account = e.account and k.purpose = e.purpose and k.restricted) end
       as restricted
     from kept_event e
-    -- guard(true): no read finds what is erased
+    -- guard(true): no read finds an erased event
     -- fails: e2e/erasure/killed.test.ts › is finished by the next process, once
     where (e.hold_id is not null or (select k.erased_by is null from account_key k where k.key_id = e.key_id))
       and ((e.erased_by is null
-          -- guard(true): what has expired is not read
+          -- guard(true): no read finds an expired event
           -- fails: e2e/retention/expiry.test.ts › no read finds an event
           and coalesce(e.received_at + (select p.raw_retention from purpose p where p.code = e.purpose), 'infinity') > transaction_time())
-        -- guard(false): what is held is read after its period
+        -- guard(false): an event under a hold is read after its retention period
         -- fails: e2e/holds/hold.test.ts › on an account covers what comes later
         or exists (select from legal_hold h where h.lifted_at is null and h.account = e.account)
         or exists (select from legal_hold h where h.lifted_at is null and h.action_id = e.action_id)
@@ -37,7 +37,7 @@ create or replace view live_event as
 -- The events that may be analysed.
 create or replace view unrestricted_event as
   select * from live_event
-    -- guard(true): what is restricted is not analysed
+    -- guard(true): a restricted event is not analysed
     -- fails: e2e/restrictions.test.ts › hides stored and later events
     where not restricted;
 

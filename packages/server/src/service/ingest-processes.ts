@@ -245,7 +245,7 @@ export class IngestProcesses {
     if (delay === undefined || isFirst) {
       const message = `process ${number} ended before it was ready (${how}), again and again: see its lines of the log`;
       const error = process.error ?? new OperatorError("process-failed", message);
-      // guard(true): what keeps a new process from its start does not stop the serving ones
+      // guard(true): a process that can't be started does not stop the processes that serve
       // fails: packages/server/src/service/ingest-processes.test.ts › keeps the processes that serve
       if (isFirst || !this.#slots.some((other) => other.process?.isServing)) return this.#failed.reject(error);
       slot.failure = error.message;

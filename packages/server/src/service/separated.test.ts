@@ -205,7 +205,7 @@ describe("a process of", () => {
     expect(parts.filter((part) => "base64" in part).length, "exact events").toBeGreaterThan(0);
   });
 
-  it("ingestion alone can't forge an entry of an administrator that verifies, with anything that it has", async () => {
+  it("ingestion alone can't forge a valid entry of an administrator with the keys and the login that it has", async () => {
     const atWorker = { ...scene.environment, ...(await keyFile(...SURFACES)) };
     const drs = (...args: readonly string[]): ReturnType<typeof runWithBreakGlass> =>
       runWithBreakGlass(atWorker, "audit", ...args);

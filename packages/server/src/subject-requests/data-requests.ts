@@ -209,7 +209,7 @@ export interface DataRequestCounts {
   readonly requests_completable: number;
 }
 
-// guard(no-rows): what is overdue is reported
+// guard(no-rows): overdue requests are reported
 // fails: e2e/requests.test.ts › is overdue until
 const REQUEST_STATE = sql(
   `select count(*) filter (where ${IS_OVERDUE}) as requests_overdue, count(*) filter (where closed_at is null) as requests_open,

@@ -127,7 +127,7 @@ export async function approveByPrivacy(
   operation: Omit<ApprovedOperation, "needed">,
   reason: string,
 ): Promise<Approval | undefined> {
-  // guard(true): what a role may do only with an approval waits for the approval
+  // guard(true): an operation that a role may do only with an approval waits for the approval
   // fails: packages/server/src/admin/cases.test.ts › waits for privacy
   if (scope !== "with-approval") return undefined;
   return requireApproval(ports, caller, { ...operation, needed: ["privacy"] }, reason);
@@ -221,12 +221,12 @@ export async function approveEvents(
   const needed = { needed: ["operator", "privacy"], anyRole: true } as const;
   const asked = { ...operation, ...needed };
   const isSmall = operation.events <= approvalEvents;
-  // guard(true): what touches many events needs an approval
+  // guard(true): an operation that affects many events needs an approval
   // fails: e2e/commands/remote-governance.test.ts › needs an approval
   const approval = isSmall ? undefined : await requireApproval(ports, caller, asked, reason);
   const confirm = async (transaction: Transaction, events: number): Promise<void> => {
     if (approval) return approval.use(transaction, events);
-    // guard(false): events that arrived since the plan count, too
+    // guard(false): an operation without an approval also counts events that arrived since its plan
     // fails: e2e/commands/remote-governance.test.ts › came after its plan
     if (events > approvalEvents && areApprovalsNeeded(ports, caller)) throw cameMeanwhile();
   };

@@ -78,7 +78,7 @@ export const classifyDrift: Operation<"classifyDrift"> = (call) => {
       throw new OperatorError("not-found", "The field is not accepted: see drs drift overlay.");
     }
     const accepted = decisions.find(({ path, kind }) => path === input.path && kind === "accepted");
-    // guard(false): one person does not accept and classify
+    // guard(false): a person does not classify a field that the same person accepted
     // fails: packages/server/src/admin/drift-review.test.ts › by another person
     if (caller.via !== "direct" && accepted && isSamePerson(accepted.decided_by, caller.actor)) {
       throw new OperatorError("state-conflict", "Another person than the one who accepted a field classifies it.");

@@ -116,7 +116,7 @@ async function approvalOf(
   { case_id }: CaseRow,
   { recipient, counts, pseudonymizer }: Asked,
 ): Promise<Approval | undefined> {
-  // guard(false): what the case does not cover needs an approval, also where others need none
+  // guard(false): events beyond the case need an approval, even where other operations need none
   // fails: packages/server/src/exports/run-export.test.ts › beyond its case
   if (counts.beyond_case > 0 && !areApprovalsNeeded(ports, caller)) {
     throw await denied({ ports, caller }, case_id, `The case does not cover ${plural(counts.beyond_case, "event")}.`);

@@ -73,7 +73,7 @@ function approvalOf(
   { operation, parameters, rows, reason }: Asked,
 ): Promise<Approval | undefined> {
   const asked = { operation, parameters, plan: { rows }, events: 0, needed: ["privacy"] } as const;
-  // guard(drop): what leaves the system was approved
+  // guard(drop): an export of feature values needs an approval
   // fails: packages/server/src/exports/run-export.test.ts › is approved by a second person
   return requireApproval(ports, caller, asked, reason);
 }

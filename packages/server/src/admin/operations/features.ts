@@ -111,7 +111,7 @@ async function approvalOf(
   { features, purpose, evidence, acceptsRefusals }: Adoption,
   reason: string,
 ): Promise<Approval | undefined> {
-  // guard(true): one person does not propose and adopt
+  // guard(true): a person who proposed a feature adopts it only with an approval
   // fails: packages/server/src/admin/feature-programs.test.ts › is adopted by its proposer
   if (!(await isProposer(ports.pool, features, personsOfActor(caller.actor)))) return undefined;
   const parameters = { features, purpose: purpose.id, accept_refusals: acceptsRefusals, reason };
@@ -153,7 +153,7 @@ async function auditReading(
   if (ports.access === "read") return;
   const programs = bundles.map((bundle) => ({ feature: nameOf(bundle), hash: bundle.hash }));
   const detail = { programs, ...more, ...(dry_run && { dry_run }) };
-  // guard(drop): what reads events leaves an entry, also where it fails
+  // guard(drop): a call that reads events leaves an audit entry, even if it fails
   // fails: packages/server/src/admin/feature-programs.test.ts › before the first event is read
   await auditBegun({ ports, caller }, id, { reason: reasonOf(reason, ports.config), detail });
 }

@@ -73,7 +73,7 @@ export class ActiveKeys {
    */
   change(surface: Surface, signed: SignedRecord, references: Readonly<Record<string, string>>): string | undefined {
     const own = this.#rings.get(surface);
-    // guard(false): derived keys activate no keys: each process has them
+    // guard(false): derived keys, which each process has, activate no keys
     // fails: packages/server/src/audit/log/active-keys.test.ts › with a derived key
     if (own && signerOf(own, signed) === 0) return "has a derived key itself";
     const idOf = (name: string): string => references[name] ?? "";

@@ -72,7 +72,7 @@ async function eraseAccount(executor: OwnerTransaction, sequence: number, accoun
   if (account === undefined) return;
   const tokens = await deleteTokens(executor, account);
   const actions = await deleteActions(executor, account);
-  // guard(drop): no case keeps an erased account and the reasons about it
+  // guard(drop): the cases of an erased account are deleted
   // fails: packages/server/src/admin/cases.test.ts › are deleted by the erasure
   await deleteCases(executor, account);
   await addToErasure(executor, sequence, { tokens, actions });

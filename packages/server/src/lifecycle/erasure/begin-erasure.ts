@@ -68,14 +68,14 @@ export async function beginErasure(
   // guard(drop): an erasure waits for a transaction that places or lifts a hold
   // fails: e2e/erasure/concurrency.test.ts › begins when what has
   await lockHolds(executor);
-  // guard(drop): one erasure at a time
+  // guard(drop): one erasure at a time begins
   // fails: e2e/erasure/concurrency.test.ts › begins when what has
   await lockJournal(executor);
   await resolveHolds(executor, ports.pseudonymizer, {
     reading: releasingLocks(executor),
     asOwner: (work) => work(executor),
   });
-  // guard(drop): where nothing is left there is no entry
+  // guard(drop): an erasure that finds nothing writes no journal entry
   // fails: e2e/erasure/concurrency.test.ts › waits for other erasures
   const plan = await planErasure(releasingLocks(executor), ports.pseudonymizer, subject);
   if (!refuseLater && !isUnknown && isNothing(plan)) return undefined;
@@ -107,7 +107,7 @@ export async function beginErasure(
     ...found,
     holds: [],
     refused:
-      // guard(right): later events are refused only where that was asked for
+      // guard(right): later events are refused only if the order says so
       // fails: e2e/erasure/account.test.ts › deletes the second time only what was stored since the first time
       refuseLater && subject.kind === "account"
         ? [ports.pseudonymizer.subjectOf("account", subject.account).toString("hex")]

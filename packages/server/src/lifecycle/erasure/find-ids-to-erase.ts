@@ -21,7 +21,7 @@ export async function findIdsToErase(executor: Executor, subject: ErasureSubject
   const isInTime = (id: string): boolean => until === undefined || receivedAtOf(id).getTime() <= Date.parse(until);
   if (subject.kind === "event") return { keys: [], accounts: [], events: [subject.eventId] };
   if (subject.kind === "action") {
-    // guard(drop): values of an action are erased although its events have expired
+    // guard(drop): feature values of an action are erased even if its events have expired
     // fails: packages/server/src/features/feature-store.test.ts › of one event and of an action
     const withFeatures = await findEventsWithFeatures(executor, subject.actionId);
     const events = new Set([...(await findEventsOf(executor, subject)), ...withFeatures]);

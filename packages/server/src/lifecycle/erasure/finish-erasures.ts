@@ -44,7 +44,7 @@ export async function finishErasures(connection: Connection, ports: FinishPorts)
   const { rows: keys } = await query(connection, LIST_ERASED_KEYS);
   for (const key of keys) {
     await deleteErased(connection, ports, key);
-    // guard(drop): values are deleted before the row that names their key
+    // guard(drop): feature values are deleted before the row of their account key
     // fails: packages/server/src/features/feature-store.test.ts › leaves no row
     await deleteFeaturesOfKey(connection, key.key_id, key.purpose);
     if (ports.signal?.aborted) return;

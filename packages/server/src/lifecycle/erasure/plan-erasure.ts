@@ -104,7 +104,7 @@ export const isNothing = ({
   features,
   exports,
 }: ErasurePlan): boolean =>
-  // guard(right): an erasure recalls what was exported, also where nothing else is left
+  // guard(right): an erasure recalls exported rows even if nothing else is left
   // fails: packages/server/src/exports/run-export.test.ts › values have expired
   exports.length === 0 &&
   [events, held, idempotency_keys, tokens, actions, keys, features].every((count) => count === 0);

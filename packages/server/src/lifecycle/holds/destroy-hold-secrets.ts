@@ -88,7 +88,7 @@ async function recordEndedHold(
   // must be applied.
   await executor.query("set local lock_timeout = 0");
   await lockJournal(executor);
-  // guard(false): what a replay has recorded since the hold was listed gets no second entry
+  // guard(false): the end of a hold that a replay has recorded meanwhile gets no second entry
   // fails: packages/server/src/lifecycle/holds/move-copies.test.ts › that a replay of the journal has recorded
   if ((await query(executor, FIND_ENDED_HOLD, [holdId])).rowCount === 0) return;
   const { entry, digest } = await appendEntry<ErasureEntry>(executor, ports, {

@@ -87,7 +87,7 @@ async function replayIntoDatabase(ports: ReplayPorts, compared: Comparison): Pro
   const { missing, found, unrecorded } = compared;
   if (unrecorded.length > 0) await asOwner(ports, (owner) => recordLosses(owner, unrecorded));
   const lacking = missing.length + found.length;
-  // guard(false): what the database lacks is applied
+  // guard(false): entries that the database lacks are applied
   // fails: e2e/restore/files.test.ts › what was erased since
   // guard(false): running servers apply what the journal has
   // fails: e2e/erasure/killed.test.ts › is applied by a running server

@@ -228,7 +228,7 @@ async function unlessLocked<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();
   } catch (error) {
-    // guard(drop): a lock that is taken is tried again
+    // guard(drop): a step whose lock is taken is tried again
     // fails: e2e/retention/pass.test.ts › a reader that stays
     if (LOCK_IS_TAKEN.has(sqlState(error))) return undefined;
     throw error;

@@ -20,7 +20,7 @@ begin
   if not found then
     return;
   end if;
-  -- guard(false): no partition is dropped without copies of what is held
+  -- guard(false): no partition is dropped without copies of held events
   -- fails: e2e/holds/expiry.test.ts › never drop a partition with a held event that has no copy
   if exists (select from event_under_hold u where u.purpose = found_row.purpose
       and u.received_at >= found_row.lower_bound and u.received_at < found_row.upper_bound
@@ -40,7 +40,7 @@ begin
   -- guard(drop): failures expire with their events
   -- fails: packages/server/src/features/feature-store.test.ts › keeps values longer than their events
   delete from extraction_failure x where x.purpose = found_row.purpose and x.received_at >= found_row.lower_bound and x.received_at < found_row.upper_bound;
-  -- guard(drop): what a killed pass dropped is reported by the next
+  -- guard(drop): partitions that a killed pass dropped are reported by the next pass
   -- fails: e2e/retention/pass.test.ts › killed at any moment
   insert into retention_effect (partitions, rows, bytes, held) values (1, total - kept, found_row.dropped_bytes, kept);
   return next found_row;

@@ -1,6 +1,6 @@
 /**
- * Names that modules declare outside of functions, and where functions pass such a name on. What gets it may change the
- * value under another name, such as a parameter.
+ * Names that modules declare outside of functions, and where functions pass such a name on. Code that gets the name may
+ * change its value under another name, such as a parameter.
  */
 import { childrenOf, isFunction, isNode, membersOf, nameOf, slotsOf, type SyntaxNode } from "./syntax.ts";
 

@@ -101,7 +101,7 @@ async function signIn(
 const SIGNED_IN_PAGE =
   '<!doctype html><html lang="en"><title>drs</title><p>Return to the terminal. You can close this page.</p></html>\n';
 
-/** The authorisation code of the first request whose `state` is this one. @throws login-unusable after ten minutes. */
+/** Waits for the code in the first request with this `state`. @throws login-unusable after ten minutes. */
 function codeOf(server: Server, state: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(

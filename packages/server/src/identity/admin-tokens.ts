@@ -103,7 +103,7 @@ const REVOKE_TOKEN = sql(
   { person: "text" },
 );
 
-/** @returns the person of the token; `undefined` if there is no such active token. */
+/** @returns the person of the token; `undefined` if no token has the id, or if the token was revoked before. */
 export async function revokeAdminToken(executor: Executor, clock: Clock, tokenId: string): Promise<string | undefined> {
   const { rows } = await query(executor, REVOKE_TOKEN, [tokenId, new Date(clock.now()).toISOString()]);
   return rows[0]?.person;

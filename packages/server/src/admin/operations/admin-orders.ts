@@ -184,7 +184,7 @@ function recordOf(
 const FIRST_POLL_MS = 10;
 const POLL_EVERY_MS = 200;
 
-/** The order at its end, or in its current state when the time is over; `undefined` if there is no such order. */
+/** The order at its end, or in its current state when the time is over; `undefined` if no order has the id. */
 export async function waitForEnd(
   { pool, clock, monotonic }: AdminPorts,
   orderId: string,

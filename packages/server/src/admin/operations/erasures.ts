@@ -265,21 +265,21 @@ async function macsOf({ keys }: AdminPorts, subjects: readonly ErasureSubject[])
 }
 
 /**
- * The earlier erasure of this subject; `undefined` if there is none, and something of the subject is left. @throws
- * not-found if nothing is known of the subject
+ * Finds the latest erasure of the subject. @returns `undefined` if the subject has data and was never erased. @throws
+ * not-found if it has no data and was never erased.
  */
 async function findBefore(executor: Executor, mac: Buffer, plan: ErasurePlan): Promise<number | undefined> {
   if (isNothing(plan) && plan.still_held + plan.released === 0) return requireKnown(executor, mac);
   return (await findErasures(executor, { subjectMacs: [mac] }))[0]?.sequence;
 }
 
-/** Whether something of the subject is stored, or the subject was erased before. */
+/** Whether data of the subject is stored, or the subject was erased before. */
 async function isSubjectKnown(executor: Executor, mac: Buffer, plan: ErasurePlan): Promise<boolean> {
   if (!isNothing(plan) || plan.still_held + plan.released > 0) return true;
   return (await findErasures(executor, { subjectMacs: [mac] })).length > 0;
 }
 
-/** Finds the earlier erasure of a subject of which nothing is left. @throws not-found if the subject is unknown. */
+/** Finds the latest erasure of a subject that has no data any more. @throws not-found if it was never erased. */
 async function requireKnown(executor: Executor, mac: Buffer): Promise<number> {
   const [before] = await findErasures(executor, { subjectMacs: [mac] });
   if (!before) throw new OperatorError("not-found", "Nothing is known of this subject: check the spelling.");

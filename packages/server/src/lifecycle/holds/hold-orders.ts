@@ -53,7 +53,7 @@ export async function placeAndRecordHold(
   return placed;
 }
 
-/** Orders the next review of a hold, in the database and in the journal. @returns whether such a hold is active. */
+/** Orders the next review of a hold, in the database and in the journal. @returns `false` if no active hold has the id. */
 export async function reviewAndRecordHold(
   executor: OwnerTransaction,
   ports: AppendEntryPorts | undefined,

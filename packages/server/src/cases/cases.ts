@@ -215,7 +215,7 @@ const FIND_OPEN_CASE = sql(
   CASE_TYPES,
 );
 
-/** @returns `undefined` if the person has no such open case. */
+/** @returns `undefined` if no open case of the person has the id. */
 export async function findOpenCase(
   executor: Executor,
   clock: Clock,

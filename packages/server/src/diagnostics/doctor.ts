@@ -255,7 +255,7 @@ async function holdFinding({ pool }: Installation): Promise<Finding> {
   return { what: "holds", ok: reviews_overdue === 0, detail: reviews_overdue === 0 ? state : state + overdue };
 }
 
-/** Milliseconds. A restriction of article 18 lasts until something is verified, which should be done by then. */
+/** A restriction of article 18 lasts until something is verified, which should be done within this time. */
 const LONG_RESTRICTION_MS = 180 * 86_400_000;
 
 /** A restriction does not expire, so one that is active for long may have been forgotten. */

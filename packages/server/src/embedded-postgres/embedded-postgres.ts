@@ -148,8 +148,8 @@ export class EmbeddedPostgres {
   }
 
   /**
-   * Releases the locks of this user. @returns whether it is the last user, which excludes other users until PostgreSQL
-   * has stopped.
+   * Releases the locks of this user. @returns whether this user is the last one. If so, it excludes other users until
+   * PostgreSQL has stopped.
    */
   async #leave(user: pg.Client): Promise<boolean> {
     await unlockSession(user);

@@ -109,7 +109,7 @@ export async function findExport(executor: Executor, exportId: string) {
   return (await query(executor, FIND_EXPORT, [exportId])).rows[0];
 }
 
-/** The start with milliseconds, because pages continue at this form. */
+/** The start of an export without microseconds, which the cursor of a page does not have either. */
 const STARTED_AT = "date_trunc('milliseconds', x.started_at)";
 const LIST_EXPORTS = sql(
   `select ${EXPORT_COLUMNS} from data_export x left join purpose p on p.code = x.purpose

@@ -197,7 +197,7 @@ export class AdminSessions {
     return { ...session, secret };
   }
 
-  /** Looks a session up, and records its use once a minute. */
+  /** Looks a session up, and records its use at most once a minute. */
   async find(
     executor: Executor,
     clock: Clock,

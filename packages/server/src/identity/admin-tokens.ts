@@ -182,7 +182,10 @@ export async function findHolderById(
 }
 const RECORD_USE = sql("update admin_token set last_used_at = $2 where token_id = $1", ["uuid", "timestamptz"]);
 
-/** Looks a token up, and records its use once a minute. @returns its holder, or `undefined` for a token that is not active. */
+/**
+ * Looks a token up, and records its use at most once a minute. @returns its holder; `undefined` for a token that is not
+ * active.
+ */
 export async function findHolder(
   executor: Executor,
   clock: Clock,

@@ -39,12 +39,12 @@ export async function lockSessionShared(session: Executor, lock: Lock): Promise<
   await query(session, LOCK_SESSION_SHARED, [lock]);
 }
 
-/** Takes a lock until the end of the session, if it is free. @returns whether it is taken. */
+/** Takes a lock until the end of the session, if it is free. @returns whether this call took it. */
 export async function tryLockSession(session: Executor, lock: Lock): Promise<boolean> {
   return (await query(session, TRY_LOCK, [lock])).rows[0]?.is_locked ?? false;
 }
 
-/** Takes a lock of one name until the end of the session, if it is free. @returns whether it is taken. */
+/** Takes a lock of one name until the end of the session, if it is free. @returns whether this call took it. */
 export async function tryLockSessionNamed(session: Executor, lock: Lock, name: string): Promise<boolean> {
   return (await query(session, TRY_LOCK_NAMED, [lock, name])).rows[0]?.is_locked ?? false;
 }
@@ -59,7 +59,7 @@ export async function lockTransactionNamed(transaction: Transaction, lock: Lock,
   await query(transaction, LOCK_TRANSACTION_NAMED, [lock, name]);
 }
 
-/** Takes a lock of one name until the end of the transaction, if it is free. @returns whether it is taken. */
+/** Takes a lock of one name until the end of the transaction, if it is free. @returns whether this call took it. */
 export async function tryLockTransactionNamed(transaction: Transaction, lock: Lock, name: string): Promise<boolean> {
   return (await queryRow(transaction, TRY_LOCK_TRANSACTION_NAMED, [lock, name])).is_locked;
 }

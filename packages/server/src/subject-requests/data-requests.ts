@@ -194,8 +194,8 @@ const COMPLETE_REQUEST = sql(
 );
 
 /**
- * Closes as done a request that was closed in part. @returns `undefined` if there is no such request, or if a hold
- * still keeps something of it.
+ * Closes as done a request that was closed in part. @returns `undefined` if no request that was closed in part has the
+ * id, or if copies of held events of its erasure still exist.
  */
 export async function completeRequest(executor: Executor, id: string): Promise<RequestRow | undefined> {
   const { rows } = await query(executor, COMPLETE_REQUEST, [id]);

@@ -61,7 +61,7 @@ export const compareFeatures: Operation<"compareFeatures"> = async (call) => {
   };
 };
 
-/** @throws AdminError case-invalid if the caller has no such open case of an account or an action. */
+/** @throws AdminError case-invalid if no open case of the caller for an account or an action has the id. */
 async function requireOpenCase(
   { ports, caller }: OperationCall<"compareFeatures">,
   caseId: string,

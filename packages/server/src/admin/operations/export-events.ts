@@ -77,7 +77,7 @@ const selectedBy = ({ action_id, action_type, event_ids, from, to }: Input<"expo
   ...(to !== undefined && { to }),
 });
 
-/** @throws AdminError case-invalid where the caller has no such open case. */
+/** @throws AdminError case-invalid if no open case of the caller has the id. */
 async function requireCase({ ports, caller, input: { case_id } }: Call): Promise<CaseRow> {
   const found = await findOpenCase(ports.pool, ports.clock, case_id, caller.person);
   if (found) return found;

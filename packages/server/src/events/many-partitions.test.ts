@@ -39,8 +39,11 @@ import { type EventFilter, findEvent, listEvents, readEvent } from "./read-event
 const PARTITIONS = Number(process.env["PARTITIONS"] ?? rounds(700, 5_000));
 const IS_LONG_RUN = PARTITIONS > 700;
 const MAX_LOCKS = 200;
-/** Maximum number of locks of the owner's transaction, which keeps the locks of the newest partitions until its end. */
-const MAX_LOCKS_OF_AN_ORDER = 400;
+/**
+ * Maximum number of locks of the owner's transaction, which keeps the locks of the partitions of the last hour until its
+ * end. In the hour before and the hour after midnight (UTC), these are the partitions of two days.
+ */
+const MAX_LOCKS_OF_AN_ORDER = 520;
 /** Maximum number of locks of an order that reads one partition of events at most. */
 const MAX_LOCKS_OF_A_FEATURE_ORDER = 60;
 const MAX_PLANNING_MS = 40;

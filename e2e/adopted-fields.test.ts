@@ -1,6 +1,6 @@
 /**
- * Tests of adopted fields, which features read. The server checks them against the published schema. A file or the host
- * sets them, also while the server runs.
+ * Tests of adopted fields, which features read. The server checks them against the published schema. A file sets
+ * them, also while the server runs. An app that embeds the endpoint may name them when it creates the endpoint.
  */
 import { rename, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";

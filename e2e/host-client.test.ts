@@ -151,7 +151,7 @@ describe("each send stores one event", () => {
     }
   });
 
-  test("and the command line lists the same number of events, with the exact bytes", async () => {
+  test("and `drs event list` lists them, and `drs event get --raw` returns their exact bytes", async () => {
     const sender = signals();
     const before = objects(
       (await runWithBreakGlass(environment, "event", "list", "--account", "one", "--json")).stdout,

@@ -61,7 +61,7 @@ export function openShelf({ storage, name, maxEvents, maxBytes, onCorrupt }: She
       await storage.setItem(aside, text);
       await storage.removeItem(place);
     } catch {
-      // The next start reports the entry again.
+      // The item stays, so the next start reports it again.
     }
   }
 

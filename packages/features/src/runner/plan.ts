@@ -3,12 +3,15 @@ import type { Reading } from "../reading.ts";
 import type { ReadInput } from "../readings/readings.ts";
 import { type Failure, type FeatureValue, type InputState, inputStateOf, type Result, sharedState } from "../result.ts";
 
-/** The result of the harness for one feature of one event. */
+/**
+ * What the program in the sandbox (`sandbox/realm.js`) gives for one feature of one event: the value in an array, `null`
+ * if the definition gave none, a failure, or `not-computed` while the feature is paused.
+ */
 export type Cell = readonly [FeatureValue] | null | Failure | "not-computed";
 
 export interface PlannedBundle {
   readonly text: string;
-  /** JSON for the harness: the output, and the name of each input with its place among the readings. */
+  /** JSON for the program in the sandbox: the output, and the name of each input with its place among the readings. */
   readonly plan: string;
 }
 

@@ -65,9 +65,9 @@ type Same<A, B> = [A, B] extends [B, A] ? true : false;
 type Input<T> = T extends Buffer ? Uint8Array : T;
 type Option = Exclude<Path, `service.${string}`>;
 
-type Departing = {
+type OptionOfAnotherType = {
   [P in Option]: Same<Member<Settings, P>, Input<NonNullable<SettingValues[P]>>> extends true ? never : P;
 }[Option];
 
 /** Each member of the generated interface has the type that its setting declares. */
-export const departing: [Departing] extends [never] ? "none" : Departing = "none";
+export const optionOfAnotherType: [OptionOfAnotherType] extends [never] ? "none" : OptionOfAnotherType = "none";

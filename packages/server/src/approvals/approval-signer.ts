@@ -39,7 +39,7 @@ export class ApprovalSigner {
     this.#signer = signer;
   }
 
-  /** The ids of the requests of a person for an operation. @param digest as in a request. */
+  /** The ids of the requests of a person for an operation. @param digest that of the `ApprovalRequest`. */
   idsOf(person: string, digest: Buffer): NumberedIds {
     return numberedIds(this.#signer, "approval id", person, digest.toString("hex"));
   }

@@ -198,7 +198,7 @@ export class Approvals {
     { approvalId, ...operation }: ApprovedOperation & { readonly approvalId: string },
   ): Promise<boolean> {
     if (!(await markUsed(transaction, approvalId, searchOf(asker, clock, operation)))) return false;
-    // This read comes after the update, because the update has seen every decision that this statement sees.
+    // This read comes after the update, so that it reads every decision on which the update relied.
     const row = await findApproval(transaction, nowOf(clock), approvalId);
     // guard(true): a request and decisions that the admin API did not sign are no approval
     // fails: packages/server/src/approvals/approvals.test.ts › a login of the database

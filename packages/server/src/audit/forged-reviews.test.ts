@@ -141,9 +141,9 @@ describe("what a login of the database writes about reviews", () => {
     await endedAgo(HOUR_MS);
     const { pool, audit } = opened.system;
     const ids = await inTransaction(pool, async (transaction) => {
-      const opening: string[] = [];
-      for (let number = 0; number <= 100; number++) opening.push(await openReview(transaction, audit, id, ORDER));
-      return opening;
+      const reviewIds: string[] = [];
+      for (let number = 0; number <= 100; number++) reviewIds.push(await openReview(transaction, audit, id, ORDER));
+      return reviewIds;
     });
     const remove = (...removed: readonly string[]) =>
       opened.owner.query("delete from audit_review where review_id = any ($1)", [removed]);

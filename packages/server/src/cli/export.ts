@@ -26,6 +26,7 @@ export interface RawOptions extends BreakGlassOptions {
   readonly case: string;
   readonly account?: string;
   readonly action?: string;
+  /** An action type. */
   readonly type?: string;
   readonly event?: readonly string[];
   readonly from?: number;

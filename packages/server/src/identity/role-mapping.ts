@@ -151,7 +151,7 @@ export type Mapped =
 export function mapIdentity(mapping: RoleMapping, identity: Identity, claims: Claims, claim: string): Mapped {
   const key = identityKey(identity);
   const listed = mapping.people.get(key);
-  // guard(false): only a listed identity is a person
+  // guard(false): an identity that the file does not list may not sign in, unless the file admits unlisted ones
   // fails: packages/server/src/identity/role-mapping.test.ts › that the file does not list
   if (listed === undefined && !mapping.admitsUnlisted) return refused("The role file does not list this identity.");
   const values = valuesOf(claims, claim);

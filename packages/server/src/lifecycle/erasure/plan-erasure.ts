@@ -91,8 +91,8 @@ export async function planErasure(
 }
 
 /**
- * Whether an erasure would find nothing to do. What a hold still keeps of earlier erasures waits for the end of the
- * hold.
+ * Whether an erasure would find nothing to do. Copies that a hold keeps of events that were erased earlier
+ * (`still_held`) do not count: they are deleted when the hold ends.
  */
 export const isNothing = ({
   events,

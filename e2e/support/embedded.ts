@@ -37,6 +37,8 @@ export async function makeEmptyHome(name = "data"): Promise<Home> {
     environment: {
       DRS_DATA_DIR: dataDir,
       DRS_KEY_DIR: keyDir,
+      // The default is a folder of the checkout.
+      DRS_ERASURE_JOURNAL: join(path, "erasures"),
       DRS_PORT: "0",
       DRS_ADMIN_PORT: "0",
       DRS_REASON_MIN_LENGTH: "1",

@@ -18,6 +18,8 @@ let server: ServerProcess;
 let who: Credentials;
 let other: Credentials;
 let third: Credentials;
+/** Credentials of an account that has all of its rate left, because no test before has used it. */
+let unused: Credentials;
 
 const start = (): Promise<ServerProcess> =>
   startServer({
@@ -33,6 +35,7 @@ beforeAll(async () => {
   who = await issueCredentials(environment, "who");
   other = await issueCredentials(environment, "other");
   third = await issueCredentials(environment, "third");
+  unused = await issueCredentials(environment, "unused");
   server = await start();
 });
 
@@ -143,7 +146,7 @@ describe("a server of three processes", () => {
   test("replaces a process that was killed under load, and has stored each answered event once", async () => {
     const answered = await countOf('drs_requests_total{status="201"');
     const killed = pids().get(2) ?? 0;
-    const slow = Array.from({ length: PROCESSES }, () => new SlowRequest(server, who));
+    const slow = Array.from({ length: PROCESSES }, () => new SlowRequest(server, unused));
     await until(async () => (await inFlight(server)) === PROCESSES);
     // The stopped process was given this connection, and does not accept it.
     process.kill(killed, "SIGSTOP");

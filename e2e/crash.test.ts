@@ -50,6 +50,7 @@ beforeAll(async () => {
   environment = {
     DRS_DATA_DIR: join(folder.path, "data"),
     DRS_KEY_DIR: join(folder.path, "keys"),
+    DRS_ERASURE_JOURNAL: join(folder.path, "erasures"),
     DRS_PORT: String(await freePort()),
     DRS_THROTTLE_RATE: "0",
   };

@@ -19,7 +19,7 @@ export async function makePartitions(owner: pg.Client, partitions: number): Prom
       name text;
     begin
       for day in 0..${Math.ceil(partitions / PURPOSES) - 1} loop
-        lower_at := date_trunc('day', now()) - make_interval(days => day);
+        lower_at := date_trunc('day', drs.transaction_time()) - make_interval(days => day);
         for code in 1..${PURPOSES} loop
           name := format('event_p%s_%s', code, to_char(lower_at, 'YYYYMMDD'));
           execute format('create table %I partition of event for values from (%L, %L) to (%L, %L)',

@@ -10,6 +10,7 @@ import { join, resolve } from "node:path";
 import { parseArgs, promisify } from "node:util";
 import { COSTLY } from "./costly-bodies.ts";
 import type { LoadResult } from "./load.ts";
+import { median } from "./median.ts";
 import { loadWithRejections, load, migrate, openScene, print, printed, READY } from "./scene.ts";
 
 const run = promisify(execFile);
@@ -53,12 +54,6 @@ async function makeParty(account: string): Promise<Party> {
   const register = ["action", "register", "--account", account, "--type", "payment", "--id", actionId, "--ttl", "24h"];
   await run(process.execPath, [drs, ...register], { env });
   return { token, actionId };
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const [low = 0, high = low] = sorted.slice(Math.ceil(sorted.length / 2) - 1, Math.floor(sorted.length / 2) + 1);
-  return (low + high) / 2;
 }
 
 const neighbour = await makeParty("neighbour");

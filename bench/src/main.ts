@@ -15,6 +15,7 @@ import { CATALOG } from "@device-risk-signals/contract/catalog";
 import type pg from "pg";
 import { deflatedBytes, type Generator, GENERATORS } from "./generators.ts";
 import type { LoadResult } from "./load.ts";
+import { median } from "./median.ts";
 import { load, migrate, openScene, print, printed, READY } from "./scene.ts";
 import { cpuOf, machineCpu, residentOf } from "./usage.ts";
 
@@ -201,12 +202,6 @@ async function diskP99Ms(): Promise<number> {
   await file.close();
   await rm(path);
   return times.toSorted((a, b) => a - b)[494] ?? Number.NaN;
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const [low = 0, high = low] = sorted.slice(Math.ceil(sorted.length / 2) - 1, Math.floor(sorted.length / 2) + 1);
-  return (low + high) / 2;
 }
 
 function medians(all: readonly Figures[]): Figures {

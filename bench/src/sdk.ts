@@ -11,6 +11,7 @@ import { gzipSync } from "node:zlib";
 import { type Plugin, rolldown } from "rolldown";
 import { osIntegrityAndroid } from "../../packages/react-native/src/judgement/os-integrity-android.ts";
 import { sampleEvent } from "../../packages/react-native/src/jest/mock.ts";
+import { median } from "./median.ts";
 
 const require = createRequire(import.meta.url);
 const packages = join(import.meta.dirname, "../../packages");
@@ -43,10 +44,6 @@ async function sizeOf(input: string, platform: string): Promise<number> {
   const code = output.map((chunk) => ("code" in chunk ? chunk.code : "")).join("");
   // Notes for other bundlers, which a bundle for an app does not keep.
   return gzipSync(code.replaceAll("/* @__PURE__ */ ", ""), { level: 9 }).length;
-}
-
-function median(times: readonly number[]): number {
-  return [...times].sort((a, b) => a - b)[Math.floor(times.length / 2)] ?? Number.NaN;
 }
 
 async function timed(rounds: number, work: () => unknown): Promise<number> {

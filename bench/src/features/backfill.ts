@@ -2,14 +2,15 @@
 import { openRunner } from "@device-risk-signals/features/runner";
 import { findBundles } from "../../../packages/server/src/features/decisions.ts";
 import { LayerRunners } from "../../../packages/server/src/features/layer-runners.ts";
+import { median } from "../median.ts";
 import { print } from "../scene.ts";
 import { cpuOf } from "../usage.ts";
 import type { FeatureScene } from "./feature-scene.ts";
 import { COMMITTED_EVENTS, eventsLostByCursor, firstPeer, secondPeer } from "./peers.ts";
-import { median, row } from "./table.ts";
+import { row } from "./table.ts";
 
 /** @returns events per second. */
-async function endpointEventsPerSecond(scene: FeatureScene, runners: LayerRunners, events: number): Promise<number> {
+async function ownEventsPerSecond(scene: FeatureScene, runners: LayerRunners, events: number): Promise<number> {
   const { owner, system } = scene;
   await owner.query("truncate feature_row; truncate feature_tally; analyze event");
   system.sealer.evictKeys(Date.now());
@@ -37,7 +38,7 @@ export async function measureBackfill(scene: FeatureScene, events: number, round
     const before = cpu();
     const [second, bytes] = await secondPeer(owner, runner, names);
     const between = cpu();
-    const own = await endpointEventsPerSecond(scene, runners, events);
+    const own = await ownEventsPerSecond(scene, runners, events);
     const [cpuOfSecond, ownCpu] = [(between - before) / events, (cpu() - between) / events];
     speeds.push({ ours: own, first, second, bytes, cpu: ownCpu, cpuOfSecond });
     print(JSON.stringify(speeds.at(-1)));

@@ -1,8 +1,9 @@
 /** The erasure of an account with features, next to one without. */
 import { LayerRunners } from "../../../packages/server/src/features/layer-runners.ts";
+import { median } from "../median.ts";
 import { print } from "../scene.ts";
 import { type FeatureScene, REASON } from "./feature-scene.ts";
-import { median, row } from "./table.ts";
+import { row } from "./table.ts";
 
 /**
  * Erases accounts with and without features in turn.

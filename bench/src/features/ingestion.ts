@@ -2,10 +2,11 @@
 import { spawn } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LoadResult } from "../load.ts";
+import { median } from "../median.ts";
 import { load, print, printed, READY } from "../scene.ts";
 import { cpuOf } from "../usage.ts";
 import { CONNECTIONS, DRS_PATH, type FeatureScene } from "./feature-scene.ts";
-import { median, row } from "./table.ts";
+import { row } from "./table.ts";
 
 type Ingest = (rate: number, seconds: number) => Promise<LoadResult>;
 

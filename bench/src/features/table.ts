@@ -13,8 +13,3 @@ export function printTable(): void {
   print("| figure | ours | goal |\n| --- | --- | --- |");
   for (const line of lines) print(line);
 }
-
-export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? 0;
-}

@@ -56,6 +56,9 @@ export async function startServer(
   environment: Readonly<Record<string, string>>,
   { cwd = ROOT, root = ROOT }: StartOptions = {},
 ): Promise<ServerProcess> {
+  if (cwd === ROOT && !("DRS_DATABASE_URL" in environment) && !("DRS_ERASURE_JOURNAL" in environment)) {
+    throw new TypeError("an embedded server of a test would keep its journal in the checkout: set DRS_ERASURE_JOURNAL");
+  }
   const child = spawn(process.execPath, [...clockOptions(environment), ...V8_OPTIONS, drs(root), "serve"], {
     cwd,
     env: cleanEnvironment({ DRS_PORT: "0", DRS_ADMIN_PORT: "0", DRS_PROCESSES: String(PROCESSES), ...environment }),

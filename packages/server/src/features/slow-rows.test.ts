@@ -74,7 +74,14 @@ it("`drs feature verify` compares the rows behind a slow event", async () => {
 it("an attestation attests the rows behind a slow event", async () => {
   await advanceClock(opened.environment, 29.5 * 86_400_000);
   const sign = attestationSigner(opened.system);
-  expect(await attestNext({ ...opened.system, sign, runners: runnersWith({ budgetMs: 10 }) })).toBe(true);
-  const { rows } = await opened.owner.query("select rows::int, equal::int from attestation where layer = $1", [LAYER]);
-  expect(rows).toEqual([{ rows: 5, equal: 3 }]);
+  const ports = { ...opened.system, sign, runners: runnersWith({ budgetMs: 10 }) };
+  const attested = async (): Promise<unknown[]> =>
+    (await opened.owner.query("select rows::int, equal::int from attestation where layer = $1", [LAYER])).rows;
+  const ending = new AbortController();
+  const interrupted = attestNext(ports, { signal: ending.signal });
+  ending.abort(new Error("closing"));
+  await expect(interrupted).rejects.toThrow("closing");
+  expect(await attested(), "an attestation that is interrupted is not signed").toEqual([]);
+  expect(await attestNext(ports)).toBe(true);
+  expect(await attested()).toEqual([{ rows: 5, equal: 3 }]);
 });

@@ -125,7 +125,11 @@ function verifyDatabase(
       return undefined;
     });
     const key = keyText === undefined ? keys && (await findLogKey(keys)) : parseLogKey(keyText);
-    if (!key) throw unchecked("the key of the log is not known: name it by --key");
+    if (!key) {
+      throw unchecked(
+        "the key of the log is not known: the server makes it with the first checkpoint, about ten seconds after its first start. Try again then, or name the key by --key",
+      );
+    }
     const journal = await openJournal(
       connection,
       databaseOptionsAt(connection.config.journal.databaseUrl, connection.dependencies, "erasure_journal"),

@@ -2,8 +2,8 @@
 const MIN_POOL = 4;
 
 /**
- * @param pool - connections that the setting gives to the pool of a server of one process.
- * @returns the connections in the pool of each of several processes: its part, at least 4, and at most the whole pool.
+ * @param pool number of connections of a server of one process.
+ * @returns the number of connections of each of several processes: an equal part, at least 4, and at most `pool`.
  */
 export const poolOfProcess = (pool: number, processes: number): number =>
   Math.min(pool, Math.max(MIN_POOL, Math.ceil(pool / processes)));

@@ -71,8 +71,7 @@ export async function findValues(
       const values = bytes && decodeValues(bytes);
       for (const [member, column] of (placesOf.get(row.layer) ?? []).entries()) {
         if (column === -1 || cells[column] !== NOT_COMPUTED) continue;
-        const { state = "unreadable", value = null } = values?.[member] ?? {};
-        cells[column] = { value, state };
+        cells[column] = values?.[member] ?? UNREADABLE;
       }
     }
     const { account, action_id: actionId, event_id: eventId, received_at: receivedAt } = first;
@@ -81,4 +80,5 @@ export async function findValues(
 }
 
 /** The state of a feature for which the event has no value, although it has other values. */
+const UNREADABLE: Cell = { value: null, state: "unreadable" };
 const NOT_COMPUTED: Cell = { value: null, state: "not-computed" };

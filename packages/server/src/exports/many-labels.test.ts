@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { contextWith, withBreakGlass } from "../../../../e2e/support/command.ts";
 import { Past } from "../../../../e2e/support/past-event.ts";
 import { spawnDrs } from "../../../../e2e/support/server.ts";
@@ -18,6 +18,8 @@ import { extractNext } from "../features/extraction-worker.ts";
 import { LayerRunners } from "../features/layer-runners.ts";
 import { createParserOf } from "../features/read-inputs.ts";
 import { checkLabels } from "./check-labels.ts";
+import type { ExportOrder } from "./export-table.ts";
+import { beginExport, prepareExport } from "./run-export.ts";
 
 /** With this number of rows, the memory that a process uses at first does not matter. */
 const FULL_ROWS = 1_000_000;
@@ -114,6 +116,42 @@ describe("a label file with very many rows", () => {
     },
     TIMEOUT_MS,
   );
+
+  it("fails, and its process continues, where values that were read ahead can't be opened", async () => {
+    const { system } = opened;
+    const source = { format: "csv", open: () => Readable.from(piecesOf(5_000, labelOf)) } as const;
+    let batches = 0;
+    const featureSealer: typeof system.featureSealer = {
+      ...system.featureSealer,
+      openMany: (rows) =>
+        ++batches < 3 ? system.featureSealer.openMany(rows) : Promise.reject(new Error("the key store is away")),
+    };
+    const ports = { ...system, executor: system.pool, featureSealer, onProgress: () => {} };
+    const order: ExportOrder = {
+      purpose: 1,
+      features: ["root@1"],
+      clock: "received",
+      format: "csv",
+      recipient: "team",
+      expiresOn: "2999-01-31",
+      reason: "training",
+    };
+    const unhandled: unknown[] = [];
+    const note = (error: unknown): void => void unhandled.push(error);
+    process.on("unhandledRejection", note);
+    onTestFinished(() => void process.off("unhandledRejection", note));
+    const labels = await prepareExport(ports, order, source);
+    const parts = await beginExport(ports, order, source, labels, { actor: "A. Analyst", via: "direct" });
+    let received = 0;
+    const receiveAll = async (): Promise<void> => {
+      for await (const _ of parts) {
+        received++;
+        await sleep(20);
+      }
+    };
+    await expect(receiveAll()).rejects.toThrow("the key store is away");
+    expect({ hasReceived: received > 0, unhandled }).toEqual({ hasReceived: true, unhandled: [] });
+  });
 
   it("shows in a terminal how many rows were checked and written", async () => {
     const few = 3_000;

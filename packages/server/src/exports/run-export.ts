@@ -223,7 +223,7 @@ async function* partsOf(
   const counts = columns.map((): Record<string, number> => ({}));
   let [row, written, empty] = [0, 0, 0];
   const batches = foundBatches(ports, record, source, { scope, leftOut });
-  for await (const { labels, found: foundNow, size } of oneAhead(batches)) {
+  for await (const { labels, found: foundNow, size } of batches) {
     row += size;
     const found = await withoutNew(ports, owner, record, labels, foundNow);
     const rows = labels.map((one, index) => rowOf(one, found[index], columns));
@@ -231,10 +231,12 @@ async function* partsOf(
       const values = found[index];
       return values ? subjectsOf(pseudonymizer, one.row, { ...values, purpose: purpose_code }) : [];
     });
-    // guard(drop): an erasure finds whose values were written
-    // fails: packages/server/src/exports/run-export.test.ts › recalls rows by their numbers
-    await insertSubjects(owner, export_id, subjects);
-    await table.write(rows);
+    await Promise.all([
+      // guard(drop): an erasure finds whose values were written
+      // fails: packages/server/src/exports/run-export.test.ts › recalls rows by their numbers
+      insertSubjects(owner, export_id, subjects),
+      table.write(rows),
+    ]);
     yield* file.take();
     for (const { cells } of rows) count(counts, cells);
     written += rows.length;
@@ -292,6 +294,9 @@ interface FoundBatch {
   readonly size: number;
 }
 
+/** Batches whose values are read while earlier ones are written. */
+const BATCHES_AHEAD = 2;
+
 /** @throws input-invalid if the labels have changed in the meantime. */
 async function* foundBatches(
   { executor, featureSealer: sealer }: ExportPorts,
@@ -299,34 +304,33 @@ async function* foundBatches(
   source: LabelSource,
   { scope, leftOut }: { readonly scope: ValueScope; readonly leftOut: ReadonlySet<number> },
 ): AsyncGenerator<FoundBatch> {
-  const batches = labelBatches(source);
-  for (let first = 1; ;) {
-    const batch = await batches.next();
-    if (batch.done) {
-      if (batch.value !== record.labels_sha256) throw notTheLabels();
-      return;
-    }
-    const labels = numbered(batch.value, first, leftOut);
+  const find = async (batch: readonly Label[], first: number): Promise<FoundBatch> => {
+    const labels = numbered(batch, first, leftOut);
     const subjects = labels.map(({ label }) => label);
-    yield { labels, found: await findValues({ executor, sealer }, scope, subjects), size: batch.value.length };
-    first += batch.value.length;
-  }
-}
-
-/** Requests the next item before the current one is processed. */
-async function* oneAhead<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
-  let next = items.next();
+    return { labels, found: await findValues({ executor, sealer }, scope, subjects), size: batch.length };
+  };
+  const batches = labelBatches(source);
+  const ahead: Promise<FoundBatch>[] = [];
   try {
-    for (;;) {
-      const item = await next;
-      if (item.done) return;
-      next = items.next();
-      next.catch(() => {});
-      yield item.value;
+    for (let first = 1; ;) {
+      const batch = await batches.next();
+      if (batch.done) {
+        if (batch.value !== record.labels_sha256) throw notTheLabels();
+        break;
+      }
+      const found = find(batch.value, first);
+      // The rejection is handled where the batch is awaited.
+      // guard(drop): values that can't be read fail their export alone
+      // fails: packages/server/src/exports/many-labels.test.ts › its process continues
+      found.catch(() => {});
+      ahead.push(found);
+      first += batch.value.length;
+      if (ahead.length > BATCHES_AHEAD) yield (await ahead.shift()) as FoundBatch;
     }
+    for (const found of ahead) yield await found;
   } finally {
-    await next.catch(() => {});
-    await items.return(undefined);
+    await Promise.allSettled(ahead);
+    await batches.return("");
   }
 }
 

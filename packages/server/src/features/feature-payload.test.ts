@@ -20,7 +20,7 @@ it("features are the same after they were stored, with every state, and the fing
   const stored = encodeFeatures(Buffer.from("abc"), RESULTS, 3, SALT);
   expect(decodeFeatures(stored)).toEqual({ sha256: HASH_OF_ABC, policyVersion: 3, results: RESULTS });
   const values = RESULTS.map((result) => {
-    return result.state === "observed" ? { state: result.state, value: result.value } : { state: result.state };
+    return { state: result.state, value: result.state === "observed" ? result.value : null };
   });
   expect(decodeValues(stored)).toEqual(values);
 });

@@ -152,12 +152,18 @@ export function decodeFeatures(payload: Buffer): StoredFeatures {
   return { sha256, policyVersion, results };
 }
 
+/** A state and a value without the states of the inputs. The value is `null` in each state except `observed`. */
+export interface StoredValue {
+  readonly state: ResultState;
+  readonly value: FeatureValue | null;
+}
+
 /** The states and values alone, in the order of the layer's members. */
-export function decodeValues(payload: Buffer): readonly Pick<StoredResult, "state" | "value">[] {
-  const values: Pick<StoredResult, "state" | "value">[] = [];
-  for (const { state, value } of decodeFeatures(payload).results)
-    values.push(value === undefined ? { state } : { state, value });
-  return values;
+export function decodeValues(payload: Buffer): readonly StoredValue[] {
+  const reader = new Reader(payload);
+  reader.bytes(HASH_BYTES);
+  reader.integer();
+  return Array.from({ length: reader.integer() }, () => reader.value());
 }
 
 class Reader {
@@ -183,12 +189,26 @@ class Reader {
 
   result(): StoredResult {
     const first = this.#byte();
-    const place = first % KIND_UNIT;
-    const state = place === UNKNOWN_RESULT ? (this.#text() as ResultState) : known(RESULTS, place);
+    const state = this.#state(first);
     const inputs = this.#inputs();
     const rest = this.#rest(Math.floor(first / KIND_UNIT));
     if (rest === undefined) return { state, inputs };
     return state === "failed" ? { state, failure: String(rest), inputs } : { state, value: rest, inputs };
+  }
+
+  value(): StoredValue {
+    const first = this.#byte();
+    const state = this.#state(first);
+    const counted = this.integer();
+    // Equal states of inputs are stored once.
+    for (let left = counted % 2 === 1 ? Math.min(counted - 1, 2) / 2 : counted / 2; left > 0; left--) this.#input();
+    const rest = this.#rest(Math.floor(first / KIND_UNIT));
+    return { state, value: state === "failed" || rest === undefined ? null : rest };
+  }
+
+  #state(first: number): ResultState {
+    const place = first % KIND_UNIT;
+    return place === UNKNOWN_RESULT ? (this.#text() as ResultState) : known(RESULTS, place);
   }
 
   #inputs(): readonly InputState[] {

@@ -4,6 +4,7 @@
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { rmSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -41,6 +42,20 @@ async function keyOf(folder: string): Promise<string> {
   return readFile(path, "utf8");
 }
 
+/** What still runs. It ends with this process, also after an error or Ctrl+C. */
+const atExit = new Set<() => void>();
+process.once("exit", () => {
+  for (const end of atExit) end();
+});
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
+
+/** Kills a process if it still runs at the end of this one. */
+export function endAtExit(child: ChildProcess): void {
+  const end = (): void => void child.kill("SIGKILL");
+  atExit.add(end);
+  child.once("exit", () => atExit.delete(end));
+}
+
 /** @param kept a folder that is not deleted at the end, so that a later run can continue with it. */
 export async function openScene(kept?: string): Promise<Scene> {
   const folder = kept === undefined ? await mkdtemp(join(tmpdir(), "drs-bench-")) : resolve(kept);
@@ -50,9 +65,15 @@ export async function openScene(kept?: string): Promise<Scene> {
   const embedded = await EmbeddedPostgres.open({ dataDir, asServer: false, onError: () => {} });
   const url = (database: string): string =>
     `postgresql://postgres@localhost/${database}?host=${encodeURIComponent(embedded.owner.host ?? "")}`;
+  const postmaster = Number((await readFile(join(dataDir, "postgres/postmaster.pid"), "utf8")).split("\n")[0]);
+  const end = (): void => {
+    process.kill(postmaster, "SIGQUIT");
+    if (kept === undefined) rmSync(folder, { recursive: true, force: true });
+  };
+  atExit.add(end);
   return {
     folder,
-    postmaster: Number((await readFile(join(dataDir, "postgres/postmaster.pid"), "utf8")).split("\n")[0]),
+    postmaster,
     url,
     async createDatabase(name, options) {
       const admin = new pg.Client({ connectionString: url("postgres") });
@@ -75,6 +96,7 @@ export async function openScene(kept?: string): Promise<Scene> {
     }),
     async close() {
       await embedded.close();
+      atExit.delete(end);
       if (kept === undefined) await rm(folder, { recursive: true, force: true });
     },
   };
@@ -83,8 +105,9 @@ export async function openScene(kept?: string): Promise<Scene> {
 /** Matches what a server prints when it is ready. The first group is the URL. */
 export const READY = /is ready: (http:\/\/[^/\s]+)/;
 
-/** Waits until a process prints a match. @returns the first group. @throws if the process ends before. */
+/** Waits until a process prints a match. The process does not outlive this one. @returns the first group. @throws if the process ends before. */
 export function printed(child: ChildProcess, pattern: RegExp): Promise<string> {
+  endAtExit(child);
   return new Promise((resolve, reject) => {
     let text = "";
     child.stdout?.on("data", (chunk: Buffer) => {

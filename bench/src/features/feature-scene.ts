@@ -9,7 +9,7 @@ import { openSystem, type System } from "../../../packages/server/src/app/system
 import { readConfig } from "../../../packages/server/src/config/config.ts";
 import { PostgresEventStore } from "../../../packages/server/src/events/event-store.ts";
 import { backfillNext } from "../../../packages/server/src/features/backfill.ts";
-import { startBackfill } from "../../../packages/server/src/features/backfill-runs.ts";
+import { changeBackfill, startBackfill } from "../../../packages/server/src/features/backfill-runs.ts";
 import type { LayerRunners } from "../../../packages/server/src/features/layer-runners.ts";
 import { createParserOf } from "../../../packages/server/src/features/read-inputs.ts";
 import { uuidv7 } from "../../../packages/server/src/identifiers/uuidv7.ts";
@@ -40,7 +40,9 @@ export interface FeatureScene {
   readonly fill: (count: number, accountOf: (event: number) => string) => Promise<void>;
   readonly adopt: (names: readonly string[]) => Promise<unknown>;
   readonly retire: (names: readonly string[]) => Promise<unknown>;
-  readonly beginBackfill: () => Promise<void>;
+  /** @returns the id of the run. */
+  readonly beginBackfill: () => Promise<string>;
+  readonly cancelBackfill: (runId: string) => Promise<void>;
   /** Runs the backfills. As in a worker, keys leave the memory after a second. */
   readonly runBackfills: (runners: LayerRunners) => Promise<void>;
   readonly close: () => Promise<void>;
@@ -99,7 +101,10 @@ export async function openFeatureScene(events: number): Promise<FeatureScene> {
       await inTransaction(system.pool, (transaction) =>
         startBackfill(transaction, { ...order, reason: "measured by the bench" }),
       );
+      return order.runId;
     },
+    cancelBackfill: (runId) =>
+      inTransaction(system.pool, (transaction) => changeBackfill(transaction, runId, "cancelled")),
     runBackfills: (runners) => runBackfills(system, runners),
     async close() {
       await system.close();
@@ -158,10 +163,13 @@ async function fill(
         appVersion: "7.1.0",
       };
       const event = { ...attributes, ...action, ...versions, eventId, receivedAt };
-      const sealed = await sealer.seal(event, exact);
       const collectedAt = { epochMs: receivedAt, micros: 0 };
       const requestMac = sealer.requestMac(eventId, exact);
-      const outcome = await store.append({ ...event, policyVersion, collectedAt, requestMac, sealed });
+      const append = async (): ReturnType<PostgresEventStore["append"]> =>
+        store.append({ ...event, policyVersion, collectedAt, requestMac, sealed: await sealer.seal(event, exact) });
+      let outcome = await append();
+      // The erasure of an account makes events stale that were sealed before. They are sealed again.
+      if (outcome === "stale") outcome = await append();
       if (outcome !== "stored") throw new Error("an event was not stored");
       await pool.query("insert into public.plain_event (event_id, platform, payload) values ($1, 'android', $2)", [
         eventId,

@@ -1,9 +1,8 @@
 /** A server that ingests events whose features are due: the delay of the values, and what features cost ingestion. */
 import { spawn } from "node:child_process";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { LoadResult } from "../load.ts";
 import { median } from "../median.ts";
-import { load, print, printed, READY } from "../scene.ts";
+import { endAtExit, load, print, printed, READY } from "../scene.ts";
 import { cpuOf } from "../usage.ts";
 import { CONNECTIONS, DRS_PATH, type FeatureScene } from "./feature-scene.ts";
 import { row } from "./table.ts";
@@ -83,24 +82,25 @@ export const measureIngestion = (scene: FeatureScene, seconds: number, rounds: n
 
 /** Measures ingestion at half load while a worker computes what is due, with and without a backfill. */
 export async function measureNeighbour(scene: FeatureScene, seconds: number, rounds: number): Promise<void> {
-  const { owner, env, names, adopt, retire, beginBackfill } = scene;
+  const { owner, env, names, adopt, retire, beginBackfill, cancelBackfill } = scene;
   await adopt(names);
   const worker = spawn(process.execPath, [DRS_PATH, "feature", "work"], { env, stdio: ["ignore", "pipe", "pipe"] });
+  endAtExit(worker);
   await new Promise((resolve) => worker.stderr.once("data", resolve));
   await serving(scene, false, async (ingest) => {
     const full = await ingest(0, seconds);
     const rate = full.stored / full.seconds / 2;
-    const running = "select from feature_run where state = 'running'";
     const ratios: number[] = [];
     for (let round = 0; round < rounds; round++) {
       const without = await ingest(rate, seconds);
       await owner.query("truncate feature_row; truncate feature_tally");
-      await beginBackfill();
+      const run = await beginBackfill();
       const withBackfill = await ingest(rate, seconds);
-      if ((await owner.query(running)).rowCount === 0) print("the backfill ended early: use more --events");
+      const isRunning = (await owner.query("select from feature_run where state = 'running'")).rowCount;
+      if (isRunning) await cancelBackfill(run);
+      else print("the backfill ended early: use more --events");
       print(JSON.stringify({ p99Ms: [without.p99Ms, withBackfill.p99Ms] }));
       ratios.push(withBackfill.p99Ms / without.p99Ms);
-      while ((await owner.query(running)).rowCount) await sleep(200);
     }
     row("half load: p99 of ingestion next to a backfill ÷ without", median(ratios).toFixed(2), "≤ 1.5");
   });

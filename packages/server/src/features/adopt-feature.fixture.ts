@@ -18,6 +18,9 @@ export function adoptFound(system: System, id: string): Promise<number> {
   });
 }
 
+/** The exact text of an event whose probe `os_integrity` has these data. */
+export const textOfData = (data: object): string =>
+  JSON.stringify({ probes: { os_integrity: { status: "success", data } }, session_id: "s" });
+
 /** The exact text of an event with this value of `suBinaryFound`. */
-export const textOfEvent = (suBinaryFound: unknown = true): string =>
-  JSON.stringify({ probes: { os_integrity: { status: "success", data: { suBinaryFound } } }, session_id: "s" });
+export const textOfEvent = (suBinaryFound: unknown = true): string => textOfData({ suBinaryFound });

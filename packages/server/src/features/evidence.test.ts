@@ -2,11 +2,12 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ManifestInput } from "@device-risk-signals/features";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { bundleOf } from "../../../features/src/bundle.fixture.ts";
 import { runWithBreakGlass } from "../../../../e2e/support/command.ts";
 import { Past } from "../../../../e2e/support/past-event.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { useFolder } from "../../../../e2e/support/use-folder.ts";
-import { type Evidence, gatherEvidence } from "./evidence.ts";
+import { type Evidence, gatherEvidence, inputsOf } from "./evidence.ts";
 
 const folder = useFolder();
 const opened = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: join(folder(), "journal") }));
@@ -15,15 +16,20 @@ const [PAYMENTS, MARKETING] = [1, 2];
 
 let past: Past;
 beforeAll(async () => {
-  const file = join(folder(), "policy.yaml");
-  const periods = { raw_retention: "P30D", derived_retention: "P1Y" };
-  const purpose = { title: "t", legal_basis: "l", owner: "o", ...periods };
-  const purposes = ["default", "marketing"].map((id) => ({ ...purpose, id }));
-  await writeFile(file, JSON.stringify({ purposes, actions: {}, unmapped: "default" }));
-  expect(await runWithBreakGlass(opened.environment, "purpose", "apply", file, "--yes")).toMatchObject({ code: 0 });
+  await applyPolicy({});
   past = new Past(opened.system);
 });
 afterAll(() => past.close());
+
+/** Applies a policy whose purposes cover the given probes. */
+async function applyPolicy(coverage: object): Promise<void> {
+  const file = join(folder(), "policy.yaml");
+  const periods = { raw_retention: "P30D", derived_retention: "P1Y" };
+  const purpose = { title: "t", legal_basis: "l", owner: "o", ...periods, ...coverage };
+  const purposes = ["default", "marketing"].map((id) => ({ ...purpose, id }));
+  await writeFile(file, JSON.stringify({ purposes, actions: {}, unmapped: "default" }));
+  expect(await runWithBreakGlass(opened.environment, "purpose", "apply", file, "--yes")).toMatchObject({ code: 0 });
+}
 
 const inputOf = (probe: string, name: string): ManifestInput => ({
   name,
@@ -84,5 +90,31 @@ describe("evidence", () => {
     await store("3.0.0", { new_probe: { status: "success", data: { found: "yes" } } });
     const found = await gather(inputOf("new_probe", "found"));
     expect(of(found, "3.0.0")).toEqual({ coverage: [{ departed: 1 }], refused: [[0, 1]] });
+  });
+
+  it("counts the states of inputs by platform and SDK version, and what ingestion would refuse", async () => {
+    const sdkVersion = "9.9.9";
+    for (const data of [{ suBinaryFound: true }, {}, { suBinaryFound: "yes" }]) await store(sdkVersion, success(data));
+    const { pool, sealer, clock } = opened.system;
+    const { manifest } = bundleOf("() => true", { id: "found", purposes: ["default"] });
+    const inputs = inputsOf([manifest]);
+    const found = await gatherEvidence({ executor: pool, sealer, now: clock.now() }, inputs);
+    const version = { platform: "android", sdk_version: sdkVersion };
+    expect(found.coverage.filter(({ sdk_version }) => sdk_version === sdkVersion)).toEqual([
+      { ...version, field: "os_integrity.suBinaryFound", states: { observed: 1, omitted: 1, departed: 1 } },
+    ]);
+    expect(found.refused).toContainEqual({ ...version, events: 3, refused: 1 });
+    await applyPolicy({ probes: ["network"] });
+    const covered = await gatherEvidence({ executor: pool, sealer, now: clock.now() }, inputs);
+    await applyPolicy({});
+    expect(covered.coverage.find(({ sdk_version }) => sdk_version === sdkVersion)?.states).toEqual({
+      masked: 2,
+      omitted: 1,
+    });
+    expect(covered.refused, "ingestion validates what is not covered, too").toContainEqual({
+      ...version,
+      events: 3,
+      refused: 1,
+    });
   });
 });

@@ -83,7 +83,7 @@ export async function extract(
   if (wanted.length === 0) return { ...NOTHING, decided: events.length };
   // The search for features that block a process takes long, and sends no statement. It has a limit of its own.
   // guard(drop): PostgreSQL does not end the transaction during the search
-  // fails: packages/server/src/features/extraction.test.ts › longer than a transaction may be idle
+  // fails: packages/server/src/features/slow-features.test.ts › longer than a transaction may be idle
   await transaction.query("set local idle_in_transaction_session_timeout = 0");
   const coverage = await readCoverage(transaction);
   const collected: Collected = { computed: [], failures: [], slow: [], undecided: new Set() };
@@ -123,7 +123,7 @@ export async function extract(
         const decided = countDecided();
         const own = assigned.get(layer.layer) ?? [];
         // guard(false): no event is computed for a layer while it waits behind a slow event of another layer
-        // fails: packages/server/src/features/extraction.test.ts › behind the slow event of another layer
+        // fails: packages/server/src/features/slow-features.test.ts › behind the slow event of another layer
         const ahead = decided < events.length ? own.filter((one) => placeOf(one) < decided) : own;
         if (ahead.length > 0)
           await computeLayer(transaction, ports, layer, ahead, coverage, collected, backfill !== undefined);
@@ -135,7 +135,7 @@ export async function extract(
   }
   const decided = countDecided();
   // guard(false): a batch without progress is postponed like one that fails
-  // fails: packages/server/src/features/extraction.test.ts › decide no event
+  // fails: packages/server/src/features/slow-features.test.ts › decide no event
   if (decided === 0) throw new Error("no event was decided");
   const kept = decided === events.length ? collected : keepOf(collected, events.slice(0, decided));
   return { ...(await store(transaction, ports, kept, coverage, backfill)), decided };
@@ -222,7 +222,7 @@ async function computeLayer(
   isBackfill: boolean,
 ): Promise<void> {
   // guard(false): slow events do not take all the time of a worker
-  // fails: packages/server/src/features/extraction.test.ts › pauses a layer
+  // fails: packages/server/src/features/slow-features.test.ts › pauses a layer
   if (!isBackfill && runners.isPaused(layer.layer)) {
     failures.push(...opened.map(({ event }) => ({ event, layer: layer.layer, reason: "paused" as const })));
     return;
@@ -239,13 +239,13 @@ async function computeLayer(
   const rows = opened.flatMap(({ event, exact, counted }, index) => {
     const results = events[index] ?? [];
     // guard(false): the event that is too slow is decided, although other features were not computed
-    // fails: packages/server/src/features/extraction.test.ts › longer than the search
+    // fails: packages/server/src/features/slow-features.test.ts › longer than the search
     if (results.some(isOverBudget)) {
       failures.push({ event, layer: layer.layer, reason: "over-budget" });
       return [];
     }
     // guard(false): an event is decided by its own time, not by that of an event before it
-    // fails: packages/server/src/features/extraction.test.ts › too slow keeps no other event
+    // fails: packages/server/src/features/slow-features.test.ts › too slow keeps no other event
     if (results.some(isPaused)) {
       undecided.add(event.eventId);
       return [];

@@ -156,7 +156,7 @@ async function* partsOf(
       return subjectsOf(pseudonymizer, row + index + 1, { account, purpose, actionId, eventId });
     });
     // guard(drop): an erasure finds whose bytes were handed out
-    // fails: packages/server/src/exports/run-export.test.ts › is recalled
+    // fails: packages/server/src/exports/export-events.test.ts › is recalled
     await insertSubjects(owner, exportId, subjects);
     for (const { event, exact } of released) {
       row++;
@@ -215,10 +215,10 @@ async function release(
   const { case: of } = order;
   const entry = { ...entryOf(order, exportId), operation: "event.export" };
   // guard(drop): an audit entry that names the event is committed before its bytes are read
-  // fails: packages/server/src/exports/run-export.test.ts › event by event
+  // fails: packages/server/src/exports/export-events.test.ts › event by event
   await inTransaction(pool, async (transaction) => {
     // guard(false): an export ends with its case
-    // fails: packages/server/src/exports/run-export.test.ts › ends with its case
+    // fails: packages/server/src/exports/export-events.test.ts › ends with its case
     if (!(await findOpenCase(transaction, clock, of.case_id, of.opened_by))) throw caseEnded();
     await addOpenedEvents(transaction, of.case_id, page.length);
     for (const [account, events] of Map.groupBy(page, (event) => event.account)) {

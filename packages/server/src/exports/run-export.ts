@@ -166,7 +166,7 @@ export type FeatureExport = Pick<
 export async function requireFeatureExport(executor: Executor, exportId: string): Promise<FeatureExport> {
   const record = await requireExport(executor, exportId);
   // guard(false): an export of raw events can't be repeated, because a new one needs a case
-  // fails: packages/server/src/exports/run-export.test.ts › is not repeated
+  // fails: packages/server/src/exports/export-events.test.ts › is not repeated
   if (record.kind !== "features") {
     throw new OperatorError("state-conflict", `Export ${exportId} is of raw events: run drs export raw again.`);
   }
@@ -233,7 +233,7 @@ async function* partsOf(
     });
     await Promise.all([
       // guard(drop): an erasure finds whose values were written
-      // fails: packages/server/src/exports/run-export.test.ts › recalls rows by their numbers
+      // fails: packages/server/src/exports/repeat-and-recall.test.ts › recalls rows by their numbers
       insertSubjects(owner, export_id, subjects),
       table.write(rows),
     ]);
@@ -283,7 +283,7 @@ async function withoutNew(
   });
   const rows = await findSubjects(owner, export_id, events);
   // guard(true): a repetition has no values that the export did not have
-  // fails: packages/server/src/exports/run-export.test.ts › without the values that it lacked
+  // fails: packages/server/src/exports/repeat-and-recall.test.ts › without the values that it lacked
   return found.map((values, index) => (rows.has(labels[index]?.row ?? 0) ? values : undefined));
 }
 
@@ -344,7 +344,7 @@ function numbered(batch: readonly Label[], first: number, leftOut: ReadonlySet<n
   for (const [index, label] of batch.entries()) {
     const row = first + index;
     // guard(false): a repetition lacks the rows of what was erased
-    // fails: packages/server/src/exports/run-export.test.ts › lacks the rows
+    // fails: packages/server/src/exports/repeat-and-recall.test.ts › lacks the rows
     if (leftOut.has(row)) continue;
     labels.push({ row, label });
   }

@@ -43,7 +43,7 @@ const asOf = (condition: string) =>
             -- fails: packages/server/src/exports/run-export.test.ts › by the clock of known values
             and (not $8::bool or n.extracted_at <= l.at)
             -- guard(true): no value that was stored after the export began
-            -- fails: packages/server/src/exports/run-export.test.ts › the same bytes
+            -- fails: packages/server/src/exports/repeat-and-recall.test.ts › the same bytes
             and n.extracted_at <= $9::timestamptz
           order by n.received_at desc, n.event_id desc limit 1) newest
         -- "offset 0": planned by itself, so that the rows of each label are found by their key.

@@ -117,7 +117,7 @@ async function approvalOf(
   { recipient, counts, pseudonymizer }: Asked,
 ): Promise<Approval | undefined> {
   // guard(false): events beyond the case need an approval, even where other operations need none
-  // fails: packages/server/src/exports/run-export.test.ts › beyond its case
+  // fails: packages/server/src/exports/export-events.test.ts › beyond its case
   if (counts.beyond_case > 0 && !areApprovalsNeeded(ports, caller)) {
     throw await denied({ ports, caller }, case_id, `The case does not cover ${plural(counts.beyond_case, "event")}.`);
   }
@@ -130,7 +130,7 @@ async function approvalOf(
     ...(action_id !== undefined && { action_mac: macOf("action", action_id) }),
     case_id,
     // guard(drop): an approval is for as many events beyond the case as privacy saw
-    // fails: packages/server/src/exports/run-export.test.ts › beyond its case
+    // fails: packages/server/src/exports/export-events.test.ts › beyond its case
     beyond_case: counts.beyond_case,
     recipient,
     expires_on,
@@ -138,6 +138,6 @@ async function approvalOf(
   const asked = { operation: "export.raw", parameters, plan: { ...counts }, events: counts.events } as const;
   // The reason stays in the case, which is deleted with the account. The approval is kept, and more roles read it.
   // guard(drop): raw bulk export was approved
-  // fails: packages/server/src/exports/run-export.test.ts › beyond its case
+  // fails: packages/server/src/exports/export-events.test.ts › beyond its case
   return requireApproval(ports, caller, { ...asked, needed: ["privacy"] }, `the reason of case ${case_id}`);
 }

@@ -176,7 +176,7 @@ async function requireNothingLeft(
       `The account still has ${plural(left, "event")}: name the erasure with --erasure.`,
     );
   // guard(false): a request for erasure is not done while exports have values of the account
-  // fails: packages/server/src/exports/run-export.test.ts › until its exports are recalled
+  // fails: packages/server/src/exports/repeat-and-recall.test.ts › until its exports are recalled
   if (exports.length > 0)
     throw new OperatorError(
       "state-conflict",

@@ -105,6 +105,6 @@ export const isNothing = ({
   exports,
 }: ErasurePlan): boolean =>
   // guard(right): an erasure recalls exported rows even if nothing else is left
-  // fails: packages/server/src/exports/run-export.test.ts › values have expired
+  // fails: packages/server/src/exports/repeat-and-recall.test.ts › values have expired
   exports.length === 0 &&
   [events, held, idempotency_keys, tokens, actions, keys, features].every((count) => count === 0);

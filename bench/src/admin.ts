@@ -1,7 +1,7 @@
 /**
- * `npm run bench:admin`: measures latencies of the admin API on a database with a million events, during ingestion.
- * Prints one line for each figure as soon as it is measured. `--events N` (default 1000000), `--rate N` requests a
- * second of ingestion (default 200), `--reads N` requests of each kind (default 200). Filling the database ends after
+ * `npm run bench:admin`: measures latencies of the admin API during ingestion, on a database with a million events.
+ * Prints a line for each figure as soon as it is measured. `--events N` (default 1000000), `--rate N` requests a second
+ * of ingestion (default 200), `--reads N` requests of each kind (default 200). Filling the database ends after
  * `--fill-seconds N` (default 180), even if it has fewer events. `--folder DIR` keeps the events, and a later run
  * continues with them.
  */
@@ -21,11 +21,11 @@ const CONNECTIONS = 16;
 const PAGE_SIZE = 50;
 /** The server allows a person 50 requests a second. */
 const INTERVAL_MS = 25;
-/** Time in which the load generator makes its events, before it sends the first one. */
+/** The load generator makes its events in this time, before it sends the first one. */
 const LOAD_START_MS = 3_000;
 /** Maximum time for one figure. On a slow machine the figure has fewer reads. */
 const MAX_MEASURING_MS = 10_000;
-/** The account of this run. A folder of an earlier run has events of that run's account. */
+/** Each run has another account, because `--folder` can have events of an earlier run. */
 const ACCOUNT = `bench-${Date.now()}`;
 const ACTION = "act_1";
 const CASE_REASON = { category: "fraud-investigation", ticket: "BENCH-1", reason: "measured by the bench" } as const;
@@ -86,7 +86,7 @@ async function analyzePartitionOfNow(): Promise<void> {
 }
 
 /**
- * Makes calls at a steady rate, one at a time, within the time limit of one figure. @returns the latencies in
+ * Makes calls one at a time, at a steady rate, until the time limit of one figure. @returns the latencies in
  * milliseconds, ascending.
  */
 async function latencies(count: number, call: (index: number) => Promise<unknown>): Promise<number[]> {

@@ -1,6 +1,6 @@
 /**
  * `npm run bench:audit`: measures `drs audit verify` of a database, `drs audit export`, and `drs audit verify` of the
- * export. Each runs as a separate process. Prints one line for each figure as soon as it is measured. `--entries N`
+ * export. Each runs as a separate process. Prints a line for each figure as soon as it is measured. `--entries N`
  * (default 1,000,000). Filling the database ends after `--fill-seconds N` (default 150), even if it has fewer entries;
  * the goal is then scaled to their number. `--folder DIR` keeps the entries, and a later run continues with them.
  */
@@ -27,8 +27,8 @@ const LANES = 4;
 const MEBIBYTE = 1_048_576;
 const INTERVAL_MS = 100;
 /**
- * Goals: the seconds for a million entries, and the peak of the memory in the last quarter of a run divided by the peak
- * in the first quarter.
+ * Goals: at most this many seconds for a million entries; and at most this quotient of the memory peaks in the last and
+ * in the first quarter of a run, so that memory does not grow with the number of entries.
  */
 const [SECONDS, GROWTH] = [30, 1.1];
 const MILLION = 1_000_000;
@@ -82,7 +82,7 @@ async function insert(lanes: readonly Lane[], count: number): Promise<void> {
 const countLeaves = async (): Promise<number> =>
   Number((await owner.query<{ count: string }>("select count(*) from audit_leaf")).rows[0]?.count);
 
-/** @returns the number of entries of the log. */
+/** Inserts entries until the log has enough of them or the time is over. @returns the number of entries of the log. */
 async function fill(): Promise<number> {
   const config = readConfig(environment, scene.folder);
   if (!config.ok) throw new Error(config.problems.join("\n"));
@@ -145,7 +145,7 @@ function report(what: string, entries: number, { seconds, cpuSeconds, memory }: 
   print(figureLine(`${what}, memory at the end ÷ at the start (${peaks})`, late / early, "×", GROWTH));
 }
 
-/** The path of the latest checkpoint that the journal keeps. */
+/** @returns the path of the latest checkpoint in the journal's folder. */
 async function checkpointPath(): Promise<string> {
   const folder = join(scene.folder, "journal", "audit-checkpoints");
   return join(folder, (await readdir(folder)).toSorted().at(-1) ?? "");

@@ -1,4 +1,4 @@
-/** Bodies of the maximum size that need as much time on a server's main thread as possible and exceed no limit. */
+/** Bodies of almost the maximum size that exceed no limit and keep a server's main thread busy as long as possible. */
 
 const BYTES = 261_000;
 
@@ -20,7 +20,7 @@ function request(actionId: string, probes: string, more = ""): string {
   );
 }
 
-/** Functions that make costly bodies, by the name of the costly part. */
+/** Functions that make costly bodies, by a description of what makes the body costly. */
 export const COSTLY: Readonly<Record<string, (actionId: string) => string>> = {
   "names with an escape, read by the slow reader": (actionId) =>
     request(actionId, `"p":${success(`"\\n":0,${fill(member)}`)}`),

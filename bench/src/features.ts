@@ -1,10 +1,10 @@
 /**
  * `npm run bench:features`: measures a worker that computes 25 starter features of full events, and compares it with
- * two peers that share the programs, the source of the events and PostgreSQL. Both peers have an id cursor. The first
- * inserts each value with a statement, and the second inserts the values of 500 events with one statement. `--events N`
- * (default 20000), `--rounds N` (default 3), `--seconds N` (default 8), `--erased N` events of an erased account
- * (default 10000), `--only PARTS`: some of backfill, delay, erasure, ingestion and neighbour (ingestion next to a
- * backfill).
+ * two peers that use the same feature programs, events and PostgreSQL. Both peers remember only the id of the last
+ * event that they read. The first inserts each value with a statement of its own, and the second inserts the values of
+ * 500 events with one statement. `--events N` (default 20000), `--rounds N` (default 3), `--seconds N` (default 8),
+ * `--erased N` events of an erased account (default 10000), `--only PARTS`: some of backfill, delay, erasure, ingestion
+ * and neighbour (ingestion next to a backfill).
  */
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";

@@ -1,8 +1,8 @@
 /**
- * `npm run bench:flood`: measures the effect of a flood of costly bodies from one account, within its rate limit, on
- * another account, the neighbour. Prints the neighbour's p99 during the flood divided by its p99 without. `--seconds N`
- * (default 12), `--rounds N` (default 3), `--server DIR` (measures the server of another checkout, where `npm ci` has
- * run), `--profile DIR` (writes a CPU profile).
+ * `npm run bench:flood`: measures how a flood of costly bodies from one account, sent at the account's rate limit,
+ * slows down the requests of another account (the neighbour). Prints the neighbour's p99 during the flood divided by
+ * its p99 without. `--seconds N` (default 12), `--rounds N` (default 3), `--server DIR` (measures the server of another
+ * checkout, where `npm ci` has run), `--profile DIR` (writes a CPU profile).
  */
 import { execFile, spawn } from "node:child_process";
 import { cpus } from "node:os";
@@ -15,12 +15,13 @@ import { loadWithRejections, load, migrate, openScene, print, printed, READY } f
 
 const run = promisify(execFile);
 const MAX_SLOWDOWN = 3;
-/** The rate is below the default limit of an account, so that the neighbour is never rejected. */
+/** Requests per second, below the default rate limit of an account, so that the server rejects none of them. */
 const NEIGHBOUR_RATE = 40;
-/** The default limit of an account. */
+/** The default rate limit of an account, in requests per second. */
 const FLOOD_RATE = 50;
 /**
- * The flood starts this long before the neighbour is measured, so that only a part of the flood's burst is measured.
+ * The flood starts this long before the measurement, so that the measurement includes only a part of the burst at the
+ * start of the flood.
  */
 const AHEAD_SECONDS = 1;
 

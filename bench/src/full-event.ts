@@ -1,7 +1,7 @@
 /**
- * Synthetic raw events with every field of the catalog, about 15 KB, each different. Values have the shape, spread and
- * repetition of real ones: phones of one model share values, other values differ between phones, and others change with
- * every collection.
+ * Synthetic raw events of about 15 KB with every field of the catalog. No two events are equal. The values resemble
+ * those of real phones: some are equal on all phones of a model, some differ between phones, and some change with every
+ * collection.
  */
 import type { RawSignalEvent } from "@device-risk-signals/contract";
 import { CATALOG } from "@device-risk-signals/contract/catalog";
@@ -15,7 +15,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** A number from 0 (inclusive) to 1 (exclusive). */
+  /** @returns a number from 0 (inclusive) to 1 (exclusive). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = this.#state;
@@ -127,7 +127,7 @@ const WORDS = [
   "speaker",
 ];
 
-/** Items of lists of paths, libraries and markers, for lists that are not empty. */
+/** Items for lists of paths, libraries and markers. */
 const ARTEFACTS = [
   "/system/bin/su",
   "/system/xbin/busybox",
@@ -154,7 +154,7 @@ const some = (random: Random, items: readonly string[], most: number): string[] 
 
 const digest = (random: Random): string => random.hex(64);
 
-/** Fields whose values have a special shape. All other fields have a value for their type and unit. */
+/** Makers for fields whose values have a special form. The values of all other fields follow from type and unit. */
 const BY_NAME: Readonly<Record<string, Maker>> = {
   manufacturer: (_, model) => model.maker,
   brand: (_, model) => model.brand,

@@ -1,4 +1,4 @@
-/** The generators of synthetic events, and the size of their events after a general compression. */
+/** The generators of synthetic events, and the size of their events after compression by deflate. */
 import { deflateRawSync } from "node:zlib";
 import type { RawSignalEvent } from "@device-risk-signals/contract";
 import { CATALOG } from "@device-risk-signals/contract/catalog";
@@ -12,7 +12,7 @@ export const GENERATORS = { full: fullEvent, unseen: unseenEvent } satisfies Rec
 >;
 export type Generator = keyof typeof GENERATORS;
 
-/** The first of the seeds that no load generator uses. */
+/** The load generators use smaller seeds. */
 const FIRST_SEED = 2 ** 31;
 
 function namesOf(fields: Readonly<Record<string, Field>>): string[] {

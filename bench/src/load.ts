@@ -1,6 +1,6 @@
 /**
- * The load generator. It is a separate process with a small HTTP client, so that it needs little time compared with
- * what it measures. Its argument is one JSON text (`LoadOptions`). Prints one JSON result.
+ * The load generator: a separate process with a small HTTP client, so that it uses little CPU time compared with the
+ * server. Its argument is `LoadOptions` as JSON. It prints a `LoadResult` as JSON.
  */
 import { connect, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
@@ -18,7 +18,7 @@ export interface LoadOptions {
    * the answer to the previous one.
    */
   readonly rate: number;
-  /** A number that makes idempotency keys and events of different runs differ. */
+  /** The number of the run. Runs with different numbers send different idempotency keys and events. */
   readonly run: number;
   /** Makes the events; default: `full`. */
   readonly generator?: Generator;
@@ -37,14 +37,14 @@ export interface LoadResult {
 }
 
 const TEMPLATES = 1_000;
-/** No run has the seeds of the events from which the dictionary was made (`tools/dictionary`). */
+/** Larger than the seeds of the events from which the compression dictionary was made (`tools/dictionary`). */
 const FIRST_SEED = 50_000;
 
 const options = JSON.parse(process.argv[2] ?? "{}") as LoadOptions;
 
 /**
- * Makes a template of a request. Events of different templates have different seeds; requests with one template differ
- * only in the idempotency key and the session.
+ * Makes the body of a request, split at the place of the session id. Each template has an event with another seed.
+ * Requests from one template differ only in idempotency key and session id.
  */
 function template(index: number): [Buffer, Buffer] {
   const make = GENERATORS[options.generator ?? "full"];
@@ -61,8 +61,7 @@ function template(index: number): [Buffer, Buffer] {
   return [Buffer.from(before), Buffer.from(after)];
 }
 
-/**
- * Makes one body for all requests of a kind. Each request has another idempotency key, and the body names no session.
+/** Makes one costly body. All requests of a run have this body, and differ only in the idempotency key.
  */
 function costlyTemplate(kind: string): [Buffer, Buffer] {
   const body = COSTLY[kind]?.(options.actionId);
@@ -126,8 +125,8 @@ class Connection {
   }
 
   /**
-   * @param due the time at which the request should have been sent, so that waiting for a free connection counts as
-   * latency.
+   * @param due the time at which the request should have been sent. The latency is measured from this time, so it
+   * includes the wait for a free connection.
    */
   async post(due: number): Promise<void> {
     this.#started = due;

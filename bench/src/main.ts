@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: compares this server with the plain recipe, on one PostgreSQL with one configuration (fsync on),
- * with one load generator and the same events. Prints a table and its ratios. `--seconds N` (default 8), `--rounds N`
+ * `npm run bench`: compares this server with the plain recipe (`recipe.ts`). Both use the same PostgreSQL with fsync,
+ * the same load generator and the same events. Prints a table with ratios. `--seconds N` (default 8), `--rounds N`
  * (default 5), `--connections N` (default 64), `--profile DIR` (writes a CPU profile of this server), `--before DIR`
  * (compares with the server of another checkout, where `npm ci` has run, instead of the recipe), `--generator
  * full|unseen` (events of one generator only). A round during which other programs used the machine is repeated.
@@ -47,7 +47,7 @@ interface Subject {
   readonly child: ChildProcess;
   readonly token: string;
   readonly actionId: string;
-  /** Bytes of everything that an event adds to the database. */
+  /** @returns the size of all tables and indexes of the subject, in bytes. */
   readonly storedBytes: () => Promise<number>;
 }
 
@@ -65,12 +65,13 @@ interface Figures {
 
 const scene = await openScene();
 
-/** Segments of PostgreSQL's log that it writes between two checkpoints: a little more than half of `max_wal_size`. */
+/** Number of WAL segments that PostgreSQL fills between two checkpoints: a little more than half of `max_wal_size`. */
 const WAL_SEGMENTS = 70;
 
 /**
- * Writes as much of PostgreSQL's log as between two checkpoints. A new PostgreSQL fills each segment with zeros before it
- * writes there, which stops commits; one that has run for some minutes uses segments again.
+ * Writes as many WAL segments as PostgreSQL fills between two checkpoints, so that later writes reuse them. A new
+ * PostgreSQL fills each new segment with zeros before it writes there, and commits wait for this. A PostgreSQL that has
+ * run for some minutes reuses old segments.
  */
 async function recycleSegments(client: pg.Client): Promise<void> {
   for (let segment = 0; segment < WAL_SEGMENTS; segment++) {
@@ -99,14 +100,16 @@ async function startRecipe(): Promise<Subject> {
   return { name: "recipe", url: at, child, token, actionId: "act_1", storedBytes: () => sizeOf(client, "public") };
 }
 
-/** @param root a checkout. Its own commands set up the database, because each checkout has its own schema. */
+/**
+ * @param root a checkout. The commands of this checkout set up the database, because checkouts may differ in schema.
+ */
 async function startServer(name: string, root: string): Promise<Subject> {
   const client = await scene.createDatabase(name);
   const env = {
     ...process.env,
     ...scene.environmentOf(name),
     DRS_ERASURE_JOURNAL: join(scene.folder, `${name}-journal`),
-    // The worker of features is another process. An earlier release has none.
+    // No worker computes features during the measurement. Earlier releases have no such worker and refuse the variable.
     ...(existsSync(join(root, "packages/features")) && { DRS_FEATURE_WORKER: "false" }),
   };
   const drs = join(root, "packages/server/bin/drs.js");
@@ -211,15 +214,20 @@ function medians(all: readonly Figures[]): Figures {
   ) as unknown as Figures;
 }
 
-/** Figures of each round, for the peer and for this server. */
+/** The figures of all rounds: those of the peer, then those of this server. */
 type Rounds = readonly [theirs: Figures[], own: Figures[]];
 
-/** The median of the ratios of all rounds, so that a moment in which both are slow has no effect. */
+/**
+ * @returns the median of the rounds' ratios. If the machine is slow in a round, both servers are, and the ratio is not.
+ */
 function ratioOf(name: keyof Figures, [theirs, own]: Rounds): number {
   return median(own.map((figures, round) => figures[name] / (theirs[round]?.[name] ?? Number.NaN)));
 }
 
-/** Microseconds that this core needs to parse an event. CPU figures are compared with this time. */
+/**
+ * @returns the microseconds that `JSON.parse` of an event takes on this machine. The goal for the server's CPU time
+ * scales with it.
+ */
 function parseCost(generator: Generator): number {
   const texts = Array.from({ length: 100 }, (_, seed) => JSON.stringify(GENERATORS[generator](seed, new Date(0))));
   const once = (): number => {

@@ -1,4 +1,4 @@
-/** Fills a database with events of earlier days. SQL writes the rows, so their payloads can't be opened. */
+/** Fills a database with events of earlier days. SQL writes the rows with arbitrary payloads, which can't be opened. */
 import type pg from "pg";
 import { partitionSecretName } from "../../packages/server/src/crypto/partition-secrets.ts";
 import { accountSecretName } from "../../packages/server/src/crypto/sealer.ts";
@@ -17,7 +17,10 @@ interface Target {
   readonly secrets: Secrets;
 }
 
-/** The events have real secrets, although the bench opens no payload. */
+/**
+ * Creates the secrets that the accounts and partitions of the events should have, because erasure and expiry destroy
+ * them.
+ */
 async function makeSecrets({ owner, secrets }: Target): Promise<void> {
   const { rows: keys } = await owner.query<{ key_id: string }>("select key_id from account_key");
   const { rows: partitions } = await owner.query<{ partition_id: string }>("select partition_id from event_partition");
@@ -32,10 +35,10 @@ async function makeSecrets({ owner, secrets }: Target): Promise<void> {
 }
 
 /**
- * Fills partitions of ten days with events of many accounts, actions and types. One account has 10,000 events. Events
- * of an earlier run remain.
- * @param until the time after which no further day is filled, in milliseconds since the Unix epoch. @returns the number
- * of events.
+ * Fills the partitions of ten days with events of many accounts, actions and types. The account `account-0` has 10,000
+ * events. Days that an earlier run filled remain.
+ * @param until the time after which the function begins no further day, in milliseconds since the Unix epoch. @returns
+ * the number of stored events, also from earlier runs.
  */
 export async function fill(target: Target, events: number, until = Number.POSITIVE_INFINITY): Promise<number> {
   const { owner } = target;

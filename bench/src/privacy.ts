@@ -86,7 +86,8 @@ function nodesOf(plan: Plan): Plan[] {
 }
 
 /**
- * Lists the first page and a page in the middle for each filter. @throws Error if a list is not read through an index.
+ * Measures the first page and a page in the middle of a list, for each filter. @throws Error if PostgreSQL reads a list
+ * without an index.
  */
 async function listings(): Promise<void> {
   const filters: Record<string, EventFilter> = {
@@ -136,7 +137,10 @@ async function timed<T>(work: () => Promise<T>): Promise<{ readonly seconds: num
 
 const ms = (value: number): string => value.toFixed(1);
 
-/** Runs a command during ingestion. */
+/**
+ * Runs a command and ingestion at the same time. @returns the seconds and output of the command, and the figures of
+ * ingestion.
+ */
 async function duringIngestion(
   at: string,
   ...args: readonly string[]

@@ -1,8 +1,8 @@
 /**
- * The peer: what a backend team would write today without this project. It uses Express 5 and `pg`, with one INSERT for
- * each request into a table with a `jsonb` payload, and ignores conflicts on the idempotency key. It authenticates with
- * a map, and has none of the guarantees of the endpoint: no exact bytes, no encryption, no audit, no canonical
- * comparison, no freshness, no actions.
+ * The recipe: what a backend team would write today without this project. It uses Express 5 and `pg`. Each request is
+ * one INSERT into a table with a `jsonb` payload, with `on conflict do nothing` for the idempotency key. A map of
+ * tokens authenticates. The recipe has none of the endpoint's guarantees: no exact bytes, no encryption, no audit, no
+ * canonical comparison, no freshness, no actions.
  */
 import { randomUUID } from "node:crypto";
 import express from "express";

@@ -1,7 +1,8 @@
 /**
- * `npm run bench:recompute`: computes the starter features of the same events on several engines, and compares all
- * results. `--events N` (default 1000000) for each Node, `--second N` (default 10000) for QuickJS, `--nodes PATHS`
- * (separated by commas) for other Node executables than the present one.
+ * `npm run bench:recompute`: computes the starter features of the same events on several engines, and compares the
+ * results with those of the present Node. `--events N` is the number of events for each Node (default 1000000),
+ * `--second N` the number for QuickJS (default 10000), and `--nodes PATHS` names other Node executables, separated by
+ * commas.
  */
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -17,7 +18,7 @@ import { print } from "./scene.ts";
 import { unseenEvent } from "./unseen-event.ts";
 
 const STARTER = new URL("../../packages/features/src/starter", import.meta.url).pathname;
-/** Number of events in a group. All results of a group have one hash. */
+/** Number of events in a group. The bench compares one hash over all results of a group. */
 const GROUP = 1_000;
 const DAY_MS = 86_400_000;
 const QUICKJS_MS = 600_000;
@@ -33,7 +34,9 @@ const { values: options } = parseArgs({
 const EVENTS = Number(options.events);
 const SECOND = Number(options.second);
 
-/** The two generators make events in turn. The times are fixed, so that every engine gets the same events. */
+/**
+ * Makes event `index`, with the two generators in turn. The times are fixed, so that every engine gets the same events.
+ */
 function inputOf(index: number): ReadInput {
   const at = new Date(Date.UTC(2026, 0, 1) + (index * DAY_MS) / EVENTS);
   const event = index % 2 === 0 ? fullEvent(index, at) : unseenEvent(index, at);

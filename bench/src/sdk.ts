@@ -1,7 +1,7 @@
 /**
- * `npm run bench:sdk`: measures what the SDK costs an app. Prints the size of its bundle, minified and compressed, next
- * to the sizes of two packages that apps use for parts of it; then the time in JavaScript of a full collection, and of
- * the classification of the largest evidence.
+ * `npm run bench:sdk`: measures what the SDK costs an app. Prints the size of the SDK's bundle, minified and
+ * compressed, and the sizes of two packages that apps use for similar observations. Then prints the JavaScript time of
+ * a full collection, and the time in which rules judge the largest evidence.
  */
 import { createRequire } from "node:module";
 import { existsSync } from "node:fs";
@@ -17,7 +17,7 @@ const require = createRequire(import.meta.url);
 const packages = join(import.meta.dirname, "../../packages");
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** Resolves files as Metro does: a file for the platform replaces the file next to it. */
+/** Resolves files as Metro does: `NAME.android.ts` or `NAME.ios.ts`, if it exists, replaces `NAME.ts`. */
 function platformFiles(platform: string): Plugin {
   return {
     name: "platform-files",
@@ -29,7 +29,7 @@ function platformFiles(platform: string): Plugin {
   };
 }
 
-/** Bytes of one file with everything that it imports, except React Native itself, minified and compressed. */
+/** @returns the bytes of a file and of all its imports except React and React Native, minified and compressed. */
 async function sizeOf(input: string, platform: string): Promise<number> {
   const bundle = await rolldown({
     plugins: [platformFiles(platform)],
@@ -42,7 +42,7 @@ async function sizeOf(input: string, platform: string): Promise<number> {
   });
   const { output } = await bundle.generate({ format: "esm", minify: true });
   const code = output.map((chunk) => ("code" in chunk ? chunk.code : "")).join("");
-  // Notes for other bundlers, which a bundle for an app does not keep.
+  // The bundler keeps these notes for other bundlers. The bundle of an app does not contain them.
   return gzipSync(code.replaceAll("/* @__PURE__ */ ", ""), { level: 9 }).length;
 }
 
@@ -57,8 +57,8 @@ async function timed(rounds: number, work: () => unknown): Promise<number> {
 }
 
 /**
- * Makes memory maps of this size in the form of a clean phone: four mappings for each library, many of them without a
- * name.
+ * Makes a text of this size in the form of `/proc/self/maps` on a clean phone: four mappings for each library, and one
+ * anonymous mapping.
  */
 function mapsOf(bytes: number): string {
   const permissions = ["r--p", "r-xp", "r--p", "rw-p", "rw-p"];
@@ -78,7 +78,7 @@ function mapsOf(bytes: number): string {
 
 const judged = Object.values(osIntegrityAndroid());
 function classify(text: string): void {
-  // A new object each time, because the conclusions from a text are cached for the lifetime of its object.
+  // Each round has a new object, because the judgement caches its conclusions by the object.
   const evidence = { maps: { text, truncated: false } };
   for (const judgement of judged) judgement.judge(evidence);
 }

@@ -23,7 +23,9 @@ const { values: options } = parseArgs({
 const SECONDS = Number(options.events) / RATE;
 const drs = join(resolve(options.server), "packages/server/bin/drs.js");
 
-/** Sizes of all tables, their TOAST tables and their indexes. Partitions of one table are added up. */
+/**
+ * @returns the sizes in bytes of all tables, TOAST tables and indexes, by name. The partitions of `event` are added up.
+ */
 async function sizes(client: pg.Client): Promise<ReadonlyMap<string, number>> {
   const { rows } = await client.query<{ name: string; bytes: string }>(
     `with one as (
@@ -55,7 +57,7 @@ async function measure(generator: Generator): Promise<void> {
   const url = await printed(server, READY);
   const send = (seconds: number): Promise<{ stored: number }> =>
     load({ url, token, actionId, connections: CONNECTIONS, seconds, rate: RATE, generator });
-  // The first event allocates the first pages, which are the same for one event and for many.
+  // The first events make PostgreSQL allocate the first pages of each table, which are no cost of later events.
   await send(1);
   const before = await sizes(client);
   const { stored } = await send(SECONDS);

@@ -1,15 +1,14 @@
 /**
- * A second generator of synthetic raw events with every field of the catalog, about 15 KB. The dictionary of stored
- * events is made without it, and `full-event.ts` shares nothing with it but the catalog and the random numbers.
- * Differences from that file:
+ * A second generator of synthetic raw events of about 15 KB with every field of the catalog. The compression dictionary
+ * was made without its events. It shares only the catalog and the class `Random` with `full-event.ts`, and differs from
+ * it:
  *
- * - probes, and the members of each object, have a different order in each event;
+ * - the probes, and the members of each object, are in another order in each event;
  * - devices, languages, countries, networks, apps, packages and paths are different, with letters beyond ASCII;
- * - words come from the closed vocabularies of the catalog, for one platform in each event, all with the same
- *   probability;
- * - lists are empty or have up to twelve items, those of digests up to two;
- * - numbers that `full-event.ts` rounds have all digits of a double or are whole, and have other magnitudes;
- * - a third of the flags is set, all with the same probability.
+ * - fields with a closed vocabulary have words of the event's platform, all with the same probability;
+ * - lists have up to twelve items, lists of digests up to two;
+ * - numbers that `full-event.ts` rounds to some digits are not rounded or are integers, and have other magnitudes;
+ * - each boolean is true with a probability of one third.
  */
 import type { RawSignalEvent } from "@device-risk-signals/contract";
 import { CATALOG } from "@device-risk-signals/contract/catalog";
@@ -35,7 +34,7 @@ import {
 } from "../../packages/contract/src/catalog/forms.ts";
 import { Random } from "./full-event.ts";
 
-/** The subject of an event. Values that depend on each other are derived from it. */
+/** The random numbers, platform and device of one event, from which all of its values are made. */
 interface Subject {
   readonly random: Random;
   readonly platform: Platform;
@@ -70,7 +69,7 @@ const IOS: readonly Device[] = [
   { maker: "Apple", model: "iPad14,8", code: "J537AP", chip: "M2", renderer: "Apple M2 GPU" },
 ];
 
-/** Language, country, time zone, currency and carrier of a place. */
+/** Places, each with language, country, time zone, currency and carrier. */
 const PLACES = [
   ["ko", "KR", "Asia/Seoul", "KRW", "SKTelecom"],
   ["sv", "SE", "Europe/Stockholm", "SEK", "Tele2"],
@@ -147,7 +146,7 @@ const BY_FORM: ReadonlyMap<Form, Maker> = new Map<Form, Maker>([
   [NETWORK_CODE, ({ random }) => String(random.below(90)).padStart(2, "0")],
 ]);
 
-/** Fields with texts that have no vocabulary and no form, and are more than one word. */
+/** Makers for text fields that have no vocabulary and need more than a random word. */
 const BY_NAME: Readonly<Record<string, Maker>> = {
   manufacturer: ({ device }) => device.maker,
   brand: ({ device }) => device.maker.toLowerCase(),

@@ -6,7 +6,7 @@ const TICKS_PER_SECOND = 100;
 
 interface Stat {
   readonly parent: number;
-  /** CPU time in microseconds, of all threads and of children that have ended and were waited for. */
+  /** CPU time in microseconds of all threads, and of ended children for which the process has waited. */
   readonly cpu: number;
 }
 
@@ -21,7 +21,7 @@ function statOf(pid: number): Stat | undefined {
   }
 }
 
-/** CPU time in microseconds of a process and all of its descendants. */
+/** @returns the CPU time in microseconds of a process and all of its descendants. */
 export function cpuOf(pid: number): number {
   const all = readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -33,15 +33,15 @@ export function cpuOf(pid: number): number {
   return sum(pid);
 }
 
-/** Resident memory in bytes. */
+/** @returns the resident memory of a process in bytes. */
 export function residentOf(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, "latin1");
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024;
 }
 
 /**
- * CPU time in microseconds that all processes of the machine have used, and that its host has used in place of this
- * machine (`steal`).
+ * @returns the CPU time in microseconds that all processes of the machine have used, plus the time that the host gave
+ * to other machines (`steal`).
  */
 export function machineCpu(): number {
   const [total = ""] = readFileSync("/proc/stat", "latin1").split("\n", 1);

@@ -37,7 +37,9 @@ export interface LoadResult {
 }
 
 const TEMPLATES = 1_000;
-/** Larger than the seeds of the events from which the compression dictionary was made (`tools/dictionary`). */
+/**
+ * With this value no run uses a seed of the events from which the compression dictionary was made (`tools/dictionary`).
+ */
 const FIRST_SEED = 50_000;
 
 const options = JSON.parse(process.argv[2] ?? "{}") as LoadOptions;

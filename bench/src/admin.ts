@@ -66,7 +66,7 @@ async function drs<Answer>(...args: readonly string[]): Promise<Answer> {
 }
 
 /** @returns the number of events. */
-async function fillPast(): Promise<number> {
+async function fillWithPastEvents(): Promise<number> {
   const config = readConfig(environment, scene.folder);
   if (!config.ok) throw new Error(config.problems.join("\n"));
   const ports = { clock: Date, asServer: false, environment: process.env, onError: (): void => {} };
@@ -78,7 +78,7 @@ async function fillPast(): Promise<number> {
 }
 
 /** Analyses the partition that ingestion fills, as autovacuum does a minute after its first events. */
-async function analyzePartitionOfNow(): Promise<void> {
+async function analyzeCurrentPartition(): Promise<void> {
   const { rows } = await owner.query<{ table_name: string }>(
     "select table_name from event_partition where lower_bound <= now() and now() < upper_bound",
   );
@@ -89,26 +89,26 @@ async function analyzePartitionOfNow(): Promise<void> {
  * Makes calls one at a time, at a steady rate, until the time limit of one figure. @returns the latencies in
  * milliseconds, ascending.
  */
-async function latencies(count: number, call: (index: number) => Promise<unknown>): Promise<number[]> {
-  const found: number[] = [];
+async function measureLatencies(count: number, call: (index: number) => Promise<unknown>): Promise<number[]> {
+  const latenciesMs: number[] = [];
   const end = performance.now() + MAX_MEASURING_MS;
   for (let index = 0; index < count && performance.now() < end; index++) {
     const started = performance.now();
     await call(index);
     const took = performance.now() - started;
-    found.push(took);
+    latenciesMs.push(took);
     await sleep(Math.max(0, INTERVAL_MS - took));
   }
-  return found.toSorted((a, b) => a - b);
+  return latenciesMs.toSorted((a, b) => a - b);
 }
 
-function row(what: string, sorted: readonly number[], goal: number): void {
+function printFigure(what: string, sorted: readonly number[], goal: number): void {
   const percentile = (share: number): number =>
     sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
   print(figureLine(`${what}, p95 (p50 ${percentile(0.5).toFixed(1)} ms)`, percentile(0.95), "ms", goal));
 }
 
-async function stop(server: ChildProcess | undefined): Promise<void> {
+async function stopServer(server: ChildProcess | undefined): Promise<void> {
   if (!server || server.exitCode !== null) return;
   server.kill("SIGTERM");
   await new Promise((resolve) => server.once("exit", resolve));
@@ -117,7 +117,7 @@ async function stop(server: ChildProcess | undefined): Promise<void> {
 let server: ChildProcess | undefined;
 try {
   await migrate(DRS_PATH, env);
-  const filled = await fillPast();
+  const filled = await fillWithPastEvents();
   print(`filled ${filled} of ${EVENTS} events`);
   const { token } = await drs<{ token: string }>("token", "issue", "--account", ACCOUNT, "--ttl", "24h");
   await drs("action", "register", "--account", ACCOUNT, "--type", "payment", "--id", ACTION, "--ttl", "24h");
@@ -137,41 +137,41 @@ try {
     `select received_at from bench_${Math.floor((filled / EVENTS) * (STORED_DAYS / 2))} order by received_at limit 1`,
   );
   const to = middles[0]?.received_at.toISOString() ?? "";
-  const patterns: Readonly<Record<string, (index: number) => object>> = {
+  const filters: Readonly<Record<string, (index: number) => object>> = {
     everything: () => ({}),
     "an account": (index) => ({ account: `account-${index % 9_999}` }),
     "an action": (index) => ({ action_id: `action-${(index % 100) + 1}` }),
     "an action type": (index) => ({ action_type: `type-${index % 50}` }),
     "an SDK version": (index) => ({ sdk_version: `1.0.${index % 60}` }),
   };
-  const seconds = Math.ceil((Object.keys(patterns).length * 2 * READS + READS) * (INTERVAL_MS / 1000) + 10);
-  await analyzePartitionOfNow();
+  const seconds = Math.ceil((Object.keys(filters).length * 2 * READS + READS) * (INTERVAL_MS / 1000) + 10);
+  await analyzeCurrentPartition();
   print(
     `\n${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}, ${filled} events, ${READS} reads of each\n`,
   );
   print("| figure | value | goal | verdict |\n| --- | --- | --- | --- |");
   const busy = ingest(seconds, RATE);
   await sleep(LOAD_START_MS);
-  for (const [what, filter] of Object.entries(patterns)) {
+  for (const [what, filter] of Object.entries(filters)) {
     for (const [where, span] of [
       ["first", {}],
       ["middle", { to }],
     ] as const) {
       const list = (index: number): Promise<unknown> =>
         client.call("listEvents", { ...filter(index), ...span, limit: PAGE_SIZE });
-      row(`${PAGE_SIZE} of ${what}, ${where} page`, await latencies(READS, list), 25);
+      printFigure(`${PAGE_SIZE} of ${what}, ${where} page`, await measureLatencies(READS, list), 25);
     }
   }
   const { case_id } = await client.call("openCase", { ...CASE_REASON, account: ACCOUNT });
   const { events } = await client.call("listEvents", { account: ACCOUNT, limit: READS });
   const open = (index: number): Promise<unknown> =>
     client.call("readExactEvent", { event_id: events[index % events.length]?.event_id ?? "", case_id });
-  row("an opened event with its audit entry", await latencies(READS, open), 40);
+  printFigure("an opened event with its audit entry", await measureLatencies(READS, open), 40);
   const during = await busy;
 
   print(`\n${RATE} requests/s of ingestion at the same time, whose p99 is ${during.p99Ms.toFixed(1)} ms`);
 } finally {
-  await stop(server);
+  await stopServer(server);
   await owner.end();
   await scene.close();
 }

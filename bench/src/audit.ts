@@ -20,17 +20,17 @@ import { figureLine, openScene, print } from "./scene.ts";
 import { cpuOf, residentOf } from "./usage.ts";
 
 const DRS_PATH = join(import.meta.dirname, "../../packages/server/bin/drs.js");
-const PER_STATEMENT = 5_000;
+const ENTRIES_PER_STATEMENT = 5_000;
 /** Number of entries between two passes of the sequencer. */
-const PER_PASS = 25_000;
+const ENTRIES_PER_PASS = 25_000;
 const LANES = 4;
 const MEBIBYTE = 1_048_576;
-const INTERVAL_MS = 100;
+const SAMPLE_INTERVAL_MS = 100;
 /**
  * Goals: at most this many seconds for a million entries; and at most this quotient of the memory peaks in the last and
  * in the first quarter of a run, so that memory does not grow with the number of entries.
  */
-const [SECONDS, GROWTH] = [30, 1.1];
+const [MAX_SECONDS_PER_MILLION, MAX_MEMORY_GROWTH] = [30, 1.1];
 const MILLION = 1_000_000;
 
 const { values: options } = parseArgs({
@@ -53,7 +53,7 @@ const INSERT = `insert into audit_entry (entry_id, at, actor, via, operation, ou
   from unnest($1::uuid[], $2::timestamptz[], $3::bytea[], $4::uuid[], $5::bytea[], $6::bytea[], $7::uuid[], $8::int8[])
     as e (id, at, subject, event, record, mac, lane, number)`;
 
-async function insert(lanes: readonly Lane[], count: number): Promise<void> {
+async function insertEntries(lanes: readonly Lane[], count: number): Promise<void> {
   const at = Date.now();
   const entries = lanes.flatMap((lane) => {
     const signed = lane.sign(
@@ -83,7 +83,7 @@ const countLeaves = async (): Promise<number> =>
   Number((await owner.query<{ count: string }>("select count(*) from audit_leaf")).rows[0]?.count);
 
 /** Inserts entries until the log has enough of them or the time is over. @returns the number of entries of the log. */
-async function fill(): Promise<number> {
+async function fillLog(): Promise<number> {
   const config = readConfig(environment, scene.folder);
   if (!config.ok) throw new Error(config.problems.join("\n"));
   const ports = { clock: Date, asServer: false, environment: process.env, onError: (): void => {} };
@@ -93,9 +93,9 @@ async function fill(): Promise<number> {
   const until = Date.now() + Number(options["fill-seconds"]) * 1_000;
   let filled = await countLeaves();
   while (filled < ENTRIES && Date.now() < until) {
-    const next = Math.min(PER_PASS, ENTRIES - filled);
-    for (let inserted = 0; inserted < next; inserted += PER_STATEMENT) {
-      await insert(lanes, Math.min(PER_STATEMENT, next - inserted));
+    const passSize = Math.min(ENTRIES_PER_PASS, ENTRIES - filled);
+    for (let inserted = 0; inserted < passSize; inserted += ENTRIES_PER_STATEMENT) {
+      await insertEntries(lanes, Math.min(ENTRIES_PER_STATEMENT, passSize - inserted));
     }
     await checkpointNow(system);
     filled = await countLeaves();
@@ -113,7 +113,7 @@ interface Run {
 }
 
 /** Runs a command to its end. @throws if it fails. */
-async function run(...args: readonly string[]): Promise<Run> {
+async function runAuditCommand(...args: readonly string[]): Promise<Run> {
   const started = performance.now();
   const env = { ...process.env, ...environment };
   const child = spawn(process.execPath, [DRS_PATH, "audit", ...args], { env, stdio: ["ignore", "ignore", "inherit"] });
@@ -127,22 +127,22 @@ async function run(...args: readonly string[]): Promise<Run> {
     } catch {
       clearInterval(timer);
     }
-  }, INTERVAL_MS);
+  }, SAMPLE_INTERVAL_MS);
   const code = await new Promise((resolve) => child.once("close", resolve));
   clearInterval(timer);
   if (code !== 0) throw new Error(`drs audit ${args.join(" ")}: exit ${String(code)}`);
   return { seconds: (performance.now() - started) / 1_000, cpuSeconds: cpu / 1e6, memory };
 }
 
-const peakOf = (samples: readonly number[]): number => Math.max(...samples) / MEBIBYTE;
+const peakInMebibytes = (samples: readonly number[]): number => Math.max(...samples) / MEBIBYTE;
 
-function report(what: string, entries: number, { seconds, cpuSeconds, memory }: Run): void {
+function printFigures(what: string, entries: number, { seconds, cpuSeconds, memory }: Run): void {
   const quarter = Math.ceil(memory.length / 4);
-  const [early, late] = [peakOf(memory.slice(0, quarter)), peakOf(memory.slice(-quarter))];
-  const goal = Math.max(1, Math.round((SECONDS * entries) / MILLION));
+  const [early, late] = [peakInMebibytes(memory.slice(0, quarter)), peakInMebibytes(memory.slice(-quarter))];
+  const goal = Math.max(1, Math.round((MAX_SECONDS_PER_MILLION * entries) / MILLION));
   print(figureLine(`${what}, ${entries} entries (${cpuSeconds.toFixed(1)} s of CPU)`, seconds, "s", goal));
   const peaks = `${early.toFixed(0)} and ${late.toFixed(0)} MiB`;
-  print(figureLine(`${what}, memory at the end ÷ at the start (${peaks})`, late / early, "×", GROWTH));
+  print(figureLine(`${what}, memory at the end ÷ at the start (${peaks})`, late / early, "×", MAX_MEMORY_GROWTH));
 }
 
 /** @returns the path of the latest checkpoint in the journal's folder. */
@@ -153,15 +153,19 @@ async function checkpointPath(): Promise<string> {
 
 try {
   const started = performance.now();
-  const entries = await fill();
+  const entries = await fillLog();
   print(`filled ${entries} of ${ENTRIES} entries, in ${((performance.now() - started) / 1_000).toFixed(0)} s`);
   print(`\n${cpus().length} × ${cpus()[0]?.model}, Node ${process.version}\n`);
   print("| figure | value | goal | verdict |\n| --- | --- | --- | --- |");
-  report("verification of the database", entries, await run("verify", "--json"));
+  printFigures("verification of the database", entries, await runAuditCommand("verify", "--json"));
   const file = join(scene.folder, "audit.ndjson");
   await rm(file, { force: true });
-  const { seconds } = await run("export", "--out", file);
-  report("verification of an export", entries, await run("verify", file, "--checkpoint", await checkpointPath()));
+  const { seconds } = await runAuditCommand("export", "--out", file);
+  printFigures(
+    "verification of an export",
+    entries,
+    await runAuditCommand("verify", file, "--checkpoint", await checkpointPath()),
+  );
   print(`\nThe export took ${seconds.toFixed(1)} s.`);
 } finally {
   await owner.end();

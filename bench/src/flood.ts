@@ -58,7 +58,7 @@ async function makeParty(account: string): Promise<Party> {
 }
 
 const neighbour = await makeParty("neighbour");
-const hostile = await makeParty("hostile");
+const flooder = await makeParty("hostile");
 const profile = options.profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${options.profile}`];
 const server = spawn(process.execPath, [...profile, drs, "serve"], {
   env,
@@ -66,20 +66,20 @@ const server = spawn(process.execPath, [...profile, drs, "serve"], {
 });
 const url = await printed(server, READY);
 
-const ask = (seconds = SECONDS): Promise<LoadResult> =>
+const loadNeighbour = (seconds = SECONDS): Promise<LoadResult> =>
   load({ url, ...neighbour, connections: 16, seconds, rate: NEIGHBOUR_RATE });
 
-async function askDuring(costly: string): Promise<LoadResult> {
+async function loadNeighbourDuringFlood(costly: string): Promise<LoadResult> {
   const flooding = loadWithRejections({
     url,
-    ...hostile,
+    ...flooder,
     connections: 16,
     seconds: SECONDS + AHEAD_SECONDS,
     rate: FLOOD_RATE,
     costly,
   });
   await new Promise((wake) => setTimeout(wake, AHEAD_SECONDS * 1_000));
-  const asked = await ask();
+  const asked = await loadNeighbour();
   await flooding;
   return asked;
 }
@@ -90,16 +90,16 @@ interface Figures {
   readonly ratio: number[];
 }
 
-const none = (): Figures => ({ p50: [], p99: [], ratio: [] });
-const quiet = none();
-const found = new Map(Object.keys(COSTLY).map((kind) => [kind, none()]));
-await ask(3);
+const noFigures = (): Figures => ({ p50: [], p99: [], ratio: [] });
+const figuresWithoutFlood = noFigures();
+const figuresByKind = new Map(Object.keys(COSTLY).map((kind) => [kind, noFigures()]));
+await loadNeighbour(3);
 for (let round = 1; round <= ROUNDS; round++) {
-  const before = await ask();
-  quiet.p50.push(before.p50Ms);
-  quiet.p99.push(before.p99Ms);
-  for (const [kind, { p50, p99, ratio }] of found) {
-    const during = await askDuring(kind);
+  const before = await loadNeighbour();
+  figuresWithoutFlood.p50.push(before.p50Ms);
+  figuresWithoutFlood.p99.push(before.p99Ms);
+  for (const [kind, { p50, p99, ratio }] of figuresByKind) {
+    const during = await loadNeighbourDuringFlood(kind);
     p50.push(during.p50Ms);
     p99.push(during.p99Ms);
     ratio.push(during.p99Ms / before.p99Ms);
@@ -113,8 +113,8 @@ print(`a flood of ${FLOOD_RATE} requests/s; ${ROUNDS} rounds of ${SECONDS} s, me
 print("");
 print("| flood | neighbour's p50, ms | p99, ms | p99 ÷ p99 without | goal |");
 print("| --- | --- | --- | --- | --- |");
-print(`| none | ${median(quiet.p50).toFixed(1)} | ${median(quiet.p99).toFixed(1)} | | |`);
-for (const [kind, { p50, p99, ratio }] of found) {
+print(`| none | ${median(figuresWithoutFlood.p50).toFixed(1)} | ${median(figuresWithoutFlood.p99).toFixed(1)} | | |`);
+for (const [kind, { p50, p99, ratio }] of figuresByKind) {
   print(
     `| ${kind} | ${median(p50).toFixed(1)} | ${median(p99).toFixed(1)} | ${median(ratio).toFixed(1)} | ≤ ${MAX_SLOWDOWN} |`,
   );

@@ -149,13 +149,13 @@ const ARTEFACTS = [
 
 type Maker = (random: Random, model: Model) => unknown;
 
-const some = (random: Random, items: readonly string[], most: number): string[] =>
-  items.filter(() => random.chance(most / items.length)).slice(0, most);
+const pickSome = (random: Random, items: readonly string[], maximum: number): string[] =>
+  items.filter(() => random.chance(maximum / items.length)).slice(0, maximum);
 
-const digest = (random: Random): string => random.hex(64);
+const randomDigest = (random: Random): string => random.hex(64);
 
 /** Makers for fields whose values have a special form. The values of all other fields follow from type and unit. */
-const BY_NAME: Readonly<Record<string, Maker>> = {
+const MAKERS_BY_FIELD: Readonly<Record<string, Maker>> = {
   manufacturer: (_, model) => model.maker,
   brand: (_, model) => model.brand,
   model: (_, model) => model.model,
@@ -186,11 +186,11 @@ const BY_NAME: Readonly<Record<string, Maker>> = {
   socManufacturer: (random) => random.pick(["Qualcomm", "Samsung", "Google", "Mediatek"]),
   socModel: (_, model) => model.soc,
   supportedAbis: () => ["arm64-v8a", "armeabi-v7a", "armeabi"],
-  fontsDigest: digest,
+  fontsDigest: randomDigest,
   language: (random) => random.pick(LANGUAGES),
   country: (random) => random.pick(COUNTRIES),
-  languages: (random) => some(random, LANGUAGES, 3),
-  keyboardLanguages: (random) => some(random, LANGUAGES, 2),
+  languages: (random) => pickSome(random, LANGUAGES, 3),
+  keyboardLanguages: (random) => pickSome(random, LANGUAGES, 2),
   timezoneId: (random) => random.pick(ZONES),
   currencyCode: (random) => random.pick(["EUR", "USD", "BRL", "INR", "IDR", "JPY"]),
   networkOperatorName: (random) => random.pick(CARRIERS),
@@ -206,9 +206,9 @@ const BY_NAME: Readonly<Record<string, Maker>> = {
   networkTransportTypes: (random) => [random.pick(["wifi", "cellular"])],
   wifiSsid: (random) => `FRITZ!Box ${random.below(9000)} ${random.hex(2)}`,
   wifiBssid: (random) => (random.hex(12).match(/../g) ?? []).join(":"),
-  grantedPermissions: (random) => some(random, PERMISSIONS, 15),
-  signingCertificateSha256: digestList,
-  signingCertificateHistorySha256: digestList,
+  grantedPermissions: (random) => pickSome(random, PERMISSIONS, 15),
+  signingCertificateSha256: certificateDigests,
+  signingCertificateHistorySha256: certificateDigests,
   initiatingPackageSigningCertificateSha256: () => ["f0fd6c5b410f25cb25c3b53346c8972fae30f8ee7411df910480ad6b2d60db83"],
   installerPackage: () => "com.android.vending",
   installingPackageName: () => "com.android.vending",
@@ -231,11 +231,11 @@ const BY_NAME: Readonly<Record<string, Maker>> = {
   installedFlaggedApps: (random) => (random.chance(0.1) ? ["com.teamviewer.quicksupport.market"] : []),
 };
 
-function digestList(): string[] {
+function certificateDigests(): string[] {
   return ["3a8f5c0d1b7e4926a5d0c3f1e8b7946d2c1a0f9e8d7b6c5a4938271605f4e3d2"];
 }
 
-function byUnit(field: Field, random: Random): number {
+function numberOf(field: Field, random: Random): number {
   switch (field.unit) {
     case "ms":
       return Math.round(random.next() * 1e6) / 1000;
@@ -274,18 +274,18 @@ function byUnit(field: Field, random: Random): number {
 }
 
 function valueOf(name: string, field: Field, random: Random, model: Model): unknown {
-  const make = BY_NAME[name];
+  const make = MAKERS_BY_FIELD[name];
   if (make) return make(random, model);
   switch (field.type) {
     case "boolean":
       return random.chance(/Found|Present|Detected|suspicious|is(Emulator|Debugger)|mock/i.test(name) ? 0.02 : 0.5);
     case "number":
-      return byUnit(field, random);
+      return numberOf(field, random);
     case "string":
       return random.chance(0.7) ? random.pick(WORDS) : `${random.pick(WORDS)}-${random.hex(6)}`;
     case "string[]":
       return [
-        ...some(random, ARTEFACTS, 5),
+        ...pickSome(random, ARTEFACTS, 5),
         `${random.pick(ARTEFACTS)}.${random.hex(6)}`,
         `/data/app/~~${random.hex(8)}/base.apk`,
       ];

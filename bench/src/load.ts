@@ -48,7 +48,7 @@ const options = JSON.parse(process.argv[2] ?? "{}") as LoadOptions;
  * Makes the body of a request, split at the place of the session id. Each template has an event with another seed.
  * Requests from one template differ only in idempotency key and session id.
  */
-function template(index: number): [Buffer, Buffer] {
+function makeTemplate(index: number): [Buffer, Buffer] {
   const make = GENERATORS[options.generator ?? "full"];
   const event = { ...make(FIRST_SEED + options.run * 100_000 + index, new Date()), session_id: "SESSION" };
   const request = {
@@ -65,7 +65,7 @@ function template(index: number): [Buffer, Buffer] {
 
 /** Makes one costly body. All requests of a run have this body, and differ only in the idempotency key.
  */
-function costlyTemplate(kind: string): [Buffer, Buffer] {
+function makeCostlyTemplate(kind: string): [Buffer, Buffer] {
   const body = COSTLY[kind]?.(options.actionId);
   if (body === undefined) throw new TypeError(`no costly body ${kind}`);
   return [gzipSync(body), Buffer.alloc(0)];
@@ -73,9 +73,11 @@ function costlyTemplate(kind: string): [Buffer, Buffer] {
 
 const { costly } = options;
 const templates =
-  costly === undefined ? Array.from({ length: TEMPLATES }, (_, index) => template(index)) : [costlyTemplate(costly)];
+  costly === undefined
+    ? Array.from({ length: TEMPLATES }, (_, index) => makeTemplate(index))
+    : [makeCostlyTemplate(costly)];
 const encoding = costly === undefined ? "" : "Content-Encoding: gzip\r\n";
-const session = (n: number): string =>
+const sessionIdOf = (n: number): string =>
   `${options.run.toString(16).padStart(8, "0")}-${n.toString(16).padStart(27, "0")}`;
 const latencies: number[] = [];
 let sent = 0;
@@ -85,7 +87,7 @@ let failed = 0;
 function requestBytes(): Buffer {
   const n = sent++;
   const [before, after] = templates[n % templates.length] as [Buffer, Buffer];
-  const key = session(n);
+  const key = sessionIdOf(n);
   const id = costly === undefined ? key : "";
   const head =
     `POST /api/v1/device-signal-events HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer ${options.token}\r\n` +
@@ -152,9 +154,9 @@ class Connection {
     const length = Number(/content-length: (\d+)/i.exec(this.#text)?.[1]);
     if (this.#text.length < head + 4 + length) return;
     const status = Number(this.#text.slice(9, 12));
-    const closing = /^connection: close/im.test(this.#text.slice(0, head));
+    const isClosing = /^connection: close/im.test(this.#text.slice(0, head));
     this.#text = "";
-    if (closing) {
+    if (isClosing) {
       this.#socket?.destroy();
       this.#socket = undefined;
     }
@@ -181,15 +183,15 @@ async function openLoop(): Promise<void> {
   const idle = [...connections];
   const waiting: number[] = [];
   let due = started;
-  const under = new Set<Promise<void>>();
+  const requestsInProgress = new Set<Promise<void>>();
   const start = (connection: Connection, at: number): void => {
     const work = connection.post(at).then(() => {
-      under.delete(work);
+      requestsInProgress.delete(work);
       const next = waiting.shift();
       if (next === undefined) idle.push(connection);
       else start(connection, next);
     });
-    under.add(work);
+    requestsInProgress.add(work);
   };
   while (performance.now() < end) {
     while (due <= performance.now()) {
@@ -200,7 +202,7 @@ async function openLoop(): Promise<void> {
     }
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
-  while (under.size > 0) await Promise.all(under);
+  while (requestsInProgress.size > 0) await Promise.all(requestsInProgress);
 }
 
 await (options.rate > 0 ? openLoop() : Promise.all(connections.map(closedLoop)));
@@ -217,6 +219,6 @@ const result: LoadResult = {
   p50Ms: percentile(0.5),
   p99Ms: percentile(0.99),
   longestMs: percentile(1),
-  bodyBytes: before.length + after.length + session(0).length,
+  bodyBytes: before.length + after.length + sessionIdOf(0).length,
 };
 process.stdout.write(`${JSON.stringify(result)}\n`);

@@ -114,7 +114,7 @@ async function startServer(name: string, root: string): Promise<Subject> {
   };
   const drs = join(root, "packages/server/bin/drs.js");
   await migrate(drs, env);
-  await activate(drs, env);
+  await activateFeatures(drs, env);
   const issue = ["token", "issue", "--account", "bench", "--ttl", "24h", "--json"];
   const { token } = JSON.parse((await run(process.execPath, [drs, ...issue], { env })).stdout) as { token: string };
   const register = ["action", "register", "--account", "bench", "--type", "payment", "--id", "act_1", "--ttl", "24h"];
@@ -132,7 +132,7 @@ async function startServer(name: string, root: string): Promise<Subject> {
  * Applies a policy with a purpose that covers all probes, and adopts the starter features, so that ingestion checks
  * adopted fields and records which events are due. An earlier release may lack these commands.
  */
-async function activate(drs: string, env: NodeJS.ProcessEnv): Promise<void> {
+async function activateFeatures(drs: string, env: NodeJS.ProcessEnv): Promise<void> {
   const command = (...args: readonly string[]): Promise<unknown> => run(process.execPath, [drs, ...args], { env });
   const why = ["--reason", "measured by the bench", "--break-glass"];
   const policy = join(scene.folder, "policy.yaml");
@@ -167,19 +167,19 @@ async function measure(subject: Subject, generator: Generator): Promise<Figures>
   const started = performance.now();
   let resident = 0;
   const watching = setInterval(() => (resident = Math.max(resident, residentOf(pid))), 250);
-  const full = await loadWith(SECONDS, 0);
+  const saturated = await loadWith(SECONDS, 0);
   clearInterval(watching);
   const available = (performance.now() - started) * 1_000 * cpus().length;
   const disturbance = (machineCpu() - cpuOf(process.pid) - others) / available;
-  const serverCpu = (cpuOf(pid) - server) / full.stored;
-  const databaseCpu = (cpuOf(scene.postmaster) - database) / full.stored;
-  const bytesPerEvent = ((await subject.storedBytes()) - bytes) / full.stored;
-  const perSecond = full.stored / full.seconds;
-  const half = await loadWith(Math.max(5, SECONDS / 2), perSecond / 2);
+  const serverCpu = (cpuOf(pid) - server) / saturated.stored;
+  const databaseCpu = (cpuOf(scene.postmaster) - database) / saturated.stored;
+  const bytesPerEvent = ((await subject.storedBytes()) - bytes) / saturated.stored;
+  const perSecond = saturated.stored / saturated.seconds;
+  const atHalfLoad = await loadWith(Math.max(5, SECONDS / 2), perSecond / 2);
   return {
     perSecond,
-    p50Ms: half.p50Ms,
-    p99Ms: half.p99Ms,
+    p50Ms: atHalfLoad.p50Ms,
+    p99Ms: atHalfLoad.p99Ms,
     serverCpu,
     databaseCpu,
     bytesPerEvent,
@@ -228,7 +228,7 @@ function ratioOf(name: keyof Figures, [theirs, own]: Rounds): number {
  * @returns the microseconds that `JSON.parse` of an event takes on this machine. The goal for the server's CPU time
  * scales with it.
  */
-function parseCost(generator: Generator): number {
+function measureParseMicroseconds(generator: Generator): number {
   const texts = Array.from({ length: 100 }, (_, seed) => JSON.stringify(GENERATORS[generator](seed, new Date(0))));
   const once = (): number => {
     const started = performance.now();
@@ -272,7 +272,7 @@ async function measureRound(generator: Generator, peerFirst: boolean): Promise<r
 }
 
 function report(generator: Generator, rounds: Rounds, diskMs: number): void {
-  const parse = parseCost("full");
+  const parse = measureParseMicroseconds("full");
   const bodyBytes = JSON.stringify(GENERATORS[generator](1, new Date())).length;
   const deflated = deflatedBytes(generator);
   const [a, b] = [medians(rounds[0]), medians(rounds[1])];

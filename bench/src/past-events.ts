@@ -7,9 +7,9 @@ import type { Secrets } from "../../packages/server/src/crypto/secrets.ts";
 const DAY_MS = 86_400_000;
 export const STORED_DAYS = 10;
 /** Age of the oldest day, in days. */
-const OLDEST = 70;
+const OLDEST_AGE_DAYS = 70;
 /** Number of events of the account `account-0`. */
-const ERASED = 10_000;
+const LARGEST_ACCOUNT_EVENTS = 10_000;
 const CONNECTIONS = 16;
 
 interface Target {
@@ -21,7 +21,7 @@ interface Target {
  * Creates the secrets that the accounts and partitions of the events should have, because erasure and expiry destroy
  * them.
  */
-async function makeSecrets({ owner, secrets }: Target): Promise<void> {
+async function createSecrets({ owner, secrets }: Target): Promise<void> {
   const { rows: keys } = await owner.query<{ key_id: string }>("select key_id from account_key");
   const { rows: partitions } = await owner.query<{ partition_id: string }>("select partition_id from event_partition");
   const names = [
@@ -58,13 +58,13 @@ export async function fill(target: Target, events: number, until = Number.POSITI
     await owner.query(`analyze bench_${days}`);
   }
   await owner.query("analyze idempotency_key");
-  await makeSecrets(target);
+  await createSecrets(target);
   return (days * events) / STORED_DAYS;
 }
 
 async function fillDay(owner: pg.Client, day: number, events: number): Promise<void> {
   const name = `bench_${day}`;
-  const from = new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS - (OLDEST - day) * DAY_MS);
+  const from = new Date(Math.floor(Date.now() / DAY_MS) * DAY_MS - (OLDEST_AGE_DAYS - day) * DAY_MS);
   const [lower, upper] = [from.toISOString(), new Date(from.getTime() + DAY_MS).toISOString()];
   await owner.query(`create table ${name} (like event including defaults including constraints including storage)`);
   await owner.query(`alter table ${name} set (toast_tuple_target = 8160)`);
@@ -75,7 +75,7 @@ async function fillDay(owner: pg.Client, day: number, events: number): Promise<v
             lpad(to_hex(i), 15, '0'))::uuid, at, 1, 'key-' || i, 'action-' || (i + 99) % 100 * (i % 100000 / 100 + 1), 'type-' || i % 50, 'session',
           'device_intel_collection', '1.0.' || i % 60, 'android', '', decode(repeat(md5(i::text), 90), 'hex'), k.key_id
         from (select i, date_trunc('milliseconds', $1::timestamptz + (i % $3) * interval '86400 seconds' / $3) as at,
-            'account-' || case when i % ($3 * ${STORED_DAYS} / ${ERASED}) = 0 then 0 else 1 + i % 9999 end as account
+            'account-' || case when i % ($3 * ${STORED_DAYS} / ${LARGEST_ACCOUNT_EVENTS}) = 0 then 0 else 1 + i % 9999 end as account
           from generate_series($2::int, $2::int + $3::int - 1) i) g join account_key k on k.account = g.account`,
     [lower, day * events, events],
   );

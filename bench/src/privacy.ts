@@ -29,7 +29,7 @@ const EVENTS = Number(options.events);
 const RATE = Number(options.rate);
 
 const rows: string[] = [];
-const row = (what: string, figure: string, goal = ""): void => void rows.push(`| ${what} | ${figure} | ${goal} |`);
+const addRow = (what: string, figure: string, goal = ""): void => void rows.push(`| ${what} | ${figure} | ${goal} |`);
 
 const scene = await openScene();
 const { folder } = scene;
@@ -89,7 +89,7 @@ function nodesOf(plan: Plan): Plan[] {
  * Measures the first page and a page in the middle of a list, for each filter. @throws Error if PostgreSQL reads a list
  * without an index.
  */
-async function listings(): Promise<void> {
+async function measureLists(): Promise<void> {
   const filters: Record<string, EventFilter> = {
     "an account": { account: "account-77" },
     "an action": { actionId: "action-77" },
@@ -118,7 +118,7 @@ async function listings(): Promise<void> {
         if (node["Index Name"]?.startsWith("bench_5")) indexes.add(node["Index Name"].replace("bench_5_", ""));
       }
     }
-    row(
+    addRow(
       `50 of ${what}, first page and in the middle`,
       `${times.map((ms) => ms.toFixed(1)).join(" and ")} ms by ${[...indexes].join(", ")}`,
       "by index",
@@ -126,7 +126,7 @@ async function listings(): Promise<void> {
   }
 }
 
-const loadOn = (at: string, seconds: number): Promise<LoadResult> =>
+const loadServer = (at: string, seconds: number): Promise<LoadResult> =>
   load({ url: at, token, actionId: "act_1", connections: CONNECTIONS, seconds, rate: RATE });
 
 async function timed<T>(work: () => Promise<T>): Promise<{ readonly seconds: number; readonly result: T }> {
@@ -135,25 +135,25 @@ async function timed<T>(work: () => Promise<T>): Promise<{ readonly seconds: num
   return { seconds: (performance.now() - started) / 1_000, result };
 }
 
-const ms = (value: number): string => value.toFixed(1);
+const formatMs = (value: number): string => value.toFixed(1);
 
 /**
  * Runs a command and ingestion at the same time. @returns the seconds and output of the command, and the figures of
  * ingestion.
  */
-async function duringIngestion(
+async function runDuringIngestion(
   at: string,
   ...args: readonly string[]
 ): Promise<{ seconds: number; answer: string; busy: LoadResult }> {
   const [{ seconds, result: answer }, busy] = await Promise.all([
     timed(() => run([DRS, ...args]).text),
-    loadOn(at, 12),
+    loadServer(at, 12),
   ]);
   return { seconds, answer, busy };
 }
 
-async function erasure(at: string, what: string, ...subject: readonly string[]): Promise<void> {
-  const { seconds, answer, busy } = await duringIngestion(
+async function measureErasure(at: string, what: string, ...subject: readonly string[]): Promise<void> {
+  const { seconds, answer, busy } = await runDuringIngestion(
     at,
     "erase",
     "run",
@@ -165,22 +165,22 @@ async function erasure(at: string, what: string, ...subject: readonly string[]):
     "--json",
   );
   const { events } = JSON.parse(answer) as { events: number };
-  row(`${what} with ${events} events erased, as a command`, `${seconds.toFixed(1)} s`);
-  row("ingestion at the same time, p99 and longest", `${ms(busy.p99Ms)} and ${ms(busy.longestMs)} ms`);
+  addRow(`${what} with ${events} events erased, as a command`, `${seconds.toFixed(1)} s`);
+  addRow("ingestion at the same time, p99 and longest", `${formatMs(busy.p99Ms)} and ${formatMs(busy.longestMs)} ms`);
 }
 
-async function expiry(at: string): Promise<void> {
+async function measureExpiry(at: string): Promise<void> {
   await applyPeriod("P30D");
-  const { seconds, busy } = await duringIngestion(at, "retention", "run");
+  const { seconds, busy } = await runDuringIngestion(at, "retention", "run");
   const { rows: left } = await owner.query<{ count: number }>(
     "select count(*)::int as count from event_partition where dropped_at is null and table_name like 'bench%'",
   );
   if (left[0]?.count !== 0) throw new Error("something was not dropped");
-  row(`${EVENTS} events expired (${STORED_DAYS} partitions), as a command`, `${seconds.toFixed(1)} s`);
-  row("ingestion at the same time, p99 and longest", `${ms(busy.p99Ms)} and ${ms(busy.longestMs)} ms`);
+  addRow(`${EVENTS} events expired (${STORED_DAYS} partitions), as a command`, `${seconds.toFixed(1)} s`);
+  addRow("ingestion at the same time, p99 and longest", `${formatMs(busy.p99Ms)} and ${formatMs(busy.longestMs)} ms`);
 }
 
-async function deletionOfKeys(): Promise<void> {
+async function measureDeletionOfKeys(): Promise<void> {
   const count = 200_000;
   await owner.query(
     `insert into tombstone select decode(md5(i::text), 'hex'), decode(md5(i::text), 'hex'), decode(md5(i::text), 'hex'), now() - interval '31 days'
@@ -195,13 +195,13 @@ async function deletionOfKeys(): Promise<void> {
     }
   });
   const perSecond = count / batches.seconds;
-  row("tombstones deleted", `${perSecond.toFixed(0)}/s, ${(perSecond / 4_000).toFixed(1)} × 4,000`, "> 4,000/s");
+  addRow("tombstones deleted", `${perSecond.toFixed(0)}/s, ${(perSecond / 4_000).toFixed(1)} × 4,000`, "> 4,000/s");
   await owner.query(
     "update event_partition set dropped_at = dropped_at - interval '31 days' where table_name like 'bench%'",
   );
   const { seconds, result } = await timed(() => run([DRS, "retention", "run", "--json"]).text);
   const { keys } = JSON.parse(result) as { keys: number };
-  row(
+  addRow(
     `${keys} idempotency keys of expired events deleted`,
     `${(keys / seconds).toFixed(0)}/s, ${(keys / seconds / 4_000).toFixed(1)} × 4,000`,
     "> 4,000/s",
@@ -211,19 +211,19 @@ async function deletionOfKeys(): Promise<void> {
 await applyPeriod("P90D");
 const filled = await timed(() => fill({ owner, secrets: system.secrets }, EVENTS));
 print(`filled in ${filled.seconds.toFixed(0)} s`);
-await listings();
+await measureLists();
 const server = run([DRS, "serve"]);
 const at = await printed(server.child, READY);
-await loadOn(at, 3);
-const quiet = await loadOn(at, 12);
-row(
+await loadServer(at, 3);
+const withoutOtherWork = await loadServer(at, 12);
+addRow(
   `ingestion at ${RATE} requests/s without other work, p99 and longest`,
-  `${ms(quiet.p99Ms)} and ${ms(quiet.longestMs)} ms`,
+  `${formatMs(withoutOtherWork.p99Ms)} and ${formatMs(withoutOtherWork.longestMs)} ms`,
 );
-await erasure(at, "an account", "--account", "account-0");
-await erasure(at, "an action", "--action", "action-0");
-await expiry(at);
-await deletionOfKeys();
+await measureErasure(at, "an account", "--account", "account-0");
+await measureErasure(at, "an action", "--action", "action-0");
+await measureExpiry(at);
+await measureDeletionOfKeys();
 server.child.kill("SIGTERM");
 await server.text;
 

@@ -17,9 +17,9 @@ import { fullEvent } from "./full-event.ts";
 import { print } from "./scene.ts";
 import { unseenEvent } from "./unseen-event.ts";
 
-const STARTER = new URL("../../packages/features/src/starter", import.meta.url).pathname;
+const STARTER_FOLDER = new URL("../../packages/features/src/starter", import.meta.url).pathname;
 /** Number of events in a group. The bench compares one hash over all results of a group. */
-const GROUP = 1_000;
+const EVENTS_PER_GROUP = 1_000;
 const DAY_MS = 86_400_000;
 const QUICKJS_MS = 600_000;
 
@@ -32,7 +32,7 @@ const { values: options } = parseArgs({
   },
 });
 const EVENTS = Number(options.events);
-const SECOND = Number(options.second);
+const QUICKJS_EVENTS = Number(options.second);
 
 /**
  * Makes event `index`, with the two generators in turn. The times are fixed, so that every engine gets the same events.
@@ -54,8 +54,8 @@ const hashOf = (results: readonly (readonly Result[])[]): string =>
 /** Prints the hash of each group. */
 async function printHashes(bundles: readonly Bundle[]): Promise<void> {
   const runner = await openRunner(bundles, { budgetMs: 1_000 });
-  for (let from = 0; from < EVENTS; from += GROUP) {
-    print(hashOf((await runner.run(inputsFrom(from, Math.min(from + GROUP, EVENTS)))).events));
+  for (let from = 0; from < EVENTS; from += EVENTS_PER_GROUP) {
+    print(hashOf((await runner.run(inputsFrom(from, Math.min(from + EVENTS_PER_GROUP, EVENTS)))).events));
   }
   await runner.close();
 }
@@ -74,8 +74,8 @@ async function hashesOfNode(node: string): Promise<readonly string[]> {
 async function hashesOfQuickJs(bundles: readonly Bundle[]): Promise<readonly string[]> {
   const { computeInQuickJs } = await import("../../packages/features/src/check/quickjs.ts");
   const hashes: string[] = [];
-  for (let from = 0; from < SECOND; from += GROUP) {
-    const inputs = inputsFrom(from, from + GROUP);
+  for (let from = 0; from < QUICKJS_EVENTS; from += EVENTS_PER_GROUP) {
+    const inputs = inputsFrom(from, from + EVENTS_PER_GROUP);
     const cases = inputs.flatMap((read) => bundles.map((_, feature) => ({ feature, read })));
     const flat = await computeInQuickJs(bundles, cases, QUICKJS_MS);
     hashes.push(hashOf(inputs.map((_, event) => flat.slice(event * bundles.length, (event + 1) * bundles.length))));
@@ -83,7 +83,7 @@ async function hashesOfQuickJs(bundles: readonly Bundle[]): Promise<readonly str
   return hashes;
 }
 
-const { features, problems } = await buildFeatures(STARTER);
+const { features, problems } = await buildFeatures(STARTER_FOLDER);
 if (problems.length > 0) throw new Error(problems.join("\n"));
 const bundles = features.map(({ bundle }) => bundle);
 if (options.hashes) await printHashes(bundles);
@@ -91,8 +91,10 @@ else {
   const nodes = [process.execPath, ...options.nodes.split(",").filter((path) => path !== "")];
   const hashes = await Promise.all(nodes.map(hashesOfNode));
   const [first = [], ...others] = hashes;
-  const count = (groups: readonly string[]): number => groups.filter((hash, group) => hash !== first[group]).length;
+  const countDifferent = (groups: readonly string[]): number =>
+    groups.filter((hash, group) => hash !== first[group]).length;
   print("| engine | events | groups of 1,000 events that differ |\n| --- | --- | --- |");
-  for (const [index, other] of others.entries()) print(`| ${nodes[index + 1]} | ${EVENTS} | ${count(other)} |`);
-  if (SECOND > 0) print(`| QuickJS | ${SECOND} | ${count(await hashesOfQuickJs(bundles))} |`);
+  for (const [index, other] of others.entries())
+    print(`| ${nodes[index + 1]} | ${EVENTS} | ${countDifferent(other)} |`);
+  if (QUICKJS_EVENTS > 0) print(`| QuickJS | ${QUICKJS_EVENTS} | ${countDifferent(await hashesOfQuickJs(bundles))} |`);
 }

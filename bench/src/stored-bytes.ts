@@ -26,7 +26,7 @@ const drs = join(resolve(options.server), "packages/server/bin/drs.js");
 /**
  * @returns the sizes in bytes of all tables, TOAST tables and indexes, by name. The partitions of `event` are added up.
  */
-async function sizes(client: pg.Client): Promise<ReadonlyMap<string, number>> {
+async function readSizes(client: pg.Client): Promise<ReadonlyMap<string, number>> {
   const { rows } = await client.query<{ name: string; bytes: string }>(
     `with one as (
         select c.oid, case when c.relname ~ '^event_[0-9]' then 'event' else c.relname::text end as name, c.reltoastrelid
@@ -59,9 +59,9 @@ async function measure(generator: Generator): Promise<void> {
     load({ url, token, actionId, connections: CONNECTIONS, seconds, rate: RATE, generator });
   // The first events make PostgreSQL allocate the first pages of each table, which are no cost of later events.
   await send(1);
-  const before = await sizes(client);
+  const before = await readSizes(client);
   const { stored } = await send(SECONDS);
-  const after = await sizes(client);
+  const after = await readSizes(client);
   server.removeAllListeners("exit");
   const ended = new Promise((done) => server.once("exit", done));
   server.kill("SIGTERM");
@@ -69,24 +69,24 @@ async function measure(generator: Generator): Promise<void> {
   const { rows } = await client.query<{ bytes: string }>(
     "select avg(octet_length(payload)) as bytes from drs.event where payload is not null",
   );
-  report(generator, stored, before, after, Number(rows[0]?.bytes));
+  printSizes(generator, stored, before, after, Number(rows[0]?.bytes));
 }
 
-function report(
+function printSizes(
   generator: Generator,
   stored: number,
   before: ReadonlyMap<string, number>,
   after: ReadonlyMap<string, number>,
   payload: number,
 ): void {
-  const grown = [...after]
+  const growth = [...after]
     .map(([name, bytes]) => [name, (bytes - (before.get(name) ?? 0)) / stored] as const)
     .filter(([, bytes]) => bytes >= 1)
     .toSorted(([, a], [, b]) => b - a);
-  const total = grown.reduce((sum, [, bytes]) => sum + bytes, 0);
+  const total = growth.reduce((sum, [, bytes]) => sum + bytes, 0);
   const deflated = deflatedBytes(generator);
   print(`\n${generator}: ${stored} events\n\n| part | bytes per event |\n| --- | --- |`);
-  for (const [name, bytes] of grown) print(`| ${name} | ${bytes.toFixed(0)} |`);
+  for (const [name, bytes] of growth) print(`| ${name} | ${bytes.toFixed(0)} |`);
   print(`| all | ${total.toFixed(0)} |`);
   print(`| sealed payload alone | ${payload.toFixed(0)} |`);
   print(`| deflate with the catalog's names | ${deflated.toFixed(0)} |`);

@@ -106,16 +106,16 @@ const SYLLABLES = ["ka", "lo", "mi", "ren", "tu", "va", "zo", "pé", "shi", "qua
 
 type Maker = (subject: Subject) => string;
 
-function word({ random }: Subject): string {
+function makeWord({ random }: Subject): string {
   return Array.from({ length: 2 + random.below(3) }, () => random.pick(SYLLABLES)).join("");
 }
 
 const packageName: Maker = ({ random }) => `${random.pick(PACKAGES)}.${random.pick(PARTS)}${random.below(90)}`;
-const path: Maker = (subject) => `${subject.random.pick(FOLDERS)}/${word(subject)}.${subject.random.pick(PARTS)}`;
+const path: Maker = (subject) => `${subject.random.pick(FOLDERS)}/${makeWord(subject)}.${subject.random.pick(PARTS)}`;
 const version: Maker = ({ random }) => `${2 + random.below(24)}.${random.below(12)}.${random.below(900)}`;
 const country: Maker = ({ random }) => random.pick(PLACES)[1];
 
-const BY_FORM: ReadonlyMap<Form, Maker> = new Map<Form, Maker>([
+const MAKERS_BY_FORM: ReadonlyMap<Form, Maker> = new Map<Form, Maker>([
   [SHA256, ({ random }) => random.hex(64)],
   [IDENTIFIER, packageName],
   [SCHEME, ({ random }) => `${random.pick(["filza", "sileo", "undecimus", "postbox"])}${random.below(9)}`],
@@ -147,7 +147,7 @@ const BY_FORM: ReadonlyMap<Form, Maker> = new Map<Form, Maker>([
 ]);
 
 /** Makers for text fields that have no vocabulary and need more than a random word. */
-const BY_NAME: Readonly<Record<string, Maker>> = {
+const MAKERS_BY_FIELD: Readonly<Record<string, Maker>> = {
   manufacturer: ({ device }) => device.maker,
   brand: ({ device }) => device.maker.toLowerCase(),
   model: ({ device }) => device.model,
@@ -174,25 +174,25 @@ const BY_NAME: Readonly<Record<string, Maker>> = {
   imei: ({ random }) => String(3e14 + random.below(1e9)),
 };
 
-function text(name: string, field: Field, subject: Subject): string {
+function makeText(name: string, field: Field, subject: Subject): string {
   const { random, platform } = subject;
   const words = field.values?.[platform] ?? Object.values(field.values ?? {})[0];
   if (words) return random.pick(words);
-  const make = BY_NAME[name] ?? (field.form && BY_FORM.get(field.form));
-  return make?.(subject) ?? (random.chance(0.5) ? word(subject) : `${word(subject)} ${version(subject)}`);
+  const make = MAKERS_BY_FIELD[name] ?? (field.form && MAKERS_BY_FORM.get(field.form));
+  return make?.(subject) ?? (random.chance(0.5) ? makeWord(subject) : `${makeWord(subject)} ${version(subject)}`);
 }
 
-const WHOLE = new Set<Field["unit"]>(["count", "index", "port", "px", "dpi", "API level", "mV", "kbps", "Hz"]);
+const INTEGER_UNITS = new Set<Field["unit"]>(["count", "index", "port", "px", "dpi", "API level", "mV", "kbps", "Hz"]);
 
-function number({ unit }: Field, random: Random): number {
+function makeNumber({ unit }: Field, random: Random): number {
   if (unit === "epoch ms") return 1_600_000_000_000 + random.below(2 ** 31) * 50;
   if (unit === "bytes") return random.below(2 ** 30) * random.pick([1, 16, 512, 65_536]);
-  if (unit !== undefined && WHOLE.has(unit)) return random.below(10 ** (1 + random.below(4)));
+  if (unit !== undefined && INTEGER_UNITS.has(unit)) return random.below(10 ** (1 + random.below(4)));
   return random.chance(0.3) ? random.below(100_000) : random.next() * 10 ** random.below(4);
 }
 
-function list<Item>(random: Random, most: number, make: () => Item): Item[] {
-  return random.chance(0.3) ? [] : Array.from({ length: 1 + random.below(most) }, make);
+function makeList<Item>(random: Random, maximum: number, make: () => Item): Item[] {
+  return random.chance(0.3) ? [] : Array.from({ length: 1 + random.below(maximum) }, make);
 }
 
 function valueOf(name: string, field: Field, subject: Subject): unknown {
@@ -201,13 +201,13 @@ function valueOf(name: string, field: Field, subject: Subject): unknown {
     case "boolean":
       return random.chance(1 / 3);
     case "number":
-      return number(field, random);
+      return makeNumber(field, random);
     case "string":
-      return text(name, field, subject);
+      return makeText(name, field, subject);
     case "string[]":
-      return list(random, field.form === SHA256 ? 2 : 12, () => text(name, field, subject));
+      return makeList(random, field.form === SHA256 ? 2 : 12, () => makeText(name, field, subject));
     case "number[]":
-      return list(random, 12, () => number(field, random));
+      return makeList(random, 12, () => makeNumber(field, random));
     case "object":
       return membersOf(field.fields ?? {}, subject);
   }
@@ -219,8 +219,8 @@ const membersOf = (fields: Readonly<Record<string, Field>>, subject: Subject): o
   );
 
 function shuffled<Item>(items: readonly Item[], random: Random): Item[] {
-  const keyed = items.map((item) => ({ item, place: random.next() }));
-  return keyed.toSorted((a, b) => a.place - b.place).map(({ item }) => item);
+  const withPlaces = items.map((item) => ({ item, place: random.next() }));
+  return withPlaces.toSorted((a, b) => a.place - b.place).map(({ item }) => item);
 }
 
 /** A raw event with every field of the catalog. The same seed gives the same event, except for `collectedAt`. */

@@ -1,4 +1,4 @@
-/** Tests of lost entries of the erasure journal whose loss is accepted. */
+/** Tests of entries that the erasure journal has lost, after the operator accepted their loss. */
 import { spawn } from "node:child_process";
 import { cp, readFile, rename, rm } from "node:fs/promises";
 import { expect, test } from "vitest";
@@ -26,7 +26,7 @@ import {
 
 const { install, backUp } = useRestoreScene();
 
-test("after an accepted loss a database that was restored alone serves, and the lost erasure can be repeated", async () => {
+test("after an accepted loss a server starts on a database that was restored without the journal, and the lost erasure can be repeated", async () => {
   const environment = await install("P1Y");
   const names = ["a1", "a2", "a3"];
   const events: PastEvent[] = [];
@@ -44,7 +44,7 @@ test("after an accepted loss a database that was restored alone serves, and the 
   await run(environment, 0, "doctor");
 });
 
-test("after an accepted loss an older key store is refused, and the one that destroyed the keys is accepted", async () => {
+test("after an accepted loss a key store from before the erasure is rejected, and the one that destroyed the keys is accepted", async () => {
   const environment = await install("P1Y");
   await store(environment, "a1");
   const keys = environment["DRS_KEY_DIR"] ?? "";
@@ -64,7 +64,8 @@ test("after an accepted loss an older key store is refused, and the one that des
   await rm(keys, { recursive: true });
   await rename(`${keys}.newer`, keys);
   await startOnce(environment);
-  // Until the erasure is repeated or this loss is accepted, the account has a destroyed key.
+  // The restored account still names the destroyed key, until the erasure is repeated or the loss of the key is
+  // accepted.
   await run(environment, 0, "key", "accept-loss", "--reason", "its erasure was lost", "--yes");
   const event = await store(environment, "a1");
   expect(await read(environment, event)).toBe(event.exact);
@@ -90,7 +91,7 @@ test("each restore records the loss of an entry with the time at which it was ac
   expect(await recorded()).toBe(at);
 });
 
-test("entries are applied if they are found after the database recorded their loss", async () => {
+test("lost entries that are found again are applied, although the database has recorded their loss", async () => {
   const environment = await install("P1Y");
   const event = await store(environment, "a1");
   const [key = ""] = await keysOf(environment, "a1");
@@ -115,7 +116,7 @@ test("entries are applied if they are found after the database recorded their lo
   await run(environment, 0, "doctor");
 });
 
-test("if the journal has lost an erasure, an older key store destroys again the secrets that the database names", async () => {
+test("if the journal has lost an erasure, a replay destroys the secrets that the database names in an older key store", async () => {
   const environment = await install("P1Y");
   const keys = environment["DRS_KEY_DIR"] ?? "";
   await store(environment, "alice");
@@ -130,7 +131,7 @@ test("if the journal has lost an erasure, an older key store destroys again the 
   expect(await secretExists(environment, accountSecretName(key))).toBe(false);
 });
 
-test("if the journal has lost a killed erasure, its secrets are destroyed before a receipt names them", async () => {
+test("if an erasure was killed and the journal has lost it, its secrets are destroyed before a receipt names them", async () => {
   const environment = await install("P1Y");
   await store(environment, "alice");
   const [key = ""] = await keysOf(environment, "alice");
@@ -160,7 +161,7 @@ test("if the journal has lost a killed erasure, its secrets are destroyed before
   expect(await run(environment, 0, "erase", "list")).toMatchObject(erasure);
 });
 
-test("accept-loss reports without a question that there is nothing to accept", async () => {
+test("accept-loss reports that there is nothing to accept, and asks for no confirmation", async () => {
   const environment = await install("P1Y");
   await store(environment, "a1");
   await erase(environment, 0, "--account", "a1");

@@ -66,7 +66,7 @@ describe("drs audit verify", () => {
     expect(await runWithBreakGlass(nowhere, "audit", "verify", exported, "--key", other)).toMatchObject({ code: 1 });
   });
 
-  test("says which sink is outdated or not reachable, and does not need every sink", async () => {
+  test("says which sink is outdated or can't be reached, and verifies by the other sinks", async () => {
     const sinks = async (checkpoints: string): Promise<unknown> => {
       const asked = { ...environment, DRS_AUDIT_CHECKPOINTS: checkpoints };
       const { stdout } = await runWithBreakGlass(asked, "audit", "verify", "--json");
@@ -104,7 +104,7 @@ describe("drs audit verify", () => {
     expect((await drs("audit", "verify", forged)).code).toBe(1);
   });
 
-  test("verifies the database while the key store is away, with the key that the caller names", async () => {
+  test("verifies the database with a key from the caller while the key store is away", async () => {
     const key = (await drs("audit", "key")).stdout.trim();
     const keys = environment["DRS_KEY_DIR"] ?? "";
     await rename(keys, `${keys}.away`);
@@ -131,7 +131,7 @@ describe("drs audit verify", () => {
     expect(await verified()).toMatchObject({ code: 0 });
   });
 
-  test("finds a row of new MAC keys that was inserted in the database", async () => {
+  test("finds an entry about new MAC keys that was inserted into the database", async () => {
     const owner = await connectAsOwner(environment);
     const columns = `at, actor, via, outcome, occurrences, record, mac`;
     const id = "019a8f00-0000-7abc-8def-000000000001";
@@ -148,7 +148,7 @@ describe("drs audit verify", () => {
   });
 });
 
-test("drs audit proof prints a proof of the named entry and of no other", async () => {
+test("drs audit proof prints the proof of a logged entry, and fails for an unknown entry", async () => {
   const [entry] = objects<{ entry_id: string }>((await drs("audit", "list", "--account", "one", "--json")).stdout);
   const { code, stdout } = await drs("audit", "proof", entry?.entry_id ?? "");
   expect(code).toBe(0);
@@ -161,7 +161,7 @@ test("drs audit proof prints a proof of the named entry and of no other", async 
 const closeAlone = (...args: readonly string[]): ReturnType<typeof drs> =>
   runWithBreakGlass({ ...environment, DRS_APPROVALS: "off" }, "review", "close", ...args);
 
-test("an erasure makes reasons and details unreadable, and the log is still intact", async () => {
+test("an erasure makes the account's reasons and details unreadable once their review is closed, and the log is still intact", async () => {
   environment = { ...environment, DRS_AUDIT_REASON_RETENTION: "0s" };
   const listed = async (): Promise<readonly { entry_id: string; detail: unknown; unreadable: boolean }[]> =>
     objects((await drs("audit", "list", "--account", "one", "--json")).stdout);
@@ -183,7 +183,7 @@ test("an erasure makes reasons and details unreadable, and the log is still inta
   expect(await verified("--checkpoint", kept)).toMatchObject({ code: 0, findings: [] });
 });
 
-test("a time stamp of each hour confirms the log, and a replaced one is reported", async () => {
+test("a time stamp of an authority confirms the log, and a replaced time stamp is reported", async () => {
   const authority = await makeAuthority(await mkdtemp(join(folder, "authority-")));
   const served = await serveAuthority(authority.reply);
   const directory = join(folder, "stamps");

@@ -1,4 +1,4 @@
-/** Tests that the audit records who read what through the command line. */
+/** Tests that the audit records which person read which events through the command line. */
 import { randomUUID } from "node:crypto";
 import { hostname, userInfo } from "node:os";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -44,7 +44,7 @@ const PAGED = "reader-of-pages";
 
 const drs = (...args: readonly string[]): Promise<Printed> => runWithBreakGlass(environment, ...args);
 
-/** The audit entries that the work writes, newest first. */
+/** The audit entries that were written during the work, newest first. */
 async function entriesOf(work: () => Promise<unknown>): Promise<Entry[]> {
   const before = objects<Entry>((await drs("audit", "list", "--limit", "0", "--json")).stdout);
   await work();
@@ -77,7 +77,7 @@ describe("reads of promoted attributes are audited", () => {
     expect(nothing).toMatchObject([{ account: null, detail: { filter: { action_id: "no-such" }, count: 0 } }]);
   });
 
-  test("the recorded count of a listing with several pages is the number of its rows", async () => {
+  test("the audit entry of a listing with several pages has the number of all its rows", async () => {
     const account = PAGED;
     await Promise.all(Array.from({ length: 1_005 }, () => past.store(0, { account })));
     for (const [limit, count] of [
@@ -94,7 +94,7 @@ describe("reads of promoted attributes are audited", () => {
     }
   });
 
-  test("a listing of several pages prints what it recorded, even if events are deleted in the meantime", async () => {
+  test("a listing of several pages prints as many rows as its audit entry says, even if events are deleted in the meantime", async () => {
     const owner = await connectAsOwner(environment);
     await owner.query(`create function delete_oldest() returns trigger language plpgsql security definer as $$ begin
         delete from drs.event where event_id in (
@@ -129,7 +129,7 @@ describe("reads of promoted attributes are audited", () => {
     expect(missed).toMatchObject([{ operation: "event.read", outcome: "not-found", event_id: absent }]);
   });
 
-  test("a read-only standby rejects both commands, and prints no event", async () => {
+  test("on a read-only standby, event list and event get fail and print no event", async () => {
     const owner = await connectAsOwner(environment);
     const { rows } = await owner.query<{ name: string }>("select current_database() as name");
     const set = (value: string): Promise<unknown> =>
@@ -150,7 +150,7 @@ describe("reads of promoted attributes are audited", () => {
 });
 
 describe("the actor of an audited read", () => {
-  test("is the user of the operating system; SUDO_USER is recorded as an unverified statement", async () => {
+  test("is the user of the operating system; SUDO_USER is recorded as an unverified claim", async () => {
     environment["SUDO_USER"] = "mallory";
     try {
       const [entry] = await entriesOf(() => drs("event", "get", randomUUID()));
@@ -162,7 +162,7 @@ describe("the actor of an audited read", () => {
     }
   });
 
-  test("has a recorded reason without blanks at its start and end", async () => {
+  test("gives a reason, which is recorded without blanks at its start and end", async () => {
     const event = await past.store(0, { account: who.account });
     const [entry] = await entriesOf(() => drs("event", "get", event.eventId, "--raw", "--reason", "  dispute 4711\t"));
     expect(entry).toMatchObject({ operation: "event.read_raw", reason: "dispute 4711" });

@@ -163,9 +163,9 @@ test("while a synchronous standby does not answer, the server sends no 201 and o
     const before = await backends();
     await cluster.query("alter system set synchronous_standby_names = 'absent'");
     await cluster.query("select pg_reload_conf()");
-    // Backends read the new setting a moment later.
+    // Backends apply the new setting a moment after the reload.
     await until(async () => (await post(server, who)).status === 503);
-    // Six deadlines pass. None of them may leave more backends, which would be two each time.
+    // Six deadlines of 500 ms pass. If abandoned backends did not end, each deadline would leave two more.
     const endsAt = Date.now() + 3_000;
     let most = 0;
     while (Date.now() < endsAt) {

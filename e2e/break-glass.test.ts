@@ -69,7 +69,7 @@ describe("on an external database, --break-glass", () => {
     expect(stderr).toContain("--break-glass");
   });
 
-  test("is not needed for attributes, plans and dry runs, nor if an admin API is configured", async () => {
+  test("is not needed to read attributes or for a dry run, and is wrong usage if an admin API is configured", async () => {
     for (const args of [
       ["event", "get", event.eventId],
       ["erase", "run", "--account", "customer-1", "--dry-run", ...WHY],
@@ -82,7 +82,7 @@ describe("on an external database, --break-glass", () => {
     expect(await runAsGiven(remote, ...get, "--break-glass")).toMatchObject({ code: 2, stdout: "" });
   });
 
-  test("no operation can be called without it", async () => {
+  test("is also needed by a program that calls an operation without the command line", async () => {
     const sink = new Writable({ write: (_chunk, _encoding, done) => done() });
     const reading = call(contextWith(environment, sink, sink), "readExactEvent", {
       event_id: event.eventId,
@@ -136,7 +136,7 @@ describe("on an external database, --break-glass", () => {
     expect(proof).toMatchObject({ code: 0, stderr: "" });
   });
 
-  test("opens a review of a refused decision about a feature that read events", async () => {
+  test("opens a review if a decision about a feature read events and was then rejected", async () => {
     const file = join(folder(), "bundles.json");
     await writeFile(file, JSON.stringify([bundleOf("() => true", { id: "unknown", purposes: ["default"] })]));
     const refused = await runAsGiven(environment, "feature", "equivalent", file, ...WHY, "--break-glass");
@@ -151,7 +151,7 @@ describe("on an external database, --break-glass", () => {
     expect(entry).toMatchObject({ outcome: "begun", reason: "dispute 4711", detail: { break_glass: "true" } });
   });
 
-  test("is a warning of the doctor until its reviews are closed", async () => {
+  test("makes the doctor warn until the reviews that it opened are closed", async () => {
     await runAsGiven(environment, "event", "get", event.eventId, "--raw", ...WHY, "--break-glass");
     const directUse = async () => (await rows("doctor")).find(({ what }) => what === "direct use");
     expect(await directUse()).toMatchObject({ ok: true, severity: "warning", detail: expect.stringContaining("entr") });

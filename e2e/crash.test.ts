@@ -16,7 +16,7 @@ import { makeCredentials, openTestSystem } from "./support/parties.ts";
 import { type Credentials, PROCESSES, type ServerProcess, startServer } from "./support/server.ts";
 import { rounds } from "./support/soak.ts";
 
-/** The number of the advisory lock that stops a read after its audit entry. */
+/** The number of the advisory lock for which a read waits after the commit of its audit entry. */
 const READ_LOCK = 4711;
 const KILLS = rounds(3, 20);
 const WORKERS = 16;
@@ -127,7 +127,7 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
   }
 }
 
-/** Does the work for all items, for several of them at the same time. */
+/** Does the work for all items, with several at the same time. */
 async function forEach<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
   const waiting = items.values();
   const worker = async (): Promise<void> => {
@@ -170,7 +170,7 @@ async function connectToEmbedded(): Promise<pg.Client> {
   return client;
 }
 
-/** The database stops the read after the commit of its audit entry, and before the server gets the payload. */
+/** Kills the server when the audit entry of a read is committed and the server has not yet got the payload. */
 async function killWhileReading(eventId: string): Promise<void> {
   const { token } = await inSystem(({ administration, clock }) =>
     inOwnerTransaction(administration, (owner) =>
@@ -225,7 +225,8 @@ describe("every answered event survives", () => {
         const before = load.stored;
         await until(() => load.stored > before + 20);
         const started = [...server.stderr().matchAll(/"pid":(\d+),"msg":"process started"/g)];
-        // This kills the oldest process, because the supervisor delays the restart of one that ends soon.
+        // Kills the oldest process, because the supervisor delays the restart of a process that ends soon after its
+        // start.
         process.kill(Number(started.at(-PROCESSES)?.[1]), "SIGKILL");
         await until(() => server.stderr().match(/"msg":"process started"/g)?.length === started.length + 1);
       }

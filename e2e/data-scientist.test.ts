@@ -52,7 +52,7 @@ async function edit(file: string, ...changes: readonly (readonly [from: string, 
   );
 }
 
-/** The field is `true` in a third of the events, `false` in a third, and absent in a third. */
+/** The value of the field in an event: `true` in a third of the events, `false` in a third, and absent in a third. */
 const isActive = (index: number): boolean | undefined => [true, false, undefined][index % 3];
 
 beforeAll(
@@ -135,8 +135,9 @@ it("a backfill computes the adopted version for every event, and its balance is 
   expect(status).toMatchObject({ balance: { live: EVENTS, stored: EVENTS, missing: 0 } });
 });
 
-it("an export has the labels in order; with --clock known, no value that was computed later", async () => {
-  // The labels reach back some milliseconds, in which no value was computed.
+it("an export has the rows in the order of the labels, and with --clock known no value that was computed after its label's time", async () => {
+  // The times of the labels go back some milliseconds from now. No value may be computed in this time, so the test
+  // waits.
   await new Promise((resolve) => setTimeout(resolve, Math.ceil(LABELS / EVENTS)));
   const now = new Date().toISOString();
   // The labels are neither in the order of the events nor in the order of their ids.

@@ -17,7 +17,7 @@ import { childrenOf, makeHome, until } from "./support/embedded.ts";
 import { type Credentials, issueCredentials, runDrs, type ServerProcess, startServer } from "./support/server.ts";
 import { startTcpProxy, type TcpProxy, type Trouble } from "./support/tcp-proxy.ts";
 
-/** A deadline that is long enough on a busy machine. */
+/** The deadline of a call to a dependency; long enough for a working dependency on a busy machine. */
 const TIMEOUT_MS = 700;
 const DRAIN_MS = 3_000;
 const TROUBLES: readonly Trouble[] = ["silent", "silent on established connections", "reset", "delayed"];
@@ -32,7 +32,7 @@ const TITLES: Readonly<Record<DependencyName, string>> = {
   jwks: "JWKS",
 };
 
-/** The variables of the dependencies that are databases. */
+/** The environment variables with the URLs of the dependencies that are databases. */
 const VARIABLES = {
   database: "DRS_DATABASE_URL",
   key_store: "DRS_KEY_DATABASE_URL",
@@ -63,7 +63,7 @@ interface Stage {
   readonly environment: Record<string, string>;
   readonly proxy: TcpProxy;
   readonly owner: pg.Client;
-  /** A connection to the database of the events that holds locks for which others wait. */
+  /** A connection to the database of the events. It holds locks for which commands and servers wait. */
   readonly blocker: pg.Client;
   /** A connection of the test to the dependency, if the dependency is a database. */
   readonly own: pg.Client;
@@ -193,7 +193,7 @@ describe.concurrent.each(["database", "key_store", "erasure_journal", "introspec
           expect(await metric(server, "drs_requests_in_flight"), trouble).toBe(0);
           proxy.heal();
           await until(async () => (await post(server, fresh(name, who))).status === 201);
-          // A check that began before the recovery can end after it, and names the failure once more.
+          // A readiness check that began before the recovery can end after it, and then reports the failure once more.
           await until(async () => (await get(server, "/readyz")).text === "ok\n" && (await isUp(server, name)) === 1);
         }
         expect(server.stderr()).toMatch(new RegExp(`"dependency":"${name}".*"dependency is down"`));
@@ -251,7 +251,7 @@ describe.concurrent.each(["database", "key_store", "erasure_journal"] as const)(
     await close();
   });
 
-  test("fails a retention pass, and the next pass does its work", async () => {
+  test("makes a retention pass fail, and the next pass does the work of the failed one", async () => {
     const { environment, proxy, owner, own, close } = await stage(name);
     const server = await startServer(environment);
     const lastPass = (): Promise<number> => metric(server, "drs_retention_last_pass_timestamp_seconds");
@@ -261,13 +261,13 @@ describe.concurrent.each(["database", "key_store", "erasure_journal"] as const)(
       await own.query(`lock table ${READ_BY_A_PASS[name]} in access exclusive mode`);
       await until(async () => (await waiting(owner, own)) > 0);
       const before = gaveUp();
-      // The pass waits for this dependency, which never answers.
+      // The pass waits for a lock in this dependency, which from now on never answers.
       proxy.fail("silent on established connections");
       await until(() => gaveUp() > before);
       await own.query("commit");
       const since = Date.now() / 1000;
       await until(async () => (await lastPass()) > since, 10_000);
-      // Looks for a backend of a pass, because a pass that waits for another worker holds no lock.
+      // The lock is free when no backend of a pass is left.
       await until(async () => {
         const { rows } = await owner.query<{ held: boolean }>("select pg_try_advisory_xact_lock(7236518) as held");
         return rows[0]?.held === true;
@@ -279,7 +279,7 @@ describe.concurrent.each(["database", "key_store", "erasure_journal"] as const)(
   });
 });
 
-test("tokens that can't be verified because JWKS is not reachable are answered in time, and the server is ready", async () => {
+test("if JWKS can't be reached, requests with unknown tokens get 503 in time, and the server stays ready", async () => {
   const { environment, proxy, who, close } = await stage("jwks");
   const server = await startServer(environment);
   try {

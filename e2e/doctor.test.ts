@@ -12,7 +12,7 @@ beforeAll(async () => {
   // This test disables fsync for all databases of its PostgreSQL.
   database = await startDatabase();
   environment = await database.environment();
-  // The first server makes the keys of the installation.
+  // The first start makes the secrets of the installation, which the doctor needs.
   await (await startServer(environment)).stop();
 });
 
@@ -66,7 +66,7 @@ describe("drs doctor", () => {
     await setFsync("on");
   });
 
-  test("reports the difference between the clocks of host and database, and exits with code 1", async () => {
+  test("reports that the clocks of host and database differ, and exits with code 1", async () => {
     await advanceClock(environment, 60_000);
     expect(await runDrs(environment, ["doctor"])).toMatchObject({ code: 0, stderr: "" });
     const { [CLOCK_FILE]: _, ...machine } = environment;

@@ -1,6 +1,6 @@
 /**
- * Tests what happens when a release of the SDK sends a new probe: from the first event with the probe to a feature
- * that reads it, and to the rejection of the probe.
+ * Tests what happens when a release of the SDK sends a new probe: from the first event with the probe, to a feature
+ * that reads the probe, to the decision that rejects the probe.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -39,7 +39,10 @@ const succeed = async (...args: readonly string[]): Promise<string> => {
   return stdout;
 };
 
-/** Posts the observations of an SDK version with exactly this text. @returns the id of the event */
+/**
+ * Posts an event of the SDK version, whose `probes` member is exactly the text `probes`.
+ * @returns the id of the event
+ */
 async function post(sdkVersion: string, probes: string): Promise<string> {
   const body = transport(who);
   const marker = '"probes":"here"';
@@ -54,7 +57,7 @@ async function post(sdkVersion: string, probes: string): Promise<string> {
   return String(json["event_id"]);
 }
 
-/** The decisions about paths in the list of drift. */
+/** The decision about each path in the list of drift. */
 const listed = async (): Promise<Record<string, unknown>> =>
   Object.fromEntries(
     objects(await succeed("drift", "list", "--json")).map(({ path, review }) => [String(path), review]),

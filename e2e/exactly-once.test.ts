@@ -10,9 +10,9 @@ import { advanceClock, clockOf } from "./support/test-clock.ts";
 
 const ROUNDS = rounds(60, 1_000);
 /**
- * The numbers of rounds after which another account sends, and after which the clock advances by an hour. For two
- * thirds of the requests the server reads a stored payload. It reads at most 1,000 payloads of an account at once, and
- * the database returns at most 10,000 payloads of all accounts in an hour.
+ * After `ROUNDS_OF_ACCOUNT` rounds another account sends, and after `ROUNDS_OF_HOUR` rounds the clock advances by an
+ * hour, because reads of payloads are limited: 1,000 of an account at once, and 10,000 of all accounts in an hour. The
+ * server reads a stored payload for two thirds of the requests.
  */
 const ROUNDS_OF_ACCOUNT = 40;
 const ROUNDS_OF_HOUR = 400;
@@ -87,7 +87,7 @@ describe("the server stores one event for each idempotency key", () => {
     expect(counts).toEqual([{ events: String(ROUNDS), keys: String(ROUNDS), ids: String(ROUNDS) }]);
   }, 600_000);
 
-  test("of each account: two accounts may use one key and never learn of each other", async () => {
+  test("of each account: two accounts may use the same key, and neither learns of the other", async () => {
     const key = freshKey();
     const [server] = servers as [ServerProcess];
     const [myText, theirText] = [JSON.stringify(transport(who)), JSON.stringify(transport(other))];

@@ -1,6 +1,6 @@
 /**
- * Tests of a database that loses its last seconds while a server runs. The server looks up keys and partitions of these
- * seconds again.
+ * Tests of a database that loses its last seconds while a server runs. The server looks up again what it knew of these
+ * seconds, which are account keys and partitions.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { System } from "../packages/server/src/app/system.ts";
@@ -48,7 +48,7 @@ async function storedAndRead(): Promise<{ readonly sent: string; readonly read: 
 }
 
 /**
- * Simulates the promotion of a standby that had not received these statements. Connections to the former primary end.
+ * Simulates the promotion of a standby that lacks some rows: the statements delete the rows, and all connections end.
  */
 async function lose(...statements: readonly string[]): Promise<void> {
   await owner.query(["begin", "alter table event disable trigger all", ...statements, "commit"].join(";"));

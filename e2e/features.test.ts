@@ -114,7 +114,7 @@ test(`each stored event has its features once after ${KILLS} kills of ${WORKERS}
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
     stored.push(...answers.map(({ eventId }) => eventId));
     await Promise.all(ofPerson);
-    // At the kill a worker has computed some features, and may be computing the others.
+    // When it is killed, a worker has computed the features of some events and may be computing others.
     await until(async () => (await statusOf(stored)).includes("computed"));
     const erasing = person && runWithBreakGlass(environment, ...ERASE, person.account);
     workers.shift()?.kill("SIGKILL");

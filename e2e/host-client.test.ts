@@ -71,7 +71,7 @@ async function stored(key: string): Promise<{ event_id: string; account: string 
   return (await client.query<{ event_id: string; account: string }>(text, [key])).rows;
 }
 
-/** Sends as an app does that calls `send` again each time the result is `later`. */
+/** Sends as an app does: calls `send` again until the result is not `later`. */
 async function sendUntilSettled(sender: SignalClient, event: RawSignalEvent): Promise<SendResult> {
   for (;;) {
     const result = await sender.send({ action: action(), event });
@@ -200,12 +200,12 @@ describe("the result of a send", () => {
     expect(await stored(key)).toEqual([]);
   });
 
-  test("names the action of another account as refused", async () => {
+  test("says that the server rejected the action of another account", async () => {
     const result = await signals().send({ action: { id: other.actionId, type: other.actionType }, event: collect() });
     expect(result).toMatchObject({ outcome: "refused", status: 403, code: "action-refused", attempts: 1 });
   });
 
-  test("names a conflict if one key has two payloads", async () => {
+  test("is a conflict if two payloads are sent with one idempotency key", async () => {
     const sender = signals();
     const first = sender.prepare({ action: action(), event: collect() });
     expect(await sender.deliver(first)).toMatchObject({ outcome: "stored" });
@@ -218,7 +218,7 @@ describe("the result of a send", () => {
     expect(await stored(first.key)).toHaveLength(1);
   });
 
-  test("names an event as too old for the server, although the device's clock is slow", async () => {
+  test("says that an event is too old for the server, although the event is not too old by the device's slow clock", async () => {
     const event = collect(new Date(Date.now() - 90_000_000));
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() - 80_000_000 });
     expect(await signals().send({ action: action(), event })).toMatchObject({
@@ -240,7 +240,7 @@ describe("the result of a send", () => {
     expect(refused).toMatchObject({ outcome: "later", reason: "signed-out", code: "credentials-invalid", attempts: 2 });
   });
 
-  test("names a network that is not reachable", async () => {
+  test("says that the network is not reachable", async () => {
     const unreachable = signals({ baseUrl: "http://127.0.0.1:1", maxAttempts: 2 });
     expect(await unreachable.send({ action: action(), event: collect() })).toMatchObject({
       outcome: "later",
@@ -253,7 +253,7 @@ describe("the result of a send", () => {
 describe("the outbox", () => {
   const items = new Map<string, string>();
   const dropped: Dropped[] = [];
-  /** Starts the app again. Only the storage remains from the previous app. */
+  /** Starts the app again. Only the storage remains from the previous run. */
   const startApp = (options: Partial<ClientOptions> = {}) =>
     createOutbox({
       client: signals({ maxAttempts: 1, ...options }),

@@ -1,4 +1,7 @@
-/** Tests of connections that no well-behaved client makes. Each must end, and none may use many resources. */
+/**
+ * Tests of connections that no well-behaved client makes. The server must end each connection, and none may use much
+ * memory.
+ */
 import { readFile } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -56,7 +59,7 @@ describe("the server ends a connection", () => {
     socket.write(bytes());
     await expect.poll(text, { timeout: 15_000 }).toMatch(/^HTTP\/1\.1 4\d\d /);
     await wait(1_500);
-    // The server has closed its end, so a write to it fails at once.
+    // If the server has closed the connection, a write makes the client's socket close at once.
     const writing = setInterval(() => socket.write("x"), 100);
     const end = await Promise.race([closed.then(() => "closed"), wait(3_000).then(() => "open")]);
     clearInterval(writing);
@@ -73,7 +76,7 @@ test("a malformed request after a valid one does not get the answer of the valid
   expect(text().match(/HTTP\/1\.1/g)).toHaveLength(1);
 });
 
-test("bodies in chunks of one byte cost as much as their bytes", async () => {
+test("bodies in chunks of one byte need memory for their bytes and not for each chunk", async () => {
   const chunks = "1\r\n \r\n".repeat(100_000);
   const before = await residentMegabytes();
   const connections = Array.from({ length: 16 }, open);
@@ -85,7 +88,7 @@ test("bodies in chunks of one byte cost as much as their bytes", async () => {
   expect(answer.status).toBe(201);
 });
 
-test("an answer stays small, whichever names the client chose", async () => {
+test("an answer stays small, even if the client chose many long names", async () => {
   const request = transport(who);
   const names = Array.from({ length: 1_900 }, (_, index) => `${"\u0001".repeat(120)}${index}`);
   request.observations["probes"] = Object.fromEntries(names.map((name) => [name, 0]));

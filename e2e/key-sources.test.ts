@@ -1,5 +1,6 @@
 /**
- * Tests of key-encryption keys that a command prints or Vault unwraps. Servers use them, and no output contains them.
+ * Tests of key-encryption keys that a command prints or Vault unwraps. Servers use these keys, and no output contains
+ * one.
  */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
@@ -268,7 +269,7 @@ describe("a key that Vault unwraps", () => {
     expect(await server.stop()).toBe(0);
   });
 
-  test("of another installation is refused", async () => {
+  test("and that was wrapped for another installation is rejected", async () => {
     const [mine, other] = [await withoutKey(), await withoutKey()];
     await write(await contextOf(other), newKey());
     const { code, stderr } = await run(fromVault(mine), "migrate");

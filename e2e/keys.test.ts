@@ -75,8 +75,8 @@ describe("key-encryption keys in a file", () => {
     expect((await runWithBreakGlass(environment, "key", "destroy", old, "--yes")).stderr).toContain("current version");
     const dry = objects((await runWithBreakGlass(environment, "key", "rotate", "--dry-run", "--json")).stdout)[0];
     expect(dry).toMatchObject({ secrets: before?.secrets, dry_run: true });
-    // The first audit entry of the installation with a detail is the entry of the rotation. Its audit secret is an
-    // additional one.
+    // The audit entry of the rotation is the first one with a detail, so the rotation makes the audit secret: one more
+    // secret.
     expect(objects((await runWithBreakGlass(environment, "key", "rotate", "--json")).stdout)[0]).toMatchObject({
       secrets: (before?.secrets ?? 0) + 1,
     });

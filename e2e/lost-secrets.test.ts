@@ -132,7 +132,7 @@ test("events are stored again once the loss is accepted, and a key store that wa
     ]);
     expect(await drs("key", "rotate", "--dry-run")).toMatchObject({ code: 0 });
 
-    // The copy without the loss is found. It lacks the secrets that were made in the meantime.
+    // The operator finds a copy that has the lost secrets. It lacks the secrets that were made since.
     await swap();
     await until(async () => /key store: lacks \d secrets/.test((await ready(server)).text));
     expect((await post(server, one)).reply.status).toBe(503);
@@ -179,7 +179,8 @@ const secretsOf = (url: string): Promise<readonly string[]> =>
   );
 
 /**
- * Copies missing rows as `pg_dump --data-only --inserts --on-conflict-do-nothing --table drs_keys.secret` and psql do.
+ * Copies the secrets that `to` lacks, as psql does with the output of `pg_dump --data-only --inserts
+ * --on-conflict-do-nothing --table drs_keys.secret`.
  */
 async function addMissingSecrets(to: string, from: string): Promise<void> {
   const { rows } = await withKeys(from, (keys) =>

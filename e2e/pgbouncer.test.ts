@@ -1,6 +1,6 @@
 /**
- * Tests of PgBouncer between server and database. The server refuses modes that break sessions, and works in modes that
- * keep them.
+ * Tests of PgBouncer between server and database. The server does not start in a pooling mode that loses the settings
+ * of sessions, and works in a mode that keeps them.
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -124,13 +124,13 @@ describe.skipIf(PGBOUNCER === undefined)("PgBouncer (skipped where it is not ins
     expect([code, stderr]).toEqual([1, expect.stringMatching(sentence)]);
   });
 
-  test("in session mode is refused if it drops settings", async () => {
+  test("in session mode is rejected if it drops the settings that the server sends", async () => {
     const pooled = await startPooler("session", ignored);
     const { code, stderr } = await runWithBreakGlass(pooled, "doctor");
     expect([code, stderr]).toEqual([1, expect.stringMatching(/a pooler drops settings .*\(role, search_path/)]);
   });
 
-  test("in session mode serves if the login has the settings", async () => {
+  test("in session mode works if the login has the settings that PgBouncer drops", async () => {
     const owner = await connectAsOwner(environment);
     for (const setting of SETTINGS) await owner.query(`alter role ${LOGIN} set ${setting}`);
     await owner.end();

@@ -1,5 +1,5 @@
 /**
- * Tests, as one story of a privacy officer, of what happens to feature values when events expire, are erased or held.
+ * Tests what happens to feature values when events expire, are erased or are held, as one story of a privacy officer.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ const opened = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: join(folder()
 const errors: unknown[] = [];
 let past: Past;
 let worker: ExtractionWorker;
-/** The path of the label file. Row 1 is about the person who is erased, and row 2 about another person. */
+/** The path of the label file. Row 1 is about the account that is erased, and row 2 about another account. */
 let labels: string;
 let exportId: string;
 let erasureId: string;

@@ -18,7 +18,7 @@ let server: ServerProcess;
 let who: Credentials;
 let other: Credentials;
 let third: Credentials;
-/** Credentials of an account that has all of its rate left, because no test before has used it. */
+/** Credentials of an account that no earlier test has used, so that it has its whole rate left. */
 let unused: Credentials;
 
 const start = (): Promise<ServerProcess> =>
@@ -44,7 +44,7 @@ afterAll(async () => {
   await database.close();
 });
 
-/** Process ids by the number of the process; the latest id of each. */
+/** The current process id of each process, by the number of the process. */
 function pids(): Map<number, number> {
   const started = server.stderr().matchAll(/"process":(\d+),"pid":(\d+),"msg":"process started"/g);
   return new Map([...started].map(([, number, pid]) => [Number(number), Number(pid)]));
@@ -103,7 +103,7 @@ const withStatus = (replies: readonly (Reply | undefined)[], status: number): nu
   replies.filter((reply) => reply?.status === status).length;
 
 describe("a server of three processes", () => {
-  test("has one readiness and one page of metrics", async () => {
+  test("answers with one readiness and one page of metrics for all processes", async () => {
     expect([...pids().keys()]).toEqual([1, 2, 3]);
     const replies = await Promise.all(Array.from({ length: PROCESSES }, () => post(server, who)));
     expect(withStatus(replies, 201)).toBe(PROCESSES);
@@ -128,7 +128,7 @@ describe("a server of three processes", () => {
     expect(after).toEqual({ events: before.events + 4, keys: before.keys + 4 });
   });
 
-  test("respects the rate of an account over all processes, and one connection gets all of it", async () => {
+  test("respects the rate of an account over all processes, and allows the whole rate on one connection", async () => {
     await expect.poll(async () => (await post(server, who)).headers["ratelimit"], { timeout: 5_000 }).toMatch(/r=3\d/);
     const started = Date.now();
     const many = await flood(who, 4 * PROCESSES, 1_000);
@@ -143,12 +143,12 @@ describe("a server of three processes", () => {
     expect(withStatus(one, 201)).toBe(RATE);
   });
 
-  test("replaces a process that was killed under load, and has stored each answered event once", async () => {
+  test("replaces a process that is killed under load, and stores each answered event once", async () => {
     const answered = await countOf('drs_requests_total{status="201"');
     const killed = pids().get(2) ?? 0;
     const slow = Array.from({ length: PROCESSES }, () => new SlowRequest(server, unused));
     await until(async () => (await inFlight(server)) === PROCESSES);
-    // The stopped process was given this connection, and does not accept it.
+    // One of the new connections is given to the stopped process, which does not accept it.
     process.kill(killed, "SIGSTOP");
     const statuses: unknown[] = [];
     const given = Array.from({ length: PROCESSES }, () =>
@@ -189,7 +189,7 @@ describe("a server of three processes", () => {
     expect(server.stderr()).toContain('"end":"SIGKILL"');
   });
 
-  test("stores the events of a bench with their mark", async () => {
+  test("stores the events of drs bench, and marks them as such", async () => {
     const { token } = await issueCredentials(environment, "bench");
     const registered = ["--type", "bench", "--session", "drs-bench", "--json"];
     const { stdout } = await runWithBreakGlass(environment, "action", "register", "--account", "bench", ...registered);

@@ -106,13 +106,13 @@ test("a purpose that no policy has described is listed without a retention perio
   expect(rows.find(({ id }) => id === "payments")).toMatchObject({ raw_retention: "P90D" });
 });
 
-test("without a policy every event is stored under the built-in purpose and does not expire", async () => {
+test("without a policy the server stores every event under the built-in purpose, and events do not expire", async () => {
   expect(await purposeOf("payment")).toBe("default");
   const [row] = objects((await drs("purpose", "list", "--json")).stdout);
   expect(row).toMatchObject({ id: "default", raw_retention: null, takes_unmapped: true, policy_version: 0 });
 });
 
-test("a policy that leaves out a purpose that holds events is not applied", async () => {
+test("a policy that leaves out a purpose with events is rejected", async () => {
   const refused = await drs("purpose", "apply", await fileOf([PAYMENTS], { payment: "payments" }, "refuse"));
   expect(refused).toMatchObject({ code: 1, stdout: "" });
   expect(refused.stderr).toMatch(/leaves out purposes that hold events: default \(1 event\)/);
@@ -178,7 +178,7 @@ describe("an active policy", () => {
     await until(async () => (await auditOutcomes(who.account)).includes("unmapped"));
   });
 
-  test("moves no stored event to another purpose, and a retry gets its answer under any later policy", async () => {
+  test("moves no stored event to another purpose, and a retry gets its old answer under any later policy", async () => {
     const who = await partyOf("payment");
     const key = freshKey();
     const body = JSON.stringify(transport(who));
@@ -209,7 +209,7 @@ describe("an active policy", () => {
     expect((await send(request)).status).toBe(201);
   });
 
-  test("limits what a purpose covers: other data is rejected, or stored and recorded", async () => {
+  test("limits the fields that a purpose covers: an event with other data is rejected, or is stored and recorded", async () => {
     const limited = { probes: ["fonts", "geolocation"], highest_sensitivity: "low" };
     const purposes = [PAYMENTS, { ...OTHERS, ...limited, beyond: "refuse" }, retired];
     await apply(purposes, { payment: "payments", "sign-in": "others" }, "refuse");
@@ -257,7 +257,7 @@ describe("an active policy", () => {
     expect((await drs("hold", "lift", String(held?.["hold_id"]), "--reason", "settled", "--yes")).code).toBe(0);
   });
 
-  test("leaves out no purpose that holds events, even if it was retired before", async () => {
+  test("can't leave out a purpose that has events, even if an earlier policy retired it", async () => {
     const file = await fileOf([PAYMENTS, OTHERS], { payment: "payments" }, "others");
     const refused = await drs("purpose", "apply", file);
     expect(refused).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(/hold events: default/) });
@@ -276,7 +276,7 @@ describe("purpose apply ends with 1 and names the problem", () => {
   });
 });
 
-test("a policy is active from the moment it is applied, and the same file is accepted again", async () => {
+test("a policy is active as soon as it is applied, and a second application of the same file is accepted", async () => {
   const fresh = await database.environment();
   const otherSystem = await openTestSystem(fresh);
   const running = await startServer({ ...fresh, DRS_THROTTLE_RATE: "0" });

@@ -155,7 +155,7 @@ test("a listing uses neither the owner's login nor the key store", async () => {
     );
   }
   const { DRS_KEY_DIR = "" } = environment;
-  // Decisions about drift have a MAC, whose key is derived from a secret of the key store.
+  // Only drift list needs the key store: it checks the MACs of decisions, whose key is derived from a secret.
   expect((await runWithBreakGlass(away, "drift", "list")).stderr).toContain("key store");
   expect(await runWithBreakGlass({ ...away, DRS_KEY_DIR }, "drift", "list")).toEqual(
     await runWithBreakGlass(environment, "drift", "list"),
@@ -189,7 +189,7 @@ describe("a database that was restored from a backup", () => {
     expect({ code, stdout, stderr }, args.join(" ")).toEqual({ code: 4, stdout: "", stderr: LACKING });
   };
 
-  test("takes no order before the replay, and shows no event; a listing replays nothing", async () => {
+  test("accepts no order and shows no event before the replay; a listing replays nothing", async () => {
     const before = await dump(environment);
     await refused("event", "list");
     await refused("event", "get", former?.eventId ?? "");
@@ -209,7 +209,7 @@ describe("a database that was restored from a backup", () => {
     expect(await dump(environment)).toEqual(before);
   });
 
-  test("has the state before the restore after drs erase replay", async () => {
+  test("has, after drs erase replay, the state that it had before the restore", async () => {
     const replay = (): Promise<Printed> => runWithBreakGlass(environment, "erase", "replay", "--json");
     expect(objects((await replay()).stdout)).toEqual([
       { erasures: 1, hold_orders: 0, restriction_orders: 0, key_store: 0 },
@@ -380,7 +380,7 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
     "feature attestation verify",
     "feature compare",
   ];
-  /** Other commands that a read-only standby does not stop. */
+  /** Other commands that a read-only standby does not reject. */
   const ON_A_STANDBY = new Set([
     "migrate",
     "serve",
@@ -408,7 +408,7 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
     }
   });
 
-  test("doctor reports that the database is a standby, and finds the same as on the primary", async () => {
+  test("doctor reports that the database is a standby, and its checks have the same results as on the primary", async () => {
     const whats = ({ stdout }: Printed): unknown[] => objects(stdout).map(({ what, ok }) => [what, ok]);
     const found = await runWithBreakGlass(standby, "doctor", "--json");
     expect(whats(found)).toEqual(whats(await runWithBreakGlass(primary, "doctor", "--json")));

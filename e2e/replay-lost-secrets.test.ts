@@ -19,8 +19,8 @@ const WHY = ["--reason", "a test of a restore"];
 const REFUSED = /the key store lacks keys of what a hold keeps.*Restore the latest copy.*drs key accept-loss/;
 
 /**
- * Copies of the key store: a copy from before the account or the hold had secrets, a copy as old as the backup of the
- * events, and the current key store.
+ * States of the key store: from before the account had a secret, from before the hold had one, as old as the backup of
+ * the events, and current.
  */
 type Copy = "without the account" | "without the hold" | "of the backup" | "of now";
 
@@ -35,8 +35,9 @@ interface Restored {
 }
 
 /**
- * Restores a backup of events of an account under a hold. The account was erased after the backup.
- * @param hoursAgo ages of the account's events. Events expire after an hour, and the hold has copied the expired ones.
+ * Restores a backup in which an account with events is under a hold. The account was erased after the backup.
+ * @param hoursAgo the ages of the account's events. An event expires after an hour, and the hold has copies of the
+ * expired events.
  */
 async function restored(...hoursAgo: readonly number[]): Promise<Restored> {
   const own = await cluster.database.environment();

@@ -115,7 +115,7 @@ describe("a data request", () => {
     expect(rows[0]?.text).not.toMatch(/[,(]b[,)]/);
   });
 
-  test("for an erasure of which a hold keeps a part is closed as partly done, and as done when the hold has ended", async () => {
+  test("for an erasure is closed as partly done while a hold keeps some of the events, and as done when the hold has ended", async () => {
     const { eventId } = await past.store(0, { account: "kept" });
     const asked = ["--kind", "erasure", "--identity", "signed in"];
     const request = String((await object("request", "add", "--account", "kept", ...asked))["request_id"]);
@@ -197,7 +197,7 @@ test("a list of requests is audited with the keyed MAC of the account that it na
 });
 
 describe("a request of an account without data", () => {
-  test("is recorded with a warning, and then the account is known", async () => {
+  test("is recorded with a warning, and from then on the account is known", async () => {
     const add = ["request", "add", "--account", "unheard-of", "--kind", "access", "--json"];
     const tried = await drs(...add, "--dry-run");
     expect(tried).toMatchObject({ code: 0, stderr: "Nothing is stored about this account: check the spelling.\n" });

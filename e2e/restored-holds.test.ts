@@ -1,6 +1,4 @@
-/**
- * Tests of holds in the erasure journal after a restore: held events stay, whichever orders were given after the backup.
- */
+/** Tests of holds in the erasure journal after a restore: held events stay, with any orders after the backup. */
 import { rm } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { holdSecretName } from "../packages/server/src/crypto/sealer.ts";
@@ -24,7 +22,10 @@ import {
 
 const { install, changePeriod, backUp } = useRestoreScene();
 
-/** Checks that the key store has none of the hold's secrets. @returns the number of secrets that the hold has had. */
+/**
+ * Checks that the key store has no secret of the hold any more.
+ * @returns the number of the hold's secrets, including former ones
+ */
 async function expectNoSecrets(environment: Environment, holdId: string): Promise<number> {
   const owner = await connectAsOwner(environment);
   const text = "select unnest(hold_id || later_secrets) as id from legal_hold where hold_id = $1";
@@ -37,7 +38,7 @@ async function expectNoSecrets(environment: Environment, holdId: string): Promis
   return rows.length;
 }
 
-test("a second hold on an erased account finds it by the copy of the first hold", async () => {
+test("a second hold on an erased account finds the account by the copy that the first hold made", async () => {
   const environment = await install("P1Y");
   const event = await store(environment, "alice");
   const first = await hold(environment, "--account", "alice");
@@ -50,13 +51,13 @@ test("a second hold on an erased account finds it by the copy of the first hold"
   expect(await read(environment, event)).toBe(event.exact);
 });
 
-test("the replayed end of one hold keeps what another hold covers", async () => {
+test("if the end of a hold is replayed, the events that another hold covers stay", async () => {
   const environment = await install("PT1H");
   const event = await store(environment, "bob", 40);
   const restore = await backUp(environment, "database and keys");
   const lasting = await hold(environment, "--account", "bob");
   await run(environment, 0, "retention", "run");
-  // The replay copies under the lowest id, so this must be the id of the hold that ends.
+  // The replay makes one copy, under the hold with the lowest id. The hold that ends must have the lowest id.
   let ended = await hold(environment, "--event", event.eventId);
   while (ended > lasting) {
     await lift(environment, ended);
@@ -93,7 +94,7 @@ test.each(["after", "before"])(
   },
 );
 
-test("the replayed end of a hold leaves the tombstones of its copies, and its receipt counts them", async () => {
+test("if the end of a hold is replayed, the tombstones of its copies stay, and its receipt counts the copies", async () => {
   const environment = await install("PT1H");
   await store(environment, "dora", 40);
   const ended = await hold(environment, "--account", "dora");
@@ -111,7 +112,7 @@ test("the replayed end of a hold leaves the tombstones of its copies, and its re
   await owner.end();
 });
 
-test("a hold whose end the journal has lost ends again, although its secret is destroyed", async () => {
+test("if the journal has lost the end of a hold, the hold can be lifted again, although its secret is destroyed", async () => {
   const environment = await install("P1Y");
   const event = await store(environment, "carol");
   const ended = await hold(environment, "--account", "carol");

@@ -20,7 +20,7 @@ import {
 
 const { install, changePeriod, backUp } = useRestoreScene();
 
-test("a restored database lacks no secret of a partition that was dropped after the backup, and reports any other missing secret", async () => {
+test("a restored database does not miss the secret of a partition that was dropped after the backup, and reports any other missing secret", async () => {
   const environment = await install("P3D");
   for (const hoursAgo of [40, 30, 0]) await store(environment, "a1", hoursAgo);
   const restore = await backUp(environment, "database");
@@ -28,7 +28,7 @@ test("a restored database lacks no secret of a partition that was dropped after 
   await run(environment, 0, "retention", "run");
   await restore();
   await startOnce(environment);
-  // The restored database destroys as many secrets as the lost one did.
+  // From here on, the restored database destroys as many secrets as the lost database did after the backup.
   await store(environment, "a1", 46);
   await changePeriod(environment, "PT43H");
   await run(environment, 0, "retention", "run");

@@ -18,7 +18,7 @@ import { startServer } from "./support/server.ts";
 type Environment = Record<string, string>;
 
 const cluster = useAdministeredCluster();
-/** Roles belong to the whole cluster, which other test files use, too. */
+/** The name is random, because roles belong to the whole cluster and other test files use the same cluster. */
 const role = `analyst_${randomUUID().replaceAll("-", "")}`;
 const TODAY = new Date().toISOString().slice(0, 10);
 /** Codes of the policy's purposes. */
@@ -118,7 +118,7 @@ describe("a restriction", () => {
     const before = await store({ account }, 2);
     const foreign = await store({ account: other });
     expect(await restrict(account)).toMatchObject({ events: 1 });
-    // The event has another purpose, and therefore a new key.
+    // The event has another purpose, for which the account gets a new account key.
     const after = await store({ account, purpose: FRAUD });
     await expectShown(account, []);
     await expectShown(other, [foreign]);
@@ -184,7 +184,7 @@ describe("a restriction", () => {
     expect(await drs(...informed, "--yes"), "twice").toMatchObject({ code: 1 });
   });
 
-  test("that ends does not show what another one hides", async () => {
+  test("that ends does not show events that another restriction hides", async () => {
     const account = newAccount();
     const event = await store({ account, purpose: FRAUD });
     const whole = await restrict(account);
@@ -205,7 +205,7 @@ describe("a restriction", () => {
     expect(kept).toMatchObject({ event_id: event.eventId, held: true, restricted: true });
   });
 
-  test("of a dry run places nothing and writes no journal entry", async () => {
+  test("is not placed by a dry run, which also writes no journal entry", async () => {
     const account = newAccount();
     const event = await store({ account });
     expect(await restrict(account, "18", ["--dry-run"])).toMatchObject({ events: 1 });
@@ -243,7 +243,7 @@ describe("a restriction", () => {
     await expect(system.pool.query(forged)).rejects.toMatchObject({ code: "42501" });
   });
 
-  test("that was placed long ago is a note of the doctor, which says to inform the person", async () => {
+  test("that was placed long ago is reported by the doctor, which advises to inform the person", async () => {
     const account = newAccount();
     await store({ account });
     const { id } = await restrict(account);
@@ -278,7 +278,7 @@ describe("a restriction is rejected", () => {
 });
 
 describe("an erasure of a restricted account", () => {
-  test("ends the restriction, not an objection: only what the account objected to is hidden later", async () => {
+  test("ends the restriction and no objection: later, only events of the purpose with the objection are hidden", async () => {
     const account = newAccount();
     await store({ account });
     await restrict(account);

@@ -58,7 +58,7 @@ it.each(SCENARIOS)("the endpoint accepts the event of the scenario %s", async (s
   expect(result).toMatchObject({ outcome: "stored" });
 });
 
-it("no scenario departs from the catalog, and a departure is counted", async () => {
+it("no scenario has a field that the catalog lacks, and the server counts such fields", async () => {
   const event = await sampleEvent({ scenario: "clean-android" });
   const probes = { ...event.probes, fonts: { status: "success", data: { fontsDigest: "d", fontCount: 7 } } };
   const odd = { ...event, probes } as unknown as typeof event;

@@ -46,8 +46,7 @@ test.skipIf(process.platform === "win32")(
   async () => {
     const environment = await database.environment();
     const server = await startServer({ ...environment, DRS_DEPENDENCY_TIMEOUT: "1s", DRS_DRAIN_TIMEOUT: "200ms" });
-    // A process that opens a named pipe without a writer hangs, as with a file on a network file system that does not
-    // answer.
+    // To open a named pipe without a writer hangs, as to open a file on a network file system that does not answer.
     const mark = join(environment["DRS_KEY_DIR"] ?? "", "mark");
     await rm(mark, { force: true });
     execFileSync("mkfifo", [mark]);

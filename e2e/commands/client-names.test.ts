@@ -13,7 +13,7 @@ const scene = new CommandScene();
 const { drs, listed, object, store } = scene;
 
 describe("the list of drift", () => {
-  test("counts departures by path, type and SDK version, and odd names under *", async () => {
+  test("counts members outside the catalog by path, type and SDK version, and counts odd names under *", async () => {
     const observations = {
       ...transport(scene.one).observations,
       probes: {

@@ -24,7 +24,7 @@ interface Schema {
   readonly patternProperties?: Readonly<Record<string, Schema>>;
 }
 
-/** Values that the schema allows, in which every free text is hostile. Each variant of the schema has a value. */
+/** One value for each variant of the schema. Every free text in these values is hostile. */
 function samplesOf(schema: Schema): unknown[] {
   if (schema.anyOf) return schema.anyOf.flatMap(samplesOf).filter((sample) => sample !== null);
   if ("const" in schema) return [schema.const];
@@ -62,14 +62,14 @@ beforeAll(async () => {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  // Commands that bypass the admin API find no database.
+  // A command that bypassed the admin API would find no database.
   remote = { DRS_ADMIN_URL: url, DRS_ADMIN_TOKEN: "x", DRS_DATABASE_URL: "postgres://127.0.0.1:1/none" };
 });
 afterAll(() => server?.close());
 
 /**
- * Commands that print no text of an answer. They print only names that the user gave, or they work on files, on the
- * database or in a folder, and print by the functions that the test below checks.
+ * Commands that print no text from an answer of the admin API. They print only names that the user gave, or they work
+ * on files or on the database and print by the functions that the last test of this file checks.
  */
 const WITHOUT_TEXT: readonly string[] = [
   "migrate",
@@ -105,7 +105,7 @@ const WITHOUT_TEXT: readonly string[] = [
   "account export",
 ];
 
-test("each command of the admin API escapes hostile texts of its answer, in tables and in JSON", async () => {
+test("each command that calls the admin API escapes hostile texts of the answer, in tables and in JSON", async () => {
   const silent: string[] = [];
   for (const name of commandsOfInstallation()) {
     if (["serve", "login", "logout"].includes(name)) continue;
@@ -118,7 +118,7 @@ test("each command of the admin API escapes hostile texts of its answer, in tabl
   expect(silent).toEqual(WITHOUT_TEXT);
 });
 
-test("commands write to standard output by the functions that escape, or exact bytes", () => {
+test("only the listed files of the command line write to standard output, and they write escaped text or exact bytes", () => {
   const folder = join(import.meta.dirname, "../../packages/server/src/cli");
   const writing = readdirSync(folder)
     .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts"))

@@ -48,7 +48,7 @@ function drs(...args: readonly string[]) {
   return { stdout, stderr, code: runProgram(createProgram(context), args) };
 }
 
-/** @param before runs before the person signs in, with the URL that the command prints. */
+/** @param before runs before the person signs in, and gets the URL that the command printed. */
 async function login(before: (page: string) => Promise<void> = async () => {}, ...more: string[]): Promise<Browser> {
   const run = drs("login", "--url", publicUrl(), ...more);
   await until(async () => run.stdout.text.includes("\n"));
@@ -105,7 +105,7 @@ describe("drs login", () => {
     expect(Date.now() - Date.parse(session?.authenticated_at ?? "")).toBeLessThan(300_000);
   });
 
-  test("stores a token that commands refuse if others can read its file", async () => {
+  test("stores a token that commands refuse to use if other users can read its file", async () => {
     await login();
     await chmod(loginFile(), 0o644);
     const run = drs("session", "list");
@@ -115,7 +115,7 @@ describe("drs login", () => {
     expect(await drs("session", "list").code).toBe(0);
   });
 
-  test("that has ended is reported by commands and not ignored", async () => {
+  test("that has ended makes commands fail with a message that says when it ended", async () => {
     const ended = { url: publicUrl(), token: "drs_adm_x", expires_at: "2026-01-01T00:00:00.000Z" };
     await writeFile(loginFile(), JSON.stringify(ended), { mode: 0o600 });
     const run = drs("token", "list");
@@ -130,7 +130,7 @@ describe("drs login", () => {
     expect(run.stderr).toContain("There is no token for the admin API of DRS_ADMIN_URL");
   });
 
-  test("with a damaged file is not used", async () => {
+  test("is not used if its file is damaged", async () => {
     await writeFile(loginFile(), '{"url":"x"}', { mode: 0o600 });
     const run = drs("token", "list");
     expect(await run.code).toBe(1);

@@ -299,7 +299,7 @@ describe("through the admin API", () => {
       return runRemote("erase", "run", "--account", account, "--reason", "request 17", ...more);
     };
 
-    test("asks first, tests that the receipt can be written, and answers a second call with the same result", async () => {
+    test("asks for a confirmation, tests that the receipt can be written, and answers a second call with the same result", async () => {
       const event = await past.store(0, { account: "customer-2" });
       expect(await erase("customer-2")).toMatchObject({ code: 2, stdout: "" });
       const nowhere = await erase("customer-2", "--yes", "--receipt", join(folder, "nowhere", "receipt.jws"));
@@ -333,7 +333,7 @@ describe("through the admin API", () => {
       expect(objects(erased.stdout)).toMatchObject([{ still_held: 1 }]);
     });
 
-    test("needs an approval if events that came after its plan make it too large", async () => {
+    test("needs an approval if new events after its plan make it too large to run without one", async () => {
       await past.store(0, { account: "customer-6" });
       const owner = await connectAsOwner(environment);
       try {
@@ -351,7 +351,7 @@ describe("through the admin API", () => {
       expect(await object("erase", "plan", "--account", "customer-6")).toMatchObject({ events: 2 });
     });
 
-    test("that several calls start with one approval begins once, and later events do not invalidate the approval", async () => {
+    test("begins once if several calls use one approval, and later events do not invalidate the approval", async () => {
       for (const hours of [0, 1]) await past.store(hours, { account: "customer-5" });
       const waiting = await erase("customer-5", "--refuse-later", "--yes");
       const approvalId = /Approval (\S+) by operator/.exec(waiting.stderr)?.[1] ?? "";

@@ -200,7 +200,7 @@ describe("a command through the admin API", () => {
     });
   });
 
-  test("compares events with a case that covers both, or with a reason", async () => {
+  test("compares two events with a case that covers both, or on the database with a reason", async () => {
     const investigator = await through("investigator");
     const compare = ["event", "compare", event.eventId, other.eventId];
     expect(await runWithBreakGlass(investigator, ...compare)).toMatchObject({ code: 2, stdout: "" });

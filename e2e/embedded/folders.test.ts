@@ -22,8 +22,8 @@ const ROOT = join(import.meta.dirname, "../..");
 const NOBODY = 65_534;
 const isRoot = process.getuid?.() === 0;
 /**
- * The user who owns the data if only root may enter the folder. In a chroot, for example, root can't make a user
- * namespace.
+ * The user who owns the data if only root may enter the folder: root, or `nobody` where root can't make a user
+ * namespace, as in a chroot.
  */
 const KEEPER = spawnSync("unshare", ["--user", "true"]).status === 0 ? 0 : NOBODY;
 
@@ -39,7 +39,7 @@ async function everybodyMayEnter(path: string): Promise<boolean> {
 const { home, leftovers, serve } = new EmbeddedScene();
 
 describe("the files of the embedded database", () => {
-  test("are private in the data directory, even if it was open before: the socket, the log, and every key", async () => {
+  test("(the socket, the log and every key) are private, even if every user could enter the data directory before", async () => {
     const place = await home();
     await mkdir(place.dataDir);
     await chmod(place.dataDir, 0o777);
@@ -116,7 +116,7 @@ describe("an embedded database works in a folder", () => {
 });
 
 describe("a start ends with exit code 1 and a message", () => {
-  /** A home with a cluster that no rejected start may change. */
+  /** A home with a cluster. A rejected start must not change it. */
   let existing: Home;
 
   beforeAll(async () => {
@@ -196,7 +196,7 @@ describe("a start ends with exit code 1 and a message", () => {
     expect((await runDrs(existing.environment, ["doctor"])).code).toBe(0);
   });
 
-  test("for another key-encryption key, or one that can't be read", async () => {
+  test("for a key-encryption key that is not the one of the key store, or that can't be read", async () => {
     const other = { DRS_KEY_ENCRYPTION_KEY: randomBytes(32).toString("base64") };
     const wrong = await refusedServe(existing, other);
     expectRefused(wrong, "was wrapped by another key-encryption key");

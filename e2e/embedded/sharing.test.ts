@@ -36,13 +36,13 @@ describe("an embedded PostgreSQL that the server and commands share", () => {
 
   afterAll(() => place.remove());
 
-  test("serves commands before, during and after the server's run, and is stopped by the last user", async () => {
+  test("serves commands before, during and after the server's run, and is stopped by the process that uses it last", async () => {
     await expectStopped(place);
 
     const server = await serve(place);
     const running = await place.postgres();
     expect(running).toHaveLength(1);
-    // A terminal sends Ctrl-C to a whole session, and PostgreSQL must outlive the server's shutdown.
+    // Ctrl-C signals all processes of the terminal's session, and PostgreSQL must outlive the server's shutdown.
     expect(await sessionOf(running[0])).not.toBe(await sessionOf(server.process.pid));
     expect((await issueToken(place)).code).toBe(0);
     expect(await place.postgres()).toEqual(running);
@@ -123,7 +123,7 @@ describe("an embedded PostgreSQL that the server and commands share", () => {
     await expectStopped(place);
   });
 
-  test("survives users that disconnect and connect at the same time", async () => {
+  test("keeps serving while some processes stop using it and others start to use it", async () => {
     const place = await home();
     const errors: unknown[] = [];
     const options = { dataDir: place.dataDir, asServer: false, onError: (error: unknown) => errors.push(error) };

@@ -1,6 +1,6 @@
 /**
- * Tests of what an erasure of an account, or of a part of it, deletes. Late retries are answered, and other events
- * stay.
+ * Tests of what an erasure of an account or of some of its events deletes, how late retries are answered, and that
+ * other events stay.
  */
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,7 +13,9 @@ import { ErasureScene, type Stored } from "../support/erasure-scene.ts";
 const scene = new ErasureScene();
 const { drs, party, post, store, erase, read, listed, keysOf, secretExists, tablesWith } = scene;
 
-/** Rows and files that name an account: its identity and keys, secrets of any account, and its audit entries. */
+/**
+ * Counts what may name the account: rows of its identity and keys, its audit entries, and the secrets of all accounts.
+ */
 async function namedOf(account: string): Promise<object> {
   const { rows } = await scene.owner.query(
     `select (select count(*) from account_identity where account = $1) as identities,
@@ -40,7 +42,7 @@ async function retriesNaming(eventIds: readonly string[]): Promise<unknown[]> {
 }
 
 describe("the erasure of an account", () => {
-  test("deletes events, ledger, tokens, actions, its keys; other accounts stay, and retries are answered", async () => {
+  test("deletes its events, ledger, tokens, actions and keys; other accounts stay, and late retries get their old answers", async () => {
     const [who, other] = [await party(), await party()];
     const mine = [await store(who), await store(who), await store(who)];
     const theirs = await store(other);
@@ -79,7 +81,7 @@ describe("the erasure of an account", () => {
     expect(await read(theirs.eventId)).toBe(theirs.text);
 
     const namedBefore = await namedOf(who.account);
-    // The account's token was deleted. With a new token, late retries get their former answers.
+    // The account's token was deleted. Late retries with a new token get the answers of the first requests.
     const [first] = mine;
     for (const _ of scene.servers)
       await until(async () => first !== undefined && (await post(first.request)).status === 401);
@@ -95,10 +97,11 @@ describe("the erasure of an account", () => {
       });
       expect((await post(again(withChange(one)))).status).toBe(409);
     }
-    // Each server writes its counts every second. Once the other account's replays are counted, the retries are, too.
+    // Each server writes its counts every second. The retries came before the other account's replays, so they are
+    // counted when these replays are.
     for (const _ of scene.servers) expect((await post(theirs.request)).status).toBe(200);
     await until(async () => (await replaysOf(other.account)) === scene.servers.length);
-    // The identity belongs to the new token.
+    // The new token created the identity row.
     const expected = { ...namedBefore, identities: "1" };
     expect(await namedOf(who.account), "a retry writes nothing that names the account").toEqual(expected);
     expect(await retriesNaming(mine.map(({ eventId }) => eventId))).toEqual([]);
@@ -149,7 +152,7 @@ describe("the erasure of an account", () => {
     await until(async () => (await post(fresh)).status === 403);
   });
 
-  test("deletes an account of which only the name and the secret exist", async () => {
+  test("deletes an account that has only a name and a secret, and no events", async () => {
     const who = await party();
     await store(who);
     for (const table of ["event", "idempotency_key", "session_token", "action"]) {
@@ -169,7 +172,7 @@ describe("the erasure of an account", () => {
     const ingest = async (): Promise<void> => {
       for (let count = 0; !stopped.signal.aborted; count++) {
         const sender = count % 3 === 0 ? other : who;
-        // On a slow machine the commands must still get their part of the processor.
+        // The pause leaves processor time for the commands on a slow machine.
         await new Promise((resolve) => setTimeout(resolve, 10));
         const body = transport(sender);
         const reply = await post({ headers: authorized(sender), body: JSON.stringify(body) });

@@ -19,7 +19,10 @@ const { drs, party, post, store, erase, read, keysOf, secretExists, entries, tab
 describe("an erasure during other work", () => {
   const LOCKED = `select ${AWAITED_LOCKS} and locktype = 'advisory'`;
 
-  /** Runs work while another connection holds a lock for which the work waits. @returns the result of the work. */
+  /**
+   * Starts the work while another connection holds its lock, and runs `meanwhile` when the work waits.
+   * @returns the result of the work
+   */
   async function seenToWait<T>(lock: string, work: () => Promise<T>, meanwhile: () => Promise<void>): Promise<T> {
     const holder = new pg.Client({ connectionString: scene.environment["DRS_DATABASE_URL"] });
     await holder.connect();
@@ -35,7 +38,7 @@ describe("an erasure during other work", () => {
     }
   }
 
-  /** Runs an erasure up to its commit. `meanwhile` runs while the erasure holds its locks. */
+  /** Commits the order of an erasure and finishes nothing. `meanwhile` runs before the commit, under the locks. */
   async function begin(subject: ErasureSubject, meanwhile?: () => Promise<void>): Promise<void> {
     const { administration, journal } = scene.system;
     if (!journal) throw new Error("there is no journal");
@@ -64,7 +67,7 @@ describe("an erasure during other work", () => {
     },
   );
 
-  test("makes a commit batch that waited for it seal its events again", async () => {
+  test("makes a commit batch that waited for the erasure seal its events again", async () => {
     const who = await party();
     const before = await store(who);
     const body = transport(who);
@@ -80,7 +83,7 @@ describe("an erasure during other work", () => {
     expect(await read(String(answer?.json["event_id"]))).toBe(JSON.stringify(body.observations));
   });
 
-  test("destroys the secrets that the journal names, even if the serving role has deleted their rows in the meantime", async () => {
+  test("destroys the secrets that the journal names, even if the serving role has deleted the key rows in the meantime", async () => {
     const who = await party();
     await store(who);
     const [keyId = ""] = await keysOf(who.account);
@@ -93,7 +96,7 @@ describe("an erasure during other work", () => {
     expect(await secretExists(keyId)).toBe(false);
   });
 
-  test("deletes the ledger when no commit batch is left that may not have seen its tombstones", async () => {
+  test("deletes the ledger only after every commit batch that may not have seen the tombstones has ended", async () => {
     const who = await party();
     const stored = await store(who);
     await begin({ kind: "account", account: who.account });
@@ -112,7 +115,7 @@ describe("an erasure during other work", () => {
     ).toBe(1);
   });
 
-  test("waits for other erasures, even of the same account, and all are applied one after the other", async () => {
+  test("waits for other erasures, even of the same account, so that erasures are applied one after the other", async () => {
     const [one, two] = [await party(), await party()];
     await Promise.all([store(one), store(two), store(two)]);
     const done = await Promise.all([one, two, one, two].map((who) => erase("--account", who.account)));
@@ -130,7 +133,7 @@ describe("an erasure during other work", () => {
     expect(await tablesWith(who.account)).toEqual([]);
   });
 
-  test("lets the serving role take nothing that is not erased, nor change what was erased", async () => {
+  test("does not let the serving role delete what is not erased, or change the records of an erasure", async () => {
     const [who, other] = [await party(), await party()];
     const stored = await store(who);
     const [key] = await keysOf(who.account);

@@ -1,4 +1,4 @@
-/** Tests of an erasure that is killed at any step. The next process finishes it once. */
+/** Tests of an erasure that is killed at one of its steps or at a random moment: the next process finishes it, once. */
 import { spawn } from "node:child_process";
 import { userInfo } from "node:os";
 import { describe, expect, test } from "vitest";
@@ -25,7 +25,7 @@ describe("an erasure that is killed", () => {
       stdio: "ignore",
     });
     const ended = new Promise((resolve) => child.once("close", resolve));
-    // Workers wait for each other by advisory locks.
+    // Ignores advisory locks, because workers wait for each other by these.
     const waiting = `${AWAITED_LOCKS} and locktype <> 'advisory'`;
     await until(async () => (await scene.owner.query(`select ${waiting}`)).rowCount !== 0);
     child.kill("SIGKILL");
@@ -85,7 +85,7 @@ describe("an erasure that is killed", () => {
     expect(await entries()).toBe(journalled + 1);
   });
 
-  test("if the journal has it and the database does not, is applied by a running server", async () => {
+  test("is applied by a running server if the journal has the order and the database lacks it", async () => {
     const who = await party();
     await store(who);
     const server = await startServer({ ...scene.serving, DRS_RETENTION_INTERVAL: "1s" });

@@ -13,7 +13,7 @@ const { drs, party, store, erase, read, purposeOf, receiptOf, entries } = scene;
 const BASE64URL = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 describe("drs erase", () => {
-  /** Adds entries to the journal, so that it has more than five, whichever tests run. */
+  /** Adds entries, so that the journal has more than five even if this test runs alone. */
   beforeAll(async () => {
     for (let count = 0; count < 6; count++) await erase("--account", (await party()).account);
   });
@@ -44,7 +44,7 @@ describe("drs erase", () => {
     expect(found).toMatchObject([{ kind: "purpose", events: 1 }]);
   });
 
-  test("makes the doctor report, among the other checks, that the journal was changed before its latest entry", async () => {
+  test("leaves a journal in which the doctor finds a change before the latest entry, and the doctor still makes its other checks", async () => {
     const entry = join(scene.folder, "journal", "000000", "000000001.json");
     const text = await readFile(entry, "utf8");
     await writeFile(entry, text.replace(/"at":"2/, '"at":"3'));
@@ -146,7 +146,7 @@ describe("a receipt", () => {
       await writeFile(bad, one);
       expect((await drs("receipt", "verify", bad, "--public-key", keyFile)).code, one).toBe(1);
     }
-    // The signing key of receipts has signed another text.
+    // A signature by the key of receipts, over a text that is no receipt.
     const seed = await scene.system.secrets.find("receipts/1");
     const head = Buffer.concat([Buffer.from("302e020100300506032b657004220420", "hex"), seed ?? Buffer.alloc(0)]);
     const signing = createPrivateKey({ key: head, format: "der", type: "pkcs8" });

@@ -17,7 +17,7 @@ const scene = new HoldScene();
 const { drs, expired, hold, listed, newAccount, read, rows, run, store } = scene;
 
 describe("expiry and a hold of the same events", () => {
-  test("exclude each other, so that each event reported as held exists and all others are deleted", async () => {
+  test("exclude each other, so that every event that hold add reported as held exists, and all others are deleted", async () => {
     for (let round = 0; round < 15; round++, scene.hoursAgo--) {
       const event = await expired({ account: newAccount() });
       const [, added] = await Promise.all([
@@ -31,7 +31,7 @@ describe("expiry and a hold of the same events", () => {
     }
   });
 
-  test("wait for each other, so that a hold is placed after a deletion that has started", async () => {
+  test("wait for each other, so that a new hold waits for the end of a deletion that has started", async () => {
     const event = await expired({ account: newAccount() });
     await scene.owner.query("begin");
     await scene.owner.query("select lock_holds()");
@@ -60,7 +60,7 @@ describe("expiry and a hold of the same events", () => {
     expect(await read(event)).toBe(event.exact);
   });
 
-  test("continue after a kill at any moment, so that every held event exists once and all others are deleted", async () => {
+  test("continue after the pass is killed at any moment, so that every held event exists once and all others are deleted", async () => {
     const account = newAccount();
     const before = await rows("event");
     const held: PastEvent[] = [];
@@ -120,7 +120,7 @@ test("a held event that can't be opened keeps its partition, and no other partit
   await run();
 });
 
-test("a key store that lacks the secret of a hold counts as an older one", async () => {
+test("a key store that lacks the secret of a hold counts as older than the events", async () => {
   const event = await expired({ account: newAccount() });
   const id = await hold("--event", event.eventId);
   await run();
@@ -131,13 +131,13 @@ test("a key store that lacks the secret of a hold counts as an older one", async
   await scene.owner.query("update legal_hold set lifted_at = now(), lifted_by = 'test', lift_reason = 'it is lost'");
 });
 
-test("a pass and its receipt report what was deleted and what a hold keeps, even after a killed pass", async () => {
+test("a pass and its receipt report what was deleted and what a hold keeps, also for a previous pass that was killed", async () => {
   const account = newAccount();
   const kept = await store(scene.hoursAgo, { account });
   for (let count = 0; count < 2; count++) await store(scene.hoursAgo, { account: newAccount() });
   scene.hoursAgo--;
   await hold("--event", kept.eventId);
-  // These statements do what a pass has done when it is killed before it is recorded.
+  // Leaves the state after a pass that was killed when it had deleted the events and not yet recorded itself.
   const client = await connectAsOwner(scene.environment);
   await expire(client, { ...erasurePorts(scene.system), heldDestructionDelay: 60_000 });
   await client.end();

@@ -29,7 +29,7 @@ const {
   store,
 } = scene;
 
-/** The marks of an account's events in a list and in its export: whether a hold covers each event. */
+/** Whether a hold covers each event of the account, first as the list says and then as the account's export says. */
 async function marksOf(account: string): Promise<unknown[]> {
   const marks = (text: string): unknown[] => objects(text).map(({ event_id, held }) => [event_id, held]);
   const out = await mkdtemp(join(scene.folder, "export-"));
@@ -70,7 +70,7 @@ describe("a hold", () => {
     expect([await read(first), await read(later)]).toEqual([first.exact, later.exact]);
   });
 
-  test("on an account that is known can be placed before its first event", async () => {
+  test("can be placed on an account that has a token and no event yet", async () => {
     const account = newAccount();
     expect(await drs("hold", "add", "--account", account, ...HOLD_OPTIONS)).toMatchObject({ code: 1, stdout: "" });
     await drs("token", "issue", "--account", account);
@@ -138,7 +138,7 @@ describe("the idempotency key of a held event", () => {
 
   const again = ({ account, idempotencyKey }: PastEvent): Promise<PastEvent> => store(0, { account, idempotencyKey });
 
-  test("exists as long as its copy, and then for the replay window", async () => {
+  test("exists as long as the held copy, and then for the replay window", async () => {
     const event = await expired({ account: newAccount() });
     const id = await hold("--account", event.account);
     await run();
@@ -152,7 +152,7 @@ describe("the idempotency key of a held event", () => {
     await expect(again(event), "after the window").resolves.toBeDefined();
   });
 
-  test("exists as long as its copy, even after an erasure", async () => {
+  test("exists as long as the held copy, even after an erasure", async () => {
     const event = await expired({ account: newAccount() });
     const id = await hold("--account", event.account);
     await run();

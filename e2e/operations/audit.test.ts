@@ -24,7 +24,7 @@ describe("the audit", () => {
   const auditOf = async (environment: Record<string, string>, ...filter: string[]): Promise<Entry[]> =>
     objects<Entry>((await runWithBreakGlass(environment, "audit", "list", "--limit", "0", "--json", ...filter)).stdout);
 
-  test("records who did what, to which subject, with which outcome", async () => {
+  test("records who did what about which account or event, with which outcome", async () => {
     const environment = { ...(await scene.environment()), DRS_SESSION_BINDING: "record" };
     const who = await issueCredentials(environment, "audited");
     const server = await serve(environment);

@@ -13,7 +13,7 @@ import { get, ServerScene } from "../support/server-scene.ts";
 
 const { serve, temporaryHome } = new ServerScene();
 
-/** The process id of a PostgreSQL backend that serves one of our connections. */
+/** The process id of a PostgreSQL backend that serves a connection of the server. */
 async function servingBackend(postmaster: number): Promise<number> {
   for (const pid of await childrenOf(postmaster)) {
     const title = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");

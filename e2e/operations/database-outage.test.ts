@@ -80,7 +80,7 @@ describe("while the database is away", () => {
     expect(await server.stop()).toBe(0);
   });
 
-  test("the audit keeps its entries, and writes them if the database comes back during the shutdown", async () => {
+  test("the server keeps its audit entries in memory, and writes them if the database comes back during the shutdown", async () => {
     const { environment, server } = await stageHere();
     expect((await send({ url: server.url })).status).toBe(401);
     await cluster?.close();

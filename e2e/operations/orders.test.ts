@@ -1,4 +1,6 @@
-/** Tests of orders of the admin API whose worker is killed during its work. The next process ends them, once. */
+/**
+ * Tests of orders of the admin API whose worker is killed during its work. The next process completes the orders, once.
+ */
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createAdminClient } from "@device-risk-signals/admin-api";
@@ -56,7 +58,7 @@ interface Audited {
   readonly actor: string;
 }
 
-/** The order of the operation after it has ended, and the audit entries that name it. */
+/** The order for this operation when it has ended, and the audit entries that name the order. */
 async function endOf(operation: string): Promise<{ readonly state: string; readonly entries: readonly Audited[] }> {
   const rows = async () => objects<Record<string, string>>((await scene.drs("order", "list", "--json")).stdout);
   const isEnded = async () => (await rows()).some((row) => row["operation"] === operation && row["ended_at"] !== null);
@@ -74,7 +76,7 @@ async function endOf(operation: string): Promise<{ readonly state: string; reado
 const shown = (entries: readonly Audited[]): readonly string[] =>
   entries.map(({ operation }) => operation).toReversed();
 
-test("a retention run whose server is killed during its work is run by the next one, once", async () => {
+test("a retention run whose server is killed during the run is repeated by the next server, once", async () => {
   await past.store(1, { account: "one" });
   await scene.applyPeriod("PT1S");
   await callAndKill("runRetention", {}, "lock table drs.event in access exclusive mode");
@@ -85,7 +87,7 @@ test("a retention run whose server is killed during its work is run by the next 
   await scene.applyPeriod("P30D");
 });
 
-test("an erasure whose server is killed after it began is finished by the next one, and erases nothing that came later", async () => {
+test("an erasure whose server is killed after the erasure began is finished by the next server, and erases nothing that came later", async () => {
   await past.store(0, { account: "erased" });
   const input = { account: "erased", reason: "request 17" };
   await callAndKill("runErasure", input, "lock table drs.tombstone in exclusive mode", async () => {

@@ -15,7 +15,7 @@ import { SlowRequest } from "../support/slow-request.ts";
 const { stage } = new ServerScene();
 
 describe("an overloaded server", () => {
-  /** The head of a request whose body never comes. */
+  /** The head of a request. The test sends no body after it. */
   const head = ({ url }: ServerProcess, who: Credentials, ...more: string[]): string => {
     const lines = Object.entries(authorized(who)).map(([name, value]) => `${name}: ${value}`);
     return [`POST ${PATH} HTTP/1.1`, `Host: ${new URL(url).host}`, ...lines, ...more, "", ""].join("\r\n");
@@ -40,7 +40,7 @@ describe("an overloaded server", () => {
     expect(await inFlight(server)).toBe(0);
   });
 
-  test("answers 503 to too many bytes; a body without an announced length counts as large as the limit", async () => {
+  test("answers 503 if requests have too many bytes; a body without an announced length counts as one of the maximum size", async () => {
     const { server, who } = await stage({ DRS_MAX_BUFFER_BYTES: String(1024 * 1024) });
     const body = JSON.stringify(transport(who));
     const large = `${body}${" ".repeat(262_144 - body.length)}`;
@@ -50,8 +50,8 @@ describe("an overloaded server", () => {
     slow[0]?.hangUp();
     await untilInFlight(server, 3);
 
-    // The budget allows one body of the limit's size, or several small ones. It does not allow one more small body
-    // without an announced length.
+    // The freed budget is enough for one body of the maximum size or for several small ones. After a small body it is
+    // too small for one without an announced length.
     const small = new SlowRequest(server, who);
     await untilInFlight(server, 4);
     for (const unknown of ["Transfer-Encoding: chunked", "Content-Length: 500\r\nContent-Encoding: gzip"]) {
@@ -77,7 +77,7 @@ describe("an overloaded server", () => {
     expect(server.stderr()).not.toContain('"error"');
   });
 
-  test("gives one account only a part of the permits, and serves the others", async () => {
+  test("gives one account only a part of the permits, and serves other accounts", async () => {
     const { server, who, other } = await stage({ DRS_MAX_REQUESTS: "40", DRS_THROTTLE_RATE: "0" });
     const slow = Array.from({ length: 32 }, () => new SlowRequest(server, who));
     await untilInFlight(server, 32);
@@ -105,8 +105,8 @@ describe("an overloaded server", () => {
     const watch = setInterval(() => void resident().then((now) => (peak = Math.max(peak, now))), 20);
     const agent = new Agent({ keepAlive: false, maxSockets: 4_000 });
 
-    // The uploads have 250 MB that are announced and almost sent, 400 MB that are not announced, and 200 MB without a
-    // session.
+    // The uploads have 250 MB with an announced length, of which each lacks one byte, 400 MB without an announced
+    // length, and 200 MB without a session.
     const body = `${JSON.stringify(transport(who))}${" ".repeat(262_144)}`.slice(0, 262_143);
     const endless = Array.from({ length: 4 }, () => Buffer.alloc(1024 * 1024, " "));
     const uploads: ClientRequest[] = [];

@@ -9,9 +9,10 @@ import { expectRetryLater, post, ServerScene } from "../support/server-scene.ts"
 const { stage } = new ServerScene();
 
 describe("the throttle", () => {
-  test("answers 429 with the time of the next try to an account that exceeds its rate, and affects no other account", async () => {
+  test("answers 429 with the time of the next try if an account exceeds its rate, and affects no other account", async () => {
     const { server, who, other } = await stage({ DRS_THROTTLE_RATE: "1", DRS_THROTTLE_BURST: "4" });
-    // With several processes the test uses one connection, because a process knows at once only its own requests.
+    // With several processes the test uses one connection, because a process learns later of the requests that the
+    // others got.
     const agent = new Agent({ keepAlive: true, maxSockets: PROCESSES > 1 ? 1 : 4 });
     const body = JSON.stringify(transport(who));
     const onConnection = (key = freshKey()): Promise<Reply> =>
@@ -80,7 +81,7 @@ describe("the throttle", () => {
     expect((await post(server, other)).status).toBe(201);
   });
 
-  test("charges a costly retry with other bytes for the comparison, and does not charge one with the same bytes", async () => {
+  test("charges a costly retry with other bytes for the comparison, and charges nothing for the comparison of the same bytes", async () => {
     const { server, who } = await stage({ DRS_THROTTLE_RATE: "1", DRS_THROTTLE_BURST: "1000" });
     const left = (reply: Reply): number => Number(/r=(\d+)/.exec(reply.headers["ratelimit"] ?? "")?.[1]);
     const request = transport(who);
@@ -95,7 +96,7 @@ describe("the throttle", () => {
     expect(same - other, "20, and 4 × 19").toBeGreaterThan(85);
   });
 
-  test("stops concurrent requests from costing together more than is left", async () => {
+  test("lets concurrent requests together cost no more than the account has left", async () => {
     const { server, who } = await stage({ DRS_THROTTLE_RATE: "1", DRS_THROTTLE_BURST: "20" });
     const request = transport(who);
     request.observations["vendor"] = "x".repeat(200_000);
@@ -107,7 +108,7 @@ describe("the throttle", () => {
     for (const reply of replies) if (reply.status !== 201) expectRetryLater(reply, 429, "too-many-requests");
   });
 
-  test("is disabled at a rate of 0, and then no header mentions it", async () => {
+  test("is disabled by a rate of 0, and then no header mentions the throttle", async () => {
     const { server, who } = await stage({ DRS_THROTTLE_RATE: "0", DRS_THROTTLE_BURST: "1" });
     const replies = await Promise.all(Array.from({ length: 200 }, () => post(server, who)));
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([201]));
@@ -150,7 +151,7 @@ describe("the throttle", () => {
     ]);
     expect(new Set(elsewhere.map(({ status }) => status))).toEqual(new Set([401]));
     const seconds = (performance.now() - started) / 1_000;
-    // A process knows at once only its own requests.
+    // A process learns later of the requests that the others got.
     expect(countOf401([...flood, ...here]), "50 at once and 10 per second").toBeLessThanOrEqual(
       PROCESSES * (50 + 10 * seconds),
     );

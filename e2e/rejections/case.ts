@@ -16,7 +16,7 @@ import type { Parties } from "../support/parties.ts";
 export interface Expected {
   readonly status: number;
   readonly problem: ProblemCode;
-  /** The code of the entry at `pointer`; by default the problem's own code. */
+  /** The code of the violation at `pointer`; by default the code of the problem itself. */
   readonly error?: ViolationCode;
   readonly pointer?: string;
   readonly headers?: Readonly<Record<string, string | RegExp>>;

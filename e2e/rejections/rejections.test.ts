@@ -29,7 +29,7 @@ describe("a rejected request gets the status, code and pointer of its row", () =
     expect(await failuresOf(rejection, server.url, parties)).toEqual([]);
   });
 
-  test("and none of them logs an error or is answered with 500", () => {
+  test("no rejected request is logged as an error or answered with 500", () => {
     expect(server.stderr()).not.toContain('"error"');
   });
 });

@@ -36,7 +36,7 @@ describe("a server on restored files of the embedded database", () => {
 
   afterEach(() => home.remove());
 
-  /** `cp -a` keeps modes and owners; otherwise PostgreSQL rejects its folders. */
+  /** `cp -a` keeps modes and owners; with other ones PostgreSQL rejects the folders. */
   const copy = async (from: string, to: string): Promise<void> => void (await run("cp", ["-a", from, to]));
 
   const backUp = (folder: string) => async (): Promise<() => Promise<void>> => {
@@ -49,11 +49,11 @@ describe("a server on restored files of the embedded database", () => {
     };
   };
 
-  test("applies again what was erased since: it is neither readable nor listed, and nothing else is lost", async () => {
+  test("repeats the erasures that came after the backup: erased events are neither readable nor listed, and no other event is lost", async () => {
     await expectErasureSurvivesRestore(environment, backUp(home.dataDir), home.path);
   });
 
-  test("destroys the secrets that an older key store has again, and does not start if it lacks secrets", async () => {
+  test("destroys the erased secrets that an older key store has again, and does not start if the key store lacks other secrets", async () => {
     let server = await startServer(environment);
     const who = await issueCredentials(environment, "former");
     const stored = await store(server, who);
@@ -148,7 +148,7 @@ describe("a server on restored files of the embedded database", () => {
     expect(await accept("2")).toMatchObject({ code: 0, stderr: "" });
     server = await startServer(environment);
     expect(server.stderr()).toContain("the database lacked 3 erasures of the journal");
-    // The events of entry 2 are readable again, which is the accepted loss.
+    // The loss of entry 2 was accepted, so the events that it erased are readable again.
     expect(await listed(environment)).toEqual([accounts[1]?.stored.eventId]);
     const doctor = await runDrs(environment, ["doctor"]);
     expect(doctor.stdout.toString()).toMatch(/^ok {4}erasures: .*the loss of entries 2 of the journal was accepted$/m);

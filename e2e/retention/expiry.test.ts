@@ -205,7 +205,7 @@ describe("no event is deleted before it has expired", () => {
     await expect(drop).rejects.toMatchObject({ code: "25000" });
   });
 
-  test("with any settings of the database, because our transactions see what was committed before", async () => {
+  test("if the database has another default isolation level, because each connection of ours uses read committed", async () => {
     const setting = `alter role current_user in database ${new URL(scene.environment["DRS_DATABASE_URL"] ?? "").pathname.slice(1)}`;
     await scene.owner.query(`${setting} set default_transaction_isolation = 'repeatable read'`);
     const level = "select current_setting('transaction_isolation') as level";
@@ -216,7 +216,7 @@ describe("no event is deleted before it has expired", () => {
     await scene.owner.query(`${setting} reset default_transaction_isolation`);
   });
 
-  test("if its purpose has no period of retention", async () => {
+  test("if its purpose has no retention period", async () => {
     await scene.owner.query("update purpose set raw_retention = null");
     await advance(90 * 365 * DAY_MS);
     expect(await run()).toMatchObject({ partitions: 0, rows: 0 });

@@ -60,14 +60,14 @@ describe("a retention pass", () => {
     };
   };
 
-  test("runs one at a time", async () => {
+  test("fails while another process holds the maintenance lock", async () => {
     await scene.owner.query("select pg_advisory_lock(7236518)");
     expect(await drs("retention", "run")).toMatchObject({ code: 1, stdout: "" });
     await scene.owner.query("select pg_advisory_unlock(7236518)");
     expect((await drs("retention", "run")).code).toBe(0);
   });
 
-  test("yields to a command that waits, and the next pass continues", async () => {
+  test("ends early if a command waits for the maintenance lock, and the next pass does the rest", async () => {
     await scene.owner.query(
       "insert into tombstone select decode(md5(i::text), 'hex'), decode(md5(i::text), 'hex'), decode(md5(i::text), 'hex'), transaction_time() - interval '2 hours' from generate_series(1, 5000) i",
     );
@@ -102,7 +102,7 @@ describe("a retention pass", () => {
     const waiting = await partitions("dropped_at is not null and secret_destroyed_at is null");
     const existing = await withSecret(waiting);
     expect(existing.length).toBeGreaterThan(0);
-    // Each of these passes destroys a secret, and fails before it can record that.
+    // Each of these passes destroys one secret, and fails before it can record the destruction.
     for (const _ of existing) {
       await runRetention({ ...withoutKeyStore((id) => scene.system.keyStore.destroy(id)), actor: "test" });
     }
@@ -110,7 +110,7 @@ describe("a retention pass", () => {
     for (const partition of waiting) expect(await secretExists(partition)).toBe(false);
   });
 
-  test("that can't be recorded still reports what failed before, in the answer and in the audit", async () => {
+  test("that can't be recorded still reports its earlier failures, in the answer and in the audit", async () => {
     await store();
     await advance(31 * DAY_MS);
     await scene.owner.query("alter table retention_run add constraint no_run check (bytes < 0) not valid");

@@ -10,13 +10,16 @@ import { migrate } from "../../packages/server/src/postgres/migrate.ts";
 import { startPostgres } from "./start-postgres.ts";
 import { SQL_CLOCK } from "./test-clock.ts";
 
-/** The variable that names the data directory of the template. Without it initdb makes each cluster. */
+/** The environment variable with the data directory of the template. Without it, initdb makes each cluster. */
 export const CLUSTER_TEMPLATE = "TEST_POSTGRES_CLUSTER";
 
-/** A migrated database with the clock of the tests. Each copy contains it; it accepts no connection. */
+/**
+ * The name of a migrated database with the clock of the tests. Each copy of the cluster contains the database, which
+ * accepts no connection.
+ */
 export const TEMPLATE = "drs_template";
 
-/** Tests kill processes but never the machine, so that no page is written only partly. */
+/** Tests kill processes but never the machine, so PostgreSQL needs no protection against partly written pages. */
 const SETTINGS = "full_page_writes = off\n";
 
 export async function makeClusterTemplate(dataDir: string): Promise<void> {

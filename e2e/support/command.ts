@@ -163,7 +163,7 @@ export const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   "export acknowledge": [NO_ID, "--reason", "a letter"],
 };
 
-/** Names of commands that are no groups. */
+/** The names of all commands, without groups such as `erase`. */
 export function leafCommands(): readonly string[] {
   const names = everyCommand().map((path) => path.join(" "));
   return names.filter((name) => name !== "" && !names.some((other) => other.startsWith(`${name} `)));
@@ -175,7 +175,7 @@ export const LOCAL: ReadonlySet<string> = new Set([
   ...["init", "test", "lock", "list", "show"].map((name) => `feature ${name}`),
 ]);
 
-/** Names of commands that are no groups and use an installation. */
+/** The names of all commands that use an installation, without groups. */
 export const commandsOfInstallation = (): readonly string[] => leafCommands().filter((name) => !LOCAL.has(name));
 
 /** Every command as a list of words, including groups and the program itself. */
@@ -197,7 +197,7 @@ export function objects<T = Record<string, unknown>>(text: string): T[] {
     .map((line) => JSON.parse(line) as T);
 }
 
-/** The environment of commands that use the admin API of a server with a new token, which has these roles. */
+/** The environment of commands that use a server's admin API. It has a new admin token with these roles. */
 export async function remoteEnvironment(
   environment: Readonly<Record<string, string>>,
   adminUrl: string,

@@ -9,7 +9,7 @@ import { temporaryFolder } from "./temporary-folder.ts";
 import { makeClock } from "./test-clock.ts";
 
 export interface TestDatabase {
-  /** The environment of a server that uses a new database in this PostgreSQL and separate keys. */
+  /** The environment of a server with a new database in this PostgreSQL and a new key directory. */
   environment(): Promise<Record<string, string>>;
   url(database: string): string;
   close(): Promise<void>;
@@ -25,18 +25,22 @@ export async function connectAsOwner(environment: Readonly<Record<string, string
   return client as OwnerClient;
 }
 
-/** A FROM clause with the locks for which sessions of this database wait. Other test files use the same PostgreSQL. */
+/**
+ * A FROM clause with the locks for which sessions of the current database wait. Locks in other databases belong to
+ * other test files.
+ */
 export const AWAITED_LOCKS = `from pg_locks
   where not granted and pid in (select pid from pg_stat_activity where datname = current_database())`;
 
 /**
- * The variable that names the socket folder of the PostgreSQL that all files of a test run share (shared-postgres.ts).
+ * The environment variable with the socket folder of the PostgreSQL that all files of a test run share
+ * (shared-postgres.ts).
  */
 export const SHARED_SOCKET = "TEST_POSTGRES_SOCKET";
 
 /**
- * Replaces a database by a copy of another one, as a restore does. The replaced one keeps its files under another name:
- * to drop it, PostgreSQL would first write and sync the databases of all other tests, for up to a minute.
+ * Replaces a database by a copy of another one, as a restore does. The replaced database is renamed and not dropped:
+ * before a drop, PostgreSQL would write and sync the databases of all other tests, for up to a minute.
  */
 export async function replaceDatabase(admin: pg.Client, name: string, copyOf: string): Promise<void> {
   await admin.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", [name]);
@@ -44,7 +48,9 @@ export async function replaceDatabase(admin: pg.Client, name: string, copyOf: st
   await admin.query(`create database ${name} template ${copyOf}`);
 }
 
-/** Databases in the PostgreSQL of the test run. A file that changes the cluster itself uses `startDatabase`. */
+/**
+ * Makes databases in the PostgreSQL of the test run. A test file that changes the cluster itself uses `startDatabase`.
+ */
 export async function sharedDatabase(): Promise<TestDatabase> {
   const socket = process.env[SHARED_SOCKET];
   if (socket === undefined) throw new Error("only vitest starts the shared PostgreSQL");
@@ -53,14 +59,15 @@ export async function sharedDatabase(): Promise<TestDatabase> {
 }
 
 /**
- * A separate PostgreSQL for the caller, as a copy of the run's template. Without a template its databases are empty.
+ * Starts a separate PostgreSQL for the caller, as a copy of the run's template. Without a template, new databases are
+ * empty.
  */
 export async function startDatabase(): Promise<TestDatabase> {
   const isCopy = process.env[CLUSTER_TEMPLATE] !== undefined;
   return startOwn(copyCluster, isCopy ? TEMPLATE : undefined);
 }
 
-/** A separate PostgreSQL for the caller, with empty databases. */
+/** Starts a separate PostgreSQL for the caller, in which new databases are empty. */
 export function startEmptyDatabase(): Promise<TestDatabase> {
   return startOwn(async () => {});
 }

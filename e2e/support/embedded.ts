@@ -13,14 +13,14 @@ export interface Home {
   readonly environment: Record<string, string>;
   /** Process ids of the PostgreSQL on the data directory: one or none. */
   postgres(): Promise<number[]>;
-  /** Ends a PostgreSQL that still runs, and removes everything. */
+  /** Ends the PostgreSQL if it still runs, and removes the folder. */
   remove(): Promise<void>;
 }
 
 /** A home with a cluster that no server has used yet, so that its first server needs no initdb. */
 export async function makeHome(): Promise<Home> {
   const home = await makeEmptyHome();
-  // A server uses the embedded PostgreSQL, whichever PostgreSQL the other tests use.
+  // The server runs the embedded PostgreSQL, which can't use a cluster that another PostgreSQL made.
   if (process.env["TEST_POSTGRES_BIN"] === undefined) await copyCluster(home.dataDir);
   return home;
 }

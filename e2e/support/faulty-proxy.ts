@@ -6,7 +6,7 @@ export type NetworkError =
   | "cut before the server"
   /** The server receives half of the body, and then the connection ends. */
   | "cut within the request"
-  /** The server has answered, so it has committed, but its answer is lost. */
+  /** The server has committed and answered, but its answer is lost. */
   | "cut after the commit"
   /** The answer ends in the middle of its body. */
   | "cut within the answer"
@@ -42,7 +42,7 @@ export interface FaultyProxy {
   readonly url: string;
   /** Every request that arrived, in order. */
   readonly seen: readonly Seen[];
-  /** Sets the errors of the next requests with this idempotency key. Later ones, and requests with other keys, pass. */
+  /** Sets one error for each of the next requests with this idempotency key. The proxy forwards all other requests. */
   plan(key: string, errors: readonly NetworkError[]): void;
   close(): Promise<void>;
 }

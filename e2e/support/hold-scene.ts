@@ -18,7 +18,7 @@ export class HoldScene extends SystemScene {
   #past: Past | undefined;
   #accountCount = 0;
   /**
-   * The age of the events that `expired` stores. Each test has another age, because a dropped partition is not made
+   * The age of the events that `expired` stores. Each test uses a new age, because a dropped partition is never created
    * again.
    */
   hoursAgo = 46;

@@ -127,7 +127,7 @@ export async function keysOf(environment: Environment, ...accounts: readonly str
   return rows.map(({ id }) => id);
 }
 
-/** The file of an entry of the journal or, in another folder of the journal, the file about this entry. */
+/** The path of a journal entry's file, or of the file about this entry in the journal's folder `within`. */
 export const entryFile = (environment: Environment, sequence: number, within = "000000"): string =>
   join(environment["DRS_ERASURE_JOURNAL"] ?? "", within, `${String(sequence).padStart(9, "0")}.json`);
 

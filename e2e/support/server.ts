@@ -39,7 +39,7 @@ function cleanEnvironment(environment: Readonly<Record<string, string>>): Record
   return { ...Object.fromEntries(inherited), XDG_CONFIG_HOME: "/nonexistent", ...environment };
 }
 
-/** The V8 options that the server sets itself. If they are given, it need not replace its process, which takes time. */
+/** The V8 options with which the server would restart itself. Tests pass them, because the restart takes time. */
 export const V8_OPTIONS = ["--max-semi-space-size=16", "--initial-old-space-size=32", "--v8-pool-size=1"];
 
 const drs = (root: string): string => (root === ROOT ? drsOfRun() : join(root, "packages/server/bin/drs.js"));
@@ -110,7 +110,7 @@ export function runDrs(
   return new Promise((resolve) => {
     execFile(
       process.execPath,
-      // Another checkout may not have the option `--break-glass`.
+      // `drs` of an older checkout may lack the option `--break-glass`.
       [...clockOptions(environment), drs(root), ...(root === ROOT ? withBreakGlass(environment, args) : args)],
       // A process that does not end by itself is killed, so that no test leaves a process.
       {

@@ -12,7 +12,7 @@ import { beginTestRun, endTestRun, temporaryFolder } from "./temporary-folder.ts
 
 let stop: (() => Promise<void>) | undefined;
 
-/** Runs once for each project of the run. The projects share what the first one made. */
+/** Vitest calls this once for each of its projects. The projects share the PostgreSQL of the first call. */
 export async function setup(): Promise<void> {
   if (process.env[SHARED_SOCKET] !== undefined) return;
   beginTestRun();

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 export type Trouble =
   /** Established connections stay open and forward nothing more. New connections are accepted and forward nothing. */
   | "silent"
-  /** Established connections get no answer, and new connections work. */
+  /** Established connections stay open and forward nothing more. New connections work. */
   | "silent on established connections"
   /** Established and new connections are reset. */
   | "reset"
@@ -15,14 +15,14 @@ export type Trouble =
 export interface TcpProxy {
   readonly port: number;
   fail(trouble: Trouble): void;
-  /** Makes new connections work. Established connections that were silenced stay silent. */
+  /** Makes new connections work. Connections that have become silent stay silent. */
   heal(): void;
   close(): Promise<void>;
 }
 
 const DELAY_MS = 30_000;
 
-/** @param target the path of a Unix socket or a port of this host, to which connections go. */
+/** @param target the destination of the connections: the path of a Unix socket, or a port of this host */
 export async function startTcpProxy(target: string | number): Promise<TcpProxy> {
   let trouble: Trouble | undefined;
   const pairs = new Set<{ readonly client: Socket; readonly server: Socket; isSilent: boolean }>();

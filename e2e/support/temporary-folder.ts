@@ -6,14 +6,16 @@ import { join } from "node:path";
 
 /** Files in memory, on Linux. */
 const MEMORY_FOLDER = "/dev/shm";
-/** The memory that has to be free for another cluster. The clusters of a whole run of the tests take 6 GiB of it. */
+/** New folders are in memory only while this much is free. The clusters of a whole test run take 6 GiB. */
 const NEEDED_BYTES = 8 * 2 ** 30;
-/** The variable with the name of the test run, which is a part of the names of its folders. */
+/** The environment variable with the name of the test run. The names of the run's folders contain it. */
 const RUN = "TEST_RUN";
 
 /**
- * The place of new folders. In memory, a run takes three quarters of the processor time and half of the time: each test
- * database has hundreds of files, which a file system on a disk is slow to make, and each commit waits for the disk. Tests kill processes but never the machine, so what PostgreSQL has written remains in memory, too.
+ * The place of new folders. A test run in memory takes three quarters of the processor time and half of the duration of
+ * a run on a disk: each test database has hundreds of files, which a file system on a disk is slow to make, and each
+ * commit waits for the disk. Tests kill processes but never the machine, so what PostgreSQL has written remains in
+ * memory, too.
  */
 function place(): string {
   try {
@@ -51,7 +53,7 @@ function namespace(): string {
   }
 }
 
-/** @param isWanted whether the run of a process is to be removed. */
+/** Removes the folders of some test runs. @param isWanted whether to remove the run of the process with this id */
 function removeFromMemory(isWanted: (pid: number) => boolean): void {
   const own = new RegExp(`^drs-test-${namespace()}-(\\d+)-`);
   for (const name of namesInMemory()) {

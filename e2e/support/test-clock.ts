@@ -1,7 +1,7 @@
 /**
  * The clock of a test database and of all servers and commands on it: the time of the machine plus the time that the
- * test has added. SQL reads the added time from a table that only the template of the tests has. Processes read it from
- * a file.
+ * test has added. SQL reads the added time from a table, which only the tests' template and its clones have. Processes
+ * read the added time from a file.
  */
 import { readFileSync } from "node:fs";
 import { open, writeFile } from "node:fs/promises";
@@ -11,11 +11,12 @@ import type { Clock } from "../../packages/server/src/ports.ts";
 
 type Environment = Readonly<Record<string, string>>;
 
-/** The variable that names the file. Without it a process uses the clock of the machine. */
+/** The environment variable with the path of the file. Without it, a process uses the clock of the machine. */
 export const CLOCK_FILE = "TEST_CLOCK_FILE";
 
 /**
- * Replaces the clock function of the schema in the template. The table is in a separate schema that no migration knows.
+ * SQL that replaces the clock function of the template's schema. The table is in a separate schema, which no migration
+ * touches.
  */
 export const SQL_CLOCK = `
   create schema test_clock;
@@ -37,7 +38,7 @@ export async function makeClock(folder: string, database: string): Promise<Envir
   return { [CLOCK_FILE]: path };
 }
 
-/** Options of Node for a process with this environment. */
+/** Options of Node that shift the clock of a process with this environment. */
 export const clockOptions = (environment: Environment): readonly string[] =>
   environment[CLOCK_FILE] === undefined ? [] : ["--import", join(import.meta.dirname, "shift-date.js")];
 
@@ -56,7 +57,7 @@ export async function advanceClock(environment: Environment, milliseconds: numbe
   await client.connect();
   await client.query("update test_clock.added set milliseconds = $1", [added]);
   await client.end();
-  // The file is overwritten in place. A process that reads it at this moment reads all bytes of either the old or the
+  // One write overwrites the file in place, so a process that reads it at this moment gets the whole old or the whole
   // new time.
   const file = await open(path, "r+");
   await file.write(encoded(added), 0, 8, 0);

@@ -47,7 +47,7 @@ export function tryWithMaintenanceLock<T>(
   return withClient(forLongWork(database), async (client) => {
     const isLocked = await tryLockSession(client, LOCKS.maintenance);
     // guard(true): one retention pass at a time runs
-    // fails: e2e/retention/pass.test.ts › runs one at a time
+    // fails: e2e/retention/pass.test.ts › fails while another process holds the maintenance lock
     return isLocked ? work(client) : undefined;
   });
 }

@@ -98,7 +98,7 @@ export const lostOfHolds = (executor: Executor, secrets: Secrets): Promise<reado
 const outsideEventPartitions = (executor: Executor): Names[] => [
   secretNamesIn(executor, NEWEST_KEYS, accountSecretName),
   // guard(drop): a key store without the secret of a hold is older
-  // fails: e2e/holds/expiry.test.ts › a key store that lacks the secret of a hold counts as an older one
+  // fails: e2e/holds/expiry.test.ts › a key store that lacks the secret of a hold counts as older than the events
   secretNamesIn(executor, HOLDS, holdSecretName),
   // guard(drop): a key store without the secret of feature values is older
   // fails: packages/server/src/features/feature-store.test.ts › whose secret is lost

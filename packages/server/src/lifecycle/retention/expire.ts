@@ -148,7 +148,7 @@ async function inBatches(
     if (signal?.aborted) return;
     const done = (await unlessLocked(batch))?.rows[0]?.done ?? 0;
     // guard(left): a long pass gives way
-    // fails: e2e/retention/pass.test.ts › yields to a command that waits, and the next pass continues
+    // fails: e2e/retention/pass.test.ts › ends early if a command waits for the maintenance lock, and the next pass does the rest
     if (done < BATCH || (await isMaintenanceLockAwaited(executor))) return;
   }
 }

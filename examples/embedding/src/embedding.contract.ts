@@ -15,7 +15,10 @@ const REQUEST_HEADERS = { ...CUSTOMER, ...PAYMENT };
 
 export interface Embedding {
   readonly start: StartHost;
-  /** Which of several `Authorization` headers the endpoint receives. Next reads the joined headers of `node:http`. */
+  /**
+   * Which of several `Authorization` headers the endpoint receives. Next reads `headers` of `node:http`, which has only
+   * the first one.
+   */
   readonly authorizations: "all" | "first";
 }
 
@@ -107,7 +110,7 @@ export function embeddingContract({ start, authorizations }: Embedding, database
     expect(answer.status, answer.text).toBe(authorizations === "all" ? 401 : 201);
   });
 
-  test("closes after every event is written", async () => {
+  test("closes only after every accepted event is written", async () => {
     const headers = { "Idempotency-Key": freshKey() };
     const body = requestOf(rawEvent());
     const { event_id } = (await post(body, headers)).json;

@@ -1,4 +1,4 @@
-/** `node examples/embedding/src/main.ts express` starts one of the examples and prints how to call it. */
+/** Starts the example that the argument names, such as `express`, and prints a command that calls it. */
 import { CUSTOMER, PAYMENT } from "./host.ts";
 import type { StartHost } from "./running-host.ts";
 

@@ -1,4 +1,4 @@
-/** The interface of every example. The rest of this file is for examples with a `node:http` server. */
+/** The interface that every example implements, and a host for the examples with a `node:http` server. */
 import { once } from "node:events";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -6,26 +6,26 @@ import app from "../app.json";
 import { phonePlatform } from "./probes";
 import type { Tone } from "./theme";
 
-/** The endpoint of an event and its action, as `npm start` of the endpoint prints them. */
+/** Where an event is sent, with which token and for which action. `npm start` in the root prints these values. */
 export interface Endpoint {
   readonly baseUrl: string;
   readonly token: string;
   readonly actionId: string;
   readonly actionType: string;
-  /** The action's session value. An event is collected for it. */
+  /** The action's session value, which the app passes to `collect`. */
   readonly session: string;
 }
 
 /**
- * Sends an event once. If the same event object is sent again, the request is the same, so that no event is stored
- * twice.
+ * Sends an event, without a retry. A second call with the same event object sends the same request, so the endpoint
+ * stores the event once.
  * @throws TypeError that names every problem of the input.
  */
 export async function sendEvent(event: CollectedEvent, endpoint: Endpoint, fetch: FetchFunction): Promise<SendResult> {
   const client = createSignalClient({
     baseUrl: endpoint.baseUrl,
     fetch,
-    // This app has no session to refresh. The result reports a rejected token.
+    // This app can't refresh the token. If the server rejects it, the result says so.
     token: () => Promise.resolve(endpoint.token),
     sdkVersion: sdk.version,
     platform: phonePlatform(),

@@ -65,8 +65,8 @@ export function useIntel(): Intel {
       setConsented(new Set(probes));
       if (withdrawn.includes(OBSERVED_PROBE)) setWindow(undefined);
       if (!withdrawn.some((probe) => collected?.event.probes[probe].status === "success")) return;
-      // The SDK does not keep the collected event, but the app does. Therefore the app drops an event with values for
-      // which it has no consent.
+      // The SDK does not keep the event, but the app does. So the app must drop an event with values of a probe whose
+      // consent was withdrawn.
       setCollected(undefined);
       setNotice("Consent was withdrawn, and the event that held the withdrawn values was dropped. Collect again.");
     },

@@ -36,7 +36,7 @@ const handle: Handler = async (request) => {
   return (await opening)(request);
 };
 
-/** The route exports every method, so that the endpoint itself answers a wrong one. */
+/** The route exports every method, so that the endpoint itself answers a request with a wrong method. */
 export {
   handle as DELETE,
   handle as GET,

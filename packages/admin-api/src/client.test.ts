@@ -48,7 +48,7 @@ it("a call whose order takes long reports the states of the order, and returns i
   expect(requests).toEqual(["https://admin.example/admin/v1/retention/runs", order, order]);
 });
 
-it("a call whose order fails later throws the problem of the order, like a call that fails at once", async () => {
+it("a call whose order fails later throws the problem of the order, as a call does that fails at once", async () => {
   const problem = { ...adminProblem("state-conflict", "A pass is under way."), code: "pass-running" };
   const failed = { ...running, state: "failed", problem };
   const { client } = clientOf([202, ORDER], [200, failed]);

@@ -125,7 +125,7 @@ async function* linesOf(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>):
   if (rest !== "") throw new Error("the answer ends within a line");
 }
 
-/** The target and the body of a call: each member of the input belongs to one of them. */
+/** The URL and the body of a request. Each member of the input is a part of the path, the query or the body. */
 export function requestOf(
   route: Route,
   input: Readonly<Record<string, unknown>>,

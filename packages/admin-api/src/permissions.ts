@@ -1,6 +1,6 @@
 /**
- * The permissions of each role. The table of `docs/permissions.md`, the checks of the server and the tests of every
- * route × role derive from these two tables.
+ * The permissions of each role: `ROLES` and `PERMISSIONS`. The table of `docs/permissions.md`, the checks of the server
+ * and the tests of every route with every role derive from them.
  */
 
 /** Roles of people and of admin tokens. A caller may have several. No role has every permission. */

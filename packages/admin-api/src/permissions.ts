@@ -170,7 +170,7 @@ export const PERMISSIONS = {
 
 export type Permission = keyof typeof PERMISSIONS;
 
-/** From the narrowest to the widest. */
+/** The rank of each scope: a wider scope has a larger number. */
 const SCOPE_WIDTH: Readonly<Record<Scope, number>> = {
   own: 0,
   pseudonyms: 1,
@@ -180,7 +180,7 @@ const SCOPE_WIDTH: Readonly<Record<Scope, number>> = {
   full: 5,
 };
 
-/** The widest scope that one of the roles has; `undefined`: the permission is not granted. */
+/** @returns the widest scope that one of the roles gives; `undefined` if no role has the permission */
 export function scopeOf(permission: Permission, roles: readonly Role[]): Scope | undefined {
   const granted: PermissionDefinition["roles"] = PERMISSIONS[permission].roles;
   return roles

@@ -3,7 +3,7 @@
 interface ProblemDefinition {
   readonly status: number;
   readonly title: string;
-  /** When it happens, and what the caller can do. */
+  /** When the server answers this problem, and what the caller can do. */
   readonly when: string;
 }
 
@@ -128,7 +128,7 @@ export function adminProblem(
   return { type: `${PREFIX}${code}`, title, status, detail, ...(errors && { errors }) };
 }
 
-/** The code of a problem document; `undefined` if the document has another origin than the admin API. */
+/** @returns the code of a problem document; `undefined` if the document does not come from the admin API */
 export function adminProblemCode(problem: { readonly type?: unknown }): AdminProblemCode | undefined {
   const code = String(problem.type).slice(PREFIX.length);
   return code in ADMIN_PROBLEMS && problem.type === `${PREFIX}${code}` ? (code as AdminProblemCode) : undefined;

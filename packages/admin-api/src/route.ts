@@ -15,7 +15,9 @@ export interface LinesAnswer {
   readonly lines: TSchema;
 }
 
-/** One route of the admin API. Path, query and body share no name, because a call takes one flat object. */
+/**
+ * One route of the admin API. Path, query and body have no member name in common, because a call takes one flat object.
+ */
 export interface Route {
   readonly method: "GET" | "POST" | "DELETE";
   /** Below `BASE_PATH`; a parameter is `{name}`. */
@@ -27,11 +29,14 @@ export interface Route {
   readonly permission: Permission;
   /** The operation in audit entries. */
   readonly operation: string;
-  /** Whether a person must have signed in recently. An admin token is accepted, because it has no sign-in. */
+  /**
+   * Whether a person must have signed in recently. A caller with an admin token need not, because a token has no
+   * sign-in.
+   */
   readonly recentSignIn?: true;
   /**
    * The access to the database that the operation needs. `read` writes nothing, except the audit entry of a call
-   * through the API. `audited-read` writes an audit entry for every call. `change` changes data.
+   * through the API. `audited-read` also writes an audit entry for a command on the database. `change` changes data.
    */
   readonly access: "read" | "audited-read" | "change";
   /**
@@ -44,9 +49,11 @@ export interface Route {
    * payload.
    */
   readonly appliedBy?: "worker";
-  /** The operation is idempotent, so a worker starts an interrupted order of it again. */
+  /** The operation is idempotent, so a worker repeats an order whose work was interrupted. */
   readonly isRepeatable?: true;
-  /** The answer has a secret, so an order shows the answer once, within five minutes, and keeps no copy. */
+  /**
+   * The answer has a secret. The server shows the answer of the order once, within five minutes, and then deletes it.
+   */
   readonly isShownOnce?: true;
   readonly params?: TObject;
   readonly query?: TObject;
@@ -58,7 +65,7 @@ export interface Route {
   readonly problems?: readonly AdminProblemCode[];
 }
 
-/** A change of what governs personal data: the role privacy may order it, and a worker applies it. */
+/** A route that changes how personal data is governed: the role privacy may call it, and a worker applies the order. */
 export const GOVERNANCE_CHANGE = {
   method: "POST",
   permission: "governance.change",
@@ -90,7 +97,7 @@ export type AnswersOf<Routes extends Readonly<Record<string, Route>>> = {
 
 export const isLines = (answer: Route["answer"]): answer is LinesAnswer => "lines" in answer;
 
-/** Whether a call is an order. A worker applies it, so the answer may come later. */
+/** Whether a call of the route is an order: a worker applies it, so the answer may come later. */
 export const isOrder = ({ appliedBy, answer }: Route): boolean => appliedBy === "worker" && !isLines(answer);
 
 export const isBytes = (answer: Route["answer"]): answer is BytesAnswer => "bytes" in answer;

@@ -21,7 +21,10 @@ import {
 
 const TAG = "Exports";
 
-/** Enough for some hundred thousand labels. A command on the database reads a file of any size. */
+/**
+ * Enough for some hundred thousand labels. Only the API has this limit: a command on the database reads a file of any
+ * size.
+ */
 export const MAX_LABELS_BYTES = 16_777_216;
 
 export const EXPORT_CLOCKS = ["received", "known"] as const;

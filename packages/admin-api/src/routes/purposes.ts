@@ -6,7 +6,7 @@ const TAG = "Purposes";
 
 /** The longest policy that `readPolicy` of the server accepts. */
 const MAX_POLICY_CHARACTERS = 1_048_576;
-/** JSON writes a character in at most 6 bytes; the rest is for other members. */
+/** JSON writes a character in at most 6 bytes; 64 KiB are for the other members. */
 const MAX_POLICY_BYTES = 6 * MAX_POLICY_CHARACTERS + 65_536;
 
 const change = Type.Union([

@@ -27,7 +27,7 @@ describe("the canonical form of RFC 8785", () => {
     expect(text).toBe(`{${order.map((name) => `${JSON.stringify(name)}:0`).join(",")}}`);
   });
 
-  /** Bits of a double and its text, from Appendix B. */
+  /** The bits of a double and the text that RFC 8785 gives for it (Appendix B). */
   it.each([
     ["0000000000000000", "0"],
     ["8000000000000000", "0"],
@@ -142,8 +142,8 @@ describe("the canonical form of any JSON values", () => {
     fc.assert(fc.property(json, (value) => canonicalize(reversed(value)) === canonicalize(value)));
   });
 
-  it("is the same for two values exactly if the values are equal", () => {
-    /** There are so few values that equal pairs are common. */
+  it("is the same for two values if and only if the values are equal", () => {
+    /** The values come from a small set, so that equal pairs are common. */
     const { small } = fc.letrec((tie) => ({
       small: fc.oneof(
         { maxDepth: 2 },
@@ -164,7 +164,7 @@ describe("the canonical form of any JSON values", () => {
 describe("the canonical form of a transport request", () => {
   const { app_version: _, ...without } = validRequest();
 
-  it("without app_version equals that with an empty app_version, and no other", () => {
+  it("without app_version equals the form of the same request with an empty app_version, and no other form", () => {
     expect(canonicalRequest(without)).toBe(canonicalRequest({ ...without, app_version: "" }));
     expect(canonicalRequest(without)).not.toBe(canonicalRequest({ ...without, app_version: "1" }));
   });

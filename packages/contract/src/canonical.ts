@@ -4,7 +4,7 @@ const LONE_SURROGATE = /[\ud800-\udfff]/u;
 
 /**
  * The canonical form of a JSON value by RFC 8785 (JCS): members sorted by UTF-16 code units, numbers as ECMAScript
- * prints doubles, no white space. Equal texts mean equal payloads.
+ * prints doubles, no white space. Two payloads are equal if their canonical forms are.
  *
  * @throws TypeError for a number that is not finite, half a surrogate pair, or a value that JSON can't represent.
  */
@@ -30,17 +30,18 @@ function canonicalString(value: string): string {
 }
 
 /**
- * The canonical form of a whole transport request, defaults applied: an absent `app_version` equals the empty one.
- * Two requests under one idempotency key are the same payload exactly when these texts are equal.
+ * The canonical form of a whole transport request. An absent `app_version` counts as an empty one. Two requests under
+ * one idempotency key are the same payload exactly when these texts are equal.
  */
 export function canonicalRequest(request: TransportRequest): string {
   return canonicalize({ ...request, app_version: request.app_version ?? "" });
 }
 
 /**
- * The canonical payload hash. The hash function is a parameter, because no hash function exists in every runtime.
+ * The hash of the canonical form. The caller passes the hash function, because no hash function exists in every
+ * runtime.
  *
- * @param sha256 takes the UTF-8 encoding of the text.
+ * @param sha256 hashes the UTF-8 encoding of the text.
  */
 export function canonicalHash<Digest>(request: TransportRequest, sha256: (text: string) => Digest): Digest {
   return sha256(canonicalRequest(request));

@@ -1,6 +1,6 @@
 /**
- * Every rejection of the endpoint. Types, the OpenAPI document, `docs/errors.md` and the tests derive from these two
- * tables: a code that is not here cannot be answered.
+ * Every rejection of the endpoint. Types, the OpenAPI document, `docs/errors.md` and the tests derive from the tables
+ * `PROBLEMS` and `VIOLATIONS`: the endpoint can't answer any other code.
  */
 
 interface ProblemDefinition {
@@ -156,7 +156,10 @@ export const PROBLEMS = {
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
-/** The codes of entries of `errors`. If a problem has a single place, the entry has the problem's code instead. */
+/**
+ * The codes of violations in `errors`. A rejection with a single entry, as `reject` makes it, has the code of the
+ * problem there.
+ */
 export const VIOLATIONS = {
   "utf8-invalid": "Bytes that are not UTF-8.",
   "byte-order-mark": "A byte order mark before the JSON text.",
@@ -181,7 +184,7 @@ export type ViolationCode = keyof typeof VIOLATIONS;
 
 /** One entry of a problem document's `errors`. Names of members may appear in it, values never. */
 export interface ErrorItem {
-  /** RFC 6901 pointer into the request body; empty for the whole request, its headers included. */
+  /** JSON Pointer (RFC 6901) into the request body; empty for the whole request, including its headers. */
   readonly pointer: string;
   readonly code: ViolationCode | ProblemCode;
   readonly detail: string;
@@ -196,7 +199,7 @@ export interface Problem {
   readonly errors: readonly ErrorItem[];
 }
 
-/** An expected rejection: returned as a value, turned into HTTP in one place. */
+/** An expected rejection. Functions return it as a value, and one function turns it into an HTTP answer. */
 export interface Rejection {
   readonly code: ProblemCode;
   readonly errors: readonly ErrorItem[];
@@ -215,12 +218,14 @@ const MAX_ERRORS = 100;
  */
 const MAX_ERROR_CHARACTERS = 65_536;
 
-/** The last entry of a shortened list. It has no number: the search may have ended before it found every violation. */
+/**
+ * The last entry of a shortened list. It does not say how many more there are, because the search may have ended early.
+ */
 const MORE_ERRORS: ErrorItem = { pointer: "", code: "more-errors", detail: "There are more; only these are listed." };
 
 /**
- * Collects up to 100 entries of a rejection. Instead of the next one it adds `MORE_ERRORS`, and is then full. A search
- * for violations can end as soon as the list is full, so that a request with many violations does not cost more.
+ * Collects up to 100 entries of a rejection. Instead of entry 101 it adds `MORE_ERRORS`, and is then full. A search for
+ * violations ends when the list is full, so that a request with many violations does not cost more time.
  */
 export class ErrorList {
   readonly #entries: ErrorItem[] = [];

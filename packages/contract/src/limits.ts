@@ -1,4 +1,4 @@
-/** This limit is a separate export, so that a bundle can contain it without the others. */
+/** This limit is exported separately, so that an app's bundle can contain it without `LIMITS`. */
 export const MAX_SESSION_ID_LENGTH = 128;
 
 /** The numbers of the contract. Lengths count Unicode code points. */

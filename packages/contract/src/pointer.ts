@@ -1,4 +1,4 @@
-/** Names longer than this never go into an answer: the pointer then stops at the parent. */
+/** The maximum length of a name in an answer. A pointer ends before a longer name. */
 const MAX_NAME_LENGTH = 128;
 
 /** Appends one member name or array index to a JSON Pointer (RFC 6901). */

@@ -44,7 +44,7 @@ describe("a date-time of RFC 3339", () => {
     });
   });
 
-  it("is truncated towards the past, even before 1970", () => {
+  it("is truncated to microseconds towards the past, even before 1970", () => {
     expect(parseDateTime("1969-12-31T23:59:59.9999999Z")).toEqual({ epochMs: -1, micros: 999 });
   });
 

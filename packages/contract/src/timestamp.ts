@@ -2,7 +2,7 @@
 export interface Instant {
   /** Milliseconds since 1970-01-01T00:00:00Z, rounded down. */
   readonly epochMs: number;
-  /** Microseconds beyond that millisecond, 0 to 999. */
+  /** Microseconds after `epochMs`, 0 to 999. */
   readonly micros: number;
 }
 

@@ -3,8 +3,8 @@ import { adoptFields, checkAdopted, NOTHING_ADOPTED } from "./adopted.ts";
 import type { FieldPath } from "./check.ts";
 
 /**
- * Returns the departures, as `<path> <kind>`, of a `device_identity` with this data (a JSON text) if these paths are
- * adopted.
+ * Adopts the paths, and returns the departures of a `device_identity` with this data as `<path> <kind>`. `data` is a
+ * JSON text.
  */
 function departuresOf(data: string, ...paths: readonly FieldPath[]): string[] {
   const adoption = adoptFields(paths);
@@ -18,20 +18,20 @@ const BUILD = ["device_identity", "androidBuild"];
 const MODEL = ["device_identity", "model"];
 
 describe("an adopted field", () => {
-  it("does not depart when it is as published, or optional and absent", () => {
+  it("does not depart when its type is right, or when it is optional and absent", () => {
     expect(departuresOf(`{"androidBuild":{"sdkInt":36}}`, SDK_INT)).toEqual([]);
     expect(departuresOf(`{"androidBuild":{}}`, SDK_INT)).toEqual([]);
     expect(departuresOf(`{}`, SDK_INT)).toEqual([]);
   });
 
-  it("departs when its type is another, or when it is required and absent", () => {
+  it("departs when its type is wrong, or when it is required and absent", () => {
     expect(departuresOf(`{"model":1}`, MODEL)).toEqual(["device_identity > model wrong-type"]);
     expect(departuresOf(`{"model":null}`, MODEL)).toEqual(["device_identity > model wrong-type"]);
     expect(departuresOf(`{}`, MODEL)).toEqual(["device_identity > model missing-field"]);
     expect(departuresOf(`{"__proto__":{"model":"m"}}`, MODEL)).toEqual(["device_identity > model missing-field"]);
   });
 
-  it("inside an object departs where its own type is another", () => {
+  it("inside an object departs when its own type is wrong", () => {
     expect(departuresOf(`{"androidBuild":{"sdkInt":"36"}}`, SDK_INT)).toEqual([
       "device_identity > androidBuild > sdkInt wrong-type",
     ]);
@@ -41,11 +41,11 @@ describe("an adopted field", () => {
     expect(departuresOf(`{"androidBuild":${value}}`, SDK_INT)).toEqual(["device_identity > androidBuild wrong-type"]);
   });
 
-  it("is not a field whose name is the joined path", () => {
+  it("is not the field whose name is the joined path", () => {
     expect(departuresOf(`{"androidBuild.sdkInt":"x"}`, SDK_INT)).toEqual([]);
   });
 
-  it("that is an object adopts all its members, listed or not", () => {
+  it("that is an object adopts all its members, even if the paths also list some of them", () => {
     const data = `{"androidBuild":{"sdkInt":"36","board":1}}`;
     const both = [
       "device_identity > androidBuild > board wrong-type",

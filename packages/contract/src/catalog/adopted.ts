@@ -1,6 +1,6 @@
 /**
- * The fields that feature definitions read. Only in these fields is a departure from the catalog a reason
- * to reject an event.
+ * Adopted fields: the fields that feature definitions read. A departure from the catalog is a reason to reject an event
+ * only if it is in one of these fields.
  */
 import { CATALOG } from "./catalog.ts";
 import { type Departure, type FieldPath, fits, jsonType } from "./check.ts";
@@ -27,8 +27,8 @@ export const NOTHING_ADOPTED: AdoptedFields = { paths: [], probes: new Map() };
 const PROBES = new Map(CATALOG.map(({ id, fields }) => [id, fields]));
 
 /**
- * @param paths each names a field, `["os_integrity", "isEmulator"]`, or a member of an object field,
- * `["device_identity", "androidBuild", "sdkInt"]`. An object field is adopted with all its members.
+ * @param paths the path of a field, such as `["os_integrity", "isEmulator"]`, or of a member of an object field, such
+ * as `["device_identity", "androidBuild", "sdkInt"]`. An object field is adopted with all its members.
  */
 export function adoptFields(paths: readonly FieldPath[]): Adoption {
   const probes = new Map<string, Map<string, AdoptedField>>();
@@ -60,8 +60,8 @@ function adopt(adopted: Map<string, AdoptedField>, fields: Fields, [name = "", .
 }
 
 /**
- * Compares the adopted fields of successful outcomes with the catalog. The time depends on the number of adopted
- * fields, not on the size of the event. A member that the catalog does not list is never a departure: the contract
+ * Compares the adopted fields of successful outcomes with the catalog. The duration depends on the number of adopted
+ * fields and not on the size of the event. A member that the catalog does not list is never a departure: the contract
  * keeps unknown members.
  *
  * @param probes the `probes` of an event that passed `validateTransportRequest`.

@@ -33,7 +33,7 @@ function namesWhere(probe: Probe, matches: (field: Field) => boolean): string[] 
     .sort();
 }
 
-/** Every field with its path, the members of object fields included. */
+/** Every field with its path, including the members of object fields. */
 const EVERY_FIELD: readonly (readonly [path: string, name: string, field: Field])[] = CATALOG.flatMap((probe) =>
   Object.entries(probe.fields).flatMap(([name, field]) => [
     [`${probe.id}.${name}`, name, field] as const,
@@ -96,7 +96,7 @@ describe("the platforms of a field, and whether it is required,", () => {
     }
   });
 
-  it("make only developerModeEnabled a constant, on iOS", () => {
+  it("make one field a constant: developerModeEnabled on iOS", () => {
     const constant = EVERY_FIELD.filter(([, , field]) => field.constantOn !== undefined);
     expect(constant.map(([path, , field]) => [path, field.constantOn])).toEqual([
       ["os_integrity.developerModeEnabled", ["ios"]],
@@ -162,7 +162,7 @@ describe("the vocabulary of a text field", () => {
     }
   });
 
-  it("is in snake_case if the words are the project's", () => {
+  it("is in snake_case if the project chose the words", () => {
     for (const [path, , { values = {} }] of texts) {
       if (path === "device_identity.kernelOsType") continue;
       for (const value of Object.values(values).flat()) expect(value, path).toMatch(/^[a-z0-9]+(_[a-z0-9]+)*$/);
@@ -186,7 +186,7 @@ describe("the vocabulary of a text field", () => {
   });
 });
 
-it("a probe that says whether it did its work names the required fields that say so", () => {
+it("each probe that declares `performed` names a required field", () => {
   const performed = CATALOG.flatMap(({ id, performed, fields }) => {
     if (!performed) return [];
     expect(fields[performed.field]).toMatchObject({ type: "boolean", required: true });

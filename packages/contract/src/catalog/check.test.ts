@@ -3,8 +3,8 @@ import { CATALOG } from "./catalog.ts";
 import { checkAgainstCatalog, type Departure } from "./check.ts";
 
 /**
- * Returns the departures of an event whose `probes` have this text. The text is parsed, because only a parser creates
- * members such as `__proto__`.
+ * Returns the departures of an event whose `probes` have this text. The function parses a text, because an object
+ * literal can't create a member `__proto__`.
  */
 function departuresOf(probes: string): readonly Departure[] {
   return checkAgainstCatalog(JSON.parse(probes) as Record<string, unknown>);
@@ -13,7 +13,7 @@ function departuresOf(probes: string): readonly Departure[] {
 const network = (data: string): string => `{"network":{"status":"success","data":${data}}}`;
 
 describe("a departure from the catalog", () => {
-  it("is not found where every field is as published", () => {
+  it("is not found if every field agrees with the catalog", () => {
     const sample = { string: "", boolean: false, number: 0.5, "string[]": ["", "a"], "number[]": [], object: {} };
     const probes = CATALOG.map(({ id, fields }) => {
       const data = Object.fromEntries(Object.entries(fields).map(([name, { type }]) => [name, sample[type]]));
@@ -22,7 +22,7 @@ describe("a departure from the catalog", () => {
     expect(checkAgainstCatalog(Object.fromEntries(probes))).toEqual([]);
   });
 
-  it("names an unknown probe with any outcome", () => {
+  it("names an unknown probe, whether or not its outcome is a success", () => {
     const unknown = { kind: "unknown-probe", path: ["clipboard"], found: "object" };
     expect(departuresOf(`{"clipboard":{"status":"success","data":{"a":1}}}`)).toEqual([unknown]);
     expect(departuresOf(`{"clipboard":{"status":"skipped","reason":"disabled"}}`)).toEqual([unknown]);
@@ -70,7 +70,7 @@ describe("a departure from the catalog", () => {
     ]);
   });
 
-  it("is found for extra members of androidBuild, which is closed", () => {
+  it("is found for members of androidBuild that the catalog does not list", () => {
     const rest = `"manufacturer":"m","model":"m","brand":"b","systemName":"s","systemVersion":"1","isTablet":false`;
     const build = (value: string): string =>
       `{"device_identity":{"status":"success","data":{${rest},"androidBuild":${value}}}}`;
@@ -85,7 +85,7 @@ describe("a departure from the catalog", () => {
 });
 
 describe("the five states", () => {
-  it("are not merged: only a success is compared with the required fields", () => {
+  it("are not merged: required fields are missing only from a success", () => {
     expect(departuresOf(`{}`)).toEqual([]);
     expect(departuresOf(`{"audio_latency":{"status":"skipped","reason":"disabled"}}`)).toEqual([]);
     expect(departuresOf(`{"audio_latency":{"status":"timeout"}}`)).toEqual([]);
@@ -113,7 +113,7 @@ describe("a name that objects inherit", () => {
     ]);
   });
 
-  it("is no required field on the prototype of the data", () => {
+  it("does not count as present if it is on the prototype of the data", () => {
     expect(
       departuresOf(`{"audio_latency":{"status":"success","data":{"__proto__":{"measured":true}}}}`),
     ).toContainEqual({ kind: "missing-field", path: ["audio_latency", "measured"], found: "absent" });

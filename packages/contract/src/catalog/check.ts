@@ -2,14 +2,14 @@ import { CATALOG } from "./catalog.ts";
 import type { Field } from "./declare.ts";
 
 /**
- * The names of the probe, the field and, inside an object field, the member. Do not join them into one string: a
+ * The name of a probe, then of a field, then, in an object field, of a member. Do not join the names into one string: a
  * name from a client may contain any character.
  */
 export type FieldPath = readonly string[];
 
 /**
- * How a value departs from the catalog. Drift counts departures. A departure is a reason to reject an event only if it
- * is in an adopted field.
+ * How a value departs from the catalog. The server counts departures as drift. It rejects an event only for a departure
+ * in an adopted field.
  */
 export interface Departure {
   readonly kind: "unknown-probe" | "unknown-field" | "wrong-type" | "missing-field";
@@ -53,7 +53,8 @@ export function checkAgainstCatalog(probes: Readonly<Record<string, unknown>>): 
 }
 
 /**
- * Compares fields on the path of every event: one look-up and one `typeof` for each field that agrees with the catalog.
+ * This must be fast, because it runs for every event: one look-up and one `typeof` for each field that agrees with the
+ * catalog.
  */
 function checkFields(
   departures: Departure[],

@@ -63,8 +63,8 @@ export interface Systems {
 
 /**
  * The values that a field can have. For a text: a closed vocabulary, a form, or the platform's own words. For a number:
- * a range. It documents values, and tests check the values of the SDK with it. A value outside of it is neither a
- * reason to reject an event nor drift.
+ * a range. Documents show the vocabulary, and tests check the SDK's values against it. The server accepts a value
+ * outside the vocabulary, and does not count it as drift.
  */
 export interface Vocabulary {
   /** All values, in snake_case. A value that both platforms know has one spelling. */
@@ -73,7 +73,7 @@ export interface Vocabulary {
   /** The value is what the platform says, unchanged. */
   readonly raw?: true;
   readonly range?: ByPlatform<Range>;
-  /** System versions that provide the value. */
+  /** The system versions that provide the value; without this member, all versions. */
   readonly systems?: ByPlatform<Systems>;
 }
 
@@ -83,14 +83,14 @@ export interface Field extends Vocabulary {
   readonly meaning: string;
   readonly unit?: Unit;
   /**
-   * The platforms on which the SDK fills the field. Empty: the contract lists the field, and the SDK never fills it.
+   * The platforms on which the SDK fills the field. If empty, the contract lists the field but the SDK never fills it.
    */
   readonly platforms: readonly Platform[];
   /** Required in a `success` outcome of its probe. */
   readonly required: boolean;
   readonly sensitivity: Sensitivity;
   readonly permission?: Permission;
-  /** Platforms on which the value is a constant and no observation. Readers treat it as omitted there. */
+  /** Platforms on which the SDK sends a constant and no observation. Readers treat the field as omitted there. */
   readonly constantOn?: readonly Platform[];
   /** The members of an `object`. It has no others. */
   readonly fields?: Readonly<Record<string, Field>>;
@@ -101,13 +101,13 @@ export interface Probe {
   readonly title: string;
   readonly meaning: string;
   readonly platforms: readonly Platform[];
-  /** Whether the SDK runs the probe, after consent, without being asked. */
+  /** Whether the SDK runs the probe, if there is consent, although the configuration does not mention the probe. */
   readonly enabledByDefault: boolean;
-  /** What a host that sends the probe's data declares to the stores. */
+  /** What the app must declare to the app stores if it sends the probe's data. */
   readonly disclosure: Disclosure;
   /**
-   * The required field that is `false` if the probe did not do its work. The other fields are then no observations,
-   * except the field `reason`.
+   * `field`: the required field that is `false` if the probe did not do its work. Then no other field is an
+   * observation, except the field that `reason` names.
    */
   readonly performed?: { readonly field: string; readonly reason?: string };
   readonly fields: Readonly<Record<string, Field>>;

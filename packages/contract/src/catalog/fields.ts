@@ -14,7 +14,7 @@ export interface FieldFacts {
   readonly type: FieldType;
   readonly platforms: readonly Platform[];
   readonly required: boolean;
-  /** The value is a constant on iOS and no observation. Readers treat it as omitted there. */
+  /** On iOS the SDK sends a constant and no observation. Readers treat the field as omitted there. */
   readonly constantOnIos: boolean;
   /** The members of an object. It has no others. */
   readonly fields?: ReadonlyMap<string, FieldFacts>;
@@ -39,7 +39,7 @@ const TYPES: Readonly<Record<string, FieldType>> = {
 };
 const BOTH: readonly Platform[] = ["android", "ios"];
 
-/** `""` is both platforms, `a` Android, `i` iOS, `-` no platform. */
+/** `a` means Android, `i` iOS, `-` no platform; none of these marks means both platforms. */
 function platformsOf(marks: string): readonly Platform[] {
   if (marks.includes("-")) return [];
   if (marks.includes("a")) return ["android"];
@@ -47,8 +47,9 @@ function platformsOf(marks: string): readonly Platform[] {
 }
 
 /**
- * Entries are `<type letter><marks>:<name> <name>…`, `!` for required, `=` for constant on iOS, members of an object in
- * parentheses. Fields with the same letter and marks follow each other and share one prefix.
+ * Reads an index of the form `<type letter><marks>:<name> <name>… <type letter><marks>:…`. A prefix applies to all
+ * names up to the next prefix. The mark `!` means required, `=` means constant on iOS, and other marks name platforms.
+ * The members of an object are in parentheses after its name.
  */
 function read(index: string): ReadonlyMap<string, FieldFacts> {
   const fields = new Map<string, FieldFacts>();

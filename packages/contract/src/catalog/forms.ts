@@ -1,7 +1,7 @@
 /** Forms of texts that are neither a closed vocabulary nor the platform's own words. */
 
 export interface Form {
-  /** A phrase for the data dictionary. */
+  /** The phrase that the data dictionary shows. */
   readonly name: string;
   /** A regular expression for the whole text, without flags, in the syntax that ECMAScript, Java and ICU share. */
   readonly pattern: string;
@@ -18,7 +18,10 @@ export const FACT: Form = { name: "name=value", pattern: "^[A-Za-z0-9_.]+=" };
 export const VARIABLE: Form = { name: "name of an environment variable", pattern: "^[A-Za-z_][A-Za-z0-9_]*$" };
 export const VERSION: Form = { name: "numbers with dots", pattern: "^[0-9]+(\\.[0-9]+)*$" };
 
-/** Neither link-local nor made from a hardware address (EUI-64: `ff:fe` in the middle of the last 64 bits). */
+/**
+ * An address that is neither link-local nor made from a hardware address (EUI-64: `ff:fe` in the middle of the last 64
+ * bits).
+ */
 export const ADDRESS: Form = {
   name: "IPv4 or IPv6 address",
   pattern:

@@ -2,11 +2,11 @@ import { OUTCOME_STATUSES } from "../limits.ts";
 import { OUTCOME_ERRORS, SKIPPED_REASONS } from "../wire/outcome-words.ts";
 import { CATALOG } from "./catalog.ts";
 
-/** The part of the outcomes of an event that counters need. */
+/** What counters need of an event's outcomes. */
 export interface ProbeOutcomes {
-  /** A code for each probe of the catalog, in its order; 0 where the event does not have the probe. */
+  /** The outcome code of each probe of the catalog, in the catalog's order; 0 if the event omits the probe. */
   readonly known: Uint8Array;
-  /** Codes of the other probes. */
+  /** The outcome codes of the probes that the catalog does not know. */
   readonly unknown: () => Iterable<number>;
   /** The system version, if the event has one. */
   readonly systemVersion: unknown;
@@ -18,7 +18,7 @@ interface Outcome {
   readonly error?: unknown;
 }
 
-/** The lower four bits if the reason or error is absent or no word of the SDK. */
+/** The value of the lower four bits if the outcome has no reason or error, or one that is no word of the SDK. */
 const NO_WORD = 15;
 
 const STATUSES: readonly string[] = OUTCOME_STATUSES;
@@ -36,7 +36,7 @@ export function outcomeCode({ status, reason, error }: Outcome): number {
 
 const PROBES = new Map(CATALOG.map(({ id }, index) => [id, index]));
 
-/** @param probes of an event that passed `validateTransportRequest`. */
+/** @param probes the `probes` of an event that passed `validateTransportRequest`. */
 export function outcomesOf(probes: Readonly<Record<string, unknown>>): ProbeOutcomes {
   const known = new Uint8Array(PROBES.size);
   for (const [id, index] of PROBES) {

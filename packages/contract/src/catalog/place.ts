@@ -2,10 +2,13 @@ import { ENVELOPE, OUTCOMES, TRANSPORT } from "../wire/members.ts";
 import { CATALOG } from "./catalog.ts";
 import type { Field } from "./declare.ts";
 
-/** The names that the contract and the catalog have at a place of a request. */
+/** The member names that the contract and the catalog allow in one object of a request. */
 interface Names {
   readonly known: ReadonlyMap<string, Names>;
-  /** The names below every other name; absent if none are known. */
+  /**
+   * The names in an object whose own name is not in `known`, such as an unknown probe; absent if no such names are
+   * known.
+   */
   readonly unknown?: Names;
 }
 
@@ -34,7 +37,7 @@ const REQUEST = namesOf(TRANSPORT.members, { observations: namesOf(ENVELOPE.memb
 
 /**
  * Reduces a JSON Pointer into a request to names of the contract and the catalog. Every other name and every index
- * becomes `*`, and the place ends if no name below it is known. Therefore the number of places is finite.
+ * becomes `*`. The place ends after a `*` below which no names are known, so the number of places is finite.
  */
 export function placeOf(pointer: string): string {
   let place = "";

@@ -31,7 +31,7 @@ describe("a value that no device sends", () => {
     ]);
   });
 
-  it("is also a value on a system version that does not provide the field", () => {
+  it("is also any value of a field that the device's system version does not provide", () => {
     const captured = event("media_bluetooth_apps", { isScreenCaptured: false }, build(34));
     expect(outsideVocabulary("android", captured)).toEqual([
       "media_bluetooth_apps.isScreenCaptured is not provided by android 34",
@@ -41,12 +41,12 @@ describe("a value that no device sends", () => {
     expect(outsideVocabulary("android", socket)).toHaveLength(1);
   });
 
-  it("is found in a member of an object", () => {
+  it("is also found in a member of an object", () => {
     expect(outsideVocabulary("android", build(34.5))).toContain("device_identity.androidBuild.sdkInt: 34.5");
   });
 });
 
-it("other outcomes and unknown fields are never outside the vocabulary", () => {
+it("an outcome other than success and an unknown field are never outside the vocabulary", () => {
   expect(
     outsideVocabulary("android", { network: { status: "timeout" }, later: { status: "success", data: {} } }),
   ).toEqual([]);

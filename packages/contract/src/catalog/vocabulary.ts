@@ -3,7 +3,9 @@ import type { Field, Platform, Range } from "./declare.ts";
 
 type Data = Readonly<Record<string, unknown>>;
 
-/** @returns one line for each value that our SDK never produces on `platform`; empty if it can produce all of them. */
+/**
+ * @returns one line for each value that the SDK never produces on `platform`; empty if the SDK can produce every value
+ */
 export function outsideVocabulary(platform: Platform, probes: Readonly<Record<string, unknown>>): readonly string[] {
   const system = systemOf(platform, probes);
   return CATALOG.flatMap(({ id, fields }) => fieldsOutside(platform, system, `${id}.`, dataOf(probes, id), fields));
@@ -47,7 +49,7 @@ function isProvided({ systems }: Field, platform: Platform, system: number | und
   return system === undefined || (system >= since && system <= until);
 }
 
-/** The API level, or the major version of iOS, if the event says it. */
+/** The API level or the major version of iOS; `undefined` if the event does not have it. */
 function systemOf(platform: Platform, probes: Data): number | undefined {
   const { androidBuild, systemVersion } = dataOf(probes, "device_identity");
   const system =

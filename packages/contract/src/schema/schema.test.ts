@@ -41,8 +41,8 @@ function accepts(file: string, value: unknown): boolean {
 }
 
 /**
- * Whether the published schema must accept a body. The code decides this by the wire rules and, for fields that the
- * catalog lists, by the catalog.
+ * Whether the published schema must accept a body: if it follows the wire rules and every field of the catalog agrees
+ * with the catalog.
  */
 function conforms(body: unknown): boolean {
   const result = validateTransportRequest(body);
@@ -69,7 +69,7 @@ const FULL_BODY = bodyWith("observations.probes", {
   unknown_probe: { status: "success", data: { x: 1 } },
 });
 
-/** Values that are right in one place and wrong in another; `undefined` removes a member. */
+/** Values for any place of a body: valid in one place, invalid in another. `undefined` removes the member. */
 const REPLACEMENTS = [
   [undefined, null, true, 0, 1, 2, [], ["text"], {}, { x: 1 }],
   ["", "text", "\0", "ios", "success", "timeout", "error", "2026-03-01T12:00:00Z", "2026-02-30T12:00:00Z"],
@@ -89,7 +89,7 @@ describe("the JSON Schemas", () => {
     expect(accepts("transport-request.schema.json", validRequest())).toBe(true);
   });
 
-  it("reject each field of the catalog that has the wrong type or is required and missing", () => {
+  it("reject a body in which a field of the catalog has the wrong type, or a required field is missing", () => {
     const places = pathsOf(FULL_BODY).filter((path) => path[3] === "data" && path.length > 4);
     expect(places.filter((path) => path.length === 5 && path[2] !== "unknown_probe")).toHaveLength(322);
     for (const path of places) {
@@ -100,7 +100,7 @@ describe("the JSON Schemas", () => {
     }
   });
 
-  it("agree with the validator on a body that is changed in any place", () => {
+  it("agree with the validator about a body that is changed in any place", () => {
     const bodies = [validRequest(), FULL_BODY].map((body) => [body, pathsOf(body)] as const);
     const replacement = fc.constantFrom<unknown>(...REPLACEMENTS);
     const seen = { true: 0, false: 0 };
@@ -128,7 +128,7 @@ describe("the JSON Schemas", () => {
     expect(accepts("problem.schema.json", problemOf(reject(code)))).toBe(true);
   });
 
-  it("describe the answer of the endpoint, exactly", () => {
+  it("accept the answer of the endpoint, and no answer with other members", () => {
     const answer = { event_id: "0199b0a0-0000-7000-8000-000000000000", created: true };
     expect(accepts("create-response.schema.json", answer)).toBe(true);
     expect(accepts("create-response.schema.json", { ...answer, score: 1 })).toBe(false);
@@ -147,7 +147,7 @@ describe("the OpenAPI document", () => {
       .reduce<unknown>((value, name) => (value as Record<string, unknown> | undefined)?.[name], document);
   }
 
-  it("refers only to what it holds", () => {
+  it("refers only to components that it contains", () => {
     const targets = pathsOf(document)
       .filter((path) => path.at(-1) === "$ref")
       .map((path) => path.reduce<unknown>((value, name) => (value as Record<string, unknown>)[name], document));
@@ -172,7 +172,7 @@ describe("the OpenAPI document", () => {
 describe("docs/errors.md", () => {
   const page = readFileSync(new URL("../../../../docs/errors.md", import.meta.url), "utf8");
 
-  it("explains every code of the registry for clients and no other", () => {
+  it("explains every code of the registry for clients, and no other code", () => {
     const forClients = page.slice(0, page.indexOf("## Errors of the server"));
     const explained = [...forClients.matchAll(/^\| `([^`]+)` \|/gm)].map((match) => match[1]);
     expect(explained).toEqual([...CODES, ...Object.keys(VIOLATIONS)]);

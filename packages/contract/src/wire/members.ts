@@ -1,6 +1,6 @@
 /**
- * The wire rules as data: what the transport object, the event envelope and the four outcomes hold. The validator
- * walks these tables and the JSON Schema is generated from them.
+ * The wire rules as data: the members of the transport object, of the event envelope and of the four outcomes. The
+ * validator reads these tables, and the JSON Schema is generated from them.
  */
 import { EVENT_TYPE, LIMITS, type OUTCOME_STATUSES, PLATFORMS, SCHEMA_VERSION } from "../limits.ts";
 
@@ -9,7 +9,7 @@ export type Member =
       readonly kind: "string";
       readonly minLength: number;
       readonly maxLength?: number;
-      /** The member is also a column, so U+0000 is rejected. */
+      /** The member is also a column. PostgreSQL can't store U+0000 in a text, so the endpoint rejects it. */
       readonly promoted: boolean;
     }
   | { readonly kind: "enum"; readonly values: readonly string[] }

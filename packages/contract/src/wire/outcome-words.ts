@@ -1,6 +1,6 @@
 /**
- * The words of the SDK for why a probe has no data. The contract accepts any text from other senders. Code that counts
- * or compares reasons distinguishes these words, and treats all other texts as one.
+ * The SDK's words for why a probe has no data. Other senders may send any text. Code that counts or compares reasons
+ * treats all other texts as one reason.
  */
 
 /** Why a probe was not run. If several reasons apply, the outcome has the first one in this order. */

@@ -37,7 +37,10 @@ export function pathsOf(value: unknown): Path[] {
   });
 }
 
-/** A copy of `value` with another value at `path`, if there is such a place; `undefined` removes the member. */
+/**
+ * A copy of `value` with `put` at `path`, or without this member if `put` is `undefined`. Unchanged if no object is
+ * there.
+ */
 export function replaced(value: unknown, path: Path, put: unknown): unknown {
   const [name, ...rest] = path;
   if (name === undefined) return put;
@@ -51,7 +54,7 @@ export function replaced(value: unknown, path: Path, put: unknown): unknown {
   return Object.fromEntries(member === undefined ? others : [...others, [name, member]]);
 }
 
-/** The valid body, changed or extended in one place: a path whose names are joined by `.`. */
+/** The valid body with `put` at one path. `path` has the names joined by `.`. */
 export function bodyWith(path: string, put: unknown): unknown {
   return replaced(validRequest(), path.split("."), put);
 }

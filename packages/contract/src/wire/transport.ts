@@ -1,10 +1,10 @@
 import type { RawSignalEvent } from "../generated/raw-signal-event.ts";
 
-/** The body of `POST /api/v1/device-signal-events`: the raw event and what only the host knows. */
+/** The body of `POST /api/v1/device-signal-events`: the raw event, with members that the host adds. */
 export interface TransportRequest {
-  /** The server-issued action that the collection is bound to. 1 to 128 code points. */
+  /** The id of the action for which the event was collected, 1 to 128 code points. The server issued the id. */
   readonly action_id: string;
-  /** The action's type, of a vocabulary that the host defines: 1 to 64 code points. */
+  /** The action's type, 1 to 64 code points. The host defines the vocabulary. */
   readonly action_type: string;
   /** The SDK's version, 1 to 32 code points. */
   readonly sdk_version: string;
@@ -14,7 +14,7 @@ export interface TransportRequest {
   readonly observations: RawSignalEvent;
 }
 
-/** The answer to a stored event (201) and to a replay of it (200). */
+/** The answer if the event is stored (201), and to a replay (200). */
 export interface CreateResponse {
   readonly event_id: string;
   /** True for a new event, false for a replay. */

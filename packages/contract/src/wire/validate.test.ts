@@ -136,7 +136,7 @@ describe("the length of a text", () => {
     },
   );
 
-  it("of a reason or an error has no lower limit", () => {
+  it("of a reason or an error may be 0", () => {
     expect(violationsOf(bodyWith("observations.probes.telephony.reason", ""))).toEqual([]);
     expect(violationsOf(bodyWith("observations.probes.fonts.error", ""))).toEqual([]);
   });
@@ -312,7 +312,7 @@ describe("a member name", () => {
   }
 
   describe.each(["__proto__", "constructor", "toString", "hasOwnProperty", "prototype"])("%s", (name) => {
-    it("is kept, like any other, where the contract is open", () => {
+    it("is kept, as any other name is, where the contract allows unknown members", () => {
       for (const path of ["observations.*", "observations.probes.network.data.*"]) {
         expect(violationsOf(bodyNaming(name, path, { status: "bad" }))).toEqual([]);
       }
@@ -321,7 +321,7 @@ describe("a member name", () => {
       expect(JSON.stringify(body)).toContain(`"${name}":{"status":"timeout"}`);
     });
 
-    it("is rejected, like any other, where the contract is closed", () => {
+    it("is rejected, as any other name is, where the contract allows no unknown members", () => {
       expect(violationsOf(bodyNaming(name, "*", {}))).toEqual([`/${name} member-unknown`]);
       expect(violationsOf(bodyNaming(name, "observations.probes.fonts.*", {}))).toEqual([
         `/observations/probes/fonts/${name} member-unknown`,
@@ -355,7 +355,7 @@ describe("a member name", () => {
     expect(violationsOf(bodyNaming("", "observations.probes.*", 1))).toEqual(["/observations/probes/ type-wrong"]);
   });
 
-  it("of more than 128 characters ends the pointer at its parent", () => {
+  it("of more than 128 characters is not in the pointer, which ends at its parent", () => {
     const name = "n".repeat(129);
     expect(violationsOf(bodyNaming(name, "*", 1))).toEqual([" member-unknown"]);
     expect(violationsOf(bodyNaming(name, "observations.probes.fonts.*", 1))).toEqual([
@@ -380,7 +380,7 @@ describe("an invalid value", () => {
     (marker) => ({ status: marker, data: marker, reason: [marker] }),
   ];
 
-  it("is never echoed, at any place", () => {
+  it("is never repeated in the answer, at any place of the request", () => {
     let rejected = 0;
     fc.assert(
       fc.property(

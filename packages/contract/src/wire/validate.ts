@@ -11,8 +11,8 @@ export type Validation =
 
 /**
  * Checks a parsed body against the wire rules: the transport object, the event envelope and the shape of each outcome.
- * The values that a successful probe observed are not checked (see `checkAgainstCatalog`). One pass finds every
- * violation. It ends after the first 100; one more entry then says that there are more.
+ * The values that a successful probe observed are not checked (see `checkAgainstCatalog`). One pass over the body finds
+ * every violation. It ends after 100 violations, and then one more entry says that there are more.
  *
  * @param body a value as `JSON.parse` returns it, from a text without duplicate member names.
  */
@@ -24,7 +24,7 @@ export function validateTransportRequest(body: unknown): Validation {
   return { ok: true, request: body as TransportRequest, collectedAt: pass.collectedAt };
 }
 
-/** The names from the transport object down. */
+/** The names of the members from the transport object down to a value. */
 type Path = readonly string[];
 
 interface Pass {
@@ -32,7 +32,10 @@ interface Pass {
   collectedAt: Instant | undefined;
 }
 
-/** An `ObjectRule` laid out for the walk. A `Map`, so that a member named `__proto__` finds no rule. */
+/**
+ * An `ObjectRule` in the form that the validator needs. A `Map` has no rule for a member named `__proto__`, unlike an
+ * object.
+ */
 interface PreparedRule {
   readonly open: boolean;
   readonly members: ReadonlyMap<string, MemberRule>;

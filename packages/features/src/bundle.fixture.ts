@@ -1,7 +1,7 @@
 import { identityHash } from "./identity.ts";
 import type { Bundle, Manifest } from "./manifest.ts";
 
-/** Makes a bundle without the bundler. @param compute is the text of a function. */
+/** Makes a bundle without the bundler. @param compute the text of a function */
 export function bundleOf(compute: string, rest: Partial<Manifest> = {}): Bundle {
   const text = `"use strict";var feature=(${compute});`;
   const inputs = rest.inputs ?? [

@@ -16,7 +16,7 @@ function typeOf(output: Output): unknown {
 
 /**
  * The hash of what decides the values of a feature: its program, how its inputs are read, and the type of its output.
- * Meaning, owner, purposes, sensitivity and bins may change under one version.
+ * Meaning, owner, purposes, sensitivity and bins may change without a new version.
  */
 export function identityHash(text: string, { inputs, output }: Pick<Manifest, "inputs" | "output">): string {
   const read = inputs.map((input) =>
@@ -26,7 +26,7 @@ export function identityHash(text: string, { inputs, output }: Pick<Manifest, "i
   return createHash("sha256").update(identity).digest("hex");
 }
 
-/** Whether program and manifest of a bundle match its hash. */
+/** Whether the program and the manifest of a bundle match the bundle's id, version and hash. */
 export function isIntact({ id, version, hash, text, manifest }: Bundle): boolean {
   return (
     manifest.id === id &&

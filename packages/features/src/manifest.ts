@@ -5,7 +5,7 @@ export type InputPath = readonly string[];
 
 /** One input of a feature, with the facts of the catalog that decide how a stored value is read. */
 export interface ManifestInput {
-  /** The name under which `compute` receives it. */
+  /** The name under which `compute` receives the reading. */
   readonly name: string;
   readonly path: InputPath;
   readonly type: Exclude<FieldType, "object">;
@@ -14,7 +14,10 @@ export interface ManifestInput {
   readonly constantOn?: readonly Platform[];
   /** The field of the same probe that is `false` if the probe did not do its work. */
   readonly performedBy?: string;
-  /** The class that the catalog or the overlay gives the field. It is not part of the identity. */
+  /**
+   * The sensitivity that the catalog or the overlay declares. It is not part of the identity, so it does not change the
+   * hash.
+   */
   readonly sensitivity: Sensitivity;
 }
 

@@ -1,18 +1,18 @@
 /** JSON type of a stored value. */
 export type JsonType = "string" | "number" | "boolean" | "null" | "array" | "object";
 
-/** The state of one field of an event without a value. The first four are states of the contract. */
+/** A reading without a value. The first four states are those of the contract. */
 export type Unobserved =
   /** The event has no outcome of the probe, or its outcome has no such field. */
   | { readonly state: "omitted"; readonly why: "probe-absent" | "field-absent" }
   | { readonly state: "skipped"; readonly reason: string }
   | { readonly state: "timeout" }
   | { readonly state: "error" }
-  /** The event holds the field, but its purpose does not cover the field. */
+  /** The event has the field, or has its probe without data, but the event's purpose does not cover the field. */
   | { readonly state: "masked" }
-  /** The event holds a value which, as the catalog says, is not an observation. */
+  /** The event has a value that is no observation, as the catalog says. */
   | { readonly state: "not-observed" }
-  /** The stored JSON value is not of the published type. It is never converted. */
+  /** The stored JSON value does not have the published type. No code converts the value. */
   | { readonly state: "departed"; readonly type: JsonType };
 
 export interface Observed<T> {

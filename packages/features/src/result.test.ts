@@ -16,7 +16,7 @@ describe("sharedState", () => {
 });
 
 describe("inputStateOf", () => {
-  it("names what tells the kinds of a state apart", () => {
+  it("adds the kind to a state that has several kinds", () => {
     expect([ABSENT, NO_FIELD, TIMEOUT, SEEN].map(inputStateOf)).toEqual([
       "omitted:probe-absent",
       "omitted:field-absent",
@@ -26,7 +26,7 @@ describe("inputStateOf", () => {
     expect(inputStateOf({ state: "departed", type: "null" })).toBe("departed:null");
   });
 
-  it("repeats no reason that the client made up", () => {
+  it("leaves out a reason that is no word of the contract", () => {
     expect(inputStateOf({ state: "skipped", reason: "consent" })).toBe("skipped:consent");
     expect(inputStateOf({ state: "skipped", reason: "<script>" })).toBe("skipped");
   });

@@ -31,8 +31,9 @@ export const RESULT_STATES = [
 export type ResultState = (typeof RESULT_STATES)[number];
 
 /**
- * The state of one input as text, with what tells its kinds apart: `omitted:probe-absent`, `skipped:consent`,
- * `departed:string`. A reason that the contract does not know is left out, because the client chose its text.
+ * The state of one input as text. A state with several kinds has the kind after a colon: `omitted:probe-absent`,
+ * `skipped:consent`, `departed:string`. A reason that is no word of the contract is left out, because the client chose
+ * its text.
  */
 export type InputState = string;
 
@@ -41,7 +42,7 @@ export type Result = { readonly inputs: readonly InputState[] } & (
   | { readonly state: "observed"; readonly value: FeatureValue }
   /** The state that all inputs without a value share. */
   | { readonly state: Unobserved["state"] }
-  /** Inputs without a value are in different states. */
+  /** The inputs without a value are in different states. */
   | { readonly state: "mixed" }
   | { readonly state: "failed"; readonly failure: Failure }
 );

@@ -7,7 +7,7 @@ const expecting = (observed: boolean) => ({
   cases: [{ name: "found", inputs: { su: { observed: true } }, result: { observed } }],
 });
 
-it("archived fixtures, and the cases that are derived from them, are computed on two engines", async () => {
+it("checkArchived computes the fixtures, and the cases that are derived from them, on two engines", async () => {
   const { cases, problems } = await checkArchived(BUNDLE, expecting(true));
   expect(problems).toEqual([]);
   expect(cases).toBeGreaterThan(1);
@@ -18,7 +18,7 @@ it("an archived program that gives another result than its fixtures is a problem
   expect(problems).toEqual(['example@1: found: expected {"observed":false}, the result is {"observed":true}']);
 });
 
-it("a program whose result depends on the events before it is a problem", async () => {
+it("a program whose result depends on earlier events is a problem", async () => {
   const compute =
     "(() => { let seen = false; return ({ su }) => " +
     "{ if (su.state !== 'observed') { seen = true; return null; } return seen ? !su.value : su.value; } })()";

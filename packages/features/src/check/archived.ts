@@ -6,20 +6,20 @@ import { parseFixtures } from "./fixtures.ts";
 
 /** A bundle as it is proposed. */
 export interface ProposedBundle extends Bundle {
-  /** The content of its file of fixtures. */
+  /** The parsed content of the fixtures file. */
   readonly fixtures?: unknown;
 }
 
-/** What is wrong with the fixtures of a bundle; empty if they can be computed. */
+/** @returns what is wrong with the fixtures of a bundle; empty if they can be computed */
 export function fixtureProblems(manifest: Manifest, fixtures: unknown): readonly string[] {
   const parsed = parseFixtures(fixtures, manifest);
   return parsed.ok ? [] : parsed.problems;
 }
 
 export interface ArchivedCheck {
-  /** Number of results that each engine computed. */
+  /** Number of cases that each engine computed. */
   readonly cases: number;
-  /** Empty if both engines give what the fixtures expect. */
+  /** Empty if both engines give the results that the fixtures expect. */
   readonly problems: readonly string[];
 }
 

@@ -4,18 +4,19 @@ import type { ReadInput } from "../readings/readings.ts";
 import { inputStateOf } from "../result.ts";
 import { type Expected, type FixtureCase, UNOBSERVED } from "./fixtures.ts";
 
-/** One reading of each state without a value. */
+/** One reading for each state that has no value. */
 const STATES = [...new Map([...UNOBSERVED.values()].map((reading) => [reading.state, reading])).values()];
 
 /** A case of one feature. */
 export interface Case extends Omit<FixtureCase, "expected"> {
-  /** If it is absent, any result except `failed` is correct, but both engines must give the same one. */
+  /** If absent, every result except `failed` is correct, but both engines must give the same result. */
   readonly expected?: Expected;
 }
 
 /**
- * The fixtures of a feature, and two kinds of derived cases. If all inputs have one state, the result must have that
- * state. If one input of a fixture gets any other state, the definition must still return a result.
+ * The fixtures of a feature, and two kinds of derived cases. In the first kind all inputs have the same state without a
+ * value, and the result must have that state. In the second kind one input of a fixture gets another state, and the
+ * definition must still return a result.
  */
 export function casesOf({ manifest: { inputs } }: Bundle, fixtures: readonly FixtureCase[]): Case[] {
   const shared = [...UNOBSERVED].map(([name, reading]) => ({
@@ -34,7 +35,10 @@ export function casesOf({ manifest: { inputs } }: Bundle, fixtures: readonly Fix
   return [...fixtures, ...shared, ...varied];
 }
 
-/** The values and states that the fixtures of a feature do not cover. */
+/**
+ * @returns a text for each result, and for each mix of inputs with and without a value, that a fixture must cover and
+ * none does
+ */
 export function gapsOf({ manifest: { inputs, output } }: Bundle, fixtures: readonly FixtureCase[]): string[] {
   const observed = new Set(
     fixtures.map(({ expected }) => (typeof expected === "object" ? expected.observed : undefined)),
@@ -59,7 +63,9 @@ function isObserved({ state }: Reading<unknown>): boolean {
   return state === "observed";
 }
 
-/** Reads the inputs of a case in place of an event; inputs of other features are omitted. */
+/**
+ * Returns the readings of a case, as if they came from an event. An input that the feature does not have is omitted.
+ */
 export function readCase({ manifest }: Bundle, { readings }: Case): ReadInput {
   const byPath = new Map(manifest.inputs.map(({ path }, at) => [path.join("\0"), readings[at] as Reading<unknown>]));
   return ({ path }) => byPath.get(path.join("\0")) ?? { state: "omitted", why: "probe-absent" };

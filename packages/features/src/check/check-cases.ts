@@ -6,21 +6,25 @@ import { type Case, readCase } from "./cases.ts";
 import { writeResult } from "./fixtures.ts";
 import { computeInQuickJs, type EngineCase } from "./quickjs.ts";
 
-/** More than a runner's default, because a machine that builds and tests is busier than one that computes features. */
+/**
+ * Longer than the runner's default budget, because a machine that builds and tests is busier than one that computes
+ * features.
+ */
 const BUDGET_MS = 50;
 const QUICKJS_DEADLINE_MS = 60_000;
 
 export interface FeatureCase {
   /** The index of its bundle. */
   readonly feature: number;
-  /** The first part of the text of each problem of the case. */
+  /** Where the case comes from. The text of each of its problems begins with this. */
   readonly where: string;
   readonly case: Case;
 }
 
 /**
  * Computes each case on both engines and compares the results with each other and with what the case expects. V8
- * computes the cases a second time in the reverse order, which shows state that a definition keeps between events.
+ * computes the cases a second time in reverse order. If a definition keeps state between events, the results can
+ * differ.
  */
 export async function checkCases(bundles: readonly Bundle[], cases: readonly FeatureCase[]): Promise<string[]> {
   if (cases.length === 0) return [];
@@ -37,7 +41,7 @@ export async function checkCases(bundles: readonly Bundle[], cases: readonly Fea
   );
 }
 
-/** @returns the results of the cases in their order, then those of the same process in the reverse order. */
+/** One process computes the cases twice. @returns the results of each time, both in the order of `cases` */
 async function computeInV8(
   bundles: readonly Bundle[],
   cases: readonly EngineCase[],
@@ -68,6 +72,6 @@ function caseProblems({ expected }: Case, result: Result, inReverse: Result, oth
   return [`expected ${JSON.stringify(expected)}, the result is ${JSON.stringify(found)}`];
 }
 
-/** Whether the budget was exceeded, which depends on the machine. */
+/** Whether the runner stopped the program because of its budget, which depends on the speed of the machine. */
 const wasStopped = (result: Result): boolean =>
   "failure" in result && (result.failure === "over-budget" || result.failure === "paused");

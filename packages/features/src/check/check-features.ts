@@ -10,7 +10,7 @@ import { readFixtures } from "./fixtures.ts";
 
 export interface CheckReport {
   readonly features: number;
-  /** Number of results that each engine computed. */
+  /** Number of cases that each engine computed. */
   readonly cases: number;
   /** Empty if the definitions may be proposed. */
   readonly problems: readonly string[];
@@ -18,7 +18,7 @@ export interface CheckReport {
 
 export interface CheckOptions {
   /**
-   * The path of an earlier lock file, such as the one of the target branch. The lock file of the folder must contain
+   * The path of an earlier lock file, such as the one of the target branch. The lock file of the folder must still have
    * its entries.
    */
   readonly base?: string;
@@ -59,7 +59,7 @@ function typesProblems(folder: string, wanted: string, isNeeded: boolean): strin
   try {
     found = readFileSync(join(folder, OVERLAY_TYPES), "utf8");
   } catch {
-    // A missing file also counts as different.
+    // A missing file counts as an empty one, which differs.
   }
   return found === wanted ? [] : [`${OVERLAY_TYPES} does not match the overlay: run \`drs feature lock\``];
 }

@@ -1,4 +1,6 @@
-/** One case of the fixtures, a JSON file next to a definition: readings, and the result that they must give. */
+/**
+ * Reads fixtures: a JSON file next to a definition, with cases. A case has readings and the result that they must give.
+ */
 import { readFileSync } from "node:fs";
 import { fits } from "@device-risk-signals/contract/catalog/check";
 import { SKIPPED_REASONS } from "@device-risk-signals/contract";
@@ -13,19 +15,19 @@ export interface FixtureCase {
   readonly expected: Expected;
 }
 
-/** A value, or the state of a feature without one. */
+/** An observed value, or the state of a result that has no value. */
 export type Expected = { readonly observed: FeatureValue } | string;
 
 export type ReadFixtures =
   | { readonly ok: true; readonly cases: readonly FixtureCase[] }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** The member of a case that gives a reading to each input that the case does not name. */
+/** The name under which a case gives a reading for all inputs that it does not name. */
 const OTHER_INPUTS = "*";
 
 const JSON_TYPES: readonly JsonType[] = ["string", "number", "boolean", "null", "array", "object"];
 
-/** Every state without a value, by the text that fixtures have for it. */
+/** The readings without a value, by the text that names each in a fixtures file. */
 export const UNOBSERVED: ReadonlyMap<string, Reading<never>> = new Map<string, Reading<never>>([
   ["omitted:probe-absent", { state: "omitted", why: "probe-absent" }],
   ["omitted:field-absent", { state: "omitted", why: "field-absent" }],
@@ -41,7 +43,7 @@ export const UNOBSERVED: ReadonlyMap<string, Reading<never>> = new Map<string, R
 export const readFixtures = (file: string, manifest: Manifest): ReadFixtures =>
   parseFixtures(readFixtureFile(file), manifest);
 
-/** The content of a file of fixtures; `null` if it is missing or no JSON. */
+/** @returns the parsed content of a fixtures file; `null` if the file is missing or is not JSON */
 export function readFixtureFile(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, "utf8"));
@@ -94,7 +96,7 @@ function readExpected(written: unknown, report: Report): Expected {
   return { observed: observed as FeatureValue };
 }
 
-/** A result as fixtures write it. */
+/** A result in the form that fixtures files use. */
 export function writeResult(result: Result): Expected {
   if (result.state === "observed") return { observed: result.value };
   return "failure" in result ? `failed:${result.failure}` : result.state;

@@ -14,7 +14,7 @@ import { type Cell, encodeBatch, Plan } from "../runner/plan.ts";
 
 const MEMORY_BYTES = 256 * 1024 * 1024;
 
-/** One feature, by its index, and how to read its inputs. */
+/** The index of one feature, and a function that reads its inputs. */
 export interface EngineCase {
   readonly feature: number;
   readonly read: ReadInput;

@@ -56,7 +56,7 @@ async function hashOf(files: Readonly<Record<string, string>>): Promise<string |
 }
 
 describe("buildFeatures", () => {
-  it("takes from the catalog what decides how a field is read", async () => {
+  it("takes from the catalog how a field is read", async () => {
     const inputs = `{
       developer: field("os_integrity.developerModeEnabled"),
       open: field("os_integrity_frida_scan.defaultPortOpen"),
@@ -90,7 +90,7 @@ describe("buildFeatures", () => {
     ]);
   });
 
-  it("gives another hash to each feature that imports an edited helper, and to no other", async () => {
+  it("changes the hash of each feature that imports an edited helper, and of no other feature", async () => {
     const files = { "a.feature.ts": WITH_HELPER, "b.feature.ts": definition({ id: "other" }) };
     const hashes = async (helper: string): Promise<(string | undefined)[]> =>
       (await build({ ...files, "helper.ts": helper })).features.map(({ bundle }) => bundle.hash);
@@ -100,7 +100,7 @@ describe("buildFeatures", () => {
     expect(changedTraces).not.toBe(traces);
   });
 
-  it("gives the same hash to code that was only formatted, commented or moved", async () => {
+  it("keeps the hash of code that was only formatted, commented or moved", async () => {
     const before = HELPER;
     const one = `${before}\nconst table = { a: 1, b: "x" };`;
     const other = `// A comment.\nimport   {triple}\n from './helper.ts'\nconst table = { "a": 1, 'b': 'x', }`;
@@ -113,7 +113,7 @@ describe("buildFeatures", () => {
     ).toBe(hash);
   });
 
-  it("makes the hash from inputs and type of the output, not from meaning, owner, purposes or bins", async () => {
+  it("changes the hash with the inputs and the type of the output, and not with meaning, owner, purposes or bins", async () => {
     const hash = await hashOf({ "a.feature.ts": definition() });
     const texts = definition({ output: "count({ bins: [0, 5] })" })
       .replace("fraud team", "other")
@@ -124,7 +124,7 @@ describe("buildFeatures", () => {
     expect(await hashOf({ "a.feature.ts": definition({ output: "flag()" }) })).not.toBe(hash);
   });
 
-  it("reports what is banned in a helper with its file and line", async () => {
+  it("reports banned code in a helper with file and line", async () => {
     const helper = "// A comment.\nexport function triple(n: number): number {\n  return n * Math.random();\n}\n";
     const { problems, features } = await build({ "a.feature.ts": WITH_HELPER, "helper.ts": helper });
     expect(features).toEqual([]);
@@ -157,7 +157,7 @@ describe("buildFeatures", () => {
     expect(features).toEqual([]);
   });
 
-  it("reports two definitions of one version, and a folder without any", async () => {
+  it("reports two definitions of the same version, and a folder without definitions", async () => {
     const { problems } = await build({ "a.feature.ts": definition(), "b.feature.ts": definition() });
     expect(problems).toEqual(["b.feature.ts: a.feature.ts has version 1 of traces, too"]);
     expect((await build({ "a.ts": "" })).problems).toEqual(["the folder has no file that ends in .feature.ts"]);

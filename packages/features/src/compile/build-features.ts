@@ -11,18 +11,18 @@ export interface BuiltFeature {
   readonly bundle: Bundle;
   /** The file of the definition, relative to the folder. */
   readonly file: string;
-  /** The path of its file of fixtures. */
+  /** The path of the definition's fixtures file. */
   readonly fixtures: string;
 }
 
 export interface BuiltFeatures {
-  /** Features in the order of their ids and versions. */
+  /** The features, sorted by id, then by version. */
   readonly features: readonly BuiltFeature[];
-  /** The problems, each with its file and, if known, its line. */
+  /** What is wrong with the definitions. Each problem names its file and, if known, the line. */
   readonly problems: readonly string[];
 }
 
-/** The starter features of the published package are JavaScript. */
+/** Includes `.js`, because the starter features of the published package are JavaScript. */
 const DEFINITIONS = "**/*.feature.{ts,js}";
 
 /** Builds the definitions below a folder: each file whose name ends in `.feature.ts` or `.feature.js`. */

@@ -14,11 +14,14 @@ const KIT_NAME = "@device-risk-signals/features";
 const ENTRY = "\0definition";
 
 export interface Program {
-  /** Sets a variable `feature`. If the sources are only formatted differently, the text stays the same. */
+  /**
+   * The normalised program, which sets a variable `feature`. It stays the same if the sources are only formatted
+   * differently.
+   */
   readonly text: string;
-  /** The text as the bundler wrote it. */
+  /** The program as the bundler wrote it, before it is normalised. */
   readonly written: string;
-  /** The line of a source that gave the code at an offset of `written`. */
+  /** The source line from which the code at an offset of `written` comes. */
   readonly origin: (offset: number) => Origin | undefined;
 }
 
@@ -33,7 +36,7 @@ export type Bundled =
 /**
  * Bundles a definition with everything that it imports into one program without types, comments and white space.
  *
- * @param part is `compute` for the function alone, `definition` for all members.
+ * @param part `compute` bundles the function alone, `definition` bundles all members.
  */
 export async function bundleProgram(file: string, part: "compute" | "definition"): Promise<Bundled> {
   const problems: string[] = [];
@@ -92,7 +95,7 @@ function inputOptions(file: string, name: string, part: string, problems: string
   };
 }
 
-/** The bundler throws one error with all problems. The excerpt of the source that follows each problem is left out. */
+/** The bundler throws one error with all problems. This leaves out the source excerpt that follows each problem. */
 function problemsOf(error: unknown): string[] {
   const { errors = [error] } = error as { readonly errors?: readonly unknown[] };
   return errors.map((one) => {

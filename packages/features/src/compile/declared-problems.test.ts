@@ -25,7 +25,7 @@ describe("manifestProblems", () => {
     ]);
   });
 
-  it("rejects a field that neither catalog nor overlay has, and two inputs of one name", () => {
+  it("rejects a field that is in neither catalog nor overlay, and two inputs with the same name", () => {
     const inputs = [LATITUDE, { ...LATITUDE, path: ["geolocation", "__proto__"] }];
     expect(manifestProblems({ ...manifest, inputs })).toEqual([
       "two inputs have one name",

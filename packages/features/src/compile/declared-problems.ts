@@ -9,7 +9,7 @@ const MAX_VALUES = 64;
 
 type Members = Readonly<Record<Exclude<keyof Manifest, "hash" | "inputs">, unknown>>;
 
-/** What is wrong with a declaration, apart from its inputs. */
+/** @returns what is wrong with the members of a manifest, except its inputs */
 export function declaredProblems({ output, ...members }: Members): string[] {
   const { id, version, owner, meaning, falseReadings, purposes } = members;
   const problems: string[] = [];
@@ -27,8 +27,8 @@ export function declaredProblems({ output, ...members }: Members): string[] {
 }
 
 /**
- * What is wrong with a manifest that another program sent. Its inputs must be equal to what the catalog and the
- * overlay declare: a manifest can't lower the sensitivity of a field, or change how the field is read.
+ * @returns what is wrong with a manifest that another program sent. Its inputs must be as the catalog and the overlay
+ * declare them: a manifest can't lower the sensitivity of a field, or change how the field is read.
  */
 export function manifestProblems(manifest: Manifest, overlay: Overlay = NO_OVERLAY): string[] {
   const { hash: _, inputs, ...members } = manifest;
@@ -49,8 +49,8 @@ export function manifestProblems(manifest: Manifest, overlay: Overlay = NO_OVERL
 const SENSITIVITIES_ASCENDING: readonly Sensitivity[] = ["low", "medium", "high"];
 
 /**
- * The inputs that changed since a manifest was archived: fields that are no longer accepted with this declaration, or
- * whose sensitivity is higher now. A lower sensitivity is no problem.
+ * @returns a problem for each input whose field has changed since the manifest was archived: the field is no longer
+ * known, its type or unit differs, or its sensitivity is higher. A lower sensitivity is no problem.
  */
 export function outdatedInputs({ inputs }: Pick<Manifest, "inputs">, overlay: Overlay): string[] {
   return inputs.flatMap(({ name, path, type, unit, sensitivity }) => {

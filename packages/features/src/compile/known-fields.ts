@@ -8,7 +8,7 @@ export interface Overlay {
 }
 
 export interface OverlayField {
-  /** The probe, the field and, inside an object, the member. Names have letters, digits and `_` only. */
+  /** The probe, the field and, inside an object, the member. The names have letters, digits and `_` only. */
   readonly path: readonly string[];
   readonly type: Exclude<FieldType, "object">;
   readonly unit?: Unit;
@@ -21,9 +21,10 @@ export type Resolved =
   { readonly ok: true; readonly input: ManifestInput } | { readonly ok: false; readonly problem: string };
 
 /**
- * Looks up a field, in the catalog or else in the overlay, and returns what decides how it is read.
+ * Looks up a field in the catalog, then in the overlay. Returns the input of a manifest, which says how the field is
+ * read.
  *
- * @param path has names joined by `.`, as definitions write it.
+ * @param path the names of the field, joined by `.` as in definitions
  */
 export function resolveInput(name: string, path: string, overlay: Overlay): Resolved {
   const names = path.split(".");

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { lintProgram } from "./lint-program.ts";
 
-/** @param compute is a function as the bundler writes it; `before` is what its modules declare. */
+/** @param compute the text of a function as the bundler writes it @param before the declarations of its modules */
 function lint(compute: string, before = ""): string[] {
   const written = `"use strict";var feature=(function(){${before};const x={compute:${compute}}.compute;return x})();`;
   const origin = (offset: number): { file: string; line: number } => ({ file: "x.ts", line: offset });
@@ -72,7 +72,7 @@ describe("lintProgram", () => {
     (compute) => expect(lint(compute).join()).toContain("test its `state`"),
   );
 
-  it("accepts what is exact", () => {
+  it("accepts exact code", () => {
     const helpers =
       "const LIMIT=3;const T=new Map;T.set(`a`,1);function f(n){let sum=0;for(const x of n)sum+=x;return sum}";
     const compute =

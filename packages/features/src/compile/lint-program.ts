@@ -8,7 +8,7 @@ import { isFunction, isNode, childrenOf, nameOf, parse, slotsOf, type SyntaxNode
 
 export interface Finding {
   readonly origin: Origin | undefined;
-  /** The banned name, and the replacement for it. */
+  /** What is banned, and the reason or a replacement. */
   readonly message: string;
 }
 
@@ -65,7 +65,7 @@ interface Place {
   readonly parent?: SyntaxNode;
   /** The member of the parent that holds the node. */
   readonly slot?: string;
-  /** The number of functions around the node. The program itself is one. */
+  /** The number of functions around the node, including the function around the whole program. */
   readonly depth: number;
 }
 
@@ -132,7 +132,7 @@ function asynchronous(node: SyntaxNode): string | undefined {
   return isFunction(node) && node["async"] === true ? "`async`: a definition gives its value at once" : undefined;
 }
 
-/** Whether an identifier at this place names a variable, and not a member or a label. */
+/** Whether an identifier in this place is the name of a variable, and not of a member or a label. */
 function isName({ parent, slot }: Place): boolean {
   if (slot === "label") return false;
   return parent?.["computed"] !== false || (slot !== "property" && slot !== "key");
@@ -175,14 +175,17 @@ function expressionMessages(regex: unknown, { depth }: Place): (string | undefin
   ];
 }
 
-/** Reports a function that changes what a module declares. */
+/** Reports code in a function that changes a variable of a module, or an object that such a variable holds. */
 function changeOf(node: SyntaxNode, { depth }: Place, { moduleNames }: Scope): string | undefined {
   if (depth <= MODULE_DEPTH) return undefined;
   const root = rootOf(changedBy(node));
   return root && moduleNames.isOfModule(root) ? `a change of \`${String(root["name"])}\`: ${STATE}` : undefined;
 }
 
-/** Reports a function that gives a table of a module to other code, which may change it under another name. */
+/**
+ * Reports code in a function that passes a table of a module to other code. That code may change the table under
+ * another name.
+ */
 function aliasOf(node: SyntaxNode, { depth }: Place, { moduleNames }: Scope): string | undefined {
   if (depth <= MODULE_DEPTH || !moduleNames.isPassedOn(node)) return undefined;
   return `\`${String(node["name"])}\` could be changed, and ${STATE}; ${READ_ONLY}`;
@@ -199,7 +202,7 @@ function changedBy(node: SyntaxNode): unknown {
 function rootOf(target: unknown): SyntaxNode | undefined {
   if (!isNode(target)) return undefined;
   if (target.type === "MemberExpression") return rootOf(target["object"]);
-  // `table.get(key).push(value)` changes what the table holds.
+  // `table.get(key).push(value)` changes a value of the table.
   if (target.type === "CallExpression") {
     const callee = target["callee"] as SyntaxNode;
     return GETTERS.has(nameOf(callee["property"], callee["computed"]) ?? "") ? rootOf(callee["object"]) : undefined;
@@ -207,7 +210,7 @@ function rootOf(target: unknown): SyntaxNode | undefined {
   return target.type === "Identifier" ? target : undefined;
 }
 
-/** Reports where `compute` uses a reading as if it were its value. */
+/** Reports each place where `compute` tests or compares a reading and not its value. */
 function mergedReadings({ value }: SyntaxNode): string[] {
   const [parameter] = isNode(value) && isFunction(value) ? (value["params"] as SyntaxNode[]) : [];
   if (!isNode(value) || !parameter) return [];
@@ -229,7 +232,7 @@ function mergedReadings({ value }: SyntaxNode): string[] {
   return merged;
 }
 
-/** Syntax that asks for the truth of a value, and the members that hold it. */
+/** Syntax that tests or compares a value, with the members of the node that hold the value. */
 const MERGING: ReadonlyMap<string, readonly string[]> = new Map([
   ["LogicalExpression", ["left"]],
   ["UnaryExpression", ["argument"]],

@@ -4,7 +4,7 @@ import { type LockedFeature, lockProblems, lockText, withEquivalents, withNewVer
 const entry = (version: number, hash: string, id = "traces"): LockedFeature => ({ id, version, hash });
 
 describe("a lock file", () => {
-  it("accepts the definitions that it has, and entries without a definition", () => {
+  it("accepts the definitions that it has entries for, and entries without a definition", () => {
     expect(lockProblems([entry(1, "a"), entry(2, "b"), entry(1, "c", "retired")], [entry(2, "b")])).toEqual([]);
   });
 
@@ -14,12 +14,12 @@ describe("a lock file", () => {
     ]);
   });
 
-  it("rejects a version that it lacks, and a version that it has twice", () => {
+  it("rejects a version for which it has no entry, or two", () => {
     expect(lockProblems([], [entry(1, "a")])[0]).toContain("traces@1 is not in features.lock.json");
     expect(lockProblems([entry(1, "a"), entry(1, "b")], [])).toEqual(["features.lock.json has traces@1 twice"]);
   });
 
-  it("rejects an entry that an earlier lock file had, and that was removed or changed", () => {
+  it("is rejected if an entry of an earlier lock file was removed or changed", () => {
     const base = [entry(1, "a"), entry(2, "b")];
     expect(lockProblems([entry(2, "c")], [entry(2, "c")], base)).toEqual([
       "features.lock.json had traces@1: an entry is never removed",
@@ -27,7 +27,7 @@ describe("a lock file", () => {
     ]);
   });
 
-  it("gets the hash of an equivalent program, and keeps the earlier one", () => {
+  it("gets the hash of an equivalent program, and keeps the earlier hash", () => {
     const base = [entry(1, "a"), entry(2, "b")];
     const locked = withEquivalents(base, [entry(2, "c"), entry(1, "a")]);
     const { features } = JSON.parse(lockText(locked)) as { features: LockedFeature[] };
@@ -36,7 +36,7 @@ describe("a lock file", () => {
     expect(lockProblems(features, [entry(2, "b")], base), "the version has the new program").toHaveLength(1);
   });
 
-  it("is written with every version in order, and never changes the hash of a version", () => {
+  it("is sorted by id and version, and keeps the hash of each locked version", () => {
     const text = lockText(
       withNewVersions([entry(10, "x"), entry(2, "b"), entry(1, "a", "z")], [entry(11, "c"), entry(2, "changed")]),
     );

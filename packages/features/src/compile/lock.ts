@@ -8,7 +8,10 @@ export interface LockedFeature {
   readonly id: string;
   readonly version: number;
   readonly hash: string;
-  /** Earlier hashes of this version. The server has recorded that their programs give the same values. */
+  /**
+   * Earlier hashes of this version. The server has recorded that the programs with these hashes give the same values as
+   * the current one.
+   */
   readonly equivalent?: readonly string[];
 }
 
@@ -26,12 +29,15 @@ export function readLockFile(file: string): LockFileResult {
     const { features } = JSON.parse(readFileSync(file, "utf8")) as { readonly features?: unknown };
     if (Array.isArray(features)) return { ok: true, locked: features as LockedFeature[] };
   } catch {
-    // A text that is not JSON is treated like a text without the array.
+    // A file that is not JSON gets the same message as a file without the array.
   }
   return { ok: false, problem: `${name} has no array \`features\`` };
 }
 
-/** The locked versions, unchanged, and the versions of the definitions that are not locked yet; sorted. */
+/**
+ * @returns the locked entries, unchanged, and an entry for each version that is not locked yet, sorted by id and
+ * version
+ */
 export function withNewVersions(
   locked: readonly LockedFeature[],
   features: readonly Feature[],
@@ -43,9 +49,9 @@ export function withNewVersions(
 }
 
 /**
- * Replaces the hash of each entry by that of the given feature, and keeps the earlier hash in `equivalent`.
+ * Gives each entry the hash of the feature with its id and version, and keeps the earlier hash in `equivalent`.
  *
- * @param features have programs that are equivalent to the locked ones.
+ * @param features features whose programs are equivalent to the locked ones
  */
 export function withEquivalents(
   locked: readonly LockedFeature[],
@@ -66,10 +72,10 @@ export function lockText(entries: readonly LockedFeature[]): string {
 /**
  * Compares definitions with the lock file, and the lock file with an earlier one.
  *
- * A version keeps its hash, unless the server has recorded that another program is equivalent. A definition may leave
- * the folder; its entries stay in the lock file, because stored values refer to them.
+ * A version keeps its hash, unless the server has recorded that another program is equivalent. If a definition is
+ * removed from the folder, its entries stay in the lock file, because stored values refer to them.
  *
- * @param base is the lock file that this one follows, such as the one of the target branch.
+ * @param base an earlier lock file, such as the one of the target branch
  * @returns what is wrong; empty if nothing is.
  */
 export function lockProblems(

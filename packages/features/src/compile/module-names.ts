@@ -1,19 +1,19 @@
 /**
- * Names that modules declare outside of functions, and where functions pass such a name on. Code that gets the name may
- * change its value under another name, such as a parameter.
+ * Finds the variables that modules declare outside of functions, and where functions pass such a variable to other
+ * code. That code may change the value under another name, such as a parameter.
  */
 import { childrenOf, isFunction, isNode, membersOf, nameOf, slotsOf, type SyntaxNode } from "./syntax.ts";
 
 export interface ModuleNames {
-  /** Whether an identifier refers to what a module declares. */
+  /** Whether an identifier refers to a variable that a module declares outside of functions. */
   isOfModule(identifier: SyntaxNode): boolean;
-  /** Whether an identifier refers to a table of a module, and does more than read from it. */
+  /** Whether an identifier refers to a table of a module, in code that does more than read the table. */
   isPassedOn(identifier: SyntaxNode): boolean;
 }
 
 interface Binding {
   readonly depth: number;
-  /** The value, if one declaration gives it. */
+  /** The value in the declaration, if there is exactly one. */
   readonly value: SyntaxNode | undefined;
 }
 
@@ -27,10 +27,10 @@ interface Use {
   readonly parents: Parents;
 }
 
-/** The nodes around a node, from the outside, with the members that hold the next one. */
+/** The nodes around a node, outermost first. `slot` is the member that holds the next inner node. */
 type Parents = readonly { readonly node: SyntaxNode; readonly slot: string }[];
 
-/** @param moduleDepth is the number of functions around what modules declare. */
+/** @param moduleDepth the number of functions around the declarations of modules */
 export function resolveModuleNames(tree: SyntaxNode, moduleDepth: number): ModuleNames {
   const bindings = new Map<SyntaxNode, Binding>();
   const uses: Use[] = [];
@@ -105,13 +105,13 @@ export function namesIn(pattern: unknown): string[] {
   }
 }
 
-/** Functions of the language that read their arguments and keep none. */
+/** Functions of the language that read their arguments and keep no reference to them. */
 const READERS: ReadonlySet<string> = new Set(
   "Object.keys Object.values Object.entries Object.fromEntries Object.hasOwn Array.from Array.isArray JSON.stringify Map Set String".split(
     " ",
   ),
 );
-/** Methods that read their arguments and keep none. */
+/** Methods that read their arguments and keep no reference to them. */
 const READING_METHODS: ReadonlySet<string> = new Set(
   "concat isSubsetOf isSupersetOf isDisjointFrom union intersection difference symmetricDifference".split(" "),
 );
@@ -129,7 +129,7 @@ const NEVER_CHANGED: ReadonlySet<string> = new Set(
     " ",
   ),
 );
-/** Syntax that reads what it holds in these members. */
+/** Syntax that only reads the value in the listed members. */
 const READING: ReadonlyMap<string, readonly string[]> = new Map([
   ["ForOfStatement", ["right"]],
   ["ForInStatement", ["right"]],
@@ -145,7 +145,7 @@ const READING: ReadonlyMap<string, readonly string[]> = new Map([
 function isPassedOn({ node, parents }: Use, values: Values): boolean {
   let value = values.of(node);
   let at = parents.length - 1;
-  // A member of a literal may be a table, too.
+  // In `name.member`, the table may be the member.
   for (; parents[at]?.slot === "object" && parents[at]?.node.type === "MemberExpression"; at--) {
     const { property, computed } = (parents[at] as Parents[number]).node;
     const name = nameOf(property, computed);
@@ -160,7 +160,7 @@ function isPassedOn({ node, parents }: Use, values: Values): boolean {
   if (parent.type === "VariableDeclarator" && (parent["id"] as SyntaxNode).type !== "Identifier")
     return !values.isFlat(value);
   if (parent.type === "CallExpression" || parent.type === "NewExpression") {
-    // A function that another one has made may keep state in it.
+    // The called value is not constant. It may be a function that another function made, and may keep state.
     if (slot === "callee") return true;
     return !isReader(parent["callee"] as SyntaxNode, values);
   }
@@ -175,7 +175,7 @@ function isReader(callee: SyntaxNode, values: Values): boolean {
   );
 }
 
-/** What expressions of modules are, as far as their texts say it. */
+/** What the text of a program says about the values of its expressions. */
 class Values {
   readonly #bindings: ReadonlyMap<SyntaxNode, Binding>;
 
@@ -187,7 +187,7 @@ class Values {
     return this.#bindings.get(identifier)?.value;
   }
 
-  /** `Math.max` or `String`; `undefined` for what the program declares. */
+  /** The name of a global, such as `Math.max` or `String`; `undefined` if the program declares it. */
   globalOf(node: SyntaxNode): string | undefined {
     if (node.type === "Identifier") return this.#bindings.has(node) ? undefined : (node["name"] as string);
     if (node.type !== "MemberExpression") return undefined;
@@ -195,7 +195,7 @@ class Values {
     return object === undefined ? undefined : `${object}.${nameOf(node["property"], node["computed"]) ?? ""}`;
   }
 
-  /** Whether no code can change the value. @param within are functions whose results are being examined. */
+  /** Whether no code can change the value. @param within the values that are being examined, to end a recursion */
   isConstant(node: unknown, within: readonly SyntaxNode[] = []): boolean {
     if (!isNode(node)) return true;
     if (NEVER_CHANGED.has(node.type)) return true;
@@ -240,7 +240,10 @@ class Values {
     return value !== undefined && isFunction(value);
   }
 
-  /** Whether a function that a function returns has only constants around it. */
+  /**
+   * Whether a function that `made` returns can use only constants: the arguments, the default values and the variables
+   * of `made`.
+   */
   #keepsNothing(made: SyntaxNode, given: unknown): boolean {
     const defaults = (made["params"] as SyntaxNode[]).map(({ right }) => right);
     const kept = withinFunction(made, "VariableDeclaration").flatMap(({ kind, declarations }) =>
@@ -249,7 +252,7 @@ class Values {
     return kept.every(Boolean) && [...(given as unknown[]), ...defaults].every((value) => this.isConstant(value));
   }
 
-  /** Whether a table is a literal of constants. */
+  /** Whether a table is a literal, or a new `Map` or `Set`, whose elements are constants. */
   isFlat(node: unknown): boolean {
     if (!isNode(node)) return false;
     switch (node.type) {
@@ -264,14 +267,14 @@ class Values {
     }
   }
 
-  /** Whether the elements are constants, or the entries of a map. */
+  /** Whether each element is a constant or, as an entry of a map, an array of constants. */
   #isListOfFlat(node: unknown): boolean {
     if (!isNode(node) || node.type !== "ArrayExpression") return false;
     return (node["elements"] as unknown[]).every((element) => this.isConstant(element) || this.isFlat(element));
   }
 }
 
-/** The expressions that a function returns; `undefined` for a return without one. */
+/** The expressions that a function returns; `undefined` for a `return` without an expression. */
 function resultsOf(made: SyntaxNode): unknown[] {
   const body = made["body"] as SyntaxNode;
   if (body.type !== "BlockStatement") return [body];

@@ -20,7 +20,7 @@ const MEMBER_NAME = /^\w{1,64}$/;
 export type ReadOverlay =
   { readonly ok: true; readonly overlay: Overlay } | { readonly ok: false; readonly problems: readonly string[] };
 
-/** Reads the overlay of a repository of definitions; a repository without one has no field beyond the catalog. */
+/** Reads the overlay of a repository of definitions. Without the file, the overlay has no fields. */
 export function readOverlay(folder: string): ReadOverlay {
   const file = join(folder, OVERLAY_FILE);
   if (!existsSync(file)) return { ok: true, overlay: NO_OVERLAY };

@@ -3,7 +3,7 @@ import type { Manifest, ManifestInput } from "../manifest.ts";
 import { declaredProblems, isText } from "./declared-problems.ts";
 import { type Overlay, resolveInput } from "./known-fields.ts";
 
-/** What a definition declares about its `compute`. */
+/** The manifest of a definition without the hash of its program. */
 export type Declared = Omit<Manifest, "hash">;
 
 export type ReadDefinition =
@@ -12,7 +12,10 @@ export type ReadDefinition =
   | { readonly ok: false; readonly problems: readonly string[] };
 
 const DEADLINE_MS = 400;
-/** Runs the program of a definition, which is code of the caller's repository, and reads its members. */
+/**
+ * Runs the program of a definition in a new context, and reads its members. The program is code of the caller's own
+ * repository.
+ */
 export function readDefinition(program: string, overlay: Overlay): ReadDefinition {
   let members: Record<string, unknown>;
   try {

@@ -1,4 +1,4 @@
-/** A node of the parser's syntax tree. Its members depend on its type. */
+/** Nodes of the parser's syntax tree. The members of a node depend on its type. */
 import { parseAst } from "rolldown/parseAst";
 
 export interface SyntaxNode {
@@ -8,7 +8,7 @@ export interface SyntaxNode {
   readonly [member: string]: unknown;
 }
 
-/** @throws Error for a text that is no module. */
+/** @throws Error if the text is not a module */
 export function parse(text: string, lang: "js" | "ts"): SyntaxNode {
   return parseAst(text, { lang }) as unknown as SyntaxNode;
 }
@@ -22,7 +22,7 @@ export function childrenOf(node: SyntaxNode): SyntaxNode[] {
   return Object.values(node).flat().filter(isNode);
 }
 
-/** The nodes directly below a node, each with the member of the node that holds it. */
+/** The nodes directly below a node, each with the name of the member that holds it. */
 export function slotsOf(node: SyntaxNode): [slot: string, child: SyntaxNode][] {
   return Object.entries(node).flatMap(([slot, value]) =>
     [value].flat().flatMap((child): [string, SyntaxNode][] => (isNode(child) ? [[slot, child]] : [])),
@@ -33,7 +33,7 @@ export function isFunction({ type }: SyntaxNode): boolean {
   return type === "FunctionDeclaration" || type === "FunctionExpression" || type === "ArrowFunctionExpression";
 }
 
-/** The name of a member or property, if the text says it. */
+/** The name of a member or property; `undefined` if an expression computes it. */
 export function nameOf(key: unknown, computed: unknown): string | undefined {
   if (!isNode(key)) return undefined;
   if (key.type === "Literal" && typeof key["value"] === "string") return key["value"];

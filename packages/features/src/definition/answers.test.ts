@@ -6,13 +6,13 @@ const observed = <T>(value: T): Reading<T> => ({ state: "observed", value });
 const absent: Reading<never> = { state: "omitted", why: "field-absent" };
 
 describe("an answer from readings", () => {
-  it("countTrue counts the inputs that were observed true, and returns null if none was observed", () => {
+  it("countTrue counts the inputs that were observed true, and returns null if no input was observed", () => {
     expect(countTrue({ a: observed(true), b: observed(false), c: absent })).toBe(1);
     expect(countTrue({ a: observed(false), b: absent })).toBe(0);
     expect(countTrue({ a: absent })).toBeNull();
   });
 
-  it("anyTrue is false only if every input was observed", () => {
+  it("anyTrue is false only if every input was observed and none was true", () => {
     expect(anyTrue({ a: observed(true), b: absent })).toBe(true);
     expect(anyTrue({ a: observed(false), b: absent })).toBeNull();
     expect(anyTrue({ a: observed(false), b: observed(false) })).toBe(false);

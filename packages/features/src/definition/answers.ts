@@ -1,12 +1,12 @@
 /**
- * Helpers with which definitions compute an answer from readings. An answer is a value, or `null` if the readings give
- * none.
+ * Helpers with which definitions compute an answer from readings. An answer is a value, or `null` if the readings do
+ * not determine a value.
  */
 import type { Reading } from "../reading.ts";
 
 type Readings<T> = Readonly<Record<string, Reading<T>>>;
 
-/** Counts the inputs that were observed `true`; `null` if none was observed. */
+/** Counts the inputs that were observed `true`; `null` if no input was observed. */
 export function countTrue(inputs: Readings<boolean>): number | null {
   const observed = valuesOf(inputs);
   return observed.length === 0 ? null : observed.filter((value) => value).length;

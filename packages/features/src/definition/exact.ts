@@ -1,4 +1,4 @@
-/** Calculations whose results never change with the version of an engine. */
+/** Calculations whose results are the same in every version of every JavaScript engine. */
 
 /** Maps `A` to `Z` to lower case, and no other character. */
 export function lowerAscii(text: string): string {
@@ -14,10 +14,10 @@ const DATE = /^(\d{4})-(\d\d)-(\d\d)/;
 const MONTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /**
- * The day of a date in the Gregorian calendar, counted from 1970-01-01.
+ * The number of days from 1970-01-01 to a date of the Gregorian calendar.
  *
- * @param text starts with `YYYY-MM-DD`.
- * @returns `undefined` if it does not, or if there is no such day.
+ * @param text a text that starts with `YYYY-MM-DD`
+ * @returns `undefined` if the text starts otherwise, or if there is no such day
  */
 export function dayNumber(text: string): number | undefined {
   const match = DATE.exec(text);
@@ -26,7 +26,7 @@ export function dayNumber(text: string): number | undefined {
   const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
   const length = (MONTHS[month - 1] ?? 0) + (isLeap && month === 2 ? 1 : 0);
   if (day < 1 || day > length) return undefined;
-  // Years that begin in March end with the leap day.
+  // Counts in years that begin in March, so that the leap day is the last day of a year.
   const marchYear = month > 2 ? year : year - 1;
   const monthFromMarch = (month + 9) % 12;
   const leapDays = Math.floor(marchYear / 4) - Math.floor(marchYear / 100) + Math.floor(marchYear / 400);
@@ -35,7 +35,7 @@ export function dayNumber(text: string): number | undefined {
 
 const DAY_MS = 86_400_000;
 
-/** The day of an instant in UTC, counted from 1970-01-01. */
+/** The number of days from 1970-01-01 to the UTC day of an instant. */
 export function dayOfEpochMs(epochMs: number): number {
   return Math.floor(epochMs / DAY_MS);
 }

@@ -11,26 +11,29 @@ export type ReadingsOf<Of extends Inputs> = {
 };
 
 export interface Definition<Of extends Inputs = Inputs, Out extends Output = Output> {
-  /** Lower case, with `_`. It never gets another meaning. */
+  /** Lower-case letters, digits and `_`. The same id never gets another meaning. */
   readonly id: string;
   /** Starts at 1. Increases with each change of the values that `compute` gives. */
   readonly version: number;
-  /** The team that answers questions about it. */
+  /** The team that answers questions about the feature. */
   readonly owner: string;
   /** One line: which fact the value states. No score, no verdict. */
   readonly meaning: string;
   /** Situations in which the value misleads. */
   readonly falseReadings: readonly string[];
-  /** The purposes under which it may be computed. */
+  /** The purposes for whose events the feature may be computed. */
   readonly purposes: readonly string[];
   readonly inputs: Of;
   readonly output: Out;
   /**
-   * @returns the value, or `null` if the readings give none. The states of the inputs then determine the state of the
-   * result.
+   * @returns the value, or `null` if the readings do not determine a value. Then the states of the inputs determine the
+   * state of the result.
    */
   readonly compute: (inputs: ReadingsOf<Of>) => ValueOf<Out> | null;
-  /** A JSON file next to the definition, with an expected result for each state. */
+  /**
+   * The path of the fixtures, relative to the file of the definition: a JSON file with cases and their expected
+   * results.
+   */
   readonly fixtures: string;
 }
 

@@ -37,7 +37,7 @@ export interface FieldInput<T> {
   readonly [valueType]?: T;
 }
 
-/** @param path names a field of the catalog or of the overlay. */
+/** @param path the path of a field of the catalog or of the overlay */
 export function field<const Path extends FieldPath>(path: Path): FieldInput<FieldTypes[Path]> {
   return { path };
 }

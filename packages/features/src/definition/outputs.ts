@@ -24,10 +24,10 @@ export type ValueOf<Of extends Output> = Of extends Category<infer Value> ? Valu
 /** `true` or `false`. */
 export const flag = (): Flag => ({ type: "flag" });
 
-/** A whole number of at least 0. @param bins are the lower bounds of the groups in tallies, ascending. */
+/** A whole number of at least 0. @param bins the lower bounds of the groups in tallies, ascending */
 export const count = ({ bins }: { readonly bins: readonly number[] }): Count => ({ type: "count", bins });
 
-/** A finite number. @param options.bins are the lower bounds of the groups in tallies, ascending. */
+/** A finite number. @param options.bins the lower bounds of the groups in tallies, ascending */
 export const number = ({ unit, bins }: { readonly unit: Unit; readonly bins: readonly number[] }): Quantity => ({
   type: "number",
   unit,

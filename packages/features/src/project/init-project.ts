@@ -104,7 +104,7 @@ function filesOf(name: string): Readonly<Record<string, string>> {
 /**
  * Makes a repository of definitions: a package with one feature, its fixtures, a lock file and a workflow for CI.
  *
- * @param folder is new or empty.
+ * @param folder a folder that is empty or does not exist
  */
 export async function initProject(folder: string): Promise<LockReport> {
   if (existsSync(folder) && readdirSync(folder).length > 0) {

@@ -7,13 +7,14 @@ import { OVERLAY_TYPES, overlayTypes, readOverlay } from "../compile/overlay.ts"
 
 export interface LockReport {
   readonly features: number;
-  /** Empty if the files were written. */
+  /** Empty if the lock file was written. */
   readonly problems: readonly string[];
 }
 
 /**
- * Writes the lock file of a folder of definitions, and the types of its overlay. New versions are added, and entries
- * are never changed. If the code of a definition changed and its version did not, the function reports a problem.
+ * Writes the lock file of a folder of definitions, and the types of its overlay. Adds an entry for each new version,
+ * and never changes an entry. If the code of a definition changed and its version did not, the function reports a
+ * problem and leaves the lock file as it is.
  */
 export async function lockFeatures(folder: string): Promise<LockReport> {
   const read = readOverlay(folder);
@@ -31,7 +32,7 @@ export async function lockFeatures(folder: string): Promise<LockReport> {
 }
 
 /**
- * Writes the hashes of `bundles`, whose programs are equivalent to the locked ones, into the lock file.
+ * Writes the hashes of `bundles` into the lock file. Their programs are equivalent to the locked ones.
  *
  * @returns what is wrong.
  */

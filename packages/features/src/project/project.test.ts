@@ -45,7 +45,7 @@ describe("a new repository of definitions", () => {
     ]);
   });
 
-  it("type-checks; a wrong path and a default for a reading do not", async () => {
+  it("type-checks, and does not type-check with a wrong path or with a default for a reading", async () => {
     const folder = await project("types");
     const overlay = { fields: [{ path: ["new_probe", "found"], type: "boolean", sensitivity: "high" }] };
     writeFileSync(join(folder, "overlay.json"), JSON.stringify(overlay));

@@ -47,7 +47,7 @@ describe("readEvent", () => {
     expect(readEvent(success('{"build":"35"}'))(member)).toEqual({ state: "departed", type: "string" });
   });
 
-  it("masks fields that the purpose does not cover, if the event holds them", () => {
+  it("masks a field that the purpose does not cover, unless the event omits the field or its probe", () => {
     const nothing = (): boolean => false;
     expect(readEvent(success('{"found":true}'), nothing)(found)).toEqual({ state: "masked" });
     expect(readEvent(event('{"p":{"status":"timeout"}}'), nothing)(found)).toEqual({ state: "masked" });
@@ -55,7 +55,7 @@ describe("readEvent", () => {
     expect(readEvent(event("{}"), nothing)(found)).toEqual({ state: "omitted", why: "probe-absent" });
   });
 
-  it("gives not-observed for a field on a platform where it is constant, and observed on the other", () => {
+  it("returns not-observed for a field on a platform where it is constant, and observed on the other platform", () => {
     const constant = { ...found, constantOn: ["ios"] } as const;
     const probes = '{"p":{"status":"success","data":{"found":false}}}';
     expect(readEvent(event(probes, "ios"))(constant)).toEqual({ state: "not-observed" });

@@ -28,7 +28,7 @@ const FIELD_ABSENT = { state: "omitted", why: "field-absent" } as const;
 const MASKED = { state: "masked" } as const;
 const NOT_OBSERVED = { state: "not-observed" } as const;
 
-/** Makes the readings of an event. It converts no value and merges no states. */
+/** Returns a function that reads inputs of the event. It converts no value and merges no states. */
 export function readEvent({ platform, probes }: ParsedEvent, covers: Covers = () => true): ReadInput {
   return (input) => {
     const [probe = "", field = ""] = input.path;

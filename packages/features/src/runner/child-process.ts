@@ -8,7 +8,7 @@ const text = (name: string): string => readFileSync(new URL(`../sandbox/${name}`
 export const REALM = text("realm.js");
 const PROGRAM = `const REALM = ${JSON.stringify(REALM)};\n${text("child.js")}`;
 
-/** Megabytes of the heap of a child. The child dies if a definition needs more. */
+/** The maximum heap of a child process, in megabytes. The process ends if a definition needs more. */
 const HEAP_MB = 256;
 const FLAGS = [
   "--permission",
@@ -19,7 +19,7 @@ const FLAGS = [
 ];
 
 export interface Loaded {
-  /** The index of a bundle whose text is no program, or whose program gives no function. */
+  /** The index of a bundle that can't be loaded: its text is no program, or the program results in no function. */
   readonly broken?: number;
 }
 export interface Computed {
@@ -32,7 +32,7 @@ type Message =
   | { readonly bundles: readonly PlannedBundle[]; readonly budget: number }
   | { readonly batch: string; readonly size: number; readonly skip: readonly number[] };
 
-/** A Node process without permissions and environment variables, in the root folder. */
+/** A child process of Node that has no permissions and no environment variables, and runs in the root folder. */
 export class Child {
   readonly #process: ChildProcessByStdio<Writable, Readable, null>;
   #received = "";
@@ -51,7 +51,10 @@ export class Child {
     return this.#ask({ bundles, budget }, deadlineMs);
   }
 
-  /** @param skip are indexes of features. @returns `undefined` if the child died, or did not answer in time. */
+  /**
+   * @param skip the indexes of features that are not computed
+   * @returns `undefined` if the child ended, or did not answer in time
+   */
   compute(batch: string, size: number, skip: readonly number[], deadlineMs: number): Promise<Computed | undefined> {
     return this.#ask({ batch, size, skip }, deadlineMs);
   }

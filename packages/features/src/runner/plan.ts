@@ -4,20 +4,20 @@ import type { ReadInput } from "../readings/readings.ts";
 import { type Failure, type FeatureValue, type InputState, inputStateOf, type Result, sharedState } from "../result.ts";
 
 /**
- * What the program in the sandbox (`sandbox/realm.js`) gives for one feature of one event: the value in an array, `null`
- * if the definition gave none, a failure, or `not-computed` while the feature is paused.
+ * What the program in the sandbox (`sandbox/realm.js`) returns for one feature of one event: the value in an array,
+ * `null` if the definition returned `null`, a failure, or `not-computed` if the feature was skipped.
  */
 export type Cell = readonly [FeatureValue] | null | Failure | "not-computed";
 
 export interface PlannedBundle {
   readonly text: string;
-  /** JSON for the program in the sandbox: the output, and the name of each input with its place among the readings. */
+  /** JSON for the program in the sandbox: the output, and for each input its name and its index among the readings. */
   readonly plan: string;
 }
 
 /**
- * The place of each input of each bundle among the readings of an event. Bundles that read the same input share a
- * place.
+ * Gives each input of each bundle an index into the readings of an event. Bundles that read the same input share an
+ * index.
  */
 export class Plan {
   readonly bundles: readonly PlannedBundle[];
@@ -46,8 +46,8 @@ export class Plan {
   /**
    * The results of one event.
    *
-   * @param cells has the cell of each bundle at the bundle's index.
-   * @param features are the indexes of the wanted bundles.
+   * @param cells the cell of each bundle, at the bundle's index
+   * @param features the indexes of the wanted bundles
    */
   results(
     readings: readonly Reading<unknown>[],
@@ -71,7 +71,7 @@ function resultOf(cell: Cell, inputs: readonly InputState[], readings: () => rea
   return state === undefined ? { state: "failed", failure: "no-value", inputs } : { state, inputs };
 }
 
-/** The batch as JSON for the harness. An observed reading becomes an array with only its value. */
+/** The batch as JSON for the program in the sandbox. An observed reading becomes an array with only its value. */
 export function encodeBatch(events: readonly (readonly Reading<unknown>[])[]): string {
   return JSON.stringify(
     events.map((readings) => readings.map((reading) => (reading.state === "observed" ? [reading.value] : reading))),

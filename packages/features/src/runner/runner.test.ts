@@ -20,7 +20,7 @@ const number: Output = { type: "number", unit: "none", bins: [] };
 const VALUE = "({ su }) => su.state === 'observed' ? su.value : null";
 
 describe("a runner", () => {
-  it("gives a value, the state that inputs share, and the state of each input", async () => {
+  it("returns a value or the state that the inputs share, and the state of each input", async () => {
     const runner = await open([bundleOf(VALUE)]);
     const { events, paused } = await runner.run([EVENT, eventWith({}), readEvent({ platform: "ios", probes: {} })]);
     expect(events).toEqual([
@@ -57,7 +57,7 @@ describe("a runner", () => {
     expect(results.at(-1)).toMatchObject({ value: true });
   });
 
-  it("gives a definition no access to the process, and no function whose result may change", async () => {
+  it("gives a definition no access to the process, and no function whose result may differ between calls", async () => {
     const names = [
       "process",
       "require",
@@ -98,7 +98,7 @@ describe("a runner", () => {
     expect(events[0]?.at(-1)).toMatchObject({ value: 3 });
   });
 
-  it("pauses a definition that is slow for one event, and keeps its other values", async () => {
+  it("pauses a definition that is slow for one event, and keeps its earlier values", async () => {
     const slow = "({ su }) => { if (!su.value) for (let i = 0; i < 1e8; i++); return su.value; }";
     const runner = await open([bundleOf(slow, { id: "slow" }), bundleOf(VALUE)], { budgetMs: 5, graceMs: 20_000 });
     const first = await runner.run([EVENT, eventWith({ suBinaryFound: false }), EVENT]);
@@ -138,7 +138,7 @@ describe("a runner", () => {
     expect(paused.map(({ id }) => id)).toEqual(["loop", "memory"]);
   });
 
-  it("ends the search for features that block after a time, and pauses none that it did not find", async () => {
+  it("ends the search for blocking features after a time, and pauses no feature that it did not find", async () => {
     const loops = ["one", "other"].map((id) => bundleOf("() => { for (;;); }", { id }));
     const runner = await open(loops, { graceMs: 150, searchMs: 100 });
     const { events, paused } = await runner.run([EVENT]);
@@ -151,7 +151,8 @@ describe("a runner", () => {
     onTestFinished(() => void Object.defineProperty(process, "execPath", { value: execPath, writable: true }));
     const runner = await open([bundleOf("() => { for (;;); }", { id: "loop" }), bundleOf(VALUE)], { graceMs: 150 });
     let starts = 0;
-    // Three processes look for the event at which the first feature blocks. The next one computes the second feature.
+    // The first process has started. Three more search for the event at which the first feature blocks. The one after
+    // these, which can't start, would compute the second feature.
     const get = (): string => (++starts === 4 ? "/nowhere/node" : execPath);
     Object.defineProperty(process, "execPath", { get, configurable: true });
     await expect(runner.run([EVENT])).rejects.toThrow(NotStarted);
@@ -170,7 +171,7 @@ describe("a runner", () => {
     await expect(openRunner([bundleOf("1 +")])).rejects.toThrow("the program of example@1 can't be loaded");
   });
 
-  it("rejects a batch after it was closed", async () => {
+  it("rejects a batch after the runner was closed", async () => {
     const runner = await open([bundleOf(VALUE)]);
     await runner.close();
     await expect(runner.run([EVENT])).rejects.toThrow("the runner is closed");

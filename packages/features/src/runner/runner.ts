@@ -12,15 +12,16 @@ export interface RunnerOptions {
   /** Milliseconds that one feature may take for one event. Default: 1. */
   readonly budgetMs?: number;
   /**
-   * The runner kills a process that has not answered this many milliseconds after the sum of budgets. Default: 1000.
+   * The runner gives a batch `budgetMs` for each event and this many milliseconds. Then it kills the process. Default:
+   * 1000.
    */
   readonly graceMs?: number;
   /**
-   * Milliseconds for the search for the features and events that end or block the process. What was not computed by then
-   * is `paused` in this batch only. Default: 15,000.
+   * After a batch ended or blocked the process, the runner searches this many milliseconds for the feature and the
+   * event that caused it. Results that it has not computed by then are `paused`, in this batch only. Default: 15,000.
    */
   readonly searchMs?: number;
-  /** Ends a search: the batch is rejected with the reason of the signal. */
+  /** Ends a search. Then `run` rejects with the reason of the signal. */
   readonly signal?: AbortSignal;
 }
 
@@ -30,7 +31,7 @@ export interface PausedFeature {
 }
 
 export interface BatchResults {
-  /** A list for each event of the batch, with one result for each bundle, both in the given order. */
+  /** For each event of the batch, a list with one result for each bundle. Events and bundles are in the given order. */
   readonly events: readonly (readonly Result[])[];
   /**
    * Features that exceeded their budget in this batch. The runner does not compute them again, and their results are
@@ -42,7 +43,7 @@ export interface BatchResults {
 /** Computes features in a process without environment, keys, files and network. Batches are computed one at a time. */
 export interface FeatureRunner {
   /**
-   * @param batch has a function for each event, which reads its inputs (see `readEvent`).
+   * @param batch for each event a function that reads its inputs (see `readEvent`)
    * @throws Error after `close`. @throws NotStarted if an ended process can't be replaced.
    */
   run(batch: readonly ReadInput[]): Promise<BatchResults>;
@@ -52,16 +53,16 @@ export interface FeatureRunner {
 const BUDGET_MS = 1;
 const GRACE_MS = 1000;
 const SEARCH_MS = 15_000;
-/** A process starts in a tenth of a second; a machine under load takes longer. */
+/** The time limit of a start. A process needs a tenth of a second; on a machine under load it needs more. */
 const START_MS = 10_000;
 
-/** No process could be started, such as where the machine lacks memory, or a bundle does not end. */
+/** No process loaded the bundles in time, for example because the machine lacks memory or a bundle does not end. */
 export class NotStarted extends Error {
   override readonly name = "NotStarted";
 }
 
 /**
- * @throws TypeError for a bundle that differs from its hash, or whose program is broken.
+ * @throws TypeError if a bundle does not match its hash, or its program can't be loaded
  * @throws NotStarted
  */
 export async function openRunner(bundles: readonly Bundle[], options: RunnerOptions = {}): Promise<FeatureRunner> {
@@ -123,7 +124,7 @@ class IsolatedRunner implements FeatureRunner {
     const before = new Set(this.#paused);
     const readings = batch.map((event) => this.#plan.read(event));
     const cells = await this.#cellsOfBatch(readings).catch((error: unknown) => {
-      // The caller does not learn which features are paused, so they are computed again.
+      // The caller gets no report of the features that this batch paused, so the next batch computes them again.
       this.#paused.clear();
       for (const feature of before) this.#paused.add(feature);
       throw error;
@@ -142,7 +143,7 @@ class IsolatedRunner implements FeatureRunner {
     return { id, version };
   }
 
-  /** @returns the cells, or `undefined` after the process was killed. */
+  /** @returns the cells; `undefined` if the process gave no answer and was killed */
   async #ask(events: readonly (readonly Reading<unknown>[])[], skip: readonly number[]): Promise<Cell[][] | undefined> {
     const child = this.#child ?? (await this.start());
     const deadline = this.#graceMs + events.length * this.#budgetMs;
@@ -162,7 +163,7 @@ class IsolatedRunner implements FeatureRunner {
     return rows;
   }
 
-  /** Computes each feature alone, to find the ones that end or block the process. */
+  /** Computes each feature alone, to find the features that end or block the process. */
   async #computeOneByOne(readings: readonly (readonly Reading<unknown>[])[]): Promise<Cell[][]> {
     const rows = readings.map((): Cell[] => this.#bundles.map((): Cell => "not-computed"));
     const end = performance.now() + this.#searchMs;
@@ -178,9 +179,9 @@ class IsolatedRunner implements FeatureRunner {
   }
 
   /**
-   * Computes the events one at a time, to find the one at which the feature ends or blocks the process. Each has two
-   * attempts. Later events are not computed.
-   * @param end milliseconds of `performance.now()` after which no event is computed.
+   * Computes the events one at a time, to find the one at which the feature ends or blocks the process. The runner
+   * tries each event twice. It does not compute events after the one that it found.
+   * @param end the value of `performance.now()` from which on no event is computed
    */
   async #computeEachEvent(
     readings: readonly (readonly Reading<unknown>[])[],

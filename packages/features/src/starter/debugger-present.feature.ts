@@ -16,7 +16,7 @@ export const debuggerPresent = feature({
   },
   output: flag(),
   compute: ({ debugger: attached, tracer }) => {
-    // On iOS the SDK looks only for the debugger.
+    // On iOS the SDK looks only for an attached debugger.
     if (tracer.state === "omitted" && tracer.why === "field-absent")
       return attached.state === "observed" ? attached.value : null;
     return anyTrue({ attached, tracer });

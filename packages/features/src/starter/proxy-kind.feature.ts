@@ -18,7 +18,7 @@ export const proxyKind = feature({
     if (configured.state !== "observed") return null;
     if (!configured.value) return "none";
     if (host.state === "observed") return LOCAL.test(host.value) ? "local" : "remote";
-    // A proxy of an automatic configuration has no host.
+    // An event has no host of a proxy that an automatic configuration chooses.
     return host.state === "omitted" ? "unnamed" : null;
   },
   fixtures: "./proxy-kind.fixtures.json",

@@ -55,7 +55,7 @@ it.each([
   expect(valueOf(scenario, id)).toBeGreaterThan(0);
 });
 
-it("a feature of one platform has no value on the other", () => {
+it("a feature of one platform has no value on the other platform", () => {
   expect(valueOf("clean-android", "jailbreak_traces")).toBe("omitted");
   expect(valueOf("clean-ios", "boot_state")).toBe("omitted");
   expect(valueOf("clean-ios", "developer_options")).toBe("not-observed");
@@ -71,7 +71,7 @@ it("each feature has a value on a phone that fills all fields, and no feature fa
   expect(failed).toEqual([]);
 });
 
-it("no feature has a value where consent was denied, probes timed out or failed", () => {
+it("no feature has a value on a phone where consent was denied, or where all probes timed out or failed", () => {
   for (const scenario of ["consent-denied", "timeouts", "errors"] as const) {
     expect([...resultsOf(scenario).values()].filter(({ state }) => state === "observed")).toEqual([]);
   }

@@ -7,7 +7,7 @@ import { readRetryAfter } from "./retry-after.ts";
 import { type AttemptResult, EXPIRED, later } from "./send-result.ts";
 import { isExpired, type SignalRequest } from "./signal-request.ts";
 
-/** One attempt: token, request, answer, all within `timeoutMs`. */
+/** Makes one attempt: gets a token, sends the request and reads the answer, all within `timeoutMs`. */
 export async function attempt(
   settings: ClientSettings,
   request: SignalRequest,
@@ -18,7 +18,7 @@ export async function attempt(
     const token = await obtainToken(settings, refresh);
     if (typeof token !== "string") return token;
     if (bounds.isOver()) return later("aborted");
-    // Checks the freshness again, because the function `token` may take long, above all if it refreshes the token.
+    // The event may have expired since `deliver` checked it, because the function `token` may take long.
     if (isExpired(request)) return EXPIRED;
     return post(settings, request, token, bounds.signal);
   };
@@ -26,7 +26,10 @@ export async function attempt(
   return typeof verdict === "string" ? later(verdict) : verdict;
 }
 
-/** @throws TypeError if the host's function returns a value that no header can hold. The message has no value. */
+/**
+ * @throws TypeError if the host's function returns a value that a header can't have. The message does not contain the
+ * value.
+ */
 async function obtainToken({ token }: ClientSettings, refresh: boolean): Promise<string | AttemptResult> {
   let value: unknown;
   try {

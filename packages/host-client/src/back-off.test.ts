@@ -4,7 +4,7 @@ import { backOffMs } from "./back-off.ts";
 
 const bounds = { baseDelayMs: 1_000, maxDelayMs: 60_000 };
 
-it("the pause doubles up to the longest pause", () => {
+it("the upper bound of the pause doubles with each attempt, up to the longest pause", () => {
   expect([1, 2, 3, 6, 7, 1_000].map((attempt) => backOffMs(attempt, 1, bounds))).toEqual([
     1_000, 2_000, 4_000, 32_000, 60_000, 60_000,
   ]);

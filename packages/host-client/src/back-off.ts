@@ -1,9 +1,9 @@
 /**
- * The pause after an attempt, in milliseconds, with full jitter: any length up to a bound, which doubles with each
- * attempt. Therefore devices that fail at the same time don't retry at the same time.
+ * The pause after an attempt, in milliseconds, with full jitter: a random length up to a bound, which doubles with each
+ * attempt. So devices that fail at the same time don't retry at the same time.
  *
- * @param attempt is counted from 1.
- * @param random is from 0 to 1.
+ * @param attempt the number of the attempt, from 1
+ * @param random a number from 0 to 1
  */
 export function backOffMs(
   attempt: number,

@@ -10,7 +10,7 @@ afterEach(() => {
 const never = (): Promise<never> => new Promise(() => {});
 
 describe("bounded work", () => {
-  it("returns or throws what the function does, and leaves neither timer nor listener", async () => {
+  it("has the result or the error of its function, and leaves no timer and no listener", async () => {
     const { signal } = new AbortController();
     const remove = vi.spyOn(signal, "removeEventListener");
     await expect(bounded(async () => 7, 1_000, signal)).resolves.toBe(7);
@@ -19,7 +19,7 @@ describe("bounded work", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("ends although the function never ends, and aborts the signal of the function", async () => {
+  it("ends even if its function never ends, and aborts the signal of the function", async () => {
     let bounds: Bounds | undefined;
     const result = bounded(
       (given) => {
@@ -37,7 +37,7 @@ describe("bounded work", () => {
     expect(bounds?.signal).toMatchObject({ aborted: true });
   });
 
-  it("ends when the caller's signal is aborted, even if that was before the call", async () => {
+  it("ends when the caller's signal is aborted, and at once if the signal was aborted before the call", async () => {
     const controller = new AbortController();
     const result = bounded(never, 1_000, controller.signal);
     controller.abort();

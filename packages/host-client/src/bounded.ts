@@ -8,9 +8,8 @@ export interface Bounds {
 }
 
 /**
- * Waits for `work` until `ms` have passed or the caller's signal is aborted, whichever is first. It then aborts the
- * signal of the work, and does not wait until the work ends. Therefore a `fetch` that ignores its signal can't block
- * the caller.
+ * Waits for `work` until `ms` have passed or the caller's signal is aborted. Then it aborts the signal of the work and
+ * returns at once, so that a `fetch` that ignores its signal can't block the caller.
  */
 export function bounded<Value>(
   work: (bounds: Bounds) => Promise<Value>,
@@ -40,7 +39,7 @@ export function bounded<Value>(
   });
 }
 
-/** Waits. Returns `timeout` when the whole pause has passed. */
+/** Waits. Returns `timeout` after the whole pause, or `aborted` if the signal ended it. */
 export function pause(ms: number, signal: HostAbortSignal | undefined): Promise<"timeout" | "aborted"> {
   return bounded(() => new Promise<never>(() => {}), ms, signal);
 }

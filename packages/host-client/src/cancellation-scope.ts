@@ -2,16 +2,16 @@ import type { HostAbortSignal } from "./host-globals.ts";
 import { requireSignal } from "./misuse.ts";
 
 /**
- * Ends everything that is in progress in an outbox at once, so that no event of one account is sent with the session of
- * the next. It combines its own signal with the caller's signal, because React Native has no `AbortSignal.any`, and
- * some platforms have no `AbortController`.
+ * Ends all work in progress in an outbox at once, so that no event of one account is sent with the session of the next
+ * account. It combines its own signal with the caller's signal, because React Native has no `AbortSignal.any`, and some
+ * platforms have no `AbortController`.
  */
 export function createCancellationScope() {
   const cuts = new Set<() => void>();
   let ended = 0;
   return {
     /**
-     * Returns a signal that is aborted together with `signal`, or by `end`.
+     * Returns a signal that is aborted when `signal` is aborted or when `end` is called.
      * @throws TypeError if `signal` lacks the methods of an `AbortSignal`.
      */
     join(signal: HostAbortSignal | undefined): HostAbortSignal {

@@ -69,7 +69,7 @@ describe("the options of a client", () => {
     expect(url).toBe("https://api.example/app/api/v1/device-signal-events");
   });
 
-  it("are rejected with the names of the required ones if all are missing", () => {
+  it("are rejected with the names of all required options if no option is given", () => {
     expect(() => readClientOptions(undefined as unknown as ClientOptions)).toThrow(/baseUrl.*fetch.*token/);
   });
 
@@ -78,7 +78,7 @@ describe("the options of a client", () => {
     expect(() => readClientOptions({ ...good, sdkVersion: "😀".repeat(33) })).toThrow("sdkVersion");
   });
 
-  it("must include randomBytes where the platform has none", () => {
+  it("must include randomBytes on a platform without crypto.getRandomValues", () => {
     vi.stubGlobal("crypto", undefined);
     expect(() => readClientOptions(good)).toThrow("randomBytes must be a function");
     expect(() => readClientOptions({ ...good, randomBytes: () => [] })).not.toThrow();

@@ -3,9 +3,9 @@ import { platformRandomBytes, type RandomBytes } from "./idempotency-key.ts";
 import { functionProblems, problemsOfWholeNumbers, throwMisuse, textProblem, withDefaults } from "./misuse.ts";
 
 /**
- * Returns the application session token, from memory if it can. `refresh` is true if the server has just rejected the
- * token that was returned before. In this case get a new token. `null`, `undefined` or `""` means that no user is
- * signed in. A rejected promise means that no token is available at the moment.
+ * Returns the session token of the app, if possible from memory. `refresh` is true if the server has just rejected the
+ * previous token; then the function must get a new one. `null`, `undefined` or `""` means that no user is signed in. A
+ * rejected promise means that no token is available at the moment.
  */
 export type TokenFunction = (options: { readonly refresh: boolean }) => Promise<string | null | undefined>;
 
@@ -14,7 +14,7 @@ export interface ClientOptions {
   readonly baseUrl: string;
   readonly fetch: FetchFunction;
   readonly token: TokenFunction;
-  /** Version of the SDK that collected, 1 to 32 characters. */
+  /** The version of the SDK that collects the events, 1 to 32 characters. */
   readonly sdkVersion: string;
   readonly platform: "android" | "ios";
   /** The app's version, at most 64 characters. */
@@ -25,11 +25,17 @@ export interface ClientOptions {
   readonly freshnessMs?: number | undefined;
   /** Time limit of one attempt: token, request and answer together. Default 15 s. */
   readonly timeoutMs?: number | undefined;
-  /** Maximum number of attempts in one `send`. Default 5. The refresh of a token is not counted. */
+  /**
+   * Maximum number of attempts in one `send`. Default 5. The repetition of an attempt with a refreshed token is not
+   * counted.
+   */
   readonly maxAttempts?: number | undefined;
-  /** The maximum of the first pause. It doubles with each further pause, up to `maxDelayMs`. Default 1 s. */
+  /**
+   * The maximum length of the first pause. This maximum doubles with each further pause, up to `maxDelayMs`. Default 1
+   * s.
+   */
   readonly baseDelayMs?: number | undefined;
-  /** The maximum of each pause, and of the `Retry-After` that one `send` waits for. Default 60 s. */
+  /** The maximum length of each pause, and the longest `Retry-After` for which a `send` waits. Default 60 s. */
   readonly maxDelayMs?: number | undefined;
 }
 

@@ -8,8 +8,8 @@ import { type AttemptResult, EXPIRED, later, type SendResult } from "./send-resu
 import { isExpired, type SignalRequest } from "./signal-request.ts";
 
 /**
- * Sends until the event is stored or rejected, its freshness is over, or another attempt makes no sense for now.
- * Freshness depends on the device's clock, which may be set back at any time; the number of attempts is bounded anyway.
+ * Sends until the event is stored, rejected or expired, or until another attempt makes no sense for now. Expiry depends
+ * on the device's clock, which may be set back at any time, so the number of attempts has a limit of its own.
  */
 export async function deliver(
   settings: ClientSettings,

@@ -1,11 +1,11 @@
-/** The type `AbortSignal` of the platform, if it has one. With it, the type of the platform's `fetch` fits. */
+/** The type `AbortSignal` of the platform, if it has one, so that the platform's `fetch` is a `FetchFunction`. */
 type PlatformSignal = typeof globalThis extends { AbortSignal: { prototype: infer Signal } } ? Signal : never;
 
 export interface FetchInit {
   readonly method: "POST";
   readonly headers: Record<string, string>;
   readonly body: string;
-  /** A redirect would send the event to another address. The client follows no redirect if `fetch` has that option. */
+  /** A redirect would send the event to another address. If `fetch` has this option, the client follows no redirect. */
   readonly redirect: "manual";
   /** `undefined` where the platform has no `AbortController`. */
   readonly signal?: PlatformSignal;
@@ -17,5 +17,8 @@ export interface FetchResponse {
   text(): Promise<string>;
 }
 
-/** What the client uses of `fetch`: the `fetch` of a browser, React Native or Node, or a function of the host. */
+/**
+ * The part of `fetch` that the client uses. The `fetch` of browsers, React Native and Node fits, and so may a function
+ * of the host.
+ */
 export type FetchFunction = (url: string, init: FetchInit) => Promise<FetchResponse>;

@@ -9,15 +9,15 @@ export function throwMisuse(caller: string, problems: readonly (string | false |
   if (found.length > 0) throw new TypeError(`${caller}: ${found.join("; ")}`);
 }
 
-/** The problem of a text that has fewer than `min` or more than `max` code points; otherwise `false`. */
+/** @returns a problem if the value is not a text of `min` to `max` code points; otherwise `false` */
 export function textProblem(name: string, value: unknown, max: number, min = 1): string | false {
   const fits = typeof value === "string" && value.length >= min && [...value].length <= max;
   return !fits && `${name} must have ${min} to ${max} characters`;
 }
 
 /**
- * The largest number that an option may have. As a duration in milliseconds it is about eleven days. `deliver.ts` waits
- * at most twice as long, for `Retry-After` and a pause, and the longest timer is 2^31 - 1 ms.
+ * The largest number that an option may have. As milliseconds it is about eleven days. `deliver.ts` waits at most twice
+ * as long, for `Retry-After` and a pause, which is less than the longest timer of 2^31 - 1 ms.
  */
 const MAX_INTEGER = 1_000_000_000;
 
@@ -52,7 +52,7 @@ export function requireSignal(signal: HostAbortSignal | null | undefined): void 
   throwMisuse("signal", functionProblems(signal, ["addEventListener", "removeEventListener"]));
 }
 
-/** The options and, for each option that is absent or `undefined`, its default. */
+/** The options, with the default of each option that is absent or `undefined`. */
 export function withDefaults<Options extends object, Defaults>(
   options: Options,
   defaults: Defaults,

@@ -6,7 +6,7 @@ beforeEach(() => vi.useFakeTimers({ now: START }));
 afterEach(() => vi.useRealTimers());
 
 describe("clear of the outbox", () => {
-  it("removes every item of this name, including the one that was moved aside", async () => {
+  it("removes every item of this name, including a corrupt item that was moved aside", async () => {
     const items: Items = new Map([
       ["other", "stays"],
       ["device-risk-signals.7", "junk"],
@@ -56,7 +56,7 @@ describe("clear of the outbox", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("during a send leaves no item behind and keeps events that come later", async () => {
+  it("during a send leaves no item of that send, and events that come later are kept", async () => {
     const items: Items = new Map();
     const { answer, open } = gate();
     const app = start(items, [answer, failure]);

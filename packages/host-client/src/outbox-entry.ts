@@ -3,8 +3,8 @@ import type { SignalRequest } from "./signal-request.ts";
 const VERSION = 1;
 
 /**
- * Maximum number of rounds of sending one event, over all starts of the app. With a clock that never advances, the
- * event does not expire, and only this number ends the retries.
+ * Maximum number of rounds for one event, over all starts of the app. A round is one call of the client's `deliver`. If
+ * the clock never advances, the event does not expire, and only this number ends the retries.
  */
 export const MAX_ROUNDS = 500;
 
@@ -19,7 +19,7 @@ export function writeEntry({ request, rounds }: OutboxEntry): string {
   return JSON.stringify([VERSION, rounds, request]);
 }
 
-/** `undefined` for a text that was cut or altered, or that another version wrote. */
+/** @returns `undefined` if the text is no entry of this version, for example because it was cut */
 export function readEntry(text: string): OutboxEntry | undefined {
   try {
     const [version, rounds, request] = JSON.parse(text) as [unknown, number, SignalRequest];

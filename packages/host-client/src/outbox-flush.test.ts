@@ -6,7 +6,7 @@ beforeEach(() => vi.useFakeTimers({ now: START }));
 afterEach(() => vi.useRealTimers());
 
 describe("flush of the outbox", () => {
-  it("sends kept events, the oldest first after a start, and stops at an event that has to wait", async () => {
+  it("sends kept events, after a start the oldest first, and stops at an event that has to wait", async () => {
     const items: Items = new Map();
     const before = start(items, [failure]);
     for (const hour of [3, 1, 2]) await before.send(event(new Date(START - hour * 3_600_000).toISOString()));
@@ -21,7 +21,7 @@ describe("flush of the outbox", () => {
     expect(keysOf(app.requests)).toEqual([third, second, first, second]);
   });
 
-  it("counts what it dropped itself, and no earlier drop", async () => {
+  it("counts the events that were dropped during this flush, and no earlier ones", async () => {
     const items: Items = new Map();
     const before = start(items, [failure]);
     for (let n = 0; n < 2; n++) await before.send();
@@ -48,7 +48,7 @@ describe("flush of the outbox", () => {
     expect(app.requests).toHaveLength(5);
   });
 
-  it("and send, called at once, send an event one at a time", async () => {
+  it("and send, called at the same time for one event, share one request", async () => {
     const items: Items = new Map();
     const { answer, open } = gate();
     const app = start(items, [failure, answer]);
@@ -61,7 +61,7 @@ describe("flush of the outbox", () => {
     expect(app.requests).toHaveLength(2);
   });
 
-  it("does not delay a new event while the event that it sends expires", async () => {
+  it("does not delay a new event if the event that the flush is sending expires", async () => {
     const items: Items = new Map();
     const { answer, open } = gate();
     const app = start(items, [failure, answer, stored]);

@@ -4,7 +4,10 @@ import { type OutboxEntry, readEntry, writeEntry } from "./outbox-entry.ts";
 import { inTime, type OutboxStorage } from "./outbox-storage.ts";
 import type { SignalRequest } from "./signal-request.ts";
 
-/** Maximum number of events in an outbox. All places are read, so a lowered `maxEvents` loses no entry. */
+/**
+ * The number of places in the storage, and the largest `maxEvents`. The outbox reads all places, so a lowered
+ * `maxEvents` loses no entry.
+ */
 export const MAX_EVENTS = 100;
 
 export interface ShelvedEntry extends OutboxEntry {
@@ -23,9 +26,9 @@ export interface ShelfOptions {
 }
 
 /**
- * The entries of an outbox in its storage. Each entry is one item, in one of a fixed number of places. There is no
- * index that could contradict the items, and writing one entry changes no other. After the first read, memory mirrors
- * the storage. Operations run one after the other.
+ * Keeps the entries of an outbox in its storage. Each entry is one item, in one of a fixed number of places. There is
+ * no index that could contradict the items, and to write an entry changes no other entry. After the first read, memory
+ * mirrors the storage. Operations run one after the other.
  */
 export function openShelf({ storage, name, maxEvents, maxBytes, onCorrupt }: ShelfOptions) {
   const places = Array.from({ length: MAX_EVENTS }, (_, index) => `${name}.${index}`);
@@ -35,7 +38,7 @@ export function openShelf({ storage, name, maxEvents, maxBytes, onCorrupt }: She
   let isRead = false;
 
   /**
-   * Rejects if the storage can't be read. In this case no item may be written, because it could replace an unread item.
+   * Rejects if the storage can't be read. Then the outbox must write no item, because it could replace an unread one.
    */
   async function read(): Promise<void> {
     if (isRead) return;
@@ -55,13 +58,16 @@ export function openShelf({ storage, name, maxEvents, maxBytes, onCorrupt }: She
     isRead = true;
   }
 
-  /** Moves an item that is no entry. If this fails, the item stays, and the outbox writes nothing to its place. */
+  /**
+   * Moves an item that is no entry to `aside`. If this fails, the item stays, and the outbox writes nothing to its
+   * place.
+   */
   async function setAside(place: string, text: string): Promise<void> {
     try {
       await storage.setItem(aside, text);
       await storage.removeItem(place);
     } catch {
-      // The item stays, so the next start reports it again.
+      // The next start reports the item again.
     }
   }
 
@@ -75,7 +81,7 @@ export function openShelf({ storage, name, maxEvents, maxBytes, onCorrupt }: She
     const heldBytes = held.reduce((sum, entry) => sum + entry.bytes, 0);
     if (held.length >= maxEvents || heldBytes + bytes > maxBytes) return undefined;
     for (const place of places) {
-      // Reads the place again: the outbox must not overwrite an item that it doesn't know.
+      // Reads the place, because it may have an item that could not be moved aside. This item must not be overwritten.
       if (held.some((entry) => entry.place === place) || (await storage.getItem(place))) continue;
       await storage.setItem(place, text);
       const entry = { ...fresh, place, bytes };
@@ -85,7 +91,7 @@ export function openShelf({ storage, name, maxEvents, maxBytes, onCorrupt }: She
     return undefined;
   }
 
-  /** Replaces or removes an entry. An entry that was cleared meanwhile is not written again. */
+  /** Replaces or removes an entry, unless the entry was cleared in the meantime. */
   async function replace({ request, place }: ShelvedEntry, next?: ShelvedEntry): Promise<void> {
     if (entries.get(request.key)?.place !== place) return;
     entries.delete(request.key);
@@ -95,21 +101,21 @@ export function openShelf({ storage, name, maxEvents, maxBytes, onCorrupt }: She
   }
 
   return {
-    /** Entries by idempotency key, in the order in which they will be tried. */
+    /** The entries by idempotency key, in the order in which the outbox sends them. */
     entries: entries as ReadonlyMap<string, ShelvedEntry>,
     read: () => exclusively(read),
-    /** Adds an entry durably. Returns `undefined` when the outbox is full. */
+    /** Writes an entry into the storage. Returns `undefined` if the outbox is full. */
     add: (request: SignalRequest) => exclusively(() => add(request)),
     /**
-     * Removes the entry, or replaces it by `next`, which is tried after all other entries, so that one event can't keep
-     * the rest waiting. A failure is ignored: the item then keeps its text, and at worst the event is sent again after
-     * the next start.
+     * Removes the entry or replaces it by `next`. The outbox sends `next` after all other entries, so that one event
+     * can't keep the others waiting. A failure is ignored: the item keeps its old text, and at worst the event is sent
+     * again after the next start.
      */
     replace: (entry: ShelvedEntry, next?: ShelvedEntry): Promise<void> =>
       inTime(() => exclusively(() => replace(entry, next))).catch(() => undefined),
     /**
-     * Removes all items. Memory is emptied at once, so that no removed event is sent, and again after the operations
-     * that were called before.
+     * Removes all items. Clears the entries in memory at once, so that no removed event is sent, and again after the
+     * earlier operations, which may have added entries.
      */
     clear: () => {
       entries.clear();

@@ -8,7 +8,7 @@ beforeEach(() => vi.useFakeTimers({ now: START }));
 afterEach(() => vi.useRealTimers());
 
 describe("the limit of the outbox", () => {
-  it("excludes the newest event, which is sent nevertheless, with queued: false", async () => {
+  it("keeps out the newest event, which is sent nevertheless, with queued: false", async () => {
     const items: Items = new Map();
     const app = start(items, [failure, failure, failure, stored], { maxEvents: 2 });
     await app.send();
@@ -20,7 +20,7 @@ describe("the limit of the outbox", () => {
     expect(app.dropped).toEqual([]);
   });
 
-  it("counts bytes", async () => {
+  it("also applies to bytes", async () => {
     const items: Items = new Map();
     const app = start(items, [failure], { maxBytes: 1_000 });
     for (let n = 0; n < 5; n++) await app.send();
@@ -28,7 +28,7 @@ describe("the limit of the outbox", () => {
     expect([...items.values()].reduce((sum, text) => sum + Buffer.byteLength(text), 0)).toBeLessThanOrEqual(1_000);
   });
 
-  it("keeps an event that fits exactly", async () => {
+  it("lets in an event that fits exactly", async () => {
     const items: Items = new Map();
     await start(items, [failure]).send();
     const [text = ""] = items.values();
@@ -46,7 +46,7 @@ describe("the limit of the outbox", () => {
     expect(app.dropped).toMatchObject([{ reason: "expired" }]);
   });
 
-  it("loses no kept event when it is lowered", async () => {
+  it("removes no kept event when it is lowered", async () => {
     const items: Items = new Map();
     const before = start(items, [failure]);
     for (let n = 0; n < 10; n++) await before.send();
@@ -91,7 +91,7 @@ describe("the outbox over a storage", () => {
     );
   });
 
-  it("that can't be read does not write to it, so that its items stay", async () => {
+  it("that can't be read writes nothing to it, so that its items stay", async () => {
     const items: Items = new Map();
     await start(items, [failure]).send();
     const kept = [...items];
@@ -111,7 +111,7 @@ describe("the outbox over a storage", () => {
     expect(await app.outbox.flush()).toMatchObject({ stored: 1, left: 0 });
   });
 
-  it("that can be read only in part does not write to it, because its content is unknown", async () => {
+  it("that can be read only in part writes nothing to it, because the rest of its content is unknown", async () => {
     const items: Items = new Map();
     const app = start(
       items,
@@ -171,7 +171,7 @@ describe("the outbox over a storage", () => {
     },
   );
 
-  it("that never answers does not wait after the caller's signal is aborted", async () => {
+  it("that never answers stops waiting when the caller's signal is aborted", async () => {
     const app = start(new Map(), [stored], {}, { getItem: never });
     const controller = new AbortController();
     const { signal } = controller;
@@ -196,7 +196,7 @@ describe("the outbox over a storage", () => {
     await clearing;
   });
 
-  it("that answers too late does not write an event that was sent without it", async () => {
+  it("that answers too late does not write an event that was sent without the storage", async () => {
     const items: Items = new Map();
     const slowly = (name: string) =>
       new Promise<string | undefined>((resolve) => setTimeout(() => resolve(items.get(name)), 7_000));
@@ -207,7 +207,7 @@ describe("the outbox over a storage", () => {
     expect(items.size).toBe(0);
   });
 
-  it("separates events by its name", async () => {
+  it("has separate events for each name", async () => {
     const items: Items = new Map();
     await start(items, [failure], { name: "account-1" }).send();
     const other = start(items, [stored], { name: "account-2" });

@@ -2,8 +2,8 @@ import { bounded, type Bounds } from "./bounded.ts";
 import type { HostAbortSignal } from "./host-globals.ts";
 
 /**
- * Where the outbox keeps events: the shape of AsyncStorage, of wrappers of MMKV and of the Web's `localStorage`. Values
- * are raw events: pass a storage that is encrypted and not backed up.
+ * Where the outbox keeps events. AsyncStorage, wrappers of MMKV and the Web's `localStorage` have this shape. The
+ * values contain raw events, so pass a storage that is encrypted and not backed up.
  */
 export interface OutboxStorage {
   getItem(name: string): Promise<string | null | undefined> | string | null | undefined;
@@ -11,12 +11,15 @@ export interface OutboxStorage {
   removeItem(name: string): unknown;
 }
 
-/** Time limit of one call of the storage. A storage that works takes less. */
+/**
+ * Time limit of one operation of the outbox on its storage, which may be several calls. A storage that works takes
+ * less.
+ */
 const STORAGE_MS = 5_000;
 
 /**
- * Waits for the storage, which may never answer, for at most `STORAGE_MS`. The promise is rejected after this time, or
- * when the signal is aborted.
+ * Waits at most `STORAGE_MS` for work on the storage, which may never answer. Rejects after this time, or when the
+ * signal is aborted.
  */
 export async function inTime<Value extends object | undefined | void>(
   work: (bounds: Bounds) => Promise<Value>,

@@ -7,7 +7,7 @@ export const DAY_MS = 86_400_000;
 
 export type Items = Map<string, string>;
 
-/** Starts an app with an outbox. Its events stay in `items`, for the next start. */
+/** Starts an app with an outbox. Events of the outbox are in `items`, which a later start can use. */
 export function start(
   items: Items,
   answers: readonly (Reply | Answering)[],
@@ -34,7 +34,7 @@ export function start(
 export const keysOf = (requests: readonly { init: { headers: Record<string, string> } }[]): (string | undefined)[] =>
   requests.map(({ init }) => init.headers["Idempotency-Key"]);
 
-/** An answer that is held back until `open` is called. */
+/** An answer that `fetch` gives only after `open` was called. */
 export function gate(): { answer: Answering; open: () => void } {
   let open = (): void => {};
   const opened = new Promise<void>((resolve) => (open = resolve));

@@ -48,7 +48,7 @@ describe("an event in the outbox", () => {
     expect(items.size).toBe(0);
   });
 
-  it("is written once however often its object is sent", async () => {
+  it("is written once, even if the same object is sent several times", async () => {
     const items: Items = new Map();
     const app = start(items, [failure, failure, stored]);
     const collected = event();
@@ -59,7 +59,7 @@ describe("an event in the outbox", () => {
     expect(new Set(keysOf(app.requests)).size).toBe(1);
   });
 
-  it("has an item of its own, however many are sent at once", async () => {
+  it("has an item of its own, even if many events are sent at once", async () => {
     const items: Items = new Map();
     const slowly = <Value>(work: () => Value): Promise<Value> =>
       new Promise((resolve) => setTimeout(() => resolve(work()), 5));
@@ -97,7 +97,7 @@ describe("an event in the outbox", () => {
     expect(items.size).toBe(0);
   });
 
-  it("is dropped, reported and not sent when it expired meanwhile", async () => {
+  it("is dropped, reported and not sent if it expired in the meantime", async () => {
     const items: Items = new Map();
     await start(items, [failure]).send();
     vi.setSystemTime(START + DAY_MS);
@@ -118,7 +118,8 @@ describe("an event in the outbox", () => {
         await start(items, [failure], { onDropped: (one) => app.dropped.push(one) }).outbox.flush();
       else await app.outbox.flush();
     }
-    // Every hundredth flush is by another start of the app, and this app then overwrites the count of that start.
+    // Every hundredth flush runs in a second instance of the app. The first instance then overwrites the count that the
+    // second one wrote.
     expect(rounds - Math.floor(rounds / 100)).toBe(MAX_ROUNDS);
     expect(app.dropped).toMatchObject([{ reason: "exhausted", action: ACTION }]);
   });
@@ -154,7 +155,7 @@ describe("misuse of the outbox", () => {
     expect(() => createOutbox(undefined as unknown as OutboxOptions)).toThrow(TypeError);
   });
 
-  it("does not include a number that equals its limit", () => {
+  it("does not include an option that equals its limit", () => {
     expect(() => start(new Map(), [stored], { maxEvents: 100 })).not.toThrow();
   });
 
@@ -171,7 +172,7 @@ describe("misuse of the outbox", () => {
   });
 });
 
-it("every event that is sent is stored or reported, over errors, restarts and full storages", async () => {
+it("every event that is sent is stored or reported, despite errors, restarts and full storages", async () => {
   const error = fc.constantFrom<Reply | Answering>(failure, stored, problem(503, "x"), problem(403, "action-refused"));
   const step = fc.constantFrom<"send" | "flush" | "restart">("send", "send", "flush", "restart");
   await fc.assert(

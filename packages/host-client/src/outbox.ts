@@ -9,20 +9,23 @@ import type { LaterReason, RefusedReason, RequestError, SendResult } from "./sen
 import type { Sending, SignalClient } from "./signal-client.ts";
 import { type Action, isExpired, type SignalRequest } from "./signal-request.ts";
 
-/** A round that ends with one of these reasons is not counted: it says nothing about the event. */
+/**
+ * The outbox does not count a round that ends for one of these reasons, because the reason has nothing to do with the
+ * event.
+ */
 const UNCOUNTED = /^(aborted|signed-out|no-token)$/;
 
 export type DroppedReason =
   | RefusedReason
-  /** The outbox tried the event too often, and the event never expired by the device's clock. */
+  /** The outbox has sent the event the maximum number of times, and by the device's clock the event has not expired. */
   | "exhausted"
-  /** The storage returned something that is no entry. It was moved to the item `<name>.aside`. */
+  /** An item in the storage was no entry. The outbox moved it to the item `<name>.aside`. */
   | "corrupt";
 
-/** An event that left the outbox although the server may not have stored it. May be logged. */
+/** An event that the outbox removed, although the server may not have stored it. The object may be logged. */
 export interface Dropped {
   readonly reason: DroppedReason;
-  /** The event's action; absent for a corrupt entry, as is the key. */
+  /** The event's action. A corrupt entry has neither action nor key. */
   readonly action?: Action;
   readonly key?: string;
   readonly status?: number | undefined;
@@ -35,7 +38,10 @@ export interface OutboxOptions {
   readonly storage: OutboxStorage;
   /** Called for each event that the outbox gives up, so that no event is lost silently. */
   readonly onDropped: (dropped: Dropped) => void;
-  /** Prefix of the item names. Use one for each account: events are sent with the session of the signed-in user. */
+  /**
+   * Prefix of the item names. Use a different one for each account, because events are sent with the session of the
+   * signed-in user.
+   */
   readonly name?: string | undefined;
   /** Maximum number of events: 1 to 100. Default 50. */
   readonly maxEvents?: number | undefined;
@@ -53,7 +59,7 @@ export interface FlushReport {
   readonly dropped: number;
   /** Number of events that are still in the outbox. */
   readonly left: number;
-  /** The reason why the flush stopped before the end. `storage`: the storage could not be read. */
+  /** Why the flush stopped before the end. `storage` means that the storage could not be read. */
   readonly stopped?: LaterReason | "storage" | undefined;
   readonly retryAfterMs?: number | undefined;
 }
@@ -65,21 +71,21 @@ export interface Outbox {
    */
   send(sending: Sending): Promise<OutboxResult>;
   /**
-   * Sends what is kept, one event after the other, until one has to wait. Call it at the start, after a sign-in and
+   * Sends the kept events, one after the other, until an event has to wait. Call it at the start, after a sign-in and
    * when the network is back. A call during a running flush returns the report of that flush; the signal of the call
    * has no effect.
    */
   flush(options?: { readonly signal?: HostAbortSignal | undefined }): Promise<FlushReport>;
   /**
-   * Removes every event without a report and ends sends in progress as `aborted`: for a sign-out that must leave no
-   * event. Rejects when the storage fails.
+   * Removes every event without a report, and ends sends in progress with the reason `aborted`. Call it at a sign-out.
+   * Rejects if the storage fails.
    */
   clear(): Promise<void>;
 }
 
 /**
- * Keeps each event until the server has stored or rejected it, across restarts of the app, with its idempotency key
- * and exact bytes. Newer events never displace a kept one. Use one outbox for a storage and name at a time.
+ * Keeps each event, with its idempotency key and exact bytes, until it has a final result, also across restarts of the
+ * app. A new event never displaces a kept one. Use one outbox for a storage and name at a time.
  *
  * @throws TypeError naming every problem of the options.
  */
@@ -100,7 +106,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   let flushing: Promise<FlushReport> | undefined;
   let drops = 0;
 
-  /** Ignores errors of the host's function, so that the loss of one event does not cause the loss of another. */
+  /** Ignores errors of the host's function, so that they do not affect other events. */
   function drop(dropped: Dropped): void {
     drops++;
     (async () => onDropped(dropped))().catch(() => undefined);
@@ -132,12 +138,12 @@ export function createOutbox(options: OutboxOptions): Outbox {
     return result;
   }
 
-  /** Stores an event durably. Returns `undefined` when the outbox is full. Rejects when the storage fails. */
+  /** Writes an event into the storage. Returns `undefined` if the outbox is full. Rejects if the storage fails. */
   async function keep(request: SignalRequest, bounds: Bounds): Promise<ShelvedEntry | undefined> {
     await shelf.read();
     for (const entry of shelf.entries.values()) {
-      // Frees the places of expired events. The client sends no request for them. The outbox does not wait for an event
-      // whose send is in progress.
+      // Delivers expired events, for which the client sends no request, to free their places. Does not wait for an
+      // event whose send is in progress.
       if (isExpired(entry.request) && !inProgress.has(entry.request.key)) await deliverOnce(entry);
     }
     return bounds.isOver() ? undefined : shelf.add(request);
@@ -159,7 +165,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     } catch {
       return report(signal.aborted ? "aborted" : "storage");
     }
-    // Iterates over a copy: an entry that has to wait moves to the end of the map.
+    // Copies the keys, because an entry that has to wait moves to the end of the map.
     const keys = [...shelf.entries.keys()];
     for (const key of keys) {
       const entry = shelf.entries.get(key);

@@ -12,7 +12,7 @@ describe("the client's reading of an answer of the endpoint", () => {
     expect(read(status, { event_id: "e", created: false })).toEqual({ outcome: "replayed", eventId: "e" });
   });
 
-  /** The outcome for each code of the registry. A new code must be added here. */
+  /** The expected outcome for each code of the error registry. A new code must be added here. */
   const meaning: Record<ProblemCode, string> = {
     "method-not-allowed": "rejected",
     "credentials-missing": "signed-out",
@@ -77,7 +77,7 @@ describe("the client's reading of an answer of something else", () => {
     expect(read(status, { type })).toEqual({ outcome: "later", reason: "unintelligible", status });
   });
 
-  it("finds no pointers where a problem has no list of errors", () => {
+  it("finds no pointers if a problem has no list of errors", () => {
     const type = "urn:problem:device-risk-signals:request-invalid";
     expect(read(400, { type, errors: "none" })).toMatchObject({ outcome: "refused", errors: [] });
   });
@@ -110,7 +110,7 @@ describe("the client's reading of an answer of something else", () => {
     expect(read(status, "<html>", 5)).toMatchObject({ outcome: "later", reason: "busy", status, retryAfterMs: 5 });
   });
 
-  it("never throws, and finds a success only with both members", () => {
+  it("never throws, and is a success only if both members are there", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 999 }), fc.oneof(fc.json(), fc.string()), (status, text) => {
         expect(["later", "refused"]).toContain(readAnswer({ status, text, retryAfterMs: undefined }).outcome);

@@ -11,14 +11,14 @@ const VIOLATION_CODE = /^[a-z-]{1,64}$/;
 const MAX_ERRORS = 100;
 const MAX_POINTER_LENGTH = 1_024;
 
-/** Statuses of a server, or of a proxy (407), after which a retry makes sense. */
+/** Statuses after which a retry makes sense. A server sends them, except 407, which a proxy sends. */
 const RETRYABLE = /^(407|408|425|429|5\d\d)$/;
 
 /**
- * What an answer means. The event is stored only if the answer is a 200 or 201 with `event_id` and `created`. It is
- * rejected only if the answer is a problem document of the server. A page, as captive portals send with any status, is
- * neither. The result takes only short identifiers from the answer, because a hostile answer may quote the token, and
- * results are logged.
+ * Reads an answer. The event counts as stored only if the answer is a 200 or 201 with `event_id` and `created`. It
+ * counts as rejected only if the answer is a problem document of the server. The page of a captive portal, which may
+ * have any status, means neither. The result takes only short identifiers from the answer, because a hostile answer may
+ * quote the token, and results are logged.
  */
 export function readAnswer({ status, text, retryAfterMs }: Answer): AttemptResult {
   const { event_id, created, type, errors } = readObject(text);

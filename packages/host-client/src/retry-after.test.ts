@@ -19,7 +19,7 @@ describe("a Retry-After header", () => {
     (text) => expect(readRetryAfter(text, null, NOW)).toBeUndefined(),
   );
 
-  it("counts a date from the answer's own, and ignores the device's clock", () => {
+  it("counts a date from the Date header of the answer, and ignores the device's clock", () => {
     expect(readRetryAfter(at(30_000), at(0), NOW - 5 * 86_400_000)).toBe(30_000);
     expect(readRetryAfter(at(30_000), "nonsense", NOW)).toBe(30_000);
   });

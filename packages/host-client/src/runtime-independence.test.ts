@@ -24,7 +24,7 @@ it("source files import only files of this package and types of the contract", (
 });
 
 /**
- * Runs in a process without the globals that Hermes lacks, and without some others. Its `fetch` does not
+ * A program for a process without the globals that Hermes lacks, and without some other globals. Its `fetch` does not
  * answer the first call.
  */
 const SCRIPT = `

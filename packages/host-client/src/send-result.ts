@@ -1,10 +1,10 @@
-/** Why an event can't be stored any more with this request. */
+/** Why this request can't store the event any more. */
 export type RefusedReason =
-  /** The freshness is over. An attempt whose answer was lost may have stored the event. */
+  /** The event is too old by the device's clock. An attempt whose answer was lost may have stored the event. */
   | "expired"
   /** 409: the idempotency key names another payload. */
   | "conflict"
-  /** The server rejected it: see `status`, `code` and `errors`. */
+  /** The server rejected the event: see `status`, `code` and `errors`. */
   | "rejected";
 
 /** Why the event is neither stored nor rejected yet. */
@@ -16,7 +16,7 @@ export type LaterReason =
   /** The server can't store the event now: 407, 408, 425, 429, 5xx, or a body that arrived damaged. */
   | "busy"
   /**
-   * Another system answered, such as a captive portal. Any 4xx without a problem document of the server counts, too.
+   * Another system answered, such as a captive portal. A 4xx without a problem document of the server counts as this.
    */
   | "unintelligible"
   /** The function `token` failed: no token is available at the moment. */
@@ -34,14 +34,17 @@ export interface RequestError {
 }
 
 /**
- * May be logged: it holds no payload, and no token unless a hostile endpoint repeats it in a pointer or an event id.
+ * May be logged: the result has no payload and no token, unless a hostile endpoint repeats them in a pointer or an
+ * event id.
  */
 export type SendResult =
-  /** The event was stored by this request. `attempts` counts the requests of this call. */
+  /**
+   * This call stored the event. `attempts` counts the attempts of this call, including attempts that sent no request.
+   */
   | { readonly outcome: "stored"; readonly eventId: string; readonly attempts: number }
   /** The event was stored before, by an attempt whose answer was lost or by an earlier call. */
   | { readonly outcome: "replayed"; readonly eventId: string; readonly attempts: number }
-  /** The event was rejected permanently: sending it again would not help. */
+  /** The event is rejected or expired, so it would not help to send it again. */
   | {
       readonly outcome: "refused";
       readonly reason: RefusedReason;
@@ -51,7 +54,7 @@ export type SendResult =
       readonly errors: readonly RequestError[];
       readonly attempts: number;
     }
-  /** Try later, with the same event object: the event may be stored already, and will not be stored twice. */
+  /** Try later, with the same event object. The event may be stored already; a retry does not store it twice. */
   | {
       readonly outcome: "later";
       readonly reason: LaterReason;

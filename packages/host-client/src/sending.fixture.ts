@@ -45,8 +45,8 @@ export const failure: Answering = () => Promise.reject(new TypeError(`fetch fail
 export const silence: Answering = () => new Promise(() => {});
 
 /**
- * Makes a client whose `fetch` gives the answers of a list, and then repeats the last one. Returns the client and the
- * requests that `fetch` received.
+ * Makes a client whose `fetch` gives the answers of a list, and then repeats the last answer. Returns the client and
+ * the requests that `fetch` received.
  */
 export function clientWith(
   answers: readonly (Reply | Answering)[],

@@ -28,7 +28,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-/** Sends one event under fake time; also reports how long it took. */
+/** Sends one event under fake time. Also returns how long this took. */
 async function send(
   answers: readonly (Reply | Answering)[],
   options: Partial<ClientOptions> = {},
@@ -97,7 +97,7 @@ describe("send by the client", () => {
     expect(requests).toHaveLength(1);
   });
 
-  it("sends the same key and the same bytes on each attempt and in each later call, after any error between", async () => {
+  it("sends the same key and the same bytes in each attempt and in each later call, whichever error came before", async () => {
     const error = fc.constantFrom<Reply | Answering>(failure, silence, page, busy, problem(429, "x"), {
       status: 401,
     });
@@ -169,20 +169,20 @@ describe("pauses between attempts", () => {
     expect(tookMs).toBe(20_500);
   });
 
-  it("are not longer than the bound: a longer Retry-After is returned to the caller", async () => {
+  it("are not longer than maxDelayMs: a longer Retry-After is returned to the caller", async () => {
     const { result, requests, tookMs } = await send([problem(429, "too-many-requests", { "Retry-After": "61" })]);
     expect(result).toMatchObject({ outcome: "later", reason: "busy", retryAfterMs: 61_000, attempts: 1 });
     expect([requests.length, tookMs]).toEqual([1, 0]);
   });
 
-  it("are as long as the bound if Retry-After is", async () => {
+  it("begin with a wait of maxDelayMs if Retry-After asks for exactly that", async () => {
     const { requests } = await send([problem(429, "too-many-requests", { "Retry-After": "60" }), stored]);
     expect(requests).toHaveLength(2);
   });
 });
 
 describe("send, as time passes,", () => {
-  it("gives up when the freshness is over", async () => {
+  it("gives up when the event has expired", async () => {
     const collected = event(new Date(START - 86_400_000 + 5_000).toISOString());
     const { result, requests } = await send([busy], { maxAttempts: 1_000 }, collected);
     expect(result).toEqual({ outcome: "refused", reason: "expired", errors: [], attempts: requests.length });
@@ -232,7 +232,7 @@ describe("send, as time passes,", () => {
 describe("the session token", () => {
   const unauthorized = problem(401, "credentials-invalid");
 
-  it("is refreshed once after a 401, without a pause", async () => {
+  it("is refreshed once after a 401, without a pause before the next request", async () => {
     const token = vi.fn(async ({ refresh }: { refresh: boolean }) => (refresh ? "new" : "old"));
     const { result, requests, tookMs } = await send([unauthorized, stored], { token, maxAttempts: 1 });
     expect(result).toMatchObject({ outcome: "stored", attempts: 2 });
@@ -241,7 +241,7 @@ describe("the session token", () => {
     expect(tookMs).toBe(0);
   });
 
-  it("leads to no request when it is refreshed after the freshness is over", async () => {
+  it("is not sent if the event expires during the refresh", async () => {
     const token = async ({ refresh }: { refresh: boolean }): Promise<string> => {
       if (refresh) vi.setSystemTime(START + 86_400_000);
       return TOKEN;
@@ -267,7 +267,7 @@ describe("the session token", () => {
     expect(requests).toHaveLength(0);
   });
 
-  it("is requested again when it is not available", async () => {
+  it("is requested again after a pause if it was not available", async () => {
     const token = vi.fn(async () => TOKEN).mockRejectedValueOnce(new Error("offline"));
     expect((await send([stored], { token })).result).toMatchObject({ outcome: "stored", attempts: 2 });
     const never = await send([stored], { token: () => Promise.reject(new Error(TOKEN)) });

@@ -9,22 +9,24 @@ export interface Sending {
   readonly action: Action;
   /** The event as `collect` returned it. */
   readonly event: RawSignalEvent;
-  /** A signal that ends requests and pauses; the result is then `later`, `aborted`. */
+  /** A signal that ends requests and pauses. The result then has the outcome `later` and the reason `aborted`. */
   readonly signal?: HostAbortSignal | undefined;
 }
 
 export interface SignalClient {
   /**
-   * Sends the event until it is stored or rejected, or another attempt makes no sense for now. Called again with the
-   * same event object it sends the same idempotency key and the same bytes, so the event is stored once however often
-   * `send` is called.
+   * Sends the event until it is stored or rejected, or another attempt makes no sense for now. A further call with the
+   * same event object sends the same idempotency key and the same bytes, so several calls store the event once.
    *
    * The promise is rejected only for misuse, with a `TypeError`; every external failure is a result.
    */
   send(sending: Sending): Promise<SendResult>;
-  /** The first half of `send`, for a host that keeps requests by itself: the one request of this event object. */
+  /**
+   * The first half of `send`, for a host that keeps requests by itself. Returns the same request for each call with an
+   * event object.
+   */
   prepare(sending: Pick<Sending, "action" | "event">): SignalRequest;
-  /** Sends a request that `prepare` made: the second half of `send`. */
+  /** The second half of `send`: sends a request that `prepare` returned. */
   deliver(request: SignalRequest, options?: { readonly signal?: HostAbortSignal | undefined }): Promise<SendResult>;
 }
 

@@ -23,7 +23,7 @@ describe("the request of an event", () => {
     expect(expiresAt).toBe(Date.parse(collected.collected_at) + 86_400_000);
   });
 
-  it("is made once for an event object, by all clients, even if the object changes", () => {
+  it("is made once for an event object, and all clients use it, even if the object changes", () => {
     const collected = event();
     const first = client.prepare({ action: ACTION, event: collected });
     (collected.probes as Record<string, unknown>)["hardware"] = { status: "timeout" };
@@ -31,7 +31,7 @@ describe("the request of an event", () => {
     expect(other.prepare({ action: ACTION, event: collected })).toBe(first);
   });
 
-  it("has a key of its own for each event, also for equal ones", () => {
+  it("has another key for each event object, even if two events are equal", () => {
     const [one, two] = [event("2026-01-01T00:00:00Z"), event("2026-01-01T00:00:00Z")];
     const keys = [one, two].map((collected) => client.prepare({ action: ACTION, event: collected }).key);
     expect(new Set(keys).size).toBe(2);
@@ -57,7 +57,7 @@ describe("misuse of prepare", () => {
     return "none";
   };
 
-  it("is reported, all of it at once, without values", () => {
+  it("is reported with all problems at once, and without values", () => {
     const message = misuse({ id: "", type: "secret".repeat(20) }, { collected_at: "secret" });
     expect(message).toMatch(/^send: action\.id .*; action\.type .*; event .*collected_at/);
     expect(message).not.toContain("secret");
@@ -71,7 +71,7 @@ describe("misuse of prepare", () => {
     expect(misuse(wrong, event())).toContain("action.id must");
   });
 
-  it("includes every event that JSON would change or can't hold", () => {
+  it("includes every event that JSON would change or can't represent", () => {
     const withData = (data: Record<string, unknown>): RawSignalEvent =>
       ({ ...event(), probes: { hardware: { status: "success", data } } }) as unknown as RawSignalEvent;
     const cycle: Record<string, unknown> = {};

@@ -11,11 +11,11 @@ export interface Action {
   readonly type: string;
 }
 
-/** A transport request, ready to be sent any number of times: plain data that survives `JSON.stringify`. */
+/** A transport request that can be sent any number of times. It is plain data, which a host can store as JSON. */
 export interface SignalRequest {
   readonly key: string;
   readonly action: Action;
-  /** When the freshness after `collected_at` ends, in milliseconds since 1970 by the device's clock. */
+  /** When the event expires: `freshnessMs` after `collected_at`, in milliseconds since 1970. */
   readonly expiresAt: number;
   /** The body as JSON text: the same on each attempt. */
   readonly body: string;
@@ -24,14 +24,17 @@ export interface SignalRequest {
 /** Whether the request has expired by the device's clock. */
 export const isExpired = ({ expiresAt }: SignalRequest): boolean => Date.now() >= expiresAt;
 
-/** Requests by event object. All clients share them, so a second client does not store an event twice. */
+/**
+ * Requests by event object. All clients share this map, so a second client sends the same request and the event is
+ * stored once.
+ */
 const requests = new WeakMap<object, SignalRequest>();
 
 /**
- * The one request of an event. It is made at the first call for this event object; later calls return the same key and
- * the same bytes, even if the object has changed meanwhile.
+ * Makes the request of an event at the first call with its object. Later calls return the same request, with the same
+ * key and bytes, even if the object has changed in the meantime.
  *
- * @throws TypeError naming every problem of action and event, and when the event was prepared for another action.
+ * @throws TypeError naming every problem of action and event; also if the event was prepared for another action
  */
 export function prepareRequest(settings: ClientSettings, action: Action, event: RawSignalEvent): SignalRequest {
   const collectedAt = epochMs((event as RawSignalEvent | undefined)?.collected_at);
@@ -56,7 +59,9 @@ export function prepareRequest(settings: ClientSettings, action: Action, event: 
   return request;
 }
 
-/** Cuts the fraction of a second after three digits, because ECMAScript does not guarantee that more can be read. */
+/**
+ * Cuts the fraction of a second after three digits, because ECMAScript does not guarantee that `Date.parse` reads more.
+ */
 function epochMs(dateTime: unknown): number {
   return typeof dateTime === "string" ? Date.parse(dateTime.toUpperCase().replace(/(\.\d{3})\d+/, "$1")) : Number.NaN;
 }
@@ -78,7 +83,8 @@ function write({ sdkVersion, platform, appVersion }: ClientSettings, action: Act
       return value;
     });
   } catch {
-    // The event has such a number, a cycle or a BigInt. The platform's message may quote the event, so it is dropped.
+    // The event has a number that JSON can't represent, a cycle or a BigInt. The platform's error may quote the event,
+    // so it is dropped.
   }
   throwMisuse("send", [!body && "event can't be written as JSON"]);
   return body as string;

@@ -7,7 +7,7 @@ import { answer, type EvidenceCase } from "./load.ts";
 export type JudgedProbe =
   "os_integrity" | "network" | "media_bluetooth_apps" | "transaction_safety" | "numeric_consistency";
 
-/** The probes of a case for which the case's platform has judgements. */
+/** The probes of a case that have evidence, and for which the case's platform has judgements. */
 export function judgedProbes(
   { platform, answers }: EvidenceCase,
   judgements: JudgementsByPlatform = JUDGEMENTS,
@@ -16,7 +16,7 @@ export function judgedProbes(
   return probes.filter(([probe]) => answers[probe]?.evidence !== undefined);
 }
 
-/** What the judgements conclude from a probe's evidence. A field that they leave out is `undefined`. */
+/** What the judgements conclude from a probe's evidence. A field without a conclusion is `undefined`. */
 export function conclude(
   subject: EvidenceCase,
   probe: string,
@@ -27,7 +27,10 @@ export function conclude(
   return Object.fromEntries(Object.entries(judgements).map(([name, judgement]) => [name, judgement.judge(evidence)]));
 }
 
-/** Every judged field that differs from the case: its value is wrong, it is absent, or the case does not expect it. */
+/**
+ * A line for each judged field that differs from the case: its value is wrong, it is absent, or the case does not
+ * mention it.
+ */
 export function departures(subject: EvidenceCase, judgements?: JudgementsByPlatform): readonly string[] {
   return judgedProbes(subject, judgements).flatMap(([probe, own]) => {
     const concluded = conclude(subject, probe, own);

@@ -1,6 +1,6 @@
 /**
  * Expands the corpus's short form (see README.md in this folder). The code is pure and uses no API of Node.js, because
- * an app's mock imports it, too.
+ * an app's mock also imports it.
  */
 import type { NativeAnswer, NativeRequest, Presence } from "../src/native/native-interface.ts";
 
@@ -19,7 +19,7 @@ export interface CaseFile {
   readonly name: string;
   readonly about: string;
   readonly platform?: CasePlatform;
-  /** The case that this one extends and overrides. */
+  /** The name of the case that this case extends and overrides. */
   readonly like?: string;
   /** The known false alarm that the judgements must not report for this case. */
   readonly falseAlarm?: string;
@@ -32,7 +32,7 @@ export interface CaseFile {
 /** A case after all references to other cases were resolved. */
 export type EvidenceCase = Required<Omit<CaseFile, "like" | "falseAlarm">> & Pick<CaseFile, "falseAlarm">;
 
-/** Every case by its name. Throws a `TypeError` if a case extends a case that does not exist. */
+/** Every case by its name. Throws a `TypeError` if a case has no platform, or extends a case that does not exist. */
 export function loadCases(files: readonly CaseFile[]): ReadonlyMap<string, EvidenceCase> {
   const byName = new Map(files.map((file) => [file.name, file]));
   return new Map(files.map((file) => [file.name, resolve(file, byName)]));
@@ -70,8 +70,8 @@ function merge<Content>(
 }
 
 /**
- * Removes the fields that a case names from the expectations of the case that it extends. Its own expectation, a value
- * or an absence, replaces them.
+ * Removes from `base`, the expectations of an extended case, the fields for which the extending case has an expectation
+ * of the other kind: a value in place of an absence, or an absence in place of a value.
  */
 function withoutNamed<Content extends Values | readonly string[]>(
   base: ByProbe<Content>,
@@ -96,8 +96,8 @@ function mergeAnswer(base: CaseAnswer, own: CaseAnswer): CaseAnswer {
 }
 
 /**
- * `null` removes a member, and `{ "add": [...] }` adds to a list. Objects are merged; any other value replaces the old
- * one.
+ * `null` removes a member, and `{ "add": [...] }` adds to a list. Objects are merged. Any other value replaces the
+ * value of `base`.
  */
 function mergeValues(base: Values, own: Values): Values {
   const merged: Record<string, unknown> = { ...base };
@@ -118,7 +118,7 @@ function isValues(value: unknown): value is Values {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** What the phone of a case answers to a request. The answer holds only what the request names. */
+/** What the phone of a case answers to a request. The answer has only the fields and sources that the request names. */
 export function answer(
   { answers }: EvidenceCase,
   probe: string,
@@ -142,7 +142,7 @@ function spellOut(source: string, kept: unknown, argument: unknown): unknown {
   return Array.isArray(argument) ? spellOutPresence(source, kept as Short, argument as string[]) : kept;
 }
 
-/** A list, or an object that holds the list and additional members. */
+/** Evidence in the short form: a list, or an object with the list and additional members. */
 type Short =
   | readonly string[]
   | { readonly lines?: readonly string[]; readonly truncated?: boolean }
@@ -154,7 +154,7 @@ function spellOutText(kept: Short): { text: string; truncated: boolean } {
   return { text: lines.map((line) => `${line}\n`).join(""), truncated };
 }
 
-/** Every requested artefact that is not present is absent, except the artefacts that could not be examined. */
+/** Every requested artefact that is not present is absent, except those in `unknown`, which could not be examined. */
 function spellOutPresence(source: string, kept: Short, asked: readonly string[]): Presence {
   const { present = [], unknown = [] } = ("length" in kept ? { present: kept } : kept) as {
     present?: readonly string[];
@@ -165,7 +165,9 @@ function spellOutPresence(source: string, kept: Short, asked: readonly string[])
   return { present: there, absent };
 }
 
-/** A request names executables without a folder; the answer has their full paths. */
+/**
+ * Whether an artefact is present. A request names executables without a folder, and the answer has their full paths.
+ */
 function isThere(present: readonly string[], name: string): boolean {
   return present.some((found) => found === name || found.endsWith(`/${name}`));
 }

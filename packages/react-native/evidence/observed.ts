@@ -21,7 +21,7 @@ export interface ObservedText {
   readonly cpuInfo?: readonly string[];
   /** Output of `mount`: `source on point type type (options)`. */
   readonly mounts?: readonly string[];
-  /** Files that code was mapped from, for a text that has no complete lines of a memory map. */
+  /** Files from which code was mapped, if the text has no complete lines of a memory map. */
   readonly code?: readonly string[];
 }
 
@@ -50,8 +50,8 @@ function mapping(path: string): string {
 }
 
 /**
- * A line of the output of `mount` names no root and no device number, so the line for the kernel's table gets `/` and
- * `0:0`.
+ * Converts a line of the output of `mount` into a line of the kernel's mount table. The output has no root and no
+ * device number, so the line gets `/` and `0:0`.
  */
 function mountLine(line: string): string {
   const [, source = "", point = "", type = "", options = ""] = /^(\S+) on (.+) type (\S+) \((.*)\)$/.exec(line) ?? [];

@@ -6,7 +6,7 @@ import { fakeHost, NEVER } from "./host.fixture.ts";
 import { ALL, HARDWARE, intelOn, session, settledWith } from "./intel.fixture.ts";
 
 describe("a time limit", () => {
-  it("of a probe gives this probe a timeout, cancels its native work, and affects no other probe", async () => {
+  it("of a probe ends this probe with a timeout, cancels its native work, and affects no other probe", async () => {
     const host = fakeHost((probe) => (probe === "hardware" ? NEVER : { fields: { language: "en" } }));
     const { probes } = await intelOn(host, {
       consent: consentFor("hardware", "locale"),
@@ -18,7 +18,7 @@ describe("a time limit", () => {
   });
 
   it("of the collection ends every probe, including probes that have not started", async () => {
-    // A timer may end a millisecond early, and then a probe would start in the last millisecond.
+    // A timer may end a millisecond early. Then a probe would start in the last millisecond of the collection.
     const late = (work: () => void, ms: number): unknown => setTimeout(work, ms + 3);
     const host = Object.assign(
       fakeHost(() => NEVER),
@@ -78,7 +78,7 @@ describe("an aborted collection", () => {
     expect(new Set(host.cancelled)).toEqual(new Set(host.collected.map(({ call }) => call)));
   });
 
-  it("reads nothing when it is aborted before it begins", async () => {
+  it("reads nothing from the device if it is aborted before it begins", async () => {
     const host = fakeHost();
     const controller = new AbortController();
     controller.abort();
@@ -88,7 +88,7 @@ describe("an aborted collection", () => {
     expect(host.collected).toEqual([]);
   });
 
-  it("reads nothing when it is aborted in the same turn of the event loop in which it began", async () => {
+  it("reads nothing from the device if it is aborted in the turn of the event loop in which it began", async () => {
     const host = fakeHost();
     const controller = new AbortController();
     const collecting = intelOn(host).collect({ ...session, signal: controller.signal });

@@ -46,7 +46,7 @@ const EXCLUSIVE_PROBES: ReadonlySet<ProbeId> = new Set([
 ]);
 
 let callCount = 0;
-/** Resolves when the measurement that started last has ended, in whichever collection it runs. */
+/** Resolves when the latest measurement of any collection has ended. */
 let lastMeasurement: Promise<unknown> = Promise.resolve();
 
 interface Done {
@@ -59,7 +59,7 @@ export class Collection {
   readonly #request: CollectionRequest;
   readonly #host: Host;
   readonly #waiting: Waiting;
-  /** The native calls whose answers are awaited, by their names. */
+  /** The probes whose native answers the collection awaits, by the names of the calls. */
   readonly #calls = new Map<string, ProbeId>();
   readonly #withdrawn = new Set<ProbeId>();
   readonly #deadline: number;
@@ -73,7 +73,7 @@ export class Collection {
     this.#deadline = host.monotonic() + request.settings.deadlineMs;
   }
 
-  /** @throws AbortError after `stop`. It throws no other error, even if a probe fails. */
+  /** @throws AbortError after `stop`; no other error, even if a probe fails */
   run(): Promise<CollectedEvent> {
     return new Promise((resolve, reject) => {
       this.#abort = reject;
@@ -116,7 +116,7 @@ export class Collection {
     await Promise.all(PROBE_IDS.filter((probe) => !EXCLUSIVE_PROBES.has(probe)).map(timed));
     for (const probe of PROBE_IDS) if (EXCLUSIVE_PROBES.has(probe)) await this.#exclusively(() => timed(probe));
     const consent = this.#request.consent();
-    // A probe whose consent was withdrawn in the meantime counts as never run.
+    // Only probes that ran need a second check of the consent.
     const ran = PROBE_IDS.filter((probe) => done[probe]?.outcome.status !== "skipped");
     const checkAgain = async (probe: ProbeId): Promise<void> => {
       if (!(await this.#agrees(consent, probe, Math.max(this.#left(), SECOND_CHECK_MS)))) this.#withdrawn.add(probe);
@@ -177,7 +177,7 @@ export class Collection {
     return (await agrees(consent)) && agrees(this.#request.collectionConsent);
   }
 
-  /** Resolves to `undefined` when the time is up or the consent was withdrawn. A later answer is dropped. */
+  /** Resolves to `undefined` if the time is up or the consent was withdrawn. An answer that comes later is dropped. */
   async #withinTime(probe: ProbeId, selection: Selection, milliseconds: number): Promise<Observed | undefined> {
     const call = `${++callCount}`;
     this.#calls.set(call, probe);
@@ -193,13 +193,14 @@ export class Collection {
 
   #cancel(call: string): void {
     this.#calls.delete(call);
-    // Native work that can't be cancelled ends at its own time limit.
+    // If native code fails to cancel the work, the work ends at its own time limit.
     quietly(() => this.#host.native?.cancel(call));
   }
 
   /**
-   * Whether an answer still counts. If a new consent has replaced the checked one, the new consent must be a fixed set
-   * that includes the probe, because a function could not answer in this turn of the event loop.
+   * Whether the answer of the checked consent still counts. If another consent has replaced the checked one, the new
+   * consent must be a fixed set that includes the probe, because a function could not answer in this turn of the event
+   * loop.
    */
   #isInForce(checked: Consent | ConsentFunction, probe: ProbeId): boolean {
     const now = this.#request.consent();
@@ -218,7 +219,7 @@ export class Collection {
 
 /** The resolution of timers. A probe does not start if less time is left. */
 const MIN_REMAINING_MS = 1;
-/** The time limit of the second check of the consent. It applies even if the deadline has passed. */
+/** The least time for the second check of the consent, even if the deadline has passed. */
 const SECOND_CHECK_MS = 250;
 
 function outcomeOf(probe: ProbeId, selection: Selection, observed: Observed): ProbeOutcome {

@@ -4,7 +4,7 @@ import { type Members, membersOf } from "./members.ts";
 import { type Problem } from "./misuse.ts";
 
 export interface FieldSelection {
-  /** If it is given, the SDK collects only these fields and the required ones. */
+  /** If given, the SDK collects only these fields and the required fields of the probe. */
   readonly include?: readonly string[];
   /** Fields that the SDK does not collect. A required field can't be excluded: disable the probe instead. */
   readonly exclude?: readonly string[];
@@ -32,7 +32,7 @@ export interface Configuration {
   readonly probes?: Readonly<Partial<Record<ProbeId, ProbeConfiguration>>>;
   /** Time limit of a whole collection in milliseconds, up to 120,000. Default 10,000. */
   readonly deadlineMs?: number;
-  /** Called after each probe. The SDK ignores its exceptions. */
+  /** Called once for each probe, when a collection has run all probes. The SDK ignores its exceptions. */
   readonly onProbe?: (report: ProbeReport) => void;
 }
 
@@ -40,7 +40,9 @@ export interface Configuration {
 export interface ProbeSettings {
   readonly enabled: boolean;
   readonly timeoutMs: number;
-  /** Catalog names of the fields on both platforms. A later step drops the fields that the platform lacks. */
+  /**
+   * The selected fields by their catalog names, for both platforms. `select` drops the fields that the platform lacks.
+   */
   readonly fields: ReadonlySet<string>;
 }
 
@@ -85,12 +87,12 @@ export function readConfiguration(configuration: unknown, problems: Problem[]): 
 
 export const NO_CONSENT: Problem = { path: "consent", message: "must come from consentFor(...), or be a function" };
 
-/** Adds no problem for `undefined`, which means that no consent is given. */
+/** `undefined` is no problem: it means that no consent is given. */
 export function checkConsent(consent: unknown, problems: Problem[]): void {
   if (consent !== undefined && !isConsent(consent)) problems.push(NO_CONSENT);
 }
 
-/** @param before returns the settings of a probe that apply where `value` leaves out the probe or a member of it. */
+/** @param before returns the settings that apply to a probe if `value` lacks the probe or one of its members */
 export function readProbes(
   value: unknown,
   before: (probe: ProbeId) => ProbeSettings,
@@ -162,7 +164,7 @@ function readDuration(value: unknown, fallback: number, max: number, path: strin
   return fallback;
 }
 
-/** The own members of a plain object. Each unknown member is a problem. */
+/** Reads the own members of a plain object. Adds a problem for each member that is not in `known`. */
 export function readMembers(value: unknown, path: string, known: readonly string[], problems: Problem[]): Members {
   const given = membersOf(value);
   if (!given) problems.push({ path, message: "must be an object" });

@@ -58,7 +58,7 @@ describe("consent", () => {
     expect(host.collected).toEqual([]);
   });
 
-  it("that is withdrawn during native work stops the work, and keeps its values out of the event", async () => {
+  it("that is withdrawn during native work stops the work, whose values are then not in the event", async () => {
     const host = fakeHost((probe) => (probe === "hardware" ? NEVER : { fields: { language: "en" } }));
     const intel = intelOn(host, { consent: consentFor("hardware", "locale"), deadlineMs: 400 });
     const collecting = intel.collect(session);
@@ -71,7 +71,7 @@ describe("consent", () => {
     expect(probes.locale).toEqual({ status: "skipped", reason: "consent" });
   });
 
-  it("that is withdrawn before native work starts prevents the work", async () => {
+  it("that is withdrawn before native work starts prevents this work", async () => {
     const host = fakeHost();
     const intel = intelOn(host, { consent: ALL });
     const collecting = intel.collect(session);
@@ -100,7 +100,7 @@ describe("consent", () => {
     }
   });
 
-  it("that replaces itself at each call counts as no consent, and the collection still ends", async () => {
+  it("as a function that replaces itself at each call counts as no consent, and the collection still ends", async () => {
     const host = fakeHost();
     const intel: DeviceIntelOnHost = intelOn(host, { consent: () => replaced() });
     const replaced = (): boolean => {
@@ -135,7 +135,7 @@ describe("consent", () => {
     }
   });
 
-  it("that is replaced by one that includes the probe keeps the probe's values", async () => {
+  it("that is replaced by another consent that includes the probe keeps the probe's values", async () => {
     const host = fakeHost(() => ({ fields: { language: "de" } }));
     const intel = intelOn(host, { consent: ALL });
     const collecting = intel.collect(session);

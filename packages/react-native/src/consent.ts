@@ -10,15 +10,17 @@ export class Consent {
 }
 
 /**
- * Called once per probe and collection before any source is read, and once more before the event is built. Only the
- * answer `true` gives consent; a rejection, an error or a late answer does not.
+ * Answers whether there is consent to a probe. A collection calls it for each probe that could run, before it reads a
+ * source of the probe, and again for each probe that ran, before it builds the event. The SDK also calls it when
+ * `setConsent` sets it during a collection, and for an observation window. Only the answer `true` gives consent; a
+ * rejection, an error or a late answer does not.
  */
 export type ConsentFunction = (probe: ProbeId) => boolean | Promise<boolean>;
 
 /**
  * Gives consent to these probes only; without arguments, to no probe. Consent only restricts: a disabled probe stays
  * disabled.
- * @throws TypeError that names every argument that is no probe.
+ * @throws TypeError that names every argument that is no probe id
  */
 export function consentFor(...probes: readonly ProbeId[]): Consent {
   const unknown = probes.filter((probe) => typeof probe !== "string" || !isProbeId(probe));
@@ -34,7 +36,10 @@ export function isConsent(value: unknown): value is Consent | ConsentFunction {
   return value instanceof Consent || typeof value === "function";
 }
 
-/** Waits for the result no longer than a limit that the caller has set. Resolves to `undefined` when the time is up. */
+/**
+ * Waits for the result of `begin`, up to a time limit that the caller has chosen. Resolves to `undefined` when the time
+ * is up.
+ */
 export type Bounded = <T>(begin: () => Promise<T>) => Promise<T | undefined>;
 
 /** Whether there is consent to a probe now. The promise never rejects. */

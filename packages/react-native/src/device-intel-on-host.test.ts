@@ -36,7 +36,7 @@ describe("an event", () => {
     expect((await intelOn(host).collect(session)).collected_at).toBe(expected);
   });
 
-  it("has no failed probe if native values throw, are forged or have holes", async () => {
+  it("has no native value that throws when it is read, has a wrong type or has holes", async () => {
     const trap = Object.defineProperty({}, "board", {
       enumerable: true,
       get: () => {
@@ -63,7 +63,7 @@ describe("an event", () => {
 });
 
 describe("a probe is skipped", () => {
-  it("if it is disabled, of another platform or without consent, and the reason is the first of these", async () => {
+  it("if it is disabled, of another platform or without consent, and the reason is the first of these that applies", async () => {
     const host = fakeHost();
     const { probes } = await intelOn(host, {
       consent: consentFor(),
@@ -90,7 +90,7 @@ describe("a probe is skipped", () => {
 });
 
 describe("an option of one collection", () => {
-  it("restricts the active consent by a second consent, and adds no probe to it", async () => {
+  it("can be a second consent, which restricts the active consent and adds no probe to it", async () => {
     for (const consent of [consentFor("locale", "network"), (probe: ProbeId) => probe !== "hardware"]) {
       const host = fakeHost();
       const intel = intelOn(host, { consent: consentFor("hardware", "locale") });
@@ -184,7 +184,7 @@ describe("setConfig", () => {
 });
 
 describe("the host app's telemetry callback", () => {
-  it("may reject, and native code may fail to stop, without an effect on the event", async () => {
+  it("may reject, and native code may fail to cancel its work, without an effect on the event", async () => {
     const unhandled: unknown[] = [];
     const note = (fault: unknown): void => void unhandled.push(fault);
     process.on("unhandledRejection", note);
@@ -199,7 +199,7 @@ describe("the host app's telemetry callback", () => {
     expect(unhandled).toEqual([]);
   });
 
-  it("receives id, status and duration of every probe, and may throw", async () => {
+  it("gets the id, status and duration of every probe, and may throw", async () => {
     const reports: ProbeReport[] = [];
     const onProbe = (report: ProbeReport) => {
       reports.push(report);

@@ -26,7 +26,7 @@ export interface StopSignal {
 }
 
 export interface CollectOptions {
-  /** The session value of the action that the server issued, 1 to 128 characters. It becomes `session_id`. */
+  /** The session value of the action that your server issued, 1 to 128 characters. It becomes `session_id`. */
   readonly sessionId: string;
   /**
    * Consent for this collection, in addition to the active consent. A probe needs both, so this option can only
@@ -34,8 +34,7 @@ export interface CollectOptions {
    */
   readonly consent?: Consent | ConsentFunction;
   /**
-   * Settings for this collection, which replace the configured ones. A probe or member that is left out keeps its
-   * configured settings.
+   * Settings for this collection only. A probe, or a member of a probe, that is left out keeps its configured settings.
    */
   readonly probes?: NonNullable<Configuration["probes"]>;
   /** Client id for this collection, instead of the one from `setClientId`. */
@@ -50,9 +49,9 @@ export interface ObservationWindow {
 }
 
 const NO_PROBES = new Consent([]);
-/** The probe that reads what an observation window observed. */
+/** The probe whose fields an observation window observes. */
 const OBSERVING_PROBE: ProbeId = "transaction_safety";
-/** Time limit of a consent function that an observation window calls. */
+/** Milliseconds within which a consent function must answer for an observation window. */
 const CONSENT_MS = 1_000;
 const MAX_CLIENT_ID_LENGTH = 1_024;
 
@@ -68,7 +67,7 @@ export class DeviceIntelOnHost {
 
   /**
    * The constructor reads nothing from the device. `collect` reports every problem of a wrong configuration.
-   * @param host returns the host; it is called at the first use.
+   * @param host returns the host. The constructor does not call it.
    */
   constructor(configuration: Configuration, host: () => Host) {
     this.#settings = readConfiguration(configuration, this.#problems);
@@ -89,9 +88,9 @@ export class DeviceIntelOnHost {
   }
 
   /**
-   * Replaces the configuration for later collections. If the new configuration has a `consent`, it is set as
-   * `setConsent` sets it; otherwise the active consent stays. If it disables `transaction_safety`, a running
-   * observation ends.
+   * Replaces the configuration for later collections. If the new configuration has a `consent`, it replaces the active
+   * consent as `setConsent` does; if it has none, the active consent stays. If the configuration disables
+   * `transaction_safety`, running observation windows end.
    * @throws MisuseError that names every problem; the previous configuration then stays active.
    */
   setConfig(configuration: Configuration): void {
@@ -105,7 +104,7 @@ export class DeviceIntelOnHost {
   }
 
   /**
-   * Replaces the consent, for running collections, too. Probes whose consent is withdrawn are stopped.
+   * Replaces the consent, also for running collections. Running probes without consent are stopped.
    * @throws MisuseError if the value is neither a result of `consentFor` nor a function; the previous consent then
    * stays active.
    */
@@ -122,7 +121,7 @@ export class DeviceIntelOnHost {
   /**
    * Collects one event, with an outcome for every probe. A failing probe never makes the promise reject.
    * @throws MisuseError that names every problem of the configuration and of this call.
-   * @throws AbortError when the signal ends the collection.
+   * @throws AbortError if the signal is aborted before the collection ends
    */
   async collect(options: CollectOptions): Promise<CollectedEvent> {
     const { sessionId, clientId, consent, probes, signal } = this.#readOptions(options);
@@ -202,12 +201,12 @@ function isStopSignal(value: unknown): value is StopSignal {
   return typeof addEventListener === "function" && typeof removeEventListener === "function";
 }
 
-/** Adds no problem for `undefined`, which means that no client id is set. */
+/** `undefined` is no problem: it means that no client id is set. */
 function checkClientId(clientId: unknown, problems: Problem[]): void {
   if (clientId !== undefined) checkText(clientId, MAX_CLIENT_ID_LENGTH, "clientId", problems);
 }
 
-/** Rejects a text that would make the endpoint reject the event. Lengths are counted in code points. */
+/** Adds a problem for a text with which the endpoint would reject the event. Lengths are in code points. */
 function checkText(value: unknown, maxLength: number, path: string, problems: Problem[]): void {
   const fits =
     typeof value === "string" &&

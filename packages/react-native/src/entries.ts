@@ -1,7 +1,7 @@
 /**
- * A copy of a list of unknown origin, or `undefined` if one entry is invalid: a list without its invalid entries would
- * be one that was never observed. The copy is made index by index, so that a hole counts as an invalid entry and a
- * checked entry can't change afterwards.
+ * Copies a list of unknown origin. Returns `undefined` if the list is too long or an entry is invalid, because a
+ * shortened list was never observed. The copy is made index by index, so that a hole counts as an invalid entry, and so
+ * that an entry can't change after its check.
  */
 export function entriesOf<Entry>(
   value: unknown,

@@ -11,8 +11,8 @@ export interface FakeHost extends Host {
 }
 
 /**
- * A host whose native half answers without fields by default, so that every optional field is left out and every
- * required one is missing.
+ * A host for tests. By default its native half answers without fields, so that every optional field is omitted and
+ * every required field is missing.
  */
 export function fakeHost(answers: Answers = () => ({ fields: {} }), overrides: Partial<Host> = {}): FakeHost {
   const collected: FakeHost["collected"] = [];

@@ -14,8 +14,8 @@ export interface JavaScriptRuntime {
 }
 
 /**
- * The platform that a collection runs on. `react-native-host.ts` implements it for React Native; tests and the Jest
- * mock have implementations of their own.
+ * What a collection needs from the device and the engine. `react-native-host.ts` implements it for React Native; tests
+ * and the Jest mock have other implementations.
  */
 export interface Host {
   /** `Platform.OS`. On a platform other than `android` and `ios` a collection skips every probe. */
@@ -23,7 +23,7 @@ export interface Host {
   /** `undefined` if the app was built without the native half. */
   readonly native: Native | undefined;
   readonly runtime: JavaScriptRuntime;
-  /** Milliseconds of a monotonic clock, which does not depend on the device's clock. */
+  /** Milliseconds of a monotonic clock, which a change of the device's clock does not affect. */
   monotonic(): number;
   /** The name of the clock that `monotonic` reads, for `runtime_timing`. */
   readonly clockSource: string;
@@ -33,7 +33,7 @@ export interface Host {
   clearTimer(timer: unknown): void;
 }
 
-/** The host's platform, or `undefined` if the probe does not exist on it. */
+/** The host's platform; `undefined` if the probe does not exist on this platform. */
 export function platformOf(host: Host, probe: ProbeId): Platform | undefined {
   return factsOf(probe).platforms.find((platform) => platform === host.platform);
 }

@@ -88,7 +88,7 @@ const hostileEvidence = fc.oneof(
 const SILENT = Symbol("never answers");
 const REJECTING = Symbol("rejects");
 
-/** Fields with catalog names, and with right and wrong values. */
+/** Fields with catalog names, some with right and some with wrong values. */
 const fieldsOf = (probe: (typeof PROBE_IDS)[number]) =>
   fc.record(Object.fromEntries([...factsOf(probe).fields.keys()].map((name) => [name, hostileValue])), {
     requiredKeys: [],
@@ -154,7 +154,7 @@ describe("the event is valid after any answer of native code", () => {
   });
 });
 
-it("a native half that throws, or rejects with a value that is no Error, gives its probe the outcome error", async () => {
+it("if the native half throws or rejects with a value that is no Error, the outcome of the probe is error", async () => {
   const event = await collect((probe) => {
     if (probe === "locale") return Promise.reject("a text"); // eslint-disable-line prefer-promise-reject-errors
     throw "another text"; // eslint-disable-line no-throw-literal

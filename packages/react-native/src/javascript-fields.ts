@@ -24,8 +24,8 @@ export async function observeInJavaScript(
       return { platformOs: host.platform, ...host.runtime };
     case "runtime_timing":
       return await observeRuntimeTiming(wanted, host, stopped);
-    // The contract requires this field, but no public API of iOS provides it. Its value is a constant, which the
-    // catalog marks as such.
+    // The contract requires this field, but no public API of iOS provides it. So the value is a constant, and the
+    // catalog says so.
     case "os_integrity":
       return { developerModeEnabled: false };
     default:

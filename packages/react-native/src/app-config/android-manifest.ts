@@ -13,7 +13,7 @@ export interface AndroidManifest {
   };
 }
 
-/** Adds the missing `<queries>` and the marker that names the probes. A second call changes nothing. */
+/** Adds the packages that `<queries>` lacks, and the marker that names the probes. A second call changes nothing. */
 export function declareQueries(androidManifest: AndroidManifest, declarations: Declarations): AndroidManifest {
   const { manifest } = androidManifest;
   const declared = new Set((manifest.queries ?? []).flatMap((queries) => queries.package ?? []).map(androidNameOf));

@@ -25,7 +25,7 @@ describe("the declarations of an app", () => {
     expect(declarationsFor().schemes).toEqual(DECLARED_SCHEMES["os_integrity"]);
   });
 
-  it("stay below the limit of iOS, even if all probes are named", () => {
+  it("stay within the limit of iOS, even if all probes are named", () => {
     expect(declarationsFor(["os_integrity", "media_bluetooth_apps"]).schemes.length).toBeLessThanOrEqual(MAX_SCHEMES);
   });
 
@@ -38,7 +38,7 @@ describe("the declarations of an app", () => {
 });
 
 describe("an Android manifest", () => {
-  it("keeps the app's own declarations, and receives the queries and the marker once", () => {
+  it("keeps the app's own declarations, and gets the queries and the marker once", () => {
     const declarations = declarationsFor(["os_integrity"]);
     const once = declareQueries(manifest(), declarations);
     const queries = once.manifest.queries ?? [];
@@ -61,7 +61,7 @@ describe("an Android manifest", () => {
 });
 
 describe("the URL schemes of an app", () => {
-  it("are joined to its own schemes, each once", () => {
+  it("are the app's own schemes, then those of the probes, each once", () => {
     expect(joinSchemes(["own", "sileo"], ["sileo", "zbra"])).toEqual(["own", "sileo", "zbra"]);
   });
 

@@ -2,13 +2,13 @@ import { factsOf, isProbeId, PROBE_IDS, type ProbeId } from "@device-risk-signal
 import { DECLARED_PACKAGES, DECLARED_SCHEMES } from "../judgement/declared-artefacts.ts";
 import { MisuseError, type Problem } from "../misuse.ts";
 
-/** The declarations that an app's probes need. The rest of its configuration stays unchanged. */
+/** The declarations that the probes of an app need. The rest of the app's configuration stays unchanged. */
 export interface Declarations {
   /** Entries of `<queries>`. */
   readonly packages: readonly string[];
   /** Entries of `LSApplicationQueriesSchemes`. */
   readonly schemes: readonly string[];
-  /** Probes that the marker names. The marker tells native code for which probes the packages are declared. */
+  /** The probes in the marker `QUERIES_MARKER`, which tells native code for which probes the packages are declared. */
   readonly queryProbes: readonly ProbeId[];
 }
 
@@ -20,7 +20,7 @@ export const MAX_SCHEMES = 50;
  */
 export const QUERIES_MARKER = "io.devicerisksignals.QUERIES";
 
-/** The probes that are enabled by default. They run after consent. */
+/** The probes that are enabled by default. Each still needs consent. */
 export const DEFAULT_PROBES: readonly ProbeId[] = PROBE_IDS.filter((probe) => factsOf(probe).enabledByDefault);
 
 /**
@@ -52,8 +52,8 @@ export function readProbeIds(probes: unknown): readonly ProbeId[] {
 }
 
 /**
- * All schemes that the app must declare: its own schemes first, then the wanted ones. @throws MisuseError if they are
- * more than iOS considers.
+ * All schemes that the app must declare: first its own (`declared`), then those of the probes (`wanted`).
+ * @throws MisuseError if there are more schemes than iOS considers
  */
 export function joinSchemes(declared: readonly string[], wanted: readonly string[]): readonly string[] {
   const all = [...new Set([...declared, ...wanted])];

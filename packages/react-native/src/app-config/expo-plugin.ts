@@ -49,7 +49,7 @@ function readOptions(options: unknown): { probes?: unknown } {
   return options;
 }
 
-/** Loads the app's own Expo from the folder in which prebuild runs, because Expo's plugins are resolved there, too. */
+/** Loads the app's own Expo from the folder in which prebuild runs, because Expo also resolves plugins from there. */
 function configPlugins(): ConfigPlugins {
   const require = createRequire(join(process.cwd(), "package.json"));
   return require("expo/config-plugins") as ConfigPlugins;

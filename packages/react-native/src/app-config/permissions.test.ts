@@ -4,7 +4,7 @@ import { PROBE_IDS } from "@device-risk-signals/contract/catalog/fields";
 import { expect, it } from "vitest";
 import { installTimePermissions } from "./permissions.ts";
 
-it("lists permissions that Android grants at installation, for the named probes, with all fields that each unlocks", () => {
+it("installTimePermissions lists the permissions of the named probes that Android grants at installation, each with all fields that it unlocks", () => {
   expect(installTimePermissions(["network", "locale"])).toEqual([
     {
       permission: "ACCESS_NETWORK_STATE",

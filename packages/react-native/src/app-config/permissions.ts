@@ -1,6 +1,6 @@
 import { CATALOG } from "@device-risk-signals/contract/catalog";
 
-/** A permission that the app may declare, and the fields that a probe then observes in addition. */
+/** A permission that the app may declare, and the additional fields that a probe observes if the app has it. */
 export interface Unlocked {
   /** The permission's name without the prefix `android.permission.`. */
   readonly permission: string;

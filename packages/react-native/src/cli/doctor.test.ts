@@ -49,8 +49,8 @@ it("an Expo app needs the plugin", () => {
 });
 
 /**
- * Installs a stand-in for the part of Expo's package that reads an app's config: it runs `app.config.js` with the
- * content of `app.json`.
+ * Installs a stand-in for `@expo/config`, which reads an app's config: it runs `app.config.js` with the content of
+ * `app.json`.
  */
 const installExpo = (file = "@expo/config/index.js") =>
   write(
@@ -65,7 +65,7 @@ const installExpo = (file = "@expo/config/index.js") =>
   );
 const PLUGIN = "@device-risk-signals/react-native";
 
-it("an Expo app whose plugin is in app.config.js has no problem, and its probes are known", () => {
+it("an Expo app whose plugin is in app.config.js has no problem, and doctor reads the probes of the plugin", () => {
   installExpo();
   write("app.json", JSON.stringify({ expo: { android: { permissions: ["android.permission.USE_BIOMETRIC"] } } }));
   write(
@@ -96,7 +96,7 @@ it("a config that can't be read is reported with its reason, not as a missing pl
   ]);
 });
 
-it("packages are examined although the config can't be read", () => {
+it("doctor examines packages even if the config can't be read", () => {
   write("package.json", "{}");
   write("app.json", "{");
   expect(problems().map(({ text }) => text)).toEqual([
@@ -121,7 +121,7 @@ it.each([
   expect(problems()).toEqual([]);
 });
 
-it("a config whose lists are no lists has a missing plugin", () => {
+it("a config whose plugins are not a list counts as one without the plugin", () => {
   write("app.json", JSON.stringify({ expo: { plugins: {}, android: { permissions: {} } } }));
   expect(problems().map(({ text }) => text)).toEqual([`app.json: the plugin "${PLUGIN}"`]);
 });
@@ -135,7 +135,7 @@ describe("the app's own Expo", () => {
     expect(problems()).toEqual([]);
   });
 
-  it("determines which file a finding names", () => {
+  it("tells which file a finding names", () => {
     installExpo();
     write("app.config.ts", "");
     config("{}");
@@ -163,7 +163,7 @@ describe("the app's own Expo", () => {
   });
 });
 
-it("native projects are examined for the probes of the plugin", () => {
+it("doctor examines native projects for the probes that the plugin names", () => {
   write("app.json", JSON.stringify({ expo: { plugins: [[PLUGIN, { probes: ["media_bluetooth_apps"] }]] } }));
   android("");
   const asked = (text: string) => `<package android:name="${text}" />`;
@@ -171,7 +171,7 @@ it("native projects are examined for the probes of the plugin", () => {
   expect(problems()[0]?.text).toBe(`AndroidManifest.xml: <queries> lack ${own.map(asked).join(" ")}`);
 });
 
-it("doctor reports what a bare app lacks, except what prebuild's template declares", () => {
+it("doctor reports the declarations that a bare app lacks, except those of prebuild's template", () => {
   const probes = ["os_integrity_frida_scan"];
   write("app.json", JSON.stringify({ expo: { plugins: [[PLUGIN, { probes }]] } }));
   expect(optional().join()).not.toContain("INTERNET");

@@ -20,9 +20,10 @@ const PACKAGE = "@device-risk-signals/react-native";
 const OLDEST_MINOR = 80;
 
 /**
- * Examines an app's folder and changes no file. An `app.config.js` or `app.config.ts` is run, as Expo runs it.
- * @param probes the probes of the app. By default, declarations are examined for the probes that the plugin's entry in
- * the Expo config names, or else for the default probes, and permissions for both.
+ * Examines an app's folder and changes no file. Runs `app.config.js` or `app.config.ts`, as Expo does.
+ * @param probes the probes of the app. Without them, `examine` expects the declarations of the probes that the plugin's
+ * entry in the Expo config names, or of the default probes if it names none. Then it examines the permissions of all
+ * these probes.
  */
 export function examine(folder: string, probes: readonly string[] | undefined): readonly Finding[] {
   const manifest = readJson(join(folder, "package.json"));

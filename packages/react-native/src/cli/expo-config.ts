@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 
 /** The part of an app's Expo config that `doctor` reads. */
 export interface ExpoConfig {
-  /** The name of the file that the developer edits. */
+  /** The name of the config file, which findings name. */
   readonly file: string;
   readonly plugins: readonly unknown[];
   /** Android permissions that the app's config and its plugins declare, in the spelling of the config. */
@@ -29,8 +29,8 @@ const DYNAMIC_CONFIG_FILES = ["ts", "mts", "cts", "mjs", "cjs", "js"].map((exten
 
 /**
  * The config of the app in a folder. The app's own `@expo/config` builds it from `app.json` and from `app.config.js` or
- * `app.config.ts`, which it runs with the environment files that Expo loads. If Expo is not installed, only `app.json`
- * is read. `undefined` if the app has no config.
+ * `app.config.ts`, which it runs with the environment files that Expo loads. If Expo is not installed, this function
+ * reads only a JSON file. Returns `undefined` if the app has no config.
  */
 export function readExpoConfig(folder: string): ExpoConfig | UnreadableConfig | undefined {
   const file = [...DYNAMIC_CONFIG_FILES, "app.json", "app.config.json"].find((name) => existsSync(join(folder, name)));
@@ -72,7 +72,7 @@ function loadEnvironment(folder: string, require: NodeJS.Require): void {
   environment?.load?.(folder, { silent: true });
 }
 
-/** The first of these packages that is installed in the app. */
+/** Loads the first of these packages that is installed in the app. Returns `undefined` if none is. */
 function firstOf(require: NodeJS.Require, names: readonly string[]): unknown {
   for (const name of names) {
     try {

@@ -8,13 +8,16 @@ export interface MockPhone {
   readonly scenario: Scenario;
   /** The platform, for scenarios that exist on both platforms; default Android. */
   readonly platform?: Platform | undefined;
-  /** Seed for values that change over time, such as free memory. The same seed gives the same values. */
+  /**
+   * A seed that varies the values that change over time on a phone, such as free memory. The same seed gives the same
+   * values.
+   */
   readonly seed?: number | undefined;
 }
 
 /**
- * A phone that answers at once with the evidence of the corpus. It ends time limits without a wait, and sets no timer
- * of JavaScript, so that it also works under a test's fake timers.
+ * A phone that answers at once with the evidence of the corpus. It sets no timer of JavaScript, so that it also works
+ * under a test's fake timers. In the scenario `timeouts`, the time limit of a call ends without a wait.
  */
 export function mockHost({ scenario, platform, seed }: MockPhone): Host {
   const phone = phoneOf(scenario, platform);
@@ -59,7 +62,7 @@ export function mockHost({ scenario, platform, seed }: MockPhone): Host {
   };
 }
 
-/** Fields that differ between two readings of one phone. */
+/** Fields that `seed` varies, because they change over time on a phone. */
 const VARYING_FIELDS: ReadonlySet<string> = new Set([
   "freeMemoryBytes",
   "storageFreeBytes",

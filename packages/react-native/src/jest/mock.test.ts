@@ -23,7 +23,7 @@ describe.each(SCENARIOS)("the scenario %s", (scenario) => {
     expect(outsideVocabulary(platformOf(probes), probes)).toEqual([]);
   });
 
-  it("has no value of a field for which the example app lacks the permission", async () => {
+  it("has no value for a field whose permission the example app lacks", async () => {
     const { probes } = await sampleEvent({ scenario });
     const granted = dataOf(probes.application)["grantedPermissions"];
     if (platformOf(probes) === "ios" || granted === undefined) return;
@@ -68,7 +68,10 @@ describe.each(["android", "ios"] as const)("full-%s", (platform) => {
   });
 });
 
-/** Whether a current system withholds the field, or the field is `skippedReason`: the GPU run takes place. */
+/**
+ * Whether the mock omits the field: because a current system withholds it, or because it is `skippedReason` and the GPU
+ * benchmark runs.
+ */
 function isWithheld(platform: Platform, probe: string, name: string): boolean {
   const field = CATALOG.find(({ id }) => id === probe)?.fields[name];
   return field?.systems?.[platform]?.until !== undefined || name === "skippedReason";
@@ -93,7 +96,7 @@ describe("a failing scenario", () => {
   });
 });
 
-it("a seed varies the values, the same way each time", async () => {
+it("a seed varies the values, and the same seed gives the same values", async () => {
   const memory = async (seed: number) => {
     const event = await sampleEvent({ scenario: "clean-android", seed });
     return readField(event, "hardware", "freeMemoryBytes", "android");
@@ -126,7 +129,7 @@ describe("DeviceIntel in an app's tests", () => {
     expect([after.locale.status, after.hardware.status]).toEqual(["skipped", "success"]);
   });
 
-  it("can change its phone between collections, and times out without a real wait", async () => {
+  it("can use another scenario for each collection, and times out without a real wait", async () => {
     const intel = new DeviceIntel({ consent: consentFor("locale") });
     expect((await intel.collect(session)).probes.locale.status).toBe("success");
     setScenario("timeouts");

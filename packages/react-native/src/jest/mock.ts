@@ -22,8 +22,9 @@ export { type Scenario, SCENARIOS } from "./scenarios.ts";
 let phone: MockPhone = { scenario: "clean-android" };
 
 /**
- * Sets the scenario of all instances for later collections. @param platform for `consent-denied`, `timeouts` and
- * `errors`; default Android. @throws TypeError if the scenario is unknown or does not exist on the platform.
+ * Sets the scenario for the later collections of all instances.
+ * @param platform the platform, for `consent-denied`, `timeouts` and `errors`; default Android.
+ * @throws TypeError if the scenario is unknown or does not exist on the platform.
  */
 export function setScenario(scenario: Scenario, platform?: Platform): void {
   mockHost({ scenario, platform });
@@ -51,8 +52,8 @@ export class DeviceIntel extends DeviceIntelOnHost {
 }
 
 /**
- * Makes one event of a scenario. `full-android` and `full-ios` run every probe; the other scenarios run the default
- * probes.
+ * Makes one event of a scenario. `full-android` and `full-ios` enable every probe; the other scenarios enable the
+ * default probes.
  */
 export async function sampleEvent({ scenario, platform, seed }: MockPhone): Promise<CollectedEvent> {
   const full = scenario.startsWith("full-");

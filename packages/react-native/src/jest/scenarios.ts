@@ -20,7 +20,7 @@ export const SCENARIOS = [
 
 export type Scenario = (typeof SCENARIOS)[number];
 
-/** Scenarios in which probes fail on a clean phone. They exist on both platforms. */
+/** Scenarios in which probes have no value on a clean phone. They exist on both platforms. */
 const FAILING: ReadonlySet<string> = new Set<Scenario>(["consent-denied", "timeouts", "errors"]);
 
 /**

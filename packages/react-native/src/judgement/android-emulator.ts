@@ -38,20 +38,20 @@ const CHECKS: Readonly<Record<string, Finding>> = { build, files, properties, mo
 export const deviceFarmMarkers = together(present("packages", FARM_PACKAGES), present("paths", FARM_PATHS));
 
 /**
- * Markers that no real device has. Weak values of the build, processors and agents of device farms are not among them,
- * because real devices have those, too.
+ * Checks for markers that no real device has. They do not include weak values of the build, processors, and agents of
+ * device farms, because real devices can have these.
  */
 export const STRONG_MARKERS: readonly Finding[] = [files, properties, mounts];
 const allFindings = together(build, ...STRONG_MARKERS);
 
-/** Matching members of the build count as one marker, however many of them match. */
+/** All matching members of the build together count as one marker. */
 function countMarkers({ markers }: AndroidRules, evidence: Evidence): number {
   return build.find(evidence).found.slice(0, 1).length + together(...markers).find(evidence).found.length;
 }
 
 /**
- * Whether the sources that decide a `false` were examined: the sources that every app can read on every phone.
- * Properties and mounts can only add markers, because up to Android 8.1 a property that is not set can't be
+ * Whether the sources were examined that are needed for the value `false`: the sources that every app can read on every
+ * phone. Properties and mounts can only add markers, because up to Android 8.1 a property that is not set can't be
  * distinguished from a property that this app may not read.
  */
 function lookedAtAll(evidence: Evidence): boolean {

@@ -21,7 +21,7 @@ function mappedBy({ library, zygote, foreign, explained }: AndroidRules): (text:
     const file = (path: string): void => {
       const name = baseName(path);
       if (library.test(name)) mapped.hooks.add(name);
-      // A Zygisk module is stored in a folder with the name `zygisk` (Magisk, developer guide).
+      // Modules of Zygisk are in a folder with the name `zygisk` (Magisk, developer guide).
       if (zygote.test(name) || path.includes("/zygisk/")) mapped.zygote.add(name);
     };
     const code = (path: string): void => {

@@ -77,7 +77,7 @@ class Load {
   readonly sent: Sent[] = [];
   readonly #agent = new Agent({ keepAlive: true });
   readonly #workers: Promise<void>[];
-  #stopped = false;
+  #isStopped = false;
 
   constructor() {
     this.#workers = Array.from({ length: WORKERS }, () => this.#work());
@@ -88,13 +88,13 @@ class Load {
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
+    this.#isStopped = true;
     await Promise.all(this.#workers);
     this.#agent.destroy();
   }
 
   async #work(): Promise<void> {
-    while (!this.#stopped) {
+    while (!this.#isStopped) {
       const request = transport(who);
       const item: Sent = {
         key: freshKey(),

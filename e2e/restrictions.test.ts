@@ -35,15 +35,15 @@ let accountCount = 0;
  * An environment with a journal and a policy that keeps events for a year, and events of the purpose `short` for a day.
  */
 async function installation(): Promise<Environment> {
-  const made = await cluster.database.environment();
+  const databaseEnvironment = await cluster.database.environment();
   const journal = join(cluster.folder, randomUUID());
   const policy = join(cluster.folder, "policy.json");
-  const rest = { title: "t", legal_basis: "l", derived_retention: "P1Y", owner: "o" };
+  const otherMembers = { title: "t", legal_basis: "l", derived_retention: "P1Y", owner: "o" };
   const purposes = Object.entries({ default: "P1Y", fraud: "P1Y", short: "P1D" }).map(([id, raw_retention]) => {
-    return { id, raw_retention, ...rest };
+    return { id, raw_retention, ...otherMembers };
   });
   await writeFile(policy, JSON.stringify({ purposes, actions: { payment: "default" }, unmapped: "short" }));
-  const installed = { ...made, DRS_ERASURE_JOURNAL: journal };
+  const installed = { ...databaseEnvironment, DRS_ERASURE_JOURNAL: journal };
   expect(await runWithBreakGlass(installed, "purpose", "apply", policy, "--yes")).toMatchObject({
     code: 0,
     stderr: "",
@@ -312,8 +312,8 @@ test("a request is closed as done after the restriction that it asks for, and an
   const account = newAccount();
   const event = await store({ account });
   const ask = async (kind: string): Promise<string> => {
-    const asked = ["request", "add", "--account", account, "--kind", kind, "--identity", "signed in"];
-    return String((await run(0, asked))[0]?.["request_id"]);
+    const args = ["request", "add", "--account", account, "--kind", kind, "--identity", "signed in"];
+    return String((await run(0, args))[0]?.["request_id"]);
   };
   const [request, objection] = [await ask("restriction"), await ask("objection")];
   const done = ["request", "close", request, "--outcome", "done"];
@@ -377,11 +377,11 @@ test("a restored database has its restrictions again before it serves, and a cli
   expect(JSON.stringify(rows)).not.toContain("dave");
 
   // The first event of an account that the backup lacks is hidden, too.
-  const again = await openTestSystem(restored);
-  const more = new Past(again);
-  await more.store(0, { account: "dave" });
-  await more.close();
-  await again.close();
+  const restoredSystem = await openTestSystem(restored);
+  const laterPast = new Past(restoredSystem);
+  await laterPast.store(0, { account: "dave" });
+  await laterPast.close();
+  await restoredSystem.close();
   expect(await listed("dave", [], restored)).toEqual([]);
   expect(await listed("dave", PRIVACY, restored)).toHaveLength(1);
   expect((await runWithBreakGlass(restored, "doctor")).code).toBe(0);

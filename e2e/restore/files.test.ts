@@ -61,13 +61,13 @@ describe("a server on restored files of the embedded database", () => {
     const restore = await backUp(home.keyDir)();
     const secrets = async (folder: string): Promise<number> =>
       (await readdir(join(folder, "secrets"), { recursive: true })).filter((name) => name.length > 10).length;
-    const held = await secrets(home.keyDir);
+    const secretsBefore = await secrets(home.keyDir);
     await erase(environment, "--account", "former");
-    expect(await secrets(home.keyDir)).toBe(held - 1);
+    expect(await secrets(home.keyDir)).toBe(secretsBefore - 1);
     await restore();
     server = await startServer(environment);
     expect(server.stderr()).toContain("the key store lacked 1 erasure of the journal: secrets destroyed again");
-    expect(await secrets(home.keyDir)).toBe(held - 1);
+    expect(await secrets(home.keyDir)).toBe(secretsBefore - 1);
     expect(await read(environment, stored)).toBeUndefined();
 
     const again = backUp(home.keyDir);

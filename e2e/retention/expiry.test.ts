@@ -96,12 +96,12 @@ describe("after the retention period", () => {
 
   test("the idempotency key is deleted when the replay window is over, not earlier", async () => {
     const keys = async (): Promise<number> => (await scene.owner.query("select from idempotency_key")).rowCount ?? 0;
-    const before = await keys();
-    expect(before).toBeGreaterThan(0);
+    const keysBefore = await keys();
+    expect(keysBefore).toBeGreaterThan(0);
     expect((await run()).keys).toBe(0);
     await advance(HOUR_MS);
-    expect((await run()).keys).toBe(before - (await keys()));
-    expect(await keys()).toBeLessThan(before);
+    expect((await run()).keys).toBe(keysBefore - (await keys()));
+    expect(await keys()).toBeLessThan(keysBefore);
     expect(await run()).toEqual(NOTHING);
   });
 });

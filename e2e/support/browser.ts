@@ -23,8 +23,8 @@ export class Browser {
     const response = await fetch(url, { ...init, headers, redirect: "manual" });
     for (const line of response.headers.getSetCookie()) {
       const [pair = ""] = line.split(";");
-      const at = pair.indexOf("=");
-      const [name, value] = [pair.slice(0, at), pair.slice(at + 1)];
+      const separator = pair.indexOf("=");
+      const [name, value] = [pair.slice(0, separator), pair.slice(separator + 1)];
       if (/max-age=0|expires=thu, 01 jan 1970/i.test(line)) jar.delete(name);
       else jar.set(name, value);
     }
@@ -37,14 +37,14 @@ export class Browser {
    * @returns the last page, or the URL that was not requested.
    */
   async visit(url: string, name = "", until: (url: string) => boolean = () => false): Promise<Page> {
-    let next: { readonly url: string; readonly init?: RequestInit } | undefined = { url };
+    let nextRequest: { readonly url: string; readonly init?: RequestInit } | undefined = { url };
     let page: Page | undefined;
-    for (let step = 0; next && step < MAX_STEPS; step++) {
-      if (until(next.url)) return { url: next.url, status: 0, headers: new Headers(), text: "" };
-      page = await this.request(next.url, next.init);
-      next = following(page, name);
+    for (let step = 0; nextRequest && step < MAX_STEPS; step++) {
+      if (until(nextRequest.url)) return { url: nextRequest.url, status: 0, headers: new Headers(), text: "" };
+      page = await this.request(nextRequest.url, nextRequest.init);
+      nextRequest = following(page, name);
     }
-    if (!page || next) throw new Error("the visit has no end");
+    if (!page || nextRequest) throw new Error("the visit has no end");
     return page;
   }
 

@@ -15,9 +15,9 @@ export class EmbeddedScene {
   }
 
   readonly home = async (name?: string): Promise<Home> => {
-    const made = await makeEmptyHome(name);
-    this.leftovers.push(() => made.remove());
-    return made;
+    const home = await makeEmptyHome(name);
+    this.leftovers.push(() => home.remove());
+    return home;
   };
 
   readonly serve = async ({ environment }: Home): Promise<ServerProcess> => {

@@ -53,13 +53,13 @@ export async function makeEmptyHome(name = "data"): Promise<Home> {
 
 async function postgresOn(dataDir: string): Promise<number[]> {
   const processes = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
-  const found = await Promise.all(
+  const matching = await Promise.all(
     processes.map(async (pid) => {
       const command = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
       return command.includes(`\0-D\0${dataDir}/postgres\0`) && /\/postgres\0/.test(command) ? [Number(pid)] : [];
     }),
   );
-  const pids = found.flat();
+  const pids = matching.flat();
   // A child still has the name of its parent for a moment after the fork.
   const children = new Set((await Promise.all(pids.map(childrenOf))).flat());
   return pids.filter((pid) => !children.has(pid));
@@ -77,11 +77,11 @@ export async function until(condition: () => boolean | Promise<boolean>, withinM
 /** Process ids of the children of `parent`. */
 export async function childrenOf(parent: number): Promise<number[]> {
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
-  const found = await Promise.all(
+  const childIds = await Promise.all(
     pids.map(async (pid) => {
       const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
       return stat.split(") ")[1]?.split(" ")[1] === String(parent) ? [Number(pid)] : [];
     }),
   );
-  return found.flat();
+  return childIds.flat();
 }

@@ -89,8 +89,8 @@ export class ErasureScene extends SystemScene {
 
   /** The number of entries of the journal. */
   readonly entries = async (): Promise<number> => {
-    const found = await readdir(join(this.folder, "journal"), { recursive: true }).catch(() => []);
-    return found.filter((name) => name.endsWith(".json")).length;
+    const files = await readdir(join(this.folder, "journal"), { recursive: true }).catch(() => []);
+    return files.filter((name) => name.endsWith(".json")).length;
   };
 
   /** The tables of the database that contain the text. */
@@ -98,12 +98,12 @@ export class ErasureScene extends SystemScene {
     const { rows } = await this.owner.query<{ name: string }>(
       "select relname as name from pg_class where relnamespace = 'drs'::regnamespace and relkind in ('r', 'p') and not relispartition",
     );
-    const found: string[] = [];
+    const tables: string[] = [];
     for (const { name } of rows) {
       const holds = `select from ${name} t where t::text like '%' || $1 || '%' limit 1`;
-      if ((await this.owner.query(holds, [text])).rowCount) found.push(name);
+      if ((await this.owner.query(holds, [text])).rowCount) tables.push(name);
     }
-    return found;
+    return tables;
   };
 
   /** Reads the content of an erasure's receipt. */

@@ -86,7 +86,7 @@ const outcome = fc.oneof(
 
 /** The text of a raw event that the endpoint must accept. */
 export function randomEvent(sessionId: string, collectedAt: string): fc.Arbitrary<string> {
-  const known = [
+  const requiredMembers = [
     `"session_id":${JSON.stringify(sessionId)}`,
     `"event_type":"device_intel_collection"`,
     `"schema_version":1.0`,
@@ -98,7 +98,7 @@ export function randomEvent(sessionId: string, collectedAt: string): fc.Arbitrar
       members(outcome, 8),
       extra,
       space,
-      fc.shuffledSubarray(known, { minLength: known.length, maxLength: known.length }),
+      fc.shuffledSubarray(requiredMembers, { minLength: requiredMembers.length, maxLength: requiredMembers.length }),
     )
     .map(([probes, others, gap, envelope]) => {
       const all = [...envelope, `"probes"${gap}:${gap}{${probes.join(",")}}`, ...others];

@@ -50,9 +50,12 @@ export function useRestoreScene(): RestoreScene {
 
   return {
     async install(period) {
-      const own = await mkdtemp(join(folder, "installation-"));
-      const environment = { ...(await database.environment()), DRS_ERASURE_JOURNAL: join(own, "journal") };
-      await applyPeriod(environment, own, period);
+      const installationFolder = await mkdtemp(join(folder, "installation-"));
+      const environment = {
+        ...(await database.environment()),
+        DRS_ERASURE_JOURNAL: join(installationFolder, "journal"),
+      };
+      await applyPeriod(environment, installationFolder, period);
       return environment;
     },
     changePeriod: (environment, period) => applyPeriod(environment, folder, period),

@@ -72,8 +72,8 @@ export const post = (server: ServerProcess, who: Credentials, key = freshKey(), 
   send({ url: server.url, headers: authorized(who, key), body: body ?? JSON.stringify(transport(who)) });
 
 export function expectRetryLater(reply: Reply, status: number, problem: string): void {
-  const found = String(reply.json["type"]).replace(PROBLEM, "");
-  expect([reply.status, found], reply.text).toEqual([status, problem]);
+  const problemCode = String(reply.json["type"]).replace(PROBLEM, "");
+  expect([reply.status, problemCode], reply.text).toEqual([status, problem]);
   expect(reply.headers["retry-after"]).toMatch(WHOLE_SECONDS);
 }
 

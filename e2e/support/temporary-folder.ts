@@ -55,9 +55,9 @@ function namespace(): string {
 
 /** Removes the folders of some test runs. @param isWanted whether to remove the run of the process with this id */
 function removeFromMemory(isWanted: (pid: number) => boolean): void {
-  const own = new RegExp(`^drs-test-${namespace()}-(\\d+)-`);
+  const folderOfThisNamespace = new RegExp(`^drs-test-${namespace()}-(\\d+)-`);
   for (const name of namesInMemory()) {
-    const pid = own.exec(name)?.[1];
+    const pid = folderOfThisNamespace.exec(name)?.[1];
     if (pid === undefined || !isWanted(Number(pid))) continue;
     try {
       rmSync(join(MEMORY_FOLDER, name), { recursive: true, force: true });

@@ -71,9 +71,9 @@ describe("a departure from the catalog", () => {
   });
 
   it("is found for members of androidBuild that the catalog does not list", () => {
-    const rest = `"manufacturer":"m","model":"m","brand":"b","systemName":"s","systemVersion":"1","isTablet":false`;
+    const otherFields = `"manufacturer":"m","model":"m","brand":"b","systemName":"s","systemVersion":"1","isTablet":false`;
     const build = (value: string): string =>
-      `{"device_identity":{"status":"success","data":{${rest},"androidBuild":${value}}}}`;
+      `{"device_identity":{"status":"success","data":{${otherFields},"androidBuild":${value}}}}`;
     expect(departuresOf(build(`{"sdkInt":"36","serial":"x","id":"y"}`))).toEqual([
       { kind: "wrong-type", path: ["device_identity", "androidBuild", "sdkInt"], found: "string" },
       { kind: "unknown-field", path: ["device_identity", "androidBuild", "serial"], found: "string" },

@@ -12,7 +12,7 @@ function plain(fields: ReadonlyMap<string, FieldFacts>): Record<string, unknown>
   );
 }
 
-function wanted(fields: Readonly<Record<string, Field>>): Record<string, unknown> {
+function expectedFacts(fields: Readonly<Record<string, Field>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, { type, platforms, required, constantOn, fields: members }]) => [
       name,
@@ -21,7 +21,7 @@ function wanted(fields: Readonly<Record<string, Field>>): Record<string, unknown
         platforms,
         required,
         constantOnIos: constantOn !== undefined,
-        ...(members && { fields: wanted(members) }),
+        ...(members && { fields: expectedFacts(members) }),
       },
     ]),
   );
@@ -36,7 +36,7 @@ it.each(CATALOG)("the facts of $id say what the catalog says", (probe) => {
   const facts = factsOf(probe.id);
   expect(facts.platforms).toEqual(probe.platforms);
   expect(facts.enabledByDefault).toBe(probe.enabledByDefault);
-  expect(plain(facts.fields)).toEqual(wanted(probe.fields));
+  expect(plain(facts.fields)).toEqual(expectedFacts(probe.fields));
 });
 
 it("the only constants are constants of iOS", () => {

@@ -71,8 +71,8 @@ const facts = new Map<ProbeId, ProbeFacts>();
 
 /** The index is built at the first look-up, not at import. */
 export function factsOf(probe: ProbeId): ProbeFacts {
-  const known = facts.get(probe);
-  if (known) return known;
+  const cached = facts.get(probe);
+  if (cached) return cached;
   const index: string = FIELD_INDEX[probe];
   const colon = index.indexOf(":");
   const marks = index.slice(0, colon);

@@ -4,24 +4,26 @@ import type { Field } from "./declare.ts";
 
 /** The member names that the contract and the catalog allow in one object of a request. */
 interface Names {
-  readonly known: ReadonlyMap<string, Names>;
+  readonly byName: ReadonlyMap<string, Names>;
   /**
    * The names in an object whose own name is not in `known`, such as an unknown probe; absent if no such names are
    * known.
    */
-  readonly unknown?: Names;
+  readonly ofUnknownName?: Names;
 }
 
-const NO_NAMES: Names = { known: new Map() };
+const NO_NAMES: Names = { byName: new Map() };
 const UNKNOWN = "*";
 
 function namesOf(members: Readonly<Record<string, unknown>>, below: Readonly<Record<string, Names>> = {}): Names {
-  return { known: new Map(Object.keys(members).map((name) => [name, below[name] ?? NO_NAMES])) };
+  return { byName: new Map(Object.keys(members).map((name) => [name, below[name] ?? NO_NAMES])) };
 }
 
 function fieldNames(fields: Readonly<Record<string, Field>>): Names {
   const entries = Object.entries(fields);
-  return { known: new Map(entries.map(([name, field]) => [name, field.fields ? fieldNames(field.fields) : NO_NAMES])) };
+  return {
+    byName: new Map(entries.map(([name, field]) => [name, field.fields ? fieldNames(field.fields) : NO_NAMES])),
+  };
 }
 
 function outcomeNames(fields: Readonly<Record<string, Field>>): Names {
@@ -30,8 +32,8 @@ function outcomeNames(fields: Readonly<Record<string, Field>>): Names {
 }
 
 const PROBES: Names = {
-  known: new Map(CATALOG.map(({ id, fields }) => [id, outcomeNames(fields)])),
-  unknown: outcomeNames({}),
+  byName: new Map(CATALOG.map(({ id, fields }) => [id, outcomeNames(fields)])),
+  ofUnknownName: outcomeNames({}),
 };
 const REQUEST = namesOf(TRANSPORT.members, { observations: namesOf(ENVELOPE.members, { probes: PROBES }) });
 
@@ -41,12 +43,12 @@ const REQUEST = namesOf(TRANSPORT.members, { observations: namesOf(ENVELOPE.memb
  */
 export function placeOf(pointer: string): string {
   let place = "";
-  let at: Names | undefined = REQUEST;
+  let names: Names | undefined = REQUEST;
   for (const token of pointer.split("/").slice(1)) {
-    if (at === undefined) break;
-    const below: Names | undefined = at.known.get(token);
+    if (names === undefined) break;
+    const below: Names | undefined = names.byName.get(token);
     place += `/${below ? token : UNKNOWN}`;
-    at = below ?? at.unknown;
+    names = below ?? names.ofUnknownName;
   }
   return place;
 }

@@ -139,7 +139,7 @@ describe("the JSON Schemas", () => {
 describe("the OpenAPI document", () => {
   const document = openApiDocument("1.2.3");
 
-  function at(pointer: string): unknown {
+  function valueAt(pointer: string): unknown {
     return pointer
       .split("/")
       .slice(1)
@@ -154,12 +154,12 @@ describe("the OpenAPI document", () => {
     expect(targets.length).toBeGreaterThan(10);
     for (const target of targets) {
       expect(target).toMatch(/^#\//);
-      expect(at(String(target).slice(1)), String(target)).toBeTypeOf("object");
+      expect(valueAt(String(target).slice(1)), String(target)).toBeTypeOf("object");
     }
   });
 
   it("lists every status of the registry, with every code that has it", () => {
-    const responses = at("/paths/~1api~1v1~1device-signal-events/post/responses") as Record<
+    const responses = valueAt("/paths/~1api~1v1~1device-signal-events/post/responses") as Record<
       string,
       { readonly description: string }
     >;

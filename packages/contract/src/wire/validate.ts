@@ -117,18 +117,19 @@ function checkProbes(pass: Pass, path: Path, probes: unknown): void {
   for (const id of Object.keys(probes)) {
     if (pass.errors.full) return;
     const outcome = probes[id];
-    const at = [...path, id];
+    const outcomePath = [...path, id];
     if (!isObject(outcome)) {
-      violation(pass, at, "type-wrong", "an outcome must be an object");
+      violation(pass, outcomePath, "type-wrong", "an outcome must be an object");
       continue;
     }
     const { status } = outcome;
     const rule = typeof status === "string" ? OUTCOME_RULES.get(status) : undefined;
-    if (rule) checkObject(pass, at, outcome, rule);
+    if (rule) checkObject(pass, outcomePath, outcome, rule);
     else if (!Object.hasOwn(outcome, "status"))
-      violation(pass, [...at, "status"], "member-missing", "the required member status is missing");
-    else if (typeof status !== "string") violation(pass, [...at, "status"], "type-wrong", "must be a string");
-    else violation(pass, [...at, "status"], "value-not-allowed", `must be one of ${OUTCOME_STATUSES.join(", ")}`);
+      violation(pass, [...outcomePath, "status"], "member-missing", "the required member status is missing");
+    else if (typeof status !== "string") violation(pass, [...outcomePath, "status"], "type-wrong", "must be a string");
+    else
+      violation(pass, [...outcomePath, "status"], "value-not-allowed", `must be one of ${OUTCOME_STATUSES.join(", ")}`);
   }
 }
 

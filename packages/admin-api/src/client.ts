@@ -116,13 +116,13 @@ async function answerOf({ answer }: Route, response: Response): Promise<unknown>
 /** @throws Error if the last line is incomplete. */
 async function* linesOf(body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator {
   const decoder = new TextDecoder("utf-8", { fatal: true });
-  let rest = "";
+  let incompleteLine = "";
   for await (const chunk of body) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
-    rest = lines.pop() ?? "";
+    const lines = (incompleteLine + decoder.decode(chunk, { stream: true })).split("\n");
+    incompleteLine = lines.pop() ?? "";
     for (const line of lines) yield JSON.parse(line);
   }
-  if (rest !== "") throw new Error("the answer ends within a line");
+  if (incompleteLine !== "") throw new Error("the answer ends within a line");
 }
 
 /** The URL and the body of a request. Each member of the input is a part of the path, the query or the body. */
@@ -130,17 +130,19 @@ export function requestOf(
   route: Route,
   input: Readonly<Record<string, unknown>>,
 ): { readonly target: string; readonly body: string | undefined } {
-  const taken = pathParameters(route.path);
-  const path = taken.reduce(
+  const pathNames = pathParameters(route.path);
+  const path = pathNames.reduce(
     (text, name) => text.replace(`{${name}}`, encodeURIComponent(String(input[name]))),
     route.path as string,
   );
-  const rest = Object.entries(input).filter(([name, value]) => value !== undefined && !taken.includes(name));
+  const otherMembers = Object.entries(input).filter(
+    ([name, value]) => value !== undefined && !pathNames.includes(name),
+  );
   const inQuery = new Set(Object.keys(route.query?.properties ?? {}));
   const query = new URLSearchParams(
-    rest.filter(([name]) => inQuery.has(name)).map(([name, value]) => [name, String(value)]),
+    otherMembers.filter(([name]) => inQuery.has(name)).map(([name, value]) => [name, String(value)]),
   ).toString();
-  const members = Object.fromEntries(rest.filter(([name]) => !inQuery.has(name)));
+  const members = Object.fromEntries(otherMembers.filter(([name]) => !inQuery.has(name)));
   return {
     target: `${BASE_PATH}${path}${query === "" ? "" : `?${query}`}`,
     body: route.body ? JSON.stringify(members) : undefined,

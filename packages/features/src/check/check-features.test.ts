@@ -55,13 +55,14 @@ describe("checkFeatures", () => {
       throws: ["(inputs) => inputs.su.state === 'error' ? [].x.y : anyTrue(inputs)", FIXTURES],
       engines: ["(inputs) => inputs.su.state === 'observed' && [].concat.toString().length === 35", FIXTURES],
     });
-    const of = (id: string): string[] => problems.filter((problem) => problem.startsWith(`${id}.feature.ts: `));
-    expect(of("wrong")).toContain(
+    const problemsWith = (id: string): string[] =>
+      problems.filter((problem) => problem.startsWith(`${id}.feature.ts: `));
+    expect(problemsWith("wrong")).toContain(
       'wrong.feature.ts: clean: expected {"observed":false}, the result is {"observed":true}',
     );
-    expect(of("wrong").join()).toContain('every input is omitted:probe-absent: expected "omitted"');
-    expect(of("throws")).toContain('throws.feature.ts: su, and su is error: the result is "failed:threw"');
-    expect(of("engines").join()).toMatch(/su: V8 gives .*, QuickJS gives/);
+    expect(problemsWith("wrong").join()).toContain('every input is omitted:probe-absent: expected "omitted"');
+    expect(problemsWith("throws")).toContain('throws.feature.ts: su, and su is error: the result is "failed:threw"');
+    expect(problemsWith("engines").join()).toMatch(/su: V8 gives .*, QuickJS gives/);
     expect(problems).toContain("no features.lock.json: run `drs feature lock`");
   });
 

@@ -33,35 +33,35 @@ export async function checkFeatures(folder: string, { base }: CheckOptions = {})
   if (!read.ok) return { features: 0, cases: 0, problems: read.problems };
   const { features, problems } = await buildFeatures(folder, read.overlay);
   const bundles = features.map(({ bundle }) => bundle);
-  const all = [
+  const allProblems = [
     ...problems,
     ...lockFileProblems(folder, bundles, base),
     ...typesProblems(folder, overlayTypes(read.overlay), read.overlay.fields.length > 0),
   ];
   const prepared = features.map(prepare);
-  all.push(...prepared.flatMap((feature) => feature.problems));
+  allProblems.push(...prepared.flatMap((feature) => feature.problems));
   const cases = prepared.flatMap((feature) => feature.cases);
   const results = await checkCases(bundles, cases);
-  return { features: features.length, cases: cases.length, problems: [...all, ...results] };
+  return { features: features.length, cases: cases.length, problems: [...allProblems, ...results] };
 }
 
 function lockFileProblems(folder: string, bundles: readonly Bundle[], base: string | undefined): readonly string[] {
-  const own = readLockFile(join(folder, LOCK_FILE));
+  const lockFile = readLockFile(join(folder, LOCK_FILE));
   const earlier = base === undefined ? undefined : readLockFile(base);
-  if (!own.ok) return [own.problem];
+  if (!lockFile.ok) return [lockFile.problem];
   if (earlier && !earlier.ok) return [earlier.problem];
-  return lockProblems(own.locked, bundles, earlier?.locked);
+  return lockProblems(lockFile.locked, bundles, earlier?.locked);
 }
 
 function typesProblems(folder: string, wanted: string, isNeeded: boolean): string[] {
   if (!isNeeded) return [];
-  let found = "";
+  let existingText = "";
   try {
-    found = readFileSync(join(folder, OVERLAY_TYPES), "utf8");
+    existingText = readFileSync(join(folder, OVERLAY_TYPES), "utf8");
   } catch {
     // A missing file counts as an empty one, which differs.
   }
-  return found === wanted ? [] : [`${OVERLAY_TYPES} does not match the overlay: run \`drs feature lock\``];
+  return existingText === wanted ? [] : [`${OVERLAY_TYPES} does not match the overlay: run \`drs feature lock\``];
 }
 
 function prepare(

@@ -59,7 +59,7 @@ export function parseFixtures(content: unknown, manifest: Manifest): ReadFixture
   const { cases } = content as { readonly cases?: unknown };
   if (!Array.isArray(cases)) return { ok: false, problems: ["the fixtures have no array `cases`"] };
   const problems: string[] = [];
-  const read = cases.map((item: unknown, at) => {
+  const fixtureCases = cases.map((item: unknown, at) => {
     const fixture = (item ?? {}) as Readonly<Record<string, unknown>>;
     const name = typeof fixture["name"] === "string" ? fixture["name"] : `case ${at + 1}`;
     const report = (problem: string): unknown => problems.push(`fixture ${JSON.stringify(name)}: ${problem}`);
@@ -70,7 +70,7 @@ export function parseFixtures(content: unknown, manifest: Manifest): ReadFixture
     const readings = manifest.inputs.map((input) => readReading(input, inputs, report));
     return { name, readings, expected: readExpected(fixture["result"], report) };
   });
-  return problems.length > 0 ? { ok: false, problems } : { ok: true, cases: read };
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, cases: fixtureCases };
 }
 
 type Report = (problem: string) => unknown;

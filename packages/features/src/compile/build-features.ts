@@ -73,8 +73,8 @@ function bundleOf({ text }: Program, declared: Declared): Bundle {
 
 function duplicates(features: readonly BuiltFeature[]): string[] {
   return features.flatMap(({ bundle: { id, version }, file }, at) => {
-    const before = features[at - 1];
-    const isSame = before?.bundle.id === id && before.bundle.version === version;
-    return isSame ? [`${file}: ${before.file} has version ${version} of ${id}, too`] : [];
+    const previous = features[at - 1];
+    const isSame = previous?.bundle.id === id && previous.bundle.version === version;
+    return isSame ? [`${file}: ${previous.file} has version ${version} of ${id}, too`] : [];
   });
 }

@@ -41,9 +41,9 @@ export type Bundled =
 export async function bundleProgram(file: string, part: "compute" | "definition"): Promise<Bundled> {
   const problems: string[] = [];
   try {
-    const found = findDefinition(readFileSync(file, "utf8"));
-    if (!found.ok) return { ok: false, problems: [found.problem] };
-    await using bundle = await rolldown(inputOptions(file, found.name, part, problems));
+    const definition = findDefinition(readFileSync(file, "utf8"));
+    if (!definition.ok) return { ok: false, problems: [definition.problem] };
+    await using bundle = await rolldown(inputOptions(file, definition.name, part, problems));
     const { output } = await bundle.generate({ ...OUTPUT, dir: dirname(file) });
     return programOf(dirname(file), output[0], problems);
   } catch (error) {
@@ -122,10 +122,10 @@ function withPlainNames(text: string): string {
   };
   visit(parse(text, "js"));
   let plain = "";
-  let at = 0;
+  let copiedTo = 0;
   for (const key of quoted) {
-    plain += text.slice(at, key.start) + String(key["value"]);
-    at = key.end;
+    plain += text.slice(copiedTo, key.start) + String(key["value"]);
+    copiedTo = key.end;
   }
-  return plain + text.slice(at);
+  return plain + text.slice(copiedTo);
 }

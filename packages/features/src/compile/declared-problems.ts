@@ -33,7 +33,7 @@ export function declaredProblems({ output, ...members }: Members): string[] {
 export function manifestProblems(manifest: Manifest, overlay: Overlay = NO_OVERLAY): string[] {
   const { hash: _, inputs, ...members } = manifest;
   const names = new Set(inputs.map(({ name }) => name));
-  const known = inputs.flatMap((input) => {
+  const inputProblems = inputs.flatMap((input) => {
     const resolved = resolveInput(input.name, input.path.join("."), overlay);
     if (!resolved.ok) return [resolved.problem];
     return isDeepStrictEqual(resolved.input, input) ? [] : [`the input ${input.name} differs from the catalog`];
@@ -42,7 +42,7 @@ export function manifestProblems(manifest: Manifest, overlay: Overlay = NO_OVERL
     ...declaredProblems(members),
     ...(inputs.length === 0 ? ["`inputs` must have at least one field"] : []),
     ...(names.size < inputs.length ? ["two inputs have one name"] : []),
-    ...known,
+    ...inputProblems,
   ];
 }
 
@@ -56,9 +56,10 @@ export function outdatedInputs({ inputs }: Pick<Manifest, "inputs">, overlay: Ov
   return inputs.flatMap(({ name, path, type, unit, sensitivity }) => {
     const resolved = resolveInput(name, path.join("."), overlay);
     if (!resolved.ok) return [resolved.problem];
-    const now = resolved.input;
-    const isSame = now.type === type && now.unit === unit;
-    const isHigher = SENSITIVITIES_ASCENDING.indexOf(now.sensitivity) > SENSITIVITIES_ASCENDING.indexOf(sensitivity);
+    const current = resolved.input;
+    const isSame = current.type === type && current.unit === unit;
+    const isHigher =
+      SENSITIVITIES_ASCENDING.indexOf(current.sensitivity) > SENSITIVITIES_ASCENDING.indexOf(sensitivity);
     return isSame && !isHigher
       ? []
       : [`the field ${JSON.stringify(path.join("."))} has another type, unit or sensitivity`];

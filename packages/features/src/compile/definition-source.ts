@@ -14,13 +14,13 @@ const EXPECTED_FORM = "a definition file must have exactly one `export const NAM
 
 /** Finds the definition in the text of a module. */
 export function findDefinition(text: string): FoundDefinition {
-  const found = (parse(text, "ts")["body"] as SyntaxNode[]).flatMap((statement) => {
+  const definitions = (parse(text, "ts")["body"] as SyntaxNode[]).flatMap((statement) => {
     const declared = statement["declaration"];
     if (statement.type !== "ExportNamedDeclaration" || !isNode(declared)) return [];
     if (declared.type !== "VariableDeclaration") return [];
     return (declared["declarations"] as SyntaxNode[]).filter(isDefinition);
   });
-  const [declarator, ...others] = found;
+  const [declarator, ...others] = definitions;
   if (!declarator || others.length > 0) return { ok: false, problem: EXPECTED_FORM };
   const call = declarator["init"] as SyntaxNode;
   const [literal] = call["arguments"] as SyntaxNode[];

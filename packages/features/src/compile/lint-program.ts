@@ -51,14 +51,14 @@ const BANNED_SYNTAX: Readonly<Record<string, string>> = {
 export function lintProgram({ written, origin }: Pick<Program, "written" | "origin">): readonly Finding[] {
   const tree = parse(written, "js");
   const scope = scopeOf(tree);
-  const found: Finding[] = [];
+  const findings: Finding[] = [];
   const visit = (node: SyntaxNode, place: Place): void => {
-    for (const message of messagesFor(node, place, scope)) found.push({ origin: origin(node.start), message });
+    for (const message of messagesFor(node, place, scope)) findings.push({ origin: origin(node.start), message });
     for (const [slot, child] of slotsOf(node))
       visit(child, { parent: node, slot, depth: depthBelow(node, place.depth) });
   };
   visit(tree, { depth: 0 });
-  return found;
+  return findings;
 }
 
 interface Place {

@@ -83,12 +83,12 @@ export function lockProblems(
   features: readonly Feature[],
   base: readonly LockedFeature[] = [],
 ): readonly string[] {
-  const own = new Map(locked.map((entry) => [nameOf(entry), entry]));
+  const entriesByName = new Map(locked.map((entry) => [nameOf(entry), entry]));
   const twice = locked.filter((entry, at) => locked.findIndex((other) => nameOf(other) === nameOf(entry)) !== at);
   return [
     ...twice.map((entry) => `${LOCK_FILE} has ${nameOf(entry)} twice`),
-    ...base.flatMap((entry) => baseProblem(entry, own.get(nameOf(entry)))),
-    ...features.flatMap((feature) => featureProblem(feature, own.get(nameOf(feature))?.hash, locked)),
+    ...base.flatMap((entry) => baseProblem(entry, entriesByName.get(nameOf(entry)))),
+    ...features.flatMap((feature) => featureProblem(feature, entriesByName.get(nameOf(feature))?.hash, locked)),
   ];
 }
 
@@ -101,9 +101,11 @@ function baseProblem(entry: LockedFeature, own: LockedFeature | undefined): stri
 
 function featureProblem(feature: Feature, hash: string | undefined, locked: readonly LockedFeature[]): string[] {
   const versions = locked.filter(({ id }) => id === feature.id).map(({ version }) => version);
-  const next = Math.max(0, ...versions) + 1;
+  const nextVersion = Math.max(0, ...versions) + 1;
   if (hash === undefined) {
     return [`${nameOf(feature)} is not in ${LOCK_FILE}: run \`drs feature lock\``];
   }
-  return hash === feature.hash ? [] : [`${nameOf(feature)} is not the code of ${LOCK_FILE}: give it version ${next}`];
+  return hash === feature.hash
+    ? []
+    : [`${nameOf(feature)} is not the code of ${LOCK_FILE}: give it version ${nextVersion}`];
 }

@@ -144,16 +144,20 @@ const READING: ReadonlyMap<string, readonly string[]> = new Map([
 
 function isPassedOn({ node, parents }: Use, values: Values): boolean {
   let value = values.of(node);
-  let at = parents.length - 1;
+  let parentIndex = parents.length - 1;
   // In `name.member`, the table may be the member.
-  for (; parents[at]?.slot === "object" && parents[at]?.node.type === "MemberExpression"; at--) {
-    const { property, computed } = (parents[at] as Parents[number]).node;
+  for (
+    ;
+    parents[parentIndex]?.slot === "object" && parents[parentIndex]?.node.type === "MemberExpression";
+    parentIndex--
+  ) {
+    const { property, computed } = (parents[parentIndex] as Parents[number]).node;
     const name = nameOf(property, computed);
     value =
       value?.type === "ObjectExpression" && name ? (membersOf(value)?.get(name)?.["value"] as SyntaxNode) : undefined;
     if (value === undefined) return false;
   }
-  const place = parents[at];
+  const place = parents[parentIndex];
   if (!value || !place || values.isConstant(value)) return false;
   const { node: parent, slot } = place;
   if (READING.get(parent.type)?.includes(slot)) return false;
@@ -226,11 +230,12 @@ class Values {
     if (global !== undefined) return PRIMITIVE_FUNCTIONS.has(global) || global.startsWith("Math.");
     if (called.type === "MemberExpression")
       return PRIMITIVE_METHODS.has(nameOf(called["property"], called["computed"]) ?? "");
-    const made = called.type === "Identifier" ? this.of(called) : undefined;
-    if (!made || !isFunction(made) || within.includes(made)) return false;
-    return resultsOf(made).every(
+    const calledFunction = called.type === "Identifier" ? this.of(called) : undefined;
+    if (!calledFunction || !isFunction(calledFunction) || within.includes(calledFunction)) return false;
+    return resultsOf(calledFunction).every(
       (result) =>
-        this.isConstant(result, [...within, made]) && (!this.#isFunctionOf(result) || this.#keepsNothing(made, given)),
+        this.isConstant(result, [...within, calledFunction]) &&
+        (!this.#isFunctionOf(result) || this.#keepsNothing(calledFunction, given)),
     );
   }
 
@@ -246,10 +251,12 @@ class Values {
    */
   #keepsNothing(made: SyntaxNode, given: unknown): boolean {
     const defaults = (made["params"] as SyntaxNode[]).map(({ right }) => right);
-    const kept = withinFunction(made, "VariableDeclaration").flatMap(({ kind, declarations }) =>
+    const areConstant = withinFunction(made, "VariableDeclaration").flatMap(({ kind, declarations }) =>
       (declarations as SyntaxNode[]).map(({ init }) => kind === "const" && this.isConstant(init)),
     );
-    return kept.every(Boolean) && [...(given as unknown[]), ...defaults].every((value) => this.isConstant(value));
+    return (
+      areConstant.every(Boolean) && [...(given as unknown[]), ...defaults].every((value) => this.isConstant(value))
+    );
   }
 
   /** Whether a table is a literal, or a new `Map` or `Set`, whose elements are constants. */

@@ -23,12 +23,12 @@ export async function lockFeatures(folder: string): Promise<LockReport> {
   const { features, problems } = await buildFeatures(folder, read.overlay);
   const bundles = features.map(({ bundle }) => bundle);
   const file = join(folder, LOCK_FILE);
-  const own = readLockFile(file);
-  if (!own.ok && existsSync(file)) return { features: bundles.length, problems: [...problems, own.problem] };
-  const entries = withNewVersions(own.ok ? own.locked : [], bundles);
-  const all = [...problems, ...lockProblems(entries, bundles)];
-  if (all.length === 0) writeFileSync(file, lockText(entries));
-  return { features: features.length, problems: all };
+  const lockFile = readLockFile(file);
+  if (!lockFile.ok && existsSync(file)) return { features: bundles.length, problems: [...problems, lockFile.problem] };
+  const entries = withNewVersions(lockFile.ok ? lockFile.locked : [], bundles);
+  const allProblems = [...problems, ...lockProblems(entries, bundles)];
+  if (allProblems.length === 0) writeFileSync(file, lockText(entries));
+  return { features: features.length, problems: allProblems };
 }
 
 /**
@@ -41,8 +41,8 @@ export function lockEquivalents(
   bundles: readonly Pick<Bundle, "id" | "version" | "hash">[],
 ): readonly string[] {
   const file = join(folder, LOCK_FILE);
-  const own = readLockFile(file);
-  if (!own.ok) return [own.problem];
-  writeFileSync(file, lockText(withEquivalents(own.locked, bundles)));
+  const lockFile = readLockFile(file);
+  if (!lockFile.ok) return [lockFile.problem];
+  writeFileSync(file, lockText(withEquivalents(lockFile.locked, bundles)));
   return [];
 }

@@ -37,7 +37,7 @@ export class Child {
   readonly #process: ChildProcessByStdio<Writable, Readable, null>;
   #received = "";
   #waiting: ((line: string | undefined) => void) | undefined;
-  #ended = false;
+  #hasEnded = false;
 
   constructor() {
     this.#process = spawn(process.execPath, FLAGS, { env: {}, cwd: "/", stdio: ["pipe", "pipe", "ignore"] });
@@ -68,7 +68,7 @@ export class Child {
   }
 
   async #ask<Answer>(message: Message, deadlineMs: number): Promise<Answer | undefined> {
-    if (this.#ended) return undefined;
+    if (this.#hasEnded) return undefined;
     const answer = new Promise<string | undefined>((resolve) => (this.#waiting = resolve));
     const deadline = setTimeout(() => this.#end(), deadlineMs);
     this.#process.stdin.write(`${JSON.stringify(message)}\n`);
@@ -86,7 +86,7 @@ export class Child {
   }
 
   #end(): void {
-    this.#ended = true;
+    this.#hasEnded = true;
     this.#waiting?.(undefined);
   }
 }

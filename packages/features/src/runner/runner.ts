@@ -85,7 +85,7 @@ class IsolatedRunner implements FeatureRunner {
   readonly #paused = new Set<number>();
   #child: Child | undefined;
   #last: Promise<unknown> = Promise.resolve();
-  #closed = false;
+  #isClosed = false;
 
   constructor(bundles: readonly Bundle[], options: RunnerOptions) {
     const { budgetMs = BUDGET_MS, graceMs = GRACE_MS, searchMs = SEARCH_MS } = options;
@@ -114,23 +114,23 @@ class IsolatedRunner implements FeatureRunner {
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#isClosed = true;
     await this.#last;
     await this.#child?.kill();
   }
 
   async #compute(batch: readonly ReadInput[]): Promise<BatchResults> {
-    if (this.#closed) throw new Error("the runner is closed");
-    const before = new Set(this.#paused);
+    if (this.#isClosed) throw new Error("the runner is closed");
+    const pausedBefore = new Set(this.#paused);
     const readings = batch.map((event) => this.#plan.read(event));
     const cells = await this.#cellsOfBatch(readings).catch((error: unknown) => {
       // The caller gets no report of the features that this batch paused, so the next batch computes them again.
       this.#paused.clear();
-      for (const feature of before) this.#paused.add(feature);
+      for (const feature of pausedBefore) this.#paused.add(feature);
       throw error;
     });
     const events = readings.map((own, event) => this.#plan.results(own, cells[event] ?? []));
-    const paused = [...this.#paused].filter((feature) => !before.has(feature));
+    const paused = [...this.#paused].filter((feature) => !pausedBefore.has(feature));
     return { events, paused: paused.map((feature) => this.#nameAt(feature)) };
   }
 
@@ -170,9 +170,10 @@ class IsolatedRunner implements FeatureRunner {
     for (let feature = 0; feature < this.#bundles.length && performance.now() < end; feature++) {
       this.#signal?.throwIfAborted();
       if (this.#paused.has(feature)) continue;
-      const others = this.#bundles.flatMap((_, other) => (other === feature ? [] : [other]));
+      const otherFeatures = this.#bundles.flatMap((_, other) => (other === feature ? [] : [other]));
       const cells =
-        (await this.#ask(readings, others)) ?? (await this.#computeEachEvent(readings, feature, others, end));
+        (await this.#ask(readings, otherFeatures)) ??
+        (await this.#computeEachEvent(readings, feature, otherFeatures, end));
       for (const [event, row] of rows.entries()) row[feature] = cells[event]?.[feature] ?? null;
     }
     return rows;

@@ -18,15 +18,15 @@ export async function deliver(
 ): Promise<SendResult> {
   requireSignal(signal);
   let attempts = 0;
-  let refreshed = false;
+  let hasRefreshedToken = false;
   const attemptOnce = (refresh: boolean): Promise<AttemptResult> => {
     attempts++;
     return attempt(settings, request, refresh, signal);
   };
   for (let round = 1; ; round++) {
     let result = signal?.aborted ? later("aborted") : isExpired(request) ? EXPIRED : await attemptOnce(false);
-    if (isTokenRejected(result) && !refreshed) {
-      refreshed = true;
+    if (isTokenRejected(result) && !hasRefreshedToken) {
+      hasRefreshedToken = true;
       result = await attemptOnce(true);
     }
     const { retryAfterMs = 0 } = result as { retryAfterMs?: number };

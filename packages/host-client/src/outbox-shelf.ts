@@ -43,18 +43,18 @@ export function openShelf({ storage, name, maxEvents, maxBytes, onCorrupt }: She
   async function read(): Promise<void> {
     if (isRead) return;
     const items = await Promise.all(places.map(async (place) => [place, await storage.getItem(place)] as const));
-    const found: ShelvedEntry[] = [];
+    const storedEntries: ShelvedEntry[] = [];
     for (const [place, text] of items) {
       if (!text) continue;
       const entry = readEntry(text);
-      if (entry) found.push({ ...entry, place, bytes: byteLength(text) });
+      if (entry) storedEntries.push({ ...entry, place, bytes: byteLength(text) });
       else {
         onCorrupt();
         await setAside(place, text);
       }
     }
-    found.sort((a, b) => a.request.expiresAt - b.request.expiresAt);
-    for (const entry of found) entries.set(entry.request.key, entry);
+    storedEntries.sort((a, b) => a.request.expiresAt - b.request.expiresAt);
+    for (const entry of storedEntries) entries.set(entry.request.key, entry);
     isRead = true;
   }
 
@@ -72,17 +72,17 @@ export function openShelf({ storage, name, maxEvents, maxBytes, onCorrupt }: She
   }
 
   async function add(request: SignalRequest): Promise<ShelvedEntry | undefined> {
-    const known = entries.get(request.key);
-    if (known) return known;
+    const existing = entries.get(request.key);
+    if (existing) return existing;
     const fresh = { request, rounds: 0 };
     const text = writeEntry(fresh);
     const bytes = byteLength(text);
-    const held = [...entries.values()];
-    const heldBytes = held.reduce((sum, entry) => sum + entry.bytes, 0);
-    if (held.length >= maxEvents || heldBytes + bytes > maxBytes) return undefined;
+    const heldEntries = [...entries.values()];
+    const heldBytes = heldEntries.reduce((sum, entry) => sum + entry.bytes, 0);
+    if (heldEntries.length >= maxEvents || heldBytes + bytes > maxBytes) return undefined;
     for (const place of places) {
       // Reads the place, because it may have an item that could not be moved aside. This item must not be overwritten.
-      if (held.some((entry) => entry.place === place) || (await storage.getItem(place))) continue;
+      if (heldEntries.some((entry) => entry.place === place) || (await storage.getItem(place))) continue;
       await storage.setItem(place, text);
       const entry = { ...fresh, place, bytes };
       entries.set(request.key, entry);

@@ -22,18 +22,18 @@ afterEach(() => vi.useRealTimers());
 describe("an event in the outbox", () => {
   it("is in the storage with key and bytes before the first attempt, and removed once it is stored", async () => {
     const items: Items = new Map();
-    let kept: string[] = [];
+    let storedItems: string[] = [];
     const app = start(items, [
       async () => {
-        kept = [...items.values()];
+        storedItems = [...items.values()];
         return response(stored);
       },
     ]);
     expect(await app.send()).toEqual({ outcome: "stored", eventId: "e-1", attempts: 1, queued: false });
-    expect(kept).toHaveLength(1);
-    expect(kept[0]).toContain(JSON.stringify(app.requests[0]?.init.body));
-    expect(kept[0]).toContain(keysOf(app.requests)[0]);
-    expect(kept[0]).not.toContain(TOKEN);
+    expect(storedItems).toHaveLength(1);
+    expect(storedItems[0]).toContain(JSON.stringify(app.requests[0]?.init.body));
+    expect(storedItems[0]).toContain(keysOf(app.requests)[0]);
+    expect(storedItems[0]).not.toContain(TOKEN);
     expect(items.size).toBe(0);
   });
 

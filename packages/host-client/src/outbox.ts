@@ -104,19 +104,19 @@ export function createOutbox(options: OutboxOptions): Outbox {
   const scope = createCancellationScope();
   const inProgress = new Map<string, Promise<SendResult>>();
   let flushing: Promise<FlushReport> | undefined;
-  let drops = 0;
+  let dropCount = 0;
 
   /** Ignores errors of the host's function, so that they do not affect other events. */
   function drop(dropped: Dropped): void {
-    drops++;
+    dropCount++;
     (async () => onDropped(dropped))().catch(() => undefined);
   }
 
   /** A call during another send of the same event gets the result of that send. */
   function deliverOnce(entry: ShelvedEntry, signal?: HostAbortSignal): Promise<SendResult> {
     const { key } = entry.request;
-    const known = inProgress.get(key);
-    if (known) return known;
+    const running = inProgress.get(key);
+    if (running) return running;
     const result = deliver(entry, signal).finally(() => inProgress.delete(key));
     inProgress.set(key, result);
     return result;
@@ -128,9 +128,9 @@ export function createOutbox(options: OutboxOptions): Outbox {
     const isLater = result.outcome === "later";
     if (isLater && UNCOUNTED.test(result.reason)) return result;
     const rounds = entry.rounds + 1;
-    const next = isLater && rounds < MAX_ROUNDS ? { ...entry, rounds } : undefined;
-    await shelf.replace(entry, next);
-    if ("reason" in result && !next) {
+    const nextEntry = isLater && rounds < MAX_ROUNDS ? { ...entry, rounds } : undefined;
+    await shelf.replace(entry, nextEntry);
+    if ("reason" in result && !nextEntry) {
       const { status, code } = result;
       const { reason, errors } = isLater ? ({ reason: "exhausted", errors: [] } as const) : result;
       drop({ reason, errors, status, code, action, key });
@@ -151,11 +151,11 @@ export function createOutbox(options: OutboxOptions): Outbox {
 
   async function flush(callers: HostAbortSignal | undefined): Promise<FlushReport> {
     const signal = scope.join(callers);
-    const before = drops;
+    const dropsBefore = dropCount;
     const count = { stored: 0, replayed: 0 };
     const report = (stopped?: FlushReport["stopped"], retryAfterMs?: number): FlushReport => ({
       ...count,
-      dropped: drops - before,
+      dropped: dropCount - dropsBefore,
       left: shelf.entries.size,
       stopped,
       retryAfterMs,

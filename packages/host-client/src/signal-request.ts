@@ -43,11 +43,11 @@ export function prepareRequest(settings: ClientSettings, action: Action, event: 
     textProblem("action.type", action?.type, 64),
     Number.isNaN(collectedAt) && "event must be a raw event with collected_at",
   ]);
-  const known = requests.get(event);
-  if (known) {
-    const isSame = known.action.id === action.id && known.action.type === action.type;
+  const earlier = requests.get(event);
+  if (earlier) {
+    const isSame = earlier.action.id === action.id && earlier.action.type === action.type;
     throwMisuse("send", [!isSame && "event was prepared for another action"]);
-    return known;
+    return earlier;
   }
   const request: SignalRequest = {
     body: write(settings, action, event),

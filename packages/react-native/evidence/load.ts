@@ -63,8 +63,8 @@ function merge<Content>(
 ): ByProbe<Content> {
   const merged: Record<string, Content> = { ...base };
   for (const [probe, content] of Object.entries(own)) {
-    const known = merged[probe];
-    merged[probe] = known === undefined ? content : join(known, content);
+    const existing = merged[probe];
+    merged[probe] = existing === undefined ? content : join(existing, content);
   }
   return merged;
 }
@@ -77,15 +77,15 @@ function withoutNamed<Content extends Values | readonly string[]>(
   base: ByProbe<Content>,
   own: ByProbe<Values | readonly string[]>,
 ): ByProbe<Content> {
-  const left = Object.entries(base).map(([probe, content]) => {
-    const said = own[probe] ?? [];
-    const names = new Set(Array.isArray(said) ? (said as readonly string[]) : Object.keys(said));
-    const kept = Array.isArray(content)
+  const reduced = Object.entries(base).map(([probe, content]) => {
+    const named = own[probe] ?? [];
+    const names = new Set(Array.isArray(named) ? (named as readonly string[]) : Object.keys(named));
+    const remaining = Array.isArray(content)
       ? content.filter((name) => !names.has(name as string))
       : Object.fromEntries(Object.entries(content).filter(([name]) => !names.has(name)));
-    return [probe, kept as Content] as const;
+    return [probe, remaining as Content] as const;
   });
-  return Object.fromEntries(left);
+  return Object.fromEntries(reduced);
 }
 
 function mergeAnswer(base: CaseAnswer, own: CaseAnswer): CaseAnswer {
@@ -136,33 +136,33 @@ export function answer(
 const TEXTS: ReadonlySet<string> = new Set(["maps", "mountInfo", "status", "cpuInfo", "unixSockets", "tcpSockets"]);
 
 function spellOut(source: string, kept: unknown, argument: unknown): unknown {
-  if (TEXTS.has(source)) return spellOutText(kept as Short);
+  if (TEXTS.has(source)) return spellOutText(kept as ShortForm);
   if (source === "properties")
     return spellOutProperties(kept as Readonly<Record<string, string>>, argument as string[]);
-  return Array.isArray(argument) ? spellOutPresence(source, kept as Short, argument as string[]) : kept;
+  return Array.isArray(argument) ? spellOutPresence(source, kept as ShortForm, argument as string[]) : kept;
 }
 
 /** Evidence in the short form: a list, or an object with the list and additional members. */
-type Short =
+type ShortForm =
   | readonly string[]
   | { readonly lines?: readonly string[]; readonly truncated?: boolean }
   | { readonly present?: readonly string[]; readonly unknown?: readonly string[] | "rest" };
 
-function spellOutText(kept: Short): { text: string; truncated: boolean } {
+function spellOutText(kept: ShortForm): { text: string; truncated: boolean } {
   const { lines, truncated = false } =
     "length" in kept ? { lines: kept } : (kept as { lines: []; truncated?: boolean });
   return { text: lines.map((line) => `${line}\n`).join(""), truncated };
 }
 
 /** Every requested artefact that is not present is absent, except those in `unknown`, which could not be examined. */
-function spellOutPresence(source: string, kept: Short, asked: readonly string[]): Presence {
+function spellOutPresence(source: string, kept: ShortForm, asked: readonly string[]): Presence {
   const { present = [], unknown = [] } = ("length" in kept ? { present: kept } : kept) as {
     present?: readonly string[];
     unknown?: readonly string[] | "rest";
   };
-  const there = source === "executables" ? present : asked.filter((name) => present.includes(name));
-  const absent = asked.filter((name) => !isThere(there, name) && unknown !== "rest" && !unknown.includes(name));
-  return { present: there, absent };
+  const presentNames = source === "executables" ? present : asked.filter((name) => present.includes(name));
+  const absent = asked.filter((name) => !isThere(presentNames, name) && unknown !== "rest" && !unknown.includes(name));
+  return { present: presentNames, absent };
 }
 
 /**

@@ -100,7 +100,7 @@ describe("an aborted collection", () => {
 
   it("leaves no timer, and calls neither the consent function nor onProbe again", async () => {
     const timers = new Set<unknown>();
-    const asked: string[] = [];
+    const askedProbes: string[] = [];
     const reports: ProbeReport[] = [];
     const host = fakeHost(() => NEVER, {
       setTimer: (work, milliseconds) => {
@@ -114,19 +114,19 @@ describe("an aborted collection", () => {
       },
     });
     const consent = (probe: ProbeId): Promise<boolean> => {
-      asked.push(probe);
+      askedProbes.push(probe);
       return Promise.resolve(true);
     };
     const controller = new AbortController();
     const intel = intelOn(host, { consent, onProbe: (report) => void reports.push(report) });
     const collecting = intel.collect({ ...session, signal: controller.signal });
     await vi.waitFor(() => expect(host.collected.length).toBeGreaterThan(0));
-    const before = asked.length;
+    const before = askedProbes.length;
     controller.abort();
     await expect(collecting).rejects.toMatchObject({ name: "AbortError" });
     await settledWith(undefined);
     expect(timers.size).toBe(0);
-    expect(asked).toHaveLength(before);
+    expect(askedProbes).toHaveLength(before);
     expect(reports).toEqual([]);
   });
 

@@ -63,7 +63,7 @@ export class Collection {
   readonly #calls = new Map<string, ProbeId>();
   readonly #withdrawn = new Set<ProbeId>();
   readonly #deadline: number;
-  #stopped = false;
+  #isStopped = false;
   #abort: (error: AbortError) => void = () => {};
 
   constructor(request: CollectionRequest, host: Host) {
@@ -83,7 +83,7 @@ export class Collection {
 
   /** Cancels native work. `run` rejects at once. */
   stop(): void {
-    this.#stopped = true;
+    this.#isStopped = true;
     for (const call of this.#calls.keys()) this.#cancel(call);
     this.#waiting.end();
     this.#abort(new AbortError());
@@ -106,18 +106,18 @@ export class Collection {
 
   async #collect(): Promise<CollectedEvent> {
     const collectedAt = timestampOf(this.#host.now());
-    const done: Record<string, Done> = {};
+    const timedOutcomes: Record<string, Done> = {};
     const timed = async (probe: ProbeId): Promise<void> => {
       this.#assertRunning();
       const start = this.#host.monotonic();
       const outcome = await this.#probe(probe);
-      done[probe] = { outcome, durationMs: this.#host.monotonic() - start };
+      timedOutcomes[probe] = { outcome, durationMs: this.#host.monotonic() - start };
     };
     await Promise.all(PROBE_IDS.filter((probe) => !EXCLUSIVE_PROBES.has(probe)).map(timed));
     for (const probe of PROBE_IDS) if (EXCLUSIVE_PROBES.has(probe)) await this.#exclusively(() => timed(probe));
     const consent = this.#request.consent();
     // Only probes that ran need a second check of the consent.
-    const ran = PROBE_IDS.filter((probe) => done[probe]?.outcome.status !== "skipped");
+    const ran = PROBE_IDS.filter((probe) => timedOutcomes[probe]?.outcome.status !== "skipped");
     const checkAgain = async (probe: ProbeId): Promise<void> => {
       if (!(await this.#agrees(consent, probe, Math.max(this.#left(), SECOND_CHECK_MS)))) this.#withdrawn.add(probe);
     };
@@ -127,7 +127,7 @@ export class Collection {
     // The event lists probes in the contract's order, and not in the order in which they ended.
     const probes: Record<string, ProbeOutcome> = {};
     for (const probe of PROBE_IDS) {
-      const { outcome, durationMs } = done[probe] as Done;
+      const { outcome, durationMs } = timedOutcomes[probe] as Done;
       const isKept = !ran.includes(probe) || this.#isInForce(consent, probe);
       const { status } = (probes[probe] = isKept ? outcome : skipped("consent"));
       quietly(() => this.#request.settings.onProbe?.({ probe, status, durationMs }));
@@ -145,10 +145,10 @@ export class Collection {
 
   /** Runs the work when no other measurement runs, in this or another collection. */
   async #exclusively(work: () => Promise<void>): Promise<void> {
-    const before = lastMeasurement;
-    const mine = this.#waiting.within(this.#left(), () => before).then(work);
-    lastMeasurement = mine.catch(() => {});
-    await mine;
+    const previousMeasurement = lastMeasurement;
+    const ownMeasurement = this.#waiting.within(this.#left(), () => previousMeasurement).then(work);
+    lastMeasurement = ownMeasurement.catch(() => {});
+    await ownMeasurement;
   }
 
   async #probe(probe: ProbeId): Promise<ProbeOutcome> {
@@ -157,16 +157,16 @@ export class Collection {
     const platform = platformOf(this.#host, probe);
     if (!platform) return skipped("platform");
     const selection = select(probe, settings.fields, platform);
-    if (selection.all.size === 0) return skipped("disabled");
+    if (selection.fields.size === 0) return skipped("disabled");
 
     const end = Math.min(this.#deadline, this.#host.monotonic() + settings.timeoutMs);
-    const left = (): number => end - this.#host.monotonic();
+    const millisecondsLeft = (): number => end - this.#host.monotonic();
     const consent = this.#request.consent();
-    const agreed = await this.#agrees(consent, probe, left());
+    const agreed = await this.#agrees(consent, probe, millisecondsLeft());
     this.#assertRunning();
     if (!agreed || !this.#isInForce(consent, probe)) return skipped("consent");
-    if (left() < MIN_REMAINING_MS) return { status: "timeout" };
-    const observed = await this.#withinTime(probe, selection, left());
+    if (millisecondsLeft() < MIN_REMAINING_MS) return { status: "timeout" };
+    const observed = await this.#withinTime(probe, selection, millisecondsLeft());
     return observed ? outcomeOf(probe, selection, observed) : { status: "timeout" };
   }
 
@@ -203,8 +203,11 @@ export class Collection {
    * loop.
    */
   #isInForce(checked: Consent | ConsentFunction, probe: ProbeId): boolean {
-    const now = this.#request.consent();
-    return !this.#withdrawn.has(probe) && (now === checked || (now instanceof Consent && now.probes.has(probe)));
+    const currentConsent = this.#request.consent();
+    return (
+      !this.#withdrawn.has(probe) &&
+      (currentConsent === checked || (currentConsent instanceof Consent && currentConsent.probes.has(probe)))
+    );
   }
 
   /** Milliseconds until the deadline. */
@@ -213,7 +216,7 @@ export class Collection {
   }
 
   #assertRunning(): void {
-    if (this.#stopped) throw new AbortError();
+    if (this.#isStopped) throw new AbortError();
   }
 }
 
@@ -226,7 +229,7 @@ function outcomeOf(probe: ProbeId, selection: Selection, observed: Observed): Pr
   if ("unavailable" in observed) return skipped(observed.unavailable);
   if ("error" in observed) return failed(observed.error);
   try {
-    const data = probeData(probe, observed.values, selection.all);
+    const data = probeData(probe, observed.values, selection.fields);
     return typeof data === "string" ? failed(data) : { status: "success", data };
   } catch {
     // Native code may return any value, even an object whose members throw when they are read.

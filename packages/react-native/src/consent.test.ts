@@ -22,19 +22,19 @@ describe("consent", () => {
   });
 
   it("as a function is called for each enabled probe of the platform, before native work starts", async () => {
-    const asked: ProbeId[] = [];
+    const askedProbes: ProbeId[] = [];
     const host = fakeHost(() => {
-      expect(asked).toContain("hardware");
+      expect(askedProbes).toContain("hardware");
       return { fields: {} };
     });
     const consent = (probe: ProbeId) => {
-      asked.push(probe);
+      askedProbes.push(probe);
       return Promise.resolve(probe === "hardware");
     };
     await intelOn(host, { consent }).collect(session);
     expect(host.collected.map(({ probe }) => probe)).toEqual(["hardware"]);
-    expect(asked.filter((probe) => probe === "network")).toHaveLength(1);
-    expect(asked).not.toContain("telephony");
+    expect(askedProbes.filter((probe) => probe === "network")).toHaveLength(1);
+    expect(askedProbes).not.toContain("telephony");
   });
 
   it.each([

@@ -34,11 +34,11 @@ export async function observeRuntimeTiming(
 /** The smallest step above zero. It is not finite if the clock did not advance during the measurement. */
 function clock(host: Host): Readonly<Record<string, number>> {
   let smallest = Number.POSITIVE_INFINITY;
-  let last = host.monotonic();
+  let previousReading = host.monotonic();
   for (let sample = 0; sample < CLOCK_SAMPLES; sample++) {
-    const now = host.monotonic();
-    if (now > last) smallest = Math.min(smallest, now - last);
-    last = now;
+    const reading = host.monotonic();
+    if (reading > previousReading) smallest = Math.min(smallest, reading - previousReading);
+    previousReading = reading;
   }
   return { jsTimerSampleCount: CLOCK_SAMPLES, jsTimerResolutionMs: smallest };
 }

@@ -7,7 +7,7 @@ import type { Sources } from "./native/native-interface.ts";
 /** The source of each selected field of a probe on one platform. It is known before any native work starts. */
 export interface Selection {
   /** All selected fields. The set is empty if none of them exists on the platform. */
-  readonly all: ReadonlySet<string>;
+  readonly fields: ReadonlySet<string>;
   /** Names of the selected fields that native code reads. */
   readonly native: readonly string[];
   /** Judgements of the selected fields that are concluded from evidence. */
@@ -33,5 +33,5 @@ export function select(probe: ProbeId, fields: ReadonlySet<string>, platform: Pl
     else native.push(name);
   }
   const sources = mergeSources([...judged.values()].map((judgement) => judgement.sources));
-  return { all, native, judged, sources, javascript };
+  return { fields: all, native, judged, sources, javascript };
 }

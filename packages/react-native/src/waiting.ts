@@ -4,7 +4,7 @@ import type { Host } from "./host.ts";
 export class Waiting {
   readonly #host: Host;
   readonly #ends = new Set<() => void>();
-  #ended = false;
+  #hasEnded = false;
 
   constructor(host: Host) {
     this.#host = host;
@@ -15,7 +15,7 @@ export class Waiting {
    * work rejects.
    */
   within<T>(milliseconds: number, begin: () => Promise<T>): Promise<T | undefined> {
-    if (this.#ended) return Promise.resolve(undefined);
+    if (this.#hasEnded) return Promise.resolve(undefined);
     return new Promise((resolve, reject) => {
       const end = (): void => {
         this.#ends.delete(end);
@@ -29,7 +29,7 @@ export class Waiting {
   }
 
   end(): void {
-    this.#ended = true;
+    this.#hasEnded = true;
     for (const end of this.#ends) end();
   }
 }

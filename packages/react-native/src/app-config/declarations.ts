@@ -29,12 +29,12 @@ export const DEFAULT_PROBES: readonly ProbeId[] = PROBE_IDS.filter((probe) => fa
  */
 export function declarationsFor(probes: unknown = DEFAULT_PROBES): Declarations {
   const named = readProbeIds(probes);
-  const of = (lists: Readonly<Record<string, readonly string[]>>): readonly string[] => [
+  const namesFor = (lists: Readonly<Record<string, readonly string[]>>): readonly string[] => [
     ...new Set(named.flatMap((probe) => lists[probe] ?? [])),
   ];
   return {
-    packages: of(DECLARED_PACKAGES),
-    schemes: of(DECLARED_SCHEMES),
+    packages: namesFor(DECLARED_PACKAGES),
+    schemes: namesFor(DECLARED_SCHEMES),
     queryProbes: named.filter((probe) => Object.hasOwn(DECLARED_PACKAGES, probe)),
   };
 }
@@ -56,10 +56,10 @@ export function readProbeIds(probes: unknown): readonly ProbeId[] {
  * @throws MisuseError if there are more schemes than iOS considers
  */
 export function joinSchemes(declared: readonly string[], wanted: readonly string[]): readonly string[] {
-  const all = [...new Set([...declared, ...wanted])];
-  if (all.length <= MAX_SCHEMES) return all;
+  const schemes = [...new Set([...declared, ...wanted])];
+  if (schemes.length <= MAX_SCHEMES) return schemes;
   const message =
-    `would hold ${all.length} schemes, and iOS looks at ${MAX_SCHEMES}: ` +
-    `${declared.length} are the app's, ${all.length - declared.length} come from the probes; enable fewer probes`;
+    `would hold ${schemes.length} schemes, and iOS looks at ${MAX_SCHEMES}: ` +
+    `${declared.length} are the app's, ${schemes.length - declared.length} come from the probes; enable fewer probes`;
   throw new MisuseError([{ path: "LSApplicationQueriesSchemes", message }]);
 }

@@ -166,9 +166,9 @@ describe("the app's own Expo", () => {
 it("doctor examines native projects for the probes that the plugin names", () => {
   write("app.json", JSON.stringify({ expo: { plugins: [[PLUGIN, { probes: ["media_bluetooth_apps"] }]] } }));
   android("");
-  const asked = (text: string) => `<package android:name="${text}" />`;
-  const own = declarationsFor(["media_bluetooth_apps"]).packages;
-  expect(problems()[0]?.text).toBe(`AndroidManifest.xml: <queries> lack ${own.map(asked).join(" ")}`);
+  const queryElement = (text: string) => `<package android:name="${text}" />`;
+  const packages = declarationsFor(["media_bluetooth_apps"]).packages;
+  expect(problems()[0]?.text).toBe(`AndroidManifest.xml: <queries> lack ${packages.map(queryElement).join(" ")}`);
 });
 
 it("doctor reports the declarations that a bare app lacks, except those of prebuild's template", () => {

@@ -25,8 +25,8 @@ function readEvidence(value: unknown): Evidence {
   const evidence: Record<string, unknown> = {};
   for (const [source, read] of Object.entries(READERS)) {
     if (!Object.hasOwn(members, source)) continue;
-    const known = read(members[source]);
-    if (known !== undefined) evidence[source] = known;
+    const parsed = read(members[source]);
+    if (parsed !== undefined) evidence[source] = parsed;
   }
   return evidence;
 }

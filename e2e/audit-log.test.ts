@@ -10,8 +10,8 @@ import { connectAsOwner, sharedDatabase, type TestDatabase } from "./support/dat
 let database: TestDatabase;
 let environment: Record<string, string>;
 let folder: string;
-let exported: string;
-let kept: string;
+let exportFile: string;
+let checkpointFile: string;
 
 const drs = (...args: readonly string[]): Promise<Printed> => runWithBreakGlass(environment, ...args);
 
@@ -25,14 +25,14 @@ beforeAll(async () => {
     DRS_ERASURE_JOURNAL: journal,
     DRS_AUDIT_CHECKPOINTS: checkpoints,
   };
-  exported = join(folder, "audit.ndjson");
-  kept = join(folder, "kept.note");
+  exportFile = join(folder, "audit.ndjson");
+  checkpointFile = join(folder, "kept.note");
   for (const account of ["one", "two", "three"])
     expect(await drs("token", "issue", "--account", account)).toMatchObject({ code: 0 });
   const { code, stdout, stderr } = await drs("audit", "checkpoint");
   expect(code, stderr).toBe(0);
-  await writeFile(kept, stdout);
-  expect(await drs("audit", "export", "--out", exported)).toMatchObject({ code: 0 });
+  await writeFile(checkpointFile, stdout);
+  expect(await drs("audit", "export", "--out", exportFile)).toMatchObject({ code: 0 });
 });
 
 afterAll(async () => {
@@ -40,15 +40,15 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-const verified = async (...args: readonly string[]): Promise<Record<string, unknown> & { code: number }> => {
+const verify = async (...args: readonly string[]): Promise<Record<string, unknown> & { code: number }> => {
   const { code, stdout } = await drs("audit", "verify", ...args, "--json");
   return { ...objects(stdout)[0], code };
 };
 
 describe("drs audit verify", () => {
   test("confirms the database by the checkpoints that the journal and the directory keep", async () => {
-    expect(await verified()).toMatchObject({ code: 0, verdict: 0, findings: [] });
-    expect(await verified("--checkpoint", kept)).toMatchObject({ code: 0 });
+    expect(await verify()).toMatchObject({ code: 0, verdict: 0, findings: [] });
+    expect(await verify("--checkpoint", checkpointFile)).toMatchObject({ code: 0 });
     const { stdout } = await drs("audit", "verify");
     expect(stdout).toMatch(
       /^The audit log holds: (\d+) entries, of which checkpoints kept outside confirm \1; 0 more wait/,
@@ -59,11 +59,11 @@ describe("drs audit verify", () => {
     const key = (await drs("audit", "key")).stdout.trim();
     const nowhere = { DRS_DATA_DIR: join(folder, "nothing"), DRS_KEY_DIR: join(folder, "nothing") };
     const away = async (...args: readonly string[]): Promise<Printed> =>
-      runWithBreakGlass(nowhere, "audit", "verify", exported, "--key", key, ...args);
-    expect(await away("--checkpoint", kept)).toMatchObject({ code: 0, stderr: "" });
+      runWithBreakGlass(nowhere, "audit", "verify", exportFile, "--key", key, ...args);
+    expect(await away("--checkpoint", checkpointFile)).toMatchObject({ code: 0, stderr: "" });
     expect(await away()).toMatchObject({ code: 3, stderr: expect.stringContaining("holds") as string });
     const other = key.replace("drs-audit/", "drs-other/");
-    expect(await runWithBreakGlass(nowhere, "audit", "verify", exported, "--key", other)).toMatchObject({ code: 1 });
+    expect(await runWithBreakGlass(nowhere, "audit", "verify", exportFile, "--key", other)).toMatchObject({ code: 1 });
   });
 
   test("says which sink is outdated or can't be reached, and verifies by the other sinks", async () => {
@@ -77,24 +77,28 @@ describe("drs audit verify", () => {
       { name: "the directory of DRS_AUDIT_CHECKPOINTS", state: "behind", size: 0 },
     ];
     expect(await sinks(join(folder, "new"))).toMatchObject([journal, file]);
-    expect(await sinks(exported)).toMatchObject([journal, { ...file, state: "away" }]);
-    const { stdout } = await runWithBreakGlass({ ...environment, DRS_AUDIT_CHECKPOINTS: exported }, "audit", "verify");
+    expect(await sinks(exportFile)).toMatchObject([journal, { ...file, state: "away" }]);
+    const { stdout } = await runWithBreakGlass(
+      { ...environment, DRS_AUDIT_CHECKPOINTS: exportFile },
+      "audit",
+      "verify",
+    );
     expect(stdout).toMatch(/^sink away: the directory of DRS_AUDIT_CHECKPOINTS/);
   });
 
   test("verifies only the entries after a given time", async () => {
-    const before = await verified("--since", "2020-01-01");
+    const before = await verify("--since", "2020-01-01");
     expect(before).toMatchObject({ code: 0, from: 0 });
     const later = new Date(Date.now() + 60_000).toISOString();
-    expect(await verified("--since", later)).toMatchObject({ code: 0, from: before["size"], size: before["size"] });
+    expect(await verify("--since", later)).toMatchObject({ code: 0, from: before["size"], size: before["size"] });
     expect((await drs("audit", "verify", "--since", later)).stdout).toMatch(
       /entries, verified after the first \d+, of/,
     );
-    expect((await drs("audit", "verify", exported, "--since", later)).code).toBe(1);
+    expect((await drs("audit", "verify", exportFile, "--since", later)).code).toBe(1);
   });
 
   test("reports what is wrong with an export, and exits with code 6", async () => {
-    const lines = (await readFile(exported, "utf8")).trimEnd().split("\n");
+    const lines = (await readFile(exportFile, "utf8")).trimEnd().split("\n");
     const forged = join(folder, "forged.ndjson");
     await writeFile(forged, `${lines.filter((_, index) => index !== 2).join("\n")}\n`);
     const { code, stdout } = await drs("audit", "verify", forged);
@@ -110,7 +114,7 @@ describe("drs audit verify", () => {
     await rename(keys, `${keys}.away`);
     try {
       expect((await drs("audit", "verify")).code).toBe(1);
-      expect(await verified("--key", key)).toMatchObject({ code: 0, verdict: 0 });
+      expect(await verify("--key", key)).toMatchObject({ code: 0, verdict: 0 });
     } finally {
       await rename(`${keys}.away`, keys);
     }
@@ -128,7 +132,7 @@ describe("drs audit verify", () => {
     await owner.end();
     expect(code).toBe(6);
     expect(stdout).toContain("are not those of its record: operation.");
-    expect(await verified()).toMatchObject({ code: 0 });
+    expect(await verify()).toMatchObject({ code: 0 });
   });
 
   test("finds an entry about new MAC keys that was inserted into the database", async () => {
@@ -153,7 +157,7 @@ test("drs audit proof prints the proof of a logged entry, and fails for an unkno
   const { code, stdout } = await drs("audit", "proof", entry?.entry_id ?? "");
   expect(code).toBe(0);
   expect(stdout).toMatch(/^c2sp\.org\/tlog-proof@v1\nindex 0\n/);
-  expect(stdout.endsWith(await readFile(kept, "utf8"))).toBe(true);
+  expect(stdout.endsWith(await readFile(checkpointFile, "utf8"))).toBe(true);
   expect((await drs("audit", "proof", "00000000-0000-0000-0000-000000000000")).code).toBe(1);
 });
 
@@ -180,7 +184,7 @@ test("an erasure makes the account's reasons and details unreadable once their r
   expect(await pass()).toBe(0);
   expect(await listed()).toMatchObject([{ operation: "token.issue", detail: null, unreadable: true }]);
   await drs("audit", "checkpoint");
-  expect(await verified("--checkpoint", kept)).toMatchObject({ code: 0, findings: [] });
+  expect(await verify("--checkpoint", checkpointFile)).toMatchObject({ code: 0, findings: [] });
 });
 
 test("a time stamp of an authority confirms the log, and a replaced time stamp is reported", async () => {
@@ -197,11 +201,11 @@ test("a time stamp of an authority confirms the log, and a replaced time stamp i
   expect(await drs("audit", "checkpoint")).toMatchObject({ code: 0 });
   await served.close();
   expect((await drs("audit", "verify")).stdout).toMatch(/^An authority saw a checkpoint of \d+ entries on 2/m);
-  expect(await verified()).toMatchObject({ code: 0, stamped: { epoch: 1, size: expect.any(Number) as number } });
+  expect(await verify()).toMatchObject({ code: 0, stamped: { epoch: 1, size: expect.any(Number) as number } });
   const [note = ""] = await readdir(directory);
-  await writeFile(join(directory, note), await readFile(kept, "utf8"));
+  await writeFile(join(directory, note), await readFile(checkpointFile, "utf8"));
   const what = expect.stringMatching(/^The time stamp \S+ is refused: it is of another message\.$/) as string;
-  expect(await verified()).toMatchObject({ code: 6, findings: [{ kind: "invalid", what }] });
+  expect(await verify()).toMatchObject({ code: 6, findings: [{ kind: "invalid", what }] });
   environment = before;
 });
 
@@ -226,12 +230,12 @@ test("drs audit epoch continues the log of a restored database, and the new epoc
   await owner.query(`delete from audit_leaf where entry_id in (${lost})`);
   await owner.end();
   expect(await drs("audit", "checkpoint")).toMatchObject({ code: 6 });
-  expect(await verified()).toMatchObject({ code: 6, findings: [{ kind: "truncated" }, {}] });
+  expect(await verify()).toMatchObject({ code: 6, findings: [{ kind: "truncated" }, {}] });
   const [{ review_id } = { review_id: "" }] = objects<{ review_id: string }>(
     (await drs("audit", "epoch", ...reason, "--json")).stdout,
   );
-  expect(await verified("--checkpoint", kept)).toMatchObject({ code: 6, findings: [{ kind: "restored" }] });
+  expect(await verify("--checkpoint", checkpointFile)).toMatchObject({ code: 6, findings: [{ kind: "restored" }] });
   expect(await closeAlone(review_id, ...reason)).toMatchObject({ code: 0 });
   expect(await drs("audit", "checkpoint")).toMatchObject({ code: 0, stdout: expect.stringMatching(/\/2\n/) as string });
-  expect(await verified("--checkpoint", kept)).toMatchObject({ code: 0, findings: [] });
+  expect(await verify("--checkpoint", checkpointFile)).toMatchObject({ code: 0, findings: [] });
 });

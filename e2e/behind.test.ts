@@ -19,7 +19,8 @@ const shared = useAdministeredCluster();
 const post = (server: ServerProcess, who: Credentials): Promise<Reply> =>
   send({ url: server.url, headers: authorized(who), body: JSON.stringify(transport(who)) });
 
-const ready = (server: ServerProcess): Promise<Reply> => send({ url: server.adminUrl, method: "GET", path: "/readyz" });
+const readiness = (server: ServerProcess): Promise<Reply> =>
+  send({ url: server.adminUrl, method: "GET", path: "/readyz" });
 
 const SETTINGS = { DRS_THROTTLE_RATE: "0", DRS_DEPENDENCY_TIMEOUT: "2s", DRS_RETENTION_INTERVAL: "1s" };
 
@@ -43,7 +44,7 @@ test("while the key database lacks its last seconds, the server acknowledges no 
 
     await swap();
     const lost = Date.now();
-    await until(async () => (await ready(server)).text.includes("key store: lacks 1 secret"));
+    await until(async () => (await readiness(server)).text.includes("key store: lacks 1 secret"));
     expect(Date.now() - lost).toBeLessThan(2_000);
     for (const who of [since, later, before]) expect((await post(server, who)).status).toBe(503);
     const findings = objects<{ what: string; ok: boolean; detail: string }>(
@@ -56,7 +57,7 @@ test("while the key database lacks its last seconds, the server acknowledges no 
 
     await swap();
     await until(async () => (await post(server, since)).status === 201);
-    await until(async () => (await ready(server)).text === "ok\n");
+    await until(async () => (await readiness(server)).text === "ok\n");
     const { stdout } = await runWithBreakGlass(environment, "event", "list", "--json");
     expect(objects(stdout).length).toBeGreaterThan(1);
     for (const { event_id } of objects(stdout)) {
@@ -96,13 +97,13 @@ test("a restored database without the owner's login is not ready, names the comm
 
     await swap();
     await until(async () =>
-      (await ready(server)).text.includes("run drs erase replay with DRS_MIGRATION_DATABASE_URL"),
+      (await readiness(server)).text.includes("run drs erase replay with DRS_MIGRATION_DATABASE_URL"),
     );
-    expect((await ready(server)).status).toBe(503);
+    expect((await readiness(server)).status).toBe(503);
     expect((await post(server, stays)).status).toBe(503);
     expect((await runWithBreakGlass(owner, "erase", "replay")).code).toBe(0);
     await until(async () => (await post(server, stays)).status === 201);
-    await until(async () => (await ready(server)).text === "ok\n");
+    await until(async () => (await readiness(server)).text === "ok\n");
   } finally {
     await server.stop();
     await shared.admin.query("drop owned by behind_login");
@@ -130,18 +131,18 @@ test("while the journal does not answer, a restored database stores nothing, and
     await until(async () => (await post(server, stays)).status === 201);
 
     proxy.fail("silent");
-    await until(async () => (await ready(server)).text.includes("erasure journal: "));
+    await until(async () => (await readiness(server)).text.includes("erasure journal: "));
     await disconnect(shared.admin, databaseName(url));
-    await until(async () => (await ready(server)).status === 503);
+    await until(async () => (await readiness(server)).status === 503);
     await shared.admin.query(`alter database ${databaseName(url)} allow_connections true`);
     await until(async () => (await post(server, stays)).status === 201);
 
     await swap();
-    await until(async () => (await ready(server)).text.includes("database: may be an older copy"));
+    await until(async () => (await readiness(server)).text.includes("database: may be an older copy"));
     for (const who of [stays, former, stays]) expect((await post(server, who)).status).toBe(503);
     proxy.heal();
     await until(async () => (await post(server, stays)).status === 201);
-    await until(async () => (await ready(server)).text === "ok\n");
+    await until(async () => (await readiness(server)).text === "ok\n");
     expect(objects((await runWithBreakGlass(direct, "erase", "list", "--json")).stdout)).toHaveLength(1);
   } finally {
     await server.stop();
@@ -174,14 +175,14 @@ test("while a synchronous standby does not answer, the server sends no 201 and o
       most = Math.max(most, await backends());
     }
     expect(most - before).toBeLessThanOrEqual(6);
-    expect((await ready(server)).text).toMatch(
+    expect((await readiness(server)).text).toMatch(
       /database: commits wait without end \(\d connections\): is a synchronous standby away/,
     );
-    expect((await ready(server)).status).toBe(503);
+    expect((await readiness(server)).status).toBe(503);
     await cluster.query("alter system reset synchronous_standby_names");
     await cluster.query("select pg_reload_conf()");
     await until(async () => (await post(server, who)).status === 201);
-    await until(async () => (await ready(server)).text === "ok\n");
+    await until(async () => (await readiness(server)).text === "ok\n");
   } finally {
     await server.stop();
     await cluster.end();

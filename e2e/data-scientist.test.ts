@@ -20,7 +20,7 @@ export const valueOf = (reading: Reading<boolean>) => (reading.state === "observ
 `;
 
 const folder = useFolder();
-const opened = useTestSystem();
+const testSystem = useTestSystem();
 const errors: unknown[] = [];
 const eventIds: string[] = [];
 let past: Past;
@@ -29,7 +29,7 @@ let worker: ExtractionWorker;
 let storedAt: string;
 
 const path = (name: string): string => join(folder(), name);
-const drs = (...args: readonly string[]): Promise<Printed> => runWithBreakGlass(opened.environment, ...args);
+const drs = (...args: readonly string[]): Promise<Printed> => runWithBreakGlass(testSystem.environment, ...args);
 
 async function succeed(...args: readonly string[]): Promise<string> {
   const { code, stdout, stderr } = await drs(...args);
@@ -39,7 +39,7 @@ async function succeed(...args: readonly string[]): Promise<string> {
   return stdout;
 }
 
-const done = async (...args: readonly string[]): Promise<Record<string, unknown>> =>
+const firstObjectOf = async (...args: readonly string[]): Promise<Record<string, unknown>> =>
   objects(await succeed(...args, "--json"))[0] ?? {};
 
 const repository = (file = ""): string => path(join("repository", file));
@@ -57,7 +57,7 @@ const isActive = (index: number): boolean | undefined => [true, false, undefined
 
 beforeAll(
   async () => {
-    past = new Past(opened.system);
+    past = new Past(testSystem.system);
     while (eventIds.length < EVENTS) {
       const stored = Array.from({ length: STORED_AT_ONCE }, (_, at) => {
         const network = `{"status":"success","data":${JSON.stringify({ isVpnActive: isActive(eventIds.length + at) })}}`;
@@ -67,7 +67,7 @@ beforeAll(
     }
     storedAt = new Date().toISOString();
     const onError = (error: unknown): void => void errors.push(error);
-    worker = new ExtractionWorker({ ...opened.system, onError });
+    worker = new ExtractionWorker({ ...testSystem.system, onError });
   },
   fullRounds(60_000, 1_200_000),
 );
@@ -110,7 +110,7 @@ const withState = (state: boolean | undefined): number => eventIds.filter((_, at
 it("two versions are compared over all events, and the sums agree", async () => {
   await succeed("feature", "propose", repository(), ...REASON);
   const versions = ["vpn_used@1", "vpn_used@2", "--purpose", "default", "--all"];
-  const { events, undecided, cells } = await done("feature", "compare", ...versions);
+  const { events, undecided, cells } = await firstObjectOf("feature", "compare", ...versions);
   expect({ events, undecided }).toEqual({ events: EVENTS, undecided: 0 });
   const counted = (before: string, after: string, count: number) =>
     expect.objectContaining({ before, after, events: count }) as unknown;
@@ -123,11 +123,11 @@ it("two versions are compared over all events, and the sums agree", async () => 
 
 it("a backfill computes the adopted version for every event, and its balance is 0", async () => {
   await succeed("feature", "adopt", "vpn_used@2", "--purpose", "default", ...REASON);
-  const { run_id } = await done("feature", "backfill", "start", "--purpose", "default", ...REASON);
+  const { run_id } = await firstObjectOf("feature", "backfill", "start", "--purpose", "default", ...REASON);
   let status: Record<string, unknown> = {};
   await until(
     async () => {
-      status = await done("feature", "backfill", "status", String(run_id));
+      status = await firstObjectOf("feature", "backfill", "status", String(run_id));
       return status["state"] === "done";
     },
     fullRounds(10_000, 600_000),
@@ -152,7 +152,7 @@ it("an export has the rows in the order of the labels, and with --clock known no
   const run = async (file: string, out: string) => {
     const wanted = ["--features", "vpn_used@2", "--purpose", "default", "--clock", "known", "--format", "parquet"];
     const given = ["--recipient", "fraud team", "--expires", "2999-01-31", "--out", path(out), ...REASON];
-    const { export_id, file: written } = await done("export", "run", "--labels", file, ...wanted, ...given);
+    const { export_id, file: written } = await firstObjectOf("export", "run", "--labels", file, ...wanted, ...given);
     const { buffer } = new Uint8Array(await readFile(path(out)));
     return { export_id, written, rows: await parquetReadObjects({ file: buffer }) };
   };
@@ -173,7 +173,7 @@ it("an export has the rows in the order of the labels, and with --clock known no
   const earlier = await run(await labels("earlier.csv", storedAt), "earlier.parquet");
   expect(new Set(earlier.rows.map((row) => row["vpn_used__v2__state"]))).toEqual(new Set(["no-row"]));
   const repeating = ["--labels", known, "--reason", "audit of the model", "--out", path("again.parquet")];
-  const again = await done("export", "repeat", String(export_id), ...repeating);
+  const again = await firstObjectOf("export", "repeat", String(export_id), ...repeating);
   expect(again).toMatchObject({ same: true, sha256: (written as { readonly sha256: string }).sha256 });
   const kept = process.env["KEEP_EXPORT_IN"];
   if (kept === undefined) return;

@@ -46,15 +46,15 @@ const READ_BY_A_PASS = {
 } as const;
 
 let database: TestDatabase;
-let foreign: AnsweringServer;
+let answeringServer: AnsweringServer;
 
 beforeAll(async () => {
   database = await sharedDatabase();
-  foreign = await startAnsweringServer();
+  answeringServer = await startAnsweringServer();
 });
 
 afterAll(async () => {
-  await foreign?.close();
+  await answeringServer?.close();
   await database?.close();
 });
 
@@ -66,7 +66,7 @@ interface Stage {
   /** A connection to the database of the events. It holds locks for which commands and servers wait. */
   readonly blocker: pg.Client;
   /** A connection of the test to the dependency, if the dependency is a database. */
-  readonly own: pg.Client;
+  readonly dependencyConnection: pg.Client;
   readonly who: Credentials;
   readonly close: () => Promise<void>;
 }
@@ -91,7 +91,7 @@ async function stage(name: DependencyName): Promise<Stage> {
     DRS_RETENTION_INTERVAL: "1s",
   };
   const postgres = join(process.env[SHARED_SOCKET] ?? "", ".s.PGSQL.5432");
-  const proxy = await startTcpProxy(isHttp ? Number(new URL(foreign.url).port) : postgres);
+  const proxy = await startTcpProxy(isHttp ? Number(new URL(answeringServer.url).port) : postgres);
   const who = await issueCredentials(direct, `who-${name}`);
   const itself = direct[VARIABLES[isHttp ? "database" : name]] ?? url;
   const [owner, blocker, own] = await Promise.all(
@@ -103,7 +103,7 @@ async function stage(name: DependencyName): Promise<Stage> {
     proxy,
     owner,
     blocker,
-    own,
+    dependencyConnection: own,
     who,
     close: async () => {
       await Promise.all([owner.end(), blocker.end(), own.end(), proxy.close()]);
@@ -166,7 +166,7 @@ describe.concurrent.each(["database", "key_store", "erasure_journal", "introspec
       expect,
     }) => {
       const { environment, proxy, who, close } = await stage(name);
-      foreign.answer(json({ active: true, sub: `who-introspection` }));
+      answeringServer.answer(json({ active: true, sub: `who-introspection` }));
       const server = await startServer(environment);
       try {
         const required = name === "database" || name === "key_store";
@@ -252,7 +252,7 @@ describe.concurrent.each(["database", "key_store", "erasure_journal"] as const)(
   });
 
   test("makes a retention pass fail, and the next pass does the work of the failed one", async () => {
-    const { environment, proxy, owner, own, close } = await stage(name);
+    const { environment, proxy, owner, dependencyConnection: own, close } = await stage(name);
     const server = await startServer(environment);
     const lastPass = (): Promise<number> => metric(server, "drs_retention_last_pass_timestamp_seconds");
     const gaveUp = (): number => server.stderr().split(`the ${TITLES[name]} gave no answer within`).length;
@@ -294,7 +294,7 @@ test("if JWKS can't be reached, requests with unknown tokens get 503 in time, an
       expect((await post(server, who)).status).toBe(201);
       expect(await isUp(server, "jwks")).toBe(0);
     }
-    foreign.answer(json({ keys: [] }));
+    answeringServer.answer(json({ keys: [] }));
     proxy.heal();
     await until(async () => (await post(server, fresh("jwks", who))).status === 401);
     expect(await isUp(server, "jwks")).toBe(1);

@@ -58,7 +58,7 @@ async function post(sdkVersion: string, probes: string): Promise<string> {
 }
 
 /** The decision about each path in the list of drift. */
-const listed = async (): Promise<Record<string, unknown>> =>
+const listDecisions = async (): Promise<Record<string, unknown>> =>
   Object.fromEntries(
     objects(await succeed("drift", "list", "--json")).map(({ path, review }) => [String(path), review]),
   );
@@ -87,9 +87,9 @@ test("a new probe is stored exactly, listed as drift, and read by features only 
   const { code, stderr } = await drs("feature", "test", repository);
   expect(code).toBe(1);
   expect(stderr).toContain('the field "new_probe.found" can\'t be an input');
-  await until(async () => (await listed())["new_probe"] === "open");
+  await until(async () => (await listDecisions())["new_probe"] === "open");
   await succeed("drift", "ignore", "fonts.novel", ...REASON);
-  expect(await listed()).toEqual({ new_probe: "open" });
+  expect(await listDecisions()).toEqual({ new_probe: "open" });
 
   const overlay = ["--overlay", join(repository, "overlay.json")];
   const type = ["--type", "boolean", "--sensitivity", "low"];
@@ -106,7 +106,7 @@ test("a new probe is stored exactly, listed as drift, and read by features only 
   ];
   expect(await valueOf(newer)).toEqual([{ state: "observed", value: true, inputs: ["observed"] }]);
   expect(await valueOf(older)).toEqual([{ state: "omitted", value: null, inputs: ["omitted:probe-absent"] }]);
-  await until(async () => (await listed())["fonts.novel"] === "open");
+  await until(async () => (await listDecisions())["fonts.novel"] === "open");
 
   await succeed("feature", "retire", ...deciding);
   await succeed("drift", "reject", "new_probe.found", ...REASON);

@@ -47,7 +47,7 @@ afterAll(async () => {
   await folder.remove();
 });
 
-const deciding = ["example@1", "--purpose", "default", "--reason", "review 4711"];
+const decisionArgs = ["example@1", "--purpose", "default", "--reason", "review 4711"];
 
 async function post(
   server: ServerProcess | undefined,
@@ -74,25 +74,25 @@ test("a manifest that lowers the sensitivity of a field is not archived", async 
 });
 
 /** Events with a wrong type, which were stored before any adoption. */
-const older: string[] = [];
+const olderEventIds: string[] = [];
 
 test("a wrong type is rejected by every server within 2 s of the adoption, until the features are retired", async () => {
   const postWrong = () => Promise.all(servers.map((server) => post(server, { suBinaryFound: "yes" })));
   const answers = async (): Promise<number[]> => (await postWrong()).map(({ status }) => status);
   const before = await postWrong();
   expect(before.map(({ status }) => status)).toEqual([201, 201]);
-  older.push(...before.map(({ eventId }) => eventId));
-  expect((await drs("adopt", ...deciding)).stderr).toContain("--accept-refusals");
-  expect(await drs("adopt", ...deciding, "--accept-refusals")).toMatchObject({ code: 0, stderr: "" });
+  olderEventIds.push(...before.map(({ eventId }) => eventId));
+  expect((await drs("adopt", ...decisionArgs)).stderr).toContain("--accept-refusals");
+  expect(await drs("adopt", ...decisionArgs, "--accept-refusals")).toMatchObject({ code: 0, stderr: "" });
   const adoptedAt = Date.now();
   await until(async () => (await answers()).every((status) => status === 400));
   expect(Date.now() - adoptedAt).toBeLessThan(2_000);
-  expect(await drs("retire", ...deciding)).toMatchObject({ code: 0, stderr: "" });
+  expect(await drs("retire", ...decisionArgs)).toMatchObject({ code: 0, stderr: "" });
   await until(async () => (await answers()).every((status) => status === 201));
 });
 
 test(`each stored event has its features once after ${KILLS} kills of ${WORKERS} workers and an erasure, even if one throws`, async () => {
-  expect(await drs("adopt", "throwing@1", ...deciding, "--accept-refusals")).toMatchObject({ code: 0, stderr: "" });
+  expect(await drs("adopt", "throwing@1", ...decisionArgs, "--accept-refusals")).toMatchObject({ code: 0, stderr: "" });
   const start = () => spawnDrs(environment, ["feature", "work"]);
   const workers = Array.from({ length: WORKERS }, start);
   const stored = [(await post(servers[0])).eventId];
@@ -122,7 +122,7 @@ test(`each stored event has its features once after ${KILLS} kills of ${WORKERS}
     expect((await erasing)?.code ?? 0).toBe(0);
   }
   expect(await drs("backfill", "start", "--purpose", "default", "--reason", "review 4711")).toMatchObject({ code: 0 });
-  const all = [...stored, ...older];
+  const all = [...stored, ...olderEventIds];
   await until(async () => (await statusOf(all)).every((status) => status === "computed"), 30_000);
   for (const worker of workers) worker.kill("SIGTERM");
   const owner = await connectAsOwner(environment);
@@ -138,8 +138,8 @@ test(`each stored event has its features once after ${KILLS} kills of ${WORKERS}
     ]);
   }
   expect(await read(stored)).toHaveLength(stored.length);
-  const computed = await read(older);
-  expect(computed).toHaveLength(older.length);
+  const computed = await read(olderEventIds);
+  expect(computed).toHaveLength(olderEventIds.length);
   for (const { features } of computed) {
     expect(features).toMatchObject([{ feature: "example@1", state: "departed" }, {}]);
   }

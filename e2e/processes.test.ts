@@ -16,10 +16,10 @@ let database: TestDatabase;
 let environment: Record<string, string>;
 let server: ServerProcess;
 let who: Credentials;
-let other: Credentials;
-let third: Credentials;
+let otherSender: Credentials;
+let thirdSender: Credentials;
 /** Credentials of an account that no earlier test has used, so that it has its whole rate left. */
-let unused: Credentials;
+let unusedSender: Credentials;
 
 const start = (): Promise<ServerProcess> =>
   startServer({
@@ -33,9 +33,9 @@ beforeAll(async () => {
   database = await sharedDatabase();
   environment = await database.environment();
   who = await issueCredentials(environment, "who");
-  other = await issueCredentials(environment, "other");
-  third = await issueCredentials(environment, "third");
-  unused = await issueCredentials(environment, "unused");
+  otherSender = await issueCredentials(environment, "other");
+  thirdSender = await issueCredentials(environment, "third");
+  unusedSender = await issueCredentials(environment, "unused");
   server = await start();
 });
 
@@ -116,8 +116,8 @@ describe("a server of three processes", () => {
     const before = await countRows();
     const agent = new Agent({ keepAlive: true, maxSockets: 12 });
     for (let round = 0; round < 4; round++) {
-      const headers = authorized(other, freshKey());
-      const body = JSON.stringify(transport(other));
+      const headers = authorized(otherSender, freshKey());
+      const body = JSON.stringify(transport(otherSender));
       const replies = await Promise.all(
         Array.from({ length: 12 }, () => send({ url: server.url, headers, body, agent })),
       );
@@ -135,9 +135,9 @@ describe("a server of three processes", () => {
     const seconds = (Date.now() - started) / 1_000;
     expect(withStatus(many, 201)).toBeLessThanOrEqual(RATE * seconds + PROCESSES * RATE);
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    const body = JSON.stringify(transport(third));
+    const body = JSON.stringify(transport(thirdSender));
     const one = await Promise.all(
-      Array.from({ length: RATE }, () => send({ url: server.url, headers: authorized(third), body, agent })),
+      Array.from({ length: RATE }, () => send({ url: server.url, headers: authorized(thirdSender), body, agent })),
     );
     agent.destroy();
     expect(withStatus(one, 201)).toBe(RATE);
@@ -146,13 +146,13 @@ describe("a server of three processes", () => {
   test("replaces a process that is killed under load, and stores each answered event once", async () => {
     const answered = await countOf('drs_requests_total{status="201"');
     const killed = pids().get(2) ?? 0;
-    const slow = Array.from({ length: PROCESSES }, () => new SlowRequest(server, unused));
+    const slow = Array.from({ length: PROCESSES }, () => new SlowRequest(server, unusedSender));
     await until(async () => (await inFlight(server)) === PROCESSES);
     // One of the new connections is given to the stopped process, which does not accept it.
     process.kill(killed, "SIGSTOP");
     const statuses: unknown[] = [];
     const given = Array.from({ length: PROCESSES }, () =>
-      onNewConnection(other)
+      onNewConnection(otherSender)
         .then(
           ({ status }) => status,
           () => "reset",
@@ -161,7 +161,7 @@ describe("a server of three processes", () => {
     );
     await until(() => statuses.length === PROCESSES - 1);
     const before = await countRows();
-    const load = Promise.all([flood(who, 4, 1_000), flood(other, 4, 1_000)]);
+    const load = Promise.all([flood(who, 4, 1_000), flood(otherSender, 4, 1_000)]);
     process.kill(killed, "SIGKILL");
     await Promise.all(given);
     expect(statuses.at(-1)).toBe("reset");
@@ -230,12 +230,12 @@ describe("a server of three processes", () => {
   });
 
   test("answers accepted requests of all processes at SIGTERM, rejects new ones, then exits with code 0", async () => {
-    const slow = [new SlowRequest(server, who), new SlowRequest(server, other)];
+    const slow = [new SlowRequest(server, who), new SlowRequest(server, otherSender)];
     await until(async () => (await inFlight(server)) === slow.length);
     const ended = server.stop();
     await until(async () => (await get(server.adminUrl, "/readyz")).text.startsWith("draining"));
     const eachRejects = async (): Promise<boolean> => {
-      const replies = await Promise.all(Array.from({ length: PROCESSES }, () => onNewConnection(third)));
+      const replies = await Promise.all(Array.from({ length: PROCESSES }, () => onNewConnection(thirdSender)));
       return withStatus(replies, 503) === PROCESSES;
     };
     await until(eachRejects);

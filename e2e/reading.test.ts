@@ -184,23 +184,23 @@ describe("a database that was restored from a backup", () => {
   const LACKING = "the database lacks 1 entry of the erasure journal: run drs erase replay\n";
   const keys = (): string => join(folder.path, "export");
 
-  const refused = async (...args: readonly string[]): Promise<void> => {
+  const expectRejected = async (...args: readonly string[]): Promise<void> => {
     const { code, stdout, stderr } = await runWithBreakGlass(environment, ...args);
     expect({ code, stdout, stderr }, args.join(" ")).toEqual({ code: 4, stdout: "", stderr: LACKING });
   };
 
   test("accepts no order and shows no event before the replay; a listing replays nothing", async () => {
     const before = await dump(environment);
-    await refused("event", "list");
-    await refused("event", "get", former?.eventId ?? "");
-    await refused("event", "timeline", "--account", "former", "--idempotency-key", "k");
-    await refused("event", "get", former?.eventId ?? "", "--raw", ...WHY);
-    await refused("account", "export", "--account", "former", "--out", keys(), ...WHY);
-    await refused("erase", "run", "--account", "stays", ...WHY, "--yes");
-    await refused("hold", "add", "--account", "stays", ...HOLD);
-    await refused("restriction", "add", "--account", "stays", ...RESTRICTION);
-    await refused("purpose", "apply", "docs/privacy/purposes.yaml");
-    await refused("key", "rotate");
+    await expectRejected("event", "list");
+    await expectRejected("event", "get", former?.eventId ?? "");
+    await expectRejected("event", "timeline", "--account", "former", "--idempotency-key", "k");
+    await expectRejected("event", "get", former?.eventId ?? "", "--raw", ...WHY);
+    await expectRejected("account", "export", "--account", "former", "--out", keys(), ...WHY);
+    await expectRejected("erase", "run", "--account", "stays", ...WHY, "--yes");
+    await expectRejected("hold", "add", "--account", "stays", ...HOLD);
+    await expectRejected("restriction", "add", "--account", "stays", ...RESTRICTION);
+    await expectRejected("purpose", "apply", "docs/privacy/purposes.yaml");
+    await expectRejected("key", "rotate");
     for (const group of ["erase", "hold", "purpose", "audit", "token"]) {
       expect((await runWithBreakGlass(environment, group, "list")).code).toBe(0);
     }

@@ -40,31 +40,31 @@ interface Restored {
  * expired events.
  */
 async function restored(...hoursAgo: readonly number[]): Promise<Restored> {
-  const own = await cluster.database.environment();
+  const databaseEnvironment = await cluster.database.environment();
   const environment: Record<string, string> = {
-    ...own,
-    DRS_ERASURE_JOURNAL: join(cluster.folder, databaseName(own["DRS_DATABASE_URL"])),
+    ...databaseEnvironment,
+    DRS_ERASURE_JOURNAL: join(cluster.folder, databaseName(databaseEnvironment["DRS_DATABASE_URL"])),
   };
   const keys = environment["DRS_KEY_DIR"] ?? "";
   const drs = (...args: readonly string[]): Promise<Printed> => runWithBreakGlass(environment, ...args);
-  const keep = (copy: Copy): Promise<void> => cp(keys, `${keys} ${copy}`, { recursive: true });
+  const copyKeys = (copy: Copy): Promise<void> => cp(keys, `${keys} ${copy}`, { recursive: true });
   await applyPeriod(environment, cluster.folder, "PT1H");
   const system = await openTestSystem(environment);
   const past = new Past(system);
   await past.store(0, { account: "other" });
-  await keep("without the account");
+  await copyKeys("without the account");
   const events: PastEvent[] = [];
   for (const hours of hoursAgo) events.push(await past.store(hours, { account: "held" }));
-  await keep("without the hold");
+  await copyKeys("without the hold");
   await past.close();
   await system.close();
   const order = ["--account", "held", ...WHY, "--approver", "J. Doe", "--review", "2999-01-31"];
   expect(await drs("hold", "add", ...order)).toMatchObject({ code: 0 });
   expect(await drs("retention", "run")).toMatchObject({ code: 0 });
   const restore = await copyOf(cluster.admin, databaseName(environment["DRS_DATABASE_URL"]));
-  await keep("of the backup");
+  await copyKeys("of the backup");
   expect(await drs("erase", "run", "--account", "held", ...WHY, "--yes")).toMatchObject({ code: 3 });
-  await keep("of now");
+  await copyKeys("of now");
   await restore();
   return {
     environment,

@@ -16,7 +16,7 @@ const { drs, party, post, store, erase, read, listed, keysOf, secretExists, tabl
 /**
  * Counts what may name the account: rows of its identity and keys, its audit entries, and the secrets of all accounts.
  */
-async function namedOf(account: string): Promise<object> {
+async function countNaming(account: string): Promise<object> {
   const { rows } = await scene.owner.query(
     `select (select count(*) from account_identity where account = $1) as identities,
       (select count(*) from account_key where account = $1) as keys,
@@ -80,7 +80,7 @@ describe("the erasure of an account", () => {
     expect(await listed(other.account)).toEqual([theirs.eventId]);
     expect(await read(theirs.eventId)).toBe(theirs.text);
 
-    const namedBefore = await namedOf(who.account);
+    const namedBefore = await countNaming(who.account);
     // The account's token was deleted. Late retries with a new token get the answers of the first requests.
     const [first] = mine;
     for (const _ of scene.servers)
@@ -103,7 +103,7 @@ describe("the erasure of an account", () => {
     await until(async () => (await replaysOf(other.account)) === scene.servers.length);
     // The new token created the identity row.
     const expected = { ...namedBefore, identities: "1" };
-    expect(await namedOf(who.account), "a retry writes nothing that names the account").toEqual(expected);
+    expect(await countNaming(who.account), "a retry writes nothing that names the account").toEqual(expected);
     expect(await retriesNaming(mine.map(({ eventId }) => eventId))).toEqual([]);
     expect(await listed(who.account)).toEqual([]);
     const later = await store(back);

@@ -23,7 +23,7 @@ describe("an erasure during other work", () => {
    * Starts the work while another connection holds its lock, and runs `meanwhile` when the work waits.
    * @returns the result of the work
    */
-  async function seenToWait<T>(lock: string, work: () => Promise<T>, meanwhile: () => Promise<void>): Promise<T> {
+  async function runWhileLocked<T>(lock: string, work: () => Promise<T>, meanwhile: () => Promise<void>): Promise<T> {
     const holder = new pg.Client({ connectionString: scene.environment["DRS_DATABASE_URL"] });
     await holder.connect();
     try {
@@ -58,7 +58,7 @@ describe("an erasure during other work", () => {
       const who = await party();
       await store(who);
       const before = await entries();
-      await seenToWait(
+      await runWhileLocked(
         lock,
         () => erase("--account", who.account),
         async () => expect(await entries()).toBe(before),
@@ -100,7 +100,7 @@ describe("an erasure during other work", () => {
     const who = await party();
     const stored = await store(who);
     await begin({ kind: "account", account: who.account });
-    await seenToWait(
+    await runWhileLocked(
       "lock_ingestion_shared",
       () => drs("retention", "run"),
       async () => expect(await count("idempotency_key", "event_id", stored.eventId)).toBe(1),

@@ -57,19 +57,19 @@ async function computeInV8(
   }
 }
 
-function caseProblems({ expected }: Case, result: Result, inReverse: Result, other: Result): string[] {
-  const [found, again, second] = [result, inReverse, other].map(writeResult);
-  if (!isDeepStrictEqual(found, second)) {
-    return [`V8 gives ${JSON.stringify(found)}, QuickJS gives ${JSON.stringify(second)}`];
+function caseProblems({ expected }: Case, result: Result, inReverse: Result, onQuickJs: Result): string[] {
+  const [v8Result, reverseResult, quickJsResult] = [result, inReverse, onQuickJs].map(writeResult);
+  if (!isDeepStrictEqual(v8Result, quickJsResult)) {
+    return [`V8 gives ${JSON.stringify(v8Result)}, QuickJS gives ${JSON.stringify(quickJsResult)}`];
   }
-  if (!isDeepStrictEqual(found, again) && !wasStopped(inReverse)) {
+  if (!isDeepStrictEqual(v8Result, reverseResult) && !wasStopped(inReverse)) {
     return [
-      `the result is ${JSON.stringify(found)}, and ${JSON.stringify(again)} after other cases: it keeps state between events`,
+      `the result is ${JSON.stringify(v8Result)}, and ${JSON.stringify(reverseResult)} after other cases: it keeps state between events`,
     ];
   }
-  if (expected === undefined) return result.state === "failed" ? [`the result is ${JSON.stringify(found)}`] : [];
-  if (isDeepStrictEqual(found, expected)) return [];
-  return [`expected ${JSON.stringify(expected)}, the result is ${JSON.stringify(found)}`];
+  if (expected === undefined) return result.state === "failed" ? [`the result is ${JSON.stringify(v8Result)}`] : [];
+  if (isDeepStrictEqual(v8Result, expected)) return [];
+  return [`expected ${JSON.stringify(expected)}, the result is ${JSON.stringify(v8Result)}`];
 }
 
 /** Whether the runner stopped the program because of its budget, which depends on the speed of the machine. */

@@ -7,8 +7,8 @@ import { requireSignal } from "./misuse.ts";
  * platforms have no `AbortController`.
  */
 export function createCancellationScope() {
-  const cuts = new Set<() => void>();
-  let ended = 0;
+  const listeners = new Set<() => void>();
+  let endCount = 0;
   return {
     /**
      * Returns a signal that is aborted when `signal` is aborted or when `end` is called.
@@ -16,24 +16,24 @@ export function createCancellationScope() {
      */
     join(signal: HostAbortSignal | undefined): HostAbortSignal {
       requireSignal(signal);
-      const joined = ended;
+      const endedAtJoin = endCount;
       return {
         get aborted() {
-          return joined !== ended || !!signal?.aborted;
+          return endedAtJoin !== endCount || !!signal?.aborted;
         },
         addEventListener(type, cut) {
-          cuts.add(cut);
+          listeners.add(cut);
           signal?.addEventListener(type, cut);
         },
         removeEventListener(type, cut) {
-          cuts.delete(cut);
+          listeners.delete(cut);
           signal?.removeEventListener(type, cut);
         },
       };
     },
     end(): void {
-      ended++;
-      cuts.forEach((cut) => cut());
+      endCount++;
+      listeners.forEach((cut) => cut());
     },
   };
 }

@@ -127,7 +127,7 @@ export function answer(
   const { fields: known = {}, evidence: kept = {} } = answers[probe] ?? {};
   const evidence: Record<string, unknown> = {};
   for (const [source, argument] of Object.entries(sources)) {
-    if (Object.hasOwn(kept, source)) evidence[source] = spellOut(source, kept[source], argument);
+    if (Object.hasOwn(kept, source)) evidence[source] = expand(source, kept[source], argument);
   }
   const read = fields.filter((name) => Object.hasOwn(known, name)).map((name) => [name, known[name]] as const);
   return { fields: Object.fromEntries(read), evidence };
@@ -135,11 +135,10 @@ export function answer(
 
 const TEXTS: ReadonlySet<string> = new Set(["maps", "mountInfo", "status", "cpuInfo", "unixSockets", "tcpSockets"]);
 
-function spellOut(source: string, kept: unknown, argument: unknown): unknown {
-  if (TEXTS.has(source)) return spellOutText(kept as ShortForm);
-  if (source === "properties")
-    return spellOutProperties(kept as Readonly<Record<string, string>>, argument as string[]);
-  return Array.isArray(argument) ? spellOutPresence(source, kept as ShortForm, argument as string[]) : kept;
+function expand(source: string, kept: unknown, argument: unknown): unknown {
+  if (TEXTS.has(source)) return expandText(kept as ShortForm);
+  if (source === "properties") return expandProperties(kept as Readonly<Record<string, string>>, argument as string[]);
+  return Array.isArray(argument) ? expandPresence(source, kept as ShortForm, argument as string[]) : kept;
 }
 
 /** Evidence in the short form: a list, or an object with the list and additional members. */
@@ -148,14 +147,14 @@ type ShortForm =
   | { readonly lines?: readonly string[]; readonly truncated?: boolean }
   | { readonly present?: readonly string[]; readonly unknown?: readonly string[] | "rest" };
 
-function spellOutText(kept: ShortForm): { text: string; truncated: boolean } {
+function expandText(kept: ShortForm): { text: string; truncated: boolean } {
   const { lines, truncated = false } =
     "length" in kept ? { lines: kept } : (kept as { lines: []; truncated?: boolean });
   return { text: lines.map((line) => `${line}\n`).join(""), truncated };
 }
 
 /** Every requested artefact that is not present is absent, except those in `unknown`, which could not be examined. */
-function spellOutPresence(source: string, kept: ShortForm, asked: readonly string[]): Presence {
+function expandPresence(source: string, kept: ShortForm, asked: readonly string[]): Presence {
   const { present = [], unknown = [] } = ("length" in kept ? { present: kept } : kept) as {
     present?: readonly string[];
     unknown?: readonly string[] | "rest";
@@ -176,7 +175,7 @@ function isThere(present: readonly string[], name: string): boolean {
  * A property that is not set has the value `""`. A property that this app may not read has `"?"` in the short form, and
  * is left out here.
  */
-function spellOutProperties(
+function expandProperties(
   kept: Readonly<Record<string, string>>,
   asked: readonly string[],
 ): Readonly<Record<string, string>> {

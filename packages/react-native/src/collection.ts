@@ -49,7 +49,7 @@ let callCount = 0;
 /** Resolves when the latest measurement of any collection has ended. */
 let lastMeasurement: Promise<unknown> = Promise.resolve();
 
-interface Done {
+interface TimedOutcome {
   readonly outcome: ProbeOutcome;
   readonly durationMs: number;
 }
@@ -93,7 +93,7 @@ export class Collection {
   withdraw(consent: Consent | ConsentFunction): void {
     const withdraw = (probe: ProbeId): void => {
       this.#withdrawn.add(probe);
-      for (const [call, of] of this.#calls) if (of === probe) this.#cancel(call);
+      for (const [call, probeOfCall] of this.#calls) if (probeOfCall === probe) this.#cancel(call);
     };
     if (consent instanceof Consent) {
       for (const probe of PROBE_IDS) if (!consent.probes.has(probe)) withdraw(probe);
@@ -106,7 +106,7 @@ export class Collection {
 
   async #collect(): Promise<CollectedEvent> {
     const collectedAt = timestampOf(this.#host.now());
-    const timedOutcomes: Record<string, Done> = {};
+    const timedOutcomes: Record<string, TimedOutcome> = {};
     const timed = async (probe: ProbeId): Promise<void> => {
       this.#assertRunning();
       const start = this.#host.monotonic();
@@ -127,7 +127,7 @@ export class Collection {
     // The event lists probes in the contract's order, and not in the order in which they ended.
     const probes: Record<string, ProbeOutcome> = {};
     for (const probe of PROBE_IDS) {
-      const { outcome, durationMs } = timedOutcomes[probe] as Done;
+      const { outcome, durationMs } = timedOutcomes[probe] as TimedOutcome;
       const isKept = !ran.includes(probe) || this.#isInForce(consent, probe);
       const { status } = (probes[probe] = isKept ? outcome : skipped("consent"));
       quietly(() => this.#request.settings.onProbe?.({ probe, status, durationMs }));

@@ -33,20 +33,20 @@ export function setScenario(scenario: Scenario, platform?: Platform): void {
 
 /** `DeviceIntel` on the phone of the current scenario. Configuration and consent work as on a real phone. */
 export class DeviceIntel extends DeviceIntelOnHost {
-  #given: Consent | ConsentFunction;
+  #chosenConsent: Consent | ConsentFunction;
 
   constructor(configuration: Configuration = {}) {
     super(configuration, () => mockHost(phone));
-    this.#given = isConsent(configuration?.consent) ? configuration.consent : consentFor();
+    this.#chosenConsent = isConsent(configuration?.consent) ? configuration.consent : consentFor();
   }
 
   override setConsent(consent: Consent | ConsentFunction): void {
     super.setConsent(consent);
-    this.#given = consent;
+    this.#chosenConsent = consent;
   }
 
   override async collect(options: CollectOptions): Promise<CollectedEvent> {
-    super.setConsent(phone.scenario === "consent-denied" ? consentFor() : this.#given);
+    super.setConsent(phone.scenario === "consent-denied" ? consentFor() : this.#chosenConsent);
     return await super.collect(options);
   }
 }

@@ -135,7 +135,7 @@ describe("drs audit verify", () => {
     expect(await verify()).toMatchObject({ code: 0 });
   });
 
-  test("finds an entry about new MAC keys that was inserted into the database", async () => {
+  test("finds an entry of new MAC keys that was inserted into the database", async () => {
     const owner = await connectAsOwner(environment);
     const columns = `at, actor, via, outcome, occurrences, record, mac`;
     const id = "019a8f00-0000-7abc-8def-000000000001";

@@ -1,6 +1,6 @@
 /**
- * Tests of features of stored events through the command line and HTTP, with workers that are killed, and with wrong
- * types.
+ * Tests of features through the command line and HTTP: with workers that are killed, and with events whose fields have
+ * wrong types.
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";

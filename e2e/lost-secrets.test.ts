@@ -1,4 +1,6 @@
-/** Tests of secrets that no copy of the key store has. The owner accepts the loss, and events are stored again. */
+/**
+ * Tests of secrets that the key store has lost. The owner accepts the loss, and then the server stores events again.
+ */
 import { readFile, rename } from "node:fs/promises";
 import { createHash } from "node:crypto";
 import { join } from "node:path";

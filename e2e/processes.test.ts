@@ -143,7 +143,7 @@ describe("a server of three processes", () => {
     expect(withStatus(one, 201)).toBe(RATE);
   });
 
-  test("replaces a process that is killed under load, and stores each answered event once", async () => {
+  test("replaces a process that was killed under load, and stores each answered event once", async () => {
     const answered = await countOf('drs_requests_total{status="201"');
     const killed = pids().get(2) ?? 0;
     const slow = Array.from({ length: PROCESSES }, () => new SlowRequest(server, unusedSender));

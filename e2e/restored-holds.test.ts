@@ -112,7 +112,7 @@ test("if the end of a hold is replayed, the tombstones of its copies stay, and i
   await owner.end();
 });
 
-test("if the journal has lost the end of a hold, the hold can be lifted again, although its secret is destroyed", async () => {
+test("if the journal has lost the end of a hold, the hold ends again, although its secret is destroyed", async () => {
   const environment = await install("P1Y");
   const event = await store(environment, "carol");
   const ended = await hold(environment, "--account", "carol");

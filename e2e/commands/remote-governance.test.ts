@@ -333,7 +333,7 @@ describe("through the admin API", () => {
       expect(objects(erased.stdout)).toMatchObject([{ still_held: 1 }]);
     });
 
-    test("needs an approval if new events after its plan make it too large to run without one", async () => {
+    test("needs an approval if events that came after its plan make it too large to run without one", async () => {
       await past.store(0, { account: "customer-6" });
       const owner = await connectAsOwner(environment);
       try {

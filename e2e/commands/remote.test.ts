@@ -91,7 +91,7 @@ describe("a command through the admin API", () => {
     expect(first.code).toBe(0);
   });
 
-  test("prints the same audit entries as on the database, all of them with --limit 0", async () => {
+  test("prints the same audit entries as on the database, and with --limit 0 all of them", async () => {
     const person = { ...remote, ...(await through("auditor")) };
     for (const more of [[], ["--limit", "0"], ["--json"]]) {
       const list = ["audit", "list", "--event", event.eventId, ...more];
@@ -244,7 +244,7 @@ describe("a command through the admin API", () => {
     expect(entry?.actor).toMatch(/^p \(admin token /);
   });
 
-  test("fails if its roles lack the permission, or if the token or the server is missing", async () => {
+  test("fails if the roles of its token lack the permission, or if the token or the server is missing", async () => {
     const denied = await runWithBreakGlass(await through("auditor"), "token", "issue", "--account", "a");
     expect(denied).toMatchObject({ code: 1, stdout: "" });
     expect(denied.stderr).toContain("sessions.manage");

@@ -182,14 +182,14 @@ describe("the command drs", () => {
     }
   });
 
-  test("exits with the same codes as a separate process", async () => {
+  test("has the same exit codes when it runs as a separate process", async () => {
     const codes = await Promise.all(
       [["--help"], ["nonsense"], ["token", "revoke", NO_EVENT]].map((args) => runDrs(scene.environment, args)),
     );
     expect(codes.map(({ code }) => code)).toEqual([0, 2, 1]);
   });
 
-  test("does not fail if the reader of its output ends early", async () => {
+  test("does not fail if the process that reads its output ends early", async () => {
     const { execFile } = await import("node:child_process");
     const script = `set -o pipefail; "$0" packages/server/bin/drs.js event list --help | true`;
     const env = { PATH: process.env["PATH"], ...scene.environment };

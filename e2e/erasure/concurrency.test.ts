@@ -133,7 +133,7 @@ describe("an erasure during other work", () => {
     expect(await tablesWith(who.account)).toEqual([]);
   });
 
-  test("does not let the serving role delete what is not erased, or change the records of an erasure", async () => {
+  test("lets the serving role take nothing that is not erased, nor change what was erased", async () => {
     const [who, other] = [await party(), await party()];
     const stored = await store(who);
     const [key] = await keysOf(who.account);

@@ -1,6 +1,6 @@
 /**
  * Bundles `drs` into a few files for the processes that tests start. A process that reads the sources loads a file for
- * each module, and needs four times the processor time until it starts to work.
+ * each module. Until it starts to work, it needs four times the processor time of a process with the bundle.
  */
 import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -12,15 +12,18 @@ const PACKAGES = join(REPOSITORY_ROOT, "packages/");
 /** `drs` of the checkout, which reads the sources. */
 const DRS_ENTRY = join(REPOSITORY_ROOT, "packages/server/bin/drs.js");
 
-/** The variable that names the bundled `drs` in the processes of a test run. */
+/** The environment variable with the path of the bundled `drs`. */
 const BUNDLED_DRS = "TEST_BUNDLED_DRS";
 
-/** The bundled `drs` of this test run. Without a bundle, for example in a tool, it is `drs` of the checkout. */
+/**
+ * The path of the bundled `drs` of this test run. Without a bundle, for example in a tool, the path of `drs` in the
+ * checkout.
+ */
 export const drsOfRun = (): string => process.env[BUNDLED_DRS] ?? DRS_ENTRY;
 
 /**
- * Bundles `drs` for this process and its children, in a folder that other users may read. There the bundle finds the
- * files that are not bundled.
+ * Bundles `drs` for this process and its children. The folder of the bundle is below `node_modules`, so that the bundle
+ * finds the packages that it does not contain, and so that other users may read it.
  * @returns a function that removes the files.
  */
 export async function bundleDrs(): Promise<() => Promise<void>> {
@@ -37,7 +40,9 @@ export async function bundleDrs(): Promise<() => Promise<void>> {
   return () => rm(folder, { recursive: true });
 }
 
-/** Each module finds the files next to its source, and uses the compile cache of the checkout. */
+/**
+ * Writes the folder and the URL of each source into the bundle, so that modules find the files next to their sources.
+ */
 const keepPlaces: Plugin = {
   name: "keep-places",
   transform(code, id) {

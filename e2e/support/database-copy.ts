@@ -8,13 +8,13 @@ import { until } from "./embedded.ts";
 /** A PostgreSQL cluster. A test may read the members of this object only after the hooks of its file have run. */
 export interface AdministeredCluster {
   readonly database: TestDatabase;
-  /** A connection that may rename databases and allow connections to them. */
+  /** A superuser's connection, which may rename databases and forbid connections to them. */
   readonly admin: pg.Client;
   /** A folder that is deleted at the end of the file. */
   readonly folder: string;
 }
 
-/** The PostgreSQL of the test run, with a connection that administers it. */
+/** Connects to the PostgreSQL of the test run as a superuser. */
 export function useAdministeredCluster(): AdministeredCluster {
   let database: TestDatabase;
   let admin: pg.Client;
@@ -56,10 +56,10 @@ export async function disconnect(admin: pg.Client, database: string): Promise<vo
   });
 }
 
-/** The name of the copy and, after a swap, of the database that the copy replaced. */
+/** The name of the copy that `copyOf` makes. After a swap, the database that the copy replaced has this name. */
 export const copyName = (database: string): string => `${database}_copy`;
 
-/** @returns a function that replaces the database with the copy, and at the next call puts the database back. */
+/** Copies a database. @returns a function that swaps the database and its copy */
 export async function copyOf(admin: pg.Client, database: string): Promise<() => Promise<void>> {
   const [copy, aside] = [copyName(database), `${database}_aside`];
   await disconnect(admin, database);

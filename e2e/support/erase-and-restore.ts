@@ -1,4 +1,4 @@
-/** Events that are stored, erased and read again while backups of a database are made and restored. */
+/** Stores, erases and reads events, and checks that an erasure survives the restore of a backup. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "vitest";
@@ -51,7 +51,7 @@ async function adoptFeature(environment: Environment, folder: string): Promise<v
   }
 }
 
-/** The states of the features of an account's events. */
+/** The statuses of the features of the account's events, as `drs feature get` prints them. */
 async function featuresOf(environment: Environment, account: string): Promise<unknown[]> {
   const { stdout } = await runDrs(environment, ["feature", "get", "--account", account, "--wait", "5s", "--json"]);
   return objects(stdout.toString()).map(({ status }) => status);
@@ -61,7 +61,7 @@ async function featuresOf(environment: Environment, account: string): Promise<un
  * Stores events, makes a backup, stores more events, erases an account and an event, restores the backup, and checks
  * that what was erased is still erased.
  * @param backUp makes a backup and returns a function that restores it while no process runs.
- * @param folder the folder for the definition of a feature. Without a folder, events have no features.
+ * @param folder a folder for the bundle of a feature. Without it, events have no features.
  */
 export async function expectErasureSurvivesRestore(
   environment: Environment,

@@ -1,4 +1,4 @@
-/** Writes valid and invalid accounts, tokens and actions directly into the database of a server. */
+/** Writes valid and invalid tokens and actions of accounts directly into the database of a server. */
 import { registerAction, revokeAction } from "../../packages/server/src/actions/action-table.ts";
 import { readConfig } from "../../packages/server/src/config/config.ts";
 import { openSystem, type System } from "../../packages/server/src/app/system.ts";
@@ -25,7 +25,7 @@ export async function openTestSystem(environment: Readonly<Record<string, string
   return openSystem(result.config, { clock, asServer: false, environment, onError: () => {} });
 }
 
-/** @param ttlMs how long the token and the action are valid. */
+/** Issues a token and registers an action. @param ttlMs how long both are valid */
 export async function makeCredentials({ pool, clock }: System, account: string, ttlMs = HOUR_MS): Promise<Credentials> {
   const actionType = "payment";
   const sessionId = `session-of-${account}`;

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { runWithBreakGlass } from "./command.ts";
 
-/** Applies a policy by which all action types have one purpose with this period. */
+/** Applies a policy by which all action types have one purpose with this retention period. */
 export async function applyPeriod(
   environment: Record<string, string>,
   folder: string,

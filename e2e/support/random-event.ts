@@ -1,4 +1,4 @@
-/** Texts of raw events: any JSON that the rules allow, in every spelling that JSON allows. */
+/** Generates texts of raw events: any JSON that the contract allows, in every spelling that JSON allows. */
 import fc from "fast-check";
 
 const space = fc.constantFrom("", "", "", " ", "\n", "\t", "\r\n", "  ");
@@ -46,7 +46,7 @@ const number = fc.oneof(
 
 const NAMES = ["__proto__", "constructor", "toString", "status", "data", "hasOwnProperty", "0", "", "isEmulator"];
 
-/** Members with different names. Names that decode to the same text are dropped. */
+/** Members with different names. Of members whose names decode to the same text, only one stays. */
 function members(value: fc.Arbitrary<string>, maxLength: number): fc.Arbitrary<string[]> {
   const name = fc.oneof(
     literal(character),

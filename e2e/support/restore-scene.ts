@@ -15,9 +15,9 @@ export type Environment = Record<string, string>;
 export const HOLD_OPTIONS = ["--reason", "dispute 4711", "--approver", "J. Doe", "--review", "2999-01-31"];
 
 export interface RestoreScene {
-  /** Makes a database that keeps its events for a period, and a separate journal. */
+  /** Makes a database with a separate journal, and applies a policy with this retention period. */
   readonly install: (period: string) => Promise<Environment>;
-  /** Applies another period of retention. */
+  /** Applies a policy with another retention period. */
   readonly changePeriod: (environment: Environment, period: string) => Promise<void>;
   /** Makes a backup. @returns a function that restores it. */
   readonly backUp: (environment: Environment, what: "database" | "database and keys") => Promise<() => Promise<void>>;

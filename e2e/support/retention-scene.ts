@@ -14,7 +14,7 @@ import { SystemScene } from "./system-scene.ts";
 import { advanceClock } from "./test-clock.ts";
 
 const HOUR_MS = 3_600_000;
-/** A period that is longer than any test advances the clock. */
+/** How long credentials are valid: longer than any test advances the clock. */
 const VALID_MS = 200 * 365 * 24 * HOUR_MS;
 
 export interface Stored {
@@ -24,7 +24,7 @@ export interface Stored {
 
 /**
  * A server whose events expire. A test file creates it at its top; its hooks start and stop everything. Each test
- * begins with a period of 30 days.
+ * begins with a retention period of 30 days.
  */
 export class RetentionScene extends SystemScene {
   #server: ServerProcess | undefined;

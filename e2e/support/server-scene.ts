@@ -77,10 +77,10 @@ export function expectRetryLater(reply: Reply, status: number, problem: string):
   expect(reply.headers["retry-after"]).toMatch(WHOLE_SECONDS);
 }
 
-/** Time after which each process of a server knows the requests of the others. */
+/** Milliseconds after which each process of a server knows how many requests the others are answering. */
 const REPORTED_AFTER_MS = PROCESSES > 1 ? 200 : 0;
 
-/** Waits until the server is answering this number of requests and all of its processes know it. */
+/** Waits until the server is answering this number of requests, and all of its processes know this number. */
 export async function untilInFlight(server: ServerProcess, count: number): Promise<void> {
   await until(async () => (await inFlight(server)) === count);
   await new Promise((resolve) => setTimeout(resolve, REPORTED_AFTER_MS));

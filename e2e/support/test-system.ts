@@ -1,13 +1,13 @@
-/** A database with an open system and a connection as the owner. The hooks of a test file open and close them. */
+/**
+ * Opens a database, a system on it and a connection as the owner, for tests in one file. Hooks open and close all
+ * three.
+ */
 import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import type { System } from "../../packages/server/src/app/system.ts";
 import { connectAsOwner, type OwnerClient, sharedDatabase, type TestDatabase } from "./database.ts";
 import { openTestSystem } from "./parties.ts";
 
-/**
- * A system whose members exist after the hooks have run. A test must read them from this object, not from a copy at the
- * top of its file.
- */
+/** A test must read the members from this object when it runs, because they do not exist before the hooks have run. */
 export interface TestSystem {
   readonly database: TestDatabase;
   readonly environment: Record<string, string>;
@@ -16,7 +16,7 @@ export interface TestSystem {
 }
 
 /**
- * @param each - whether the whole file has one database, or each test has one.
+ * @param each - whether all tests of a file share one system, or each test has its own.
  * @param settings - settings in addition to the environment of the database, which are read when the system opens.
  */
 export function useTestSystem(

@@ -98,7 +98,7 @@ export async function revokeAction(
 }
 
 // guard(no-rows): actions of the account are deleted
-// fails: e2e/erasure/account.test.ts › events, ledger, tokens, actions, its keys
+// fails: e2e/erasure/account.test.ts › events, ledger, tokens, actions and keys
 const DELETE_ACTIONS = sql("delete from action where account = $1", ["text"]);
 
 /** @returns the number of deleted actions. */

@@ -61,7 +61,7 @@ function withTimeStamps(result: Verification, kept: readonly StampedCheckpoint[]
   return {
     ...result,
     // guard(false): a time stamp that proves nothing is reported
-    // fails: e2e/audit-log.test.ts › a time stamp of each hour
+    // fails: e2e/audit-log.test.ts › a time stamp of an authority
     ...(findings.length > 0 && { verdict: 6, findings: [...result.findings, ...findings] }),
     ...(stamped && { stamped: { at: stamped.at, epoch: stamped.epoch, size: stamped.size } }),
   };

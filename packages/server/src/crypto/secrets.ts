@@ -152,7 +152,7 @@ export class Secrets {
     const missing = await this.findMissing(names);
     // Destruction records are read after the secrets, so that a secret which is destroyed in the meantime is not lost.
     // guard(false): a secret that was destroyed on purpose is not lost
-    // fails: e2e/restored-orders.test.ts › lacks no secret of a partition
+    // fails: e2e/restored-orders.test.ts › does not miss the secret of a partition
     const destroyed = new Set(missing.length > 0 ? await this.findDestroyed(missing) : []);
     return missing.filter((name) => !destroyed.has(name));
   }

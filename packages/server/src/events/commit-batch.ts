@@ -26,7 +26,7 @@ const CLAIM_KEYS = sql(
     -- fails: e2e/erasure/concurrency.test.ts › a commit batch that waited
     where (${LATEST_ERASURE}, ${LATEST_LOSS}) = ($9, $10)
       -- guard(true): an event is stored under the active policy
-      -- fails: e2e/purposes.test.ts › from the moment it is applied
+      -- fails: e2e/purposes.test.ts › is active as soon as it is applied
       and ${LATEST_POLICY} = $11
       -- guard(true): an idempotency key with a tombstone is taken
       -- fails: e2e/erasure/account.test.ts › deletes one event, or the events of one action

@@ -78,7 +78,7 @@ const FIND_KEY = sql(
   `select event_id, purpose, (extract(epoch from received_at) * 1000)::float8 as received_ms, request_mac
       from idempotency_key
       -- guard(true): idempotency keys belong to accounts
-      -- fails: e2e/exactly-once.test.ts › two accounts may use one key
+      -- fails: e2e/exactly-once.test.ts › two accounts may use the same key
       where account = $1
         and key = $2`,
   ["text", "text"],

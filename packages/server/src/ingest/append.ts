@@ -71,7 +71,7 @@ async function sealAndStore(
     const isKnown = await accounts.isKnown(event.account, purpose);
     const taken = isKnown ? undefined : await store.findKey(event.account, event.idempotencyKey);
     // guard(drop): a retry gives an erased account no key
-    // fails: e2e/erasure/account.test.ts › events, ledger, tokens, actions, its keys
+    // fails: e2e/erasure/account.test.ts › events, ledger, tokens, actions and keys
     if (taken) return taken;
     // guard(false): only an attempt that has asked the ledger creates a key
     // fails: packages/server/src/ingest/append.test.ts › is answered by the ledger

@@ -68,7 +68,7 @@ async function finish(
 ): Promise<void> {
   if (!(await hasUnfinishedErasures(connection))) return;
   // guard(drop): secrets of the erased are destroyed
-  // fails: e2e/erasure/account.test.ts › events, ledger, tokens, actions, its keys
+  // fails: e2e/erasure/account.test.ts › events, ledger, tokens, actions and keys
   await destroyErasedSecrets({ executor: connection, keyStore, secrets, codec }, journal);
   const sign = (erasure: ErasureRow, at: string): Promise<string> => attestErasure(attest, erasure, at);
   await finishErasures(connection, { pseudonymizer, audit, attest: sign, ...(signal && { signal }) });

@@ -33,7 +33,7 @@ const SESSION_SETTINGS = [
   "synchronous_commit=on",
   "intervalstyle=iso_8601",
   // guard(drop): a statement sees what was committed before it began
-  // fails: e2e/retention/expiry.test.ts › with any settings of the database
+  // fails: e2e/retention/expiry.test.ts › another default isolation level
   "default_transaction_isolation=read\\ committed",
   // PostgreSQL notices within half a minute that it lost the host of its client, also in the middle of a COPY.
   "tcp_keepalives_idle=15",

@@ -57,7 +57,7 @@ export async function revokeToken(executor: Executor, clock: Clock, tokenId: str
 }
 
 // guard(no-rows): tokens of the account are deleted
-// fails: e2e/erasure/account.test.ts › events, ledger, tokens, actions, its keys
+// fails: e2e/erasure/account.test.ts › events, ledger, tokens, actions and keys
 const DELETE_TOKENS = sql("delete from session_token where account = $1", ["text"]);
 
 /** Deletes the tokens of an account. @returns the number of deleted tokens. */

@@ -31,7 +31,7 @@ export const runRetention: Operation<"runRetention"> = async ({ ports, caller })
   const installation = await ports.installation();
   // The pass of a command applies the orders of the journal before it deletes anything, as the pass of a server does.
   // guard(drop): a pass on a restored database replays first
-  // fails: e2e/restored-holds.test.ts › finds it by the copy of the first
+  // fails: e2e/restored-holds.test.ts › by the copy that the first hold made
   for (const line of describeReplayed(await recover(installation))) ports.report(line);
   const pass = await runPass({ ...erasurePorts(installation), database: installation.database, actor: agent.actor });
   await auditPass(installation, agent, pass);

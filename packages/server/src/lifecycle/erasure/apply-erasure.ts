@@ -43,7 +43,7 @@ export async function applyErasure(
   await recordApplied(executor, { sequence, digest }, entry.kind);
   await insertErasure(executor, entry, { actor, reason, unreadable });
   // guard(drop): the erasure of an account ends its restrictions
-  // fails: e2e/restrictions.test.ts › ends the restriction, not
+  // fails: e2e/restrictions.test.ts › ends the restriction and no objection
   await endRestrictions(executor, entry.restrictions ?? [], sequence);
   await markCopiesOfKeysErased(executor, keys, sequence);
   await markKeysErased(executor, keys, sequence);
@@ -52,10 +52,10 @@ export async function applyErasure(
   }
   await addToErasure(executor, sequence, { held: await countCopiesErasedBy(executor, sequence) });
   // guard(drop): tokens of the erased are deleted again after a restore
-  // fails: e2e/restore/files.test.ts › what was erased since
+  // fails: e2e/restore/files.test.ts › repeats the erasures that came after the backup
   for (const id of entry.accounts) await eraseAccount(executor, sequence, id);
   // guard(false): the erasure of an account makes its reasons in the audit unreadable
-  // fails: e2e/audit-log.test.ts › makes reasons and details unreadable
+  // fails: e2e/audit-log.test.ts › reasons and details unreadable
   if (entry.kind === "account" && entry.subject !== null) {
     await endAuditSecrets(executor, pseudonymizer, Buffer.from(entry.subject, "hex"), entry.at);
   }

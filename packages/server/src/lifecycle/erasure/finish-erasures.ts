@@ -115,11 +115,11 @@ async function deleteErased(
     const { rows } = await query(connection, LIST_LEDGER_ROWS, [key.account, key.key_id]);
     if (rows.length === 0) return;
     // guard(drop): tombstones exist before the ledger rows are deleted
-    // fails: e2e/erasure/account.test.ts › events, ledger, tokens, actions, its keys
+    // fails: e2e/erasure/account.test.ts › events, ledger, tokens, actions and keys
     await insertTombstones(connection, pseudonymizer, rows);
     await inTransactionOn(connection, async (transaction) => {
       // guard(drop): no batch is left that has not seen the tombstones
-      // fails: e2e/erasure/concurrency.test.ts › when no commit batch is left that
+      // fails: e2e/erasure/concurrency.test.ts › only after every commit batch that may not have seen
       await excludeIngestion(transaction);
     });
     // One partition at a time is processed, so that one transaction has few locks.

@@ -54,7 +54,7 @@ const INSERT_HOLD = {
  */
 export async function placeHold(executor: OwnerTransaction, hold: NewHold): Promise<PlacedHold | undefined> {
   // guard(drop): placing a hold waits for deletions
-  // fails: e2e/holds/expiry.test.ts › a hold is placed after a deletion
+  // fails: e2e/holds/expiry.test.ts › waits for the end of a deletion
   await lockHolds(executor);
   const { of, value } = hold.subject;
   // guard(drop): no hold keeps a copy of an erased event after the hold of the copy has ended

@@ -108,7 +108,7 @@ export async function requireReplayed(
   const compared = await compareWithJournal(ports, from);
   const lacking = await countLacking(ports.database, [...compared.missing, ...compared.found, ...compared.unrecorded]);
   // guard(true): a restored database takes no order before the replay
-  // fails: e2e/reading.test.ts › takes no order
+  // fails: e2e/reading.test.ts › accepts no order
   if (lacking === 0) return compared;
   throw new OperatorError(
     "replay-needed",

@@ -114,7 +114,7 @@ async function lostOfEach(secrets: Secrets, needed: readonly Names[]): Promise<r
 async function lostOf(secrets: Secrets, names: Names): Promise<readonly string[]> {
   const lost = await secrets.findLost(await names());
   // guard(true): a key store that is older than the events is refused
-  // fails: e2e/restore/files.test.ts › destroys the secrets that an older key store has again
+  // fails: e2e/restore/files.test.ts › secrets that an older key store has again
   if (lost.length === 0) return [];
   // If its loss was accepted in the meantime, the secret is not needed any more.
   const needed = new Set(await names());

@@ -88,7 +88,7 @@ async function replayIntoDatabase(ports: ReplayPorts, compared: Comparison): Pro
   if (unrecorded.length > 0) await asOwner(ports, (owner) => recordLosses(owner, unrecorded));
   const lacking = missing.length + found.length;
   // guard(false): entries that the database lacks are applied
-  // fails: e2e/restore/files.test.ts › what was erased since
+  // fails: e2e/restore/files.test.ts › repeats the erasures that came after the backup
   // guard(false): running servers apply what the journal has
   // fails: e2e/erasure/killed.test.ts › is applied by a running server
   const applied = lacking > 0 ? await asOwner(ports, (owner) => applyAll(owner, ports, compared)) : NOTHING;
@@ -188,7 +188,7 @@ async function applyAll(connection: OwnerConnection, ports: ReplayPorts, compare
         await recordApplied(owner, link, link.entry.kind);
         applied[isHoldOrder(link.entry) ? "holdOrders" : "restrictionOrders"]++;
         // guard(drop): an order that is found does not undo what later ones ordered
-        // fails: e2e/accepted-losses.test.ts › after the database recorded their loss
+        // fails: e2e/accepted-losses.test.ts › the database has recorded their loss
         for (const later of laterOrders(compared, link.entry)) await applyOrder(owner, ports, later);
       }
     });
@@ -301,10 +301,10 @@ export async function destroyErasedSecrets(
   const missing = links.filter(({ sequence }) => sequence <= latestApplied);
   const erasures = missing.flatMap(({ entry }) => (entry && isErasure(entry) ? [entry] : []));
   // guard(drop): the secrets of erasures that the key store lacks are destroyed
-  // fails: e2e/restore/files.test.ts › destroys the secrets that an older key store has again
+  // fails: e2e/restore/files.test.ts › secrets that an older key store has again
   await destroySecrets(secrets, erasures.flatMap(secretsOf));
   // guard(drop): secrets that only the database names for a lost entry are destroyed
-  // fails: e2e/accepted-losses.test.ts › destroys again the secrets that the database names
+  // fails: e2e/accepted-losses.test.ts › destroys the secrets that the database names
   await destroyUndestroyed(secrets, await findErasedSecrets(executor, { after: watermark, until: latestApplied }));
   await writeWatermark(keyStore, missing.at(-1)?.sequence ?? watermark);
   return erasures.length;

@@ -32,7 +32,7 @@ describe("the window of transaction_safety", () => {
     expect(host.observation).toEqual(["started", "stopped"]);
   });
 
-  it("ends with the last running window, even if others still wait for consent", async () => {
+  it("has no native observation after the last running window ended, even if others still wait for consent", async () => {
     const host = fakeHost();
     const intel = intelOn(host, { consent: ALL, ...enabled });
     const running = intel.observeTransaction();

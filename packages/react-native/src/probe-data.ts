@@ -1,6 +1,6 @@
 /**
- * Checks the values of an event: each value must have the catalog's type, be within bounds, and survive JSON and
- * I-JSON. Every other value is left out, as if it had not been observed.
+ * Checks the values of an event: each value must have the catalog's type, be within bounds, and be valid in JSON and
+ * I-JSON (RFC 7493). Every other value is left out, as if it had not been observed.
  */
 import type { JsonValue } from "@device-risk-signals/contract";
 import { type FieldFacts, factsOf, type ProbeId } from "@device-risk-signals/contract/catalog/fields";

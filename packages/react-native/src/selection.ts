@@ -4,7 +4,7 @@ import { JUDGEMENTS } from "./judgement/judgements.ts";
 import { type Judgement, mergeSources } from "./judgement/judgement.ts";
 import type { Sources } from "./native/native-interface.ts";
 
-/** The source of each selected field of a probe on one platform. It is known before any native work starts. */
+/** Who supplies each selected field of a probe on one platform: native code, a judgement, or JavaScript. */
 export interface Selection {
   /** All selected fields. The set is empty if none of them exists on the platform. */
   readonly fields: ReadonlySet<string>;

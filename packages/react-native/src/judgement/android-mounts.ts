@@ -9,14 +9,14 @@ import { OF_MODULES } from "./root-artefacts.ts";
 /** The mounts of a table. Several fields use them, so the table is parsed only once. */
 export const mountsOf = remember(({ text }: Text) => readMounts(text));
 
-/** Matches the partitions of the system image, and every path in them. */
+/** Matches the mount points of the system image's partitions, and every path below them. */
 const OF_SYSTEM = /^\/(system|vendor|product|system_ext|odm)(\/|$)/;
 const READ_ONLY = /^\/((system|vendor)(\/(bin|xbin|etc|lib|lib64|app|priv-app|framework))?|product|system_ext|odm)?$/;
 const WRITABLE = /(^|,)rw(,|$)/;
 
 /**
- * Whether a normally read-only path is mounted read-write. On early systems `/` is a file system in memory, which does
- * not count.
+ * Whether a normally read-only path is mounted read-write. A mount of the type `rootfs`, which early systems have at
+ * `/`, does not count, because it is in memory and not in the system image.
  */
 function isWritable({ point, type, options, superOptions }: Mount): boolean {
   return READ_ONLY.test(point) && type !== "rootfs" && WRITABLE.test(options) && WRITABLE.test(superOptions);
@@ -27,7 +27,10 @@ const OF_MAGISK = /(^|\/)\.?magisk(\/|$)/;
 /** Names that KernelSU, APatch and Magisk give to file systems that they mount. */
 const ROOT_TOOL = /^(KSU|APatch|worker)$/;
 
-/** Whether a marker is in the source, the root, the mount point, or the folders of an overlay. */
+/**
+ * Whether the marker matches the source, the root, the mount point, or the options, which contain the folders of an
+ * overlay.
+ */
 function marks({ source, root, point, superOptions }: Mount, marker: RegExp): boolean {
   return [source, root, point, superOptions].some((mark) => marker.test(mark));
 }
@@ -54,14 +57,14 @@ export function androidMounts({ overlay }: Pick<AndroidRules, "overlay">): Judge
     suspiciousMountsFound: anyMount(isLeftByRootTool),
     magiskMountsFound: anyMount(namesMagisk),
     /**
-     * A path of the system image that shows files of `/data`. The device number or the folders of an overlay reveal
-     * this.
+     * Whether a path of the system image shows files of `/data`. The mount of such a path has the device number of
+     * `/data`, or is an overlay with a folder in which root tools keep modules.
      */
     magicMountModulesFound: anyFound(
       findingIn("mountInfo", true, (text) => {
         const mounts = mountsOf(text);
         const data = mounts.find(({ point }) => point === "/data")?.device;
-        // Makers mount overlays of their own folders, too, so these do not count.
+        // Makers also mount overlays, so an overlay counts only if the rule matches one of its folders.
         const shown = mounts.filter(
           ({ point, device, type, superOptions }) =>
             OF_SYSTEM.test(point) && (device === data || (type === "overlay" && overlay.test(superOptions))),

@@ -11,8 +11,8 @@ import {
 import { MAGISK_SOCKET, OF_MODULES } from "./root-artefacts.ts";
 
 /**
- * The rules that prevent known false alarms, as data. A test loosens or removes one rule at a time, and expects a false
- * alarm.
+ * The rules that prevent known false alarms. They are data, so that a test can loosen or remove one rule at a time and
+ * check that its false alarm occurs.
  */
 export const ANDROID_RULES = {
   library: HOOK_LIBRARY,
@@ -22,20 +22,20 @@ export const ANDROID_RULES = {
   glib: GLIB_THREAD,
   pipe: INJECTOR_PIPE,
   /**
-   * Places in which neither an app nor the system stores code, and memory without a file. Deleted files are not
-   * among them, because they belonged to an app.
+   * Matches memory without a file, and paths at which neither apps nor the system store code. A deleted file at another
+   * path does not match, because it belonged to an app.
    */
   foreign: /^\/(memfd:|(data\/(local|adb)|dev|debug_ramdisk|sbin)\/)/,
   /**
-   * Foreign memory that may be executed for a known reason, with the component that maps it. Memory whose name only
-   * resembles a name of ART does not match.
+   * Foreign mappings that ART, drivers and WebView make executable on ordinary phones. A name that only resembles one
+   * of ART's names does not match.
    */
   explained: [
     // ART's compiler keeps compiled code in memory: in a memfd from Android 10 on, and in ashmem on earlier systems
     // (AOSP, art/runtime/jit).
     /^\/memfd:jit-(zygote-)?cache( \(deleted\))?$/,
     /^\/dev\/(ashmem|kgsl|mali|dri\/|pvr|nv|dma_heap|ion|zero)/,
-    // Drivers and WebView use memory under any other name, unless the name is that of a hook.
+    // Drivers and WebView choose arbitrary names for their memory. (A library of a hook is never explained.)
     /^\/memfd:(?!jit-)/,
   ] as readonly RegExp[],
   overlay: OF_MODULES,

@@ -7,7 +7,7 @@
 import { under } from "./under.ts";
 
 /**
- * The members of `android.os.Build` and the properties that are examined. On a maker's phone all of them have other
+ * The members of `android.os.Build` that are compared with the values of emulators. On a phone all of them have other
  * values.
  */
 export const BUILD_MEMBERS = under(
@@ -15,17 +15,18 @@ export const BUILD_MEMBERS = under(
   "manufacturer brand model product hardware fingerprint tags buildType bootloader",
 );
 /**
- * `qemu.hw.mainkeys` is not in the list, because many phones set it to show their navigation bar. `init.svc.*` and
- * makers' own properties are not in it either, because from Android 9 on apps can't know whether they are set (AOSP,
- * system/sepolicy/private/property_contexts).
+ * System properties that are compared with the values of emulators. `qemu.hw.mainkeys` is not in the list, because many
+ * phones set it to show their navigation bar. `init.svc.*` and makers' own properties are not in it either, because
+ * from Android 9 on apps can't know whether they are set (AOSP, system/sepolicy/private/property_contexts).
  */
 export const EMULATOR_PROPERTIES = under("ro.", "kernel.qemu boot.qemu hardware hardware.egl");
 
 type Emulator = readonly [product: string, files: readonly string[], facts: RegExp];
 
 /**
- * Files, and values of the build, properties and mounts. The list has no file that a stock phone may have, such as
- * `libc_malloc_debug_qemu.so`. `vboxsf` and `nemusf` are file systems for folders that are shared with the host.
+ * The files of each emulator, and a pattern of its values of the build, properties and mounts. The list has no file
+ * that a stock phone may have, such as `libc_malloc_debug_qemu.so`. `vboxsf` and `nemusf` are file systems for folders
+ * that are shared with the host.
  */
 export const EMULATORS: readonly Emulator[] = [
   [

@@ -15,7 +15,7 @@ describe("the finding of an artefact", () => {
     expect(anyFound(su).judge(evidence)).toBe(value);
   });
 
-  it("has a list and its length only when the list is complete", () => {
+  it("has a list of names and its length only if every artefact was examined", () => {
     const seen = { paths: { present: ["/b/su"], absent: ["/a/su"] } };
     expect(namesFound(su).judge(seen)).toEqual(["/b/su"]);
     expect(countFound(su).judge(seen)).toBe(1);

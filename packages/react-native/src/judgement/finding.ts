@@ -1,6 +1,7 @@
 /**
- * Most fields report whether artefacts of a list are in the evidence, or which of them. A finding answers this
- * question, and also whether all artefacts were examined, because unknown does not mean false.
+ * Most fields report whether the evidence has any artefact of a list, or which of them it has. A finding has the
+ * artefacts that were found, and also says whether all were examined, because an artefact that was not examined may
+ * exist.
  */
 import type { Evidence, Presence, Sources, Text } from "../native/native-interface.ts";
 import { type Judgement, mergeSources, type Value } from "./judgement.ts";
@@ -29,7 +30,7 @@ export const UNKNOWN: Found = { found: [], whole: false };
  */
 const MAX_ENTRIES = { threads: 1_024, descriptors: 2_048, stack: 256, images: 4_096 };
 
-/** Bounds of reported names and of lists of names. They hold for evidence of any size. */
+/** The maximum length of a reported name, and of a list of such names, however large the evidence is. */
 const MAX_NAME_LENGTH = 128;
 const MAX_NAMES = 64;
 
@@ -74,8 +75,8 @@ export function inLines(source: SourceOf<Text>, pattern: RegExp, isKnown: (name:
 }
 
 /**
- * Members of the build, or properties, that have a known value, as `name=value`. A member that is not set is `""` or
- * missing.
+ * The members of the build, or the properties, whose text `name=value` matches `known`. A value that is not set is
+ * `""`, and a value that could not be read is missing.
  */
 export function facts(source: "build" | "properties", names: readonly string[], known: RegExp): Finding {
   const argument = (source === "build" ? true : names) as true;
@@ -96,7 +97,10 @@ export function together(...findings: readonly Finding[]): Finding {
   };
 }
 
-/** Whether an artefact was found. The answer is true as soon as one was found, and false only if all were examined. */
+/**
+ * Whether an artefact was found. The field is true if at least one was found, false if none was found and all were
+ * examined, and absent otherwise.
+ */
 export function anyFound(finding: Finding): Judgement {
   return concluding(finding, ({ found, whole }) => found.length > 0 || (whole ? false : undefined));
 }
@@ -120,8 +124,8 @@ function namesOf({ found, whole }: Found): readonly string[] | undefined {
 }
 
 /**
- * Cuts a long name, and replaces unpaired surrogates. Without this the event would leave out the name and the whole
- * list that contains it.
+ * Cuts a long name, and replaces unpaired surrogates, because `probeData` leaves out a whole list if one of its names
+ * is not valid.
  */
 function shortened(name: string): string {
   return name.slice(0, MAX_NAME_LENGTH).replaceAll(/[\uD800-\uDFFF]/gu, "\uFFFD");

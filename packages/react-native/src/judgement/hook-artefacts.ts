@@ -1,6 +1,6 @@
 /**
- * Traces of hooking frameworks in a process: Frida (frida.re/docs; frida-core, names of agent, gadget, threads and the
- * injector's FIFO), Xposed and its successors (github.com/rovo89, ElderDrivers, LSPosed, ganyao114/SandHook), Cydia
+ * Traces of hooking frameworks in a process: Frida (frida.re/docs; the names of its agent, gadget, threads and named
+ * pipe in frida-core), Xposed and its successors (github.com/rovo89, ElderDrivers, LSPosed, ganyao114/SandHook), Cydia
  * Substrate (cydiasubstrate.com), Riru and Zygisk (github.com/RikkaApps/Riru, topjohnwu/Magisk). OWASP MASTG lists the
  * same traces.
  */
@@ -24,8 +24,9 @@ export const HOOK_CLASSES = [
 ];
 
 /**
- * Packages of hooking frameworks; classes, in any package, that a framework generates for a hook; and classes of the
- * API of Xposed, which keep their names when the framework renames its package at each start.
+ * Matches a method of a hooking framework by the package, by the name of a class that the framework generates for a
+ * hook, or by the name of a class of the Xposed API. A framework that renames its package at each start keeps the names
+ * of these classes.
  */
 export const HOOK_FRAME =
   /^(de\.robv\.android\.xposed|org\.lsposed|org\.meowcat\.edxposed|com\.saurik\.substrate|com\.elderdrivers\.riru)\.|(^|\.)((LSP|Ed|Sand)Hooker\w*_|Xposed(Bridge|Helpers)[.$])/;
@@ -38,5 +39,7 @@ export const GLIB_THREAD = /^(gmain|gdbus|pool-spawner)$/;
 /** A named pipe `linjector-<number>` in the temporary folder of frida-server. */
 export const INJECTOR_PIPE = /^linjector(-|$)/;
 
-/** The port of frida-server and its gadget (27042), and the next one, which is Frida's cluster port; in hexadecimal. */
+/**
+ * The port 27042 of frida-server and the gadget, and Frida's cluster port 27043, in hexadecimal as in `/proc/net/tcp`.
+ */
 export const FRIDA_PORTS = ["69A2", "69A3"];

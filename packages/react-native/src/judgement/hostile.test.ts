@@ -18,8 +18,8 @@ function judgeAll(judgements: Judgements, evidence: unknown): Record<string, unk
 }
 
 /**
- * Pieces of real evidence, which the test cuts and joins at random, because such texts are most similar to what the
- * readers search for.
+ * Pieces of real evidence, which the test cuts and joins at random, because such texts almost match what the readers
+ * search for.
  */
 const PIECES =
   "/memfd:frida-agent-64.so|r-xp|tmpfs|magisk|/data|/system|TracerPid:\t|@|0A|:69A2|flags\t: |hypervisor|[|/|rw|overlay|de.robv.";
@@ -105,8 +105,8 @@ function texts(unit: string, size: number): unknown {
 const SIZES = Array.from({ length: 30 }, (_, step) => Math.ceil(8 * 1.5 ** step));
 
 /**
- * The budget in microseconds. The slowest judgement of linear time takes a tenth of it at most, so that a slow machine
- * passes. A quadratic judgement exceeds it at some ten thousand characters.
+ * The budget in microseconds. The slowest linear judgement takes at most a tenth of the budget, so that the test also
+ * passes on a slow machine. A quadratic judgement exceeds the budget at some ten thousand characters.
  */
 const budgetOf = (size: number): number => 20_000 + 2 * size;
 

@@ -13,8 +13,8 @@ export const MAC_IMAGES: readonly ((path: string) => boolean)[] = [
 ];
 
 /**
- * Limits a finding to iPhone and iPad. On a Mac it is unknown, because a Mac has a shell, links and other parent
- * processes.
+ * Limits a finding to iPhone and iPad. On a Mac the finding is unknown, because every Mac has a shell and symbolic
+ * links, and another parent process than an iPhone.
  */
 export function onPhone(macs: typeof MAC_IMAGES): (finding: Finding) => Finding {
   const isPhone = ({ images }: Evidence): boolean =>

@@ -147,7 +147,8 @@ export function imageInTweakPlace(path: string): string | undefined {
 export const JAILBREAK_SCHEMES = ["cydia", "activator", "undecimus", "sileo", "zbra", "filza"];
 
 /**
- * Folders that are no symbolic links on a stock device. unc0ver, and the stashing of Cydia, replace them with links.
+ * Folders that are no symbolic links on a stock device. The jailbreak unc0ver and Cydia, which moves folders to another
+ * partition, replace them with links.
  */
 export const PLAIN_FOLDERS = under(
   "/",

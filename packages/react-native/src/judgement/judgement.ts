@@ -22,7 +22,7 @@ export function mergeSources(several: readonly Partial<Sources>[]): Partial<Sour
   const merged: Record<string, unknown> = {};
   for (const sources of several) {
     for (const [source, argument] of Object.entries(sources)) {
-      // A new list each time, because native code receives it and must not be able to change later requests.
+      // Makes a new list each time, because native code receives it and must not be able to change later requests.
       const known = (merged[source] ?? []) as readonly unknown[];
       merged[source] = Array.isArray(argument) ? [...new Set([...known, ...argument])] : argument;
     }

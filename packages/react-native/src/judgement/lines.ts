@@ -4,19 +4,19 @@
  */
 export function eachLine(text: string, visit: (line: string) => void): void {
   for (let start = 0; start < text.length;) {
-    const stop = placeOf(text, "\n", start);
+    const stop = indexOrEnd(text, "\n", start);
     visit(text.slice(start, stop));
     start = stop + 1;
   }
 }
 
 /** The index of `sought` in a text, from `start` on, or the text's length if `sought` does not occur. */
-export function placeOf(text: string, sought: string, start: number): number {
+export function indexOrEnd(text: string, sought: string, start: number): number {
   const place = text.indexOf(sought, start);
   return place < 0 ? text.length : place;
 }
 
-/** The first groups of a pattern in the lines of a text; each value occurs once. */
+/** The distinct values of the pattern's first group; each line of the text is matched once. */
 export function captures(text: string, pattern: RegExp): readonly string[] {
   const captured = new Set<string>();
   eachLine(text, (line) => {

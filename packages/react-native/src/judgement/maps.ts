@@ -1,12 +1,12 @@
-import { placeOf } from "./lines.ts";
+import { indexOrEnd } from "./lines.ts";
 
 /**
  * Reports every file that `/proc/self/maps` (proc_pid_maps(5)) names, by its path in the kernel's spelling. Consecutive
  * mappings of one file are reported once to `file`, and once to `code` if one of them is executable. Mappings without a
  * name, and those in brackets (`[anon:…]`, `[vdso]`), are ignored.
  *
- * A line reads `start-end perms offset device inode    path`. None of the columns before the path contains a slash or a
- * bracket, so a native search finds the path without going back, and each character is read a fixed number of times.
+ * A line reads `start-end perms offset device inode path`. None of the columns before the path contains a slash or a
+ * bracket, so `indexOf` finds the path, and each character is read a fixed number of times.
  */
 export function eachMapping(text: string, file: (path: string) => void, code: (path: string) => void): void {
   let space = -1;
@@ -15,9 +15,9 @@ export function eachMapping(text: string, file: (path: string) => void, code: (p
   let path = "";
   let isCode = false;
   for (let start = 0; start < text.length;) {
-    const stop = placeOf(text, "\n", start);
-    if (slash < start) slash = placeOf(text, "/", start);
-    if (bracket < start) bracket = placeOf(text, "[", start);
+    const stop = indexOrEnd(text, "\n", start);
+    if (slash < start) slash = indexOrEnd(text, "/", start);
+    if (bracket < start) bracket = indexOrEnd(text, "[", start);
     if (slash < stop && slash < bracket) {
       if (stop - slash !== path.length || !text.startsWith(path, slash)) {
         path = text.slice(slash, stop);
@@ -25,7 +25,7 @@ export function eachMapping(text: string, file: (path: string) => void, code: (p
         file(path);
       }
       if (!isCode) {
-        if (space < start) space = placeOf(text, " ", start);
+        if (space < start) space = indexOrEnd(text, " ", start);
         isCode = space < slash && text[space + 3] === "x";
         if (isCode) code(path);
       }
@@ -35,7 +35,8 @@ export function eachMapping(text: string, file: (path: string) => void, code: (p
 }
 
 /**
- * The last part of a path, without the suffix that the kernel adds for a deleted file or memory that never had a path.
+ * The last part of a path, without the prefix `memfd:` of memory, and without the suffix ` (deleted)` that the kernel
+ * adds to a deleted file and to such memory.
  */
 export function baseName(path: string): string {
   const name = path.slice(path.lastIndexOf("/") + 1);

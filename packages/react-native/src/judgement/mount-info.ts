@@ -4,7 +4,7 @@ import { eachLine } from "./lines.ts";
 export interface Mount {
   /** Major and minor number of the device. */
   readonly device: string;
-  /** The folder of the file system that is mounted. */
+  /** The folder within the file system that is mounted at `point`. */
   readonly root: string;
   /** The path at which the file system is mounted. */
   readonly point: string;

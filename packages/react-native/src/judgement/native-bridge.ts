@@ -1,9 +1,11 @@
 import { facts, type Finding } from "./finding.ts";
 
-/** Finds the library that Android loads into the zygote as a translator of code, if it is a known one. */
+/**
+ * Finds the library that Android loads into the zygote to translate code for another processor, if `known` matches it.
+ */
 export function nativeBridge(known: RegExp): Finding {
   return facts("properties", ["ro.dalvik.vm.native.bridge"], known);
 }
 
-/** Libraries with which Riru, Zygisk and Zygisk Next enter the zygote, in place of a translator. */
+/** Finds the library that Riru, Zygisk or Zygisk Next registers as the translator, to be loaded into the zygote. */
 export const zygoteBridge = nativeBridge(/=lib(zygisk|zygisk_loader|zn_loader|riruloader)\.so$/);

@@ -13,15 +13,15 @@ function from(conclude: (calculated: Calculated) => Value | undefined): Judgemen
   return { sources, judge: ({ numbers }) => numbers && conclude(numbers) };
 }
 
-/** The expected integers, from the generator of "Numerical Recipes", in the 32 bits that `Math.imul` keeps. */
+/** The expected integers: the linear congruential generator of "Numerical Recipes", modulo 2^32. */
 function expectedIntegers(): readonly number[] {
   let x = SEED;
   return Array.from({ length: COUNT }, () => (x = (Math.imul(x, 1_664_525) + 1_013_904_223) >>> 0));
 }
 
 /**
- * The expected floats: the results of JavaScript's own functions. There is no tolerance, because the catalog has fields
- * for the number of different results and for the largest difference.
+ * The expected floats: the results of JavaScript's own functions. They are compared without a tolerance, because the
+ * catalog has fields for the number of different results and for the largest difference.
  */
 function expectedFloats(): readonly number[] {
   return INPUTS.flatMap((input) => FUNCTIONS.map((compute) => compute(input)));

@@ -34,7 +34,7 @@ const variables = present("environment", under("LD_", "PRELOAD LIBRARY_PATH"));
 const paths = present("paths", ROOT_PATHS);
 const dangerousProperties = together(facts("properties", DANGEROUS_PROPERTIES, DANGEROUS_VALUES), zygoteBridge);
 
-/** Finds an executable by its path in any folder of PATH. It is absent only if every folder was examined. */
+/** Finds `su` in the folders of PATH. The finding is complete only if native code examined every folder. */
 function onPath(su: RegExp): Finding {
   return findingIn("executables", ["su"], ({ present, absent }) => ({
     found: present.filter((path) => su.test(path)),

@@ -51,8 +51,8 @@ const CHECKS: Readonly<Record<string, Finding>> = { environment, images: simulat
 const { sources } = together(environment, simulator, files);
 
 /**
- * Counts an unknown finding as nothing found. A Mac has libraries of its own in the places of tweaks, so the finding
- * about these places is unknown on a Mac, and the names of images decide alone.
+ * Makes an unknown finding one that found nothing. The finding about the folders of tweaks is unknown on a Mac, which
+ * has libraries of its own there; then only the names of images decide.
  */
 function onlyFound({ sources, find }: Finding): Finding {
   return { sources, find: (evidence) => ({ found: find(evidence).found, whole: true }) };
@@ -69,7 +69,7 @@ function confirmed({ found, whole }: Found, trace: Found): Found {
   };
 }
 
-/** The rules that prevent known false alarms, as data. A test loosens or removes one rule at a time. */
+/** The rules that prevent known false alarms. They are data, so that a test can loosen or remove one rule at a time. */
 export const IOS_RULES = { ...IMAGE_RULES, macs: MAC_IMAGES, confirmed, tunnel: TUNNEL };
 
 export type IosRules = typeof IOS_RULES;

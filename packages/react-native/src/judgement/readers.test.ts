@@ -104,7 +104,7 @@ it("a socket is abstract if its name begins with @ in the kernel's list", () => 
   expect(captures(text, ABSTRACT_NAME)).toEqual(["jdwp control"]);
 });
 
-it("a processor is virtual only by whole words in the lines that name it", () => {
+it("a processor counts as virtual only if a line that names it contains a whole word of the list", () => {
   expect(virtualProcessorMarks("flags\t\t: fpu hypervisor lm\nmodel name\t: QEMU Virtual CPU\n")).toEqual([
     "hypervisor",
     "qemu",

@@ -53,7 +53,7 @@ export const ROOT_CLOAKERS = under(
 );
 
 /**
- * Properties for which a stock `user` build never has certain values (AOSP, build/make/core/main.mk;
+ * Properties that have none of the dangerous values on a stock `user` build (AOSP, build/make/core/main.mk;
  * source.android.com, "Implementing dm-verity").
  */
 export const DANGEROUS_PROPERTIES = under("ro.", "debuggable secure boot.veritymode");
@@ -65,5 +65,5 @@ export const DANGEROUS_VALUES = /(debuggable=1|secure=0|mode=disabled)$/;
  */
 export const MAGISK_SOCKET = /^d30138f2310a9fb9c54a3e0c21f58591$/;
 
-/** The folder in which root tools keep their modules. It is on `/data`, and no other mount has its source there. */
+/** The folder in which root tools keep their modules. It is on `/data`, and no maker mounts anything from it. */
 export const OF_MODULES = /^\/adb\/|(^|[=:])\/data\/adb\//;

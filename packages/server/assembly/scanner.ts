@@ -1,13 +1,14 @@
 /**
  * Scans the body of a request in one pass: AssemblyScript, which `npm run generate:scanner` compiles to
- * `src/scanner/scanner.wasm`. It accepts a body only if the body is valid for certain: one JSON text in UTF-8 without
- * duplicate names, nested at most 64 levels deep, that follows the wire rules. For every other body, valid or not, the
- * caller asks the slow path. Names, rules and fields come from the caller (`define`), so that they are written once, in
- * TypeScript.
+ * `src/scanner/scanner.wasm`. It accepts a body only if it can prove that the body is valid: one JSON text in UTF-8
+ * without duplicate names, nested at most 64 levels deep, that follows the wire rules. It accepts no other body, and
+ * the caller then asks the slow path, which decides. Names, rules and fields come from the caller (`define`), so that
+ * they are written once, in TypeScript.
  *
- * Memory is laid out by hand and never grows. 64 zero bytes follow the body: a zero is no part of any token, so no
- * position has to be compared with the end. A function that skips something is named after it, and returns the position
- * behind it, or 0 if it is not there. A zero byte is also at position 0, so such a function returns 0 for position 0.
+ * Memory is laid out by hand and never grows. 64 zero bytes follow the body: no token contains a zero byte, so the scan
+ * stops there without comparing each position with the end. A function that skips a token is named after the token, and
+ * returns the position after the token, or 0 if the token is not there. Position 0 also holds a zero byte, so a
+ * function that gets the 0 of another function returns 0, too.
  */
 
 /** The largest body. */
@@ -24,14 +25,14 @@ const MAX_UNKNOWN_OUTCOMES: u32 = 512;
 const MAX_NAME_SLOTS: u32 = 8_192;
 const MAX_NAMES: u32 = 4_096;
 const NAME_SLOT_BYTES: u32 = 16;
-/** Names that were spelled with escapes are kept without them. */
+/** The space for names that were spelled with escapes; it holds these names without the escapes. */
 const MAX_RESPELLED_BYTES: u32 = 4_096;
-/** Maximum number of slots that are examined for a name, because a client may choose names that collide. */
+/** Maximum number of slots that the look-up of a name examines, because a client may choose names with equal hashes. */
 const MAX_EXAMINED_SLOTS: u32 = 32;
 /** No word of the SDK is longer, even if each of its characters is spelled as an escape of six bytes. */
 const MAX_SPELLED: u32 = 256;
 const MAX_LEVEL: u32 = 64;
-/** A number is in the range of a double if the number of digits before its point plus its exponent is at most this. */
+/** A number fits a double if the count of digits before its point plus its exponent is at most this. */
 const SAFE_DIGITS: u32 = 300;
 
 // The layout of the memory.
@@ -49,7 +50,7 @@ const NAMES: usize = ENTRIES + MAX_ENTRIES * ENTRY_BYTES;
 export const DEPARTURES: usize = NAMES + MAX_NAME_BYTES;
 const NAME_SLOTS: usize = DEPARTURES + MAX_DEPARTURES * 20;
 const RESPELLED_NAMES: usize = NAME_SLOTS + MAX_NAME_SLOTS * NAME_SLOT_BYTES;
-/** Start and end of the value of each field of the catalog. They are valid for entries that were seen. */
+/** Start and end of the value of each field of the catalog; valid only for fields that the body has (`SEEN`). */
 export const VALUES: usize = RESPELLED_NAMES + MAX_RESPELLED_BYTES;
 export const INPUT: usize = VALUES + MAX_ENTRIES * 8;
 export const MEMORY_END: usize = INPUT + CAPACITY + SLACK;
@@ -62,14 +63,14 @@ const EVENT_END: usize = RESULT + 12;
 const DEPARTURE_COUNT: usize = RESULT + 16;
 const UNKNOWN_COUNT: usize = RESULT + 20;
 
-// Types of JSON values. In a set, each is the position of a bit.
+// Types of JSON values. A set of types has a bit for each, at the position that is the type's number.
 const STRING: u32 = 1;
 const NUMBER: u32 = 2;
 const BOOLEAN: u32 = 3;
 const NULL: u32 = 4;
 const ARRAY: u32 = 5;
 const OBJECT: u32 = 6;
-// Kinds of defined members; those of a field of the catalog start with the types.
+// Kinds of defined members. A field of the catalog has one of the types above, or `STRINGS` or `NUMBERS`.
 const STRINGS: u32 = 7;
 const NUMBERS: u32 = 8;
 const TEXT: u32 = 16;
@@ -127,22 +128,20 @@ const CLOSE_OBJECT: u32 = 0x7d;
 
 // How a string is spelled.
 const ESCAPE: u32 = 1;
-/** An escape that can be spelled in another way: of a code unit, or of a solidus. */
+/** The string has an escape with an alternative spelling: `\uXXXX` or `\/`. */
 const RESPELLED: u32 = 2;
 
 let entries: u32 = 0;
 let nameBytes: u32 = 0;
 
-/**
- * The type of the value that was skipped last. If it was an array, `itemKinds` is the set of the types of its items.
- */
+/** The type of the value that was skipped last. For an array, `itemKinds` is the set of the types of its items. */
 let kind: u32 = 0;
 let itemKinds: u32 = 0;
 /** The spelling of the string that was skipped last. */
 let spelling: u32 = 0;
 /** The defined members of the object that `fixedObject` skipped last, as a set of bits. */
 let bits: u32 = 0;
-/** The entry of the last word, and the ordinal of the last reason or error. */
+/** The entry of the `WORD` that was read last, and the ordinal of the reason or error that was read last. */
 let word: usize = 0;
 let reason: u32 = 0;
 let dataContext: u32 = 0;
@@ -153,7 +152,7 @@ let members: u32 = 0;
 let objects: u32 = 0;
 let names: u32 = 0;
 
-/** The name that was skipped last, in its usual spelling. */
+/** The name that was skipped last, without escapes that it does not need. */
 let nameAt: usize = 0;
 let nameLength: u32 = 0;
 let respelledBytes: u32 = 0;
@@ -170,8 +169,8 @@ export function open(context: u32, isOpen: u32): void {
  * Defines a member of a context. Its name is at `INPUT`.
  *
  * @param child the context of the members of its value, or of the words that its value may be.
- * @param capture the slot of its text's position, or 255.
- * @param mask if the entry is the word of a status: the members that an outcome with this status has.
+ * @param capture the slot of `CAPTURES` for the position of its text, or 255 for none.
+ * @param mask the members that an outcome with this status has, if the entry is the word of a status.
  * @returns the number of the entry.
  */
 export function define(
@@ -221,7 +220,7 @@ export function define(
  *
  * @param root the context of the transport object, or of an event.
  * @param outcomes the context of an outcome.
- * @returns 1 if the body is valid; then the result is at `RESULT`. 0 if this is not certain.
+ * @returns 1 if the body is valid, with the result at `RESULT`; 0 if the scanner can't tell.
  */
 export function scan(length: u32, root: u32, outcomes: u32): u32 {
   if (length > CAPACITY) return 0;
@@ -259,13 +258,13 @@ function spaces(at: usize): usize {
   }
 }
 
-/** Skips a colon and the space around it. */
+/** Skips a colon and the white space around it. */
 function colon(at: usize): usize {
   at = space(at);
   return load<u8>(at) == COLON ? space(at + 1) : 0;
 }
 
-/** @param at behind the opening quote. */
+/** @param at the position after the opening quote. */
 function string(at: usize): usize {
   let found: u32 = 0;
   while (true) {
@@ -302,7 +301,7 @@ function string(at: usize): usize {
   }
 }
 
-/** @param at its backslash; another character than `u` follows. */
+/** @param at the position of the backslash, which a character other than `u` follows. */
 function escape(at: usize): usize {
   const byte: u32 = load<u8>(at + 1);
   const isKnown =
@@ -319,7 +318,7 @@ function escape(at: usize): usize {
   return isKnown ? at + 2 : 0;
 }
 
-/** @param at its backslash. Both halves of a surrogate pair are skipped together. */
+/** @param at the position of the backslash. The escapes of a surrogate pair are skipped together. */
 function unicodeEscape(at: usize): usize {
   const unit = codeUnit(at);
   if (unit > 0xffff) return 0;
@@ -334,7 +333,10 @@ function unicodeEscape(at: usize): usize {
   return second >= 0xdc00 && second <= 0xdfff ? at + 12 : 0;
 }
 
-/** The code unit of a Unicode escape; more than 16 bits for what is none. */
+/**
+ * The code unit of the four hexadecimal digits of a Unicode escape; a number above 0xffff if they are no hexadecimal
+ * digits.
+ */
 function codeUnit(at: usize): u32 {
   let unit: u32 = 0;
   for (let digit: usize = 2; digit < 6; digit++) {
@@ -381,7 +383,7 @@ function isDigit(byte: u32): bool {
   return byte - 0x30 < 10;
 }
 
-/** A number that is in the range of a double for certain. */
+/** Skips a number, if it certainly fits a double. */
 function number(at: usize): usize {
   if (load<u8>(at) == MINUS) at++;
   const first = at;
@@ -412,7 +414,7 @@ function number(at: usize): usize {
   return (byte | 0x20) == 0x65 ? exponent(at, digits) : at;
 }
 
-/** @param at its letter. */
+/** @param at the position of its `e` or `E`. */
 function exponent(at: usize, digits: u32): usize {
   let byte: u32 = load<u8>(++at);
   const isNegative = byte == MINUS;
@@ -431,7 +433,7 @@ function exponent(at: usize, digits: u32): usize {
   return at;
 }
 
-/** Any value. @param level that a container would have. */
+/** Any value. @param level the nesting level of the value if it is an array or object. */
 function value(at: usize, level: u32): usize {
   const byte: u32 = load<u8>(at);
   if (byte == QUOTE) {
@@ -458,7 +460,7 @@ function value(at: usize, level: u32): usize {
   return number(at);
 }
 
-/** @param at behind its bracket. */
+/** @param at the position after its bracket. */
 function array(at: usize, level: u32): usize {
   // guard(false): arrays are nested to a limit
   // fails: packages/server/src/scanner/scanner.test.ts › agrees with the slow path
@@ -497,10 +499,10 @@ function memberName(at: usize): usize {
 }
 
 /**
- * Takes the escapes out of a name. Characters of ASCII have one spelling without an escape; control characters, quotes
- * and backslashes have none.
+ * Decodes `\/` and the Unicode escapes of ASCII characters in a name. It does not decode escapes of control characters,
+ * quotes and backslashes, because JSON has no spelling of these without an escape.
  *
- * @returns false for a name with other escapes.
+ * @returns false for a name with another escape, or if there is no space left.
  */
 function respell(): bool {
   if (respelledBytes + nameLength > MAX_RESPELLED_BYTES) return false;
@@ -529,14 +531,14 @@ function respell(): bool {
   return true;
 }
 
-/** What follows a member: its comma with the space behind it, or 1 for the end of the object. */
+/** Skips the comma after a member, with the white space after the comma; returns 1 at the end of the object. */
 function comma(at: usize): usize {
   const byte: u32 = load<u8>(at);
   if (byte == COMMA) return space(at + 1);
   return byte == CLOSE_OBJECT ? 1 : 0;
 }
 
-/** An object of which nothing is defined. @param at behind its brace. */
+/** An object without defined members. @param at the position after its brace. */
 function anyObject(at: usize, level: u32): usize {
   // guard(false): objects are nested to a limit
   // fails: packages/server/src/scanner/scanner.test.ts › agrees with the slow path
@@ -561,7 +563,7 @@ function anyObject(at: usize, level: u32): usize {
   return at + 1;
 }
 
-/** The transport object, the event or an outcome. @param at behind its brace. */
+/** The transport object, the event or an outcome. @param at the position after its brace. */
 function fixedObject(at: usize, context: u32, level: u32): usize {
   const rules = CONTEXTS + context * CONTEXT_BYTES;
   const object = ++objects;
@@ -604,7 +606,10 @@ function fixedObject(at: usize, context: u32, level: u32): usize {
   return at + 1;
 }
 
-/** The value of a member that the wire rules define. @param level that a container would have. */
+/**
+ * The value of a member that the wire rules define. @param level the nesting level of the value if it is an array or
+ * object.
+ */
 function definedMember(at: usize, entry: usize, level: u32): usize {
   const first: u32 = load<u8>(at);
   const child: u32 = load<u16>(entry + CHILD);
@@ -671,7 +676,7 @@ function definedMember(at: usize, entry: usize, level: u32): usize {
   }
 }
 
-/** The number of code points of a text; a number above each limit if one of them is U+0000. */
+/** The number of code points of a text; a number above every limit if the text contains U+0000. */
 function characters(at: usize, length: u32): u32 {
   const end = at + length;
   let count: u32 = 0;
@@ -693,7 +698,7 @@ function characters(at: usize, length: u32): u32 {
   return count;
 }
 
-/** The ordinal of a text among words, however it is spelled, or `NO_REASON`. */
+/** The ordinal of a text among the words of a context, with or without escapes; `NO_REASON` if it is none of them. */
 function reasonOf(context: u32, at: usize, length: u32): u32 {
   if (spelling & RESPELLED) {
     if (length > MAX_SPELLED) return NO_REASON;
@@ -705,8 +710,8 @@ function reasonOf(context: u32, at: usize, length: u32): u32 {
 }
 
 /**
- * Copies a text to `DECODED`, and decodes Unicode escapes of ASCII characters. Each other escape becomes a byte beyond
- * ASCII, which no word contains.
+ * Copies a text to `DECODED`, with Unicode escapes of ASCII characters decoded. Every other escape becomes a byte above
+ * 0x7f, which no word contains.
  * @returns the length of the copy.
  */
 function decode(at: usize, length: u32): u32 {
@@ -777,7 +782,9 @@ function outcomeCode(): u32 {
   return ((load<u16>(word + ORDINAL) + 1) << 4) | reason;
 }
 
-/** @param at its brace. @param context of its data; 0 where nothing is defined of it. */
+/**
+ * @param at the position of its brace. @param context the context of its data; 0 if no member of the data is defined.
+ */
 function outcome(at: usize, context: u32, level: u32): usize {
   reason = NO_REASON;
   dataContext = context;
@@ -788,7 +795,9 @@ function outcome(at: usize, context: u32, level: u32): usize {
   return at;
 }
 
-/** Data of a probe of the catalog, or an object in it that the catalog defines. @param at behind its brace. */
+/**
+ * Data of a probe of the catalog, or an object in it that the catalog defines. @param at the position after its brace.
+ */
 function fields(at: usize, context: u32, level: u32): usize {
   const rules = CONTEXTS + context * CONTEXT_BYTES;
   const object = ++objects;
@@ -833,7 +842,7 @@ function fields(at: usize, context: u32, level: u32): usize {
   return at + 1;
 }
 
-/** The value of a field of the catalog. @param level that a container would have. */
+/** The value of a field of the catalog. @param level the nesting level of the value if it is an array or object. */
 function field(at: usize, entry: usize, level: u32): usize {
   const wanted: u32 = load<u8>(entry + KIND);
   const first: u32 = load<u8>(at);
@@ -853,7 +862,7 @@ function numberOf(entry: usize): u32 {
   return u32(entry - ENTRIES) / ENTRY_BYTES;
 }
 
-/** Marks an entry as seen. @returns whether it was not seen before. */
+/** Records that the body has the member of an entry. @returns false if the entry was seen before. */
 function mark(entry: usize): bool {
   const index = numberOf(entry);
   const at = SEEN + (index >> 3);
@@ -863,7 +872,7 @@ function mark(entry: usize): bool {
   return (before & bit) == 0;
 }
 
-/** Notes a departure from the catalog. @returns false if there are too many. */
+/** Records a departure from the catalog. @returns false if there are too many. */
 function depart(departure: u32, found: u32, place: u32, name: usize, length: u32): bool {
   const count = load<u32>(DEPARTURE_COUNT);
   if (count == MAX_DEPARTURES) return false;
@@ -934,7 +943,7 @@ function find(context: u32, name: usize, length: u32): usize {
 }
 
 /**
- * Records the last name as a name of an object.
+ * Records the name that was skipped last as a name of an object.
  * @returns false if the object has this name already, or if the table is too full to tell.
  */
 function claim(object: u32): bool {

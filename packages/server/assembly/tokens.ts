@@ -1,9 +1,9 @@
 /**
- * Writes a token in place of each known name of a member of a JSON text, and turns tokens into text again:
- * AssemblyScript, which `npm run generate:scanner` compiles to `src/crypto/tokens.wasm`. The names come from the caller
- * (`define`). `src/crypto/name-tokens.ts` has the format.
+ * Replaces each known member name of a JSON text by a token, and replaces tokens by the names again: AssemblyScript,
+ * which `npm run generate:scanner` compiles to `src/crypto/tokens.wasm`. The names come from the caller (`define`).
+ * `src/crypto/name-tokens.ts` has the format.
  *
- * What is between tokens is copied as it is, so that the text need not be valid JSON. Memory is laid out by hand and never
+ * Text between tokens is copied unchanged, so the text need not be valid JSON. Memory is laid out by hand and never
  * grows. 64 blanks follow the text, so that a read beyond its end finds no token and no end of a name.
  */
 
@@ -21,18 +21,18 @@ const NAMES: usize = ENTRIES + MAX_NAMES * 8;
 export const INPUT: usize = NAMES + MAX_NAME_BYTES;
 export const OUTPUT: usize = INPUT + CAPACITY + SLACK;
 export const NUMBERS: usize = OUTPUT + CAPACITY + SLACK;
-/** There is at most one number for each token, and a token replaces at least four bytes. */
+/** `NUMBERS` has at most one byte for each token, and a token replaces at least four bytes. */
 export const MEMORY_END: usize = NUMBERS + CAPACITY / 4;
 
 const FIRST_TOKEN: i8 = 0x10;
 const TOKENS: i8 = 9;
 /**
- * The first of the tokens for names whose number is not the next after that of the name before. The low byte of the
- * number, counted from 0, is at `NUMBERS`; from 256 on, the token is one higher.
+ * The first token for a name whose number does not follow the number of the previous name. The low byte of the name's
+ * number, counted from 0, is at `NUMBERS`; for numbers from 256 on, the token is one higher.
  */
 const FIRST_NUMBERED: u32 = 0x13;
 
-// What follows a name, as a part of its token.
+// The value after a name, which the token includes.
 const ANY_VALUE: u32 = 0;
 const TRUE: u32 = 1;
 const FALSE: u32 = 2;
@@ -61,9 +61,9 @@ export function define(length: u32): void {
 }
 
 /**
- * Encodes the text at `INPUT`: what remains of it is at `OUTPUT`, the numbers of names at `NUMBERS`.
+ * Encodes the text at `INPUT`. It writes the text with tokens to `OUTPUT`, and numbers of names to `NUMBERS`.
  *
- * @returns the number of bytes at `OUTPUT`, never more than those of the text; 0 for a text that can have no tokens.
+ * @returns the number of bytes at `OUTPUT`, at most the length of the text; 0 for a text that can't be encoded.
  */
 export function encode(length: u32): u32 {
   if (length > CAPACITY || load<u8>(INPUT) == 0) return 0;
@@ -119,15 +119,15 @@ export function encode(length: u32): u32 {
   return u32(copy(out, copied, end) - OUTPUT);
 }
 
-/** The errors of `decode`. A text that was encoded with other names may give wrong bytes instead of an error. */
+/** The errors of `decode`. A text that was encoded with other names may be decoded to wrong bytes without an error. */
 export const NOT_KNOWN: i32 = -1;
 export const NUMBERS_LEFT: i32 = -2;
 export const TOO_LARGE: i32 = -3;
 
 /**
- * Decodes the text at `INPUT`, whose numbers of names are at `NUMBERS`: the text with names is at `OUTPUT`.
+ * Decodes the text at `INPUT`, with the numbers of names at `NUMBERS`, and writes the text with names to `OUTPUT`.
  *
- * @returns the number of bytes at `OUTPUT`, or what is wrong with the text.
+ * @returns the number of bytes at `OUTPUT`, or one of the errors above.
  */
 export function decode(length: u32, count: u32): i32 {
   if (length > CAPACITY || count > CAPACITY / 4) return TOO_LARGE;
@@ -140,7 +140,7 @@ export function decode(length: u32, count: u32): i32 {
   let name: u32 = 0;
   let from: usize = INPUT;
   while (from < end) {
-    // One name may be written beyond the output, into `NUMBERS`. Then the function returns an error.
+    // The last name may be written beyond the output, into `NUMBERS`, before this check returns an error.
     // guard(false): texts are not written beyond the output
     // fails: packages/server/src/crypto/name-tokens.test.ts › reject texts whose tokens or numbers fit no names
     if (out > limit) return TOO_LARGE;
@@ -188,7 +188,10 @@ export function decode(length: u32, count: u32): i32 {
   return out > limit ? TOO_LARGE : i32(out - OUTPUT);
 }
 
-/** Copies blocks of 16 bytes. What it writes beyond the end is overwritten, or is in the slack. @returns the end. */
+/**
+ * Copies blocks of 16 bytes. The next copy overwrites the bytes beyond the end, or they are in the slack. @returns the
+ * end of the copy.
+ */
 function copy(to: usize, from: usize, end: usize): usize {
   const copiedEnd = to + (end - from);
   while (from < end) {

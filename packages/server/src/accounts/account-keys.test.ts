@@ -21,7 +21,7 @@ let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let system: System;
 let owner: OwnerClient;
 let statements: string[];
-/** Answers of statements are passed on when this promise is resolved. */
+/** The test database passes on answers to statements once this promise is resolved. */
 let answered: Promise<void>;
 /** The number of statements that the database has answered. */
 let answers: number;
@@ -79,7 +79,7 @@ test("the first event of a known account takes one statement", async () => {
   expect(statements).toHaveLength(1);
 });
 
-test("the first event of a new account takes two statements, its next ones none", async () => {
+test("the first event of a new account takes two statements, and later events take none", async () => {
   const keys = openAccountKeys();
   expect(await keys.isKnown("new", 1)).toBe(false);
   const { keyId } = await keys.current("new", 1);
@@ -97,7 +97,7 @@ test("events that come at the same time share their statements and get one key",
   expect(statements).toHaveLength(2);
 });
 
-test("an account that another server has stored since gets no second key", async () => {
+test("an account whose key another server has created after the look-up gets no second key", async () => {
   const keys = openAccountKeys();
   expect(await keys.isKnown("elsewhere", 1)).toBe(false);
   const { keyId } = await system.accountKeys.current("elsewhere", 1);
@@ -157,7 +157,7 @@ test("a look-up that began before a failover is not shared after the failover", 
   const finding = keys.current("moved", 1);
   await expect.poll(() => answers, { interval: 5 }).toBe(1);
   answered = Promise.resolve();
-  // The database that is asked from here on lacks the account.
+  // From here on, statements go to a database that lacks the account.
   keys.clear();
   await owner.query(
     "set session_replication_role = replica; delete from account_key where account = 'moved'; reset session_replication_role",

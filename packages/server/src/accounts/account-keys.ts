@@ -11,7 +11,7 @@ import { asUnavailable } from "../postgres/errors.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { type ParametersOf, query, sql, type Statement } from "../postgres/statement.ts";
 
-/** Key ids in memory; beyond this number the oldest are dropped. */
+/** Maximum number of key ids in memory; beyond it, the oldest is dropped. */
 const MAX_KNOWN = 50_000;
 
 const NOTHING_KNOWN: KeyEpoch = { erasure: 0, loss: 0 };
@@ -46,7 +46,7 @@ export class PostgresAccountKeys implements AccountKeys {
   readonly #executor: Executor;
   readonly #secrets: Secrets;
   readonly #pseudonymizer: Pseudonymizer;
-  /** `undefined` for an account without a key at the last look-up: another server may have created one since. */
+  /** `undefined` if the account had no key at the last look-up. Another server may have created one since then. */
   readonly #known = new LimitedMap<string | undefined>(MAX_KNOWN);
   #finding = new InFlight<Found>();
   #creating = new InFlight<CurrentKey>();
@@ -71,7 +71,9 @@ export class PostgresAccountKeys implements AccountKeys {
     return this.#generation;
   }
 
-  /** Forgets all keys: the database may be another one than before, or may have lost its last seconds. */
+  /**
+   * Forgets all keys, because a failover may have led to another database, or to one that lost its latest transactions.
+   */
   clear(): void {
     this.#known.clear();
     this.#finding = new InFlight();
@@ -80,8 +82,8 @@ export class PostgresAccountKeys implements AccountKeys {
   }
 
   /**
-   * Reads all erasures and accepted losses again. If a database lost some and they were replayed, their numbers do not
-   * show which of them the server knows. @throws Unavailable
+   * Reads all erasures and accepted losses again. It does not begin after the last number that the server knows,
+   * because a database that lost some of them may have given their numbers to others in a replay. @throws Unavailable
    */
   async refreshAll(): Promise<void> {
     while (this.#refreshing) await this.#refreshing.catch(() => {});
@@ -89,14 +91,14 @@ export class PostgresAccountKeys implements AccountKeys {
     await this.refresh();
   }
 
-  /** Sets the listener that gets the ids of erased keys, and drops what it derived from these keys. */
+  /** Sets the listener that receives the ids of erased keys, to drop what it derived from them. */
   onErased(listener: (keyIds: readonly string[]) => void): void {
     this.#erasedKeys = listener;
   }
 
   /**
-   * Sets the listener that is called after a loss of secrets was accepted. Names of secrets that the listener remembers
-   * may be out of date.
+   * Sets the listener that is called after a loss of secrets was accepted. After it, names of secrets that the listener
+   * remembers may be out of date.
    */
   onSecretsLost(listener: () => void): void {
     this.#lostSecrets = listener;
@@ -125,7 +127,7 @@ export class PostgresAccountKeys implements AccountKeys {
     return this.#find(name, account, purpose).then(({ keyId }) => keyId !== undefined);
   }
 
-  /** Whether later events of the erased account are refused. */
+  /** Whether the erasure of the account also rejects later events of the account. */
   isRefused(account: string): boolean {
     return (
       this.#refused.size > 0 && this.#refused.has(this.#pseudonymizer.subjectOf("account", account).toString("hex"))

@@ -15,8 +15,8 @@ const ENSURE_FORMER_ACCOUNT_ID = sql(
 );
 
 /**
- * Gives an account a random id, if it has none.
- * @param at a time at which the account existed, in RFC 3339. It becomes the time of the id.
+ * Gives an account a random id, if it has none, with an earlier time of creation. @param at a time in RFC 3339 at which
+ * the account existed.
  */
 export async function ensureFormerAccountId(executor: OwnerTransaction, account: string, at: string): Promise<void> {
   await query(executor, ENSURE_FORMER_ACCOUNT_ID, [account, at]);
@@ -40,7 +40,7 @@ const DELETE_ACCOUNT_ID = sql("delete from account_identity where account_id = $
   account: "text",
 });
 
-/** @returns the account that had the id. */
+/** @returns the account that had the id; `undefined` if the id does not exist. */
 export async function deleteAccountId(executor: OwnerTransaction, accountId: string): Promise<string | undefined> {
   return (await query(executor, DELETE_ACCOUNT_ID, [accountId])).rows[0]?.account;
 }
@@ -93,7 +93,7 @@ const REFUSE_ACCOUNT = sql(
   ["bytea", "int8"],
 );
 
-/** Refuses later events of an account. @param mac its keyed MAC. */
+/** From the commit on, rejects later events of an account. @param mac its keyed MAC. */
 export async function refuseAccount(executor: OwnerTransaction, mac: Buffer, sequence: number): Promise<void> {
   await query(executor, REFUSE_ACCOUNT, [mac, sequence]);
 }
@@ -104,7 +104,7 @@ const FIND_KNOWN = sql(
   { account: "text" },
 );
 
-/** Returns those of the accounts that have a key. An account has a key from its first event until its erasure. */
+/** Returns the accounts of the list that have a key. An account has a key from its first event until its erasure. */
 export async function findKnownAccounts(executor: Executor, accounts: readonly string[]): Promise<ReadonlySet<string>> {
   if (accounts.length === 0) return new Set();
   return new Set((await query(executor, FIND_KNOWN, [accounts])).rows.map(({ account }) => account));

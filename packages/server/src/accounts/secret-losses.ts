@@ -6,7 +6,10 @@ import { query, sql } from "../postgres/statement.ts";
 export interface AcceptedSecretLoss {
   readonly loss: number;
   readonly accepted_at: string;
-  /** The number of lost secrets. The next members count the events, accounts, partitions and copies that need them. */
+  /**
+   * The number of lost secrets. The next members count the events, accounts, partitions and held copies that need these
+   * secrets.
+   */
   readonly secrets: number;
   readonly events: number;
   readonly accounts: number;

@@ -50,7 +50,7 @@ function registry() {
 }
 
 describe("the registration of an action", () => {
-  it("makes an id where none is given", async () => {
+  it("makes an id if the caller gives none", async () => {
     const first = await register();
     const second = await register();
     expect(first?.action_id).toMatch(/^act_[\da-f-]{36}$/);
@@ -118,7 +118,7 @@ describe("the registration of an action", () => {
 });
 
 describe("the revocation of an action", () => {
-  it("reports whether there was an active one", async () => {
+  it("reports whether there was an active action", async () => {
     await register({ actionId: "a" });
     expect(await revokeAction(system.pool, clock, account, "b")).toBe(false);
     expect(await revokeAction(system.pool, clock, `${account}-other`, "a")).toBe(false);
@@ -161,7 +161,7 @@ describe("the search for an action", () => {
     expect(queries()).toBeLessThanOrEqual(2);
   });
 
-  it("remembers what was found for five seconds, by account and id", async () => {
+  it("remembers an action that it found for five seconds, by account and id", async () => {
     await register({ actionId: "a" });
     const { find, queries } = registry();
     await find("a");

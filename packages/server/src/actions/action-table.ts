@@ -53,8 +53,8 @@ const FIND_SAME_ACTION = sql(
 );
 
 /**
- * Registers an action, unique per (account, id). Registering it again identically (type and session) changes nothing
- * and returns the registered action with its expiry; with another type or session it returns `undefined`.
+ * Registers an action, unique per (account, id). A second registration with the same type and session changes nothing
+ * and returns the first one, with its expiry. A second registration with another type or session returns `undefined`.
  */
 export async function registerAction(
   executor: Executor,
@@ -135,7 +135,7 @@ export async function listActions(
   return rows;
 }
 
-/** A server may accept a revoked action for this long. */
+/** The time for which a server remembers an action, and so may accept it after its revocation. */
 const REMEMBER_MS = 5_000;
 const MAX_REMEMBERED = 50_000;
 
@@ -156,7 +156,7 @@ const FIND_ACTIONS = sql(
 );
 
 /**
- * An action registry that reads the table. For some seconds it remembers each action that it found. It does not
+ * An action registry that reads the table. It remembers each action that it found for five seconds. It does not
  * remember that an action was absent.
  */
 export function actionTable(executor: Executor, clock: Clock): ActionRegistry {
@@ -202,7 +202,7 @@ interface ActionName {
   readonly actionId: string;
 }
 
-/** Neither part can contain U+0000, so the joined text is unambiguous. */
+/** Neither the account nor the id can contain U+0000, so the joined text is unambiguous. */
 function cacheKeyOf({ account, actionId }: ActionName): string {
   return `${account}\0${actionId}`;
 }

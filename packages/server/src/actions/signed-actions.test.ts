@@ -14,7 +14,7 @@ const ACTION: SignedAction = {
   nonce: "n-1_",
 };
 
-/** A registry behind that of signed ids, which records its requests. */
+/** The registry that gets ids of another form, and records them. */
 function tableOf(): { table: ActionRegistry; asked: string[] } {
   const asked: string[] = [];
   const table: ActionRegistry = {
@@ -42,7 +42,7 @@ describe("a signed action id", () => {
     });
   });
 
-  it("without a session binds to none", async () => {
+  it("is valid in every session if it was signed without one", async () => {
     const { sessionId: _, ...free } = ACTION;
     expect(await find(signActionId(SECRET, free), "customer-1", "any")).toEqual({
       actionType: "payment",
@@ -50,14 +50,14 @@ describe("a signed action id", () => {
     });
   });
 
-  it("shows that another session is different, without naming the session that it was issued with", async () => {
+  it("is found with a session that differs from the caller's, without naming the session of its issue", async () => {
     const found = await find(signActionId(SECRET, ACTION), "customer-1", "session-2");
     expect(found).toMatchObject({ actionType: "payment" });
     expect(found?.sessionId).not.toBe("session-2");
     expect(found?.sessionId).not.toContain("session-1");
   });
 
-  it("differs by nonce, and reveals neither account nor session", () => {
+  it("differs from the id with another nonce, and reveals neither account nor session", () => {
     const id = signActionId(SECRET, ACTION);
     expect(signActionId(SECRET, { ...ACTION, nonce: "n-2" })).not.toBe(id);
     for (const part of id.split(".")) {

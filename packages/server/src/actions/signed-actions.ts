@@ -21,8 +21,9 @@ export interface SignedAction {
 }
 
 /**
- * Makes an action id that proves itself: it carries type, expiry, a digest of the session, a nonce, and an HMAC-SHA-256
- * of these and the account. A host that shares the secret issues actions without telling this server.
+ * Makes an action id that the server can verify without a look-up: it carries type, expiry, a digest of the session, a
+ * nonce, and an HMAC-SHA-256 of these and the account. A host that has the secret can issue actions without a request
+ * to this server.
  *
  * @throws TypeError if the type is empty, if the nonce or the expiry is invalid, or if the id would be longer than the
  * 128 characters of the contract. A type of at most 42 bytes in UTF-8 always fits.

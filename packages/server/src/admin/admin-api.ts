@@ -36,14 +36,14 @@ import { requireRecentSignIn } from "./operations/recent-sign-in.ts";
 import { addSignIn, SIGN_IN_PAGES, type SignInPorts } from "./sign-in.ts";
 
 const MAX_BODY_BYTES = 65_536;
-/** Limits for the requests of one caller: per second, and at once. */
+/** Limits for the requests of one caller: the sustained rate per second, and the largest burst. */
 const REQUESTS_PER_SECOND = 50;
 const MAX_REQUEST_BURST = 100;
-/** An order that takes longer than this is answered with its address. */
+/** If an order takes longer than this, the answer is its address, with the status 202. */
 const ANSWER_WITHIN_MS = 2_000;
 /**
- * Limits for failed authentications of one source address: per second, and at once. An authentication that is still
- * running counts, too.
+ * Limits for failed authentications of one source address: the sustained rate per second, and the largest burst. An
+ * authentication that is still running counts as failed.
  */
 const FAILURE_RATE = 5;
 const FAILURE_BURST = 100;
@@ -135,7 +135,7 @@ function addRoute(
         headers = {},
       } = await perform(id, { ...call, input }).catch(async (error: unknown) => {
         // guard(drop): a rejection by an operation is audited, like one by the permission of the route
-        // fails: packages/server/src/admin/reads.test.ts › no way to undo them
+        // fails: packages/server/src/admin/reads.test.ts › no way to find the names
         await auditRejection(id, { ...call, input }, error);
         throw error;
       });
@@ -194,7 +194,7 @@ interface OrderRequest {
   readonly onError: OnError;
 }
 
-/** Waits for a short order and answers with its result, as if no other process had done the work. */
+/** Places an order, and answers with its result if a worker applies it in time, otherwise with its address. */
 async function answerOrder({ ports, id, caller, input, reply, onError }: OrderRequest): Promise<FastifyReply> {
   const placed = await placeOrder(ports, id, caller, { input });
   const { order, result } = await endOf(ports, placed).catch((error: unknown) => {
@@ -236,7 +236,7 @@ async function answerLines({ ports, id, caller, input, reply, onError }: OrderRe
   return reply.type("application/x-ndjson").send(Readable.from(linesOf(all(), onError), { objectMode: false }));
 }
 
-/** The problem that is answered if the answer of an order can't be relayed. The order may continue. */
+/** The problem for the caller if this process can't relay the answer of an order. The order may continue. */
 function failureOf(orderId: string, error: unknown, onError: OnError): OrderFailed {
   if (error instanceof OrderFailed) return error;
   const { shown, unexpected } = adminErrorOf(error);
@@ -304,7 +304,7 @@ function admission({ ports, signIn }: AdminApiOptions, adminSessions: AdminSessi
       throw new AdminError("permission-missing", { detail: `No role of the caller has the permission ${permission}.` });
     }
     // guard(drop): a session that was stolen some time ago erases, exports and destroys nothing
-    // fails: packages/server/src/admin/cli-sign-in.test.ts › has to be recent
+    // fails: packages/server/src/admin/cli-sign-in.test.ts › needs a recent sign-in
     if (routeOf(id).recentSignIn && caller.session) await requireRecent(caller, id);
     admitted.set(request, { caller, call: { ports, caller, scope } });
   };
@@ -325,8 +325,8 @@ function requireSafeChannel({ raw, routeOptions }: FastifyRequest, isClearAllowe
 }
 
 /**
- * Whether a page of another origin sent the request, by its fetch metadata, or by its `Origin` if the browser sends
- * none. Programs send neither.
+ * Whether a page of another origin sent the request, by `Sec-Fetch-Site`, or by `Origin` if the browser does not send
+ * that header. Programs send neither.
  */
 function isCrossSite({ headers }: IncomingMessage): boolean {
   const site = headers["sec-fetch-site"];
@@ -355,7 +355,10 @@ function refuseOtherMethods(app: FastifyInstance): void {
 
 const HTTP_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 
-/** Converts texts of the path and the query into numbers and booleans. A body is validated without conversion. */
+/**
+ * Validates a part of a request. Texts of the path and the query are converted into numbers and booleans first. A body
+ * is validated without conversion.
+ */
 function validator(schema: TSchema, part: string) {
   const check = Compile(schema);
   return (data: unknown) => {
@@ -377,7 +380,7 @@ function answerRefusedPath(reply: FastifyReply): FastifyReply {
 
 const UNREADABLE_PATH = { where: "path", detail: "is too long, or not encoded as it should be" };
 
-/** Answers to errors of the framework, by the framework's codes. */
+/** Codes of the answers to errors of Fastify, by Fastify's codes. */
 const FASTIFY_ERRORS = {
   FST_ERR_CTP_BODY_TOO_LARGE: "body-too-large",
   FST_ERR_CTP_INVALID_MEDIA_TYPE: "media-type-unsupported",
@@ -389,7 +392,7 @@ function answerError(error: unknown, reply: FastifyReply, onError: OnError): Fas
   return problem(reply, shown.problem, shown.headers);
 }
 
-/** The answer to a request that the framework has rejected. */
+/** The error to answer for a request that Fastify has rejected; every other error unchanged. */
 function asAdminError(error: FastifyError): unknown {
   if (error instanceof AdminError || !error.code?.startsWith("FST_") || (error.statusCode ?? 500) >= 500) return error;
   const code = FASTIFY_ERRORS[error.code as keyof typeof FASTIFY_ERRORS];

@@ -20,12 +20,12 @@ export interface AdminScene {
   readonly url: string;
   /** Errors that the listener reported. */
   readonly errors: unknown[];
-  /** Issues a token. By default its person is named after the roles. */
+  /** Issues a token. By default the person of the token is named after its roles. */
   token(roles: readonly Role[], options?: TokenOptions): Promise<string>;
   client(roles: readonly Role[], options?: TokenOptions): Promise<AdminClient>;
-  /** Advances the time that the limits of requests use. */
+  /** Advances the clock by which requests are limited. */
   pass(ms: number): void;
-  /** Stops the time of these limits until the end of the test. */
+  /** Stops this clock until the end of the test. */
   stopTime(): void;
 }
 
@@ -39,7 +39,7 @@ export interface TokenOptions {
 
 const TTL_MS = 3_600_000;
 
-/** @param signIn returns how people sign in to the listener at this URL. */
+/** @param signIn returns the parts for the sign-in of people, for a listener at this URL. */
 export function useAdminListener(system: () => System, signIn?: (url: string) => SignInPorts): AdminScene {
   const errors: unknown[] = [];
   const onError = (error: unknown): void => void errors.push(error);

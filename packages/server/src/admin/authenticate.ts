@@ -81,7 +81,7 @@ const isSafe = ({ method }: IncomingMessage): boolean => method === "GET" || met
 
 /**
  * Whether a page of the console sent the request, by `Sec-Fetch-Site` or `Origin`, which no page can set. A cookie does
- * not show this, because browsers add it to requests of other pages, too.
+ * not prove it, because browsers also add cookies to requests from other pages.
  */
 function isFromConsole({ headers }: IncomingMessage, origin: string | undefined): boolean {
   const site = headers["sec-fetch-site"];

@@ -54,7 +54,7 @@ describe("a case", () => {
     expect((await read(action.case_id)).byteLength).toBeGreaterThan(0);
   });
 
-  it("that covers one of two events allows no comparison, and opens neither", async () => {
+  it("that covers only one of two events allows no comparison of them, and opens neither", async () => {
     const { case_id } = await client.call("openCase", { event_id: event.eventId, ...WHY });
     const other = await past.store(0, { account: "customer-2" });
     const compared = client.call("compareEvents", {
@@ -74,7 +74,7 @@ describe("a case", () => {
     expect((await client.call("listCases", { open: true })).cases[0]).toMatchObject({ case_id, events_opened: 0 });
   });
 
-  it("of another person is not shown, even if a cursor of that person is replayed", async () => {
+  it("of another person is not listed, even for a cursor that this person got", async () => {
     const [owner, other] = await Promise.all(
       ["pager-1", "pager-2"].map((person) => listener.client(["investigator"], { person })),
     );
@@ -86,7 +86,7 @@ describe("a case", () => {
     expect(await other?.call("listCases", again)).toEqual({ cases: [], next: null });
   });
 
-  it("is reviewed by its person, and by an auditor with all other cases: reads, repeated reasons, cases without a read", async () => {
+  it("is in the review of its person and in the auditor's review of all cases: reads, repeated reasons, cases without a read", async () => {
     const person = "reviewed-1";
     const reader = await listener.client(["investigator"], { person });
     const why = { category: "legal-order", reason: "order 17 of the court", ticket: "T-17" } as const;
@@ -132,7 +132,7 @@ describe("a case", () => {
     await expect(read(case_id)).rejects.toMatchObject({ code: "case-invalid" });
   });
 
-  it("that a login of the database wrote opens nothing before its opening, and ends within 8 hours", async () => {
+  it("that a login of the database inserted opens nothing before its `opened_at`, and can't last longer than 8 hours", async () => {
     const insert = async (opens: string, expires: string): Promise<string> => {
       const { rows } = await scene.owner.query(
         `insert into drs.access_case (case_id, category, reason, scope, account, opened_by, opened_at, expires_at)
@@ -167,7 +167,7 @@ describe("a case", () => {
     await expect(request).rejects.toMatchObject({ code: "request-invalid" });
   });
 
-  it("covers one thing", async () => {
+  it("covers exactly one account, action or event", async () => {
     for (const wrong of [{}, { action_id: "b" }, { account: "a", event_id: event.eventId }]) {
       const opened = client.call("openCase", { ...wrong, ...WHY });
       await expect(opened).rejects.toMatchObject({ code: "request-invalid" });
@@ -222,7 +222,7 @@ describe("what a role may do with an approval", () => {
     await privacy.call("liftHold", { hold_id, reason: hold.reason });
   });
 
-  it("is refused, with its name, if a login of the database has written the decision", async () => {
+  it("allows nothing if a login of the database wrote its decision, and the error names it", async () => {
     const { clock, pool, approvals } = scene.system;
     const before = await approvals.countChanged(pool, clock);
     const operator = await listener.client(["operator"]);
@@ -268,7 +268,7 @@ describe("what a role may do with an approval", () => {
   });
 });
 
-it("the role investigator reads its own approvals alone", async () => {
+it("an investigator reads only their own approvals", async () => {
   const other = await listener.client(["investigator"], { person: "investigator-2" });
   const hold = { event_id: event.eventId, reason: "order 20", approver: "J. Doe", review_on: "2999-01-31" };
   const approval_id = await waiting(other.call("addHold", hold));
@@ -278,7 +278,7 @@ it("the role investigator reads its own approvals alone", async () => {
   await expect(client.call("readApproval", { approval_id })).rejects.toMatchObject({ code: "not-found" });
 });
 
-it("a token that another person obtained asks in the name of both, and obtains no further token", async () => {
+it("a token that another person obtained asks for approvals in the name of both people, and obtains no further token", async () => {
   const options = { person: "machine", obtainedBy: "person-operator" };
   const machine = await listener.client(["operator", "investigator"], options);
   const further = { person: "other", roles: ["privacy" as const], ttl_ms: 60_000 };
@@ -292,7 +292,7 @@ it("a token that another person obtained asks in the name of both, and obtains n
   expect(await machine.call("addHold", hold)).toMatchObject({ hold_id: expect.any(String) as string });
 });
 
-it("a token does not use what its obtainer approved: it asks again", async () => {
+it("a token does not use an approval by the person who obtained it, and asks for another one", async () => {
   const own = await listener.client(["investigator"], { person: "holder" });
   const token = await listener.client(["investigator"], { person: "holder", obtainedBy: "person-privacy" });
   const hold = { event_id: event.eventId, reason: "order 20", approver: "J. Doe", review_on: "2999-01-31" };
@@ -338,7 +338,7 @@ describe("a person who opens more events than the limit of a day", () => {
     expect([again?.approval_id, further?.approval_id]).toEqual([null, approvalId]);
   });
 
-  it("opens as many further events as the approval allows, and only in that case", async () => {
+  it("opens as many further events as the approval allows, and only with the approved case", async () => {
     const [one, other] = [await openerOf("opener-2"), await openerOf("opener-3")];
     for (const index of [0, 1, 2]) await one.opens(index);
     for (const index of [0, 1, 2]) await other.opens(index);
@@ -352,7 +352,7 @@ describe("a person who opens more events than the limit of a day", () => {
     expect(await waiting(one.opens(6))).not.toBe(approvalId);
   });
 
-  it("does not exceed the limit by reads at once, by several tokens, or by a comparison", async () => {
+  it("does not exceed the limit by parallel reads, by several tokens, or by a comparison", async () => {
     const [one, same] = [await openerOf("opener-4"), await openerOf("opener-4")];
     const opened = await Promise.allSettled(
       [0, 1, 2, 3, 4, 5].map((index) => (index % 2 === 0 ? one : same).opens(index)),
@@ -366,17 +366,17 @@ describe("a person who opens more events than the limit of a day", () => {
     await two.opens(2);
   });
 
-  it("does not pass the limit with a token that the same person obtained for another one", async () => {
+  it("does not exceed the limit with a token that the person obtained for another person", async () => {
     const token = { person: "opener-8", obtainedBy: "opener-7" };
     const [own, other] = [await openerOf("opener-7"), await openerOf("opener-8", token)];
     await other.opens(2);
-    // What the other person opens with a credential of their own is not counted.
+    // An event that the other person opens with their own credential does not count.
     await (await openerOf("opener-8")).opens(4);
     for (const index of [0, 1]) await own.opens(index);
     for (const { opens } of [own, other]) await waiting(opens(3));
   });
 
-  it("asks for an approval only with a named case, not with the case of a single read", async () => {
+  it("can ask for an approval only for a named case, not for the case of a single read", async () => {
     const { of, opens } = await openerOf("opener-6");
     for (const index of [0, 1, 2]) await opens(index);
     const unnamed = of.call("readObservations", { event_id: events[3] ?? "", ...WHY });

@@ -1,4 +1,4 @@
-/** Tests of commands about features and exports whose caller lacks the permission. */
+/** Tests of commands about features, drift and exports whose caller lacks the permission. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Role } from "@device-risk-signals/admin-api";
@@ -14,7 +14,7 @@ const opened = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: join(folder()
 const listener = useAdminListener(() => opened.system);
 const path = (name: string): string => join(folder(), name);
 
-/** Commands that use the admin API. `feature work` computes features on the database. */
+/** Commands that use the admin API. `feature work` is not among them, because it computes features on the database. */
 const commands = commandsOfInstallation().filter((name) => /^(?:feature|drift|export) (?!work$)/.test(name));
 
 /** A role that may not run the command. */

@@ -27,7 +27,7 @@ beforeAll(async () => {
   await drs("feature", "propose", file, ...REASON);
 });
 
-it("a version that is not adopted is compared, and small numbers are shown only in a case of their account", async () => {
+it("a version that is not adopted is compared, and small numbers are shown only with a case of the account", async () => {
   const page = fileIn("page.html");
   const compare = ["feature", "compare", "found@1", "found@2", "--purpose", "default", "--all"];
   const cell = { platform: "android", sdk_version: "1.2.3", before: "observed true", after: "observed false" };
@@ -108,7 +108,7 @@ describe("an analyst who compares versions of a field of high sensitivity", () =
   });
 });
 
-it("a comparison without a case begins with a day, so that two of them do not differ by one event", async () => {
+it("a comparison without a case begins at the start of a day, so that two comparisons can't differ by one event", async () => {
   const after = new Date(latest.receivedAt + 1).toISOString();
   const day = `${after.slice(0, 10)}T00:00:00.000Z`;
   const analyst = await listener.client(["analyst"], { person: "ida" });

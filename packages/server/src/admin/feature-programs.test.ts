@@ -1,4 +1,7 @@
-/** Tests of the decisions of analysts about programs: adoptions, and other programs of a version. */
+/**
+ * Tests of the decisions of analysts about programs: the adoption of a version, and another program for the same
+ * version.
+ */
 import { writeFile } from "node:fs/promises";
 import { beforeAll, describe, expect, it } from "vitest";
 import { bundleOf } from "../../../features/src/bundle.fixture.ts";
@@ -39,7 +42,7 @@ it("a version is adopted by its proposer only with the approval of another analy
   expect(rows).toEqual([{ approval_id: approvalId }]);
 });
 
-it("another program of a version is recorded if it gives the same values, but not if one value of a stored event differs", async () => {
+it("another program for a version is recorded if it gives the same values, but not if one value of a stored event differs", async () => {
   const file = fileIn("programs.json");
   const equivalent = async (compute: string) => {
     const given = bundleOf(compute, { id: "found", purposes: ["default"] });
@@ -103,7 +106,7 @@ describe("an analyst who compares a program of their own with the archived one",
     }
   });
 
-  it("leaves an audit entry before the first event is read, even if the call is refused", async () => {
+  it("writes an audit entry before it reads the first event, even if the call is rejected", async () => {
     const analyst = await listener.client(["analyst"], { person: "doris" });
     const adoption = { features: ["first@1"], purpose: "default", ...REASONS };
     const bundles = programs({ first: differing });

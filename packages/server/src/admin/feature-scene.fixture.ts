@@ -33,7 +33,7 @@ export interface FeatureScene {
   readonly drs: (...args: readonly string[]) => Promise<Record<string, unknown>>;
   /** Stores an event whose field `suBinaryFound` has the value. */
   readonly store: (account: string, value: unknown) => Promise<PastEvent>;
-  /** Computes the feature values of all events that are due. */
+  /** Computes the feature values that are missing for stored events. */
   readonly extract: () => Promise<void>;
   /** Applies a policy whose only purpose covers the given probes. */
   readonly applyCoverage: (coverage: object) => Promise<void>;

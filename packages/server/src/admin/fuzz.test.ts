@@ -25,10 +25,10 @@ beforeAll(async () => {
 });
 afterAll(() => past?.close());
 
-/** A text in the requests. No answer that rejects a request may contain it. */
+/** A text in the requests. No rejection may contain it. */
 const MARKER = "zq7marker";
 
-/** Texts that break code which quotes or interprets them. */
+/** Texts that cause errors in code that does not escape them. */
 const HOSTILE: readonly string[] = [
   `${MARKER}' or '1'='1`,
   `'; drop table drs.event; --${MARKER}`,
@@ -159,7 +159,7 @@ it.each(ROUTE_IDS)(
   },
 );
 
-it("a path that the router rejects is answered with a problem that does not repeat it", async () => {
+it("the answer to a path that the router rejects is a problem that does not repeat the path", async () => {
   for (const path of [`/admin/v1/keys/${MARKER.repeat(130)}/destroy`, `/admin/v1/events/%${MARKER}`]) {
     const reply = await send({ url: listener.url, path, headers: { Authorization: `Bearer ${await nextToken()}` } });
     expect(reply.status).toBe(400);

@@ -1,6 +1,6 @@
 /**
- * Tests of the origin of stored values, also after the event has expired and after an erasure. The tests are one story
- * of an auditor.
+ * Tests of what an auditor can learn about the origin of stored values, also after the event has expired and after an
+ * erasure. The tests follow one sequence of steps.
  */
 import { createHash } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -32,7 +32,7 @@ let late: PastEvent;
 
 const explain = (...args: readonly string[]) => drs("feature", "explain", ...args);
 
-/** Runs a step once. Each test can also run alone, because it first runs the steps that it needs. */
+/** Runs a step at most once. A test first runs the steps that it needs, so it can also run alone. */
 const once = <T>(step: () => Promise<T>): (() => Promise<T>) => {
   let result: Promise<T> | undefined;
   return () => (result ??= step());
@@ -87,7 +87,7 @@ it("a value is explained by its event, its code and the decisions about it", asy
   }
 });
 
-it("stored values are computed again under the policy of their time, and archived fixtures run on two engines", async () => {
+it("verification computes stored values again under the policy of their time, and runs archived fixtures on two engines", async () => {
   await applyCoverage({ probes: ["network"] });
   const verified = await runWithBreakGlass(opened.environment, "feature", "verify", "--json");
   await applyCoverage({});
@@ -118,7 +118,10 @@ const addEndedLayers = (first: number, last: number): Promise<unknown> =>
     [first, last],
   );
 
-/** @returns whether each of three attempts has attested something: the first is too early, the others are in time. */
+/**
+ * @returns for each of three attempts whether it attested something. The first attempt is too early, and the third one
+ * finds nothing left.
+ */
 const attest = once(async () => {
   const { system } = opened;
   restricted = await store("restricted", true);
@@ -144,7 +147,7 @@ const attest = once(async () => {
   return looks;
 });
 
-it("values are attested shortly before their events expire, once and by one server, even if other values are stored at that time", async () => {
+it("a single server attests values shortly before their events expire, and does so once, even if other values are stored at that time", async () => {
   expect(await attest()).toEqual([false, true, false]);
   const { stdout } = await runWithBreakGlass(opened.environment, "feature", "attestation", "list", "--json");
   const listed = objects(stdout).map(({ equal, rows, layer }) => ({ equal, rows, layer }));
@@ -168,7 +171,7 @@ it("a value is explained after its event has expired", async () => {
   });
 });
 
-it("an explanation names the attestation of a value only if the value was stored before it, and does not call a row different that was not compared", async () => {
+it("an explanation names an attestation only for a value that was stored before it, and does not call a row different that was not compared", async () => {
   await expire();
   expect(await explain(late.eventId, "found")).toMatchObject({ values: [{ value: true, attestation: null }] });
   for (const { eventId } of [restricted, wrong]) {
@@ -239,7 +242,7 @@ describe("an attestation", () => {
     expect((await verify()).code).toBe(0);
   });
 
-  it("is also verified and listed behind 1,000 other ones", async () => {
+  it("is also verified and listed after 1,000 other ones", async () => {
     await addEndedLayers(1_001, 2_000);
     await opened.owner.query(
       "insert into attestation select partition_id, n, attested_at, rows, equal, root, leaves, statement " +

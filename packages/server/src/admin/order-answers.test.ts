@@ -50,7 +50,7 @@ describe("an order", () => {
     await until(async () => !(await isKept(late)));
   });
 
-  it("of another person shows its state to people whose roles allow it, and its answer to no one else", async () => {
+  it("of another person shows its state to people whose roles allow it, but never its answer", async () => {
     const caller = await callerOf("of-answer", ["operator"]);
     const input = { order_id: await place(caller) };
     await ended(input.order_id);
@@ -114,7 +114,7 @@ describe("a call whose order was given", () => {
 });
 
 describe("orders", () => {
-  it("of one person that no worker has applied are at most a hundred", async () => {
+  it("of one person are limited to a hundred that no worker has applied", async () => {
     const caller = await callerOf("of-flood", ["operator"]);
     const insert = `insert into drs.admin_order (order_id, route, person, actor, via, roles, token_id, input, input_sha256,
         requested_at, expires_at, mac)
@@ -125,7 +125,7 @@ describe("orders", () => {
     await scene.owner.query("delete from drs.admin_order where person = 'of-flood'");
   });
 
-  it("are deleted a day after their end, or after 30 days in the state `changed`", async () => {
+  it("are deleted a day after their end, or 30 days after it if they ended as `changed`", async () => {
     const { pool } = scene.system;
     const [old, changed, open] = [
       await place(await callerOf("of-age", ["operator"])),
@@ -141,7 +141,7 @@ describe("orders", () => {
     await scene.owner.query("delete from drs.admin_order where person = 'of-age'");
   });
 
-  it("can't be deleted within a day after their end, nor before they have expired, for any interval", async () => {
+  it("can't be deleted within a day after their end, nor before they have expired, for any interval that a caller gives", async () => {
     const { pool } = scene.system;
     const caller = await callerOf("of-interval", ["operator"]);
     const [young, valid] = [await place(caller), await place(caller)];

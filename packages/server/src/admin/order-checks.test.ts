@@ -111,7 +111,7 @@ describe("an order", () => {
     }
   });
 
-  it("that was checked can't be set to unchecked", async () => {
+  it("that was checked can't become unchecked again", async () => {
     const id = await place(await callerOf("of-checked", ["operator"]));
     await takeChecked("runRetention");
     for (const changed of ["checked_at = null, check_mac = null", "checked_at = checked_at + interval '1 hour'"]) {

@@ -26,12 +26,15 @@ type FoundOrder = OrderWithResult & OrderResult;
 
 export interface OrderScene {
   readonly scene: TestSystem;
-  /** Errors that workers reported. A test removes the errors that it expects. */
+  /**
+   * Errors that workers reported. The errors that the admin API and workers reported. A test removes the errors that it
+   * expects.
+   */
   readonly errors: unknown[];
   readonly ports: () => AdminPorts;
   readonly startWorker: (system?: System) => void;
   readonly stopWorker: () => Promise<void>;
-  /** A caller with a token of these roles, which was issued some hours ago. */
+  /** A caller with an admin token of these roles that was issued some hours ago. */
   readonly callerOf: (
     person: string,
     roles: readonly Role[],
@@ -48,16 +51,20 @@ export interface OrderScene {
   ) => Promise<
     readonly { readonly operation: string; readonly outcome: string; readonly order?: string | undefined }[]
   >;
-  /** Takes an order of a route, like a worker that is killed afterwards. */
+  /** Starts an order of a route and leaves it running, as a worker does that is killed. */
   readonly take: (id: RouteId) => Promise<TakenOrder | undefined>;
-  /** Takes an order of a route and records that its checks have passed, like a worker that is killed afterwards. */
+  /**
+   * Starts an order of a route, records that it was checked, and leaves it running, as a worker does that is killed.
+   */
   readonly takeChecked: (id: RouteId) => Promise<void>;
   readonly check: (order: Pick<TakenOrder, "orderId" | "tries">) => Promise<boolean>;
   /** Changes columns that triggers protect, as a superuser can. */
   readonly change: (assignment: string, id: string) => Promise<unknown>;
 }
 
-/** The hooks of a test file open and close the scene. After each test no unexpected error is left. */
+/**
+ * The hooks of a test file open and close the scene. After each test, they check that no unexpected error was reported.
+ */
 export function useOrderScene(): OrderScene {
   const folder = useFolder();
   const scene = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: `${folder()}/journal` }));

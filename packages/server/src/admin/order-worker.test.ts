@@ -1,4 +1,4 @@
-/** Tests of workers that apply orders of the admin API, next to workers that are killed or late. */
+/** Tests of workers that apply orders of the admin API, also when other workers are killed or slow. */
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { until } from "../../../../e2e/support/embedded.ts";
@@ -53,7 +53,7 @@ describe("an order", () => {
     expect((await audited("of-error"))[0]).toEqual({ operation: "order.end", outcome: "failed", order: id });
   });
 
-  it("whose worker was killed is started again by another one, once its lock is free, and ends once", async () => {
+  it("whose worker was killed is started again by another worker when the lock is free, and ends once", async () => {
     const { pool, clock, database } = scene.system;
     const caller = await callerOf("of-kill", ["operator"]);
     const id = await place(caller);
@@ -75,7 +75,8 @@ describe("an order", () => {
       expect(await find(id), "another worker has it").toMatchObject({ state: "running" });
       await stopWorker();
     });
-    // The token of the order may have been revoked in the meantime. It was valid when that worker checked the order.
+    // The token of the order may have been revoked in the meantime. The token was valid when the killed worker checked
+    // the order.
     await revokeAdminToken(pool, clock, caller.tokenId);
     expect(await ended(id)).toMatchObject({ state: "done", answer: { rows: 0 } });
     expect((await audited("of-kill")).filter(({ operation }) => operation === "retention.run")).toHaveLength(1);
@@ -89,7 +90,7 @@ describe("an order", () => {
     expect((await scene.owner.query("select from drs.legal_hold")).rowCount).toBe(0);
   });
 
-  it("of an erasure that begins again erases what other erasures have not erased since then", async () => {
+  it("of an erasure that is started again erases only what other erasures have left", async () => {
     const person = await callerOf("of-erasure", ["privacy"]);
     const input = { account: "of-erasure", reason: "request 17" };
     const direct = {

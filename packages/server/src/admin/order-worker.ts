@@ -1,4 +1,4 @@
-/** Applies orders of the admin API with the logins of a worker, each as its caller, once. */
+/** Applies each order of the admin API once, with the logins of a worker and the roles of its caller. */
 import { isLines, type RouteId, ROUTE_IDS, isRouteId, routeOf, scopeOf } from "@device-risk-signals/admin-api";
 import type { System } from "../app/system.ts";
 import { writeAudit } from "../audit/audit.ts";
@@ -32,14 +32,16 @@ import { adminErrorOf } from "./operations/problem.ts";
 import { RECENT_MS } from "./operations/recent-sign-in.ts";
 
 const POLL_EVERY_MS = 1_000;
-/** Time until the next look at a route whose orders another worker applies, because that may take long. */
+/**
+ * Time until the next look at a route whose orders another worker applies; it is longer, because orders may take long.
+ */
 const RETRY_POLL_MS = 5_000;
 const DELETE_EVERY_MS = 3_600_000;
 const DELETE_RESULTS_EVERY_MS = 60_000;
 const REPORT_EVERY_MS = 1_000;
-/** Orders of several routes are applied at the same time, each with separate connections. */
+/** Maximum number of routes whose orders are applied at the same time, each with separate connections. */
 const MAX_ROUTES = 4;
-/** Maximum number of starts of an order, so that an order that ends its worker each time is not started for ever. */
+/** Maximum number of starts of an order. An order that crashes its worker is not started for ever. */
 const MAX_TRIES = 3;
 /** On close, running orders have this time to end. A worker that starts later begins them again. */
 const CLOSE_WITHIN_MS = 5_000;
@@ -138,13 +140,13 @@ export class OrderWorker {
       })
       .finally(() => {
         this.#running.delete(route);
-        // An order may have come after the last look.
+        // An order may have been placed after the last look.
         this.wake();
       });
     this.#running.set(route, work);
   }
 
-  /** Applies all orders of a route. @returns `false` if another worker applies them. */
+  /** Applies all orders of a route. @returns `false` if another worker is applying orders of the route. */
   #applyAll(route: string): Promise<boolean> {
     const { database, clock } = this.#system;
     return withClient(withoutStatementTimeout(database), async (session) => {
@@ -160,8 +162,8 @@ export class OrderWorker {
   }
 
   /**
-   * Applies an order. The next order of the route waits until the operation has ended, even if this order has ended
-   * before.
+   * Applies an order. An order can end before its operation, by the time limit; the next order of the route still waits
+   * for the operation.
    */
   async #applyAndEnd(session: Connection, order: TakenOrder): Promise<void> {
     const limit = new TimeLimit(this.#system.config.service.orderTimeoutMs);
@@ -183,7 +185,7 @@ export class OrderWorker {
   async #end(session: Connection, order: TakenOrder, outcome: Outcome): Promise<void> {
     const { pool } = this.#system;
     const { state, result, account, code } = outcome;
-    // If the end of this process interrupted the order, the next process starts it again.
+    // If the order failed because this process is stopping, the next worker starts the order again.
     if (this.#isClosed && state === "failed" && isRepeatable(order, this.#inputOf(order).input)) return;
     const end = { state, result: await sealResult(this.#system, order.orderId, result, account) };
     const work = async (transaction: Transaction): Promise<void> => {
@@ -270,8 +272,8 @@ export class OrderWorker {
   }
 
   /**
-   * @returns the reason why the order is refused. If it is accepted, the database records this before the order has an
-   * effect.
+   * Checks an order, and records in the database that it was checked, before the order has an effect. @returns the
+   * error if the order is rejected.
    */
   async #check(order: TakenOrder): Promise<OperatorError | undefined> {
     const { pool, clock, orders } = this.#system;
@@ -285,8 +287,8 @@ export class OrderWorker {
   }
 
   /**
-   * Checks the caller by the database, and not by what the process of the admin API says.
-   * @returns the reason why the caller may not place this order.
+   * Checks the caller by what the database says, and not by what the process of the admin API wrote. @returns the error
+   * if the caller may not place this order.
    */
   async #refusalOf(order: TakenOrder): Promise<OperatorError | undefined> {
     const { route, person, roles, requestedAt, expiresAt } = order;
@@ -331,7 +333,10 @@ export class OrderWorker {
     return { state, result: { problem: adminErrorOf(refusal).shown.problem }, code: refusal.code };
   }
 
-  /** Writes the end of an order that is not done. The operation of an order that is done has written an entry itself. */
+  /**
+   * Audits the end of an order that did not succeed. For an order that is done, the operation or `#perform` has written
+   * an entry.
+   */
   async #auditEnd(
     transaction: Transaction,
     order: TakenOrder,
@@ -390,7 +395,9 @@ class TimeLimit {
   }
 }
 
-/** The reason why an order that a worker had started is not started again. */
+/**
+ * The error of an order that a worker had started and that is not started again; `undefined` if it is started again.
+ */
 function interrupted(order: TakenOrder, input: object): OperatorError | undefined {
   // guard(true): an order that may have taken effect is not applied again
   // fails: packages/server/src/admin/order-worker.test.ts › may have taken effect

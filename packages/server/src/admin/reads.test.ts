@@ -14,7 +14,7 @@ const setUp = useStoredEvent(scene);
 afterAll(() => expect(listener.errors, "a mistake of a caller is no error of the listener").toEqual([]));
 
 describe("what the admin API shows", () => {
-  it("gives an operator pseudonyms of accounts, actions, sessions and idempotency keys, and no way to undo them", async () => {
+  it("gives an operator pseudonyms of accounts, actions, sessions and idempotency keys, and no way to find the names", async () => {
     const client = await listener.client(["operator"]);
     const { events } = await client.call("listEvents", {});
     const shown = JSON.stringify(events);
@@ -27,7 +27,8 @@ describe("what the admin API shows", () => {
     expect(refused).toMatchObject(searches.map(() => ({ operation: "event.list", outcome: "denied", account: null })));
     const key = { account, idempotency_key: setUp.event.idempotencyKey };
     await expect(client.call("readTimeline", key)).rejects.toMatchObject(of);
-    // An entry about an account that the operator named would reveal the account of an entry about an event.
+    // If the operator could name an account, the entry of that search would reveal to which account entries about
+    // events belong.
     await client.call("issueToken", { account, ttl_ms: 1_000 });
     await client.call("readEvent", { event_id: setUp.event.eventId });
     const { entries } = await client.call("listAudit", {});
@@ -46,7 +47,7 @@ describe("what the admin API shows", () => {
     expect(JSON.stringify(observations)).toContain("isVpnActive");
   });
 
-  it("gives no part of an event without an entry: not by HEAD, not by Range", async () => {
+  it("gives no part of an event without an audit entry, neither by HEAD nor by Range", async () => {
     const token = await listener.token(["investigator"], { person: "ranger" });
     const body = JSON.stringify({ reason: "dispute 4711", category: "dispute" });
     const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json", Range: "bytes=0-1" };
@@ -183,7 +184,7 @@ describe("what the admin API shows", () => {
 });
 
 describe("what is done through the admin API", () => {
-  it("is audited before it is answered, with person, roles and way", async () => {
+  it("is audited before it is answered, with person, roles and `via`", async () => {
     const client = await listener.client(["investigator"], { person: "audited" });
     const read = { event_id: setUp.event.eventId, reason: "dispute 4711", category: "dispute", ticket: "T-1" } as const;
     await client.call("readExactEvent", read);

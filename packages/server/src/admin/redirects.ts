@@ -1,12 +1,13 @@
 /**
- * Checks where a sign-in may send a browser, because an open redirect would use this server's name for pages of others.
+ * Checks where a sign-in may send a browser. An open redirect would let a link with this server's name lead to another
+ * site.
  */
 import { AdminError } from "./operations/problem.ts";
 
 /** Any origin will do, because it is compared only with a path that is resolved against it. */
 const OWN_ORIGIN = "https://here.invalid";
 
-/** @returns the path and query in the form in which the browser will read them. @throws AdminError request-invalid */
+/** @returns the path and query as the browser will interpret them. @throws AdminError request-invalid */
 export function localPath(text: string): string {
   const url = text.startsWith("/") ? URL.parse(text, OWN_ORIGIN) : null;
   // guard(false): a sign-in ends at a page of this server

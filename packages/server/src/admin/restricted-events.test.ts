@@ -40,7 +40,7 @@ it.each(READERS.filter((role) => role !== "privacy"))("the role %s finds no rest
   await expect(client.call("readTimeline", key)).rejects.toMatchObject({ code: "not-found" });
 });
 
-it("the role privacy finds a restricted event, with a mark", async () => {
+it("the role privacy finds a restricted event, marked as restricted", async () => {
   const client = await listener.client(["privacy"]);
   expect((await client.call("listEvents", { account })).events).toMatchObject([
     { event_id: event.eventId, restricted: true },

@@ -1,4 +1,4 @@
-/** Tests of every route of the admin API, by every role and without identity, and of the pages of lists. */
+/** Tests of every route of the admin API with every role and without credentials, and of the pages of lists. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Role, ROLE_NAMES, ROUTE_IDS, type RouteId, routeOf, scopeOf } from "@device-risk-signals/admin-api";
 import { requestOf } from "@device-risk-signals/admin-api/client";
@@ -37,7 +37,7 @@ const POLICY = JSON.stringify({
   actions: {},
   unmapped: "default",
 });
-/** An input for each route. It need not succeed if the caller lacks the permission. */
+/** An input for each route. Preparation for a call; it may fail if the caller lacks the permission. */
 const inputs = (): Readonly<Record<RouteId, Record<string, unknown>>> => ({
   readSession: {},
   signOut: {},
@@ -175,7 +175,7 @@ describe("every route of the admin API", () => {
     tokens.set(role, token);
     const isGranted = scopeOf(routeOf(id).permission, [role]) !== undefined;
     const status = await call(id, `Bearer ${await token}`);
-    // An admin token decides about no approval, with any roles.
+    // An admin token can't decide about an approval, with any roles.
     if (id === "approve" || id === "deny" || !isGranted) expect(status).toBe(403);
     else expect([200, 404, 409]).toContain(status);
   });
@@ -233,7 +233,7 @@ describe("what the admin API lists", () => {
 });
 
 describe("what is done through the admin API", () => {
-  it("reports no error if a caller made a mistake", () => {
+  it("does not log mistakes of callers as errors", () => {
     expect(listener.errors).toEqual([]);
   });
 });

@@ -8,7 +8,7 @@ import { readRoleMapping, type RoleMapping } from "../identity/role-mapping.ts";
 import { type AdminScene, useAdminListener } from "./admin-scene.fixture.ts";
 import { CALLBACK_PATH } from "./sign-in.ts";
 
-/** The time after which an address may begin as many sign-ins as at first. */
+/** The time after which the limit of an address allows a full burst of sign-ins again. */
 const FULL_BURST_MS = 12_000;
 
 export interface SignInScene {

@@ -59,7 +59,7 @@ describe("a person who signs in by the identity provider", () => {
     expect(await session(await signing.signIn("3"))).not.toMatchObject({ person: "j.doe" });
   });
 
-  it("is refused with advice if the provider lists more groups than fit", async () => {
+  it("is rejected with advice if the provider lists more groups than the server accepts", async () => {
     signing.provider.people.set("many", { groups: ["analysts", ...Array.from({ length: 200 }, (_, n) => `g${n}`)] });
     const page = await new Browser().visit(at("/sign-in"), "many");
     expect([page.status, problemOf(page)]).toEqual([403, "sign-in-refused"]);
@@ -94,7 +94,7 @@ describe("an approval", () => {
       person,
       reason: "request 17",
     });
-  /** Signs in again now, so that the provider reports the time. */
+  /** Signs in again now, so that the provider reports a recent authentication. */
   async function signInNow(identity = "1"): Promise<Browser> {
     const browser = new Browser();
     await browser.visit(at("/sign-in?max_age=300"), identity);
@@ -191,7 +191,7 @@ describe("a session of the console", () => {
     expect(await status(new Browser(), { headers: { Cookie: `${SESSION_COOKIE}=${first}` } })).toBe(401);
   });
 
-  it("is idle for 30 minutes at most", async () => {
+  it("ends after 30 minutes without a request", async () => {
     const browser = await signing.signIn();
     await advance(29 * MINUTE_MS);
     expect(await status(browser)).toBe(200);
@@ -209,7 +209,7 @@ describe("a session of the console", () => {
     expect(await status(browser)).toBe(401);
   });
 
-  it("changes nothing for a page of another site", async () => {
+  it("accepts no change from a page of another site", async () => {
     const browser = await signing.signIn();
     const evil = { Origin: "https://evil.example" };
     const crossing = [
@@ -227,7 +227,7 @@ describe("a session of the console", () => {
     expect((await post(browser, "/sign-out", { Origin: listener.url })).status).toBe(200);
   });
 
-  it("takes JSON only", async () => {
+  it("accepts only JSON", async () => {
     const browser = await signing.signIn();
     const body = '{"account":"a","category":"dispute","reason":"dispute 4711"}';
     for (const type of ["text/plain", "application/x-www-form-urlencoded"]) {
@@ -238,7 +238,7 @@ describe("a session of the console", () => {
     );
   });
 
-  it("is no credential next to a token, nor in its place", async () => {
+  it("is no credential next to an admin token, nor as a bearer token", async () => {
     const browser = await signing.signIn();
     const Authorization = `Bearer ${await listener.token(["auditor"])}`;
     expect(await status(browser, { headers: { Authorization } })).toBe(401);
@@ -266,7 +266,7 @@ describe("a session of the console", () => {
     expect(await status(browser)).toBe(401);
   });
 
-  it("that has ended does not come back by a login of the database", async () => {
+  it("that has ended can't be revived by a login of the database", async () => {
     const browser = await signing.signIn();
     const { rows } = await scene.owner.query(
       "select session_id from drs.admin_session order by started_at desc limit 1",

@@ -1,6 +1,6 @@
 /**
- * Pages on which people sign in. They are no routes of the admin API, because a browser visits them without a
- * credential.
+ * Pages on which people sign in. They are not among the routes of the admin API, because a browser visits them without
+ * a credential.
  */
 import type { IncomingMessage } from "node:http";
 import { BASE_PATH } from "@device-risk-signals/admin-api";
@@ -42,7 +42,7 @@ export const CALLBACK_PATH = `${SIGN_IN_PATH}/callback`;
 const CLI_SIGN_IN_PATH = `${BASE_PATH}/cli-sign-in`;
 const CLI_TOKEN_PATH = `${CLI_SIGN_IN_PATH}/token`;
 
-/** Paths to which other pages may lead a browser. They do nothing on behalf of a session. */
+/** Paths that a browser may reach from pages of other origins, because they do nothing on behalf of a session. */
 export const SIGN_IN_PAGES = [SIGN_IN_PATH, CALLBACK_PATH, CLI_SIGN_IN_PATH] as const;
 
 /** Limits for sign-ins that one source address begins or completes: per second, and at once. */
@@ -196,8 +196,8 @@ async function openConsole(
 }
 
 /**
- * The browser continues from this page instead of a redirect. The next request then belongs to this origin, while a
- * redirect would belong to the identity provider's page.
+ * The browser gets this page instead of a redirect, and continues from it. The browser then treats the next request as
+ * one of this origin; after a redirect, it would treat the request as one of the identity provider's page.
  */
 function pageWithLink(path: string): string {
   const target = path.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");

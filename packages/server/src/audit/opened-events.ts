@@ -19,7 +19,7 @@ const COUNT_OPENED = sql(
   `select approval_id, count(distinct event_id) as events, bool_or(event_id = $3) as has_event from audit_entry
     where via in ('api', 'console', 'cli') and ${personSql("actor")} = any ($1)
       -- guard(true): events that another person opened with a token of their own are not counted
-      -- fails: packages/server/src/admin/cases.test.ts › a token that the same person obtained
+      -- fails: packages/server/src/admin/cases.test.ts › a token that the person obtained
       and (${personSql("actor")} = any ($4) or ${obtainerSql("actor")} = any ($4))
       and at > transaction_time() - interval '24 hours' and operation = any ($2) and outcome = 'done'
     group by approval_id`,

@@ -206,10 +206,10 @@ const isValidAt = (now: string): string =>
 const FIND_OPEN_CASE = sql(
   `select ${CASE_COLUMNS} from access_case where case_id = $1
       -- guard(true): only the person who opened a case uses it
-      -- fails: packages/server/src/admin/compare-versions.test.ts › in a case of their account
+      -- fails: packages/server/src/admin/compare-versions.test.ts › with a case of the account
       and opened_by = $2
       -- guard(true): a closed or expired case shows nothing
-      -- fails: packages/server/src/admin/compare-versions.test.ts › in a case of their account
+      -- fails: packages/server/src/admin/compare-versions.test.ts › with a case of the account
       and ${isValidAt("$3")}`,
   ["uuid", "text", "timestamptz"],
   CASE_TYPES,

@@ -341,7 +341,7 @@ async function approvalFinding({ pool, clock, approvals }: Installation): Promis
   const what = "approvals";
   const changed = await approvals.countChanged(pool, clock);
   // guard(false): an approval that a login of the database wrote is a finding
-  // fails: packages/server/src/admin/cases.test.ts › if a login of the database has written the decision
+  // fails: packages/server/src/admin/cases.test.ts › if a login of the database wrote its decision
   if (changed > 0) {
     const detail = `${atLeast(changed)}${plural(changed, "approval")} of the last 30 days that the admin API did not sign, and that allow nothing: see drs approval list, and who has logins of the database`;
     return { what, ok: false, detail };

@@ -72,7 +72,7 @@ const FIND_SESSION = sql(
       -- fails: packages/server/src/admin/sign-in.test.ts › ends after 10 hours
       and expires_at > $3
       -- guard(true): a console session that was not used for 30 minutes is refused
-      -- fails: packages/server/src/admin/sign-in.test.ts › is idle for 30 minutes
+      -- fails: packages/server/src/admin/sign-in.test.ts › ends after 30 minutes
       and (kind <> 'console' or last_used_at > $3::timestamptz - interval '30 minutes')`,
   ["bytea", "text", "timestamptz"],
   { ...SESSION_TYPES, is_use_due: "bool" },

@@ -57,7 +57,7 @@ export async function runRetention(options: RetentionOptions): Promise<Pass | un
  */
 export async function finishErasuresNow(options: Omit<RetentionOptions, "actor">): Promise<void> {
   // guard(drop): an erasure that finds nothing to finish excludes no retention pass
-  // fails: packages/server/src/admin/order-worker.test.ts › erases what other erasures have not erased since then
+  // fails: packages/server/src/admin/order-worker.test.ts › erases only what other erasures have left
   if (!(await hasUnfinishedErasures(options.attest.executor))) return;
   await withMaintenanceLock(options.database, (client) => finish(client, options));
 }

@@ -30,7 +30,7 @@ const INSERT = sql(
       requested_at, expires_at, mac)
     select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13
       -- guard(true): a person has a limited number of open orders
-      -- fails: packages/server/src/admin/order-answers.test.ts › at most a hundred
+      -- fails: packages/server/src/admin/order-answers.test.ts › limited to a hundred
       where (select count(*) from admin_order where person = $3 and ended_at is null) < ${MAX_OPEN}`,
   [
     "uuid",

@@ -28,7 +28,7 @@ export const exportAccount: Operation<"exportAccount"> = async ({ ports, caller,
   await writeAudit(pool, audit, { ...entry, references });
   const onProgress = (events: number): void => report(plural(events, "event"));
   const named = { account, export_id, exported_at: new Date(clock.now()).toISOString() };
-  // The snapshot is taken after the entry, so that the export contains this access, too.
+  // The snapshot is taken after the entry is written, so that the export also contains this access.
   const answer = streamSnapshot(database, (transaction) =>
     partsOf({ transaction, secrets, sealer, featureSealer, pseudonymizer, onProgress }, named),
   );

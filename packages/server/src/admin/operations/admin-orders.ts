@@ -24,7 +24,10 @@ import type { Operation } from "./operation.ts";
 import type { AdminPorts } from "./ports.ts";
 import { AdminError, adminErrorOf } from "./problem.ts";
 
-/** A worker begins an order within an hour, or refuses it: roles and reasons of the caller may have changed. */
+/**
+ * A worker begins an order within an hour or rejects it, because later the caller may have other roles, or no reason
+ * any more.
+ */
 const BEGIN_WITHIN_MS = 3_600_000;
 
 export const listOrders: Operation<"listOrders"> = async ({ ports, caller, scope, input }) => {
@@ -72,7 +75,10 @@ export const shownOrder = ({ route, person, ...row }: OrderRow): Order => ({
 /** The answer of a worker for an order that has ended. */
 export type OrderResult = Partial<Pick<Answer<"readOrder">, "answer" | "problem">>;
 
-/** A result about one account. It is sealed under the audit secret of the account, which an erasure ends. */
+/**
+ * A result about one account. It is sealed under the audit secret of the account, so that an erasure of the account
+ * also makes the result unreadable.
+ */
 interface SealedResult {
   readonly secret_id: string;
   /** Base64. */
@@ -80,7 +86,7 @@ interface SealedResult {
 }
 
 /**
- * @param account the account whose data the result has. It is absent if the result has no data of a person. @throws
+ * @param account the account whose data the result contains; `undefined` if it contains no data of a person. @throws
  * Unavailable
  */
 export async function sealResult(
@@ -97,7 +103,10 @@ export async function sealResult(
   return orders.seal(orderId, "result", stored);
 }
 
-/** Opens the result of an order. An answer with a secret is shown once, so this call deletes it. */
+/**
+ * Opens the result of an order. If the answer contains a secret, this call deletes the stored answer, which is shown
+ * only once.
+ */
 export async function resultOf({ keys, pool, clock }: AdminPorts, row: OrderWithResult): Promise<OrderResult> {
   const { order_id: id, state, result } = row;
   if (state === "expired") return problemOf(orderExpired());
@@ -135,7 +144,7 @@ export const orderChanged = (): OperatorError =>
   new OperatorError("order-changed", "The order was changed in the database after it had been given: see drs doctor.");
 
 /**
- * Places an order. The order is in the database, and in the audit, when the promise resolves.
+ * Places an order. When the promise resolves, the order and its audit entry are committed.
  * @throws AdminError too-many-requests
  */
 export async function placeOrder(ports: AdminPorts, id: RouteId, caller: Caller, input: OrderInput): Promise<OrderRow> {
@@ -184,7 +193,7 @@ function recordOf(
 const FIRST_POLL_MS = 10;
 const POLL_EVERY_MS = 200;
 
-/** The order at its end, or in its current state when the time is over; `undefined` if no order has the id. */
+/** Waits for the end of an order, and returns the order in its state then; `undefined` if no order has the id. */
 export async function waitForEnd(
   { pool, clock, monotonic }: AdminPorts,
   orderId: string,

@@ -7,7 +7,7 @@ import { portsOf } from "./ports.ts";
 
 const scene = useTestSystem();
 
-it("an approval that two calls have found is used by one of them, and the other call does not begin", async () => {
+it("if two calls have found the same approval, it is used by one of them, and the other does not begin", async () => {
   const { system } = scene;
   const { pool, clock, approvals } = system;
   const caller: Caller = { person: "asker", actor: "asker (admin token 1)", via: "api", roles: ["privacy"] };

@@ -29,7 +29,7 @@ export const listApprovals: Operation<"listApprovals"> = async ({ ports, caller,
 export const readApproval: Operation<"readApproval"> = async ({ ports, caller, scope, input }) => {
   const row = await requireApprovalRow(ports, input.approval_id);
   // guard(false): a role that reads its own approvals finds no other
-  // fails: packages/server/src/admin/cases.test.ts › reads its own approvals
+  // fails: packages/server/src/admin/cases.test.ts › reads only their own approvals
   if (scope === "own" && row.requested_by !== caller.person) throw noApproval(input.approval_id);
   return { answer: shown(row), audit: { detail: { approval_id: row.approval_id } } };
 };
@@ -86,18 +86,21 @@ async function requireApprovalRow({ pool, clock, keys }: AdminPorts, id: string)
 
 const noApproval = (id: string): OperatorError => new OperatorError("not-found", `There is no approval ${id}.`);
 
-/** The approval that an operation needs, before and when it begins. */
+/** An approval that the operation may use, but has not used yet. */
 export interface Approval {
   /** For the audit entry. */
   readonly id: string;
   /**
-   * Uses the approval up. @param transaction the one in which the operation begins. @param events the number of events
-   * that it touches there. @throws approval-needed
+   * Uses the approval. @param transaction the transaction in which the operation begins. @param events the number of
+   * events that the operation affects in this transaction. @throws approval-needed
    */
   readonly use: (transaction: Transaction, events: number) => Promise<void>;
 }
 
-/** Whether operations need approvals. A command on the database needs none, because its login decides. */
+/**
+ * Whether operations need approvals. An operation of a command on the database needs none, because the command's login
+ * allows it.
+ */
 export const areApprovalsNeeded = ({ config }: AdminPorts, { via }: Caller): boolean =>
   config.service.approvals !== "off" && via !== "direct";
 
@@ -119,7 +122,7 @@ export async function requireApproval(
 }
 
 /**
- * Requires an approval by the role privacy if the caller's permission is one that needs an approval. @throws
+ * Requires an approval by the role privacy if the caller has its permission only "with approval". @throws
  * approval-needed
  */
 export async function approveByPrivacy(
@@ -134,8 +137,7 @@ export async function approveByPrivacy(
 }
 
 /**
- * The caller, and the person who obtained the caller's admin token. If a second person is needed, neither of them is
- * that person.
+ * The caller, and the person who obtained the caller's admin token. Neither can be the second person of an approval.
  */
 export function askerOf({ person, actor }: Caller): Asker {
   const [, obtainedBy] = personsOfActor(actor);
@@ -199,9 +201,9 @@ export async function askForApproval(
   );
 }
 
-/** The approval of an operation that affects many events, if the operation needs one. */
+/** The result of `approveEvents`: the approval, if the operation affects so many events that it needs one. */
 export interface EventsApproval {
-  /** The approval that exists already. */
+  /** The id of that approval, which a second person has given. */
   readonly id?: string;
   /** Called in the transaction in which the operation begins, with the number of its events. @throws approval-needed */
   readonly confirm: (transaction: Transaction, events: number) => Promise<void>;

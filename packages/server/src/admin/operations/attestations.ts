@@ -56,7 +56,7 @@ async function verify(
   const { isRootRight, found, included, unreadable } = await verifyAttestation(ports.pool, featureSealer, row);
   const isSigned = await isStatementOf(ports, row);
   const { partition_id, layer, rows, equal } = row;
-  // Rows that were not equal, or not read, such as restricted ones, are in no leaf.
+  // Rows that differed, or that were not read, such as those of restricted events, are in no leaf.
   const hasOthers = found - included - unreadable > rows - equal;
   return {
     partition_id,

@@ -11,7 +11,7 @@ async function write({ ports, caller }: Call, id: RouteId, outcome: string, read
   return writeAudit(ports.pool, (await ports.keys()).audit, { ...agentOf(caller), operation, outcome, ...read });
 }
 
-/** Writes an entry before long work, which may fail or be ended. */
+/** Writes an entry before a long operation, because the operation may fail or be interrupted. */
 export const auditBegun = (call: Call, id: RouteId, read: AuditedRead): Promise<string> =>
   write(call, id, "begun", read);
 

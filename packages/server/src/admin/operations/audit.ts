@@ -10,8 +10,8 @@ const LIMIT = 50;
 
 export const listAudit: Operation<"listAudit"> = async ({ ports, caller, scope, input }) => {
   const { limit = LIMIT } = input;
-  // Hides the keyed MACs of accounts. An entry about an account that the caller named would show its MAC, which the
-  // entries about events of the account have, too.
+  // Hides the keyed MACs of accounts. If a caller searches by account, the entry of the search shows the account's MAC.
+  // The caller could find it again in entries about events of the account.
   const hidesAccounts = seesPseudonyms(caller);
   // guard(false): a caller who sees pseudonyms gets no account from their own entries
   // fails: packages/server/src/admin/reads.test.ts › gives an operator pseudonyms
@@ -44,8 +44,8 @@ function shown(row: AuditRow, hidesAccounts: boolean): Answer<"listAudit">["entr
 type Cursor = { readonly entryId: string; readonly skip: number };
 
 /**
- * The cursor of the next page. An entry of a commit batch has a row for each event, so a page may end between two of
- * them.
+ * The cursor of the next page. An entry of a commit batch has a row for each of its events, so a page may end between
+ * two rows of one entry.
  */
 function nextOf(rows: readonly AuditRow[], from: Cursor | undefined): string | null {
   const entryId = rows.at(-1)?.entry_id;

@@ -37,7 +37,7 @@ export const compareFeatures: Operation<"compareFeatures"> = async (call) => {
   const why = opened ? entryOf(opened) : {};
   const detail = { before, after, purpose: input.purpose };
   await auditBegun(call, "compareFeatures", { ...why, detail });
-  // Reads events as the owner, as the evidence of an adoption does.
+  // Reads events with the owner's login, as the computation of the evidence for an adoption does.
   const counts = await withOwner(ports.administration, (executor) =>
     compareVersions({ executor, sealer, policyVersion, onProgress }, [one, other], filter),
   );
@@ -72,8 +72,8 @@ async function requireOpenCase(
 }
 
 /**
- * With a case, a number may be that of a single event. Therefore the caller needs the permission that the observations
- * of this event need.
+ * With a case, a number in the answer may be about a single event. Therefore the caller needs the permission to read
+ * the observations of that event.
  * @throws AdminError permission-missing
  */
 function requireReadable({ caller }: OperationCall<"compareFeatures">, versions: readonly Bundle[]): void {
@@ -88,19 +88,22 @@ function requireReadable({ caller }: OperationCall<"compareFeatures">, versions:
   }
 }
 
-/** Without a case, the start of the day in UTC: two comparisons must not differ by single events. */
+/**
+ * The start of the comparison. Without a case it is rounded down to the start of the day in UTC, so that two
+ * comparisons can't differ by a single event.
+ */
 function startOf(from: string | undefined, isExact: boolean): number | undefined {
   if (from === undefined) return undefined;
   const at = Date.parse(from);
   // guard(true): without a case, a comparison begins with a day
-  // fails: packages/server/src/admin/compare-versions.test.ts › begins with a day
+  // fails: packages/server/src/admin/compare-versions.test.ts › begins at the start of a day
   return isExact ? at : Math.floor(at / DAY_MS) * DAY_MS;
 }
 
 /** Limits the comparison to the events that the case covers. */
 const coveredBy = ({ scope, subject, account }: CaseRow & { readonly account: string }) => ({
   // guard(drop): a case shows numbers of its own account
-  // fails: packages/server/src/admin/compare-versions.test.ts › in a case of their account
+  // fails: packages/server/src/admin/compare-versions.test.ts › with a case of the account
   account,
   ...(scope === "action" && { actionId: subject }),
 });

@@ -8,11 +8,11 @@ const probe = (outcome?: string) => `{"probes": {${outcome === undefined ? "" : 
 const data = (members: string) => probe(`{"status": "success", "data": {${members}}}`);
 const state = (outcome?: string) => compare(probe(outcome), probe('{"status": "success", "data": {"a": 1}}'))[0]?.left;
 
-it("equal events differ in no path: order, white space and 1.0 make no difference", () => {
+it("equal events differ in no path, even if they differ in the order of members, in white space, or in 1 and 1.0", () => {
   expect(compare(data('"a": 1, "b": [{"c": null}]'), data('"b":[{"c":null}],"a":1.0'))).toEqual([]);
 });
 
-it("omitted, skipped, timeout and error are states of their own", () => {
+it("omitted, skipped, timeout and error are distinct states", () => {
   expect(state()).toEqual({ state: "omitted" });
   expect(state('{"status": "skipped", "reason": "disabled"}')).toEqual({ state: "skipped", reason: "disabled" });
   expect(state('{"status": "timeout"}')).toEqual({ state: "timeout" });
@@ -29,7 +29,7 @@ it("an observed false is neither omitted nor null, nor the text of a state", () 
   expect(compare(data('"a": "omitted"'), data(""))).toHaveLength(1);
 });
 
-it("a probe that gave no data has one difference: its fields are not omitted", () => {
+it("a probe without data is one difference, and its fields do not count as omitted", () => {
   expect(compare(data('"a": 1, "b": 2'), probe('{"status": "timeout"}'))).toEqual([
     { path: "/probes/network", left: { state: "success" }, right: { state: "timeout" } },
   ]);

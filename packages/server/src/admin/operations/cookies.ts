@@ -1,4 +1,7 @@
-/** Cookies of the admin listener. A browser takes the prefix `__Host-` from this host only, over TLS or on loopback. */
+/**
+ * Cookies of the admin listener. A browser accepts a cookie with the prefix `__Host-` only from this host, over TLS or
+ * on loopback.
+ */
 import type { IncomingMessage } from "node:http";
 
 /** Secret of a console session. */

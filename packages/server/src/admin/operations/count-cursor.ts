@@ -1,4 +1,4 @@
-/** Cursors of lists of counts. A cursor is the last row of a page as text. */
+/** Cursors of lists of counts. A cursor is the last row of a page of counts, as text. */
 import { AdminError } from "./problem.ts";
 
 /** A row of counts: its hour and its names identify it. */

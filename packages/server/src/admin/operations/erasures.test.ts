@@ -12,7 +12,7 @@ const planWith = (exports: number): ErasurePlan => ({
   exports: Array.from({ length: exports }, (_, index) => ({ export_id: `export-${index}`, recipient: "r", rows: 1 })),
 });
 
-it("an approver sees 50 of the exports that an erasure recalls, and the number of further ones", () => {
+it("an approver sees 50 of the exports that an erasure recalls, and how many more there are", () => {
   expect(planToApprove(planWith(50))).toEqual(planWith(50));
   expect(planToApprove(planWith(5_000))).toEqual({ ...planWith(50), further_exports: 4_950 });
 });

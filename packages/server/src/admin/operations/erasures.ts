@@ -71,7 +71,7 @@ type Erased = Answer<"runErasure">;
 
 const shownPlan = ({ exports, ...plan }: ErasurePlan): Erased["plan"] => ({ ...plan, exports: [...exports] });
 
-/** Previews an erasure. On a read-only database the journal is not read. */
+/** Previews an erasure. A dry run on a read-only database does not read the journal. */
 async function previewErasure(
   ports: AdminPorts,
   subject: ErasureSubject,
@@ -143,8 +143,8 @@ async function erase(
 }
 
 /**
- * Audits an answer about an earlier erasure as a read, even on the database. An erasure that begins writes its own
- * entry.
+ * Audits an answer about an earlier erasure as a read, even on the database. Only an erasure that begins writes an
+ * entry itself.
  */
 async function auditRead(
   { pool, audit }: Installation,
@@ -186,8 +186,8 @@ async function beginAndFinish(
   const agent = agentOf(caller);
   const entry = { ...agent, operation: "erase.run", outcome: "begun", reason, references, detail };
   await writeAudit(pool, audit, { ...entry, ...(approval.id !== undefined && { approvalId: approval.id }) });
-  // If a worker begins an order of the admin API again, the order finds its erasure by the id, even in a database that
-  // applied the erasure from the journal.
+  // A worker that begins an order of the admin API again finds the order's erasure by this id, even if a restored
+  // database got the erasure from the journal.
   const ofOrder = caller.orderId !== undefined && { erasureId: caller.orderId };
   const order = { ...ofOrder, subject, actor: agent.actor, reason, refuseLater, isUnknown: !isKnown };
   const sequence = await inOwnerTransaction(administration, async (owner) =>

@@ -12,7 +12,7 @@ import { requireEvent, reveal, seesRestricted } from "./reveal.ts";
 import { readableOf } from "./sensitive-fields.ts";
 
 const LIMIT = 50;
-/** Filters by names that some callers see only as pseudonyms. */
+/** The filters whose values some callers see only as pseudonyms. */
 const NAMING_FILTERS = ["account", "action_id", "session_id", "idempotency_key"] as const;
 /** Time limit of a search that no index serves. */
 const SEARCH_MS = 2_000;
@@ -104,8 +104,8 @@ function requireAccountWith({ account, session_id, idempotency_key }: ListInput)
 }
 
 /**
- * A cursor is the last event of a page, or the time where a search ended. The filter also applies to the pages after a
- * cursor.
+ * A cursor is the last event of a page, or the time at which a search ended early. The filter must be repeated for the
+ * page after a cursor.
  */
 function cursorOf({ after }: ListInput): { readonly after?: string; readonly to?: number } {
   if (after === undefined) return {};

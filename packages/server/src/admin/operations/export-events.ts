@@ -20,7 +20,7 @@ export const exportEvents: Operation<"exportEvents"> = async (call) => {
   const recipient = writtenOf("body/recipient", input.recipient);
   requireFuture("body/expires_on", input.expires_on, ports.clock);
   const selection = selectionOf(input, ports.clock.now());
-  // The login of a worker reads the payloads of many events at once.
+  // A worker applies this operation, because only its login may read the payloads of many events at once.
   const { pool, audit, sealer, pseudonymizer } = await requireReplayedJournal(ports);
   const opened = await requireCase(call);
   const counts = await countSelected(ports.pool, selection, opened);
@@ -49,7 +49,7 @@ export const exportEvents: Operation<"exportEvents"> = async (call) => {
   return { answer: linesOf(parts) };
 };
 
-/** The selection that the call asks for. Events that arrive after `now` are not in it. */
+/** The events that the call selects. Without ids, events that arrive after `now` are not selected. */
 function selectionOf(input: Input<"exportEvents">, now: number): EventSelection {
   const { account, action_id: actionId, action_type: actionType, event_ids: ids, from, to } = input;
   const isFiltered = [account, actionId, actionType, from].some((value) => value !== undefined);
@@ -68,7 +68,7 @@ function selectionOf(input: Input<"exportEvents">, now: number): EventSelection 
   };
 }
 
-/** The selection as it was asked for, without the account. */
+/** The members of the input that select events, except the account. */
 const selectedBy = ({ action_id, action_type, event_ids, from, to }: Input<"exportEvents">) => ({
   ...(action_id !== undefined && { action_id }),
   ...(action_type !== undefined && { action_type }),
@@ -107,9 +107,10 @@ interface Asked {
 }
 
 /**
- * A second person, of the role privacy, sees how many events are exported, and how many beyond the case. The approval
- * names account and action by their MACs: it outlives their erasure.
- * @throws AdminError case-invalid where there is no approval for events beyond the case.
+ * Requires an approval by a second person with the role privacy, who sees how many events are exported, and how many of
+ * them the case does not cover. The approval names account and action by their MACs, because it remains after their
+ * erasure.
+ * @throws AdminError case-invalid if the case does not cover all events, and approvals are off.
  */
 async function approvalOf(
   { ports, caller, input }: Call,
@@ -136,7 +137,8 @@ async function approvalOf(
     expires_on,
   };
   const asked = { operation: "export.raw", parameters, plan: { ...counts }, events: counts.events } as const;
-  // The reason stays in the case, which is deleted with the account. The approval is kept, and more roles read it.
+  // The approval refers to the reason of the case, which an erasure of the account deletes, and does not copy it: the
+  // approval remains, and more roles may read it.
   // guard(drop): raw bulk export was approved
   // fails: packages/server/src/exports/export-events.test.ts › beyond its case
   return requireApproval(ports, caller, { ...asked, needed: ["privacy"] }, `the reason of case ${case_id}`);

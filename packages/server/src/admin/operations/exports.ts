@@ -66,7 +66,7 @@ interface Asked {
   readonly reason: string;
 }
 
-/** A second person, of the role privacy, sees who gets what. */
+/** Requires an approval by a second person with the role privacy, who sees what is exported, and to whom. */
 function approvalOf(
   ports: AdminPorts,
   caller: Caller,
@@ -83,7 +83,7 @@ const agentWith = (caller: Caller, approval: Approval | undefined) => ({
   ...(approval && { approvalId: approval.id }),
 });
 
-/** The login of a worker reads the values of many events at once. */
+/** A worker applies this operation, because only its login may read the values of many events at once. */
 const portsOf = (ports: AdminPorts, { pool, audit, featureSealer, pseudonymizer }: Installation): ExportPorts => ({
   executor: pool,
   administration: ports.administration,
@@ -150,7 +150,7 @@ function shown(row: ExportRow, recalls: readonly Recall[]): ExportRecord {
     started_by,
     label_rows,
     rows: manifest?.file.rows ?? null,
-    // The recipient of an export that did not end may have a part of it.
+    // The recipient of an export that was interrupted may have a part of it.
     state: is_expired ? "expired" : finished_at === null ? "not ended" : "handed out",
     recalled_rows: rowsOf(open).length,
     sha256: manifest?.file.sha256 ?? null,

@@ -104,7 +104,10 @@ export const adoptFeatures: Operation<"adoptFeatures"> = async (call) => {
   return { answer: { layer, evidence: shownEvidence(evidence), dry_run: false } };
 };
 
-/** A person who proposed a version can't adopt it alone. The approver sees the evidence of the day of the request. */
+/**
+ * Requires an approval if the caller proposed one of the versions. The approver sees the evidence that was computed for
+ * the request.
+ */
 async function approvalOf(
   ports: AdminPorts,
   caller: Caller,
@@ -138,9 +141,7 @@ async function openRecovered(ports: AdminPorts) {
   return installation;
 }
 
-/**
- * Writes an entry before the first event is read, because a call that is refused or fails later has read events, too.
- */
+/** Writes an entry before the first event is read, because a call may read events and then be rejected or fail. */
 async function auditReading(
   call: OperationCall<"proposeFeatures"> | OperationCall<"recordEquivalence"> | OperationCall<"adoptFeatures">,
   id: RouteId,
@@ -149,12 +150,12 @@ async function auditReading(
 ): Promise<void> {
   const { ports, caller, input } = call;
   const { reason, dry_run = false } = input;
-  // A dry run on the database itself writes nothing: it may be a standby.
+  // A dry run on the database itself writes nothing, because the database may be a standby.
   if (ports.access === "read") return;
   const programs = bundles.map((bundle) => ({ feature: nameOf(bundle), hash: bundle.hash }));
   const detail = { programs, ...more, ...(dry_run && { dry_run }) };
   // guard(drop): a call that reads events leaves an audit entry, even if it fails
-  // fails: packages/server/src/admin/feature-programs.test.ts › before the first event is read
+  // fails: packages/server/src/admin/feature-programs.test.ts › before it reads the first event
   await auditBegun({ ports, caller }, id, { reason: reasonOf(reason, ports.config), detail });
 }
 
@@ -255,7 +256,10 @@ async function revealListed(
   return revealed;
 }
 
-/** The open case of a caller who sees restricted events. @throws AdminError permission-missing, case-invalid */
+/**
+ * Finds the open case that a caller needs to read the values of restricted events. @throws AdminError
+ * permission-missing, case-invalid
+ */
 async function requireCase({ ports, caller, input }: OperationCall<"readFeatures">): Promise<CaseRow> {
   // guard(false): a role that does not see restricted events does not see their values
   // fails: packages/server/src/admin/feature-reads.test.ts › with a case and the role privacy

@@ -39,7 +39,7 @@ type Placed = Answer<"addHold">;
 
 const place = (call: OperationCall<"addHold">, hold: WantedHold, approval?: Approval): Promise<Placed> =>
   runJournalOrder(call.ports, async (owner, audit, journal) => {
-    // The approval is used first, because the journal has the order before the transaction ends.
+    // The approval is used first: if it can't be used, the journal must not get the order.
     await approval?.use(owner, 0);
     const placed = await placeKnown(call, owner, journal(), hold);
     const { subject, reason, approver, reviewOn } = hold;
@@ -64,7 +64,10 @@ async function placeKnown(
   throw new OperatorError("not-found", "Nothing is known of this subject: check the spelling.");
 }
 
-/** The approval names the subject by its MAC, because an erasure deletes no approval. */
+/**
+ * Requires an approval if the caller's permission needs one. The approval names the subject by its MAC, because an
+ * erasure deletes no approval.
+ */
 async function approvalOf(call: OperationCall<"addHold">, hold: WantedHold): Promise<Approval | undefined> {
   if (call.scope !== "with-approval") return undefined;
   const { subject, reason, approver, reviewOn } = hold;
@@ -137,7 +140,7 @@ function auditSubject({ of, value }: HoldSubject): { account?: string; eventIds?
   return of === "account" ? { account: value } : { eventIds: [value] };
 }
 
-/** The detail has only an action. `auditSubject` gives an account or an event to the entry. */
+/** The detail names only an action; `auditSubject` puts an account or an event into other members of the entry. */
 const auditDetail = ({ of, value }: HoldSubject): object => (of === "action_id" ? { action_id: value } : {});
 
 const noHold = (holdId: string): OperatorError => new OperatorError("not-found", `There is no active hold ${holdId}.`);

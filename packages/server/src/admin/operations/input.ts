@@ -27,7 +27,7 @@ export function writtenOf(where: string, text: string): string {
   return written;
 }
 
-/** The audit entry of a dry run, which is audited as a read. */
+/** The result of a dry run for the audit: a dry run is audited as a read. */
 export const auditedDryRun = (read: AuditedRead = {}): { readonly audit: AuditedRead } => ({
   audit: { ...read, detail: { ...read.detail, dry_run: true } },
 });

@@ -1,4 +1,4 @@
-/** Orders that a restore must not undo: the erasure journal has them, too. */
+/** Runs orders that a restore must not undo, and which are therefore also in the erasure journal. */
 import { journalPorts } from "../../app/journal-ports.ts";
 import { requireRecovered } from "../../app/recover.ts";
 import type { AuditSigner } from "../../audit/audit-signer.ts";
@@ -10,8 +10,8 @@ import type { AdminPorts } from "./ports.ts";
 
 /**
  * Runs an order and its audit entry in one transaction.
- * @param isDryRun whether the transaction is rolled back at its end.
- * @throws order-unconfirmed where the transaction fails after the journal has the order.
+ * @param isDryRun whether to roll the transaction back at its end. @throws order-unconfirmed if the transaction fails
+ * after the order was written to the journal.
  */
 export async function runJournalOrder<T>(
   { installation: open, administration }: AdminPorts,

@@ -36,12 +36,12 @@ export const rotateKeys: Operation<"rotateKeys"> = async ({ ports, caller, input
   const onProgress = (secrets: number): void => {
     if (secrets % REPORT_EVERY === 0) report(plural(secrets, "secret"));
   };
-  // While this work runs, no other command destroys a secret or makes another version.
+  // The lock excludes commands that destroy secrets or make another version.
   const answer = await withMaintenanceLock(database, async () => {
     const { before, unfinished } = await rotationOf(installation);
     const entry = { ...agentOf(caller), operation: "key.rotate" };
     await writeAudit(pool, audit, { ...entry, outcome: "begun", detail: { from: before } });
-    // A rotation that was interrupted is finished first.
+    // An interrupted rotation is finished, and no new version is made.
     // guard(false): an interrupted rotation continues under its version
     // fails: e2e/keys.test.ts › that was interrupted is finished
     const next = unfinished > 0 ? before : await keyEncryption.rotate();
@@ -53,15 +53,15 @@ export const rotateKeys: Operation<"rotateKeys"> = async ({ ports, caller, input
 };
 
 interface Rotation {
-  /** The version that wraps new secrets. */
+  /** The version of the key-encryption key that wraps new secrets. */
   readonly before: string;
-  /** Number of secrets under other versions, after a rotation that was interrupted. */
+  /** Number of secrets under other versions, which an interrupted rotation has left. */
   readonly unfinished: number;
-  /** Number of secrets that a rotation wraps again. */
+  /** Number of secrets that the rotation will wrap again. */
   readonly secrets: number;
 }
 
-/** @throws state-conflict if the key of a version is not known here. */
+/** @throws state-conflict if secrets are wrapped under a version whose key this process does not have. */
 async function rotationOf(keys: Keys): Promise<Rotation> {
   const versions = await versionsOf(keys);
   requireKnownKeys(versions);
@@ -115,8 +115,8 @@ export const acceptKeyLoss: Operation<"acceptKeyLoss"> = async ({ ports, caller,
 };
 
 /**
- * An entry of the journal that is not applied yet must not prevent the acceptance, because its replay may have to wait
- * for the acceptance.
+ * The secrets that the journal records as destroyed. Entries of the journal that are not applied yet are tolerated
+ * here, because their replay may need the acceptance of the loss.
  */
 const destroyedOf = async (installation: Installation): Promise<ReadonlySet<string>> =>
   destroyedSecrets(await compareWithJournal({ ...installation, executor: installation.pool }, "start"));

@@ -1,6 +1,6 @@
 /**
- * Limits the events that a person opens in 24 hours, over all cases. Beyond the limit the person needs an approval by
- * privacy for a case.
+ * Limits the number of events that a person opens in 24 hours, in all cases together. To open further events, the
+ * person needs an approval by the role privacy for the case.
  */
 import type { ApprovedOperation } from "../../approvals/approvals.ts";
 import { personsOfActor } from "../../audit/actor-persons.ts";
@@ -15,7 +15,7 @@ import { LOCKS } from "../../postgres/locks.ts";
 import { areApprovalsNeeded, askerOf, askForApproval, findApprovalOf } from "./approvals.ts";
 import type { AdminPorts } from "./ports.ts";
 
-/** Ends the transaction of a read that needs an approval first. */
+/** Thrown to roll back the transaction of a read that needs an approval first. */
 class BeyondLimit extends Error {
   readonly operation: ApprovedOperation;
 
@@ -25,12 +25,15 @@ class BeyondLimit extends Error {
   }
 }
 
-/** Waits for other reads of the person, and excludes later ones, so that no two of them count the same events. */
+/**
+ * Waits for other reads of the person and excludes later ones, because two reads at the same time would not count each
+ * other's events.
+ */
 export async function lockOpenedEvents(ports: AdminPorts, transaction: Transaction, caller: Caller): Promise<void> {
   if (!areApprovalsNeeded(ports, caller)) return;
   for (const person of [...personsOfActor(caller.actor)].sort()) {
     // guard(drop): parallel reads do not pass the limit together
-    // fails: packages/server/src/admin/cases.test.ts › at once
+    // fails: packages/server/src/admin/cases.test.ts › by parallel reads
     await lockTransactionNamed(transaction, LOCKS.openedEvents, person);
   }
 }
@@ -39,7 +42,7 @@ export async function lockOpenedEvents(ports: AdminPorts, transaction: Transacti
 export interface Opening {
   readonly eventId: string;
   readonly case: CaseRow;
-  /** Whether the caller named the case; otherwise the case was opened for this read alone, and can have no approval. */
+  /** Whether the caller named the case. A case that was opened for this read alone can have no approval. */
   readonly isNamedCase: boolean;
 }
 
@@ -90,8 +93,8 @@ const eventsUnder = (opened: readonly OpenedEvents[], approvalId: string | null)
   opened.find(({ approval_id }) => approval_id === approvalId)?.events ?? 0;
 
 /**
- * If a read was beyond the limit, asks for its approval, after the transaction of the read has ended. @throws
- * approval-needed, or the error
+ * Asks for the approval of a read that was beyond the limit. Call it after the transaction of the read was rolled back.
+ * @throws approval-needed, or the error
  */
 export function askIfBeyondLimit(ports: AdminPorts, caller: Caller, error: unknown): Promise<never> {
   if (!(error instanceof BeyondLimit)) throw error;

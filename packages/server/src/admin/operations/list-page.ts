@@ -10,7 +10,7 @@ interface PageInput {
   readonly after?: string;
 }
 
-/** The check of an id in a cursor. */
+/** The pattern of an id in a cursor. */
 type IsId = (id: string) => boolean;
 
 export const isText: IsId = (id) => !id.includes("\0");

@@ -3,7 +3,7 @@ import type { AuditEntry } from "../../audit/audit.ts";
 import type { Caller } from "../../identity/caller.ts";
 import type { AdminPorts } from "./ports.ts";
 
-/** The content of a read's audit entry, in addition to the operation and its caller. */
+/** What the audit entry of a read contains in addition to the operation and its caller. */
 export type AuditedRead = Partial<
   Pick<AuditEntry, "account" | "eventIds" | "detail" | "reason" | "category" | "ticket" | "caseId">
 >;
@@ -16,7 +16,7 @@ export interface OperationCall<Id extends RouteId> {
   readonly input: Input<Id>;
 }
 
-/** The result of an operation, and what must still be audited. */
+/** The answer of an operation, and the audit entry that it still needs. */
 export interface OperationResult<Id extends RouteId> {
   readonly answer: Answer<Id>;
   /** The audit entry to write before the answer is sent. Absent if the operation has written its entry itself. */

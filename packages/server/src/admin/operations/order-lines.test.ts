@@ -42,7 +42,7 @@ async function end(): Promise<void> {
 }
 
 describe("an answer that is a stream", () => {
-  it("of more parts than may wait is received as it was sent, and nothing of it is left", async () => {
+  it("of more parts than may be unread is received as it was sent, and leaves no part in the database", async () => {
     const values = Array.from({ length: 30 }, (_, number) => ({ number, text: "x".repeat(100_000) }));
     const sent = sendLines(of(values)).then(end);
     const received = [];

@@ -1,6 +1,6 @@
 /**
- * Sends an answer that is a stream from the worker that applies its order to the process of the admin API that answers
- * the caller.
+ * Passes an answer that is a stream from a worker, which applies the order, to the process of the admin API that
+ * answers the caller.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AdminProblem } from "@device-risk-signals/admin-api";
@@ -12,27 +12,30 @@ import type { PartReader, PartWriter } from "../../orders/part-codec.ts";
 import { orderChanged, resultOf } from "./admin-orders.ts";
 import type { AdminPorts } from "./ports.ts";
 
-/** Number of characters of lines in a part. A single line may be longer. */
+/** A part ends with the line that reaches this number of characters, so a single line may make it longer. */
 const PART_CHARACTERS = 262_144;
-/** Maximum number of parts that wait for the reader. */
+/** Maximum number of parts that the reader has not read yet. */
 const MAX_UNREAD = 8;
 const POLL_EVERY_MS = 50;
-/** Interval of the looks at an order that has not started, because it may wait for other orders of its route. */
+/**
+ * Interval for polling an order that has not started; it is longer, because the order may wait for other orders of its
+ * route.
+ */
 const RETRY_POLL_MS = 200;
 const READ_WITHIN_MS = 30_000;
-/** If a worker that started the order writes nothing for this long, it counts as unavailable. */
+/** A worker that has started the order and writes nothing for this long counts as unavailable. */
 const WRITE_WITHIN_MS = 60_000;
 
-/** An order, and this process's end of its answer. */
+/** An order, and the writer or the reader of its parts. */
 interface PartsOf<End> {
   readonly orderId: string;
   readonly parts: End;
 }
 
 /**
- * Writes values as parts that only their reader opens, and waits until they are read.
+ * Writes values as parts that only their reader can open, and waits until the reader has read them.
  * @param readWithinMs a reader that takes nothing for this long counts as lost.
- * @throws order-interrupted where no process reads them.
+ * @throws order-interrupted if no process reads them.
  */
 export async function sendLines(
   pool: System["pool"],
@@ -56,7 +59,7 @@ export async function sendLines(
   await waitForReader(pool, orderId, 0, readWithinMs);
 }
 
-/** Waits until at most `most` parts have not been read. */
+/** Waits until at most `most` parts are unread. */
 async function waitForReader(pool: System["pool"], orderId: string, most: number, withinMs: number): Promise<void> {
   let [before, until] = [Infinity, 0];
   for (;;) {
@@ -85,7 +88,7 @@ export class OrderFailed extends Error {
 }
 
 /**
- * Yields the values that the worker writes, to the end of the order.
+ * Yields the values that the worker writes, until the order ends.
  * @param stop aborts when the caller has left. @throws OrderFailed, order-changed, dependency-unavailable
  */
 export async function* receiveLines(
@@ -99,7 +102,8 @@ export async function* receiveLines(
     // guard(drop): a caller that has left is not waited for
     // fails: packages/server/src/admin/operations/order-lines.test.ts › whose caller has left
     if (stop?.aborted) return;
-    // The order is read first, so that parts which come before its end are not missed.
+    // The order is read before the part. In the reverse sequence, the last part could be written between the two reads,
+    // and be missed.
     const order = await findAdminOrder(pool, clock, orderId);
     const part = await takePart(pool, orderId);
     if (part) {

@@ -12,13 +12,13 @@ import type { MonotonicClock } from "../../ports.ts";
  */
 export interface AdminPorts extends OpenConnection {
   readonly monotonic: MonotonicClock;
-  /** Whether the process itself makes the changes that need the owner's login. Otherwise a worker makes them. */
+  /** Whether this process makes the changes that need the owner's login. If not, a worker makes them. */
   readonly usesOwnerLogin: boolean;
   /** @throws installation-missing, key-store-mismatch, Unavailable */
   readonly keys: () => Promise<Keys>;
   /** @throws installation-missing, key-store-mismatch, an error with a journal-… code, Unavailable */
   readonly installation: () => Promise<Installation>;
-  /** Shows a line of progress. Present if the operation runs in the command of the person who waits. */
+  /** Shows or records a line of progress. */
   readonly report: (line: string) => void;
   /** Notifies the worker of this process of an order. The worker of another process finds the order within a second. */
   readonly wakeWorker: () => void;
@@ -27,7 +27,7 @@ export interface AdminPorts extends OpenConnection {
 const MONOTONIC_CLOCK: MonotonicClock = { now: () => performance.now() };
 
 /**
- * For a process that has opened the whole installation.
+ * The ports of a process that has opened the whole installation.
  * @param connection the connection of the admin API. A worker deletes and exports events through the connection of the
  * installation.
  */
@@ -46,7 +46,7 @@ export function portsOf(system: System, connection: AdminConnection, wakeWorker 
   };
 }
 
-/** For the orders that a worker applies. @param report records progress. */
+/** The ports of the orders that a worker applies. @param report records progress. */
 export function portsOfWorker(system: System, report: AdminPorts["report"]): AdminPorts {
   const opened = Promise.resolve(system);
   const open = (): Promise<Installation> => opened;

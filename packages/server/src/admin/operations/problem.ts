@@ -63,7 +63,7 @@ const PROBLEM_OF_CODE: Partial<Readonly<Record<OperatorErrorCode, AdminProblemCo
 /**
  * The problem of an error. The caller sees messages of errors for operators, because these contain no secret and no
  * value of a client.
- * @returns also the error, if an operator must see it in the log.
+ * @returns the problem for the caller, and the error itself if an operator must see it in the log.
  */
 export function adminErrorOf(error: unknown): { readonly shown: AdminError; readonly unexpected?: unknown } {
   if (error instanceof AdminError) return { shown: error };

@@ -59,7 +59,8 @@ const compare = ({ ports }: OperationCall<"applyPolicy">, policy: Policy): Promi
 async function change(call: OperationCall<"applyPolicy">, policy: Policy): Promise<Applied> {
   const { ports, caller } = call;
   const installation = await ports.installation();
-  // Without a replay, this policy could give a purpose the code that an erasure in the journal uses for another one.
+  // The replay must come first: without it, this policy could give a new purpose the code by which an erasure in the
+  // journal names another purpose.
   await requireRecovered(installation);
   const approval = await approvalOf(call, policy);
   const confirm = async (owner: Transaction, events: number): Promise<void> => {
@@ -76,7 +77,10 @@ async function change(call: OperationCall<"applyPolicy">, policy: Policy): Promi
   );
 }
 
-/** A policy that makes many events expire earlier needs a second person, as an erasure does. */
+/**
+ * A policy that makes many events expire earlier needs an approval by a second person, as an erasure of many events
+ * does.
+ */
 async function approvalOf(call: OperationCall<"applyPolicy">, policy: Policy): Promise<EventsApproval> {
   const { ports, caller, input } = call;
   const { version, changes } = await compare(call, policy);

@@ -102,8 +102,8 @@ async function closeOpen(
 }
 
 /**
- * Completes a request that was closed in part. The request keeps what the first call gave, so this call may give no
- * erasure, identity, reason or export.
+ * Completes a request that was closed in part. The request already has the erasure, identity, reason and export of the
+ * first call, so the second call may not give any.
  */
 async function complete(
   executor: Executor,
@@ -184,7 +184,10 @@ async function requireNothingLeft(
     );
 }
 
-/** An erasure of one event or action names no account: it is not compared with the account. */
+/**
+ * Finds the erasure, which must be of the account or of one of its purposes. An erasure of an event or action names no
+ * account, and is accepted without this check.
+ */
 async function requireErasureOf(
   executor: Executor,
   pseudonymizer: Pseudonymizer,

@@ -29,7 +29,7 @@ export const readOverdue: Operation<"readOverdue"> = async ({ ports: { pool } })
 export const runRetention: Operation<"runRetention"> = async ({ ports, caller }) => {
   const agent = agentOf(caller);
   const installation = await ports.installation();
-  // The pass of a command applies the orders of the journal before it deletes anything, as the pass of a server does.
+  // The pass of a command, like the pass of a server, applies the orders of the journal before it deletes anything.
   // guard(drop): a pass on a restored database replays first
   // fails: e2e/restored-holds.test.ts › by the copy that the first hold made
   for (const line of describeReplayed(await recover(installation))) ports.report(line);
@@ -45,7 +45,9 @@ export const runRetention: Operation<"runRetention"> = async ({ ports, caller })
   );
 };
 
-/** @throws AggregateError with each error, including that of an audit entry that could not be written. */
+/**
+ * @throws AggregateError with the errors of the pass, and with the error of an audit entry that could not be written.
+ */
 async function auditPass({ pool, audit }: Installation, agent: Agent, pass: Pass | undefined): Promise<void> {
   const failed = pass?.failed ?? [];
   const outcome = failed.length > 0 ? "failed" : pass ? "done" : "refused";

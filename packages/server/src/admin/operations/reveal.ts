@@ -13,7 +13,7 @@ import { openEvent } from "./open-event.ts";
 import { type AdminPorts, requireReplayedJournal } from "./ports.ts";
 import { AdminError } from "./problem.ts";
 
-/** The person who reads events, and the operation in the audit entries. */
+/** Who reads events, and the operation that the audit entries name. */
 export interface EventAccess {
   readonly ports: AdminPorts;
   readonly caller: Caller;
@@ -37,7 +37,7 @@ export async function requireEvent(
   throw new OperatorError("not-found", `There is no event ${eventId}.`);
 }
 
-/** The case of a read, or the category and reason with which a case of each event is opened. */
+/** The case of a read; or the category and reason of the cases that the read opens, one for each event. */
 export type Why = Pick<Input<"readExactEvent">, "case_id" | "reason" | "category" | "ticket">;
 
 export interface RevealedEvent {

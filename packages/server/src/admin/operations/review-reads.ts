@@ -4,7 +4,7 @@ import { listRepeatedReasons, listUnusedCases } from "../../cases/cases.ts";
 import type { Operation } from "./operation.ts";
 
 const LIMIT = 1_000;
-/** The default period: a week, because the report is read each week. */
+/** The default period: a week, because reviewers read the report each week. */
 const PERIOD_MS = 7 * 86_400_000;
 
 const READ_OPERATIONS = [...OPENING_OPERATIONS, "event.export", "account.export", "feature.compare"];

@@ -6,9 +6,9 @@ import { limitHanging } from "../dependencies/file-calls.ts";
 import { type AdoptedFieldSet, Unavailable } from "../ports.ts";
 import { parseAdoptedFields, type ReadAdoptedFields } from "./adopted-fields.ts";
 
-/** A changed file applies on every server within this time, plus the time to read it. */
+/** Every server applies a changed file within this time, plus the time to read it. */
 const LOOK_EVERY_MS = 500;
-/** Ten times the size of a list of the whole catalog. */
+/** The maximum size of the file: ten times the size of a list of all fields of the catalog. */
 const MAX_FILE_BYTES = 262_144;
 
 export interface FollowOptions {
@@ -18,7 +18,7 @@ export interface FollowOptions {
   readonly onLook: (paths: number, valid: boolean) => void;
 }
 
-/** A slower read is reported. Network file systems may be slow. */
+/** The deadline for a read of the file, which may be on a slow network file system. A slower read is reported. */
 const READ_WITHIN_MS = 1_000;
 
 type Reader = () => Promise<ReadAdoptedFields>;
@@ -82,7 +82,7 @@ export class AdoptedFieldsFile implements AdoptedFieldSet {
     if (this.#closed) return;
     const look = (): void => {
       void this.#look(options)
-        // If a callback of the host throws, the file is still read again.
+        // A callback of the host may throw; the file is still read again.
         .catch(() => {})
         .finally(() => this.#schedule(options));
     };

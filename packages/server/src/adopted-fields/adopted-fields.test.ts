@@ -39,7 +39,7 @@ describe("a list of adopted fields", () => {
     expect(problemOf(many)).toMatch(/"f9"\] and 2 more$/);
   });
 
-  it("is never quoted if it does not look like a name, because it may be a secret of another file", () => {
+  it("is never quoted in an error if it does not look like a name, because it may be a secret from another file", () => {
     expect(problemOf(`[["-----BEGIN PRIVATE KEY-----"],["fonts","${"k".repeat(65)}"]]`)).toBe(
       "names what the catalog does not list as a field: entry 1, entry 2",
     );

@@ -3,7 +3,7 @@ import type { FieldPath } from "@device-risk-signals/contract/catalog/check";
 
 export type ReadAdoptedFields =
   | { readonly ok: true; readonly adopted: AdoptedFields }
-  /** The problem of the file, as a sentence without its subject. */
+  /** The problem of the file, as a predicate such as "is not JSON". */
   | { readonly ok: false; readonly problem: string };
 
 const MAX_NAMES_IN_ERROR = 10;

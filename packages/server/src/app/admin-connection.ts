@@ -1,6 +1,6 @@
 /**
- * The admin API's own connections to the events' database. A slow or cancelled statement on them neither delays
- * ingestion nor counts as a failure of ingestion's database. Their role can't read payloads.
+ * The admin API's own connections to the events' database. A slow or cancelled statement on these connections neither
+ * delays ingestion nor makes the database count as unavailable. Their role can't read payloads.
  */
 import type { Pool } from "pg";
 import { Monitor } from "../dependencies/monitor.ts";

@@ -40,7 +40,7 @@ const tryEnter = (admission: Admission | undefined, account: string): Permit | s
 };
 
 describe("admission by two processes", () => {
-  it("has the limits of one process, and a process may use them all while the other is idle", () => {
+  it("has the limits of one process, and one process may use them fully while the other is idle", () => {
     const { admissions, deliver } = makeProcesses(2, 128);
     const [first, second] = admissions;
     const permits = Array.from({ length: 32 }, () => enter(first, "a"));
@@ -56,7 +56,7 @@ describe("admission by two processes", () => {
     enter(second, "a");
   });
 
-  it("counts what the other held before it started", () => {
+  it("counts what the other process held before this one started", () => {
     const { admissions, exchanges, deliver } = makeProcesses(2, 2);
     enter(admissions[0], "a");
     enter(admissions[0], "b").release();

@@ -2,12 +2,15 @@
 import type { Held, SharedAdmission } from "../ingest/admission.ts";
 import { soon } from "./throttle-exchange.ts";
 
-/** What a process holds for accounts whose holdings have changed since its last report. */
+/**
+ * The present numbers of requests and bytes that a process holds for each account whose numbers have changed since the
+ * last report.
+ */
 export type HeldReport = readonly (readonly [account: string, requests: number, bytes: number])[];
 
 const NOTHING_HELD: Held = { requests: 0, bytes: 0 };
 
-/** Reports what this process holds to the other processes, and keeps what they hold. */
+/** Reports to the other processes what this process holds, and stores what they hold. */
 export class AdmissionExchange implements SharedAdmission {
   readonly #send: (report: HeldReport) => void;
   readonly #later: (work: () => void) => void;
@@ -49,12 +52,12 @@ export class AdmissionExchange implements SharedAdmission {
     }
   }
 
-  /** What this process has reported: a process that starts needs to know it. */
+  /** What this process has reported, for another process that starts. */
   held(): HeldReport {
     return [...this.#reported].map(([account, { requests, bytes }]) => [account, requests, bytes] as const);
   }
 
-  /** Called when a process has ended. */
+  /** Deletes what a process held. Call it when the process has ended. */
   forget(process: number): void {
     const accounts = [...(this.#processes.get(process)?.keys() ?? [])];
     this.receive(
@@ -63,7 +66,7 @@ export class AdmissionExchange implements SharedAdmission {
     );
   }
 
-  /** The report leaves out most requests, because they began and ended since the last report. */
+  /** Sends only changes. Most requests never appear in a report, because they begin and end between two reports. */
   #report(): void {
     const report = [...this.#changed].flatMap(([account, { requests, bytes }]) => {
       const before = this.#reported.get(account) ?? NOTHING_HELD;

@@ -37,8 +37,8 @@ async function sequencerPorts(installation: Installation): Promise<SequencerPort
 }
 
 /**
- * Extends the log. If another server or command is extending it, this call waits. @returns errors of sinks. @throws
- * audit-log-broken
+ * Extends the log. If another server or command is extending it, this call waits. @returns errors of sinks and of the
+ * time stamp authority. @throws audit-log-broken
  */
 export async function checkpointNow(installation: Installation): Promise<readonly unknown[]> {
   const ports = await sequencerPorts(installation);
@@ -49,7 +49,10 @@ export async function checkpointNow(installation: Installation): Promise<readonl
   return [...errors, ...(await stampLatest(installation))];
 }
 
-/** Gets a time stamp for the latest checkpoint, without the lock of the log. @returns the error of the authority. */
+/**
+ * Gets a time stamp for the latest checkpoint, without the lock of the log. @returns the error of the authority, if
+ * there is one.
+ */
 async function stampLatest({ pool, clock, timeStamps }: Installation): Promise<readonly unknown[]> {
   const note = timeStamps && (await lastCheckpoint(pool))?.note;
   if (!timeStamps || note === undefined) return [];
@@ -70,7 +73,7 @@ export async function startEpochNow(installation: Installation, order: ReviewOrd
 
 /**
  * Deletes the entries that are older than the retention period of the audit.
- * @returns `undefined` if there are none. @throws state-conflict; errors of a sink
+ * @returns `undefined` if there are no such entries. @throws state-conflict; errors of a sink
  */
 export async function pruneNow(installation: Installation, agent: Agent): Promise<Pruned | undefined> {
   const { administration, audit, config, database } = installation;

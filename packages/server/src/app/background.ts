@@ -11,7 +11,8 @@ import { type Supervision, superviseDependencies } from "./supervision.ts";
 import { erasurePorts, type System } from "./system.ts";
 
 /**
- * Within this time the process forgets keys that another process has erased, and keys of partitions that have ended.
+ * The interval at which a process forgets keys that another process has erased, and keys of partitions that were
+ * dropped.
  */
 const FORGET_EVERY_MS = 1_000;
 

@@ -8,7 +8,7 @@ import { boundedBy } from "../dependencies/file-calls.ts";
 import type { ErasureJournal } from "../journal/journal.ts";
 import type { OpenConnection } from "./connect.ts";
 
-/** Must be called once in a process, because its result counts the calls to a directory that hangs. */
+/** A process must call it only once, because the result counts the calls to a directory that hang. */
 export function checkpointSinks(
   { config, dependencies }: Pick<OpenConnection, "config" | "dependencies">,
   journal: ErasureJournal | undefined,

@@ -1,7 +1,8 @@
 import type { OnError } from "../ports.ts";
 
 /**
- * Closes resources in the reverse order of their opening. An error is reported, and the others are still closed.
+ * Closes resources in the reverse order of their opening. If one of them fails to close, the error is reported, and the
+ * others are still closed.
  *
  * ```ts
  * await using opened = new CloseStack(onError); // closes if one of the next steps fails
@@ -34,7 +35,10 @@ export class CloseStack implements AsyncDisposable {
     });
   }
 
-  /** Passes the closing to the caller, once. The returned function never rejects. */
+  /**
+   * Passes the closing to the caller: disposal then closes nothing, and the caller calls the returned function. Call
+   * this only once. The returned function never rejects.
+   */
   release(): () => Promise<void> {
     const stack = this.#stack.move();
     return () => stack.disposeAsync();

@@ -34,11 +34,11 @@ export type Access = "read" | "audited-read" | "change";
 export interface ConnectOptions {
   readonly access: Access;
   readonly clock: Clock;
-  /** Whether the caller is the server. An embedded database has one server at a time. */
+  /** Whether the caller is a server and not a command. An embedded database has at most one server at a time. */
   readonly asServer: boolean;
   /** Whether this is a process of a server whose supervisor runs the embedded database. */
   readonly isSupervised?: boolean;
-  /** Whether an outdated schema is migrated. Otherwise it is an error. */
+  /** Whether an outdated schema is migrated; if not, it is an error. */
   readonly migrates: boolean;
   /** The role of serving connections. Default: the role of all surfaces. */
   readonly role?: Role;
@@ -60,7 +60,7 @@ export interface OpenConnection {
   readonly administration: OwnerDatabase;
   /** The directory of the embedded cluster, for the check of free disk space. */
   readonly clusterDirectory: string | undefined;
-  /** Closes everything that was opened. Parts that are opened later are added to it. */
+  /** Closes everything that was opened. The caller adds the parts that it opens later. */
   readonly opened: CloseStack;
 }
 
@@ -76,7 +76,7 @@ export async function connect(config: Config, options: ConnectOptions, opened: C
   });
   const pool = openPool(database, { max: config.database.pool, onError });
   opened.add("database", () => pool.end());
-  // The serving login checks the schema first, because an up-to-date schema needs no owner.
+  // The schema is checked with the serving login first, because an up-to-date schema needs no connection of the owner.
   if (!isUpToDate(await findPending(pool))) {
     // guard(false): a command does not migrate
     // fails: e2e/reading.test.ts › on an outdated schema
@@ -100,7 +100,7 @@ export async function connect(config: Config, options: ConnectOptions, opened: C
   };
 }
 
-/** Explains why the schema looks outdated. The cause may be a pooler that drops settings. */
+/** Returns the error for a schema that looks outdated. The real cause may be a pooler that drops settings. */
 async function whyOutdated(config: Config, serving: Executor, role: Role): Promise<Error> {
   const hidden = config.embedded ? undefined : await requireSettings(serving, role).catch((error: unknown) => error);
   if (hasCode(hidden, "pooler-unsupported")) return hidden;
@@ -152,8 +152,8 @@ export interface SchemaState {
 }
 
 /**
- * Finds what a migration would apply, and changes nothing. @throws schema-outdated if there is no embedded database
- * yet.
+ * Finds what a migration would apply, without changing anything. @throws schema-outdated if there is no embedded
+ * database yet.
  */
 export async function inspectSchema(config: Config, onError: OnError, opened: CloseStack): Promise<SchemaState> {
   const { serving } = await findLogins(config, { asServer: false, migrates: false, onError }, opened);
@@ -163,7 +163,7 @@ export async function inspectSchema(config: Config, onError: OnError, opened: Cl
 }
 
 /**
- * Applies what the schema lacks. @param logins logins that are granted their roles, in addition to the logins in the
+ * Applies what the schema lacks. @param logins further logins that get roles, in addition to the logins in the
  * settings.
  * @returns what was applied.
  */
@@ -215,7 +215,7 @@ const IS_OWNER = sql(
   { owns: "bool" },
 );
 
-/** @throws access-denied if the login for changes is not the owner. */
+/** @throws access-denied if the login for changes is not a member of the tables' owner. */
 export async function requireOwner(administration: OwnerDatabase): Promise<void> {
   const { rows } = await withOwner(administration, (owner) => query(owner, IS_OWNER));
   if (rows[0]?.owns) return;

@@ -9,7 +9,7 @@ const NOTHING = { erasures: 0, holdOrders: 0, restrictionOrders: 0 };
 interface Scene {
   readonly comparison: DatabaseComparison;
   readonly database: Dependency;
-  /** For each time that the caches were cleared, whether the database was reported as behind then. */
+  /** For each clearing of the caches, whether the database was reported as behind at that moment. */
   readonly behindAtForget: boolean[];
 }
 

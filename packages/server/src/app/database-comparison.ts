@@ -16,7 +16,7 @@ export interface ComparisonOptions {
    */
   readonly replay: () => Promise<Pick<Replayed, "erasures" | "holdOrders" | "restrictionOrders">>;
   /**
-   * Forgets what was read earlier from a database that was replaced or that lacked entries of the journal. @throws
+   * Clears what this process has read from a database that was replaced, or that lacked entries of the journal. @throws
    * Unavailable
    */
   readonly forget: () => Promise<void>;
@@ -25,8 +25,8 @@ export interface ComparisonOptions {
 
 /**
  * Compares the database with the erasure journal after each new connection. If the connection leads to another
- * database, or to an older state of the database, the database is reported as behind until the comparison has
- * succeeded. If it leads to the same database, the database is not reported as behind, because a journal that does not
+ * database, or to an older state of the database, the database counts as behind until the comparison has succeeded. If
+ * the connection leads to the same database, the database does not count as behind, because a journal that does not
  * answer must not prevent ingestion.
  */
 export class DatabaseComparison {
@@ -49,7 +49,7 @@ export class DatabaseComparison {
     this.#present = options.identity;
   }
 
-  /** Called at each check with the identity that a monitor reads on its connection. */
+  /** A monitor calls it at each of its checks, with the identity of the database that it reads. */
   observe(identity: DatabaseIdentity, isNewConnection: boolean): void {
     const { database } = this.#options;
     this.#present = identity;
@@ -82,19 +82,19 @@ export class DatabaseComparison {
       throw error;
     }
     if (this.#isReplaced) await forget();
-    // Another database may have replaced this one in the meantime.
+    // If there was a new connection in the meantime, it may lead to another database, which is compared next.
     if (connection !== this.#connections) return;
     this.#compared = present;
     this.#isReplaced = false;
     database.resolve("behind");
   }
 
-  /** Waits for the comparison that is running. */
+  /** Waits for the running comparison. */
   async close(): Promise<void> {
     await this.#running;
   }
 
-  /** The comparison is repeated at each check, so the same error is reported only once. */
+  /** Reports an error only if it differs from the previous one, because each check repeats a failed comparison. */
   #report(error: unknown): void {
     const text = String(error);
     if (text !== this.#reported) this.#options.onError(error, "compare database with journal");

@@ -30,7 +30,7 @@ export const rejected = [
   open({ limits: { maxAgeMs: "24h" } }),
   // @ts-expect-error there is no such member
   open({ throttle: { rate: 5 } }),
-  // @ts-expect-error nor is there such a group
+  // @ts-expect-error there is no such group
   open({ throtle: {} }),
   // @ts-expect-error a variable that is not set is no default
   open({ database: { url } }),

@@ -12,7 +12,7 @@ const SECRET = "a secret of thirty-two characters";
 const sessions = { verify: async () => undefined };
 const actions = { find: async () => undefined };
 
-/** Problems of any value that JavaScript may pass. */
+/** The problems of options of any type, as JavaScript may pass them. */
 function problemsOf(options: unknown): readonly string[] {
   try {
     resolveOptions(options as never);
@@ -83,7 +83,7 @@ describe("the options of an endpoint", () => {
     }
   });
 
-  test("reject an object whose members would be ignored", () => {
+  test("reject an object, such as a class instance, whose members would be ignored", () => {
     class Options {
       get throttle(): object {
         return { burst: 1 };
@@ -146,7 +146,7 @@ describe("the options of an endpoint", () => {
     ]);
   });
 
-  test("have lists of names, which are copied", () => {
+  test("have lists of names, which the configuration copies", () => {
     const algorithms = ["RS256"];
     const jwt = { jwksUrl: "https://id.example/jwks", issuer: "i", audience: "a" };
     const { sessions: configured } = configOf({ sessions: { jwt: { ...jwt, algorithms } } });
@@ -223,7 +223,7 @@ describe("a function of the host", () => {
 });
 
 describe("options from the environment", () => {
-  test("are those of the variables that are set", () => {
+  test("are the settings of the variables that are set", () => {
     const environment = {
       DRS_THROTTLE_BURST: "5",
       DRS_MAX_AGE: "1h",
@@ -309,7 +309,7 @@ describe("options from the environment", () => {
     .tuple(basis, fc.array(single, { maxLength: 8 }))
     .map(([first, others]) => Object.assign({}, first, ...others) as Environment);
 
-  test("configure an endpoint as the environment configures the service", () => {
+  test("configure an endpoint in the way in which the environment configures the service", () => {
     fc.assert(
       fc.property(environments, (environment) => {
         const read = readConfig(environment, DIRECTORY);

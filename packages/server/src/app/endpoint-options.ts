@@ -10,8 +10,8 @@ import type { ActionRegistry, AdoptedFieldSet, OnError, SessionVerifier } from "
 import type { EndpointPorts } from "./endpoint.ts";
 
 /**
- * A member that is left out has its default. A member that is `undefined` is a problem, so that a value that is missing
- * by mistake does not become a default.
+ * A member that is left out has its default. A member with the value `undefined` is an error, because the value may be
+ * missing by mistake.
  */
 export interface EndpointOptions extends Omit<Settings, "sessions" | "actions"> {
   /** The host's own authentication, or how to verify tokens. By default the endpoint accepts only its own tokens. */
@@ -31,7 +31,7 @@ export interface EndpointOptions extends Omit<Settings, "sessions" | "actions"> 
   readonly onError?: OnError;
   /** The directory to which relative paths refer. Default: the working directory. */
   readonly directory?: string;
-  /** The result of `optionsFromEnvironment`. A problem with one of its values names the variable. */
+  /** The result of `optionsFromEnvironment`. An error about one of its values names the variable. */
   readonly fromEnvironment?: Settings;
 }
 
@@ -105,8 +105,8 @@ const isFunction = <T>(value: unknown): Result<T> =>
   typeof value === "function" ? accept(value) : { problem: "must be a function" };
 
 /**
- * Returns an object of the host that has the method, or `undefined` for settings. Arrays are excluded, because they
- * have methods with these names.
+ * Accepts an object of the host that has the method; any other value counts as settings (`undefined`). An array is
+ * never such an object, although it may have a method of this name.
  */
 const withMethod =
   <T>(name: string) =>

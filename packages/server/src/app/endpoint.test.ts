@@ -43,7 +43,7 @@ test("an endpoint that fails at its last step leaves no timer and no connection"
   const ended = new Set(cleared.mock.calls.map(([timer]) => timer));
   expect(started.mock.results.filter(({ value }) => !ended.has(value))).toEqual([]);
   expect(started).toHaveBeenCalled();
-  // The pool may have more connections of its own.
+  // The pool of the system may have opened connections that stay open.
   await expect.poll(connections).toBeLessThanOrEqual(before + 2);
   await system.close();
 });
@@ -57,7 +57,7 @@ test("the metrics name the configured dependencies, and no others", async () => 
   await system.close();
 });
 
-test("a system clock that steps back and forth does not give an account another request", async () => {
+test("steps of the system clock do not give an account an additional request", async () => {
   const limits = { DRS_THROTTLE_RATE: "1", DRS_THROTTLE_BURST: "1" };
   const system = await openTestSystem({ ...environment, ...limits });
   const { token } = await makeCredentials(system, "one");

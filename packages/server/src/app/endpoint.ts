@@ -37,10 +37,13 @@ const PREPARE_EVERY_MS = 3_600_000;
 
 const COUNT_REPLAYED_EVERY_MS = 10_000;
 
-/** Limits for comparisons of one account in canonical form: 1,000 in an hour, as a rate per second; 1,000 at once. */
+/**
+ * Limits for the comparisons of raw events in canonical form, for one account: 1,000 in an hour, as a rate per second,
+ * and bursts of 1,000.
+ */
 const COMPARISON_RATE = 1_000 / 3_600;
 const COMPARISON_BURST = 1_000;
-/** Limits for failed authentications of one source address: per second, and at once. */
+/** Limits for failed authentications of one source address: the sustained rate per second, and the largest burst. */
 const FAILURE_RATE = 10;
 const FAILURE_BURST = 50;
 
@@ -65,7 +68,7 @@ export interface Endpoint {
   readonly metrics: Metrics;
   /** Whether the endpoint can store events now, and a line for each problem. Asks the database and the key store. */
   readonly readiness: () => Promise<Readiness>;
-  /** Whether the endpoint can store events, as far as it knows. Waits for no dependency. */
+  /** Whether the endpoint can store events, by the latest state of each dependency, without a call. */
   readonly knownReadiness: () => Promise<Readiness>;
   /** Rejects new requests. Resolves when all accepted requests have their answers. */
   readonly drain: () => Promise<void>;
@@ -124,7 +127,7 @@ export async function assembleEndpoint(system: System, ports: EndpointPorts): Pr
   opened.add("outcome counts", () => outcomes.close());
   const rejections = new BufferedRejectionLog(pool, clock, onError);
   opened.add("rejection counts", () => rejections.close());
-  // The audit is opened after the counts, so that it is closed, and written, before them: the counts matter less.
+  // The audit is opened after the counts, so that it is written and closed before them, because it matters more.
   const audit = new BufferedAuditLog(pool, system.audit, onError);
   opened.add("audit", () => audit.close(dependencies.stopping));
   const ingest = createIngest(

@@ -9,8 +9,8 @@ import { constraintOf, sqlState, translateDriverError } from "../postgres/errors
 const MIN_INTERVAL_MS = 1_000;
 
 /**
- * Logs which operation failed, with a code of the registry and the error without texts that the error may quote. It
- * logs the error's class, its code and the position in the source, and the message only if `safeMessage` allows it. For
+ * Logs which operation failed, with a code of the registry and a description of the error that quotes no text. It logs
+ * the error's class, its code and the position in the source, and the message only if `safeMessage` allows it. For
  * PostgreSQL's errors it logs only the SQLSTATE and the constraint, because their texts may contain values of a row.
  */
 export function createErrorLog(logger: Logger): OnError {
@@ -65,8 +65,8 @@ function describe(error: unknown): Record<string, unknown> {
 }
 
 /**
- * The place where the error was created. In `stack` the message precedes the frames, and a line of it may look like a
- * frame.
+ * The source position at which the error was created. It is searched after the message, because a line of the message
+ * may look like a frame of the stack.
  */
 function sourcePositionOf({ stack = "", message }: Error): string | undefined {
   const from = stack.indexOf(message);

@@ -17,8 +17,8 @@ export interface Metrics extends Meter {
 const DURATION_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /**
- * Prometheus metrics; no label ever contains text of a client. On the page of several processes the `aggregator` of a
- * gauge decides how its values are combined; the default is the sum.
+ * Prometheus metrics; no label ever contains text of a client. If several processes share one metrics page, the
+ * `aggregator` of a gauge decides how their values are combined; the default is the sum.
  */
 export function createMetrics(inFlight: () => number, dependencies: Dependencies): Metrics {
   const registry = new Registry();

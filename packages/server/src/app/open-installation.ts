@@ -13,7 +13,10 @@ import { databaseOptionsAt, type OpenConnection } from "./connect.ts";
 import { type Keys, openKeys } from "./open-keys.ts";
 
 export interface Installation extends OpenConnection, Keys {
-  /** The journal. It is absent for an external database without a configured journal; then nothing can be erased. */
+  /**
+   * The journal. Absent if the database is external and no journal is configured. Without a journal, nothing can be
+   * erased.
+   */
   readonly journal: ErasureJournal | undefined;
   /** Options of connections to the journal, if the journal is a database. */
   readonly journalDatabase: DatabaseOptions | undefined;
@@ -21,7 +24,7 @@ export interface Installation extends OpenConnection, Keys {
   readonly checkpointSinks: readonly CheckpointSink[];
   /** The authority that signs the time of checkpoints, if one is configured. */
   readonly timeStamps: TimeStamps | undefined;
-  /** An entry that the journal must have, because the configured receipt names it. */
+  /** An entry that the journal must contain, because the configured receipt names it. */
   readonly attested: KnownEntry | undefined;
 }
 

@@ -52,15 +52,15 @@ export interface Keys {
   readonly featureSealer: FeatureSealer;
   readonly codec: EntryCodec;
   /**
-   * The signer of receipts. @throws installation-missing if the installation has no such key yet and this access
-   * creates none. @throws Unavailable
+   * The signer of receipts. @throws installation-missing if the installation has no receipt key yet, and this access
+   * must not create one. @throws Unavailable
    */
   readonly receipts: () => Promise<ReceiptSigner>;
 }
 
 /**
- * Opens the key store. Only a change creates missing secrets. @throws installation-missing, key-store-mismatch,
- * Unavailable
+ * Opens the key store. Missing secrets are created only with the access `change`. @throws installation-missing,
+ * key-store-mismatch, Unavailable
  */
 export async function openKeys(connection: OpenConnection): Promise<Keys> {
   const { access, clock, config, environment, dependencies, opened, pool } = connection;
@@ -116,7 +116,8 @@ async function openKeyStore(
   bounded: Bounded,
   access: Access,
 ): Promise<KeyStore> {
-  // The audit entry of an audited read is sealed under a secret, which may be the first one of its account.
+  // An audited read also creates secrets, because the secret that seals its audit entry may be the first one of the
+  // account.
   if (database) return postgresKeyStore(database, access === "read");
   return boundedKeyStore(
     await bounded(() => directoryKeyStore(config.keys.directory ?? "", access === "change")),

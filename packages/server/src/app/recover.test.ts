@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Installation } from "./open-installation.ts";
 import { replayPorts } from "./recover.ts";
 
-test("searches for replayed holds are spaced by the wall clock, which includes the time in which the host was suspended", () => {
+test("searches for replayed holds are spaced by the wall clock, which continues while the host is suspended", () => {
   let now = Date.now();
   const { holdSearch } = replayPorts({ clock: { now: () => now } } as Installation);
   holdSearch.searched(["hold"]);

@@ -15,7 +15,8 @@ export function replayPorts(installation: Installation): ReplayPorts {
 }
 
 /**
- * Applies the entries of the journal that the database and the key store lack, and then checks the keys of the events.
+ * Applies the entries of the journal that the database and the key store lack, and then checks that the keys of the
+ * events exist.
  * @throws an error with a journal-… code, key-store-outdated, Unavailable
  */
 export async function recover(installation: Installation, ports = replayPorts(installation)): Promise<Replayed> {
@@ -26,8 +27,9 @@ export async function recover(installation: Installation, ports = replayPorts(in
 }
 
 /**
- * Called before an order, because the order becomes the next entry of the journal. @throws replay-needed if the
- * database lacks entries. @throws an error with a journal-… code, key-store-outdated, Unavailable
+ * Requires that the database lacks no entry of the journal. It is called before an order, because the order becomes the
+ * next entry. @throws replay-needed if the database lacks entries. @throws an error with a journal-… code,
+ * key-store-outdated, Unavailable
  */
 export async function requireRecovered(installation: Installation): Promise<Comparison> {
   const { accountKeys, pool, secrets } = installation;

@@ -18,7 +18,9 @@ export function roleOf(surfaces: readonly ServedSurface[]): Role {
 export const auditSurfacesOf = (surfaces: readonly ServedSurface[]): readonly Surface[] =>
   surfaces.includes("worker") ? SURFACES : surfaces.filter((surface) => surface !== "worker");
 
-/** The settings of a process. A process that serves only the admin API uses no login but that of the admin API. */
+/**
+ * The settings of a process. A process that serves only the admin API connects with the login of the admin API alone.
+ */
 export function settingsOf(config: Config, surfaces: readonly ServedSurface[]): Config {
   const { url } = config.service.admin.database;
   if (url === undefined || roleOf(surfaces) !== "drs_admin") return config;

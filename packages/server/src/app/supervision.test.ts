@@ -50,7 +50,7 @@ test("an inspection is rejected while the key store lacks a secret, so that no p
   }
 });
 
-test("the key store is inspected between passes, also by a process that runs none", async () => {
+test("the key store is inspected between passes, also by a process that runs no passes", async () => {
   const system = await openTestSystem(await database.environment());
   const past = new Past(system);
   const timing = { pace: { everyMs: 10, retryMs: 10 }, inspectEveryMs: 10 };
@@ -69,7 +69,7 @@ test("the key store is inspected between passes, also by a process that runs non
   }
 });
 
-test("a key that was found in a database which lacked its erasure seals nothing after the replay", async () => {
+test("a key that was found in a database which lacked the key's erasure seals nothing after the replay", async () => {
   const environment = { ...(await database.environment()), DRS_ERASURE_JOURNAL: join(folder.path, "journal") };
   const system = await openTestSystem(environment);
   const owner = await connectAsOwner(environment);
@@ -88,7 +88,8 @@ test("a key that was found in a database which lacked its erasure seals nothing 
     } as const;
     expect(await inTransactionOn(owner, (transaction) => beginErasure(transaction, ports, order))).toBe(1);
     await accountKeys.refresh();
-    // Simulates a failover to a standby that lacks the erasure, and a request that was accepted before.
+    // Simulates a failover to a standby that lacks the erasure, while a request that was accepted before it is still
+    // being processed.
     await owner.query(`set session_replication_role = replica; update account_key set erased_by = null;
       delete from erasure; delete from journal_entry`);
     accountKeys.clear();

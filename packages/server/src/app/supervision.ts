@@ -1,4 +1,4 @@
-/** Monitors the dependencies of a running server, in addition to the calls that it makes. */
+/** Monitors the dependencies of a running server, in addition to the results of the server's calls. */
 
 import { Monitor, type Pace, type Probe } from "../dependencies/monitor.ts";
 import { type OnError, Unavailable } from "../ports.ts";
@@ -12,7 +12,7 @@ import type { System } from "./system.ts";
 
 export interface Supervision {
   /**
-   * Checks whether the database and the key store are as new as the acknowledged state.
+   * Checks that the key store has every secret of stored events, and that the database lacks no entry of the journal.
    * @throws Unavailable, also if the key store lacks secrets; an error with a journal-… code
    */
   readonly inspect: () => Promise<void>;
@@ -22,7 +22,9 @@ export interface Supervision {
 export interface SupervisionTiming {
   /** Pauses of the monitors. */
   readonly pace?: Pace;
-  /** Longest time in milliseconds without an inspection of the key store; by default the interval of retention passes. */
+  /**
+   * Maximum time in milliseconds between two inspections of the key store; by default the interval of retention passes.
+   */
   readonly inspectEveryMs?: number;
 }
 
@@ -54,7 +56,7 @@ export function superviseDependencies(
   /** @returns a description of what the key store lacks. */
   const inspectKeys = async (): Promise<string | undefined> => {
     inspectedAt = performance.now();
-    // Where the loss was accepted, no secret is looked up by its old name from here on.
+    // If a loss was accepted, this call drops the names of the lost secrets, which must not be looked up below.
     await system.accountKeys.refresh();
     const lost = await lostInUse(pool, secrets);
     if (lost.length === 0) {
@@ -67,10 +69,10 @@ export function superviseDependencies(
     return problem;
   };
 
-  /** A process that runs no retention passes inspects the key store as often as one that does. */
+  /** Inspects the key store if no retention pass has done so in time, as in a process that runs none. */
   const inspectKeysInTurn = async (): Promise<void> => {
     if (performance.now() - inspectedAt < inspectEveryMs && !keys.has("lacking")) return;
-    // An error does not make the key store unusable, because the inspection also asks the database.
+    // An error is only reported: it may come from the database, and says nothing about the key store.
     await inspectKeys().catch((error: unknown) => onError(error, "inspect the key store"));
   };
 
@@ -116,7 +118,7 @@ export function superviseDependencies(
     },
     async close() {
       await Promise.all(monitors.map((monitor) => monitor.close()));
-      // A monitor begins a comparison when it connects. After this line no comparison begins.
+      // The monitors are closed, so they begin no further comparison.
       await comparison.close();
     },
   };

@@ -16,14 +16,14 @@ import { auditSurfacesOf, roleOf, SERVED_SURFACES, type ServedSurface, settingsO
 export interface System extends Installation {
   /** The surfaces that this process serves. */
   readonly surfaces: readonly ServedSurface[];
-  /** The database that this start has compared with the erasure journal. */
+  /** The identity of the database that was compared with the erasure journal at start. */
   readonly identity: DatabaseIdentity;
   /**
    * Applies the entries of the erasure journal that this database or key store lacks. @throws an error with a journal-…
    * code, Unavailable
    */
   replay(): Promise<Replayed>;
-  /** Descriptions of the journal entries that this start applied because a backup had been restored. */
+  /** Descriptions of the journal entries that were applied at start because a backup had been restored. */
   readonly replayed: readonly string[];
   /** Warnings about the configuration. */
   readonly warnings: readonly Warning[];
@@ -89,7 +89,7 @@ export async function openSystem(config: Config, options: OpenSystemOptions): Pr
 type Recovery = Pick<System, "replay" | "replayed">;
 
 async function openRecovery(installation: Installation): Promise<Recovery> {
-  // The first server of an installation makes its receipt key, so that no command that only reads has to make it.
+  // The first server of an installation creates the receipt key, because a command that only reads must not create it.
   await installation.receipts();
   const ports = replayPorts(installation);
   const replayed = describeReplayed(await recover(installation, ports));
@@ -97,8 +97,8 @@ async function openRecovery(installation: Installation): Promise<Recovery> {
 }
 
 /**
- * A process without a worker applies nothing, and does not start before a worker has applied the journal. @throws
- * replay-needed
+ * Compares the database with the journal. A process without a worker applies no entries, and does not start before a
+ * worker has applied them. @throws replay-needed
  */
 async function openComparison(installation: Installation): Promise<Recovery> {
   await requireRecovered(installation);

@@ -59,7 +59,7 @@ describe("throttles of three processes", () => {
     expect(allowed).toBe(RATE * 10);
   });
 
-  it("make one account wait and no other, and report the time", () => {
+  it("make only the account wait that exceeded its rate, and report for how long", () => {
     const { throttles, deliver } = makeProcesses(2);
     const [first, second] = throttles as [RateThrottle, RateThrottle];
     first.take("a");
@@ -69,7 +69,7 @@ describe("throttles of three processes", () => {
     expect(second.take("b")).toMatchObject({ isAllowed: true });
   });
 
-  it("are known to a process that starts later, however often it learns them", () => {
+  it("are known to a process that starts later, even if it receives their levels several times", () => {
     const { throttles, exchanges, time } = makeProcesses(2);
     const [throttle] = throttles as [RateThrottle];
     countAllowed(throttle, 80, "a");
@@ -81,7 +81,7 @@ describe("throttles of three processes", () => {
     expect(countAllowed(throttles[1] as RateThrottle, BURST)).toBe(BURST - 70);
   });
 
-  it("report each name once in a message, and nothing where nothing was taken", () => {
+  it("report each name once in a message, and send no message if nothing was taken", () => {
     const { throttles, failures, sent, deliver } = makeProcesses(2);
     deliver();
     expect(sent).toEqual([]);

@@ -1,20 +1,26 @@
-/** Messages by which the processes of one server tell each other what their throttles took. */
+/** Messages by which the processes of one server tell each other how many requests their throttles admitted. */
 import type { SharedBuckets, SharedRate } from "../ingest/throttle.ts";
 
 export type ThrottleName = "account" | "comparison" | "failure";
 
-/** Names, each with the number of requests that a process has taken since its last report. */
+/**
+ * Names of throttles' buckets, each with the number of requests that a process took from the bucket since its last
+ * report.
+ */
 export type Taken = readonly (readonly [throttle: ThrottleName, name: string, requests: number])[];
 
 /** The levels of buckets. */
 export type Levels = readonly (readonly [throttle: ThrottleName, name: string, level: number])[];
 
-/** How long a process collects before it reports: the messages cost little, and each process still decides in time. */
+/**
+ * How long a process collects before it reports. At this interval the messages cost little, and the other processes
+ * still learn of requests early enough.
+ */
 const REPORT_AFTER_MS = 50;
 
 export const soon = (work: () => void): void => void setTimeout(work, REPORT_AFTER_MS).unref();
 
-/** Reports what this process has taken to the other processes, and adds what they have taken. */
+/** Reports to the other processes what this process has taken from the buckets, and adds what they have taken. */
 export class ThrottleExchange {
   readonly #send: (taken: Taken) => void;
   readonly #later: (work: () => void) => void;
@@ -34,19 +40,19 @@ export class ThrottleExchange {
     };
   }
 
-  /** Adds what another process has taken. */
+  /** Adds the requests that another process has taken from its buckets. */
   receive(taken: Taken): void {
     for (const [throttle, name, requests] of taken) this.#buckets.get(throttle)?.add(name, requests);
   }
 
-  /** The levels of this process, which a process that starts needs to know. */
+  /** The levels of this process, for another process that starts. */
   levels(): Levels {
     return [...this.#buckets].flatMap(([throttle, buckets]) =>
       buckets.levels().map(([name, level]) => [throttle, name, level] as const),
     );
   }
 
-  /** Takes over the levels that another process knows. A second call with the same levels changes nothing. */
+  /** Raises the levels to those of another process. A second call with the same levels changes nothing. */
   raise(levels: Levels): void {
     for (const [throttle, name, level] of levels) this.#buckets.get(throttle)?.raise(name, level);
   }

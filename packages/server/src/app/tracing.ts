@@ -13,7 +13,7 @@ import type { RequestHeaders } from "../ingest/request.ts";
 const TRACER_NAME = "@device-risk-signals/server";
 const tracer = trace.getTracer(TRACER_NAME);
 
-/** Whether an OpenTelemetry SDK is registered. The API's own provider has no tracer until then. */
+/** Whether an OpenTelemetry SDK is registered. Without one, the provider of the OpenTelemetry API has no delegate. */
 function isTraced(): boolean {
   const provider = trace.getTracerProvider();
   return !(provider instanceof ProxyTracerProvider) || provider.getDelegateTracer(TRACER_NAME) !== undefined;
@@ -26,9 +26,9 @@ const HEADER_GETTER: TextMapGetter<RequestHeaders> = {
 };
 
 /**
- * Records one server span for each request, as a child of the caller's span (W3C Trace Context). Attributes contain the
- * status and the problem type of the answer, and never text of the client. Without a registered OpenTelemetry SDK it
- * only calls `ingest`.
+ * Records one server span for each request, as a child of the caller's span (W3C Trace Context). Its attributes are the
+ * status and the problem type of the answer, and never contain text of the client. Without a registered OpenTelemetry
+ * SDK it only calls `ingest`.
  */
 export function traced(ingest: Ingest, route: string): Ingest {
   return (request) => {

@@ -2,7 +2,7 @@
 import { type NumberedIds, numberedIds } from "../crypto/numbered-ids.ts";
 import type { RowSigner, SignedValues } from "../crypto/row-signer.ts";
 
-/** The content of a request, with the person who asks and the time. */
+/** The signed content of a request for an approval. */
 export interface ApprovalRequest {
   readonly approval_id: string;
   readonly operation: string;
@@ -16,9 +16,9 @@ export interface ApprovalRequest {
   readonly any_role: boolean;
   readonly reason: string;
   readonly requested_by: string;
-  /** The person who obtained the admin token that asked, where that is another person. */
+  /** The person who obtained the admin token of the request, if this is another person; otherwise `null`. */
   readonly obtained_by: string | null;
-  /** RFC 3339, to the millisecond, like the next one. */
+  /** RFC 3339 with milliseconds, as in `expires_at`. */
   readonly requested_at: string;
   readonly expires_at: string;
 }
@@ -39,7 +39,7 @@ export class ApprovalSigner {
     this.#signer = signer;
   }
 
-  /** The ids of the requests of a person for an operation. @param digest that of the `ApprovalRequest`. */
+  /** The ids of the requests of a person for an operation. @param digest the `digest` of the `ApprovalRequest`. */
   idsOf(person: string, digest: Buffer): NumberedIds {
     return numberedIds(this.#signer, "approval id", person, digest.toString("hex"));
   }
@@ -53,7 +53,7 @@ export class ApprovalSigner {
     return this.#signer.sign(decisionValues(requestMac, decision));
   }
 
-  /** Whether the admin API has signed the request and each of its decisions. */
+  /** Whether the admin API signed the request and each of the decisions. */
   isSigned(
     request: ApprovalRequest & { readonly mac: Buffer },
     decisions: readonly (ApprovalDecision & { readonly mac: string })[],

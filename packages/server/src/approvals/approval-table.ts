@@ -1,4 +1,4 @@
-/** Approvals and decisions as rows. Rules that a caller must not bypass are conditions of the statements. */
+/** Approvals and decisions as rows. The statements themselves contain the rules that no caller may bypass. */
 import { findNumbered, nextNumber, type NumberedIds, type NumberedSearch } from "../crypto/numbered-ids.ts";
 import { isIdFree } from "../postgres/advisory-locks.ts";
 import type { Executor, Transaction } from "../postgres/executor.ts";
@@ -7,13 +7,16 @@ import { isAfter, type KeysetPage, positionValues } from "../postgres/keyset.ts"
 import { narrowed, query, type RowOf, sql } from "../postgres/statement.ts";
 import type { ApprovalDecision, ApprovalRequest } from "./approval-signer.ts";
 
-/** The time after which an approval that was given can no longer be used. */
+/** The time within which an approval must be used after it was given. */
 const TO_USE_MS = 3_600_000;
 /** The time for which an approval of several uses is valid after its first use. */
 const IN_USE_MS = 24 * 3_600_000;
 /** Maximum number of rows that a statement reads, because a login of the database can insert rows without limit. */
 export const PAGE = 100;
-/** Maximum number of bytes of the parameters and the plan of an approval as JSON. A constraint has half as many more. */
+/**
+ * Maximum number of bytes of the parameters and the plan of an approval as JSON. The constraint of the table allows
+ * half as many again.
+ */
 export const MAX_JSON_BYTES = 131_072;
 /** No approval has this id: a constraint refuses it. */
 export const FIRST_ID = "00000000-0000-0000-0000-000000000000";
@@ -23,7 +26,7 @@ export type StoredState = "waiting" | "approved" | "denied" | "used" | "expired"
 
 const APPROVED_AT = `(select max(d.decided_at) from approval_decision d
     where d.approval_id = a.approval_id and d.decision = 'approved')`;
-/** An approval is complete when each needed role has approved, or one of them if one is enough. */
+/** A request is complete when each needed role has approved it, or one of the roles if one is enough. */
 const IS_COMPLETE = `case when a.any_role then ${APPROVED_AT} is not null
     else not exists (select from unnest(a.needed_roles) as needed (role) where not exists (
     select from approval_decision d
@@ -38,7 +41,7 @@ const stateAt = (now: string): string => `case
     when a.expires_at > ${now} then 'waiting'
     else 'expired' end`;
 
-/** @param person the placeholder of the person who obtained the admin token; `null` decided nothing. */
+/** @param person the placeholder of the person who obtained the admin token; with `null` the condition is true. */
 const isUndecidedBy = (person: string): string =>
   `not exists (select from approval_decision d where d.approval_id = a.approval_id and d.person = ${person})`;
 
@@ -92,7 +95,10 @@ const REQUEST = sql(
     "text?",
   ],
 );
-/** @param mac of the request. @returns whether it is inserted; otherwise another transaction has, or inserts, this id. */
+/**
+ * @param mac of the request. @returns `false` if another transaction has inserted a row with this id, or is inserting
+ * one.
+ */
 export async function insertApproval(executor: Executor, request: ApprovalRequest, mac: Buffer): Promise<boolean> {
   const { rowCount } = await query(executor, REQUEST, [
     request.approval_id,
@@ -124,15 +130,15 @@ export interface Wanted {
   readonly now: string;
 }
 
-/** Number of ids of approvals that a statement looks up. */
+/** Number of ids that a statement looks up. */
 const LOOKED_UP = 50;
 const FOUND_TYPES = { approval_id: "uuid", found: "bool" } as const;
 type FoundRow = RowOf<typeof FOUND_TYPES>;
-/** The search also reads approvals that it does not find, because it ends where no looked up id exists. */
+/** The search also reads approvals that do not match, because it ends only after ids of which none exists. */
 const searchFor = (condition: string): string =>
   `select a.approval_id, exists (select where ${condition}
       -- guard(true): a token finds no approval by the person who obtained it
-      -- fails: packages/server/src/approvals/approvals.test.ts › not found, used or in use
+      -- fails: packages/server/src/approvals/approvals.test.ts › found, used or in use
       and ${isUndecidedBy("$2")}) as found
     from approval a where a.approval_id = any ($1)`;
 
@@ -163,7 +169,7 @@ export const findUsable = (executor: Executor, ids: NumberedIds, wanted: Wanted)
 
 const searchValues = ({ now, events, obtainedBy }: Wanted) => [obtainedBy, now, events] as const;
 
-/** Finds approvals by their ids. A search by a column would also find rows of a login of the database. */
+/** Finds approvals by their ids. A search by a column would also find rows that a login of the database inserted. */
 const searchOf = (
   ids: NumberedIds,
   find: (page: readonly string[]) => Promise<readonly FoundRow[]>,
@@ -207,8 +213,8 @@ const FIND_CHANGED = sql(
 );
 
 /**
- * Reads what is stored as approvals that an operation could use, among the latest hundred of the person for the
- * operation. A login of the database can have written them.
+ * Reads rows that look like usable approvals, among the latest hundred of the person for the operation. A login of the
+ * database may have written them.
  */
 export async function listStored(
   executor: Executor,
@@ -230,10 +236,10 @@ const USE = sql(
       -- fails: packages/server/src/approvals/approvals.test.ts › used once
       and ${stateAt("$3::timestamptz")} = 'approved'
       -- guard(true): of two approvals of one operation, one remains
-      -- fails: packages/server/src/approvals/approvals.test.ts › of two approvals that it names
+      -- fails: packages/server/src/approvals/approvals.test.ts › uses the approval that it names
       and a.approval_id = $5
       -- guard(true): a token uses no approval by the person who obtained it
-      -- fails: packages/server/src/approvals/approvals.test.ts › not found, used or in use
+      -- fails: packages/server/src/approvals/approvals.test.ts › found, used or in use
       and ${isUndecidedBy("$6")}`,
   ["text", "bytea", "timestamptz", "int8", "uuid", "text?"],
 );
@@ -303,7 +309,9 @@ const LIST = sql(
   ["timestamptz", "timestamptz?", "uuid?", "int4", "text?"],
   TYPES,
 );
-/** Reads a page of approvals, newest first. @param person who asked for them; absent: each person. */
+/**
+ * Reads a page of approvals, newest first. @param person the person who asked for the approvals; by default any person.
+ */
 export async function listApprovals(
   executor: Executor,
   now: string,

@@ -73,7 +73,7 @@ it("an approval is not given by a person to a request of a token that the approv
   expect(await decide(id, { person: "second" })).toBe(true);
 });
 
-it("an approval by a person who obtained a token for the asker is not found, used or in use with that token", async () => {
+it("an approval by a person who obtained a token for the asker can't be found, used or in use with that token", async () => {
   const { approvals, pool } = scene.system;
   const token: Asker = { person: "asker", obtainedBy: "approver" };
   const wanted = operation();
@@ -97,7 +97,7 @@ it("an approval that needs two roles is not given by one person who has two role
   expect(await use(id, wanted)).toBe(true);
 });
 
-it("an approval for which one of two roles is enough is given by one person of either", async () => {
+it("an approval for which one of two roles is enough is given by one person with either role", async () => {
   for (const role of ["operator", "privacy"] as const) {
     const wanted = operation({ needed: ["operator", "privacy"], anyRole: true });
     const id = await ask(wanted);
@@ -109,7 +109,7 @@ it("an approval for which one of two roles is enough is given by one person of e
   }
 });
 
-it("an approval is for these parameters: changed parameters, or many more events, need a new one", async () => {
+it("changed parameters, or many more events, need a new approval", async () => {
   const wanted = operation();
   const id = await ask(wanted);
   await decide(id);
@@ -120,7 +120,7 @@ it("an approval is for these parameters: changed parameters, or many more events
   expect(await use(id, { ...wanted, plan: { events: 2_200 }, events: 2_200 })).toBe(true);
 });
 
-it("an operation uses the one of two approvals that it names", async () => {
+it("an operation uses the approval that it names, and not another usable one", async () => {
   const wanted = operation();
   const id = await ask(wanted);
   await decide(id);
@@ -206,7 +206,7 @@ describe("what a login of the database writes", () => {
   const changed = (of: ApprovedOperation) =>
     scene.system.approvals.findChanged(scene.system.pool, scene.system.clock, ASKER, of);
 
-  it("is no decision of a login of the database, is named, and does not hinder a new request", async () => {
+  it("never counts as a decision, is reported by id, and does not prevent a new request", async () => {
     await decide(await ask(operation()));
     const wanted = operation({ events: 25, isExact: true });
     const id = await ask(wanted);
@@ -226,7 +226,7 @@ describe("what a login of the database writes", () => {
     expect(await use(again, wanted)).toBe(true);
   });
 
-  it("is no request of a login of the database for another person, or with another plan", async () => {
+  it("never counts as a request for another person, or with another plan", async () => {
     const wanted = operation();
     const id = await ask(wanted, "other");
     const columns = `operation, parameters, plan, max_events, digest, needed_roles, any_role, reason`;
@@ -285,7 +285,7 @@ describe("what a login of the database writes", () => {
     await expect(asAdmin(forge, await ask(operation()))).rejects.toMatchObject({ code: "23514" });
   });
 
-  it("is no use of a login of the database without a decision, or of an earlier one", async () => {
+  it("never puts an approval into use that no person gave, or that was given long before", async () => {
     const inUse = (of: ApprovedOperation, at: number) =>
       scene.system.approvals.findInUse(scene.system.pool, clockAt(at), ASKER, of);
     const take = "update approval set used_at = transaction_time() + $2::interval where approval_id = $1";
@@ -299,7 +299,7 @@ describe("what a login of the database writes", () => {
     expect(await inUse(late, 49 * HOUR_MS)).toEqual([]);
   });
 
-  // It comes before the tests that insert many rows, because the count has a limit.
+  // This test comes before those that insert many rows, because the count has a limit.
   it("is counted for drs doctor", async () => {
     const { approvals, clock, pool } = scene.system;
     const before = await approvals.countChanged(pool, clock);
@@ -317,7 +317,7 @@ describe("what a login of the database writes", () => {
 
   describe("300 times", () => {
     const columns = `operation, parameters, plan, max_events, digest, needed_roles, any_role, reason, requested_by, expires_at`;
-    /** Inserts requests like another one, and earlier ones, each approved. */
+    /** Inserts 300 copies of a request with earlier times, each with a forged approval. */
     const flood = (id: string, usedAt: string | null = null) =>
       asAdmin(
         `with forged as (
@@ -331,7 +331,7 @@ describe("what a login of the database writes", () => {
         usedAt,
       );
 
-    it("does not hide an approval that was given, or is in use", async () => {
+    it("does not hide an approval that a person gave, or that is in use", async () => {
       const wanted = operation();
       const id = await ask(wanted);
       await decide(id);
@@ -358,7 +358,7 @@ describe("what a login of the database writes", () => {
       expect(await ask(wanted)).toBe(id);
     });
 
-    it("is not read by a search, and the latest hundred are named", async () => {
+    it("is not read by a search, and only the latest hundred are reported by id", async () => {
       const wanted = operation();
       const id = await ask(wanted);
       await decide(id);

@@ -1,6 +1,6 @@
 /**
- * Approvals: a second person allows one operation, with its parameters and its plan, once. A login of the
- * database can write rows that break the rules of `approval-table.ts`, but it can't make a MAC.
+ * Approvals: a second person allows one operation with its parameters and its plan. A login of the database can write
+ * rows that break the rules of `approval-table.ts`, but it can't make a MAC.
  */
 import { createHash } from "node:crypto";
 import type { Role } from "@device-risk-signals/admin-api";
@@ -31,20 +31,23 @@ import {
   type Wanted,
 } from "./approval-table.ts";
 
-/** The time within which an approval must be given after the request. */
+/** The time after a request within which it must be approved. */
 const TO_APPROVE_MS = 24 * 3_600_000;
 
 /** What an approval allows. */
 export interface ApprovedOperation {
   /** The operation in audit entries, such as `erase.run`. */
   readonly operation: string;
-  /** The parameters. The approval is valid only for exactly these. */
+  /** The parameters. The approval is valid only for exactly these parameters. */
   readonly parameters: Readonly<Record<string, unknown>>;
   /** The effect of the operation with counts, as the approver sees it. */
   readonly plan: Readonly<Record<string, unknown>>;
   /** The number of events that the operation affects now. */
   readonly events: number;
-  /** Whether the approval is for exactly this number of events. If absent, it is for a tenth more than `events`. */
+  /**
+   * Whether the approval is for exactly this number of events. If absent, the approval is for more events than `events`
+   * (`boundOf`).
+   */
   readonly isExact?: true;
   /** Roles that must approve, each through a person with that role. */
   readonly needed: readonly Role[];
@@ -111,7 +114,10 @@ export interface ApprovalPage {
   readonly isLast: boolean;
 }
 
-/** The approvals of an installation. Each request and each decision has a MAC, which is verified when it is read. */
+/**
+ * The approvals of an installation. Each request and each decision has a MAC, which is verified whenever the row is
+ * read.
+ */
 export class Approvals {
   readonly #signer: ApprovalSigner;
   readonly #listMs: number;
@@ -122,7 +128,8 @@ export class Approvals {
   }
 
   /**
-   * Asks for an approval once. If the same request is waiting already, it is found again. @returns the approval's id.
+   * Asks for an approval once. If the same request is already waiting, no other one is made. @returns the approval's
+   * id.
    * @throws state-conflict if the operation is too large for an approval.
    */
   async request(
@@ -187,9 +194,9 @@ export class Approvals {
   }
 
   /**
-   * Uses an approval in the transaction in which the operation begins. Two uses at the same time exclude each other,
-   * and an operation that does not begin uses no approval.
-   * @returns whether the person could use it for this operation; otherwise the transaction must not commit.
+   * Uses an approval in the transaction in which the operation begins. Of two uses at the same time only one succeeds,
+   * and the approval stays unused if the transaction is rolled back.
+   * @returns whether the person may use it for this operation. If not, the transaction must not commit.
    */
   async use(
     transaction: Transaction,
@@ -198,7 +205,7 @@ export class Approvals {
     { approvalId, ...operation }: ApprovedOperation & { readonly approvalId: string },
   ): Promise<boolean> {
     if (!(await markUsed(transaction, approvalId, searchOf(asker, clock, operation)))) return false;
-    // This read comes after the update, so that it reads every decision on which the update relied.
+    // The approval is read after the update, so that the read includes every decision on which the update relied.
     const row = await findApproval(transaction, nowOf(clock), approvalId);
     // guard(true): a request and decisions that the admin API did not sign are no approval
     // fails: packages/server/src/approvals/approvals.test.ts › a login of the database
@@ -206,7 +213,7 @@ export class Approvals {
   }
 
   /**
-   * Approvals of the operation that were first used in the last 24 hours, for an operation that an approval allows
+   * Finds approvals of the operation whose first use was in the last 24 hours, for an operation that an approval allows
    * several times.
    */
   async findInUse(
@@ -238,8 +245,8 @@ export class Approvals {
   }
 
   /**
-   * Lists approvals, newest first. A list that takes too long ends early, after at least one SQL statement.
-   * @param person who asked for them; absent: each person.
+   * Lists approvals, newest first. A page that takes too long ends early, after at least one SQL statement. @param
+   * person the person who asked for the approvals; by default any person.
    */
   async list(executor: Executor, clock: Clock, page: KeysetPage = FIRST_PAGE, person?: string): Promise<ApprovalPage> {
     const end = performance.now() + this.#listMs;
@@ -264,8 +271,9 @@ export class Approvals {
   }
 
   /**
-   * Counts approvals, written in the last 30 days, that the admin API did not sign, or that have a decision without its
-   * signature. It stops at about a thousand, because a login of the database can insert approvals without limit.
+   * Counts approvals that were written or decided about in the last 30 days, and of which the admin API did not sign
+   * the request or a decision. It stops at about a thousand, because a login of the database can insert approvals
+   * without limit.
    */
   async countChanged(executor: Executor, clock: Clock): Promise<number> {
     const now = nowOf(clock);
@@ -283,7 +291,8 @@ export class Approvals {
     const madeBy = (wanted: ApprovalDecision["decision"]): string[] =>
       decisions.filter(({ decision }) => decision === wanted).map(({ person }) => person);
     const isSigned = this.#isSigned({ digest, mac, decisions, ...row });
-    // A login of the database can write values that are too large, or nested too deeply, for the answer.
+    // Parameters and plan are not shown, because a login of the database can write values that are too large, or nested
+    // too deeply, for the answer.
     const unknown = { parameters: null, plan: null, approved_by: [], denied_by: null };
     // guard(false): a forged decision is not shown as given
     // fails: packages/server/src/approvals/approvals.test.ts › a login of the database

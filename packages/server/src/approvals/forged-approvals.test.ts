@@ -36,7 +36,7 @@ const VALUES = {
   requested_by: "requested_by",
   obtained_by: "obtained_by",
 };
-/** Inserts approvals like the one that was asked for. @param changed SQL of changed columns. */
+/** Inserts copies of the approval that was asked for. @param changed SQL of changed columns. */
 const forge = (changed: Partial<typeof VALUES>, count = 1): Promise<void> =>
   asAdmin(
     `insert into approval (approval_id, ${Object.keys(VALUES).join(", ")}, max_events, requested_at, expires_at, mac)
@@ -64,12 +64,12 @@ describe("what a login of the database writes as approvals", () => {
     await expect(forge(changed)).rejects.toMatchObject({ code: "23514" });
   });
 
-  it("is not larger by many decisions, or by long names in them", async () => {
+  it("does not make an answer larger by many decisions, or by long names in them", async () => {
     await expect(decide("'another'", "'ann'")).rejects.toMatchObject({ code: "23514" });
     await expect(decide("'operator'", "repeat('x', 129)")).rejects.toMatchObject({ code: "23514" });
   });
 
-  it("ends a page of the list early that takes too long, and the next page has the rest", async () => {
+  it("ends a page of the list early if the page takes too long, and the next page has the rest", async () => {
     await forge({}, 250);
     const { pool, clock, approvals } = scene.system;
     const complete = await approvals.list(pool, clock);

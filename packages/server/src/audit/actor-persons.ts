@@ -1,13 +1,13 @@
 /** The people behind the actor of an entry. */
 
 /**
- * A pattern for the end of the actor of a token that a person obtained through the admin API. Names have no
- * parentheses.
+ * A pattern for the end of the actor's name if the actor is a token that a person obtained through the admin API. Names
+ * have no parentheses.
  */
 export const OBTAINED_BY = ", obtained by ([^()]+)\\)$";
 const OBTAINER = new RegExp(OBTAINED_BY);
 
-/** SQL of the person of an actor, and of the person who obtained the token. */
+/** SQL for the person of an actor, and for the person who obtained the actor's token. */
 export const personSql = (actor: string): string => `split_part(${actor}, ' (', 1)`;
 export const obtainerSql = (actor: string): string => `substring(${actor} from '${OBTAINED_BY}')`;
 

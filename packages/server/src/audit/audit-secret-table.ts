@@ -1,13 +1,13 @@
 /**
  * Audit secrets as rows. A login of the database can insert rows, but it can't compute the ids of secrets. The server
- * finds its secrets by their ids, and uses and ends no other row.
+ * finds its secrets by their ids, and neither uses nor ends any other row.
  */
 import { findNumbered, type NumberedIds } from "../crypto/numbered-ids.ts";
 import { isIdFree } from "../postgres/advisory-locks.ts";
 import type { Executor, OwnerTransaction } from "../postgres/executor.ts";
 import { query, type RowOf, sql } from "../postgres/statement.ts";
 
-/** Number of ids that a statement looks up. An account has one secret for each of its erasures, and one more. */
+/** Number of ids that a statement looks up. An account usually has one secret more than it had erasures. */
 const LOOKED_UP = 16;
 /** Maximum number of expired secrets that a statement reads. */
 const PAGE = 100;
@@ -27,8 +27,9 @@ interface FoundSecrets {
 }
 
 /**
- * Finds the secrets of an account, or of the installation, in the order of their numbers. After a restore, a login of the
- * database can insert the ids of lost rows with another account. The search does not end at these rows.
+ * Finds the secrets of an account, or of the installation, in the order of their numbers. After a restore, a login of
+ * the database can insert rows with the ids of lost rows and with another account. Such rows are skipped, and the
+ * search continues after them.
  */
 export async function findSecrets(
   executor: Executor,
@@ -43,7 +44,7 @@ export async function findSecrets(
   });
   const secrets = found.flatMap(({ row }) => {
     // guard(true): the server uses no secret of another account
-    // fails: packages/server/src/audit/forged-audit-secrets.test.ts › with the id of a lost row
+    // fails: packages/server/src/audit/forged-audit-secrets.test.ts › has the id of a lost row
     return row.is_own ? [row] : [];
   });
   return { secrets, next: (found.at(-1)?.number ?? -1) + 1 };
@@ -53,13 +54,13 @@ const INSERT = sql(
   `insert into audit_secret (secret_id, subject)
     select $1::uuid, $2::bytea
       -- guard(true): an entry does not wait for a transaction that writes about the same account
-      -- fails: packages/server/src/audit/audit-secrets.test.ts › without a wait
+      -- fails: packages/server/src/audit/audit-secrets.test.ts › without waiting
       where ${isIdFree("$1")}
     on conflict (secret_id) do nothing`,
   ["uuid", "bytea?"],
 );
 
-/** @returns whether the row is inserted; otherwise another transaction has inserted, or inserts, this id. */
+/** @returns `false` if another transaction has inserted a row with this id, or is inserting one. */
 export async function insertSecret(
   executor: Executor,
   secretId: string,
@@ -78,7 +79,10 @@ export async function endSecrets(owner: OwnerTransaction, secretIds: readonly st
   await query(owner, END, [secretIds, at]);
 }
 
-/** The time and the id of the last secret of a page. The time is in PostgreSQL's text, because it has microseconds. */
+/**
+ * The time and the id of the last secret of a page. The time is PostgreSQL's text, because a `Date` has no
+ * microseconds.
+ */
 export type After = readonly [endedAt: string, secretId: string];
 export const START: After = ["-infinity", "00000000-0000-0000-0000-000000000000"];
 
@@ -99,7 +103,7 @@ export type ExpiredSecret = RowOf<{
   readonly position: "text";
 }>;
 
-/** Reads a page of the secrets that ended a time ago and are not destroyed, by the time of their end. */
+/** Reads a page of the secrets that ended before a time and are not destroyed, in the sequence of their ends. */
 export async function listExpired(
   executor: Executor,
   retentionMs: number,

@@ -15,7 +15,7 @@ const scene = useAuditedAccount(opened);
 const { write, writeOf, listed, secretsOf, endedAgo, destroy, rowsOf, planOf } = scene;
 
 describe("reason and detail of an entry", () => {
-  it("have a secret that an index finds", async () => {
+  it("have a secret that a query finds by an index", async () => {
     const plan = await planOf(FIND_SECRETS, [randomUUID()], Buffer.alloc(16));
     expect(plan).toContain('"Index Cond":"(secret_id = ANY');
   });
@@ -62,7 +62,7 @@ describe("reason and detail of an entry", () => {
     expect(await openDetail(opened.system.secrets, { ...one, sealed: Buffer.alloc(3) })).toBeUndefined();
   });
 
-  it("are written without a wait for a transaction that writes about the same account", async () => {
+  it("are written without waiting for a transaction that writes about the same account", async () => {
     await inTransaction(opened.system.pool, async (transaction) => {
       await writeAudit(transaction, opened.system.audit, { ...AGENT, ...PERSONAL, account: scene.account });
       await write();
@@ -74,7 +74,7 @@ describe("reason and detail of an entry", () => {
     expect(await listed()).toMatchObject([{ unreadable: true }, { unreadable: true }]);
   });
 
-  it("have no secret in a database that was rolled back", async () => {
+  it("have no secret if the transaction is rolled back, and the next entry gets one", async () => {
     await expect(
       inTransaction(opened.system.pool, async (transaction) => {
         await writeAudit(transaction, opened.system.audit, { ...AGENT, ...PERSONAL, account: scene.account });
@@ -86,7 +86,7 @@ describe("reason and detail of an entry", () => {
     expect(await listed()).toMatchObject([PERSONAL]);
   });
 
-  it("get another secret if the key store has lost the previous one, and the loss is not hidden", async () => {
+  it("get another secret if the key store has lost the previous one, and the loss is still reported", async () => {
     await write();
     const [lost] = await secretsOf();
     await opened.system.keyStore.discard(secretId(auditSecretName(lost?.["secret_id"] as string)));
@@ -122,7 +122,7 @@ describe("after the erasure of the account, reason and detail", () => {
     expect(await listed()).toMatchObject([PERSONAL, { unreadable: true }]);
   });
 
-  it("are sealed under another secret if the row of the destroyed one was lost by a restore of the database", async () => {
+  it("are sealed under another secret even if the row of the destroyed one was lost by a restore of the database", async () => {
     await write();
     await endedAgo(HOUR_MS);
     await destroy(0);
@@ -135,7 +135,7 @@ describe("after the erasure of the account, reason and detail", () => {
     expect(await listed()).toMatchObject([PERSONAL, { unreadable: true }]);
   });
 
-  it("of other accounts and of the installation remain", async () => {
+  it("of other accounts and of the installation remain readable", async () => {
     const other = `other-${scene.account}`;
     await write();
     await write(other);

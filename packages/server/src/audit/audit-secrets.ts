@@ -54,7 +54,7 @@ async function destroyUnlessUnderReview(
 ): Promise<void> {
   if (subject !== null) {
     // guard(drop): no secret is destroyed while a review of its account is being opened
-    // fails: packages/server/src/audit/reviews.test.ts › at the same time as the destruction
+    // fails: packages/server/src/audit/reviews.test.ts › a destruction that runs at the same time
     await lockAuditSecrets(transaction, subject);
     // guard(false): an erasure destroys no evidence of a read that is under review
     // fails: packages/server/src/audit/reviews.test.ts › while a review
@@ -64,6 +64,9 @@ async function destroyUnlessUnderReview(
   await recordDestroyed(transaction, secret_id);
 }
 
-/** Until the end of the transaction, no other one destroys secrets of the account or opens a review of it. */
+/**
+ * Until the transaction ends, no other transaction destroys secrets of the account, or opens a review of an entry about
+ * it.
+ */
 export const lockAuditSecrets = (transaction: Transaction, subject: Buffer): Promise<void> =>
   lockTransactionNamed(transaction, LOCKS.auditSecrets, subject.toString("hex"));

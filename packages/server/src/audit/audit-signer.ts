@@ -15,7 +15,7 @@ export interface NamedAccount {
   readonly subject: Buffer;
 }
 
-/** Signs audit entries, each with the key of the surface that writes it. */
+/** Signs each audit entry with the MAC key of the surface that writes it. */
 export class AuditSigner {
   readonly clock: Clock;
   /** The keys with which this process signs. */
@@ -29,8 +29,8 @@ export class AuditSigner {
   readonly #pseudonymizer: Pseudonymizer;
 
   /**
-   * @param installation the installation secret. @param own the keys of the key file. Without them all keys are derived
-   * from the installation secret.
+   * @param installation the installation secret. @param own the keys of the key file; without a key file, all keys are
+   * derived from the installation secret.
    */
   constructor(installation: Buffer, pseudonymizer: Pseudonymizer, secrets: Secrets, clock: Clock, own?: KeyRing) {
     const derived = surfaceKeys(installation);
@@ -47,7 +47,7 @@ export class AuditSigner {
     return this.#pseudonymizer.subjectOf("account", account);
   }
 
-  /** The ids of the audit secrets of an account; of the installation without a keyed MAC. */
+  /** The ids of the audit secrets of an account. Without a keyed MAC, the ids of the installation's. */
   secretIdsOf(subject: Buffer | undefined): NumberedIds {
     return this.#pseudonymizer.auditSecretIdsOf(subject);
   }
@@ -57,7 +57,7 @@ export class AuditSigner {
     return { name, subject: this.subjectOf(name) };
   }
 
-  /** Opens a chain of entries of ingestion. @throws key-file-unusable */
+  /** Opens a lane for entries of ingestion. @throws key-file-unusable */
   lane(): Lane {
     return new Lane(this.#keyOf("ingest"));
   }

@@ -11,7 +11,7 @@ import { newEvent } from "../events/new-event.fixture.ts";
 
 const opened = useTestSystem();
 let now: number;
-/** The start of the test, which is later than the start of all earlier tests. */
+/** The start of the test, which is later than the start of each earlier test. */
 let began: number;
 let accountCount = 0;
 /** An account that no other test uses, and its name in the audit. */
@@ -131,7 +131,7 @@ describe("the entry of an action", () => {
     });
   });
 
-  it("can't choose the transaction and the login that its row names", async () => {
+  it("can't choose which transaction and login its row names", async () => {
     for (const column of ["xid", "login"]) {
       const text = `insert into audit_entry (entry_id, at, actor, via, operation, outcome, ${column})
         values (gen_random_uuid(), now(), 'a', 'direct', 'o', 'done', default)`;
@@ -139,7 +139,7 @@ describe("the entry of an action", () => {
     }
   });
 
-  it("may be about several events, and is listed for each", async () => {
+  it("may be about several events, and is listed once for each", async () => {
     const eventIds = [uuidv7(now), uuidv7(now)];
     await writeAudit(opened.system.pool, signer, { ...AGENT, operation: "o", outcome: "done", account, eventIds });
     for (const eventId of eventIds) {
@@ -149,7 +149,7 @@ describe("the entry of an action", () => {
     }
   });
 
-  it("may have few details, and the caller gets an error if it can't be written", async () => {
+  it("may leave out most members, and the caller gets an error if it can't be written", async () => {
     await writeAudit(opened.system.pool, signer, {
       ...AGENT,
       operation: "drift.list",
@@ -164,7 +164,7 @@ describe("the entry of an action", () => {
 });
 
 describe("the entry of rejected and replayed requests", () => {
-  it("counts them by account and outcome, one entry each", async () => {
+  it("counts requests by account and outcome, with one entry for each pair", async () => {
     const { log } = openLog();
     for (let index = 0; index < 250; index++) log.record(entry("request-invalid", { account }));
     for (let index = 0; index < 3; index++) log.record(entry("too-many-requests", { account }));
@@ -183,7 +183,7 @@ describe("the entry of rejected and replayed requests", () => {
     expect(await listed(), "and written once").toEqual(rows);
   });
 
-  it("names the event that it is about, or each of several", async () => {
+  it("names the event of the requests, or each of several events", async () => {
     const [single, first, second] = [uuidv7(now), uuidv7(now), uuidv7(now)];
     const { log } = openLog();
     log.record(entry("idempotency-conflict", { account, eventId: single }));
@@ -206,7 +206,7 @@ describe("the entry of rejected and replayed requests", () => {
     ).toEqual([]);
   });
 
-  it("names at most 100 events, and counts all", async () => {
+  it("names at most 100 events, and counts all requests", async () => {
     const { log } = openLog();
     for (let index = 0; index < 150; index++) log.record(entry("replayed", { account, eventId: uuidv7(now) }));
     await log.flush(false);
@@ -217,7 +217,7 @@ describe("the entry of rejected and replayed requests", () => {
     expect(rows).toEqual([{ occurrences: 150, named: 100 }]);
   });
 
-  it("is written within some seconds without a call, and on closing", async () => {
+  it("is written within some seconds by a timer, and on closing", async () => {
     const { log } = openLog();
     log.record(entry("request-invalid", { account }));
     await expect.poll(() => listed(), { timeout: 5_000 }).toHaveLength(1);
@@ -250,7 +250,7 @@ describe("the entry of requests without an account", () => {
     ]);
   });
 
-  it("can't fill the disk, because a flood from everywhere is one entry with a hundred addresses", async () => {
+  it("can't fill the disk, because a flood from many addresses is one entry with a hundred addresses", async () => {
     const { log } = openLog();
     for (let index = 0; index < 20_000; index++) {
       log.record(entry("credentials-invalid", { peer: `10.${index >> 16}.${(index >> 8) & 255}.${index & 255}` }));
@@ -262,7 +262,7 @@ describe("the entry of requests without an account", () => {
     expect(Object.keys((rows[0]?.detail as { sources: object } | undefined)?.sources ?? {})).toHaveLength(100);
   });
 
-  it("counts sources that are no addresses", async () => {
+  it("also counts sources that are no IP addresses", async () => {
     const { log } = openLog();
     for (const peer of ["__proto__", "unknown", "a:b::c::d", "é\u0001"])
       log.record(entry("credentials-missing", { peer }));
@@ -273,7 +273,7 @@ describe("the entry of requests without an account", () => {
 });
 
 describe("requests of more accounts than can be counted apart", () => {
-  it("are counted under no account, without a loss, and the number of groups is bounded", async () => {
+  it("are all counted, but under no account, so that the number of groups is bounded", async () => {
     const { log } = openLog();
     for (let index = 0; index < 10_050; index++)
       log.record(entry("request-invalid", { account: `${account}-${index}` }));
@@ -290,7 +290,7 @@ describe("requests of more accounts than can be counted apart", () => {
 });
 
 describe("the audit while the database is away", () => {
-  it("loses nothing: what could not be written is written later, once", async () => {
+  it("loses nothing: entries that could not be written are written later, once", async () => {
     const { executor, state } = breakable();
     const { log, errors } = openLog(executor);
     const eventId = uuidv7(now);
@@ -307,7 +307,7 @@ describe("the audit while the database is away", () => {
     expect(await anonymous()).toMatchObject([{ occurrences: 3, detail: { sources: { "192.0.2.9": 3 } } }]);
   });
 
-  it("adds what comes during a failing write: counts, events, sources and the start time", async () => {
+  it("merges entries of a failed write with later ones: counts, events, sources and the start time", async () => {
     const { executor, state } = breakable();
     const { log } = openLog(executor);
     let open = (): void => {};
@@ -338,7 +338,7 @@ describe("the audit while the database is away", () => {
   it("has a bounded number of groups, however often a write fails, and loses nothing", async () => {
     const { executor, state } = breakable();
     const { log } = openLog(executor);
-    // Each write runs while the next requests come, and then fails.
+    // Each write fails after the next requests have come.
     for (let round = 0; round < 3; round++) {
       let open = (): void => {};
       state.gate = new Promise((resolve) => (open = resolve));

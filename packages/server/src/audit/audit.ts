@@ -27,10 +27,7 @@ export interface Agent {
   readonly via: Via;
   /** The roles that the actor had. */
   readonly roles?: readonly string[];
-  /**
-   * Whether a command used the database although an admin API should be used. If so, a review of each of its entries is
-   * open.
-   */
+  /** Whether the actor used break-glass. If so, writing the entry also opens a review of it. */
   readonly breakGlass?: boolean;
   /** The order of the admin API that a worker applies for the actor. */
   readonly orderId?: string;
@@ -85,12 +82,14 @@ export async function writeAudit(executor: Executor, signer: AuditSigner, entry:
 }
 
 const FLUSH_EVERY_MS = 1_000;
-/** Entries of requests without an account are written once a minute, so that a flood is one count. */
+/** Entries of requests without an account are written once a minute, so that a flood becomes one entry. */
 const ANONYMOUS_EVERY_MS = 60_000;
-/** On close, the last entries are written within this time. A failed write is repeated after the pause. */
+/** On close, the last entries must be written within this time. A failed write is repeated after `CLOSE_RETRY_MS`. */
 const CLOSE_WITHIN_MS = 3_000;
 const CLOSE_RETRY_MS = 100;
-/** Maximum number of groups in memory. Beyond it, requests are counted under no account. */
+/**
+ * Maximum number of groups in memory. If it is reached, requests of further accounts are counted without an account.
+ */
 const MAX_GROUPS = 10_000;
 /** Maximum number of events and of source addresses that one entry names. */
 export const MAX_NAMED = 100;
@@ -105,8 +104,8 @@ interface Group {
 }
 
 /**
- * Counts refused, replayed and mismatching requests by account and outcome. It writes the counts every second, and
- * those of requests without an account every minute.
+ * Counts rejected requests, replays and conflicts by account and outcome. It writes the counts every second, but those
+ * of requests without an account every minute.
  */
 export class BufferedAuditLog implements AuditLog {
   readonly #executor: Executor;
@@ -133,15 +132,15 @@ export class BufferedAuditLog implements AuditLog {
     if (peer !== undefined) countSource(group, sourceOf(peer), 1);
   }
 
-  /** Writes the counted requests. Entries that can't be written are kept for the next time. */
+  /** Writes the counted requests. Counts that can't be written are kept for the next call. */
   flush(everything: boolean): Promise<void> {
     this.#writing = this.#writing.then(() => this.#write(everything));
     return this.#writing;
   }
 
   /**
-   * Writes the last entries. If the database is unavailable, it has some time to become available again. Entries that
-   * can't be written in time are lost.
+   * Writes the last entries. If the database is unavailable, the write is repeated for some seconds; then the entries
+   * are lost.
    */
   async close(stop?: AbortSignal): Promise<void> {
     clearInterval(this.#timer);
@@ -226,7 +225,7 @@ export interface AuditRow {
   readonly roles: readonly string[] | null;
   readonly operation: string;
   readonly outcome: string;
-  /** The account that the filter names, or otherwise the account's keyed MAC in hexadecimal. */
+  /** The account, if the filter names it; otherwise its keyed MAC in hexadecimal. */
   readonly account: string | null;
   readonly event_id: string | null;
   readonly occurrences: number;
@@ -244,9 +243,9 @@ export interface AuditFilter {
   readonly eventId?: string;
   readonly account?: NamedAccount;
   /**
-   * The person who acted through the admin API. The person may open a case of an event that the person can't see, such
-   * as a restricted one. Therefore entries about cases of an event show no account, and a filter by account does not
-   * find them.
+   * Only entries of this person's actions through the admin API. Such a list shows no account in entries about cases of
+   * an event, and a filter by account does not find them, because the person may have opened a case of an event that
+   * they can't see, such as a restricted one.
    */
   readonly person?: string;
   readonly limit: number;
@@ -254,7 +253,10 @@ export interface AuditFilter {
   readonly from?: { readonly entryId: string; readonly skip: number };
 }
 
-/** Far longer than an event waits for its commit batch. */
+/**
+ * The entry of a commit batch is written at most this long after the events were received; it is far longer than an
+ * event waits for its batch.
+ */
 export const BATCH_WITHIN = "5 minutes";
 
 function composeAudit({ eventId, account, person, limit, from }: AuditFilter): {
@@ -272,8 +274,8 @@ function composeAudit({ eventId, account, person, limit, from }: AuditFilter): {
     ofActor = `and a.via in ('api', 'console', 'cli') and split_part(a.actor, ' (', 1) = $${values.push(person)}`;
   }
   if (eventId !== undefined) {
-    // Each of the three conditions uses an index. An entry of a commit batch is found by its time, which the id of its
-    // event contains.
+    // Each of the three conditions uses an index. An entry of a commit batch is found by its time, because the id of an
+    // event contains the time at which the event was received.
     const received = `$${values.push(receivedAtOf(eventId).toISOString())}::timestamptz`;
     candidates = `and (a.event_id = $1 or (a.subjects is null and a.event_ids @> array[$1::uuid])
       or (a.subjects is not null and a.at between ${received} and ${received} + interval '${BATCH_WITHIN}'))`;
@@ -336,7 +338,7 @@ export const auditQuery = composed(
 
 /** A row of `auditQuery`. */
 export interface SealedAuditRow extends Omit<AuditRow, "unreadable"> {
-  /** The record, if reason and detail are sealed. */
+  /** The record that contains the sealed reason and detail, if the entry has them. */
   readonly sealed_in: Buffer | null;
 }
 

@@ -28,7 +28,7 @@ export interface AuditedAccount {
   /** The latest entries about an account, by default the test's. */
   readonly listed: (account?: string) => Promise<readonly AuditRow[]>;
   readonly secretsOf: (account?: string) => Promise<Row[]>;
-  /** Ends the secrets of the test's account, as an erasure of so many milliseconds ago has done. */
+  /** Ends the secrets of the test's account, as an erasure did that many milliseconds ago. */
   readonly endedAgo: (ms: number) => Promise<void>;
   /** Destroys the secrets that ended before this period. */
   readonly destroy: (retentionMs: number) => Promise<void>;
@@ -42,9 +42,9 @@ export interface AuditedAccount {
   readonly asRole: (role: string, text: string, ...values: readonly unknown[]) => Promise<void>;
   /** Waits until a session waits for a lock. */
   readonly lockAwaited: () => Promise<void>;
-  /** The plan when PostgreSQL avoids a sequential scan if an index can be used. */
+  /** The plan of a query if PostgreSQL avoids sequential scans wherever it can use an index. */
   readonly planOf: (statement: { readonly text: string }, ...values: unknown[]) => Promise<string>;
-  /** An executor, and the rows of each answer that it got. */
+  /** An executor that records the rows of each answer. */
   readonly recordingReads: () => { readonly executor: Executor; readonly read: (readonly object[])[] };
 }
 

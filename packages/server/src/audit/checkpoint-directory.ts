@@ -6,7 +6,7 @@ import { type CheckpointSink, dayOf } from "./checkpoint-sink.ts";
 
 const CHECKPOINT_FILE = /^\d{4}-\d{2}-\d{2}\.checkpoint$/;
 
-/** Keeps a file for each day with the last checkpoint of the day. */
+/** A directory as a sink: it has a file for each day, with the last checkpoint of the day. */
 export function checkpointDirectory(name: string, directory: string): CheckpointSink {
   const unavailable = (cause: unknown): never => {
     throw new Unavailable(`the checkpoints of the audit can't be read or written: ${name}`, { cause });

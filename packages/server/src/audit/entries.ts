@@ -17,7 +17,7 @@ const INSERT_ENTRIES = sql(
   ["jsonb"],
 );
 
-/** Writes entries with the columns that copy their records. */
+/** Writes entries: their records, and the columns that copy values of the records. */
 export async function insertEntries(executor: Executor, entries: readonly SignedEntry[]): Promise<void> {
   const rows = entries.map(({ record, bytes, mac }) => ({
     ...columnsOf(record),
@@ -29,7 +29,7 @@ export async function insertEntries(executor: Executor, entries: readonly Signed
 
 const byteaText = (bytes: Buffer): string => `\\x${bytes.toString("hex")}`;
 
-/** The columns that copy a record, in the order of `columnsOf`. */
+/** The names of the columns that copy values of a record, in the order of `columnsOf`. */
 const COPIED_COLUMNS = [
   "entry_id",
   "at",
@@ -61,7 +61,8 @@ export const COPIES = `(select row_to_json(c)::text from (select ${COPIED_COLUMN
 
 /**
  * The columns that copy a record, in PostgreSQL's notation. The entry of a commit batch has lists of subjects and
- * events. For other entries, a single event id and several event ids each have an index.
+ * events. Any other entry has a single event id or several event ids, for which there are separate columns with an
+ * index each.
  */
 export function columnsOf(record: AuditRecord): Readonly<Record<string, unknown>> {
   const { subjects = [], eventIds = [], detail, place } = record;
@@ -97,7 +98,7 @@ export function columnsOf(record: AuditRecord): Readonly<Record<string, unknown>
  */
 export function differingColumns(record: AuditRecord, copies: string): readonly string[] {
   const expected = { ...columnsOf(record), at: record.at };
-  // Most texts are equal. PostgreSQL writes the same JSON differently if it contains objects or escapes.
+  // Most texts are equal. PostgreSQL may write equal JSON differently, if it contains objects or escapes.
   if (JSON.stringify(expected) === copies) return [];
   const stored = JSON.parse(copies) as Readonly<Record<string, unknown>>;
   return Object.entries(expected)

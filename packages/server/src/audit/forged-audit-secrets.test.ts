@@ -32,7 +32,7 @@ describe("a secret that a login of the database inserted", () => {
     expect(await secrets()).toBe(before);
   });
 
-  it("delays neither the erasure of its account nor the retention, however many rows there are", async () => {
+  it("delays neither the erasure of its account nor the retention pass, however many rows there are", async () => {
     await write();
     const subject = opened.system.audit.subjectOf(scene.account);
     const flood =
@@ -47,7 +47,7 @@ describe("a secret that a login of the database inserted", () => {
     expect(await rowsOf(ended, subject)).toEqual([{ destroyed_at: expect.any(Date) as Date }]);
   });
 
-  it("is not used if it is one with the id of a lost row, and another account", async () => {
+  it("is not used if it has the id of a lost row, and another account", async () => {
     await write();
     const [lost] = await secretsOf();
     await opened.owner.query("delete from audit_secret where secret_id = $1", [lost?.["secret_id"]]);
@@ -59,7 +59,7 @@ describe("a secret that a login of the database inserted", () => {
     ]);
   });
 
-  it("hides no secret behind many ids of lost rows, with another account", async () => {
+  it("hides no secret if many rows have ids of lost rows, and another account", async () => {
     const lost = opened.system.audit.secretIdsOf(opened.system.audit.subjectOf(scene.account));
     const ids = Array.from({ length: 16 }, (_, number) => lost(number));
     const forge = "insert into audit_secret (secret_id, subject) select id, $2 from unnest($1::uuid[]) as id";

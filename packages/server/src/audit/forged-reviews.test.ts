@@ -64,7 +64,7 @@ describe("what a login of the database writes about reviews", () => {
     expect(await listed()).toMatchObject([{ unreadable: true }]);
   });
 
-  it("is counted by the time at which it was written, which it can't choose", async () => {
+  it("is counted by the time at which it was written, which the login can't choose", async () => {
     const forged = await forgedReviews();
     await asAdmin(
       `insert into audit_review (review_id, entry_id, opened_at, mac)
@@ -73,7 +73,7 @@ describe("what a login of the database writes about reviews", () => {
     expect(await forgedReviews()).toBe(forged + 1);
   });
 
-  it("has no MAC of another length, and not the id before which pages begin", async () => {
+  it("has no MAC of another length, and no id that pages use as their start", async () => {
     const FIRST_ID = "00000000-0000-0000-0000-000000000000";
     const reviewId = await open(await write());
     for (const [text, ...values] of [
@@ -103,7 +103,7 @@ describe("what a login of the database writes about reviews", () => {
     expect(await listed()).toMatchObject([{ unreadable: true }]);
   });
 
-  it("opens no review again whose entry a restore lost: the reasons are destroyed", async () => {
+  it("does not reopen a review whose entry a restore lost: the reasons are destroyed", async () => {
     await write();
     const lost = await write();
     const reviewId = await open(lost);
@@ -117,7 +117,7 @@ describe("what a login of the database writes about reviews", () => {
     expect(await listed()).toMatchObject([{ unreadable: true }]);
   });
 
-  it("ends no review again whose end was lost by a restore, and people can end it", async () => {
+  it("does not end a review whose end was lost by a restore, and people can end it again", async () => {
     const reviewId = await open(await write());
     await endedAgo(HOUR_MS);
     const { pool, audit } = opened.system;
@@ -136,7 +136,7 @@ describe("what a login of the database writes about reviews", () => {
     expect(await findOpenReview(pool, audit, reviewId)).toBeUndefined();
   });
 
-  it("hides no review behind numbers that are missing", async () => {
+  it("hides no review behind missing numbers", async () => {
     const id = await write();
     await endedAgo(HOUR_MS);
     const { pool, audit } = opened.system;
@@ -159,14 +159,14 @@ describe("what a login of the database writes about reviews", () => {
     expect(ids).not.toContain(next);
   });
 
-  it("is no entry with a subject of another length, of which no review can be opened", async () => {
+  it("can't be an entry with a subject of another length, for which no review could be opened", async () => {
     const columns = "at, actor, via, operation, outcome, occurrences, record, mac";
     const forge = `insert into audit_entry (entry_id, subject, ${columns})
       select gen_random_uuid(), '\\x00', ${columns} from audit_entry where entry_id = $1`;
     await expect(asAdmin(forge, await write())).rejects.toMatchObject({ code: "23514" });
   });
 
-  it("reviews no direct use", async () => {
+  it("does not count as a review of direct use", async () => {
     const useOf = () => findUnreviewedUse(opened.system.pool, opened.system.audit, [AGENT.operation]);
     const before = (await useOf()).entries;
     const entryId = await write();
@@ -178,7 +178,7 @@ describe("what a login of the database writes about reviews", () => {
     expect((await useOf()).entries).toBe(before);
   });
 
-  it("is read in pages, and does not hinder the end of a review", async () => {
+  it("is read in pages, and does not prevent the end of a review", async () => {
     const reviewId = await open(await write());
     await asAdmin(
       `insert into audit_review_end (end_id, review_id, mac)
@@ -191,7 +191,7 @@ describe("what a login of the database writes about reviews", () => {
     expect(await findOpenReview(pool, audit, reviewId)).toBeUndefined();
   });
 
-  it("is not read to open a review, and of other reviews only the ids are", async () => {
+  it("is not read when a review is opened, and of other reviews only the ids are read", async () => {
     const { pool, audit } = opened.system;
     const entry = await findReviewedEntry(pool, await write());
     if (!entry) throw new Error("no entry");

@@ -1,4 +1,4 @@
-/** The log of the audit in the database: leaves, checkpoints, and entries that are in no leaf. */
+/** The audit log in the database: leaves, checkpoints, and entries that are in no leaf yet. */
 import type { Executor, Transaction } from "../postgres/executor.ts";
 import { query, queryRow, sql } from "../postgres/statement.ts";
 import { COPIES, differingColumns } from "./entries.ts";
@@ -13,9 +13,9 @@ export interface CheckpointRow {
   readonly epoch: number;
   readonly size: number;
   readonly note: string;
-  /** The roots of the perfect subtrees. */
+  /** The roots of the perfect subtrees of the tree, largest first. */
   readonly roots: Buffer[];
-  /** The number of a transaction: the log has the entries of all transactions before it. */
+  /** The id of a transaction: the log contains the entries of all transactions with smaller ids. */
   readonly upto: string;
 }
 
@@ -73,7 +73,7 @@ const FIND_FINISHED_TRANSACTIONS = sql("select pg_snapshot_xmin(s)::text as upto
   upto: "text",
 });
 
-/** All transactions before the returned one are finished: what they wrote is visible. */
+/** Returns the id of a transaction. All transactions with smaller ids are finished, so their entries are visible. */
 export async function finishedTransactions(transaction: Transaction): Promise<string> {
   return (await query(transaction, FIND_FINISHED_TRANSACTIONS)).rows[0]?.upto ?? "0";
 }
@@ -93,9 +93,9 @@ export interface UnloggedEntry {
 }
 
 /**
- * Entries in no leaf, in the order of their transactions. An entry of a lane is committed before the next one is
- * written, so that every state of the database has the lane without a gap.
- * @param from the first transaction. @returns a page.
+ * Lists entries in no leaf, in the sequence of their transactions. An entry of a lane is committed before the next
+ * entry of the lane is written, so no state of the database has a gap in the lane.
+ * @param from the smallest transaction id. @returns a page.
  */
 export async function listUnlogged(transaction: Transaction, from: string): Promise<readonly UnloggedEntry[]> {
   return (await query(transaction, LIST_UNLOGGED, [from])).rows;
@@ -224,7 +224,7 @@ const FIND_CHECKPOINT_AT = sql(
   CHECKPOINT,
 );
 
-/** The latest checkpoint that was signed at or before this time, as the database records the times. */
+/** The latest checkpoint that was signed at or before this time, according to the database. */
 export async function findCheckpointAt(executor: Executor, at: Date): Promise<CheckpointRow | undefined> {
   return (await query(executor, FIND_CHECKPOINT_AT, [at.toISOString()])).rows[0];
 }
@@ -244,8 +244,8 @@ export async function findPruned(executor: Executor): Promise<CheckpointRow | un
 
 /**
  * The log, in its order.
- * @param snapshot a transaction that sees one state.
- * @param start the checkpoint after which the log is read. Without one, the whole log is read.
+ * @param snapshot a transaction whose queries all see the same state. @param start the checkpoint after which the log
+ * is read; without it, the whole log is read.
  */
 export async function* readLog(snapshot: Transaction, start?: CheckpointRow): AsyncGenerator<LogItem> {
   const first = start ?? (await findPruned(snapshot));
@@ -273,7 +273,7 @@ async function* readLeaves(snapshot: Transaction, epoch: number, from: number): 
     const isLast = rows.length < PAGE_SIZE;
     const end = isLast ? Number.MAX_SAFE_INTEGER : (rows.at(-1)?.leaf ?? 0) + 1;
     const checkpoints = (await query(snapshot, LIST_CHECKPOINTS, [epoch, checked, end])).rows;
-    // PostgreSQL reads the next page while the caller verifies this one.
+    // The query for the next page is started first, so that PostgreSQL runs it while the caller verifies this page.
     if (!isLast) reading = read(end);
     reading.catch(() => {});
     for (const { leaf, hash, record, mac, copies } of rows) {

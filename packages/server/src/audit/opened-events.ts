@@ -6,7 +6,7 @@ import { obtainerSql, personSql } from "./actor-persons.ts";
 /** Operations that show the payload of the event that their entry names. `reveal_event` allows only these. */
 export const OPENING_OPERATIONS = ["event.read_raw", "event.read_observations", "event.compare"] as const;
 
-/** The number of events that were opened under one approval, or under none. */
+/** The number of events that a person opened under one approval, or without one. */
 export interface OpenedEvents {
   readonly approval_id: string | null;
   /** Each event is counted once. */
@@ -27,7 +27,7 @@ const COUNT_OPENED = sql(
   { approval_id: "uuid?", events: "int8", has_event: "bool" },
 );
 
-/** Who opened events, as one identity. */
+/** The persons and tokens whose opened events are counted together. */
 export interface Openers {
   readonly persons: readonly string[];
   /** The persons of the admin tokens that `persons` obtained. */

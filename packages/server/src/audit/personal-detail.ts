@@ -8,7 +8,7 @@ import { findSecrets, insertSecret } from "./audit-secret-table.ts";
 import type { AuditSigner } from "./audit-signer.ts";
 import type { AuditRecord } from "./log/record.ts";
 
-/** Texts of people in an entry, and data about people. */
+/** The parts of an entry that people wrote, or that contain data about people. */
 export interface PersonalDetail {
   readonly reason?: string | undefined;
   readonly detail?: Readonly<Record<string, unknown>> | undefined;
@@ -18,11 +18,11 @@ export type SealedDetail = Required<Pick<AuditRecord, "secretId" | "sealed">>;
 
 interface DetailOwner {
   readonly entryId: string;
-  /** The keyed MAC of the account. Without it, the installation's secret is used. */
+  /** The keyed MAC of the account. Without it, a secret of the installation is used. */
   readonly subject: Buffer | undefined;
 }
 
-/** Computes the ids of secrets, and has the secrets. */
+/** The parts of `AuditSigner` that compute the ids of secrets and find the secrets. */
 type SecretSigner = Pick<AuditSigner, "secrets" | "secretIdsOf">;
 
 const CIPHER = "aes-256-gcm";
@@ -69,14 +69,14 @@ export async function openDetail(
     const text = Buffer.concat([decipher.update(sealed.subarray(HEAD_BYTES, -TAG_BYTES)), decipher.final()]);
     return JSON.parse(text.toString()) as PersonalDetail;
   } catch {
-    // `drs audit verify` reports a changed record.
+    // No error, because `drs audit verify` reports a changed record.
     return undefined;
   }
 }
 
 /**
- * The latest secret of an account, or a new one if the account has none or the key store has lost it. Two writers may
- * create one each; an erasure ends both.
+ * The latest secret of an account, or a new one if the account has none or the key store has lost it. Two writers at
+ * the same time may create a secret each; an erasure ends both.
  */
 async function currentSecret(
   executor: Executor,
@@ -92,7 +92,8 @@ async function currentSecret(
   for (let number = found.next; ; number++) {
     const secretId = ids(number);
     const name = auditSecretName(secretId);
-    // The database can be restored to a time before this secret, which the key store has destroyed since.
+    // A number without a row may be that of a destroyed secret, if the database was restored to a time before the
+    // secret.
     // guard(false): no secret gets the name of a destroyed one
     // fails: packages/server/src/audit/audit-secrets.test.ts › was lost by a restore of the database
     if ((await secrets.findDestroyed([name])).length > 0) continue;

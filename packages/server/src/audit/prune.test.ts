@@ -80,7 +80,7 @@ beforeEach(async () => {
 });
 
 describe("drs audit prune", () => {
-  it("deletes entries before a checkpoint that is old enough, and the rest still holds", async () => {
+  it("deletes entries before a checkpoint that is old enough, and the rest of the log can still be verified", async () => {
     expect(await prune(30)).toMatchObject({ entries: 5, epoch: 1, size: 5 });
     expect(await verify()).toMatchObject({ verdict: 0, findings: [], size: 6, from: 5, confirmed: 6, waiting: 1 });
     const left =
@@ -150,7 +150,7 @@ describe("drs audit prune", () => {
     expect((await verify()).size).toBe(6);
   });
 
-  it("can't be imitated by an attacker: leaves that are missing without its entry are reported", async () => {
+  it("can't be imitated by an attacker, because missing leaves are reported if no entry of `drs audit prune` explains them", async () => {
     await opened.owner.query("delete from audit_leaf where leaf < 5; delete from audit_checkpoint where size < 5");
     expect(await verify()).toMatchObject({ verdict: 6, findings: [{ kind: "removed" }] });
     await opened.owner.query("delete from audit_checkpoint where size < 6; delete from audit_leaf");

@@ -51,7 +51,7 @@ const DELETE_CHECKPOINTS = sql("delete from audit_checkpoint where (epoch, size)
 /**
  * Deletes entries, leaves and checkpoints before the latest checkpoint that is older than the retention period. It
  * writes an entry about this, because verifiers report missing leaves without such an entry.
- * @returns `undefined` where nothing is that old. @throws state-conflict
+ * @returns `undefined` if no entry is that old. @throws state-conflict
  */
 export async function pruneLog(
   owner: OwnerTransaction,

@@ -4,10 +4,13 @@ import type { Executor } from "../postgres/executor.ts";
 import { query, sql } from "../postgres/statement.ts";
 import { PRUNE_OPERATION } from "./log/epoch.ts";
 
-/** Operations that read payloads or destroy data. On the database they need neither a case nor an approval. */
+/**
+ * Operations that read payloads or destroy data. Commands that do these on the database need neither a case nor an
+ * approval.
+ */
 export const DIRECT_USE: readonly string[] = [...BREAK_GLASS_OPERATIONS, PRUNE_OPERATION];
 
-/** Entries of one person, with one operation, category and ticket. */
+/** The number of entries of one person with the same operation, category and ticket. */
 export interface ReadCount {
   /** The person, or the actor of a command on the database. */
   readonly person: string;
@@ -20,7 +23,7 @@ export interface ReadCount {
 }
 
 export interface ReadFilter {
-  /** The time of the first entries that are counted, in RFC 3339. */
+  /** The time from which entries are counted, in RFC 3339. */
   readonly since: string;
   readonly reads: readonly string[];
   /** Operations that count only if a command on the database did them. */

@@ -23,7 +23,7 @@ const INSERT_REVIEW = sql(
     where ${isIdFree("$1")} on conflict (review_id) do nothing`,
   ["uuid", "uuid", "bytea?", "timestamptz", "bytea"],
 );
-/** The time that a row gets in the same transaction. */
+/** Finds the time that the row inserted in this transaction will get. */
 const FIND_TIME = sql(`select ${instant("transaction_time()", "ended_at")}`, [], { ended_at: "text" });
 const INSERT_END = sql(
   "insert into audit_review_end (end_id, review_id, mac) values ($1, $2, $3) on conflict (end_id) do nothing",
@@ -76,7 +76,7 @@ const FIND_ENDS = sql(
   { end_id: "uuid", ended_at: "text", mac: "bytea" },
 );
 
-/** A page of ends with the MACs of their reviews, after an end. */
+/** Reads the page of ends after an end, with the MACs of their reviews. */
 const READ_RECENT_ENDS = sql(
   `select e.end_id, ${instant("e.ended_at", "ended_at")}, e.mac, r.mac as review_mac, e.ended_at::text as position
     from audit_review_end e join audit_review r using (review_id)
@@ -125,7 +125,10 @@ export async function insertReview(
   }
 }
 
-/** Ends an open review. Copies of its earlier ends, which a restore lost, can have the first ids. */
+/**
+ * Ends an open review. The first ids may be in use: if a restore lost earlier ends, a login of the database can insert
+ * rows with their ids.
+ */
 export async function insertEnd(
   transaction: Transaction,
   { reviews }: AuditSigner,
@@ -173,7 +176,7 @@ async function findReviewsOf(
   return (await findReviews(executor, signer)).filter((row) => row.subject?.equals(subject));
 }
 
-/** Finds reviews by their ids. A search by a column would also find rows of a login of the database. */
+/** Finds reviews by their ids. A search by a column would also find rows that a login of the database inserted. */
 const searchOf = <Row extends { readonly review_id: string }>(
   signer: RowSigner,
   find: (ids: readonly string[]) => Promise<readonly Row[]>,
@@ -257,7 +260,10 @@ async function signedReviews(
   return signed.map((row) => ({ ...row, isClosed: ended.has(row.review_id) }));
 }
 
-/** The end of a review has the first id that no other row had. @returns the ids of the reviews that have an end. */
+/**
+ * An end is searched under one id after the other, as long as the row with the id is forged. @returns the ids of the
+ * reviews that have an end.
+ */
 async function findEnded(
   executor: Executor,
   signer: RowSigner,
@@ -282,8 +288,8 @@ async function findEnded(
 }
 
 /**
- * The ids of an end of a review: the end has the first id that no other row had. A login of the database knows the ids of
- * ends that a restore has lost, and of no other.
+ * The possible ids of the end of a review; the end has the first of them that was free. A login of the database can
+ * know such an id only from an end that a restore has lost.
  */
 const endIdsOf = (signer: RowSigner, reviewMac: Buffer): NumberedIds =>
   numberedIds(signer, "end id", reviewMac.toString("hex"));
@@ -301,7 +307,8 @@ const reviewValues = ({
   opened_at,
 ];
 /**
- * An end that a restore lost can't be inserted again, because its row would have another time.
+ * The values that the MAC of an end covers. The time is among them, so a login of the database can't insert an end
+ * again that a restore lost.
  * @param reviewMac the MAC of the review, so that the end of one review is invalid for another.
  */
 const endValues = (reviewMac: Buffer, { end_id, ended_at }: End): SignedValues => [

@@ -28,7 +28,7 @@ describe("after the erasure of the account, reason and detail", () => {
     expect(await listed()).toMatchObject([{ unreadable: true }]);
   });
 
-  it("remain readable if a review is opened at the same time as the destruction, before it", async () => {
+  it("remain readable if a review is opened just before a destruction that runs at the same time", async () => {
     const id = await write();
     await endedAgo(HOUR_MS);
     let destruction: Promise<void> | undefined;
@@ -41,7 +41,7 @@ describe("after the erasure of the account, reason and detail", () => {
     expect(await listed()).toMatchObject([PERSONAL]);
   });
 
-  it("have no review that was opened at the same time as the destruction, after its start", async () => {
+  it("can't get a review after the start of a destruction that runs at the same time", async () => {
     const id = await write();
     await endedAgo(HOUR_MS);
     const { audit } = opened.system;
@@ -73,7 +73,7 @@ describe("after the erasure of the account, reason and detail", () => {
     expect(await listed()).toMatchObject([{ unreadable: true }]);
   });
 
-  it("are not kept readable by a review of the person who wrote the entry, except if that person is alone", async () => {
+  it("remain readable until a person other than the author of the entry closes the review, unless the author is alone", async () => {
     const agent = { ...AGENT, actor: `${AGENT.actor} (another terminal)` };
     const reviewId = await open(await write(), { agent });
     expect(await close(reviewId, { agent, isAlone: false })).toBe(false);
@@ -88,7 +88,7 @@ describe("after the erasure of the account, reason and detail", () => {
     expect(await close(reviewId, { agent, isAlone: true })).toBe(true);
   });
 
-  it("end with one review at a time, also if its id is sent in capitals", async () => {
+  it("have a review that only one of two concurrent calls can close, also if its id is sent in capitals", async () => {
     const { pool, audit } = opened.system;
     const reviewId = await open(await write());
     let other: Promise<unknown> | undefined;

@@ -64,7 +64,7 @@ export async function openReview(
   const entry = await findReviewedEntry(transaction, entryId);
   if (!entry) throw new OperatorError("not-found", `There is no audit entry ${entryId}.`);
   // guard(drop): the destruction of a secret sees a review that is being opened
-  // fails: packages/server/src/audit/reviews.test.ts › at the same time as the destruction
+  // fails: packages/server/src/audit/reviews.test.ts › a destruction that runs at the same time
   if (entry.subject) await lockAuditSecrets(transaction, entry.subject);
   const reviewId = await insertReview(transaction, signer, entry);
   await auditReview(transaction, signer, order, "opened", { review_id: reviewId, entry_id: entryId });
@@ -72,7 +72,8 @@ export async function openReview(
 }
 
 /**
- * @returns whether the review is closed. If not, the close was refused, and an entry records this. @throws not-found
+ * Closes a review, unless the person wrote the reviewed entry. An entry records the close or its denial. @returns
+ * whether the review was closed. @throws not-found
  */
 export async function closeReview(
   transaction: Transaction,
@@ -85,7 +86,7 @@ export async function closeReview(
   if (!review) throw new OperatorError("not-found", `There is no open review ${reviewId}.`);
   const { actor } = await queryRow(transaction, FIND_ACTOR, [review.entry_id]);
   // guard(true): no person closes the review of what the same person did
-  // fails: packages/server/src/audit/reviews.test.ts › of the person who wrote the entry
+  // fails: packages/server/src/audit/reviews.test.ts › other than the author of the entry
   const outcome = isAlone || !isSamePerson(actor, order.agent.actor) ? "closed" : "denied";
   if (outcome === "closed") await insertEnd(transaction, signer, review);
   await auditReview(transaction, signer, order, outcome, { review_id: reviewId, entry_id: review.entry_id });

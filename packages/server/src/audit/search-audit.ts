@@ -8,7 +8,7 @@ import { decodeRecord } from "./log/record.ts";
 import { openDetail } from "./personal-detail.ts";
 import { readReviews } from "./review-table.ts";
 
-/** Operations whose entries name the account that the caller named, even if this account does not exist. */
+/** Operations whose entries name the account for which the caller searched, even if this account does not exist. */
 const NAMED_BY_OPERATOR = [
   "event.list",
   "event.timeline",
@@ -26,7 +26,7 @@ const IS_ACCOUNT_AUDITED = sql(
   { audited: "bool" },
 );
 
-/** Whether an entry names the account by this keyed MAC. Entries of lists that an operator requested do not count. */
+/** Whether an entry is about the account with this keyed MAC. Entries of the operations above do not count. */
 export async function isAccountAudited(executor: Executor, subject: Buffer): Promise<boolean> {
   const { rows } = await query(executor, IS_ACCOUNT_AUDITED, [subject, NAMED_BY_OPERATOR]);
   return rows[0]?.audited ?? false;
@@ -38,7 +38,7 @@ const WAS_EXPORTED = sql(
   ["bytea?", "text"],
 );
 
-/** Whether the account was exported under this id. */
+/** Whether an export with this id contained the account. */
 export async function wasExported(executor: Executor, subject: Buffer | null, exportId: string): Promise<boolean> {
   return (await query(executor, WAS_EXPORTED, [subject, exportId])).rowCount !== 0;
 }
@@ -75,7 +75,7 @@ const FIND_UNREVIEWED = sql(
   { entries: "int8", since: "text?" },
 );
 
-/** Counts entries of commands on the database that have no closed review. */
+/** Counts entries of commands on the database whose review is not closed. */
 export async function findUnreviewedUse(
   executor: Executor,
   signer: AuditSigner,
@@ -103,7 +103,7 @@ const FIND_ERASURE_ORDER = sql(
 );
 
 /**
- * Finds the order of an erasure that started within the day before the given time and was not finished at this time.
+ * Finds the order of an erasure that started within 24 hours before the given time and was not finished at that time.
  * @param subjectMac the MAC in hexadecimal. @param at the time in RFC 3339. @returns `undefined` if there is no such
  * order, or if its reason is not readable.
  */

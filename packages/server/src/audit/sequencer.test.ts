@@ -73,7 +73,7 @@ async function attack(text: string, values: readonly unknown[] = []): Promise<vo
 }
 
 describe("the log", () => {
-  it("has every entry, in the order of its lane, and each pass adds the new ones", async () => {
+  it("has every entry in the order of the entry's lane, and each pass adds the new entries", async () => {
     await store(3);
     await write();
     expect(await extend()).toEqual([]);
@@ -86,7 +86,7 @@ describe("the log", () => {
     expect(await readdir(folder), "one file for each day").toHaveLength(1);
   });
 
-  it("waits for a running transaction, and misses nothing", async () => {
+  it("waits for a running transaction, and misses none of its entries", async () => {
     await inTransaction(opened.system.pool, async (transaction) => {
       await writeAudit(transaction, opened.system.audit, { ...AGENT, operation: "slow" });
       await write("quick");
@@ -116,7 +116,7 @@ describe("the log", () => {
     expect(await verify()).toMatchObject({ verdict: 0, confirmed: 4 });
   });
 
-  it("takes a flood of entries", async () => {
+  it("includes a flood of entries", async () => {
     const entries = Array.from({ length: 12_000 }, (_, index) =>
       opened.system.audit.sign({ ...read(index), entryId: randomUUID(), at: Date.now() }),
     );
@@ -163,7 +163,7 @@ describe("a restored database", () => {
     expect(await verify()).toMatchObject({ verdict: 0, findings: [], size: 9, confirmed: 9 });
   });
 
-  it("begins no epoch while a sink is away, nor if the log has everything that sinks have", async () => {
+  it("begins no epoch while a sink is away, nor if the log has all entries of the sinks' checkpoints", async () => {
     await extend();
     await expect(start()).rejects.toMatchObject({ code: "state-conflict" });
     await rollBack();
@@ -204,7 +204,7 @@ describe("an attack", () => {
     expect(await findings()).toContain("The entry of leaf 3 was changed.");
   });
 
-  it("that removes an entry is found, with its leaf or without", async () => {
+  it("that removes an entry, with or without its leaf, is found", async () => {
     await extend();
     await attack("delete from audit_entry where operation = 'o'");
     expect(await findings()).toEqual(["The entry of leaf 3 is missing."]);

@@ -38,7 +38,7 @@ export interface SequencerPorts {
   readonly sinks: readonly CheckpointSink[];
 }
 
-/** A sink, with its error or its latest checkpoint. */
+/** A sink, with its latest checkpoint or the error of the query. */
 interface SinkAnswer {
   readonly sink: CheckpointSink;
   readonly note?: string | undefined;
@@ -50,7 +50,7 @@ const NO_TRANSACTION = "0";
 /**
  * Gives a leaf to each entry that has none, and signs a checkpoint if there were such entries. It signs only a
  * checkpoint that extends the checkpoints of all sinks that answer. A sink that was unavailable gets the latest
- * checkpoint later.
+ * checkpoint in a later call.
  * @returns the errors of sinks. @throws audit-log-broken
  */
 export async function extendLog(connection: Connection, ports: SequencerPorts): Promise<readonly unknown[]> {
@@ -73,7 +73,7 @@ async function writeNoteToSinks(answered: readonly SinkAnswer[], note: string, a
   return errors;
 }
 
-/** The person who starts an epoch, and the reason. */
+/** Who starts an epoch, and why. */
 export interface EpochOrder extends ReviewOrder {
   readonly signer: AuditSigner;
 }
@@ -81,14 +81,15 @@ export interface EpochOrder extends ReviewOrder {
 export interface StartedEpoch {
   readonly epoch: number;
   readonly reviewId: string;
-  /** Errors of sinks. These sinks get the checkpoint later. */
+  /** Errors of sinks. Those sinks get the checkpoint later. */
   readonly errors: readonly unknown[];
 }
 
 /**
- * Starts the next epoch of the log of a database that was restored to an earlier state. Its first leaf is an entry that
- * names the latest checkpoint outside the database, and a review of this entry is opened with it.
- * @throws state-conflict where the database has all entries of the checkpoints; audit-log-broken; what a sink throws
+ * Starts the next epoch of the log of a database that was restored to an earlier state. The first leaf of the epoch is
+ * an entry that names the latest checkpoint of the sinks; the same transaction opens a review of this entry.
+ * @throws state-conflict if the database has all entries of the sinks' checkpoints; audit-log-broken; what a sink
+ * throws
  */
 export async function startEpoch(
   connection: Connection,
@@ -119,7 +120,7 @@ export async function startEpoch(
   return { epoch: started.epoch, reviewId: started.reviewId, errors };
 }
 
-/** The last checkpoint of the database, and the latest one that is kept outside, when an epoch ends. */
+/** The last checkpoint of the database, and the latest one of the sinks, at the end of an epoch. */
 interface EndOfEpoch {
   readonly last: CheckpointRow | undefined;
   readonly kept: EpochCheckpoint & { readonly note: string };
@@ -152,7 +153,7 @@ async function insertEpochStart(
 const compareCheckpoints = (one: EpochCheckpoint, other: EpochCheckpoint): number =>
   one.epoch - other.epoch || one.size - other.size;
 
-/** Whether a checkpoint outside the database covers entries that the database lacks. */
+/** Whether a checkpoint of a sink covers entries that the database lacks. */
 function isAhead(kept: EpochCheckpoint, last: CheckpointRow | undefined): boolean {
   const [epoch, size] = last ? [last.epoch, last.size] : [FIRST_EPOCH, 0];
   return kept.epoch > epoch || (kept.epoch === epoch && kept.size > size);
@@ -186,7 +187,7 @@ async function extendTree(
   return tree.size === (last?.size ?? 0) ? last?.note : signCheckpointOf(transaction, ports, { epoch, tree, upto }, at);
 }
 
-/** The tree of an epoch to which leaves are added. */
+/** An epoch's tree, to which leaves are added. */
 interface GrowingTree {
   readonly epoch: number;
   readonly tree: CompactRange;
@@ -218,7 +219,7 @@ async function requireExtension(
   if (newest && isAhead(newest, last)) {
     throw logBroken(`a checkpoint kept outside has ${newest.size} entries, the database has ${size}`);
   }
-  // Checkpoints of earlier epochs are not compared: the first entry of an epoch names the latest one that sinks had.
+  // Checkpoints of earlier epochs are not compared, because the first entry of this epoch names the latest of them.
   const sorted = kept.filter((one) => one.epoch === epoch && one.size > 0).toSorted(compareCheckpoints);
   const [first] = sorted;
   const start = first ? await findCheckpoint(transaction, epoch, first.size) : last;

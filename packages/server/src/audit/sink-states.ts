@@ -6,11 +6,11 @@ import { type EpochCheckpoint, verifyEpochCheckpoint } from "./log/epoch.ts";
 export interface SinkState {
   readonly name: string;
   /**
-   * `current`: the sink has the latest checkpoint of the database. `behind`: it has an earlier one or none. `away`: it
-   * can't be read. `different`: it has one that the database does not have.
+   * `current`: the sink has the latest checkpoint of the database. `behind`: it has an earlier checkpoint or none.
+   * `away`: it can't be read. `different`: it has a checkpoint that the database does not have.
    */
   readonly state: "current" | "behind" | "away" | "different";
-  /** The number of entries that its checkpoint covers. */
+  /** The number of entries that the sink's checkpoint covers. */
   readonly size: number;
 }
 

@@ -16,7 +16,7 @@ const FIND_SUBJECT = sql(
 /**
  * The keyed MAC of an event's account, from the entry about its storage. An erasure deletes all other data that links
  * the event to the account.
- * @returns `undefined` where no entry names the event.
+ * @returns `undefined` if no entry names the event.
  */
 export async function findSubjectOfEvent(executor: Executor, eventId: string): Promise<Buffer | undefined> {
   return (await query(executor, FIND_SUBJECT, [eventId, receivedAtOf(eventId).toISOString()])).rows[0]?.subject;

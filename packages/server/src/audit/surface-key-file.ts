@@ -6,8 +6,8 @@ import { SURFACES } from "./log/record.ts";
 import type { KeyRing } from "./log/surfaces.ts";
 
 /**
- * Reads lines with a surface and a key of 32 bytes in base64. If a surface has several keys, the last one signs. A
- * process receives a file with only the lines of its own surfaces.
+ * Reads lines with a surface and a key of 32 bytes in base64. If a surface has several keys, the last one signs. The
+ * file of a process should have only the lines of the surfaces that the process serves.
  * @throws key-file-unusable
  */
 export async function readSurfaceKeys(path: string): Promise<KeyRing> {

@@ -53,7 +53,7 @@ const idsOf = (idOf: (surface: Surface) => string): KeyIds =>
 
 /**
  * Activates the keys of the key file. After this entry, verifiers refuse entries with the previous keys.
- * @returns whether the keys were not active before. @throws key-file-unusable, state-conflict
+ * @returns `false` if these keys are active already. @throws key-file-unusable, state-conflict
  */
 export async function changeSurfaceKeys(transaction: Transaction, signer: AuditSigner, agent: Agent): Promise<boolean> {
   const { surfaces, replaced } = signer;

@@ -34,7 +34,7 @@ beforeEach(() => {
 const openStamps = (timeoutMs = 30_000): Promise<TimeStamps> =>
   TimeStamps.open({ url: served.url, directory, caFile: authority.caFile, timeoutMs });
 
-it("the first checkpoint of each hour gets a time stamp, once, even after a restart", async () => {
+it("the first checkpoint of each hour gets one time stamp, even after a restart", async () => {
   const stamps = await openStamps();
   await stamps.stamp("first", at(0));
   await stamps.stamp("second", at(0.5));
@@ -67,7 +67,7 @@ it("a query ends at its deadline", async () => {
   await expect((await openStamps(50)).stamp("first", at(0))).rejects.toThrow("gave no reply");
 });
 
-it("the folder keeps no reply that proves nothing, and reports one that was replaced", async () => {
+it("the folder keeps no reply that proves nothing, and reports a reply that was replaced", async () => {
   const stamps = await openStamps();
   const wrong: Readonly<Record<string, (query: Buffer) => Promise<Buffer>>> = {
     "of another message": () => authority.reply(timeStampQuery(Buffer.from("another"), Buffer.alloc(16, 1))),
@@ -86,7 +86,7 @@ it("the folder keeps no reply that proves nothing, and reports one that was repl
   expect(await stamps.read()).toMatchObject([{ stamp: { problem: "it is of another message" } }]);
 });
 
-it("certificates that can't be read are an error of the start", async () => {
+it("certificates that can't be read prevent the start", async () => {
   await writeFile(`${folder()}/empty.pem`, "no certificate");
   for (const caFile of [`${folder()}/empty.pem`, `${folder()}/missing.pem`]) {
     const opening = TimeStamps.open({ url: served.url, directory, caFile, timeoutMs: 50 });

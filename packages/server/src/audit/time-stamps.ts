@@ -1,4 +1,4 @@
-/** Gets time stamps of checkpoints, and keeps them in a folder. */
+/** Gets time stamps for checkpoints, and keeps both in a folder. */
 import { randomBytes, X509Certificate } from "node:crypto";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ export interface TimeStampOptions {
   /** The address of the authority. */
   readonly url: string;
   readonly directory: string;
-  /** A file of PEM certificates. One of them must have signed the authority's certificate. */
+  /** A file of trusted PEM certificates. One of them must be the authority's certificate, or have signed it. */
   readonly caFile: string;
   /** Time limit of a query. */
   readonly timeoutMs: number;
@@ -118,7 +118,7 @@ export class TimeStamps {
   async #keep(path: string, message: Buffer, reply: Buffer): Promise<void> {
     try {
       await makeFolder(this.#options.directory);
-      // A checkpoint without a time stamp is replaced by the next one of the hour.
+      // A checkpoint without a time stamp does not count; the next one of the hour replaces it.
       await replaceFile(`${path}.checkpoint`, message);
       await replaceFile(`${path}.tsr`, reply);
     } catch (cause) {

@@ -25,7 +25,7 @@ async function stored(change: Partial<NewEvent> = {}): Promise<NewEvent> {
   return event;
 }
 
-/** Writes entries that a server writes together, `afterMs` after the event was received. */
+/** Writes the entries that a server writes in one flush, `afterMs` after it received the event. */
 async function audit(event: NewEvent, afterMs: number, ...entries: Omit<IngestAudit, "operation">[]): Promise<void> {
   const clock = { now: () => event.receivedAt + afterMs };
   const signer = new AuditSigner(Buffer.alloc(32), opened.system.pseudonymizer, opened.system.secrets, clock);
@@ -62,7 +62,7 @@ describe("the timeline of an idempotency key", () => {
     expect(await timelineOf(event, 2)).toMatchObject({ entries: [{}, { outcome: "session-mismatch" }], more: true });
   });
 
-  it("shows for how many events an entry counts the retries", async () => {
+  it("shows over how many events an entry counts retries", async () => {
     const event = await stored();
     const { account, eventId } = event;
     const replay = (id: string): Omit<IngestAudit, "operation"> => ({ outcome: "replayed", account, eventId: id });
@@ -70,7 +70,7 @@ describe("the timeline of an idempotency key", () => {
     expect((await timelineOf(event))?.entries.at(-1)).toMatchObject({ occurrences: 3, events: 2 });
   });
 
-  it("counts retries that may be of the key, in entries that name a hundred other events", async () => {
+  it("counts retries that may belong to the key, in entries that name a hundred other events", async () => {
     const event = await stored();
     const { account } = event;
     const others = Array.from({ length: 150 }, () => ({

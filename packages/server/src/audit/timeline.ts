@@ -9,20 +9,22 @@ import { BATCH_WITHIN, MAX_NAMED } from "./audit.ts";
 
 /** An entry that names the event of the idempotency key. */
 export interface TimelineEntry {
-  /** The time at which the entry was written, which is about a second after its last request. */
+  /** The time at which the entry was written: about a second after the last request that it counts. */
   readonly at: string;
   /** `accepted`, `replayed`, `idempotency-conflict`, or an event warning. */
   readonly outcome: string;
   /** Requests that the entry counts. */
   readonly occurrences: number;
-  /** The number of events that the entry names. If there are several, its occurrences are those of all of them. */
+  /**
+   * The number of events that the entry names. If there are several, `occurrences` counts the requests of all of them.
+   */
   readonly events: number;
 }
 
 /** Replays and conflicts of the account in entries that name the maximum number of events, but not this event. */
 export interface UnnamedRetries {
   readonly entries: number;
-  /** The number of requests. Some of them may be of this key, but it is unknown which. */
+  /** The number of requests. Some of these requests may have this key, but it is unknown which ones. */
   readonly occurrences: number;
 }
 

@@ -69,7 +69,7 @@ const refused = (what: RegExp): object => ({
 describe("a log whose keys were changed", () => {
   const first = [...all(derived), ...all(own), change(own, derived, own), ...all(own)];
 
-  it("is intact with both keys before the change and the present one afterwards, also after a second change", async () => {
+  it("is intact if entries have the earlier keys before a change and the present keys after it, also with a second change", async () => {
     expect(await verify(first)).toMatchObject(HOLDS);
     expect(await verify([...first, ...all(next), change(next, own, next), ...all(next)])).toMatchObject(HOLDS);
     expect(await verify(all(derived))).toMatchObject(HOLDS);
@@ -82,16 +82,16 @@ describe("a log whose keys were changed", () => {
     expect(await verify(later)).toMatchObject(refused(found));
   });
 
-  it("is never accepted with a derived key, because each process has that key", async () => {
+  it("does not accept a change of keys that is signed with a derived key, because each process has that key", async () => {
     expect(await verify([...all(derived), change(derived, derived, own)])).toMatchObject(refused(/derived key itself/));
   });
 
-  it("is accepted only from a command or a worker", async () => {
+  it("accepts a change of keys only from a command or a worker", async () => {
     expect(await verify([...all(own), change(own, derived, own, "worker")])).toMatchObject(HOLDS);
     expect(await verify([...all(own), change(own, derived, own, "admin")])).toMatchObject(refused(/^admin changes no/));
   });
 
-  it("is not verified if the verifier lacks one of its keys", async () => {
+  it("does not accept a change of keys if the verifier lacks one of the new keys", async () => {
     const rings = { surfaces: own, replaced: bySurface((surface) => [derived[surface]]) };
     const entries = [...all(own), change(own, own, next)];
     expect(await verify(entries, 0, rings)).toMatchObject(refused(/a key of ingest that is not known here/));
@@ -144,7 +144,7 @@ describe("a log that is read from a later place on", () => {
     expect(await verify([...all(derived), ...all(derived), change(next, derived, next)], 4)).toMatchObject(HOLDS);
   });
 
-  it("has no entry with a key that was replaced before", async () => {
+  it("is broken if it has an entry with a key that an earlier change replaced", async () => {
     const forged = entry(derived, "admin");
     expect(await verify([...before, forged], from)).toMatchObject(refused(/nothing that was read says/));
     const changed = [...before, forged, change(next, own, next)];

@@ -3,15 +3,24 @@ import { type KeyObject, timingSafeEqual } from "node:crypto";
 import { macOf, type SignedRecord, type Surface, SURFACES } from "./record.ts";
 import { type KeyRing, surfaceKeyId, type SurfaceKeys } from "./surfaces.ts";
 
-/** Activates the present MAC keys. The references name, by surface, the id of the key and of the one before. */
+/**
+ * The operation of an entry that activates the present MAC keys. For each surface, the references of the entry name the
+ * ids of the new key and of the key that it replaces.
+ */
 export const KEYS_OPERATION = "audit.keys";
 
-/** Only a command or a worker may change keys, never a process of ingestion or of the admin API. */
+/**
+ * Whether entries of a surface may change keys: those of commands and workers may, those of ingestion and of the admin
+ * API may not.
+ */
 export const mayChangeKeys = (surface: Surface): boolean => surface === "direct" || surface === "worker";
 
 const replacedName = (surface: Surface): string => `replaced_${surface}`;
 
-/** @param active the keys that entries have had. @param next the keys that they have from now on. */
+/**
+ * @param active the ids of the keys that entries have had until now. @param next the ids of the keys that they have
+ * from now on.
+ */
 export function keyReferences(
   active: Readonly<Record<Surface, string>>,
   next: Readonly<Record<Surface, string>>,
@@ -30,16 +39,16 @@ interface Ring {
   readonly keys: readonly KeyObject[];
   /** Index of the oldest key that entries may have. */
   least: number;
-  /** Index of the oldest key that an entry had. */
+  /** Index of the oldest key that an entry had so far. */
   oldest: number;
 }
 
 export type MacState = "valid" | "replaced" | "invalid";
 
-/** The keys that entries may have, at one place of a log. */
+/** The keys that entries may have at the current position of a verification. */
 export class ActiveKeys {
   readonly #rings = new Map<Surface, Ring>();
-  /** Whether all earlier entries, and therefore the previous change, are known. */
+  /** Whether the previous change is known, because the log was read from its start or a change was read. */
   #isWhole = true;
 
   constructor(current: SurfaceKeys = {}, replaced: KeyRing = {}) {
@@ -51,7 +60,7 @@ export class ActiveKeys {
     }
   }
 
-  /** Called if the log is not read from its start. Only the next change says which keys are active at that place. */
+  /** Call it if the log is not read from its start. Then only the next change says which keys were active before it. */
   startLater(): void {
     this.#isWhole = false;
   }
@@ -69,7 +78,7 @@ export class ActiveKeys {
   /**
    * @param surface the surface of `signed`. @param signed the entry of the change, whose MAC is valid. @param
    * references the references of the entry.
-   * @returns the problem of the change, or of an entry before it.
+   * @returns what is wrong with the change or with an entry before it; `undefined` if nothing is.
    */
   change(surface: Surface, signed: SignedRecord, references: Readonly<Record<string, string>>): string | undefined {
     const own = this.#rings.get(surface);
@@ -85,11 +94,11 @@ export class ActiveKeys {
     this.#isWhole = true;
     for (const [name, ring] of rings) ring.least = Math.max(ring.least, ring.ids.indexOf(idOf(name)));
     // guard(true): entries that are read before the first change have the keys that the change replaces
-    // fails: packages/server/src/audit/log/active-keys.test.ts › with a key that was replaced before
+    // fails: packages/server/src/audit/log/active-keys.test.ts › a key that an earlier change replaced
     return wasWhole || old === undefined ? undefined : `comes after an entry of ${old} with a replaced key`;
   }
 
-  /** @returns what is wrong at the end of the log. */
+  /** @returns what is wrong if the log ends here; `undefined` if nothing is. */
   finish(): string | undefined {
     const old = [...this.#rings].find(([, { oldest, keys }]) => oldest < keys.length - 1);
     return this.#isWhole || !old

@@ -9,7 +9,7 @@ export interface Checkpoint {
   readonly root: Buffer;
 }
 
-/** A public key of a log, as a verifier needs it. */
+/** The public key of a log, with the name that a verifier needs. */
 export interface LogKey {
   /** The key's name is the origin of the log. */
   readonly origin: string;
@@ -28,7 +28,10 @@ function rawKey(key: KeyObject): Buffer {
   return publicKey.export({ format: "der", type: "spki" }).subarray(-KEY_BYTES);
 }
 
-/** C2SP signed-note: SHA-256 of name, line feed, algorithm and key; the first four bytes. */
+/**
+ * C2SP signed-note: The key hash of a signed note: the first four bytes of the SHA-256 of name, line feed, algorithm
+ * and key.
+ */
 const keyHash = (origin: string, raw: Buffer): Buffer =>
   createHash("sha256").update(`${origin}\n`).update(ED25519).update(raw).digest().subarray(0, KEY_HASH_BYTES);
 

@@ -49,7 +49,7 @@ function readOne(bytes: Buffer): Der | undefined {
   return { tag, value: bytes.subarray(start, start + length), raw: bytes.subarray(0, start + length) };
 }
 
-/** The members of a value with this tag; none where it is missing, has another tag or is not DER. */
+/** The members of a value with this tag; empty if the value is missing, has another tag or is not DER. */
 export const membersOf = (der: Der | undefined, tag: number): readonly Der[] =>
   der?.tag === tag ? (readAll(der.value) ?? []) : [];
 

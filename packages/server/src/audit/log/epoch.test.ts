@@ -69,7 +69,7 @@ describe("a log that continues after a restore", () => {
     });
   });
 
-  it("confirms the entries before the restore, because the new epoch names their end", async () => {
+  it("confirms the entries before the restore, because the new epoch names the last checkpoint of them", async () => {
     const { items, note } = continuedBy([begun(), review("closed")]);
     expect(await verify(items, note)).toMatchObject({ verdict: 0, confirmed: COUNT + 2 });
     const forged = before.with(12, signOutsideLane(DIRECT, read(900)));
@@ -81,13 +81,13 @@ describe("a log that continues after a restore", () => {
     });
   });
 
-  it("may have lost only as many entries as its first entry says: a larger checkpoint of the epoch before is a finding", async () => {
+  it("may have lost only as many entries as its first entry says: a larger checkpoint of the previous epoch is a finding", async () => {
     const admits = epochReferences(2, restored.notes[0] ?? "", continued);
     const { items, note } = continuedBy([begun(admits), review("closed")]);
     expect(await verify(items, note, kept)).toMatchObject({ verdict: 6, findings: [{ kind: "truncated" }] });
   });
 
-  it("was itself rolled back if it lacks an epoch of a checkpoint that was kept outside", async () => {
+  it("counts as rolled back if it lacks the epoch of a checkpoint that was kept outside", async () => {
     const { note } = continuedBy([begun()]);
     expect(await verify(restored.items, note)).toMatchObject({
       verdict: 6,

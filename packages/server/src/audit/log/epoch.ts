@@ -4,26 +4,32 @@ import type { AuditRecord } from "./record.ts";
 
 export const FIRST_EPOCH = 1;
 
-/** A checkpoint, and the epoch whose tree it is of. */
+/** A checkpoint, and the epoch of its tree. */
 export interface EpochCheckpoint extends Checkpoint {
   readonly epoch: number;
 }
 
-/** The facts in the first entry of an epoch about the end of the previous epoch. */
+/** What the first entry of an epoch says about the end of the previous epoch. */
 export interface EpochStart {
-  /** The latest checkpoint that was kept outside. */
+  /** The latest checkpoint that sinks had. */
   readonly kept: EpochCheckpoint;
   /** The latest checkpoint that the database had; absent if it had none. */
   readonly continued: EpochCheckpoint | undefined;
 }
 
 export const EPOCH_OPERATION = "audit.epoch";
-/** The deletion of the leaves before a checkpoint; the references name its epoch and size. */
+/**
+ * The operation that deletes the leaves before a checkpoint; the references of its entry name the checkpoint's epoch
+ * and size.
+ */
 export const PRUNE_OPERATION = "audit.prune";
-/** A review of an entry; the references name the entry. */
+/** The operation that opens or closes a review of an entry; the references of its own entry name the reviewed one. */
 export const REVIEW_OPERATION = "audit.review";
 
-/** The first epoch has the origin of the key; a later one has `/` and its number after it. */
+/**
+ * The origin of an epoch's checkpoints: for the first epoch the origin of the key, for a later one the origin, `/` and
+ * the epoch's number.
+ */
 export const originOfEpoch = (origin: string, epoch: number): string =>
   epoch === FIRST_EPOCH ? origin : `${origin}/${epoch}`;
 
@@ -45,7 +51,7 @@ function epochOf(name: string, prefix: string): number | undefined {
     : undefined;
 }
 
-/** The references of the first entry of an epoch. @param kept and `continued` are notes. */
+/** The references of the first entry of an epoch. @param kept a note, as is `continued`. */
 export const epochReferences = (epoch: number, kept: string, continued?: string): Readonly<Record<string, string>> => ({
   epoch: String(epoch),
   kept,
@@ -64,8 +70,8 @@ export function readEpochStart(record: AuditRecord | undefined, epoch: number, k
 }
 
 /**
- * The references of an entry, which its record holds in `detail`. Members that are not texts are left out; `{}` if
- * `detail` is not valid JSON.
+ * The references of an entry, which its record holds in `detail`. Members that are not texts are left out. If `detail`
+ * is not valid JSON, there are no references.
  */
 export function referencesOf({ detail = "{}" }: Pick<AuditRecord, "detail">): Readonly<Record<string, string>> {
   try {

@@ -90,7 +90,7 @@ function startOf({ start: size, epoch, roots, note }: Line): LogItem | undefined
   if (!Number.isSafeInteger(size) || !Number.isSafeInteger(epoch) || typeof note !== "string") return undefined;
   if (!Array.isArray(roots) || !roots.every((root) => typeof root === "string")) return undefined;
   const decoded = roots.map((root) => Buffer.from(root, "base64"));
-  // An export has the whole log, so the leaves that it lacks must be pruned.
+  // An export contains the whole log, so leaves that are missing at its start must have been pruned.
   return { kind: "start", pruned: true, epoch: epoch as number, size: size as number, roots: decoded, note };
 }
 

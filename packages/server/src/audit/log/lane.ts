@@ -1,7 +1,7 @@
 import { type KeyObject, randomUUID } from "node:crypto";
 import { type AuditRecord, type Head, signRecord, type SignedRecord, type Surface } from "./record.ts";
 
-/** The members of an entry that its writer gives. The lane adds the other members. */
+/** The members of a record that the writer of the entry gives; the other members are added when the entry is signed. */
 export type LaneEntry = Omit<AuditRecord, "surface" | "place" | "previous">;
 
 export interface SignedEntry extends SignedRecord {
@@ -15,13 +15,13 @@ export interface SurfaceKey {
 }
 
 /**
- * A chain of entries of consecutive transactions. Each entry has the MAC of the previous entry. The head moves after a
- * commit was acknowledged, so that no writer waits for another.
+ * The entries of one writer as a chain: each entry has the MAC of the previous entry. The head moves only when the
+ * writer acknowledges a commit. Each writer has a lane of its own, so that no writer waits for another.
  */
 export class Lane {
   readonly #signer: SurfaceKey;
   #id = randomUUID();
-  /** The last entry that is known to be committed, of this lane or of the one before. */
+  /** The last entry that is known to be committed, of this lane or of the lane that it continues. */
   #head: Head | undefined;
   #written: Head | undefined;
 
@@ -47,12 +47,15 @@ export class Lane {
     return records;
   }
 
-  /** Called when the transaction is committed. */
+  /** Call it when the transaction is committed. */
   acknowledge(): void {
     this.#head = this.#written;
   }
 
-  /** Called if it is unknown whether the transaction is committed. A new lane continues from the last known head. */
+  /**
+   * Call it if it is unknown whether the transaction was committed. Later entries are in a new lane, which continues
+   * from the last known head.
+   */
   renew(): void {
     this.#id = randomUUID();
   }

@@ -54,7 +54,10 @@ export const read = (number: number): LaneEntry => ({
 /** The row of an entry in the database. */
 export const storedOf = ({ bytes, mac }: SignedRecord): SignedRecord => ({ bytes, mac });
 
-/** Entries of two lanes of ingestion, one of which continues the other, with reads in no lane between them. */
+/**
+ * Entries of two lanes of ingestion, of which the second continues the first, and entries of reads, which are in no
+ * lane, between them.
+ */
 export function signedEntries(count: number): SignedRecord[] {
   const lanes = [new Lane(INGEST), new Lane(INGEST)];
   return Array.from({ length: count }, (_, number) => {

@@ -46,7 +46,7 @@ describe("the root of a tree", () => {
     }
   });
 
-  it("is the same if the tree grows from the roots of its perfect subtrees or from all leaves", () => {
+  it("is the same whether the tree grows from the roots of its perfect subtrees or from all leaves", () => {
     for (let size = 0; size <= 40; size++) {
       const before = treeOf(leaves(size));
       const tree = new CompactRange(size, before.roots);
@@ -78,7 +78,7 @@ describe("an inclusion proof", () => {
   });
 });
 
-it("subtrees have the same hashes if the first leaves are given by their roots", async () => {
+it("subtrees have the same hashes if the first leaves are represented by the roots of their subtrees", async () => {
   for (let size = 1; size <= 20; size++) {
     for (let from = 0; from < size; from++) {
       const before = { size: from, roots: treeOf(leaves(from)).roots };

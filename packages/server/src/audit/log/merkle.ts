@@ -19,14 +19,14 @@ export const nodeHash = (left: Uint8Array, right: Uint8Array): Buffer =>
 const EMPTY_TREE_HASH = createHash("sha256").digest();
 
 /**
- * The smallest state from which a tree grows: the roots of its perfect subtrees, largest first. Each appended leaf
- * extends the tree that `root` names.
+ * A tree to which leaves can be appended. Its state is as small as possible: the roots of its perfect subtrees, largest
+ * first.
  */
 export class CompactRange {
   #size: number;
   readonly #roots: Buffer[];
 
-  /** @param roots one for each 1 bit of `size`, root of the largest subtree first. */
+  /** @param roots the root of a perfect subtree for each 1 bit of `size`, largest subtree first. */
   constructor(size = 0, roots: readonly Buffer[] = []) {
     this.#size = size;
     this.#roots = [...roots];
@@ -76,7 +76,7 @@ export function inclusionRanges(index: number, { start, end }: Range): readonly 
     : [...inclusionRanges(index, { start: middle, end }), { start, end: middle }];
 }
 
-/** The subtrees whose hashes are the proof that a tree extends that of the first `size` leaves (section 2.1.2). */
+/** The subtrees whose hashes prove that a tree extends the tree of the first `size` leaves (section 2.1.2). */
 export function consistencyRanges(size: number, { start, end }: Range, isWhole = true): readonly Range[] {
   if (size === end) return isWhole ? [] : [{ start, end }];
   const middle = start + splitOf(end - start);
@@ -85,7 +85,7 @@ export function consistencyRanges(size: number, { start, end }: Range, isWhole =
     : [...consistencyRanges(size, { start: middle, end }, false), { start, end: middle }];
 }
 
-/** The leaves before an index, by the roots of their perfect subtrees. */
+/** The leaves before an index, represented by the roots of their perfect subtrees. */
 export interface Before {
   readonly size: number;
   readonly roots: readonly Buffer[];
@@ -112,8 +112,8 @@ export async function hashRanges(
 }
 
 /**
- * The part of a subtree before the leaves that are read. Each of the roots is completely inside or outside of the
- * subtree.
+ * The part of a subtree that is represented by roots, because its leaves are not read. The subtree of each root is
+ * completely inside or completely outside of it.
  */
 function rangeBefore({ start, end }: Range, { size, roots }: Before): CompactRange {
   const within: Buffer[] = [];
@@ -175,7 +175,7 @@ export function verifyConsistency(
   return last === 0 && of1.equals(first.root) && of2.equals(second.root);
 }
 
-/** A last node without a sibling is also a node of the levels above. */
+/** A last node without a sibling moves up unchanged, until it has one. */
 function skipRightEdge(node: number, last: number): [number, number] {
   let [at, end] = [node, last];
   while (at % 2 === 0 && at !== 0) [at, end] = [at / 2, Math.floor(end / 2)];

@@ -6,19 +6,19 @@ export type Surface = "ingest" | "admin" | "worker" | "direct";
 
 export const SURFACES: readonly Surface[] = ["ingest", "admin", "worker", "direct"];
 
-/** Where an entry is in its lane; numbers start at 1 and have no gaps. */
+/** The position of an entry in its lane. Numbers start at 1 and have no gaps. */
 export interface Place {
   /** A UUID. */
   readonly lane: string;
   readonly number: number;
 }
 
-/** An entry of a lane, named by its MAC. */
+/** An entry of a lane, identified by its position and its MAC. */
 export interface Head extends Place {
   readonly mac: Buffer;
 }
 
-/** The content of an entry. Its bytes are the entry; the columns of the database are copies. */
+/** The content of an entry. The bytes of the record are authoritative; the columns of the database are copies. */
 export interface AuditRecord {
   /** A UUID. */
   readonly entryId: string;
@@ -144,7 +144,7 @@ const texts: Codec<readonly string[]> = {
   decode: (value) => splitTexts(value) ?? [],
 };
 
-/** Values of one size, one after the other. */
+/** Values of one size, concatenated. */
 const listOf = <Value>(one: Codec<Value>, size: number): Codec<readonly Value[]> => ({
   encode: (values) => Buffer.concat(values.map((value) => one.encode(value))),
   isEncoded: ({ length }) => length % size === 0,

@@ -75,7 +75,7 @@ describe("a log that is read from a checkpoint on", () => {
     expect(await verify([start, ...without], last)).toMatchObject({ verdict: 6 });
   });
 
-  it("may be pruned, but only if an entry says that the leaves before were pruned", async () => {
+  it("may begin after pruned leaves, but only if an entry says that they were pruned", async () => {
     const pruned = { ...start, pruned: true };
     const prune = (size: number): LogItem => {
       const entry = signOutsideLane(DIRECT, {

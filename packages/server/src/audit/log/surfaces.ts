@@ -2,7 +2,7 @@ import { createHash, type KeyObject } from "node:crypto";
 import { deriveKey } from "../../crypto/derive-key.ts";
 import { type AuditRecord, type Surface, SURFACES } from "./record.ts";
 
-/** The MAC key of each surface. An unknown key is absent. */
+/** The MAC key of each surface; absent if this process does not have the key. */
 export type SurfaceKeys = { readonly [Name in Surface]?: KeyObject };
 
 /** MAC keys of surfaces, oldest first. */

@@ -9,13 +9,14 @@ import { promisify } from "node:util";
 import { type Der, encode, encodeInteger, readAll, TAGS } from "./der.ts";
 
 export interface Authority {
-  /** The certificate that has signed the authority's. */
+  /** The certificate whose key has signed the authority's certificate. */
   readonly caFile: string;
   readonly trusted: readonly X509Certificate[];
   /** The reply to a query, both in DER. */
   readonly reply: (query: Buffer) => Promise<Buffer>;
   /**
-   * The reply with the signature of a certificate for TLS servers. OpenSSL signs no time stamp with such a certificate.
+   * The reply with the signature of a certificate for TLS servers. The fixture signs it itself, because OpenSSL signs
+   * no time stamp with such a certificate.
    */
   readonly replyOfServer: (query: Buffer) => Promise<Buffer>;
   /** Whether OpenSSL accepts the reply for the message. */
@@ -99,7 +100,7 @@ export const infoOf = (reply: Buffer): Buffer => at(readAll(reply)?.[0], 1, 1, 0
 
 export interface ServedAuthority {
   readonly url: string;
-  /** Sets what it answers from now on. Without an answer, it never answers. */
+  /** Sets the answer to later queries; without an answer, queries wait for ever. */
   answer: ((query: Buffer) => Promise<Buffer>) | undefined;
   /** Number of queries. */
   asked: number;

@@ -29,7 +29,7 @@ const open = (bytes: Buffer, given: Partial<TimeStampOptions> = {}): TimeStamp =
   openTimeStamp(bytes, { message: MESSAGE, nonce: NONCE, trusted: authority.trusted, ...given });
 
 describe("a time stamp", () => {
-  it("says when the authority saw the message, as OpenSSL does", async () => {
+  it("says when the authority saw the message, with the same time as OpenSSL", async () => {
     const stamp = open(reply);
     expect(stamp).toEqual({ at: expect.any(Date) as Date });
     expect(Math.abs(("at" in stamp ? stamp.at.getTime() : 0) - Date.now())).toBeLessThan(60 * SECOND_MS);
@@ -52,7 +52,7 @@ describe("a time stamp", () => {
     expect(opened()).toEqual({ problem });
   });
 
-  it("of a certificate for another use is refused, as OpenSSL does", async () => {
+  it("of a certificate for another use is rejected, as by OpenSSL", async () => {
     const bytes = await authority.replyOfServer(QUERY);
     expect(open(bytes)).toEqual({ problem: "its signer may not sign time stamps" });
     expect(await authority.accepts(MESSAGE, bytes)).toBe(false);

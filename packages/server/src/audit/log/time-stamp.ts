@@ -9,7 +9,7 @@ const CONTENT_TYPE = "1.2.840.113549.1.9.3";
 const MESSAGE_DIGEST = "1.2.840.113549.1.9.4";
 const SIGNING_CERTIFICATE = "1.2.840.113549.1.9.16.2.12";
 const SIGNING_CERTIFICATE_V2 = "1.2.840.113549.1.9.16.2.47";
-/** The use of a certificate that signs time stamps alone. */
+/** The extended key usage of a certificate that may sign only time stamps. */
 const TIME_STAMPING = "1.3.6.1.5.5.7.3.8";
 
 const DIGESTS: Readonly<Record<string, string>> = {
@@ -32,7 +32,7 @@ const hashOf = (algorithm: string, bytes: Buffer): Buffer => createHash(algorith
 const isEqual = (one: Buffer | undefined, other: Buffer): boolean =>
   one?.length === other.length && timingSafeEqual(one, other);
 
-/** The text of each object identifier that is compared, by its encoding. */
+/** The object identifiers that this file compares, by their encoding. */
 const OIDS = new Map(
   [SIGNED_DATA, TST_INFO, CONTENT_TYPE, MESSAGE_DIGEST, SIGNING_CERTIFICATE, SIGNING_CERTIFICATE_V2, RSA]
     .concat(Object.keys(DIGESTS), Object.keys(SIGNATURES))
@@ -51,7 +51,7 @@ export interface TimeStampOptions {
   readonly message: Buffer;
   /** The nonce of the query. It is absent for a stored reply, whose nonce was checked when the reply came. */
   readonly nonce?: Buffer;
-  /** Certificates that are trusted: of the authority itself, or of an authority that signed it. */
+  /** Trusted certificates: that of the authority itself, or one that signed it directly or through others. */
   readonly trusted: readonly X509Certificate[];
 }
 
@@ -75,7 +75,10 @@ export function openTimeStamp(reply: Buffer, options: TimeStampOptions): TimeSta
   return problem === undefined ? { at } : { problem };
 }
 
-/** A chain has two or three certificates. Each certificate costs verifications of signatures on the main thread. */
+/**
+ * Certificates of a reply beyond this number are ignored. A chain has two or three; each one costs verifications of
+ * signatures on the main thread.
+ */
 const MAX_CERTIFICATES = 8;
 
 interface Signed {
@@ -85,12 +88,12 @@ interface Signed {
   /** Object identifiers. */
   readonly digest: string;
   readonly algorithm: string;
-  /** The signed attributes as they were signed: a set. */
+  /** The signed attributes, encoded as they were signed: with the tag of a set. */
   readonly attributes: Buffer;
   readonly signature: Buffer;
 }
 
-/** RFC 5652, section 5, with one signer. */
+/** Reads signed data (RFC 5652, section 5) that has exactly one signer. */
 function readSigned(token: Der | undefined): Signed | undefined {
   const [type, explicit] = membersOf(token, TAGS.sequence);
   const [data] = membersOf(explicit, TAGS.context0);
@@ -163,7 +166,7 @@ function isSignedBy({ publicKey }: X509Certificate, algorithm: string, { attribu
   try {
     return verify(algorithm, attributes, publicKey, signature);
   } catch {
-    // A key of this kind makes no signatures of this algorithm.
+    // Thrown if a key of this type can't make signatures of this algorithm.
     return false;
   }
 }
@@ -199,7 +202,7 @@ interface Chain {
   readonly trusted: readonly X509Certificate[];
 }
 
-/** Whether the certificate, or one that signed it, is trusted, and all of them were valid at that time. */
+/** Whether a chain leads from the certificate to a trusted one, of which every certificate was valid at that time. */
 function isTrusted(one: X509Certificate, chain: Chain, seen = new Set<string>()): boolean {
   const { at, certificates, trusted } = chain;
   if (seen.has(one.fingerprint256) || at < new Date(one.validFrom) || at > new Date(one.validTo)) return false;

@@ -72,7 +72,7 @@ describe("a log that is whole", () => {
     expect(await verify(log.items, { outside: [last], surfaces: {} })).toMatchObject({ verdict: 0 });
   });
 
-  it("may have entries that wait for the next checkpoint, but not for long", async () => {
+  it("may have entries that wait for the next checkpoint, but counts an entry as overdue after a minute", async () => {
     const entry = signOutsideLane(DIRECT, read(COUNT));
     const items: LogItem[] = [...log.items, { kind: "new", entry }];
     const options = { outside: [last], now: STARTED + 60_000 };
@@ -99,7 +99,7 @@ describe("a log that is whole", () => {
 });
 
 describe("a log that can't be checked", () => {
-  it("has no checkpoint at all", async () => {
+  it("has no checkpoint", async () => {
     expect(await verify(logOf(entries, []).items)).toMatchObject({ verdict: 1 });
   });
 
@@ -144,7 +144,7 @@ describe("a log that was changed by an attacker without keys", () => {
     expect(kindsOf(renumbered)).toContain("removed");
   });
 
-  it("names an entry that was inserted: it has the MAC of no surface", async () => {
+  it("names an entry that was inserted, because it has the MAC of no surface", async () => {
     const [forged] = new Lane({ ...INGEST, key: DIRECT.key }).sign([ingested(700)]);
     const inserted = [...entries.slice(0, 20), forged as SignedRecord, ...entries.slice(20)];
     const found = await verify(rehashed(inserted));
@@ -192,7 +192,7 @@ describe("a log that was changed by an attacker without keys", () => {
 });
 
 describe("an attacker with keys", () => {
-  it("who has all keys is detected up to the latest checkpoint kept outside", async () => {
+  it("who has all keys can't change entries up to the latest checkpoint kept outside unnoticed", async () => {
     const forged = resigned(changed(14));
     expect(await verify(forged)).toMatchObject({ verdict: 3, findings: [] });
     expect(await verify(forged, { outside: [last] })).toMatchObject({
@@ -235,7 +235,7 @@ describe("the file of an export", () => {
   );
 });
 
-it("findings are bounded", async () => {
+it("the number of reported findings is bounded", async () => {
   const items = Array.from({ length: 1_000 }, (_, index): LogItem => ({
     kind: "leaf",
     index,

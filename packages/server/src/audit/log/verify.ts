@@ -14,8 +14,8 @@ import { CompactRange, leafHash } from "./merkle.ts";
 import { type AuditRecord, decodeRecord, type Head, type SignedRecord } from "./record.ts";
 
 /**
- * A part of a log, in the order of the log: epochs, and in each of them leaves by index, each checkpoint after its last
- * leaf; then new entries.
+ * An item of a log. The items come epoch by epoch: the leaves by index, with each checkpoint after the last leaf that
+ * it covers. New entries come last.
  */
 export type LogItem =
   | LogStart
@@ -23,11 +23,11 @@ export type LogItem =
       readonly kind: "leaf";
       /** Absent in the first epoch. */
       readonly epoch?: number;
-      /** Starts at 0 in each epoch. */
+      /** The index in the tree, which starts at 0 in each epoch. */
       readonly index: number;
       /** The hash that the log has for the leaf. */
       readonly hash: Buffer;
-      /** Absent if the log has a leaf without an entry. */
+      /** Absent if the entry of the leaf is missing. */
       readonly entry?: StoredEntry;
     }
   | { readonly kind: "checkpoint"; readonly note: string }
@@ -43,12 +43,12 @@ export interface LogStart {
   /** The roots of the perfect subtrees over these leaves, which the checkpoint signs. */
   readonly roots: readonly Buffer[];
   readonly note: string;
-  /** Whether the leaves before the start were pruned. Otherwise the caller asked for a part of the log. */
+  /** Whether the leaves before the start were pruned. If not, the caller asked for a part of the log. */
   readonly pruned: boolean;
 }
 
 export interface StoredEntry extends SignedRecord {
-  /** What the bytes say, where the reader has decoded them. */
+  /** The decoded bytes, if the reader has decoded them already. */
   readonly record?: AuditRecord;
   /** Names of columns that differ from the record. */
   readonly differing?: readonly string[];
@@ -59,7 +59,7 @@ export type FindingKind =
 
 export interface Finding {
   readonly kind: FindingKind;
-  /** A sentence that names leaf, entry or lane. */
+  /** A sentence that names the leaf, entry or lane. */
   readonly what: string;
 }
 
@@ -69,11 +69,14 @@ export interface VerifyOptions {
   readonly outside: readonly string[];
   /** MAC keys of the surfaces; without them, MACs are compared as links of chains only. */
   readonly surfaces?: SurfaceKeys;
-  /** Keys that the entries of surfaces had before, until an entry says that they are replaced. */
+  /** Earlier keys of the surfaces, which are valid until an entry replaces them. */
   readonly replaced?: KeyRing;
   /** Whether an entry before the start of the verification may activate keys that the verifier lacks. */
   readonly mayLackKeys?: boolean;
-  /** Milliseconds since the Unix epoch; an entry that was written long before and is in no leaf is overdue. */
+  /**
+   * Milliseconds since the Unix epoch. An entry that was written more than a minute earlier and is in no leaf is
+   * overdue.
+   */
   readonly now: number;
 }
 
@@ -86,25 +89,28 @@ export interface Verification {
   /** Number of leaves. */
   readonly size: number;
   /**
-   * Number of leaves that are not verified, because the log starts after them. They are of the first epoch that was
-   * read.
+   * Number of leaves that are not verified, because the log starts after them. They belong to the epoch with which the
+   * log starts.
    */
   readonly from: number;
   /** Number of leaves that a checkpoint kept outside confirms. */
   readonly confirmed: number;
-  /** Entries in no leaf, which wait for the next checkpoint, and entries that have waited too long. */
+  /**
+   * Number of entries in no leaf that wait for the next checkpoint; `overdue` counts the entries that have waited too
+   * long.
+   */
   readonly waiting: number;
   readonly overdue: number;
   /**
-   * The entry that activates keys which the verifier lacks; present if nothing else is wrong. The findings then name
-   * entries with unknown keys.
+   * The entry that activates keys which the verifier lacks; present only if nothing else is wrong. Then each finding
+   * names an entry with an unknown key.
    */
   readonly lacksKeysOf?: string;
 }
 
 /** Maximum number of findings that are reported. */
 const MAX_FINDINGS = 100;
-/** An entry is in the tree within seconds. If it takes longer than this, something prevents it. */
+/** An entry gets its leaf within seconds. If it has none after this time, something prevents it. */
 const SEQUENCED_WITHIN_MS = 60_000;
 
 interface Signed extends EpochCheckpoint {
@@ -123,15 +129,18 @@ const INSERTED = "it was inserted or changed";
 /**
  * Decides what MACs of unknown keys in a log mean: that it was changed, or that the verifier lacks keys. The verifier
  * only lacks keys under three conditions: no entry after the first such MAC has a known key; one of these entries
- * activates keys; nothing else is wrong. A log that activated keys has no later entry with an earlier key, so a known
- * key shows that one of the entries is forged.
+ * activates keys; nothing else is wrong. After keys were activated, no genuine entry has an earlier key. An entry with
+ * a known key after one with an unknown key therefore shows that one of them is forged.
  */
 class LackingKeys {
   #change: string | undefined;
-  /** Number of entries with the MAC of no known key since the last entry with a known one. */
+  /** Number of entries without the MAC of a known key, since the last entry with one. */
   #entries = 0;
 
-  /** Called for an entry that activates keys and has the MAC of no known key. @param name the name of the entry. */
+  /**
+   * Call it for an entry that activates keys and does not have the MAC of a known key. @param name the name of the
+   * entry.
+   */
   change(name: string): void {
     this.#change = name;
   }
@@ -156,7 +165,7 @@ class LackingKeys {
   }
 }
 
-/** A change of epoch, by the entry that begins the new one. */
+/** A change of epoch, with the entry that begins the new epoch. */
 interface EpochChange {
   readonly entryId: string;
   readonly what: string;
@@ -174,7 +183,7 @@ class LogVerifier {
   /** Number of leaves before the start. */
   #from = 0;
   #isPartial = false;
-  /** The start, as long as no entry says that the leaves before it were pruned. */
+  /** The start of a pruned log, until an entry says that the leaves before the start were pruned. */
   #unexplained: LogStart | undefined;
   readonly #changes: EpochChange[] = [];
   /** Ids of entries whose review is closed. */
@@ -189,7 +198,7 @@ class LogVerifier {
   #checkpointCount = 0;
   /** The size of the largest tree whose root a checkpoint confirmed. */
   #confirmedSize = 0;
-  /** After one root differs, every later root differs, too. */
+  /** Whether a root differed. Then every later root differs too, and is not reported again. */
   #differs = false;
   #confirmed = 0;
   #waiting = 0;
@@ -201,7 +210,7 @@ class LogVerifier {
     for (const note of options.outside) {
       const checkpoint = verifyEpochCheckpoint(note, options.key);
       if (!checkpoint) this.#unreadableCount++;
-      // Every log extends an empty one.
+      // A checkpoint of an empty tree is skipped, because every log extends the empty one.
       else if (checkpoint.size > 0) this.#expected.push({ ...checkpoint, isOutside: true });
     }
     this.#expected.sort((one, other) => one.epoch - other.epoch || one.size - other.size);
@@ -289,7 +298,8 @@ class LogVerifier {
   }
 
   /**
-   * @param entry the first entry of the epoch. It names the end of the previous epoch, with which the tree is compared.
+   * @param entry the first entry of the epoch. It names the last checkpoint of the previous epoch, which is compared
+   * with the tree.
    */
   #startEpoch(epoch: number, entry: StoredEntry | undefined): void {
     const record = entry && decodeRecord(entry.bytes);
@@ -358,13 +368,14 @@ class LogVerifier {
   }
 
   #compare({ size, root, isOutside }: Signed): void {
-    // The roots of earlier trees are not kept, because a checkpoint comes directly after its last leaf.
+    // A checkpoint must come directly after its last leaf, so the roots of smaller trees are not kept.
     if (size !== this.#tree.size) return this.#find("reordered", `A checkpoint of ${size} entries is out of order.`);
     if (this.#tree.root().equals(root)) {
       this.#confirmedSize = size;
       if (isOutside) {
         this.#confirmed = size;
-        // The first entry of the epoch names the end of the one before.
+        // This epoch's first entry names the end of the previous epoch, so the checkpoint also confirms all earlier
+        // epochs.
         this.#earlierConfirmed = this.#earlierLeaves;
       }
       return;
@@ -454,8 +465,8 @@ class LogVerifier {
   }
 
   /**
-   * Checks that the entry follows the last entry of its lane, or, if it is the first of a lane, an entry of another
-   * lane.
+   * Checks that the entry names the last entry of its lane as the previous one; or, if it is the first of its lane, an
+   * entry of another lane.
    */
   #checkLink(last: Head | undefined, previous: Head | undefined, name: string): void {
     const before = last ?? (previous && this.#heads.get(previous.lane));

@@ -299,7 +299,7 @@ describe("what a login of the database writes", () => {
     expect(await inUse(late, 49 * HOUR_MS)).toEqual([]);
   });
 
-  // This test comes before those that insert many rows, because the count has a limit.
+  // This test comes before the tests that insert many rows, because the count has a limit.
   it("is counted for drs doctor", async () => {
     const { approvals, clock, pool } = scene.system;
     const before = await approvals.countChanged(pool, clock);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { InFlight } from "./in-flight.ts";
 
-test("calls of one name share a result only while the first call runs", async () => {
+test("calls with one name share a result only while the first call runs", async () => {
   const calls = new InFlight<number>();
   let made = 0;
   const call = async (): Promise<number> => ++made;
@@ -9,7 +9,7 @@ test("calls of one name share a result only while the first call runs", async ()
   expect(await calls.join("a", call)).toBe(3);
 });
 
-test("a failure is shared by all waiting calls, and the next call is made again", async () => {
+test("all waiting calls get the error of a failed call, and a later call is made again", async () => {
   const calls = new InFlight<number>();
   const failing = Array.from({ length: 2 }, () => calls.join("a", () => Promise.reject(new TypeError("failed"))));
   expect((await Promise.allSettled(failing)).map(({ status }) => status)).toEqual(["rejected", "rejected"]);

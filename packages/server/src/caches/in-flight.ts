@@ -1,6 +1,6 @@
 /**
- * Running calls by name. If a call of the name already runs, the new call is not made, and gets the result of the
- * running one.
+ * Running calls by name. While a call with a name runs, a further call with the name is not made, and gets the result
+ * of the running call.
  */
 export class InFlight<Value> {
   readonly #calls = new Map<string, Promise<Value>>();

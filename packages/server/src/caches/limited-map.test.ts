@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { LimitedMap } from "./limited-map.ts";
 
-test("a name beyond the limit drops the one that was set longest ago", () => {
+test("a name beyond the limit drops the name that was set longest ago", () => {
   const map = new LimitedMap<number>(2);
   for (const [name, value] of Object.entries({ first: 1, second: 2, third: 3 })) map.set(name, value);
   expect([...map]).toEqual([

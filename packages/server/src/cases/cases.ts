@@ -42,7 +42,7 @@ export interface CaseRow {
   readonly scope: CaseSubject["scope"];
   /** The account, action id or event id. */
   readonly subject: string;
-  /** The account of the case's subject; `null` if the event does not exist. */
+  /** The account of the subject; `null` if the case covers an event that does not exist. */
   readonly account: string | null;
   readonly opened_by: string;
   readonly opened_at: string;
@@ -146,7 +146,7 @@ const LIST_REPEATED = sql(
   { person: "text", reason: "text", cases: "int8" },
 );
 
-/** Lists reasons that a person gave for several cases. */
+/** Lists reasons that the same person gave for several cases. */
 export async function listRepeatedReasons(
   executor: Executor,
   { since, person, limit }: ReviewedCases,
@@ -196,8 +196,8 @@ export async function closeCase(
 }
 
 /**
- * A case with a later `opened_at`, which a login of the database may insert, is not valid yet. A minute is tolerated,
- * because the clocks of processes may differ.
+ * The condition that a case is valid. A login of the database can insert a case whose `opened_at` is in the future;
+ * such a case is not valid yet. A difference of a minute is tolerated, because the clocks of processes may differ.
  * @param now the placeholder of the current time.
  */
 const isValidAt = (now: string): string =>
@@ -231,7 +231,7 @@ const COUNT_OPENED = sql("update access_case set events_opened = events_opened +
   "int8",
 ]);
 
-/** Adds a number of events that were opened with the case to its count. */
+/** Adds the number of events that were opened with the case to the case's count. */
 export async function addOpenedEvents(executor: Executor, caseId: string, events: number): Promise<void> {
   await query(executor, COUNT_OPENED, [caseId, events]);
 }
@@ -271,7 +271,7 @@ const USE_CASE = sql(
   CASE_TYPES,
 );
 
-/** Counts an event that is opened with the case. @returns `undefined` if the case does not allow it. */
+/** Counts an event that the person opens with the case. @returns `undefined` if the case does not allow this. */
 export async function useCase(
   executor: Executor,
   clock: Clock,

@@ -75,7 +75,7 @@ function person(text: string): string {
   return value;
 }
 
-/** Commander calls it for each role of the list. */
+/** Adds a role to the list. Commander calls it for each role of the option. */
 function role(text: string, before: readonly Role[] = []): readonly Role[] {
   const found = ROLE_NAMES.find((known) => known === text);
   if (!found) throw new InvalidArgumentError(`The roles are ${ROLE_NAMES.join(", ")}.`);

@@ -43,14 +43,17 @@ import { agentOf, type Context, print, printJson, withConnection, withInstallati
 import { example, time, uuid } from "./options.ts";
 import { reasonReader } from "./reason.ts";
 
-/** The result, and, if the database was verified, the states of the sinks and the last time stamp. */
+/**
+ * The result of a verification. If the database was verified, it includes the states of the sinks and the last time
+ * stamp.
+ */
 interface Verified extends Verification {
   readonly sinks?: readonly SinkState[];
-  /** The time that an authority has signed last, and the number of entries of that checkpoint. */
+  /** The time of the last time stamp, and the epoch and size of its checkpoint. */
   readonly stamped?: { readonly at: Date; readonly epoch: number; readonly size: number };
 }
 
-/** Adds time stamps to a result. A time stamp that proves nothing is a finding. */
+/** Adds the last time stamp to a result, and a finding for each time stamp that proves nothing. */
 function withTimeStamps(result: Verification, kept: readonly StampedCheckpoint[], key: LogKey): Verified {
   const findings = kept.flatMap(({ name, stamp }): Finding[] =>
     "problem" in stamp ? [{ kind: "invalid", what: `The time stamp ${name} is refused: ${stamp.problem}.` }] : [],
@@ -120,7 +123,7 @@ function verifyDatabase(
 ): Promise<Verified> {
   return withConnection(context, "read", async (connection) => {
     const keys = await openKeys(connection).catch((error: unknown) => {
-      // Without the key store, hashes and checkpoints are still verified.
+      // If the caller gave the public key, hashes and checkpoints are verified even without the key store.
       if (keyText === undefined || !(error instanceof OperatorError)) throw error;
       return undefined;
     });
@@ -135,7 +138,8 @@ function verifyDatabase(
       databaseOptionsAt(connection.config.journal.databaseUrl, connection.dependencies, "erasure_journal"),
     );
     if (journal) connection.opened.add("erasure journal", () => journal.close());
-    // The sinks are read before the database, because a checkpoint that is signed meanwhile is in the database first.
+    // The sinks are read before the database. A checkpoint that is signed in between is then only in the database, and
+    // the verification does not report it as truncated.
     const askedSinks = await Promise.all(checkpointSinks(connection, journal).map(askSink));
     const stamped = (await (await openTimeStamps(connection.config))?.read()) ?? [];
     return inSnapshot(connection.database, async (snapshot) => {

@@ -35,8 +35,8 @@ export async function auditRead(
 }
 
 /**
- * Runs work on a database that has all entries of the journal. A restored database would show events that were erased
- * after its backup.
+ * Runs work only if the database lacks no entry of the journal, because a restored database could show events that were
+ * erased after its backup.
  */
 export function withJournalApplied<T>(
   context: Context,

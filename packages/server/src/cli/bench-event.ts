@@ -7,8 +7,8 @@ const DIGITS = 12;
 export const BENCH_SESSION = "drs-bench";
 
 /**
- * A raw event with every field of the catalog, about 12 KB; no two are alike. It has the types of the catalog and no
- * plausible values.
+ * A raw event with every field of the catalog, about 12 KB; no two of them are alike. Its values have the types of the
+ * catalog, but are not plausible.
  */
 export function benchEvent(random: () => number, collectedAt: Date): Readonly<Record<string, unknown>> {
   const probes = CATALOG.map(({ id, fields }) => [id, { status: "success", data: valuesOf(fields, random) }]);

@@ -14,7 +14,7 @@ import { example, name } from "./options.ts";
 
 const MAX_EVENTS = 100_000;
 const MAX_CONNECTIONS = 256;
-/** A server that gives no answer for this long is not measured any further. */
+/** The time limit of a request. After a server has not answered for this long, the bench stops. */
 const ANSWER_WITHIN_MS = 60_000;
 
 interface BenchOptions {
@@ -66,7 +66,7 @@ const wholeUpTo =
     return value;
   };
 
-/** @throws bench-failed where an event was not stored. */
+/** @throws bench-failed if an event was not stored. */
 async function bench(context: Context, options: BenchOptions): Promise<void> {
   const what = `${plural(options.events, "event")} of about 12 KB will be stored by ${options.url}.`;
   await confirm(context, { what, yes: options.yes });
@@ -95,7 +95,10 @@ async function bench(context: Context, options: BenchOptions): Promise<void> {
 interface Measured {
   readonly latencies: readonly number[];
   readonly seconds: number;
-  /** The number of answers by status; `none` where the connection was lost or the answer did not come in time. */
+  /**
+   * The number of answers by status; `none` counts requests whose connection was lost or whose answer did not come in
+   * time.
+   */
   readonly answers: ReadonlyMap<string, number>;
 }
 

@@ -1,4 +1,7 @@
-/** Commands on an external database that read payloads or destroy data use the admin API, or `--break-glass`. */
+/**
+ * The rule that commands which read payloads or destroy data on an external database use the admin API, or
+ * `--break-glass`.
+ */
 import type { RouteId } from "@device-risk-signals/admin-api";
 import { routeOf } from "@device-risk-signals/admin-api";
 import { Option } from "commander";
@@ -34,11 +37,11 @@ export function requireBreakGlass(context: Context, { breakGlass = false }: Brea
   return { ...context, isBreakGlass: true };
 }
 
-/** Whether the call may read payloads or destroy data, by the data of its route. */
+/** Whether the call may read payloads or destroy data, as its route declares. */
 export const mayBreakGlass = (id: RouteId, { dry_run }: { readonly dry_run?: unknown }): boolean =>
   routeOf(id).breakGlass !== undefined && dry_run !== true;
 
-/** Applies the rule of `requireBreakGlass` to each call of a command on the database. @throws wrong-usage */
+/** Applies the rule of `requireBreakGlass` to one call of a command on the database. @throws wrong-usage */
 export function requireBreakGlassForCall(
   { isBreakGlass = false, ...context }: Context,
   id: RouteId,
@@ -51,8 +54,8 @@ export function requireBreakGlassForCall(
 }
 
 /**
- * Signs a checkpoint of the entries that a command with `--break-glass` has written. If no checkpoint can be signed or
- * kept, the command prints a message and continues.
+ * Signs a checkpoint over the audit entries that a command with `--break-glass` has written. If it can't be signed, or
+ * a sink can't store it, the command prints a message and continues.
  */
 export async function signBreakGlassCheckpoint(
   { isBreakGlass = false, stderr }: Context,

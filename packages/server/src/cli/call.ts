@@ -1,4 +1,4 @@
-/** Operations of the admin API, for commands: on a server, or on the database itself. */
+/** Calls operations of the admin API for commands, on a server or on the database itself. */
 import {
   AdminRequestError,
   type Answer,
@@ -27,17 +27,17 @@ export type Call = <Id extends RouteId>(id: Id, input: Input<Id>) => Promise<Ans
 
 type Access = Route["access"];
 
-/** Long reads, such as an export, are one request. */
+/** The time limit of a request. It is long, because an export is a single request. */
 const TIMEOUT_MS = 3_600_000;
 
-/** Calls one operation: through the admin API where one is configured, else on the database. */
+/** Calls one operation: through the admin API if one is configured, otherwise on the database. */
 export async function call<Id extends RouteId>(context: Context, id: Id, input: Input<Id>): Promise<Answer<Id>> {
   return withCalls(context, accessOf(id, input as object), (caller) => caller(id, input));
 }
 
 /**
  * Calls several operations. If they work on the database, they share one connection.
- * @param access the widest that they need.
+ * @param access the widest access that one of them needs.
  * @param report shows progress of work on the database, and of an order that takes long.
  */
 export async function withCalls<T>(
@@ -64,8 +64,7 @@ function onDatabase(context: Context, ports: AdminPorts): Call {
     let isRefused = false;
     try {
       const { answer, audit } = await operation({ ports, caller, scope: "full", input }).catch((error: unknown) => {
-        // If the database lacks entries of the journal, the command does nothing, because its entries would get no
-        // checkpoint.
+        // A database that lacks entries of the journal can't get a checkpoint either, so none is signed below.
         isRefused = hasCode(error, "replay-needed");
         return asOperatorError(error);
       });
@@ -76,7 +75,7 @@ function onDatabase(context: Context, ports: AdminPorts): Call {
       }
       return answer;
     } finally {
-      // A failed operation may also have written entries.
+      // An operation that failed may also have written audit entries.
       if (mayBreakGlass(id, input as object) && !isRefused) await signBreakGlassCheckpoint(context, ports.installation);
     }
   };
@@ -90,8 +89,7 @@ function asOperatorError(error: unknown): never {
 }
 
 /**
- * Calls operations through the admin API. A worker applies an order even if the command that waits for the order has
- * ended.
+ * Calls operations through the admin API. If the call is an order, a worker applies it even if this command ends first.
  */
 function callAdminApi({ onInterrupt, stderr }: Context, login: Login, report: (line: string) => void): Call {
   const { url } = login;
@@ -128,7 +126,7 @@ class OrderFollower {
     this.#order = order;
   }
 
-  /** Empty where the command waits for no order. */
+  /** Empty if the command waits for no order. */
   advice(): string {
     return this.#order ? `The order continues: drs order show ${this.#order.order_id}\n` : "";
   }
@@ -145,7 +143,7 @@ async function* requireWholeAnswer(lines: AsyncIterable<unknown>, url: string): 
   }
 }
 
-/** The error that the operation throws on the database: it has the same exit code. */
+/** The error for a problem of the admin API. Its exit code is the one that the operation has on the database. */
 function answered(error: AdminRequestError): OperatorError {
   const { status, problem, message } = error;
   if (problem?.code !== undefined && isOperatorErrorCode(problem.code)) {
@@ -154,7 +152,10 @@ function answered(error: AdminRequestError): OperatorError {
   return ofStatus(status, message, error);
 }
 
-/** A command checks its options before the call. If the operation still refuses the input, the usage is wrong. */
+/**
+ * The error for the status of a problem without a code of the registry. The status 400 is wrong usage, because the
+ * input comes from options of the command.
+ */
 function ofStatus(status: number, message: string, error: unknown): OperatorError {
   if (status === 401 || status === 403) return new OperatorError("access-denied", message, { cause: error });
   if (status === 400) return new OperatorError("wrong-usage", message, { cause: error });
@@ -162,7 +163,7 @@ function ofStatus(status: number, message: string, error: unknown): OperatorErro
   return new OperatorError("unexpected-error", message, { cause: error });
 }
 
-/** Codes of the platform's own deadlines for an answer. */
+/** Error codes of `fetch` if an answer does not come in time. */
 const TIMEOUT_CODES = new Set(["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]);
 
 function unreachable(error: unknown, url: string): OperatorError {

@@ -85,7 +85,7 @@ export function caseCommand(context: Context): Command {
 
 type Covered = Pick<Input<"openCase">, "account" | "action_id" | "event_id">;
 
-/** @returns `undefined` where the options name none, or more than one. */
+/** @returns `undefined` if the options name no subject, or more than one. */
 function coveredBy({ account: of, action, event }: OpenCaseOptions): Covered | undefined {
   if (event !== undefined) return of === undefined && action === undefined ? { event_id: event } : undefined;
   return of === undefined ? undefined : { account: of, ...(action !== undefined && { action_id: action }) };

@@ -1,13 +1,14 @@
-/** Processes by `node:cluster`. They share one listener, and take connections in turn. */
+/** Starts processes by `node:cluster`. The processes share one listener, and get its connections in turn. */
 import cluster, { type Worker } from "node:cluster";
 import type { Forked, Instruction, Place, Report, Supervisor } from "../service/process-messages.ts";
 
 /** Starts this program again, with its options and variables. */
 export function forkProcess(): Forked {
-  // The system's own choice, the default on Windows, leaves most connections to a few processes.
+  // If the operating system distributes the connections (the default on Windows), a few processes get most of them.
   cluster.schedulingPolicy = cluster.SCHED_RR;
   const worker = cluster.fork();
-  // A message that could not be sent: the end of the process follows.
+  // The event is emitted for a message that could not be sent. It is ignored, because the end of the process is
+  // reported next.
   worker.on("error", () => {});
   closeUntakenConnection(worker);
   return {
@@ -23,8 +24,9 @@ export function forkProcess(): Forked {
 }
 
 /**
- * Closes the connection that a process had not taken when it ended: `node:cluster` gives a process one connection at a
- * time. Without this, the connection would remain open, and its client would wait for an answer.
+ * Closes a connection that was sent to a process which ended before it took the connection. Otherwise the connection
+ * would remain open, and its client would wait for an answer. `node:cluster` sends a process one connection at a time,
+ * so there is at most one.
  */
 function closeUntakenConnection(worker: Worker): void {
   let given: { close(): void } | undefined;
@@ -40,13 +42,13 @@ function closeUntakenConnection(worker: Worker): void {
 }
 
 /**
- * @param kill ends this process, also where a thread hangs in it.
- * @returns the supervisor that forked this process, if one did.
+ * @param kill ends this process, even if one of its threads hangs.
+ * @returns the supervisor, if this process was forked by one.
  */
 export function findSupervisor(kill: () => void): Supervisor | undefined {
   const { worker } = cluster;
   if (!worker) return undefined;
-  // Node would end this process by `process.exit`, which waits for threads that hang.
+  // If the supervisor ends, Node would end this process by `process.exit`, which waits for a thread that hangs.
   process.prependListener("disconnect", kill);
   const send = (report: Report): Promise<void> =>
     new Promise((resolve) => void process.send?.(report, undefined, {}, () => resolve()));
@@ -63,7 +65,8 @@ export function findSupervisor(kill: () => void): Supervisor | undefined {
     onInstruction,
     leave() {
       process.off("disconnect", kill);
-      // After `disconnect`, Node does not call `process.exit`, as it does at any other end of the connection.
+      // After a call of `disconnect`, Node does not call `process.exit`, which it calls if the connection to the
+      // supervisor ends in another way.
       worker.disconnect();
     },
   };

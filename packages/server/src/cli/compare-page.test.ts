@@ -33,7 +33,7 @@ it("shows each cell, and no number that is suppressed, in a page that loads and 
   expect(page.replace("http://www.w3.org/2000/svg", "")).not.toMatch(/https?:|<script|<link|<img|src=|href=/);
 });
 
-it("escapes what clients and definitions name", () => {
+it("escapes names that come from clients and definitions", () => {
   const page = comparePage(COMPARED);
   expect(page).toContain("&lt;script&gt;1&lt;/script&gt;");
   expect(page).toContain("observed &quot;a&quot;&amp;b");

@@ -1,4 +1,4 @@
-/** A comparison of two versions of a feature as one HTML page, which loads nothing and runs nothing. */
+/** A comparison of two versions of a feature as one HTML page, which loads no resources and runs no scripts. */
 import type { Answer } from "@device-risk-signals/admin-api";
 import { plural } from "../messages/plural.ts";
 
@@ -18,14 +18,14 @@ const ESCAPES: Readonly<Record<string, string>> = {
 
 const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (found) => ESCAPES[found] ?? "");
 
-/** The number of events, and the number of undecided ones. */
+/** A text with the number of events, and the number of undecided events. */
 export const totalsOf = ({ events, undecided }: Compared): string =>
   [
     events === null ? "events not shown" : plural(events, "event"),
     undecided === null ? "undecided not shown" : `${undecided} undecided`,
   ].join(", ");
 
-/** Names come from clients and definitions: each is escaped. */
+/** Draws the page. Each name is escaped, because names come from clients and definitions. */
 export function comparePage(compared: Compared): string {
   const { before, after, purpose, from, is_exact, cells } = compared;
   const title = escaped(`${before} and ${after}`);

@@ -20,7 +20,9 @@ export function configCommand(context: Context): Command {
     });
 }
 
-/** Without an admin API the command shows the settings of this process, and needs no database. */
+/**
+ * The settings of the server behind the admin API; without an admin API, those of this process, which need no database.
+ */
 async function settingsOf(context: Context): Promise<Answer<"readConfiguration">["settings"]> {
   if (findLogin(context)) return (await call(context, "readConfiguration", {})).settings;
   return [...describeConfig(loadConfig(context), context.environment)];

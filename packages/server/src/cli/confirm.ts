@@ -4,13 +4,13 @@ import type { Context } from "./context.ts";
 export interface Confirmation {
   /** A sentence that says what the command will do. */
   readonly what: string;
-  /** Whether the command line confirms it already. */
+  /** Whether the command line has `--yes`. */
   readonly yes: boolean | undefined;
 }
 
 /**
  * Asks before something is destroyed.
- * @throws wrong-usage where there is no terminal and no `--yes`, or the answer was no.
+ * @throws wrong-usage if there is neither a terminal nor `--yes`, or if the answer is not "yes".
  */
 export async function confirm({ ask }: Context, { what, yes }: Confirmation): Promise<void> {
   if (yes) return;

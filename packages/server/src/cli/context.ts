@@ -11,7 +11,7 @@ import type { Agent } from "../audit/audit.ts";
 import type { Clock, OnError } from "../ports.ts";
 import { describeOperator, readSystemIdentity } from "./operator.ts";
 
-/** The environment that the process gives to a command. */
+/** What a process provides to a command. */
 export interface Context {
   readonly environment: Environment;
   /** The directory that relative paths start from. */
@@ -23,7 +23,7 @@ export interface Context {
   readonly stderr: Writable;
   /** Whether standard output is a terminal. */
   readonly isTerminal: boolean;
-  /** The folder of this user's settings for `drs`; absent where the user has none. */
+  /** The folder of this user's settings for `drs`; absent if the user has no such folder. */
   readonly configDirectory?: string;
   /** Whether the command opens payloads or destroys data on an external database, without the admin API. */
   readonly isBreakGlass?: boolean;
@@ -31,11 +31,11 @@ export interface Context {
   readonly openBrowser?: (url: string) => void;
   /** Asks the person at the terminal; absent if standard input is not a terminal. */
   readonly ask?: (question: string) => Promise<string>;
-  /** Ends the process at once, also where a thread hangs in it. */
+  /** Ends the process at once, even if one of its threads hangs. */
   readonly kill: () => void;
   /** Calls the listener before a signal ends the process. */
   readonly onInterrupt: (listener: () => void) => void;
-  /** From then on, these signals only call the listener. */
+  /** From this call on, these signals only call the listener, and no longer end the process. */
   readonly onSignal: (signals: readonly NodeJS.Signals[], listener: (signal: NodeJS.Signals) => void) => void;
 }
 
@@ -44,9 +44,9 @@ export const loadConfig = ({ environment, directory }: Context): Config =>
   configFromEnvironment(environment, directory);
 
 /**
- * Runs work on the events' database, whether or not the server runs. An embedded database that no other process uses
- * afterwards is stopped.
- * @throws schema-outdated for an outdated schema.
+ * Runs work on the events' database, whether or not the server runs. Afterwards an embedded database is stopped, unless
+ * another process uses it.
+ * @throws schema-outdated if the schema is outdated.
  */
 export async function withConnection<T>(
   context: Context,
@@ -60,14 +60,14 @@ export async function withConnection<T>(
     // guard(drop): only the owner's login breaks the glass
     // fails: e2e/break-glass.test.ts › the owner's login
     if (isBreakGlass) await requireOwner(connection.administration);
-    // The checkpoint at the end is a change.
+    // The access is `change`, because the command signs a checkpoint at its end.
     return work(isBreakGlass ? { ...connection, access: "change" } : connection);
   });
 }
 
 /**
- * Opens the connection for a command. If a signal ends the command, its calls to dependencies must end, too. Otherwise a
- * command that prints keys would continue.
+ * Opens the connection for a command. If a signal ends the command, its calls to dependencies are ended, because the
+ * program that prints keys would otherwise continue to run.
  */
 export async function openConnection(
   { environment, clock, onInterrupt }: Context,
@@ -82,7 +82,7 @@ export async function openConnection(
   return connection;
 }
 
-/** Runs work that opens parts of the system, and closes them. */
+/** Runs work that opens parts of the system, and closes these parts afterwards. */
 export async function withCloseStack<T>(
   { stderr }: Context,
   { service: { logLevel: level } }: Config,
@@ -106,7 +106,7 @@ export function withInstallation<T>(
   return withConnection(context, access, async (connection) => work(await openInstallation(connection)));
 }
 
-/** The user who runs a command on the database itself, for the audit. */
+/** The operating system's user as the agent of audit entries, for a command on the database itself. */
 export function agentOf({ environment, isBreakGlass = false }: Context): Agent {
   const actor = describeOperator(readSystemIdentity(), environment["SUDO_USER"]);
   return { actor, via: "direct", ...(isBreakGlass && { breakGlass: true }) };
@@ -122,7 +122,7 @@ export function printText({ stdout }: Context, text: string): void {
   stdout.write(`${escapeInLines(text)}\n`);
 }
 
-/** One line of JSON. The escapes do not change the values. */
+/** Prints a value as one line of JSON. Escaped characters do not change the value. */
 export function printJson(context: Context, value: object): void {
   print(context, JSON.stringify(value));
 }
@@ -148,20 +148,26 @@ export function printRows(context: Context, rows: readonly object[], json: boole
   }
 }
 
-/** The width of a column includes the escapes of its cells. */
+/** The text of a cell, escaped here so that the width of the column includes the escapes. */
 function cell(value: unknown): string {
   if (value === null || value === undefined) return "-";
   return escapeControls(typeof value === "string" ? value : JSON.stringify(value));
 }
 
-/** Controls, marks of the direction of text, halves of surrogate pairs, and separators of lines and paragraphs. */
+/**
+ * Control characters, invisible format characters such as direction marks, unpaired surrogates, and separators of lines
+ * and paragraphs.
+ */
 const CONTROLS = /[\p{Cc}\p{Cf}\p{Surrogate}\p{Zl}\p{Zp}]/gu;
 
-/** Replaces characters that could control a terminal by their JSON escapes: names come from clients. */
+/**
+ * Replaces characters that could control a terminal by their JSON escapes, because many printed texts come from
+ * clients.
+ */
 function escapeControls(text: string): string {
   const escape = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
   return text.replaceAll(CONTROLS, (character) => character.split("").map(escape).join(""));
 }
 
-/** Does what `escapeControls` does, and keeps the line feeds of the text. */
+/** Does the same as `escapeControls`, but keeps the line feeds of the text. */
 export const escapeInLines = (text: string): string => text.split("\n").map(escapeControls).join("\n");

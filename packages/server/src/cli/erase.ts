@@ -105,7 +105,7 @@ function runCommand(context: Context): Command {
     });
 }
 
-/** A subject of which the database has nothing, and of which no erasure is recorded. */
+/** The message about a subject of which the database has no data and no erasure. */
 const UNKNOWN =
   "Nothing is known of this subject here: check the spelling. If a backup may have the subject, --unknown writes the " +
   "erasure into the journal, so that a restore of the backup erases the subject.";
@@ -113,7 +113,10 @@ const UNKNOWN =
 const ONLY_IN_BACKUPS =
   "Nothing is known of this subject here. The journal has its erasure, and a restore of a backup erases the subject.";
 
-/** Begins an erasure only after the user has confirmed it, and always finishes an erasure that was started. */
+/**
+ * Begins an erasure only after the user has confirmed it. An erasure that was started earlier is finished without a
+ * confirmation.
+ */
 async function run(context: Context, caller: Call, options: RunOptions): Promise<void> {
   const { reason, refuseLater = false, receipt: file, yes, json } = options;
   const input = {

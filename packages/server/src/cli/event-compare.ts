@@ -45,7 +45,10 @@ export function compareCommand(context: Context): Command {
 
 type ComparedValue = Answer<"compareEvents">["differences"][number]["left"];
 
-/** Values are printed as JSON. Therefore the text "omitted" has quotes, and the state has none. */
+/**
+ * Values are printed as JSON, so that the observed text "omitted" (with quotes) differs from the state omitted
+ * (without).
+ */
 function textOf(side: ComparedValue): string {
   if (side.state === "observed") return JSON.stringify(side.value);
   if (side.state === "skipped") return `skipped: ${JSON.stringify(side.reason)}`;

@@ -95,7 +95,9 @@ export function eventCommand(context: Context): Command {
   return command;
 }
 
-/** A restriction allows only few reads (GDPR, article 18 (2)), so the audit has the reason of each read. */
+/**
+ * Only few reasons allow a read of restricted events (GDPR, article 18 (2)), so each read must state one for the audit.
+ */
 function requireReason({ includeRestricted, reason }: Reading, self: Command): void {
   // guard(false): a read of restricted events has a reason
   // fails: e2e/restrictions.test.ts › wrong usage
@@ -103,7 +105,8 @@ function requireReason({ includeRestricted, reason }: Reading, self: Command): v
 }
 
 /**
- * With an admin API, and with a case, roles decide about restricted events: privacy lists them, and no role opens them.
+ * Rejects the option for reads through the admin API or with a case. There, roles decide about restricted events:
+ * privacy lists them, and no role opens them.
  */
 function refuseRestricted({ includeRestricted }: Reading, self: Command): void {
   if (includeRestricted) self.error("error: --include-restricted works on the database, without a case");

@@ -1,4 +1,4 @@
-/** `drs event get` and `drs event list` on the database: an audit entry for each command. */
+/** `drs event get` and `drs event list` on the database. Each command writes one audit entry. */
 import type { Event } from "@device-risk-signals/admin-api";
 import { openEvent } from "../admin/operations/open-event.ts";
 import type { Installation } from "../app/open-installation.ts";
@@ -13,7 +13,7 @@ import { signBreakGlassCheckpoint } from "./break-glass.ts";
 import { type AuditedRead, auditRead, withJournalApplied } from "./audit-read.ts";
 import type { Context } from "./context.ts";
 
-/** Rows that one query of a long listing fetches. */
+/** The number of rows that one query of a long listing fetches. */
 const PAGE_SIZE = 1_000;
 
 export interface Reading {
@@ -115,8 +115,8 @@ export interface Listing {
 export type ReceivePage = (page: readonly Event[]) => void;
 
 /**
- * Lists on the database. The audit entry is durable before the first row leaves, and counts the rows of the snapshot
- * that the rows come from.
+ * Lists on the database. The audit entry is durable before the first row is printed. It counts the rows of the snapshot
+ * from which the rows are read.
  */
 export function listOnDatabase(context: Context, options: Listing, take: ReceivePage): Promise<void> {
   return withJournalApplied(context, (installation) =>
@@ -183,7 +183,7 @@ async function* pagesBehind(
   }
 }
 
-/** The filter for the audit, which names the account in a column of its own. */
+/** The filter for the audit entry, without the account, for which the entry has a separate column. */
 function shownFilter({ action, actionType, sdkVersion, after, includeRestricted }: Listing): object {
   const filter = {
     action_id: action,

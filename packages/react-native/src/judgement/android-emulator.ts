@@ -55,7 +55,7 @@ function countMarkers({ markers }: AndroidRules, evidence: Evidence): number {
  * distinguished from a property that this app may not read.
  */
 function lookedAtAll(evidence: Evidence): boolean {
-  return build.find(evidence).whole && files.find(evidence).whole;
+  return build.find(evidence).isComplete && files.find(evidence).isComplete;
 }
 
 function productsOf({ found: markers }: Found): readonly string[] {
@@ -93,7 +93,7 @@ const MARKERS: Judgements = {
   },
   emulatorChecksPerformed: {
     sources: together(allFindings, cpuMarkers).sources,
-    judge: (evidence) => Object.keys(CHECKS).filter((check) => CHECKS[check]?.find(evidence).whole),
+    judge: (evidence) => Object.keys(CHECKS).filter((check) => CHECKS[check]?.find(evidence).isComplete),
   },
   deviceFarmMarkers: namesFound(deviceFarmMarkers),
 };

@@ -4,13 +4,13 @@ import { anyFound, findingIn, inText } from "./finding.ts";
 import type { Judgement, Judgements } from "./judgement.ts";
 import { type Mount, readMounts } from "./mount-info.ts";
 import { remember } from "./remember.ts";
-import { OF_MODULES } from "./root-artefacts.ts";
+import { MODULES_FOLDER } from "./root-artefacts.ts";
 
 /** The mounts of a table. Several fields use them, so the table is parsed only once. */
 export const mountsOf = remember(({ text }: Text) => readMounts(text));
 
 /** Matches the mount points of the system image's partitions, and every path below them. */
-const OF_SYSTEM = /^\/(system|vendor|product|system_ext|odm)(\/|$)/;
+const SYSTEM_PATH = /^\/(system|vendor|product|system_ext|odm)(\/|$)/;
 const READ_ONLY = /^\/((system|vendor)(\/(bin|xbin|etc|lib|lib64|app|priv-app|framework))?|product|system_ext|odm)?$/;
 const WRITABLE = /(^|,)rw(,|$)/;
 
@@ -23,7 +23,7 @@ function isWritable({ point, type, options, superOptions }: Mount): boolean {
 }
 
 /** Matches only whole parts of a path: `/mnt/.magisk/x` matches, and `/mnt/magiskard` does not. */
-const OF_MAGISK = /(^|\/)\.?magisk(\/|$)/;
+const MAGISK_PATH = /(^|\/)\.?magisk(\/|$)/;
 /** Names that KernelSU, APatch and Magisk give to file systems that they mount. */
 const ROOT_TOOL = /^(KSU|APatch|worker)$/;
 
@@ -31,16 +31,16 @@ const ROOT_TOOL = /^(KSU|APatch|worker)$/;
  * Whether the marker matches the source, the root, the mount point, or the options, which contain the folders of an
  * overlay.
  */
-function marks({ source, root, point, superOptions }: Mount, marker: RegExp): boolean {
-  return [source, root, point, superOptions].some((mark) => marker.test(mark));
+function mentions({ source, root, point, superOptions }: Mount, marker: RegExp): boolean {
+  return [source, root, point, superOptions].some((text) => marker.test(text));
 }
 
 function namesMagisk(mount: Mount): boolean {
-  return marks(mount, OF_MAGISK);
+  return mentions(mount, MAGISK_PATH);
 }
 
 function isLeftByRootTool(mount: Mount): boolean {
-  return ROOT_TOOL.test(mount.source) || marks(mount, OF_MODULES) || namesMagisk(mount);
+  return ROOT_TOOL.test(mount.source) || mentions(mount, MODULES_FOLDER) || namesMagisk(mount);
 }
 
 function anyMount(look: (mount: Mount) => boolean): Judgement {
@@ -67,9 +67,9 @@ export function androidMounts({ overlay }: Pick<AndroidRules, "overlay">): Judge
         // Makers also mount overlays, so an overlay counts only if the rule matches one of its folders.
         const shown = mounts.filter(
           ({ point, device, type, superOptions }) =>
-            OF_SYSTEM.test(point) && (device === data || (type === "overlay" && overlay.test(superOptions))),
+            SYSTEM_PATH.test(point) && (device === data || (type === "overlay" && overlay.test(superOptions))),
         );
-        return { found: pointsOf(shown), whole: !text.truncated && data !== undefined };
+        return { found: pointsOf(shown), isComplete: !text.truncated && data !== undefined };
       }),
     ),
   };

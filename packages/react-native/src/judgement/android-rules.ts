@@ -8,7 +8,7 @@ import {
   INJECTOR_PIPE,
   ZYGOTE_INJECTOR_LIBRARY,
 } from "./hook-artefacts.ts";
-import { MAGISK_SOCKET, OF_MODULES } from "./root-artefacts.ts";
+import { MAGISK_SOCKET, MODULES_FOLDER } from "./root-artefacts.ts";
 
 /**
  * The rules that prevent known false alarms. They are data, so that a test can loosen or remove one rule at a time and
@@ -38,7 +38,7 @@ export const ANDROID_RULES = {
     // Drivers and WebView choose arbitrary names for their memory. (A library of a hook is never explained.)
     /^\/memfd:(?!jit-)/,
   ] as readonly RegExp[],
-  overlay: OF_MODULES,
+  overlay: MODULES_FOLDER,
   socket: MAGISK_SOCKET,
   listener: LISTENER,
   su: /\/su$/,

@@ -7,8 +7,8 @@
 import { under } from "./under.ts";
 
 /**
- * The members of `android.os.Build` that are compared with the values of emulators. On a phone all of them have other
- * values.
+ * The members of `android.os.Build` that are compared with the values of emulators. On a phone none of them has such a
+ * value.
  */
 export const BUILD_MEMBERS = under(
   "",

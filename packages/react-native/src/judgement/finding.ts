@@ -10,7 +10,7 @@ import { captures } from "./lines.ts";
 export interface Found {
   readonly found: readonly string[];
   /** Whether every requested artefact was examined. If so, an artefact that was not found does not exist. */
-  readonly whole: boolean;
+  readonly isComplete: boolean;
 }
 
 export interface Finding {
@@ -22,7 +22,7 @@ type SourceOf<Shape> = {
   [Source in keyof Evidence]-?: NonNullable<Evidence[Source]> extends Shape ? Source : never;
 }[keyof Evidence];
 
-export const UNKNOWN: Found = { found: [], whole: false };
+export const UNKNOWN: Found = { found: [], isComplete: false };
 
 /**
  * Native code stops reading after this many entries (docs/native-interface.md), so a list of this length may be
@@ -52,7 +52,7 @@ export function findingIn<Source extends keyof Evidence>(
 export function present(source: SourceOf<Presence>, list: readonly string[]): Finding {
   return findingIn(source, list, ({ present, absent }) => {
     const seen = new Set([...present, ...absent]);
-    return { found: list.filter((name) => present.includes(name)), whole: list.every((name) => seen.has(name)) };
+    return { found: list.filter((name) => present.includes(name)), isComplete: list.every((name) => seen.has(name)) };
   });
 }
 
@@ -60,13 +60,13 @@ export function present(source: SourceOf<Presence>, list: readonly string[]): Fi
 export function named(source: keyof typeof MAX_ENTRIES, recognise: (name: string) => string | undefined): Finding {
   return findingIn(source, true, (names) => ({
     found: names.map(recognise).filter((name) => name !== undefined),
-    whole: names.length < MAX_ENTRIES[source],
+    isComplete: names.length < MAX_ENTRIES[source],
   }));
 }
 
 /** Finds names in a text. */
 export function inText(source: SourceOf<Text>, find: (text: Text) => Iterable<string>): Finding {
-  return findingIn(source, true, (text) => ({ found: [...find(text)], whole: !text.truncated }));
+  return findingIn(source, true, (text) => ({ found: [...find(text)], isComplete: !text.truncated }));
 }
 
 /** Finds known names in the lines of a text. A name is the first group of the pattern. */
@@ -82,7 +82,7 @@ export function facts(source: "build" | "properties", names: readonly string[], 
   const argument = (source === "build" ? true : names) as true;
   return findingIn(source as "build", argument, (values) => ({
     found: names.map((name) => `${name}=${values[name]}`).filter((fact) => known.test(fact)),
-    whole: names.every((name) => values[name] !== undefined),
+    isComplete: names.every((name) => values[name] !== undefined),
   }));
 }
 
@@ -92,7 +92,10 @@ export function together(...findings: readonly Finding[]): Finding {
     sources: mergeSources(findings.map(({ sources }) => sources)),
     find(evidence) {
       const several = findings.map(({ find }) => find(evidence));
-      return { found: several.flatMap(({ found }) => found), whole: several.every(({ whole }) => whole) };
+      return {
+        found: several.flatMap(({ found }) => found),
+        isComplete: several.every(({ isComplete }) => isComplete),
+      };
     },
   };
 }
@@ -102,7 +105,7 @@ export function together(...findings: readonly Finding[]): Finding {
  * examined, and absent otherwise.
  */
 export function anyFound(finding: Finding): Judgement {
-  return concluding(finding, ({ found, whole }) => found.length > 0 || (whole ? false : undefined));
+  return concluding(finding, ({ found, isComplete }) => found.length > 0 || (isComplete ? false : undefined));
 }
 
 /** The names that were found. The field is absent unless all artefacts were examined. */
@@ -119,8 +122,8 @@ export function concluding({ sources, find }: Finding, conclude: (found: Found) 
   return { sources, judge: (evidence) => conclude(find(evidence)) };
 }
 
-function namesOf({ found, whole }: Found): readonly string[] | undefined {
-  return whole ? [...new Set(found)].slice(0, MAX_NAMES).map(shortened) : undefined;
+function namesOf({ found, isComplete }: Found): readonly string[] | undefined {
+  return isComplete ? [...new Set(found)].slice(0, MAX_NAMES).map(shortened) : undefined;
 }
 
 /**

@@ -7,7 +7,7 @@ export const mediaBluetoothAppsIos: Judgements = {
   openableFlaggedSchemes: namesFound(
     findingIn("schemes", FLAGGED_SCHEMES, ({ present, absent }) => {
       const found = FLAGGED_SCHEMES.filter((scheme) => present.includes(scheme));
-      return { found, whole: found.length > 0 || FLAGGED_SCHEMES.some((scheme) => absent.includes(scheme)) };
+      return { found, isComplete: found.length > 0 || FLAGGED_SCHEMES.some((scheme) => absent.includes(scheme)) };
     }),
   ),
 };

@@ -38,7 +38,7 @@ const dangerousProperties = together(facts("properties", DANGEROUS_PROPERTIES, D
 function onPath(su: RegExp): Finding {
   return findingIn("executables", ["su"], ({ present, absent }) => ({
     found: present.filter((path) => su.test(path)),
-    whole: absent.includes("su"),
+    isComplete: absent.includes("su"),
   }));
 }
 

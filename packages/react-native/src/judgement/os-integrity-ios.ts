@@ -42,7 +42,7 @@ import { TUNNEL } from "./network-ios.ts";
 
 const LAUNCHD = 1;
 
-const parent = findingIn("parentPid", true, (pid) => ({ found: pid === LAUNCHD ? [] : ["parent"], whole: true }));
+const parent = findingIn("parentPid", true, (pid) => ({ found: pid === LAUNCHD ? [] : ["parent"], isComplete: true }));
 
 const environment = present("environment", SIMULATOR_VARIABLES);
 const simulator = named("images", (path) => (isSimulatorImage(path) ? path : undefined));
@@ -55,17 +55,17 @@ const { sources } = together(environment, simulator, files);
  * has libraries of its own there; then only the names of images decide.
  */
 function onlyFound({ sources, find }: Finding): Finding {
-  return { sources, find: (evidence) => ({ found: find(evidence).found, whole: true }) };
+  return { sources, find: (evidence) => ({ found: find(evidence).found, isComplete: true }) };
 }
 
 /**
  * Any app may claim a scheme. A scheme therefore counts only with another trace of a jailbreak, and is unknown if that
  * trace is unknown.
  */
-function confirmed({ found, whole }: Found, trace: Found): Found {
+function confirmed({ found, isComplete }: Found, trace: Found): Found {
   return {
     found: trace.found.length > 0 ? found : [],
-    whole: whole && (found.length === 0 || trace.whole),
+    isComplete: isComplete && (found.length === 0 || trace.isComplete),
   };
 }
 
@@ -83,7 +83,7 @@ function schemesWith(trace: Finding, confirm: IosRules["confirmed"]): Finding {
 }
 
 function virtualProducts(evidence: Evidence): readonly string[] | undefined {
-  if (!together(environment, simulator, files).find(evidence).whole) return undefined;
+  if (!together(environment, simulator, files).find(evidence).isComplete) return undefined;
   const isSimulator = together(environment, simulator).find(evidence).found.length > 0;
   return [...(isSimulator ? ["ios_simulator"] : []), ...(files.find(evidence).found.length > 0 ? ["corellium"] : [])];
 }
@@ -117,8 +117,8 @@ export function osIntegrityIos(rules: IosRules): Judgements {
 }
 
 const HOST: Judgements = {
-  openReverseEngineeringPorts: concluding(present("ports", REVERSE_ENGINEERING_PORTS), ({ found, whole }) =>
-    whole ? found.map(Number) : undefined,
+  openReverseEngineeringPorts: concluding(present("ports", REVERSE_ENGINEERING_PORTS), ({ found, isComplete }) =>
+    isComplete ? found.map(Number) : undefined,
   ),
   simulatorEnvironmentPresent: anyFound(environment),
   emulatorFingerprintMatch: anyFound(simulator),
@@ -130,7 +130,7 @@ const HOST: Judgements = {
   emulatorVendorMarkers: { sources, judge: virtualProducts },
   emulatorChecksPerformed: {
     sources,
-    judge: (evidence) => Object.keys(CHECKS).filter((check) => CHECKS[check]?.find(evidence).whole),
+    judge: (evidence) => Object.keys(CHECKS).filter((check) => CHECKS[check]?.find(evidence).isComplete),
   },
   deviceFarmMarkers: namesFound(together(present("environment", FARM_VARIABLES), named("images", farmImage))),
 };

@@ -66,4 +66,4 @@ export const DANGEROUS_VALUES = /(debuggable=1|secure=0|mode=disabled)$/;
 export const MAGISK_SOCKET = /^d30138f2310a9fb9c54a3e0c21f58591$/;
 
 /** The folder in which root tools keep their modules. It is on `/data`, and no maker mounts anything from it. */
-export const OF_MODULES = /^\/adb\/|(^|[=:])\/data\/adb\//;
+export const MODULES_FOLDER = /^\/adb\/|(^|[=:])\/data\/adb\//;

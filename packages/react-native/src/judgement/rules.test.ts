@@ -55,7 +55,7 @@ const IOS: readonly (readonly [what: string, alarm: string, Partial<IosRules>])[
   [
     "what a trace can't tell stays unknown",
     "contested URL schemes",
-    { confirmed: (found, trace) => ({ ...IOS_RULES.confirmed(found, trace), whole: found.whole }) },
+    { confirmed: (found, trace) => ({ ...IOS_RULES.confirmed(found, trace), isComplete: found.isComplete }) },
   ],
   ["a VPN is a tunnel", "tunnels of iOS", { tunnel: /./ }],
 ];

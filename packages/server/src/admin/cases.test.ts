@@ -29,8 +29,8 @@ beforeAll(async () => {
 afterAll(() => past?.close());
 
 const WHY = { reason: "dispute 4711", category: "dispute" } as const;
-const read = (case_id: string, of: AdminClient = client) =>
-  of.call("readExactEvent", { event_id: event.eventId, case_id });
+const read = (case_id: string, opener: AdminClient = client) =>
+  opener.call("readExactEvent", { event_id: event.eventId, case_id });
 
 describe("a case", () => {
   it("opens the events of its account, and counts them", async () => {
@@ -312,11 +312,11 @@ describe("a person who opens more events than the limit of a day", () => {
 
   /** The client of a person, a case of this person, and a function that opens an event of `events` in a case. */
   async function openerOf(person: string, options: TokenOptions = { person }) {
-    const of = await listener.client(["investigator"], options);
-    const { case_id } = await of.call("openCase", { account: ACCOUNT, ...WHY });
+    const opener = await listener.client(["investigator"], options);
+    const { case_id } = await opener.call("openCase", { account: ACCOUNT, ...WHY });
     const opens = (index: number, inCase = case_id): Promise<unknown> =>
-      of.call("readExactEvent", { event_id: events[index] ?? "", case_id: inCase });
-    return { of, case_id, opens };
+      opener.call("readExactEvent", { event_id: events[index] ?? "", case_id: inCase });
+    return { opener, case_id, opens };
   }
 
   const reads = async (person: string) =>
@@ -346,7 +346,7 @@ describe("a person who opens more events than the limit of a day", () => {
     await decide(approvalId);
     for (const index of [3, 4]) await one.opens(index);
     await waiting(other.opens(3));
-    const { case_id: another } = await one.of.call("openCase", { account: OTHER, ...WHY });
+    const { case_id: another } = await one.opener.call("openCase", { account: OTHER, ...WHY });
     expect(await waiting(one.opens(7, another))).not.toBe(approvalId);
     await one.opens(5);
     expect(await waiting(one.opens(6))).not.toBe(approvalId);
@@ -362,7 +362,7 @@ describe("a person who opens more events than the limit of a day", () => {
     const two = await openerOf("opener-5");
     for (const index of [0, 1]) await two.opens(index);
     const [event_id, other_event_id] = [events[2] ?? "", events[3] ?? ""];
-    await waiting(two.of.call("compareEvents", { event_id, other_event_id, case_id: two.case_id }));
+    await waiting(two.opener.call("compareEvents", { event_id, other_event_id, case_id: two.case_id }));
     await two.opens(2);
   });
 
@@ -377,9 +377,9 @@ describe("a person who opens more events than the limit of a day", () => {
   });
 
   it("can ask for an approval only for a named case, not for the case of a single read", async () => {
-    const { of, opens } = await openerOf("opener-6");
+    const { opener, opens } = await openerOf("opener-6");
     for (const index of [0, 1, 2]) await opens(index);
-    const unnamed = of.call("readObservations", { event_id: events[3] ?? "", ...WHY });
+    const unnamed = opener.call("readObservations", { event_id: events[3] ?? "", ...WHY });
     await expect(unnamed).rejects.toMatchObject({
       problem: { code: "approval-needed", detail: expect.stringContaining("drs case open") },
     });

@@ -141,10 +141,10 @@ const attest = once(async () => {
   const onError = (error: unknown): void => void listener.errors.push(error);
   await attestDue({ ...ports, onError }, new AbortController().signal);
   await opened.owner.query("select pg_advisory_unlock($1)", [LOCKS.attestation]);
-  const looks = [isEarly, await attestNext(ports), await attestNext(ports)];
+  const hasAttested = [isEarly, await attestNext(ports), await attestNext(ports)];
   const lifting = ["--informed-on", TODAY, "--reason", "it is resolved", "--yes"];
   await drs("restriction", "lift", String(restriction_id), ...lifting);
-  return looks;
+  return hasAttested;
 });
 
 it("a single server attests values shortly before their events expire, and does so once, even if other values are stored at that time", async () => {

@@ -72,7 +72,7 @@ export class OrderWorker {
   /** Running work, by route. */
   readonly #running = new Map<string, Promise<void>>();
   /** Routes whose orders another worker applies, with the time of the next look. */
-  readonly #others = new Map<string, number>();
+  readonly #nextLooks = new Map<string, number>();
   #deletedAt = -Infinity;
   #deletedResultsAt = -Infinity;
   #looking: Promise<unknown> | undefined;
@@ -122,7 +122,7 @@ export class OrderWorker {
         await deleteUnreadResults(this.#system.pool, this.#system.clock, SHOWN_ONCE);
       }
       for (const route of await findOpenRoutes(this.#system.pool)) {
-        const isFree = !this.#running.has(route) && (this.#others.get(route) ?? 0) <= now;
+        const isFree = !this.#running.has(route) && (this.#nextLooks.get(route) ?? 0) <= now;
         if (isFree && this.#running.size < MAX_ROUTES) this.#begin(route);
       }
     }
@@ -131,11 +131,11 @@ export class OrderWorker {
   #begin(route: string): void {
     const work = this.#applyAll(route)
       .then((isLocked) => {
-        if (isLocked) this.#others.delete(route);
-        else this.#others.set(route, performance.now() + RETRY_POLL_MS);
+        if (isLocked) this.#nextLooks.delete(route);
+        else this.#nextLooks.set(route, performance.now() + RETRY_POLL_MS);
       })
       .catch((error: unknown) => {
-        this.#others.set(route, performance.now() + POLL_EVERY_MS);
+        this.#nextLooks.set(route, performance.now() + POLL_EVERY_MS);
         if (!this.#isClosed) this.#onError(error, "apply orders");
       })
       .finally(() => {

@@ -45,7 +45,10 @@ const CLI_TOKEN_PATH = `${CLI_SIGN_IN_PATH}/token`;
 /** Paths that a browser may reach from pages of other origins, because they do nothing on behalf of a session. */
 export const SIGN_IN_PAGES = [SIGN_IN_PATH, CALLBACK_PATH, CLI_SIGN_IN_PATH] as const;
 
-/** Limits for sign-ins that one source address begins or completes: per second, and at once. */
+/**
+ * Limits for sign-ins that one source address begins or completes: the sustained rate per second, and the largest
+ * burst.
+ */
 const SIGN_INS_PER_SECOND = 5;
 const MAX_SIGN_IN_BURST = 60;
 const MAX_MAX_AGE = 86_400;

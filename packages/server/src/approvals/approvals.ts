@@ -293,10 +293,10 @@ export class Approvals {
     const isSigned = this.#isSigned({ digest, mac, decisions, ...row });
     // Parameters and plan are not shown, because a login of the database can write values that are too large, or nested
     // too deeply, for the answer.
-    const unknown = { parameters: null, plan: null, approved_by: [], denied_by: null };
+    const hidden = { parameters: null, plan: null, approved_by: [], denied_by: null };
     // guard(false): a forged decision is not shown as given
     // fails: packages/server/src/approvals/approvals.test.ts › a login of the database
-    if (!isSigned) return { ...row, ...unknown, state: "changed" };
+    if (!isSigned) return { ...row, ...hidden, state: "changed" };
     return { ...row, approved_by: madeBy("approved"), denied_by: madeBy("denied")[0] ?? null };
   }
 

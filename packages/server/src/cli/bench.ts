@@ -14,7 +14,7 @@ import { example, name } from "./options.ts";
 
 const MAX_EVENTS = 100_000;
 const MAX_CONNECTIONS = 256;
-/** The time limit of a request. After a server has not answered for this long, the bench stops. */
+/** A request that gets no answer for this long is ended, and counts as an error. */
 const ANSWER_WITHIN_MS = 60_000;
 
 interface BenchOptions {

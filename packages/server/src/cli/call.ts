@@ -85,7 +85,7 @@ function asOperatorError(error: unknown): never {
   if (!(error instanceof AdminError)) throw error;
   const { status, errors = [] } = error.problem;
   const places = errors.map(({ where, detail }) => `${where}: ${detail}`);
-  throw ofStatus(status, [error.message, ...places].join("\n"), error);
+  throw errorOfStatus(status, [error.message, ...places].join("\n"), error);
 }
 
 /**
@@ -99,7 +99,7 @@ function callAdminApi({ onInterrupt, stderr }: Context, login: Login, report: (l
   return async <Id extends RouteId>(id: Id, input: Input<Id>): Promise<Answer<Id>> => {
     const answer = await client.call(id, input).catch((error: unknown) => {
       stderr.write(follower.advice());
-      throw error instanceof AdminRequestError ? answered(error) : unreachable(error, url);
+      throw error instanceof AdminRequestError ? errorOfAnswer(error) : unreachableError(error, url);
     });
     return isLines(routeOf(id).answer)
       ? (requireWholeAnswer(answer as AsyncIterable<unknown>, url) as unknown as Answer<Id>)
@@ -144,19 +144,19 @@ async function* requireWholeAnswer(lines: AsyncIterable<unknown>, url: string): 
 }
 
 /** The error for a problem of the admin API. Its exit code is the one that the operation has on the database. */
-function answered(error: AdminRequestError): OperatorError {
+function errorOfAnswer(error: AdminRequestError): OperatorError {
   const { status, problem, message } = error;
   if (problem?.code !== undefined && isOperatorErrorCode(problem.code)) {
     return new OperatorError(problem.code as "not-found", message, { cause: error });
   }
-  return ofStatus(status, message, error);
+  return errorOfStatus(status, message, error);
 }
 
 /**
  * The error for the status of a problem without a code of the registry. The status 400 is wrong usage, because the
  * input comes from options of the command.
  */
-function ofStatus(status: number, message: string, error: unknown): OperatorError {
+function errorOfStatus(status: number, message: string, error: unknown): OperatorError {
   if (status === 401 || status === 403) return new OperatorError("access-denied", message, { cause: error });
   if (status === 400) return new OperatorError("wrong-usage", message, { cause: error });
   if (status === 503 || status === 429) return new OperatorError("dependency-unavailable", message, { cause: error });
@@ -166,7 +166,7 @@ function ofStatus(status: number, message: string, error: unknown): OperatorErro
 /** Error codes of `fetch` if an answer does not come in time. */
 const TIMEOUT_CODES = new Set(["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]);
 
-function unreachable(error: unknown, url: string): OperatorError {
+function unreachableError(error: unknown, url: string): OperatorError {
   const { code } = ((error as Error).cause ?? {}) as { readonly code?: string };
   const isLate = (error instanceof DOMException && error.name === "TimeoutError") || TIMEOUT_CODES.has(code ?? "");
   const why = isLate ? "gave no answer in time, and may still be working" : "can't be reached";

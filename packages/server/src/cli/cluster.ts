@@ -29,16 +29,16 @@ export function forkProcess(): Forked {
  * so there is at most one.
  */
 function closeUntakenConnection(worker: Worker): void {
-  let given: { close(): void } | undefined;
+  let sentConnection: { close(): void } | undefined;
   const { process } = worker;
   const send = process.send.bind(process) as (message: unknown, handle?: unknown, ...more: unknown[]) => boolean;
   process.send = (message: unknown, handle?: unknown, ...more: unknown[]) => {
-    if (typeof handle === "object" && handle !== null) given = handle as typeof given;
+    if (typeof handle === "object" && handle !== null) sentConnection = handle as typeof sentConnection;
     return send(message, handle, ...more);
   };
   // guard(drop): a connection that was given to a process that ended is closed
   // fails: e2e/processes.test.ts › replaces a process that was killed
-  worker.on("exit", () => given?.close());
+  worker.on("exit", () => sentConnection?.close());
 }
 
 /**

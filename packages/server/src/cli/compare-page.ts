@@ -30,7 +30,9 @@ export function comparePage(compared: Compared): string {
   const { before, after, purpose, from, is_exact, cells } = compared;
   const title = escaped(`${before} and ${after}`);
   const groups = Map.groupBy(cells, ({ platform, sdk_version }) => `${platform} ${sdk_version}`);
-  const plots = [...groups].map(([name, own]) => `<h2>${escaped(name)}</h2>\n${drawTable(own, before, after)}`);
+  const plots = [...groups].map(
+    ([name, groupCells]) => `<h2>${escaped(name)}</h2>\n${drawTable(groupCells, before, after)}`,
+  );
   const since = from === null ? "all stored events" : `events since ${from}`;
   const facts = `${purpose}, ${since}: ${totalsOf(compared)}.`;
   const note = is_exact

@@ -11,7 +11,7 @@ const LIMIT = 50;
 export const listAudit: Operation<"listAudit"> = async ({ ports, caller, scope, input }) => {
   const { limit = LIMIT } = input;
   // Hides the keyed MACs of accounts. If a caller searches by account, the entry of the search shows the account's MAC.
-  // The caller could find it again in entries about events of the account.
+  // The caller could then recognise the MAC in entries about events of the account.
   const hidesAccounts = seesPseudonyms(caller);
   // guard(false): a caller who sees pseudonyms gets no account from their own entries
   // fails: packages/server/src/admin/reads.test.ts › gives an operator pseudonyms

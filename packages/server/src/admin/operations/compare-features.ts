@@ -24,12 +24,15 @@ export const compareFeatures: Operation<"compareFeatures"> = async (call) => {
   if (purpose === undefined) {
     throw new OperatorError("not-found", "There is no such purpose: see drs purpose list.");
   }
-  const [one, other] = [await findBundles(ports.pool, [before]), await findBundles(ports.pool, [after])].flat();
-  if (!one || !other) throw new TypeError("each version has a bundle");
+  const [beforeBundle, afterBundle] = [
+    await findBundles(ports.pool, [before]),
+    await findBundles(ports.pool, [after]),
+  ].flat();
+  if (!beforeBundle || !afterBundle) throw new TypeError("each version has a bundle");
   // guard(drop): a version is computed only for events of its purposes
   // fails: packages/server/src/admin/compare-versions.test.ts › of a purpose that both definitions name
-  requireNamedPurpose([one, other], input.purpose);
-  if (opened) requireReadable(call, [one, other]);
+  requireNamedPurpose([beforeBundle, afterBundle], input.purpose);
+  if (opened) requireReadable(call, [beforeBundle, afterBundle]);
   const policyVersion = await readPolicyVersion(ports.pool);
   const onProgress = (events: number): void => ports.report(`${events} events`);
   const from = startOf(input.from, opened !== undefined);
@@ -39,7 +42,7 @@ export const compareFeatures: Operation<"compareFeatures"> = async (call) => {
   await auditBegun(call, "compareFeatures", { ...why, detail });
   // Reads events with the owner's login, as the computation of the evidence for an adoption does.
   const counts = await withOwner(ports.administration, (executor) =>
-    compareVersions({ executor, sealer, policyVersion, onProgress }, [one, other], filter),
+    compareVersions({ executor, sealer, policyVersion, onProgress }, [beforeBundle, afterBundle], filter),
   );
   if (opened) await addOpenedEvents(ports.pool, opened.case_id, counts.events + counts.undecided);
   const isExact = opened !== undefined;

@@ -146,14 +146,14 @@ async function auditReading(
   call: OperationCall<"proposeFeatures"> | OperationCall<"recordEquivalence"> | OperationCall<"adoptFeatures">,
   id: RouteId,
   bundles: readonly Bundle[],
-  more: object = {},
+  furtherDetail: object = {},
 ): Promise<void> {
   const { ports, caller, input } = call;
   const { reason, dry_run = false } = input;
   // A dry run on the database itself writes nothing, because the database may be a standby.
   if (ports.access === "read") return;
   const programs = bundles.map((bundle) => ({ feature: nameOf(bundle), hash: bundle.hash }));
-  const detail = { programs, ...more, ...(dry_run && { dry_run }) };
+  const detail = { programs, ...furtherDetail, ...(dry_run && { dry_run }) };
   // guard(drop): a call that reads events leaves an audit entry, even if it fails
   // fails: packages/server/src/admin/feature-programs.test.ts › before it reads the first event
   await auditBegun({ ports, caller }, id, { reason: reasonOf(reason, ports.config), detail });

@@ -59,16 +59,21 @@ export async function sendLines(
   await waitForReader(pool, orderId, 0, readWithinMs);
 }
 
-/** Waits until at most `most` parts are unread. */
-async function waitForReader(pool: System["pool"], orderId: string, most: number, withinMs: number): Promise<void> {
-  let [before, until] = [Infinity, 0];
+/** Waits until at most `maxUnread` parts are unread. */
+async function waitForReader(
+  pool: System["pool"],
+  orderId: string,
+  maxUnread: number,
+  withinMs: number,
+): Promise<void> {
+  let [lastUnread, deadline] = [Infinity, 0];
   for (;;) {
     const unread = await countParts(pool, orderId);
-    if (unread <= most) return;
-    if (unread < before) [before, until] = [unread, performance.now() + withinMs];
+    if (unread <= maxUnread) return;
+    if (unread < lastUnread) [lastUnread, deadline] = [unread, performance.now() + withinMs];
     // guard(drop): an answer that no process reads is not kept
     // fails: packages/server/src/admin/operations/order-lines.test.ts › that no process reads
-    if (performance.now() >= until) throw noReader();
+    if (performance.now() >= deadline) throw noReader();
     await sleep(POLL_EVERY_MS);
   }
 }

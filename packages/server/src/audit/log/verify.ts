@@ -199,7 +199,7 @@ class LogVerifier {
   /** The size of the largest tree whose root a checkpoint confirmed. */
   #confirmedSize = 0;
   /** Whether a root differed. Then every later root differs too, and is not reported again. */
-  #differs = false;
+  #hasDiffered = false;
   #confirmed = 0;
   #waiting = 0;
   #overdue = 0;
@@ -228,19 +228,19 @@ class LogVerifier {
     for (const { entryId, what } of this.#changes) {
       // guard(true): a restore is reported until its review is closed
       // fails: packages/server/src/audit/log/epoch.test.ts › until an auditor has reviewed it
-      if (!this.#reviewed.has(entryId)) this.#find("restored", what);
+      if (!this.#reviewed.has(entryId)) this.#report("restored", what);
     }
     // guard(false): leaves are missing only where an entry says so
     // fails: packages/server/src/audit/log/start.test.ts › no entry says that
     if (this.#unexplained) {
       const { epoch, size: missing } = this.#unexplained;
-      this.#find(
+      this.#report(
         "removed",
         `The log starts after ${missing} leaves of epoch ${epoch}, and no entry says that they were pruned.`,
       );
     }
     const oldKey = this.#keys.finish();
-    if (oldKey !== undefined) this.#find("inserted", oldKey);
+    if (oldKey !== undefined) this.#report("inserted", oldKey);
     const size = this.#earlierLeaves + this.#tree.size;
     const confirmed = this.#earlierConfirmed + this.#confirmed;
     const lacksKeysOf = this.#lackingKeys.finish(this.#foundCount);
@@ -251,7 +251,7 @@ class LogVerifier {
 
   #truncated({ size, epoch }: Signed): void {
     const has = epoch === this.#epoch ? `the log has ${this.#tree.size}` : "the log does not have its epoch";
-    this.#find("truncated", `A checkpoint kept outside has ${size} entries; ${has}.`);
+    this.#report("truncated", `A checkpoint kept outside has ${size} entries; ${has}.`);
   }
 
   #verdict(size: number, confirmed: number): Verdict {
@@ -269,7 +269,7 @@ class LogVerifier {
     // guard(false): a log starts with hashes that were signed
     // fails: packages/server/src/audit/log/start.test.ts › hashes that no checkpoint signs
     if (checkpoint?.epoch !== epoch || checkpoint.size !== size || !tree.root().equals(checkpoint.root)) {
-      this.#find("invalid", `The hashes of the first ${size} leaves are not signed by the checkpoint of the start.`);
+      this.#report("invalid", `The hashes of the first ${size} leaves are not signed by the checkpoint of the start.`);
     }
     this.#checkpointCount++;
     this.#keys.startLater();
@@ -280,14 +280,14 @@ class LogVerifier {
   }
 
   #addLeaf({ epoch = FIRST_EPOCH, index, hash, entry }: LogItem & { readonly kind: "leaf" }): void {
-    if (epoch < this.#epoch) this.#find("reordered", `A leaf of epoch ${epoch} comes after epoch ${this.#epoch}.`);
+    if (epoch < this.#epoch) this.#report("reordered", `A leaf of epoch ${epoch} comes after epoch ${this.#epoch}.`);
     if (epoch > this.#epoch) this.#startEpoch(epoch, entry);
     const next = this.#tree.size;
-    if (index > next) this.#find("removed", `Leaves ${next} to ${index - 1} are missing.`);
-    if (index < next) this.#find("inserted", `Leaf ${index} is there twice.`);
+    if (index > next) this.#report("removed", `Leaves ${next} to ${index - 1} are missing.`);
+    if (index < next) this.#report("inserted", `Leaf ${index} is there twice.`);
     this.#tree.append(hash);
     if (entry) this.#addEntry(entry, hash, index);
-    else this.#find("removed", `The entry of leaf ${index} is missing.`);
+    else this.#report("removed", `The entry of leaf ${index} is missing.`);
     this.#compareExpected();
   }
 
@@ -304,7 +304,7 @@ class LogVerifier {
   #startEpoch(epoch: number, entry: StoredEntry | undefined): void {
     const record = entry && decodeRecord(entry.bytes);
     const start = readEpochStart(record, epoch, this.#options.key);
-    if (!record || !start) this.#find("invalid", `Epoch ${epoch} does not begin with the entry that starts it.`);
+    if (!record || !start) this.#report("invalid", `Epoch ${epoch} does not begin with the entry that starts it.`);
     else {
       const { kept, continued } = start;
       this.#compareEnd(continued);
@@ -322,7 +322,7 @@ class LogVerifier {
     this.#earlierConfirmed += this.#confirmed;
     this.#tree = new CompactRange();
     this.#epoch = epoch;
-    [this.#confirmed, this.#confirmedSize, this.#differs] = [0, 0, false];
+    [this.#confirmed, this.#confirmedSize, this.#hasDiffered] = [0, 0, false];
   }
 
   /** @param continued the last checkpoint of the epoch that ends. */
@@ -335,7 +335,7 @@ class LogVerifier {
           continued.root.equals(this.#tree.root());
     // guard(true): the new epoch confirms the leaves before a restore
     // fails: packages/server/src/audit/log/epoch.test.ts › before the restore
-    if (!isEnd) this.#find("changed", `The leaves of epoch ${this.#epoch} differ from what the next epoch names.`);
+    if (!isEnd) this.#report("changed", `The leaves of epoch ${this.#epoch} differ from what the next epoch names.`);
   }
 
   #addEntry(entry: StoredEntry, hash: Buffer, index: number): void {
@@ -345,7 +345,7 @@ class LogVerifier {
       this.#checkEntry(entry, `leaf ${index}`);
       return;
     }
-    this.#find("changed", `The entry of leaf ${index} was changed.`);
+    this.#report("changed", `The entry of leaf ${index} was changed.`);
     const record = decodeRecord(entry.bytes);
     if (record) this.#follow(record, entry.mac, `leaf ${index}`);
   }
@@ -359,17 +359,17 @@ class LogVerifier {
   #addCheckpoint(note: string): void {
     const checkpoint = verifyEpochCheckpoint(note, this.#options.key);
     if (checkpoint?.epoch !== this.#epoch)
-      return this.#find("invalid", `A checkpoint after leaf ${this.#tree.size - 1} is not signed by the key.`);
+      return this.#report("invalid", `A checkpoint after leaf ${this.#tree.size - 1} is not signed by the key.`);
     this.#checkpointCount++;
     if (checkpoint.size > this.#tree.size) {
-      return this.#find("truncated", `A checkpoint has ${checkpoint.size} entries; the log has ${this.#tree.size}.`);
+      return this.#report("truncated", `A checkpoint has ${checkpoint.size} entries; the log has ${this.#tree.size}.`);
     }
     this.#compare({ ...checkpoint, isOutside: false });
   }
 
   #compare({ size, root, isOutside }: Signed): void {
     // A checkpoint must come directly after its last leaf, so the roots of smaller trees are not kept.
-    if (size !== this.#tree.size) return this.#find("reordered", `A checkpoint of ${size} entries is out of order.`);
+    if (size !== this.#tree.size) return this.#report("reordered", `A checkpoint of ${size} entries is out of order.`);
     if (this.#tree.root().equals(root)) {
       this.#confirmedSize = size;
       if (isOutside) {
@@ -380,23 +380,23 @@ class LogVerifier {
       }
       return;
     }
-    if (this.#differs) return;
-    this.#differs = true;
+    if (this.#hasDiffered) return;
+    this.#hasDiffered = true;
     const where = isOutside ? "a checkpoint kept outside" : "its checkpoint";
-    this.#find("changed", `Leaves ${this.#confirmedSize} to ${size - 1} are not those of ${where}.`);
+    this.#report("changed", `Leaves ${this.#confirmedSize} to ${size - 1} are not those of ${where}.`);
   }
 
   /** @returns the record, if it is readable. */
   #checkEntry(entry: StoredEntry, where: string): AuditRecord | undefined {
     const { bytes, mac, differing, record = decodeRecord(bytes) } = entry;
     if (!record) {
-      this.#find("invalid", `The bytes of ${where} are no entry.`);
+      this.#report("invalid", `The bytes of ${where} are no entry.`);
       return undefined;
     }
     const name = `${where} (entry ${record.entryId})`;
     const isValid = this.#checkMac(record, { bytes, mac }, name);
     if (isValid && record.operation === KEYS_OPERATION) this.#changeKeys(record, { bytes, mac }, name);
-    if (differing) this.#find("changed", `Columns of ${name} are not those of its record: ${differing.join(", ")}.`);
+    if (differing) this.#report("changed", `Columns of ${name} are not those of its record: ${differing.join(", ")}.`);
     this.#follow(record, mac, name);
     this.#noteExplanation(record);
     return record;
@@ -423,17 +423,20 @@ class LogVerifier {
       if (isChange) this.#lackingKeys.change(name);
       this.#lackingKeys.invalid();
       const what = isChange ? "it was inserted or changed, or activates keys that the verifier lacks" : INSERTED;
-      this.#find("inserted", `The MAC of ${name} is not of ${record.surface}: ${what}.`);
+      this.#report("inserted", `The MAC of ${name} is not of ${record.surface}: ${what}.`);
     } else this.#lackingKeys.valid();
     // guard(false): a process that has the installation secret alone signs for no surface that has a key of its own
     // fails: packages/server/src/service/separated.test.ts
     if (state === "replaced") {
-      this.#find("inserted", `The MAC of ${name} is of a key of ${record.surface} that was replaced before.`);
+      this.#report("inserted", `The MAC of ${name} is of a key of ${record.surface} that was replaced before.`);
     }
     // guard(false): a surface writes its own operations only
     // fails: packages/server/src/audit/log/verify.test.ts › an entry of an administrator
     if (!isOfSurface(record)) {
-      this.#find("inserted", `${name} has the operation ${record.operation}, which ${record.surface} does not write.`);
+      this.#report(
+        "inserted",
+        `${name} has the operation ${record.operation}, which ${record.surface} does not write.`,
+      );
       return false;
     }
     return state === "valid";
@@ -442,9 +445,9 @@ class LogVerifier {
   #changeKeys(record: AuditRecord, signed: SignedRecord, name: string): void {
     // guard(false): a process of the admin API activates no keys
     // fails: packages/server/src/audit/log/active-keys.test.ts › only from a command or a worker
-    if (!mayChangeKeys(record.surface)) return this.#find("inserted", `${record.surface} changes no keys: ${name}.`);
+    if (!mayChangeKeys(record.surface)) return this.#report("inserted", `${record.surface} changes no keys: ${name}.`);
     const problem = this.#keys.change(record.surface, signed, referencesOf(record));
-    if (problem !== undefined) this.#find("inserted", `${name} changes keys, and it ${problem}.`);
+    if (problem !== undefined) this.#report("inserted", `${name} changes keys, and it ${problem}.`);
   }
 
   #follow({ place, previous }: AuditRecord, mac: Buffer, name: string): void {
@@ -456,10 +459,10 @@ class LogVerifier {
     const expected = (last?.number ?? 0) + 1;
     const lane = `lane ${head.lane}`;
     if (head.number > expected)
-      this.#find("removed", `Entries ${expected} to ${head.number - 1} of ${lane} are missing.`);
+      this.#report("removed", `Entries ${expected} to ${head.number - 1} of ${lane} are missing.`);
     else if (last && head.number === last.number)
-      this.#find("forked", `Two entries are number ${head.number} of ${lane}.`);
-    else if (head.number < expected) this.#find("reordered", `${name} comes after a later entry of ${lane}.`);
+      this.#report("forked", `Two entries are number ${head.number} of ${lane}.`);
+    else if (head.number < expected) this.#report("reordered", `${name} comes after a later entry of ${lane}.`);
     else this.#checkLink(last, previous, name);
     if (head.number >= expected) this.#heads.set(head.lane, head);
   }
@@ -472,17 +475,17 @@ class LogVerifier {
     const before = last ?? (previous && this.#heads.get(previous.lane));
     if (!previous && !before) return;
     if (!previous || !before || before.number < previous.number) {
-      return this.#find("removed", `The entry before ${name} is missing.`);
+      return this.#report("removed", `The entry before ${name} is missing.`);
     }
     // A lane may have entries after the entry from which another lane continues, because the outcome of a commit was
     // unknown.
     const isNext = before.lane === previous.lane && before.number === previous.number;
     if (last ? !isNext || !before.mac.equals(previous.mac) : isNext && !before.mac.equals(previous.mac)) {
-      this.#find("changed", `The entry before ${name} is not the one that it names.`);
+      this.#report("changed", `The entry before ${name} is not the one that it names.`);
     }
   }
 
-  #find(kind: FindingKind, what: string): void {
+  #report(kind: FindingKind, what: string): void {
     this.#foundCount++;
     if (this.#findings.length < MAX_FINDINGS) this.#findings.push({ kind, what });
   }

@@ -18,7 +18,7 @@ export class MisuseError extends TypeError {
   }
 }
 
-/** An aborted call. It has the name that the platform uses (DOM): `error.name === "AbortError"`. */
+/** An aborted call. It has the name of the DOM's error for aborted operations: `error.name === "AbortError"`. */
 export class AbortError extends Error {
   override readonly name = "AbortError";
 

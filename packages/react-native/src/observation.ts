@@ -3,8 +3,8 @@ import type { Native } from "./native/native-interface.ts";
 import { quietly } from "./quietly.ts";
 
 /**
- * Native code has one observation for all callers. The observation begins with the first window and ends with the last
- * one.
+ * The running windows of each native half. Native code makes one observation for all windows: it begins with the first
+ * window and ends with the last one.
  */
 const runningWindows = new WeakMap<Native, Set<ObservationWindow>>();
 

@@ -5,6 +5,6 @@ export function quietly(work: () => unknown): void {
   try {
     Promise.resolve(work()).catch(() => {});
   } catch {
-    // The same holds for an error that is thrown.
+    // An error that the function throws is ignored, too.
   }
 }

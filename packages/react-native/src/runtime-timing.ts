@@ -4,7 +4,10 @@ const CLOCK_SAMPLES = 256;
 const LOOP_SAMPLES = 32;
 const ROUND_TRIPS = 5;
 
-/** The JavaScript half of `runtime_timing`. The catalog defines its fields. A number that is not finite is unknown. */
+/**
+ * The JavaScript half of `runtime_timing`. The catalog defines its fields. A value that is not a finite number is left
+ * out of the event.
+ */
 export async function observeRuntimeTiming(
   wanted: ReadonlySet<string>,
   host: Host,
@@ -31,7 +34,10 @@ export async function observeRuntimeTiming(
   };
 }
 
-/** The smallest step above zero. It is not finite if the clock did not advance during the measurement. */
+/**
+ * The smallest step of the clock in milliseconds. The step is not finite if the clock did not advance during the
+ * measurement.
+ */
 function clock(host: Host): Readonly<Record<string, number>> {
   let smallest = Number.POSITIVE_INFINITY;
   let previousReading = host.monotonic();

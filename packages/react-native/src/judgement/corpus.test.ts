@@ -99,12 +99,12 @@ test.each(cases.filter(({ falseAlarm }) => falseAlarm !== undefined))(
       Object.entries(conclude(subject, probe, judgements)),
     );
     const alarming = concluded.filter(([field, value]) => ALARMS.test(field) && value === true);
-    expect(alarming.map(([field]) => field)).toEqual(ALLOWED[subject.name] ?? []);
+    expect(alarming.map(([field]) => field)).toEqual(EXPECTED_ALARMS[subject.name] ?? []);
   },
 );
 
 /** Fields that are rightly true in these cases, because the cases are about them. */
-const ALLOWED: Readonly<Record<string, readonly string[]>> = {
+const EXPECTED_ALARMS: Readonly<Record<string, readonly string[]>> = {
   "vendor-debug-build": ["dangerousPropsPresent"],
   "debugger-ios": ["suspiciousEnvironmentVariablesFound"],
 };

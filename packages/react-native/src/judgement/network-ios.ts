@@ -3,8 +3,8 @@ import { readList } from "../native/read-answer.ts";
 import type { Judgement, Judgements, Value } from "./judgement.ts";
 
 /**
- * A VPN gives its interface separate settings, which CFNetwork lists under `__SCOPED__`. An interface without such
- * settings is no sign of a VPN, because iOS itself uses `utun` interfaces.
+ * A VPN gives its interface separate settings, which CFNetwork lists under `__SCOPED__`. An interface such as `utun0`
+ * without separate settings is no sign of a VPN, because iOS itself uses such interfaces.
  */
 export const TUNNEL = /^(tap|tun|utun|ppp|ipsec)\d*$/;
 

@@ -5,7 +5,7 @@ import { caseOf, type ObservedText, readObserved } from "../../evidence/observed
 const stock = readObserved("stock");
 const compromised = readObserved("compromised");
 
-/** Fields that are false or absent on every stock device. */
+/** Fields that must be false or absent on a stock device. */
 const ALARM =
   /^(su|root|dangerous(App|Props)|suspicious.*Found|writable|injectedLib.*Found|hook.*Found|magi|frida.*Found$|zygisk|canOpen|symbolic|jailbreak|isEmulator|emulator(Fingerprint|Files)|testKeys)/;
 

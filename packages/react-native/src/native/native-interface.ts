@@ -7,7 +7,7 @@ export interface Presence {
   readonly absent: readonly string[];
 }
 
-/** A text file of the system. It is cut if it is longer than the reader's limit. */
+/** The content of a text file of the system, truncated if it is longer than the reader's limit. */
 export interface Text {
   readonly text: string;
   readonly truncated: boolean;
@@ -107,7 +107,8 @@ export interface Sources {
 export type SourceId = keyof Sources;
 
 /**
- * The sources that native code read. A source that could not be read is absent. Evidence is never sent in this form.
+ * The sources that native code read. A source that could not be read is absent. No event contains evidence in this
+ * form.
  */
 export interface Evidence {
   readonly maps?: Text;
@@ -146,8 +147,8 @@ export interface NativeRequest {
 }
 
 /**
- * `unavailable` means that no value was read, because the OS version or the hardware does not provide it, or the host
- * app lacks a permission.
+ * `unavailable` means that no value of the probe was read, because the OS version or the hardware does not provide any,
+ * or because the host app lacks a permission.
  */
 export interface NativeAnswer {
   readonly fields?: Readonly<Record<string, unknown>>;
@@ -158,7 +159,7 @@ export interface NativeAnswer {
 /** The native half as the collection sees it. The collection does not trust the answers to have these shapes. */
 export interface Native {
   collect(call: string, probe: string, request: NativeRequest): Promise<unknown>;
-  /** Stops the call with this name. Its promise may resolve, reject, or stay pending. */
+  /** Stops the call with this name. The promise of the call may then resolve, reject, or stay pending. */
   cancel(call: string): void;
   startObservation(): Promise<unknown>;
   stopObservation(): void;

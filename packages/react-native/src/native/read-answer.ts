@@ -1,6 +1,6 @@
 /**
  * Reads the answer of native code without trusting it. A patched native half may answer anything: wrong types, endless
- * texts, or no members. A value that lacks its declared shape counts as not read. The judgement of `network` checks the
+ * texts, or no members. A value without its declared shape counts as not read. The judgement of `network` checks the
  * members of `proxies`, because an Android app does not need that check.
  */
 import { entriesOf } from "../entries.ts";

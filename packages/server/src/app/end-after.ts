@@ -8,7 +8,7 @@ export interface EndAfterOptions {
   readonly kill: () => void;
 }
 
-/** Ends a process that does not stop in time; it logs what hangs. */
+/** Ends the process if it does not stop in time, and logs which resources hang. */
 export function endAfter(ms: number, { logger, closing, kill }: EndAfterOptions): void {
   setTimeout(() => {
     logger.fatal({ hanging: [...closing] }, "did not stop in time");

@@ -5,7 +5,7 @@ import type { Endpoint } from "./endpoint.ts";
 import { createMetrics } from "./metrics.ts";
 import type { System } from "./system.ts";
 
-/** The parts of a process that receives no events: a worker, or the admin API. */
+/** Assembles the parts of a process that receives no events: a worker, or a process of the admin API. */
 export async function assembleWithoutIngestion(
   system: System,
   reports: WorkReports,

@@ -4,7 +4,7 @@ export interface CheckpointSink {
   readonly name: string;
   /** The latest checkpoint. @throws Unavailable */
   readCheckpoint(): Promise<string | undefined>;
-  /** Keeps the checkpoint as the latest one, and as the last one of its day. @throws Unavailable */
+  /** Stores the checkpoint as the latest one, and as the last one of its day. @throws Unavailable */
   writeCheckpoint(note: string, at: Date): Promise<void>;
 }
 

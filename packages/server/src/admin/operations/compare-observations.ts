@@ -15,7 +15,7 @@ export function* compareObservations(left: Json, right: Json): Generator<Differe
     const path = ["probes", probe];
     const [one, other] = [outcomeOf(ones, probe), outcomeOf(others, probe)];
     if (isSuccess(one) && isSuccess(other)) yield* compareMembers([...path, "data"], one.data, other.data);
-    // If a probe gave no data, its fields do not count as omitted.
+    // If one of the events has no data of the probe, the outcomes are one difference, and no field counts as omitted.
     else yield* difference(path, sideOf(one), sideOf(other));
   }
 }
@@ -39,7 +39,7 @@ function sideOf(outcome: Outcome | undefined): Side {
   return { state: outcome.status };
 }
 
-/** @param except members that are compared differently. */
+/** @param except names of members that the caller compares in another way. */
 function* compareMembers(
   path: readonly string[],
   left: Json,

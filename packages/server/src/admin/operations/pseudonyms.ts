@@ -3,7 +3,7 @@ import { scopeOf } from "@device-risk-signals/admin-api";
 import type { Caller } from "../../identity/caller.ts";
 import { AdminError } from "./problem.ts";
 
-/** Whether the caller sees pseudonyms in place of names. A command on the database has no roles, and sees names. */
+/** Whether the caller sees pseudonyms in place of names. A command on the database has no roles, and sees the names. */
 export const seesPseudonyms = ({ roles }: Caller): boolean => scopeOf("events.list", roles) === "pseudonyms";
 
 export const refusedNames = (): AdminError =>

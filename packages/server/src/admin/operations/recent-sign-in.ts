@@ -6,8 +6,9 @@ import { AdminError } from "./problem.ts";
 export const RECENT_MS = 300_000;
 
 /**
- * Requires a recent sign-in, so that a stolen session can't decide about an approval. A command on the database has no
- * session. @throws AdminError step-up-required
+ * Requires a recent sign-in, so that a session that was stolen earlier can neither decide about an approval nor call an
+ * operation that erases, exports or destroys. A command on the database has no session. @throws AdminError
+ * step-up-required
  */
 export function requireRecentSignIn({ via, session }: Caller, clock: Clock): void {
   if (via === "direct") return;

@@ -15,7 +15,10 @@ import { type AdminPorts, requireReplayedJournal } from "./ports.ts";
 
 const PAGE_SIZE = 500;
 const MAX_SHOWN = 100;
-/** A long limit, because this process shares the machine with others. The result does not depend on the time. */
+/**
+ * The time limit of one computation. It is long, because this process shares the machine with others; the values do not
+ * depend on it.
+ */
 const BUDGET_MS = 50;
 
 export const verifyFeatures: Operation<"verifyFeatures"> = async (call) => {

@@ -24,7 +24,7 @@ it("a transaction that was rolled back leaves no gap", () => {
   lane.acknowledge();
 });
 
-it("after a commit of unknown outcome, another lane names the last known entry", () => {
+it("after a commit of unknown outcome, a new lane continues from the last known entry", () => {
   const [known] = lane.sign([ingested(6)]);
   lane.acknowledge();
   lane.sign([ingested(7)]);

@@ -35,7 +35,7 @@ export const ANDROID_RULES = {
     // (AOSP, art/runtime/jit).
     /^\/memfd:jit-(zygote-)?cache( \(deleted\))?$/,
     /^\/dev\/(ashmem|kgsl|mali|dri\/|pvr|nv|dma_heap|ion|zero)/,
-    // Drivers and WebView choose arbitrary names for their memory. (A library of a hook is never explained.)
+    // Drivers and WebView choose arbitrary names for their memory. The name of a hook's library is never explained.
     /^\/memfd:(?!jit-)/,
   ] as readonly RegExp[],
   overlay: MODULES_FOLDER,

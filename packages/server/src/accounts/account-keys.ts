@@ -82,8 +82,8 @@ export class PostgresAccountKeys implements AccountKeys {
   }
 
   /**
-   * Reads all erasures and accepted losses again. It does not begin after the last number that the server knows,
-   * because a database that lost some of them may have given their numbers to others in a replay. @throws Unavailable
+   * Reads all erasures and accepted losses again, also those before the last number that the server knows, because a
+   * database that lost some of them may have given their numbers to others in a replay. @throws Unavailable
    */
   async refreshAll(): Promise<void> {
     while (this.#refreshing) await this.#refreshing.catch(() => {});

@@ -26,10 +26,7 @@ type FoundOrder = OrderWithResult & OrderResult;
 
 export interface OrderScene {
   readonly scene: TestSystem;
-  /**
-   * Errors that workers reported. The errors that the admin API and workers reported. A test removes the errors that it
-   * expects.
-   */
+  /** Errors that workers reported. A test removes the errors that it expects. */
   readonly errors: unknown[];
   readonly ports: () => AdminPorts;
   readonly startWorker: (system?: System) => void;

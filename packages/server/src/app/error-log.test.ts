@@ -28,7 +28,7 @@ function errorOf(work: () => unknown): Error {
   throw new Error("nothing was thrown");
 }
 
-/** A text from another system. An error whose message has a second line that looks like a frame of a stack. */
+/** A text from another system. The second line of the text looks like a frame of a stack. */
 const SENT = 'upstream-text "x"\n    at upstream-text (upstream-text:1:1)';
 
 const refusedBy = (code: string): Error => Object.assign(new pg.DatabaseError("text", 1, "error"), { code });

@@ -59,8 +59,8 @@ export interface Keys {
 }
 
 /**
- * Opens the key store. Missing secrets are created only with the access `change`. @throws installation-missing,
- * key-store-mismatch, Unavailable
+ * Opens the key store. Missing secrets of the installation are created only with the access `change`. @throws
+ * installation-missing, key-store-mismatch, Unavailable
  */
 export async function openKeys(connection: OpenConnection): Promise<Keys> {
   const { access, clock, config, environment, dependencies, opened, pool } = connection;
@@ -116,8 +116,8 @@ async function openKeyStore(
   bounded: Bounded,
   access: Access,
 ): Promise<KeyStore> {
-  // An audited read also creates secrets, because the secret that seals its audit entry may be the first one of the
-  // account.
+  // Only a plain read opens the database read-only. An audited read writes to it if the secret that seals its audit
+  // entry is the first one of the account.
   if (database) return postgresKeyStore(database, access === "read");
   return boundedKeyStore(
     await bounded(() => directoryKeyStore(config.keys.directory ?? "", access === "change")),

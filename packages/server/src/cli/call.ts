@@ -64,7 +64,7 @@ function onDatabase(context: Context, ports: AdminPorts): Call {
     let isRefused = false;
     try {
       const { answer, audit } = await operation({ ports, caller, scope: "full", input }).catch((error: unknown) => {
-        // A database that lacks entries of the journal can't get a checkpoint either, so none is signed below.
+        // On a database that lacks entries of the journal, the operation does nothing, and no checkpoint is signed.
         isRefused = hasCode(error, "replay-needed");
         return asOperatorError(error);
       });

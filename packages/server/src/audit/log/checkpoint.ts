@@ -28,10 +28,7 @@ function rawKey(key: KeyObject): Buffer {
   return publicKey.export({ format: "der", type: "spki" }).subarray(-KEY_BYTES);
 }
 
-/**
- * C2SP signed-note: The key hash of a signed note: the first four bytes of the SHA-256 of name, line feed, algorithm
- * and key.
- */
+/** The key hash of C2SP `signed-note`: the first four bytes of the SHA-256 of name, line feed, algorithm and key. */
 const keyHash = (origin: string, raw: Buffer): Buffer =>
   createHash("sha256").update(`${origin}\n`).update(ED25519).update(raw).digest().subarray(0, KEY_HASH_BYTES);
 

@@ -174,9 +174,9 @@ export function actionTable(executor: Executor, clock: Clock): ActionRegistry {
     ]).catch((error: unknown) => {
       throw asUnavailable(error);
     });
-    const found = new Map(rows.map((row) => [cacheKeyOf({ account: row.account, actionId: row.action_id }), row]));
+    const foundRows = new Map(rows.map((row) => [cacheKeyOf({ account: row.account, actionId: row.action_id }), row]));
     return names.map((name) => {
-      const row = found.get(cacheKeyOf(name));
+      const row = foundRows.get(cacheKeyOf(name));
       if (!row) return undefined;
       const session = row.session_id === null ? {} : { sessionId: row.session_id };
       return { actionType: row.action_type, expiresAt: row.expires_ms, ...session };
@@ -186,8 +186,8 @@ export function actionTable(executor: Executor, clock: Clock): ActionRegistry {
   return {
     async find(account, actionId) {
       const name = cacheKeyOf({ account, actionId });
-      const known = remembered.get(name);
-      if (known && clock.now() < known.until) return known.action;
+      const rememberedEntry = remembered.get(name);
+      if (rememberedEntry && clock.now() < rememberedEntry.until) return rememberedEntry.action;
       remembered.delete(name);
       const action = await lookUps.add({ account, actionId });
       if (!action) return undefined;

@@ -41,14 +41,14 @@ export class AdmissionExchange implements SharedAdmission {
 
   /** @param process the number of the other process. */
   receive(process: number, report: HeldReport): void {
-    const known = this.#processes.get(process) ?? new Map<string, Held>();
-    this.#processes.set(process, known);
+    const heldByAccount = this.#processes.get(process) ?? new Map<string, Held>();
+    this.#processes.set(process, heldByAccount);
     for (const [account, requests, bytes] of report) {
-      const before = known.get(account) ?? NOTHING_HELD;
-      const more = { requests: requests - before.requests, bytes: bytes - before.bytes };
-      this.#all = sumOfHeld(this.#all, more);
-      setOrDelete(this.#byAccount, account, sumOfHeld(this.of(account), more));
-      setOrDelete(known, account, { requests, bytes });
+      const before = heldByAccount.get(account) ?? NOTHING_HELD;
+      const increase = { requests: requests - before.requests, bytes: bytes - before.bytes };
+      this.#all = sumOfHeld(this.#all, increase);
+      setOrDelete(this.#byAccount, account, sumOfHeld(this.of(account), increase));
+      setOrDelete(heldByAccount, account, { requests, bytes });
     }
   }
 

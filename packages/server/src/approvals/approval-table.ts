@@ -200,8 +200,8 @@ async function findRows(
   { now }: Wanted,
   search: NumberedSearch<FoundRow>,
 ): Promise<readonly SignedRow[]> {
-  const found = (await findNumbered(search)).filter(({ row }) => row.found).map(({ row }) => row.approval_id);
-  return found.length === 0 ? [] : (await query(executor, READ, [now, found])).rows;
+  const foundIds = (await findNumbered(search)).filter(({ row }) => row.found).map(({ row }) => row.approval_id);
+  return foundIds.length === 0 ? [] : (await query(executor, READ, [now, foundIds])).rows;
 }
 
 const FIND_CHANGED = sql(

@@ -36,18 +36,18 @@ export async function findSecrets(
   ids: NumberedIds,
   subject: Buffer | undefined,
 ): Promise<FoundSecrets> {
-  const found = await findNumbered({
+  const foundRows = await findNumbered({
     ids,
     page: LOOKED_UP,
     find: async (page) => (await query(executor, FIND_SECRETS, [page, subject ?? null])).rows,
     idOf: ({ secret_id }) => secret_id,
   });
-  const secrets = found.flatMap(({ row }) => {
+  const secrets = foundRows.flatMap(({ row }) => {
     // guard(true): the server uses no secret of another account
     // fails: packages/server/src/audit/forged-audit-secrets.test.ts › has the id of a lost row
     return row.is_own ? [row] : [];
   });
-  return { secrets, next: (found.at(-1)?.number ?? -1) + 1 };
+  return { secrets, next: (foundRows.at(-1)?.number ?? -1) + 1 };
 }
 
 const INSERT = sql(

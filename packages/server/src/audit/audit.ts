@@ -154,9 +154,9 @@ export class BufferedAuditLog implements AuditLog {
   }
 
   #group(outcome: string, account: string | undefined): Group {
-    const named = `${outcome}\n${account ?? ""}`;
-    const crowded = this.#groups.size >= MAX_GROUPS && !this.#groups.has(named);
-    const name = crowded ? `${outcome}\n` : named;
+    const groupName = `${outcome}\n${account ?? ""}`;
+    const crowded = this.#groups.size >= MAX_GROUPS && !this.#groups.has(groupName);
+    const name = crowded ? `${outcome}\n` : groupName;
     const existing = this.#groups.get(name);
     if (existing) return existing;
     const group: Group = {

@@ -248,13 +248,14 @@ export async function findPruned(executor: Executor): Promise<CheckpointRow | un
  * is read; without it, the whole log is read.
  */
 export async function* readLog(snapshot: Transaction, start?: CheckpointRow): AsyncGenerator<LogItem> {
-  const first = start ?? (await findPruned(snapshot));
-  if (first) {
-    const { epoch, size, roots, note } = first;
+  const startCheckpoint = start ?? (await findPruned(snapshot));
+  if (startCheckpoint) {
+    const { epoch, size, roots, note } = startCheckpoint;
     yield { kind: "start", epoch, size, roots, note, pruned: !start };
   }
   for (const { epoch } of (await query(snapshot, LIST_EPOCHS)).rows) {
-    if (!first || epoch >= first.epoch) yield* readLeaves(snapshot, epoch, epoch === first?.epoch ? first.size : 0);
+    if (!startCheckpoint || epoch >= startCheckpoint.epoch)
+      yield* readLeaves(snapshot, epoch, epoch === startCheckpoint?.epoch ? startCheckpoint.size : 0);
   }
   for (let after = LOWEST_UUID; ;) {
     const { rows } = await query(snapshot, LIST_ENTRIES_WITHOUT_LEAF, [after]);

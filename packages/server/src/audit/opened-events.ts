@@ -39,6 +39,6 @@ export async function countOpenedEvents(
   { persons, tokenPersons }: Openers,
   eventId: string,
 ): Promise<readonly OpenedEvents[]> {
-  const all = [...new Set([...persons, ...tokenPersons])];
-  return (await query(executor, COUNT_OPENED, [all, [...OPENING_OPERATIONS], eventId, [...persons]])).rows;
+  const allPersons = [...new Set([...persons, ...tokenPersons])];
+  return (await query(executor, COUNT_OPENED, [allPersons, [...OPENING_OPERATIONS], eventId, [...persons]])).rows;
 }

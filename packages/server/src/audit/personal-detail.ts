@@ -85,11 +85,11 @@ async function currentSecret(
 ): Promise<{ readonly secretId: string; readonly secret: Buffer }> {
   const { secrets } = signer;
   const ids = signer.secretIdsOf(subject);
-  const found = await findSecrets(executor, ids, subject);
-  const latest = found.secrets.findLast(({ is_ended }) => !is_ended);
+  const foundSecrets = await findSecrets(executor, ids, subject);
+  const latest = foundSecrets.secrets.findLast(({ is_ended }) => !is_ended);
   const readable = latest && (await secrets.findDurable(auditSecretName(latest.secret_id)));
   if (latest && readable) return { secretId: latest.secret_id, secret: readable };
-  for (let number = found.next; ; number++) {
+  for (let number = foundSecrets.next; ; number++) {
     const secretId = ids(number);
     const name = auditSecretName(secretId);
     // A number without a row may be that of a destroyed secret, if the database was restored to a time before the

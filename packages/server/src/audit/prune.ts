@@ -75,10 +75,11 @@ export async function pruneLog(
   }
   const references = { epoch: String(epoch), size: String(size) };
   await writeAudit(owner, signer, { ...agent, operation: PRUNE_OPERATION, outcome: "done", references });
-  const last = await findLastChange(owner, signer);
+  const lastKeyChange = await findLastChange(owner, signer);
   // guard(false): the log says which MAC keys were active at its start
   // fails: packages/server/src/audit/prune.test.ts › which keys were active
-  if (last && isBefore(last, { epoch, size })) await writeAudit(owner, signer, keysEntry(last.ids, last.ids));
+  if (lastKeyChange && isBefore(lastKeyChange, { epoch, size }))
+    await writeAudit(owner, signer, keysEntry(lastKeyChange.ids, lastKeyChange.ids));
   await query(owner, DELETE_ENTRIES, [epoch, size]);
   await query(owner, DELETE_LEAVES, [epoch, size]);
   await query(owner, DELETE_CHECKPOINTS, [epoch, size]);

@@ -30,10 +30,10 @@ const LIST_ENTRIES = sql(
 
 /** Lists open reviews, oldest first. */
 export async function listOpenReviews(executor: Executor, signer: AuditSigner): Promise<readonly ReviewRow[]> {
-  const open = (await readReviews(executor, signer)).filter(({ isClosed }) => !isClosed);
-  const { rows } = await query(executor, LIST_ENTRIES, [open.map(({ entry_id }) => entry_id)]);
+  const openReviews = (await readReviews(executor, signer)).filter(({ isClosed }) => !isClosed);
+  const { rows } = await query(executor, LIST_ENTRIES, [openReviews.map(({ entry_id }) => entry_id)]);
   const entries = new Map(rows.map((row) => [row.entry_id, row]));
-  return open
+  return openReviews
     .flatMap(({ review_id, opened_at, entry_id }) => {
       const entry = entries.get(entry_id);
       return entry ? [{ review_id, opened_at, ...entry }] : [];

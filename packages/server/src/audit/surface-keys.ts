@@ -62,11 +62,11 @@ export async function changeSurfaceKeys(transaction: Transaction, signer: AuditS
   }
   signer.requireKeys(SURFACES);
   const idOf = (surface: Surface, keys = surfaces[surface]): string => (keys ? surfaceKeyId(keys) : "");
-  const next = idsOf((surface) => idOf(surface));
-  const last = await findLastChange(transaction, signer);
-  const active = last?.ids ?? idsOf((surface) => idOf(surface, replaced[surface]?.[0]));
-  if (SURFACES.every((surface) => active[surface] === next[surface])) return false;
-  await writeAudit(transaction, signer, keysEntry(active, next, agent));
+  const nextIds = idsOf((surface) => idOf(surface));
+  const lastChange = await findLastChange(transaction, signer);
+  const active = lastChange?.ids ?? idsOf((surface) => idOf(surface, replaced[surface]?.[0]));
+  if (SURFACES.every((surface) => active[surface] === nextIds[surface])) return false;
+  await writeAudit(transaction, signer, keysEntry(active, nextIds, agent));
   return true;
 }
 

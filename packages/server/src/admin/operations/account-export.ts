@@ -55,9 +55,9 @@ async function requireRequest(
 }
 
 async function requireStoredData(executor: Executor, pseudonymizer: Pseudonymizer, account: string): Promise<void> {
-  const known = await findAccountKnowledge(executor, pseudonymizer, account);
-  if (known === "held") return;
-  const but = known === "requested" ? " but its requests (drs request list)" : "";
+  const accountKnowledge = await findAccountKnowledge(executor, pseudonymizer, account);
+  if (accountKnowledge === "held") return;
+  const but = accountKnowledge === "requested" ? " but its requests (drs request list)" : "";
   throw new OperatorError(
     "not-found",
     `Nothing is stored about this account${but}, and nothing is written: check the spelling.`,

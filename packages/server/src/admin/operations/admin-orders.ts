@@ -111,10 +111,10 @@ export async function resultOf({ keys, pool, clock }: AdminPorts, row: OrderWith
   const { order_id: id, state, result } = row;
   if (state === "expired") return problemOf(orderExpired());
   const isTaken = state === "done" && isShownOnce(row);
-  const found = isTaken ? await takeResult(pool, clock, id) : result;
-  if (!found) return isTaken ? problemOf(shownBefore()) : {};
+  const storedResult = isTaken ? await takeResult(pool, clock, id) : result;
+  if (!storedResult) return isTaken ? problemOf(shownBefore()) : {};
   const { orders, secrets } = await keys();
-  const opened = orders.open(id, "result", found) as OrderResult | SealedResult | undefined;
+  const opened = orders.open(id, "result", storedResult) as OrderResult | SealedResult | undefined;
   if (!opened) return problemOf(orderChanged());
   if (!("sealed" in opened)) return opened;
   const sealed = Buffer.from(opened.sealed, "base64");

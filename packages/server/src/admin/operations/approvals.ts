@@ -154,18 +154,18 @@ export async function findApprovalOf(
   const { clock } = ports;
   const asker = askerOf(caller);
   const { audit, approvals } = await ports.keys();
-  const found = await approvals.findUsable(executor, clock, asker, operation);
-  if (found === undefined) return undefined;
+  const usableId = await approvals.findUsable(executor, clock, asker, operation);
+  if (usableId === undefined) return undefined;
   const use = async (transaction: Transaction, events: number): Promise<void> => {
-    const used = await approvals.use(transaction, clock, asker, { ...operation, events, approvalId: found });
+    const used = await approvals.use(transaction, clock, asker, { ...operation, events, approvalId: usableId });
     // guard(false): an approval is used by one operation
     // fails: packages/server/src/admin/operations/approvals.test.ts › used by one of them
-    if (!used) throw notUsable(found);
+    if (!used) throw notUsable(usableId);
     const detail = { of: operation.operation, events };
-    const entry = { ...agentOf(caller), operation: "approval.use", outcome: "done", approvalId: found, detail };
+    const entry = { ...agentOf(caller), operation: "approval.use", outcome: "done", approvalId: usableId, detail };
     await writeAudit(transaction, audit, entry);
   };
-  return { id: found, use };
+  return { id: usableId, use };
 }
 
 /** @throws approval-needed that names the approval to wait for. */

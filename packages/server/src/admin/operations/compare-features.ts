@@ -69,9 +69,9 @@ async function requireOpenCase(
   { ports, caller }: OperationCall<"compareFeatures">,
   caseId: string,
 ): Promise<CaseRow & { readonly account: string }> {
-  const found = await findOpenCase(ports.pool, ports.clock, caseId, caller.person);
-  if (!found || found.account === null || found.scope === "event") throw new AdminError("case-invalid");
-  return { ...found, account: found.account };
+  const openedCase = await findOpenCase(ports.pool, ports.clock, caseId, caller.person);
+  if (!openedCase || openedCase.account === null || openedCase.scope === "event") throw new AdminError("case-invalid");
+  return { ...openedCase, account: openedCase.account };
 }
 
 /**

@@ -248,8 +248,8 @@ async function subjectsOf(executor: Executor, input: Subject): Promise<readonly 
  */
 async function subjectOf(executor: Executor, input: Subject): Promise<ErasureSubject> {
   const { account, purpose, action_id, event_id } = input;
-  const named = [account, action_id, event_id].filter((value) => value !== undefined);
-  if (named.length !== 1) throw invalid("subject", "one of account, action_id and event_id says what is erased");
+  const givenNames = [account, action_id, event_id].filter((value) => value !== undefined);
+  if (givenNames.length !== 1) throw invalid("subject", "one of account, action_id and event_id says what is erased");
   if (purpose !== undefined && account === undefined) throw invalid("purpose", "needs account");
   if (action_id !== undefined) return { kind: "action", actionId: action_id };
   if (event_id !== undefined) return { kind: "event", eventId: event_id };

@@ -24,19 +24,19 @@ export const listEvents: Operation<"listEvents"> = async ({ ports, caller, scope
   if (scope === "pseudonyms" && NAMING_FILTERS.some((name) => input[name] !== undefined)) throw refusedNames();
   requireAccountWith(input);
   const limit = input.limit ?? LIMIT;
-  const found = await findPage({ ports, caller, input }, limit);
-  const searchedUntil = found.searchedUntil === undefined ? null : new Date(found.searchedUntil).toISOString();
-  const isFull = found.events.length === limit;
-  const last = found.events.at(-1);
+  const foundPage = await findPage({ ports, caller, input }, limit);
+  const searchedUntil = foundPage.searchedUntil === undefined ? null : new Date(foundPage.searchedUntil).toISOString();
+  const isFull = foundPage.events.length === limit;
+  const last = foundPage.events.at(-1);
   return {
     answer: {
-      events: await shown(ports, found.events, scope),
+      events: await shown(ports, foundPage.events, scope),
       next: isFull && last ? last.event_id : searchedUntil,
       searched_until: searchedUntil,
     },
     audit: {
       ...(input.account !== undefined && { account: input.account }),
-      detail: { filter: shownFilter(input), limit, count: found.events.length },
+      detail: { filter: shownFilter(input), limit, count: foundPage.events.length },
     },
   };
 };

@@ -79,8 +79,8 @@ const selectedBy = ({ action_id, action_type, event_ids, from, to }: Input<"expo
 
 /** @throws AdminError case-invalid if no open case of the caller has the id. */
 async function requireCase({ ports, caller, input: { case_id } }: Call): Promise<CaseRow> {
-  const found = await findOpenCase(ports.pool, ports.clock, case_id, caller.person);
-  if (found) return found;
+  const openedCase = await findOpenCase(ports.pool, ports.clock, case_id, caller.person);
+  if (openedCase) return openedCase;
   throw await denied({ ports, caller }, case_id);
 }
 

@@ -141,7 +141,7 @@ export const readExport: Operation<"readExport"> = async ({ ports: { pool }, inp
 function shown(row: ExportRow, recalls: readonly Recall[]): ExportRecord {
   const { export_id, kind, started_at, purpose, recipient, expires_on, features, clock, format } = row;
   const { reason, case_id, started_by, label_rows, is_expired, finished_at, manifest } = row;
-  const open = recalls.filter((recall) => recall.export_id === export_id && isOpen(recall));
+  const openRecalls = recalls.filter((recall) => recall.export_id === export_id && isOpen(recall));
   const named = { export_id, kind, started_at, purpose, recipient, expires_on, features, clock, format };
   return {
     ...named,
@@ -152,7 +152,7 @@ function shown(row: ExportRow, recalls: readonly Recall[]): ExportRecord {
     rows: manifest?.file.rows ?? null,
     // The recipient of an export that was interrupted may have a part of it.
     state: is_expired ? "expired" : finished_at === null ? "not ended" : "handed out",
-    recalled_rows: rowsOf(open).length,
+    recalled_rows: rowsOf(openRecalls).length,
     sha256: manifest?.file.sha256 ?? null,
   };
 }

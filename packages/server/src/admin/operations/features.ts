@@ -268,9 +268,9 @@ async function requireCase({ ports, caller, input }: OperationCall<"readFeatures
   }
   const { case_id } = input;
   if (case_id === undefined) throw invalid("query", "include_restricted needs case_id");
-  const found = await findOpenCase(ports.pool, ports.clock, case_id, caller.person);
-  if (!found) throw new AdminError("case-invalid");
-  return found;
+  const openedCase = await findOpenCase(ports.pool, ports.clock, case_id, caller.person);
+  if (!openedCase) throw new AdminError("case-invalid");
+  return openedCase;
 }
 
 /** @throws AdminError case-invalid */
@@ -293,8 +293,8 @@ const whyOf = ({ case_id, category, reason, ticket }: CaseRow) => ({
 });
 
 function subjectOf({ event_id, action_id, account }: OperationCall<"readFeatures">["input"]) {
-  const named = [event_id, action_id, account].filter((value) => value !== undefined);
-  if (named.length !== 1) throw invalid("query", "one of event_id, action_id and account says what is read");
+  const givenFilters = [event_id, action_id, account].filter((value) => value !== undefined);
+  if (givenFilters.length !== 1) throw invalid("query", "one of event_id, action_id and account says what is read");
   if (event_id !== undefined) return { eventId: event_id.toLowerCase() };
   return action_id === undefined ? { account: account ?? "" } : { actionId: action_id };
 }

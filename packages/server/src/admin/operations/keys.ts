@@ -44,8 +44,8 @@ export const rotateKeys: Operation<"rotateKeys"> = async ({ ports, caller, input
     // An interrupted rotation is finished, and no new version is made.
     // guard(false): an interrupted rotation continues under its version
     // fails: e2e/keys.test.ts › that was interrupted is finished
-    const next = unfinished > 0 ? before : await keyEncryption.rotate();
-    const done = { version: next, secrets: await rewrap(keyStore, keyEncryption, onProgress) };
+    const nextVersion = unfinished > 0 ? before : await keyEncryption.rotate();
+    const done = { version: nextVersion, secrets: await rewrap(keyStore, keyEncryption, onProgress) };
     await writeAudit(pool, audit, { ...entry, outcome: "done", detail: done });
     return done;
   });
@@ -66,9 +66,9 @@ async function rotationOf(keys: Keys): Promise<Rotation> {
   const versions = await versionsOf(keys);
   requireKnownKeys(versions);
   const unfinished = versions.reduce((sum, { current, secrets: count }) => sum + (current ? 0 : count), 0);
-  const all = versions.reduce((sum, { secrets: count }) => sum + count, 0);
+  const secretCount = versions.reduce((sum, { secrets: count }) => sum + count, 0);
   const before = versions.find(({ current }) => current)?.version ?? "";
-  return { before, unfinished, secrets: unfinished > 0 ? unfinished : all };
+  return { before, unfinished, secrets: unfinished > 0 ? unfinished : secretCount };
 }
 
 export const destroyKey: Operation<"destroyKey"> = async (call) => {

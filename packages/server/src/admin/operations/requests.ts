@@ -76,29 +76,30 @@ async function closeOpen(
   actor: string,
 ): Promise<RequestRow> {
   const { request_id: id, outcome, reason, identity, erasure_id: erasure, export_id: exportId } = input;
-  const open = await findRequest(executor, id);
-  if (open?.outcome === "partly" && outcome === "done") return complete(executor, open, input);
-  if (!open || open.closed_at !== null) throw new OperatorError("not-found", `There is no request ${id} that is open.`);
+  const openRequest = await findRequest(executor, id);
+  if (openRequest?.outcome === "partly" && outcome === "done") return complete(executor, openRequest, input);
+  if (!openRequest || openRequest.closed_at !== null)
+    throw new OperatorError("not-found", `There is no request ${id} that is open.`);
   // guard(false): a request is closed as done only if it says how the identity was verified
   // fails: e2e/requests.test.ts › is overdue until
-  if (outcome !== "refused" && (identity ?? open.identity) === null) {
+  if (outcome !== "refused" && (identity ?? openRequest.identity) === null) {
     throw new OperatorError(
       "state-conflict",
       "The request does not say how the identity was verified: add --identity.",
     );
   }
   if (erasure !== undefined) {
-    const found = await requireErasureOf(executor, pseudonymizer, open.account, erasure);
-    requireOutcome(outcome, found);
-  } else if (outcome === "done") await requireDone(executor, pseudonymizer, open);
-  const subject = open.account === null ? null : pseudonymizer.subjectOf("account", open.account);
+    const linkedErasure = await requireErasureOf(executor, pseudonymizer, openRequest.account, erasure);
+    requireOutcome(outcome, linkedErasure);
+  } else if (outcome === "done") await requireDone(executor, pseudonymizer, openRequest);
+  const subject = openRequest.account === null ? null : pseudonymizer.subjectOf("account", openRequest.account);
   // guard(false): a request is linked only to an export of its account
   // fails: e2e/requests.test.ts › is overdue until
   if (exportId !== undefined && !(await wasExported(executor, subject, exportId))) {
     throw new OperatorError("not-found", `There is no export ${exportId} of this account: see drs audit list.`);
   }
   const closed = { outcome, actor, ground: reason, identity, erasureId: erasure, exportId };
-  return (await close(executor, id, closed)) ?? open;
+  return (await close(executor, id, closed)) ?? openRequest;
 }
 
 /**

@@ -54,6 +54,6 @@ async function auditPass({ pool, audit }: Installation, agent: Agent, pass: Pass
   const detail = { ...pass?.expired, ...(failed.length > 0 && { failed: describeFailed(failed) }) };
   const entry = { ...agent, operation: "retention.run", outcome, detail };
   const run = async (): Promise<void> => void (await writeAudit(pool, audit, entry));
-  const all = [...failed, ...(await runSteps([{ name: "write the audit entry", run }]))];
-  if (all.length > 0) throw errorOf(all);
+  const allErrors = [...failed, ...(await runSteps([{ name: "write the audit entry", run }]))];
+  if (allErrors.length > 0) throw errorOf(allErrors);
 }

@@ -14,8 +14,8 @@ const catalog = new Map(CATALOG.map(({ id, fields }) => [id, fields]));
 
 /** Whether a field is of high sensitivity, or unknown to the catalog. @param path names from the probe down. */
 export function isSensitive([probe = "", name = ""]: readonly string[]): boolean {
-  const known = catalog.get(probe) ?? {};
-  const sensitivity = Object.hasOwn(known, name) ? known[name]?.sensitivity : undefined;
+  const knownFields = catalog.get(probe) ?? {};
+  const sensitivity = Object.hasOwn(knownFields, name) ? knownFields[name]?.sensitivity : undefined;
   return sensitivity !== "low" && sensitivity !== "medium";
 }
 

@@ -81,10 +81,10 @@ export class ActiveKeys {
    * @returns what is wrong with the change or with an entry before it; `undefined` if nothing is.
    */
   change(surface: Surface, signed: SignedRecord, references: Readonly<Record<string, string>>): string | undefined {
-    const own = this.#rings.get(surface);
+    const ownRing = this.#rings.get(surface);
     // guard(false): derived keys, which each process has, activate no keys
     // fails: packages/server/src/audit/log/active-keys.test.ts › with a derived key
-    if (own && signerOf(own, signed) === 0) return "has a derived key itself";
+    if (ownRing && signerOf(ownRing, signed) === 0) return "has a derived key itself";
     const idOf = (name: string): string => references[name] ?? "";
     const rings = [...this.#rings];
     const [unknown] = rings.find(([name, { ids }]) => !ids.includes(idOf(name))) ?? [];

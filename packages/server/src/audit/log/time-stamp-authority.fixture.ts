@@ -63,8 +63,8 @@ export async function makeAuthority(folder: string, kind: "ec" | "rsa:2048" = "e
   const reply = async (query: Buffer): Promise<Buffer> => {
     const [asked, replied] = [randomUUID(), randomUUID()];
     await writeFile(path(asked), query);
-    const of = ["-config", "authority.cnf", "-section", "authority", "-queryfile", asked, "-out", replied];
-    await openssl("ts", "-reply", ...of);
+    const replyOptions = ["-config", "authority.cnf", "-section", "authority", "-queryfile", asked, "-out", replied];
+    await openssl("ts", "-reply", ...replyOptions);
     return readFile(path(replied));
   };
   return {

@@ -4,7 +4,7 @@ import { call } from "./call.ts";
 import { type Context, print, printJson, printRows, printText } from "./context.ts";
 import { example, uuid } from "./options.ts";
 
-/** An attestation names only the rows that were equal, so it does not say why it lacks one. */
+/** An attestation lists only the rows whose recomputed values were equal. For any other row it gives no reason. */
 const NOT_INCLUDED =
   "not among the rows that were equal (restricted, unreadable or different then, or it took too long)";
 

@@ -20,7 +20,7 @@ const write = (name: string, ...parts: readonly ExportPart[]) =>
     })(),
   );
 
-it("an export is appended to its files, the manifest last", async () => {
+it("the parts of an export are appended to its files, and the manifest is written last", async () => {
   const lines = ["1\n", "2\n"].map((text) => ({ file: "tokens.ndjson", text }));
   expect(await write("whole", ...lines, { manifest: MANIFEST })).toEqual(MANIFEST);
   expect(await readFile(join(folder, "whole", "tokens.ndjson"), "utf8")).toBe("1\n2\n");
@@ -28,7 +28,7 @@ it("an export is appended to its files, the manifest last", async () => {
   await expect(requireUnused(join(folder, "whole"))).rejects.toMatchObject({ code: "export-folder-used" });
 });
 
-it("an export that ends early has no manifest, and fails", async () => {
+it("an export that ends early fails and leaves no manifest", async () => {
   const cut = write("cut", { file: "tokens.ndjson", text: "1\n" });
   await expect(cut).rejects.toMatchObject({ code: "dependency-unavailable" });
   expect(await readdir(join(folder, "cut"))).not.toContain("manifest.json");

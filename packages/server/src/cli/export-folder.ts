@@ -7,7 +7,7 @@ import { OperatorError } from "../errors/operator-error.ts";
 /** The names of the files come from a server, so they are checked. */
 const FILE_NAME = /^(?:events\/[0-9a-f-]{36}\.json|[a-z-]+\.ndjson)$/;
 
-/** @throws export-folder-used where the folder has files. */
+/** @throws export-folder-used if the folder is not empty. */
 export async function requireUnused(folder: string): Promise<void> {
   const found = await readdir(folder).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];

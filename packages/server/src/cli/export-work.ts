@@ -125,8 +125,8 @@ export function list(context: Context, options: PageOptions): Promise<void> {
 }
 
 /**
- * The manifest of the file names its export. The record of the export in the database says which bytes the file must
- * have.
+ * Checks the bytes of an exported file. The manifest next to the file names the export, and the database has recorded
+ * the hash of that export's bytes.
  */
 export async function verify(context: Context, file: string, { json = false }: ShownOptions): Promise<void> {
   const path = resolve(context.directory, file);
@@ -165,11 +165,11 @@ export async function acknowledge(context: Context, id: string, { reason }: Ackn
   print(context, `Acknowledged: ${plural(acknowledged, "recall")}.`);
 }
 
-/** A restored database exports no values that were erased after its backup. */
+/** Applies the journal first, so that a restored database does not export values that were erased after its backup. */
 const withReplayed = <T>(context: Context, work: (installation: Installation) => Promise<T>): Promise<T> =>
   withJournalApplied(context, work, "change");
 
-/** Writes the file that an operation returns. */
+/** Writes the file that an operation of the admin API returns. */
 const writeAnswer = <Manifest extends ExportManifest>(
   context: Context,
   out: string,
@@ -191,7 +191,7 @@ function portsOf(context: Context, { pool, ...installation }: Installation): Exp
   return { ...installation, executor: pool, clock: context.clock, onProgress: showProgress(context, "written") };
 }
 
-/** Shows the number of rows in the last line of a terminal, whose earlier text it deletes. */
+/** Shows the number of rows in the last line of a terminal, in place of the earlier text of that line. */
 const showProgress =
   ({ stderr, isTerminal }: Context, what: string) =>
   (rows: number): void =>
@@ -210,7 +210,7 @@ async function labelFile({ directory }: Context, file: string): Promise<LabelFil
   return { path, bytes: found.size, format, open: () => createReadStream(path) };
 }
 
-/** The labels for the admin API. @throws input-invalid */
+/** Reads the labels as a text, which the admin API takes in place of a file. @throws input-invalid */
 async function textOf({ path, bytes, format }: LabelFile): Promise<Input<"exportFeatures">["labels"]> {
   if (bytes > MAX_LABELS_BYTES) {
     const message = `${path} has more than ${MAX_LABELS_BYTES} bytes: the admin API takes no more, run the command on the database`;
@@ -226,7 +226,7 @@ async function textOf({ path, bytes, format }: LabelFile): Promise<Input<"export
 async function unusedFile({ directory }: Context, file: string): Promise<string> {
   const path = resolve(directory, file);
   const manifest = manifestPathOf(path);
-  // An export is recorded, and its approval used up, before its file is opened.
+  // These paths are checked here because an export is recorded, and its approval used up, before its file is opened.
   for (const one of [path, draftOf(path), manifest, draftOf(manifest)]) {
     const found = await stat(one).catch(() => undefined);
     if (found) throw new OperatorError("output-failed", `${one} is already there: name another file`);

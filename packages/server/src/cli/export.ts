@@ -52,7 +52,7 @@ export interface AcknowledgeOptions {
   readonly reason: string;
 }
 
-/** Loads what only these commands need. */
+/** Imported when a command runs, so that other commands start sooner. */
 const loadWork = () => import("./export-work.ts");
 
 function eventIds(text: string): readonly string[] {

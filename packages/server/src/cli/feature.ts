@@ -10,12 +10,12 @@ import { example } from "./options.ts";
 import { addStoredFeatures } from "./stored-features.ts";
 import { verifyFeaturesCommand } from "./verify-features.ts";
 
-/** The bundler and the second engine are loaded by these commands only. */
+/** Imported when a command runs, so that no other command loads the bundler and the second engine. */
 const loadProject = () => import("@device-risk-signals/features/project");
 
 const FOLDER_DESCRIPTION = "folder of the definitions (the present one)";
 
-/** Commands on a repository of definitions, which use no database, and on the features of an installation. */
+/** Commands on a repository of definitions, which need no database, and commands on the features of an installation. */
 export function featureCommand(context: Context): Command {
   const command = new Command("feature")
     .description("Features: facts about observations, computed from events by reviewed code.")

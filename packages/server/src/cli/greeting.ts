@@ -14,7 +14,7 @@ import type { Executor } from "../postgres/executor.ts";
 
 const ACCOUNT = "development";
 const TTL_MS = 24 * 3_600_000;
-/** The name of the initial admin token's file, below the data directory. */
+/** The name of the file in the data directory that holds the initial admin token. */
 const TOKEN_FILE = "admin-token";
 
 export interface Urls {
@@ -25,8 +25,8 @@ export interface Urls {
 /**
  * Composes the message of a server that is ready: its address, and, only with the embedded database on loopback, an
  * admin token, a development token, an action, and a request to paste.
- * @param isTerminal whether a person reads the message. Otherwise it may be in a log, which must contain no admin
- * token, so a file gets the token.
+ * @param isTerminal whether a person reads the message. If not, the message may go to a log, which must contain no
+ * admin token, so the token is written to a file.
  */
 export async function greet(system: System, { url, adminUrl }: Urls, isTerminal: boolean): Promise<string[]> {
   const { config, pool, audit, clock } = system;
@@ -68,7 +68,7 @@ export async function greet(system: System, { url, adminUrl }: Urls, isTerminal:
 
 const tokenFile = ({ config }: System): string => join(config.database.directory, TOKEN_FILE);
 
-/** Revokes the admin token of an earlier start, also where this start issues none. */
+/** Revokes the admin token that an earlier start issued, even if this start issues none. */
 async function revokeInitialToken(system: System): Promise<void> {
   const { pool, audit, clock } = system;
   await inTransaction(pool, async (transaction) => {
@@ -80,7 +80,7 @@ async function revokeInitialToken(system: System): Promise<void> {
   await rm(tokenFile(system), { force: true });
 }
 
-/** Issues an admin token of all roles for a day. */
+/** Issues an admin token that has all roles and is valid for a day. */
 async function greetAdmin(system: System, adminUrl: string, isTerminal: boolean): Promise<string[]> {
   const { administration, audit, clock } = system;
   const issued = await inOwnerTransaction(administration, async (owner) => {

@@ -4,7 +4,7 @@ import type { Context } from "./context.ts";
 import type { Listing, ReceivePage } from "./events-on-database.ts";
 import { pagesOf } from "./pages.ts";
 
-/** Lists through the admin API, where each page has an audit entry. */
+/** Lists events through the admin API, which writes an audit entry for each page. */
 export function listThroughApi(
   context: Context,
   { limit, after, ...options }: Listing,

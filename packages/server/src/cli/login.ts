@@ -6,7 +6,7 @@ import { OperatorError } from "../errors/operator-error.ts";
 import { makeFolder, replaceFile, unlinkIfThere } from "../files/durable-file.ts";
 import type { Context } from "./context.ts";
 
-/** The admin API that commands go through. */
+/** The admin API that commands call, and their token for it. */
 export interface Login {
   readonly url: string;
   readonly token: string;
@@ -18,13 +18,13 @@ export interface StoredLogin extends Login {
 }
 
 const LOGIN_FILE = "login.json";
-/** Permission bits of other users than the owner of the file. */
+/** Permission bits of the file's group and of all other users. */
 const ACCESS_OF_OTHERS = 0o077;
 
 /**
- * The variables come first, then what `drs login` has stored.
- * @returns `undefined` where no admin API is configured: then commands work on the database.
- * @throws login-unusable where one is configured, and there is no valid token for it.
+ * Finds the admin API and the token in the variables, or else in what `drs login` has stored.
+ * @returns `undefined` if neither names an admin API: then commands work on the database.
+ * @throws login-unusable if an admin API is configured and there is no valid token for it.
  */
 export function findLogin(context: Context): Login | undefined {
   const { environment, clock } = context;
@@ -69,7 +69,7 @@ function isLogin(value: unknown): value is StoredLogin {
   return typeof url === "string" && URL.canParse(url) && typeof token === "string" && typeof expires_at === "string";
 }
 
-/** Only the user of the command can read the file. */
+/** Stores the login in a file that only the caller of the command can read. */
 export async function storeLogin(context: Context, login: StoredLogin): Promise<void> {
   const folder = folderOf(context);
   await makeFolder(folder);

@@ -34,7 +34,7 @@ export function migrateCommand(context: Context): Command {
     });
 }
 
-/** The logins that the options name, and their roles. */
+/** The logins that the options name, each with the role that the migration grants to it. */
 function loginsOf({ ingestLogin, adminLogin }: MigrateOptions): readonly LoginRole[] {
   return [
     ...(ingestLogin === undefined ? [] : [{ login: ingestLogin, role: "drs_ingest" } as const]),

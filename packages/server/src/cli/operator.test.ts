@@ -5,7 +5,7 @@ import { describeOperator, readSystemIdentity, ttyOf } from "./operator.ts";
 const ROOT = { effectiveUid: 0, name: "root", loginUid: 1000, tty: "pts/3", host: "db-1" };
 
 describe("the actor of an audit entry", () => {
-  test("is what the system knows", () => {
+  test("is what the operating system knows about the caller", () => {
     expect(describeOperator(ROOT, undefined)).toBe("cli:root (uid 0, login uid 1000, host db-1, tty pts/3)");
     expect(describeOperator({ effectiveUid: 4711, host: "c" }, undefined)).toBe(
       "cli:uid 4711 (uid 4711, host c, tty none)",

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { hostname, userInfo } from "node:os";
 
-/** Facts of the operating system about the caller of a command; an unknown member is absent. */
+/** What the operating system knows about the caller of a command. A member that it does not know is absent. */
 export interface SystemIdentity {
   readonly effectiveUid?: number;
   /** Name of the effective user; in a container there may be none. */
   readonly name?: string;
-  /** The user who logged in, as the kernel's audit keeps it through `su` and `sudo`. */
+  /** The id of the user who logged in. The kernel's audit keeps it through `su` and `sudo`. */
   readonly loginUid?: number;
   readonly tty?: string;
   readonly host: string;
@@ -16,7 +16,8 @@ export interface SystemIdentity {
 const MAX_CLAIM_LENGTH = 64;
 
 /**
- * The actor of an audit entry: what the system knows, then, labelled and quoted, what the environment only claims.
+ * Describes the actor of an audit entry: first what the operating system knows, then what the environment claims,
+ * labelled and quoted.
  *
  * @param claimed the value of `SUDO_USER`, which any caller can set.
  */
@@ -66,28 +67,29 @@ function valueOf<T>(read: () => T): T | undefined {
   }
 }
 
-const NO_LOGIN = 4_294_967_295;
+const UNSET_LOGIN_UID = 4_294_967_295;
 
 function parseLoginUid(text: string): number | undefined {
   const uid = Number(text);
-  return text === "" || uid === NO_LOGIN ? undefined : uid;
+  return text === "" || uid === UNSET_LOGIN_UID ? undefined : uid;
 }
 
-const MAJOR_TTY = 4;
-const MAJORS_PTS = { first: 136, last: 143 };
-const SERIAL_FROM = 64;
+const TTY_MAJOR = 4;
+const PTS_MAJORS = { first: 136, last: 143 };
+const FIRST_SERIAL_MINOR = 64;
 
 /**
  * The controlling terminal; redirected standard input and output do not change it.
  *
- * @param stat `/proc/self/stat` (proc(5)): `tty_nr` is the seventh field, the second is a name in parentheses.
+ * @param stat the text of `/proc/self/stat` (proc(5)). `tty_nr` is its seventh field. The second field is the program's
+ * name in parentheses, which may contain spaces.
  */
 export function ttyOf(stat: string): string | undefined {
   const device = Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[4]);
   if (!Number.isInteger(device) || device === 0) return undefined;
   const major = (device >> 8) & 0xfff;
   const minor = (device & 0xff) | ((device >>> 12) & 0xfff00);
-  if (major >= MAJORS_PTS.first && major <= MAJORS_PTS.last) return `pts/${(major - MAJORS_PTS.first) * 256 + minor}`;
-  if (major === MAJOR_TTY) return minor < SERIAL_FROM ? `tty${minor}` : `ttyS${minor - SERIAL_FROM}`;
+  if (major >= PTS_MAJORS.first && major <= PTS_MAJORS.last) return `pts/${(major - PTS_MAJORS.first) * 256 + minor}`;
+  if (major === TTY_MAJOR) return minor < FIRST_SERIAL_MINOR ? `tty${minor}` : `ttyS${minor - FIRST_SERIAL_MINOR}`;
   return `device ${major}:${minor}`;
 }

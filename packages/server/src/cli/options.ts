@@ -22,13 +22,13 @@ export function name(what: string, maxLength: number): (text: string) => string 
   };
 }
 
-/** Reads a text that a person writes for others: it is trimmed, and must not be empty. */
+/** Reads a text that other people will read. Trims it, and rejects an empty text. */
 export function written(what: string, maxLength: number): (text: string) => string {
   const read = name(what, maxLength);
   return (text) => read(text.trim());
 }
 
-/** The ticket that a case has in another system. */
+/** Reads the id of the ticket that a case has in another system. */
 export const ticket = name("a ticket", 128);
 
 /** Reads a time to live, such as `15m`: from 1 ms to 3650 days. @returns milliseconds. */
@@ -40,13 +40,13 @@ export function ttl(text: string): number {
   return result.value;
 }
 
-/** A maximum number of rows; 0 is no limit. */
+/** Reads a maximum number of rows; 0 = no limit. */
 export function count(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("It must be a whole number; 0 = no limit.");
   return Number(text);
 }
 
-/** The number of an entry of the erasure journal. */
+/** Reads the number of an entry of the erasure journal. */
 export function entryNumber(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError("It must be a whole number, at least 1.");
   return Number(text);
@@ -60,7 +60,7 @@ export const futureDate =
     return text;
   };
 
-/** Reads a date such as `2027-01-31`, not later than today, as a time. */
+/** Reads a date such as `2027-01-31`, not later than today. @returns the start of that day in UTC, in RFC 3339. */
 export const pastDate = (clock: Clock): ((text: string) => string) => {
   const read = pastDay(clock);
   return (text) => dateOf(read(text)).toISOString();
@@ -76,7 +76,7 @@ export const pastDay =
 
 function dateOf(text: string): Date {
   const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? new Date(`${text}T00:00:00Z`) : new Date(Number.NaN);
-  // `Date` reads a day that a month does not have as a day of the next month.
+  // `Date` reads a day that does not exist, such as 30 February, as a day of the next month.
   if (Number.isNaN(at.getTime()) || at.toISOString().slice(0, 10) !== text) {
     throw new InvalidArgumentError("It must be a date of the form 2027-01-31.");
   }
@@ -88,7 +88,7 @@ export function uuid(text: string): string {
   return text.toLowerCase();
 }
 
-/** One of a closed list of words. */
+/** Reads a word that must be one of `words`. */
 export function wordOf<Word extends string>(words: readonly Word[]): (text: string) => Word {
   return (text) => {
     const found = words.find((word) => word === text);
@@ -97,7 +97,10 @@ export function wordOf<Word extends string>(words: readonly Word[]): (text: stri
   };
 }
 
-/** A date such as `2027-01-31`, its start in UTC, or a date-time of RFC 3339. @returns milliseconds since the Unix epoch. */
+/**
+ * Reads a date-time of RFC 3339, or a date such as `2027-01-31`, which means its start in UTC.
+ * @returns milliseconds since the Unix epoch.
+ */
 export function time(text: string): number {
   const at = parseDateTime(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text);
   if (at === undefined) throw new InvalidArgumentError("It must be of the form 2027-01-31 or 2027-01-31T08:00:00Z.");

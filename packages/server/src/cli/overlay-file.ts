@@ -1,4 +1,7 @@
-/** The overlay file of a repository of definitions, and how the catalog would declare a field. */
+/**
+ * Writes the overlay file of a repository of definitions, and composes the declaration that adds a field to the
+ * catalog.
+ */
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Answer } from "@device-risk-signals/admin-api";
@@ -32,7 +35,10 @@ const CONSTRUCTORS = {
   "number[]": "numbers",
 } as const;
 
-/** The declaration of the field for the file of its probe. A person must write its meaning. */
+/**
+ * Composes the declaration of the field for the catalog's file of its probe. A person must add the meaning of the
+ * field.
+ */
 export function catalogDeclaration(
   { path, type, unit, sensitivity }: Answer<"acceptDrift">["decision"],
   platforms: readonly string[],

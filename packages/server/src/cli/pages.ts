@@ -4,10 +4,10 @@ import { type Context, printJson, printRows } from "./context.ts";
 /** Maximum number of rows that one call lists. */
 const PAGE_SIZE = 1_000;
 
-/** What one call lists. */
+/** The rows that one call asks for. */
 export interface Page {
   readonly limit: number;
-  /** `next` of the page before. */
+  /** `next` of the previous page. */
   readonly after?: string;
 }
 
@@ -41,7 +41,10 @@ export interface PageOptions {
   readonly json?: boolean;
 }
 
-/** Prints a list of the admin API. @param read reads a page by calls of one connection. */
+/**
+ * Prints a list of the admin API.
+ * @param read reads one page. It gets the same `call`, and so the same connection, for all pages.
+ */
 export const printList = (
   context: Context,
   read: (call: Call, page: Page) => ReturnType<ReadPage<object>>,

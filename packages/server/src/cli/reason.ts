@@ -5,7 +5,7 @@ import type { Context } from "./context.ts";
 
 /** Returns the reader of a `--reason`, which trims the text. Its exceptions are usage errors: exit code 2. */
 export function reasonReader({ environment }: Context): (text: string) => string {
-  // `loadConfig` reports a value that can't be read.
+  // If the variable has an invalid value, this is the default. `loadConfig` reports the value.
   const minLength = readSetting("service.reasonMinLength", environment);
   return (text) => {
     const reason = text.trim();

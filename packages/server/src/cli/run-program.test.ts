@@ -4,7 +4,7 @@ import { AdminRequestError } from "@device-risk-signals/admin-api";
 import { OperatorError } from "../errors/operator-error.ts";
 import { runProgram } from "./run-program.ts";
 
-/** Returns the output of a program that fails with the error. */
+/** Returns what a program prints when it fails with the error. */
 async function printed(error: unknown): Promise<string> {
   let text = "";
   const program = new Command("drs").configureOutput({ writeErr: (line) => (text += line) }).action(() => {

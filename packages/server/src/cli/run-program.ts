@@ -22,9 +22,9 @@ export async function runProgram(program: Command, args: readonly string[]): Pro
   }
 }
 
-/** The message that a person reads about any error, and its exit code. */
+/** Converts any error to an operator error, which has a message for a person and an exit code. */
 export function asOperatorError(error: unknown): OperatorError {
-  // An answer of the admin API has the cause in its own message.
+  // An error that the admin API answered has its cause in its message already.
   if (hasCode(error, "order-unconfirmed") && !(error.cause instanceof AdminRequestError)) {
     return new OperatorError(error.code, `${asOperatorError(error.cause).message}\n${error.message}`, { cause: error });
   }

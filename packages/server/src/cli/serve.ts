@@ -20,12 +20,12 @@ import { asOperatorError } from "./run-program.ts";
  */
 const CLOSE_WITHIN_MS = 12_000;
 
-/** Up to this number of cores, PostgreSQL and one process use all of them. */
+/** On a machine with at most this number of cores, PostgreSQL and one process use all of them. */
 const MAX_CORES_OF_ONE = 3;
 
 /**
- * More processes would open more connections than PostgreSQL allows by default, and one PostgreSQL limits them. An
- * operator can set a larger number.
+ * More processes would open more connections than PostgreSQL allows by default, and a single PostgreSQL could not keep
+ * up with them. An operator can set a larger number.
  */
 const MAX_DEFAULT_PROCESSES = 8;
 
@@ -105,7 +105,7 @@ async function serve(context: Context, options: ServeOptions): Promise<void> {
 const createLogger = ({ stderr }: Context, { service }: Config, base: object | null = null): Logger =>
   pino({ level: service.logLevel, base }, stderr as never);
 
-/** The number of processes that take events; 1 is the server itself. */
+/** The number of processes that receive events. If it is 1, the server itself receives them. */
 const processesOf = ({ service }: Config, { cores }: Context): number =>
   service.processes ?? (cores <= MAX_CORES_OF_ONE ? 1 : Math.min(cores - 1, MAX_DEFAULT_PROCESSES));
 
@@ -119,7 +119,7 @@ async function openProcesses(
   return new IngestProcesses({ count, fork, logger, canServe: () => dependencies.canStore });
 }
 
-function withPart(config: Config, processes: number): Config {
+function withPoolOfProcess(config: Config, processes: number): Config {
   return { ...config, database: { ...config.database, pool: poolOfProcess(config.database.pool, processes) } };
 }
 
@@ -128,7 +128,7 @@ async function serveAsProcess(context: Context, { only }: ServeOptions, supervis
   context.onSignal(["SIGTERM", "SIGINT", "SIGHUP"], () => {});
   const { number, processes } = await supervisor.place;
   try {
-    const config = withPart(loadConfig(context), processes);
+    const config = withPoolOfProcess(loadConfig(context), processes);
     const logger = createLogger(context, config, { process: number });
     const { clock, environment, kill } = context;
     const onError = createErrorLog(logger);

@@ -1,4 +1,4 @@
-/** `drs login` and `drs logout`: a person signs in by a browser, and the commands get a token (RFC 8252). */
+/** `drs login` and `drs logout`: a person signs in with a browser, and the commands get a token (RFC 8252). */
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";

@@ -226,7 +226,10 @@ function printEvidence(
   }
 }
 
-/** A decision reads payloads, because its evidence is computed from stored events. */
+/**
+ * Requires break-glass for a decision that is not a dry run. Such a decision reads payloads: its evidence is computed
+ * from stored events.
+ */
 const deciding = (context: Context, options: BreakGlassOptions & { readonly dryRun?: boolean }): Context =>
   options.dryRun ? context : requireBreakGlass(context, options);
 
@@ -250,7 +253,9 @@ async function buildBundles(folder: string): Promise<Bundles> {
   throw new OperatorError("input-invalid", [`${folder} can't be built:`, ...problems].join("\n  "));
 }
 
-/** Writes the programs into the lock file of a folder, so that its check accepts them from now on. */
+/**
+ * Writes the programs into the lock file of a folder of definitions, so that later checks of the folder accept them.
+ */
 async function lockEquivalents(path: string, bundles: Bundles): Promise<void> {
   if (!(await stat(path)).isDirectory()) return;
   const { lockEquivalents: lock } = await import("@device-risk-signals/features/project");

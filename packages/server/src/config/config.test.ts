@@ -54,7 +54,7 @@ function configOf(environment: Environment): Config {
 }
 
 describe("the configuration", () => {
-  test("has by default an embedded database on loopback, with keys next to the data directory and not in it", () => {
+  test("selects by default an embedded database on loopback, with keys next to the data directory and not in it", () => {
     expect(configOf({})).toMatchObject({
       embedded: true,
       service: { host: "127.0.0.1", port: 8080, admin: { host: "127.0.0.1", port: 8081 } },
@@ -95,7 +95,7 @@ describe("the configuration", () => {
     });
   });
 
-  test("can't be changed in any part", () => {
+  test("is immutable at every depth", () => {
     const config = configOf({ DRS_ADMIN_HOSTS: "one" });
     for (const part of [config, config.throttle, config.service.admin, config.service.admin.hostNames]) {
       expect(part).toSatisfy(Object.isFrozen);
@@ -147,9 +147,9 @@ describe("the configuration", () => {
     ["DRS_TRUSTED_PROXY_HOPS", "11"],
     ["DRS_SESSION_BINDING", "maybe"],
     ["DRS_LOG_LEVEL", "loud"],
-    // Node takes 0 for no time-out at all.
+    // Node would read 0 as no time-out.
     ["DRS_REQUEST_TIMEOUT", "0s"],
-    // A timer of more than 24.8 days fires at once.
+    // Node would fire a timer of more than 24.8 days at once.
     ["DRS_DRAIN_TIMEOUT", "30d"],
     ["DRS_JWT_CLOCK_SKEW", "6m"],
   ])("rejects a value that is out of range: %s=%s", (name, value) => {
@@ -357,8 +357,8 @@ describe("secrets among the variables", () => {
   const MARK = "s3cr3t-m4rk";
   const secretNames = variables.filter(([, variable]) => variable.secret).map(([name]) => name);
 
-  /** A valid value of each secret, which contains the mark or, for a key, is known. */
-  const good: Readonly<Record<string, string>> = {
+  /** A valid value of each secret: a text that contains `MARK`, or the key `KEY`. */
+  const validSecrets: Readonly<Record<string, string>> = {
     DRS_DATABASE_URL: `postgresql://app:${MARK}@db/events`,
     DRS_ADMIN_DATABASE_URL: `postgresql://admin:${MARK}@db/events`,
     DRS_MIGRATION_DATABASE_URL: `postgresql://owner:${MARK}@db/events`,
@@ -389,11 +389,11 @@ describe("secrets among the variables", () => {
       .map(([name]) => name)
       .filter((name) => /SECRET|DATABASE_URL|(ENCRYPTION_KEY(_COMMAND)?|_TOKEN)$/.test(name));
     expect(secretNames).toEqual(named);
-    expect(Object.keys(good).toSorted()).toEqual(secretNames.toSorted());
+    expect(Object.keys(validSecrets).toSorted()).toEqual(secretNames.toSorted());
   });
 
   test.each(secretNames)("are masked in the effective configuration: %s", (name) => {
-    const config = configOf({ ...companions[name], [name]: good[name] });
+    const config = configOf({ ...companions[name], [name]: validSecrets[name] });
     const shown = described(config);
     expect(shown[name]).toBe("(set)");
     const printed = JSON.stringify(shown);

@@ -1,7 +1,9 @@
-/** Objects of a host: their getters, proxies and iterators may throw, and their names may hold anything. */
+/**
+ * Reads objects that a host passes: their getters, proxies and iterators may throw, and their names may be any text.
+ */
 import type { Result } from "./values.ts";
 
-/** The result of `read`, or a problem if the value of the host throws. */
+/** Returns the result of `read`, or a problem if the host's object throws. */
 export function attempt<T>(read: () => Result<T>): Result<T> {
   try {
     return read();
@@ -24,7 +26,10 @@ export function membersOf(object: unknown): Result<OwnMembers> {
   });
 }
 
-/** Whether a value is a plain object, of any realm. An object with another prototype inherits members, which would be ignored. */
+/**
+ * Whether a value is a plain object, of any realm. An object with another prototype inherits members, which `membersOf`
+ * would ignore.
+ */
 function isPlainObject(value: unknown): value is object {
   if (typeof value !== "object" || value === null) return false;
   const prototype = Object.getPrototypeOf(value) as object | null;
@@ -37,7 +42,7 @@ const MAX_NAME = 64;
 /** Control and format characters, such as marks that reverse the direction of text, and line separators. */
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
-/** A name for a message: in quotes, escaped and shortened, unless it is a plain one. */
+/** Returns a name for a message. A name that is not plain is quoted, escaped and shortened. */
 export function describeName(name: string | symbol): string {
   const text = String(name);
   if (PLAIN_NAME.test(text)) return text;

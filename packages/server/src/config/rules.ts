@@ -1,4 +1,4 @@
-/** Rules between settings, over the paths of options. */
+/** Rules between settings, which are named by the paths of their options. */
 import { isIP } from "node:net";
 import { resolve, sep } from "node:path";
 import { type Path, PATHS, type SettingValues } from "./settings.ts";
@@ -57,7 +57,7 @@ const JWT_ALGORITHMS: Readonly<Record<"jwks" | "secret", readonly string[]>> = {
 };
 
 export interface Choices {
-  /** Whether the setting was given. A value with a problem counts, too. */
+  /** Whether the setting was given. A setting whose value has a problem counts as given. */
   readonly isSet: (path: Path) => boolean;
   /** The valid values, and the defaults of settings that are not set. */
   readonly values: Partial<SettingValues>;
@@ -135,8 +135,8 @@ export function conflicts({ isSet, values, nameOf: n, directory }: Choices): str
     has("sessions.jwt.jwksUrl", "sessions.jwt.secret") && !(has("sessions.jwt.issuer") && has("sessions.jwt.audience")),
     `${n("sessions.jwt.issuer")} and ${n("sessions.jwt.audience")} are required with JWT verification`,
   );
-  // If a host sets one of these, it wants to verify sessions by this method. Variables of an unused method have no
-  // effect.
+  // A host that sets an option of a method wants to use the method, so an incomplete method is a problem. A variable
+  // may be set for a method that is not used, and has no effect then.
   const isOptionOf = (group: string): boolean =>
     PATHS.some((path) => path.startsWith(group) && isSet(path) && n(path) === path);
   problemWhen(

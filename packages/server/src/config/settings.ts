@@ -490,7 +490,7 @@ export const OPTION_PATHS: readonly Path[] = PATHS.filter((path) => !path.starts
 
 export const settingOf = (path: Path): Setting<unknown> => SETTINGS[path];
 
-/** The values by path: `undefined` only where a setting has no fallback. */
+/** The values by path. Only the value of a setting without `fallback` can be `undefined`. */
 export type SettingValues = {
   readonly [P in Path]: (typeof SETTINGS)[P] extends { kind: Kind<infer T>; fallback: string }
     ? T

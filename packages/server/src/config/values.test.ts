@@ -40,7 +40,7 @@ describe("a value of the configuration is read", () => {
     expectProblem(duration, ["36501d", "999999999d"], /must be from 0ms to 36500d/);
   });
 
-  test("as a duration within bounds, which count as inside", () => {
+  test("as a duration between two bounds, which are valid themselves", () => {
     const kind = durationWithin("1s", "1h");
     accepted(kind, [
       ["1s", 1_000],

@@ -7,13 +7,13 @@ export type Read<T> = (text: string) => Result<T>;
 
 export interface Kind<T> {
   readonly read: Read<T>;
-  /** Checks any value that JavaScript may pass. */
+  /** Checks the value of an option, which may have any type. */
   readonly check: (value: unknown) => Result<T>;
   /** The option's type, in TypeScript. */
   readonly type: string;
 }
 
-/** A text that is written in the same way in an option and in a variable. */
+/** A kind of value whose text is the same in an option and in a variable. */
 function textKind<T extends string>(read: Read<T>, wanted: string, type = "string"): Kind<T> {
   return { read, check: (value) => (typeof value === "string" ? read(value) : { problem: `must be ${wanted}` }), type };
 }
@@ -71,7 +71,9 @@ function millisecondsOf(raw: string): number | undefined {
   return match ? Number(match[1]) * (DURATION_UNITS[match[2] ?? ""] ?? 0) : undefined;
 }
 
-/** A duration from `least` to `most`, both written as durations. An option has it in milliseconds. */
+/**
+ * A duration from `least` to `most`, which are texts such as `30s`. The value of an option is a number of milliseconds.
+ */
 export function durationWithin(least: string, most: string): Kind<number> {
   const [from, to] = [millisecondsOf(least), millisecondsOf(most)];
   if (from === undefined || to === undefined) throw new TypeError(`${least} or ${most} is no duration`);
@@ -164,7 +166,7 @@ export const webOrigin = withCheck(webUrl, (raw) =>
   new URL(raw).origin === raw.replace(/\/$/, "") ? undefined : "must be a scheme, a host and a port only",
 );
 
-/** Scope tokens of RFC 6749. One of them must be `openid`, which makes a request one of OpenID Connect. */
+/** Scope tokens of RFC 6749. One of them must be `openid`: without it, a request is not a request of OpenID Connect. */
 export const scopes = withCheck(list, (names) =>
   names.includes("openid") && names.every((name) => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(name))
     ? undefined
@@ -178,7 +180,7 @@ export const vaultName = withCheck(text, (raw) =>
   VAULT_NAME.test(raw) ? undefined : "must have letters, digits and _, and - or . between them",
 );
 
-/** The path of an engine or a namespace. */
+/** The path of an engine or a namespace in Vault. */
 export const vaultPath = withCheck(text, (raw) =>
   raw.split("/").every((name) => VAULT_NAME.test(name)) ? undefined : "must be names separated by /",
 );
@@ -199,7 +201,7 @@ export const key256: Kind<Buffer> = {
   type: "Uint8Array",
 };
 
-/** A secret shared with others: long enough not to be guessed. */
+/** A secret that is shared with another system, long enough that it can't be guessed. */
 export const sharedSecret = textKind(
   (raw) => (Buffer.byteLength(raw) < 32 ? { problem: "must have at least 32 bytes" } : { value: raw }),
   "a string of at least 32 bytes",

@@ -54,7 +54,7 @@ describe("a database on another host without TLS", () => {
   });
 });
 
-test("an admin listener beyond loopback is warned about: it has no TLS", () => {
+test("a warning says that an admin listener beyond loopback has no TLS", () => {
   const key = { DRS_KEY_ENCRYPTION_KEY: KEY };
   expect(warnings({ ...key, DRS_ADMIN_HOST: "0.0.0.0" })).toEqual([
     expect.stringMatching(/^warning: DRS_ADMIN_HOST is not loopback/),
@@ -62,11 +62,11 @@ test("an admin listener beyond loopback is warned about: it has no TLS", () => {
   expect(warnings({ ...key, DRS_ADMIN_HOST: "::1" })).toEqual([]);
 });
 
-test("a key-encryption key next to its keys is advice, because development begins with it", () => {
+test("a key-encryption key next to the key store causes only advice, because it is the default for development", () => {
   expect(warnings({})).toEqual([expect.stringMatching(/^advice: the key-encryption key is stored next to/)]);
 });
 
-test("a key-encryption key from elsewhere is not next to its keys", () => {
+test("a key-encryption key from elsewhere causes no advice", () => {
   const vault = { DRS_VAULT_KEY: "drs", DRS_VAULT_WRAPPED_KEY_FILE: "wrapped", DRS_VAULT_TOKEN_FILE: "token" };
   for (const source of [
     { DRS_KEY_ENCRYPTION_KEY: KEY },

@@ -56,15 +56,15 @@ export function warningsOf(config: Config): readonly Warning[] {
 }
 
 /**
- * Whether a connection has neither TLS, nor a socket, nor loopback, by `pg`'s reading of the URL, its defaults and its
- * environment.
+ * Whether a connection uses neither TLS, nor a local socket, nor loopback. `pg` decides from the URL, its defaults and
+ * the environment.
  */
 function isUnencrypted(connectionString: string): boolean {
   try {
     const { host, ssl } = new pg.Client({ connectionString });
     return !ssl && !host.startsWith("/") && !isLoopback(host.replace(/^\[(.*)\]$/, "$1"));
   } catch {
-    // The URL names a certificate that can't be read. Therefore it asks for TLS, and the connection will report the
+    // The URL names a certificate that can't be read. Such a URL asks for TLS, and the connection will report the
     // error.
     return false;
   }

@@ -6,7 +6,7 @@ export interface CountWriterOptions<Counts> {
   /** Removes and returns the counts; `undefined` if there are none. */
   readonly take: () => Counts | undefined;
   readonly write: (counts: Counts) => Promise<void>;
-  /** Adds counts that could not be written to the newer ones. */
+  /** After a failed write, adds its counts to the newer ones. */
   readonly keep: (counts: Counts) => void;
   /** Minimum number of milliseconds between two writes; after a quiet time the first counts are written within a second. */
   readonly everyMs: number;

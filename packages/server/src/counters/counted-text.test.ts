@@ -20,7 +20,7 @@ test.each([
   "other",
 ])("version %j is counted under other", (version) => expect(countedVersion(version)).toBe("other"));
 
-test("a version holds no word but the names of pre-releases", () => {
+test("a version contains no word except a usual name of a pre-release", () => {
   fc.assert(
     fc.property(fc.stringMatching(/^[\d.a-z+-]{0,32}$/), (said) => {
       expect(countedVersion(said)).toMatch(/^(other|[\d.]+(-(alpha|beta|canary|dev|next|rc|snapshot)[\d.]*)?)$/);

@@ -1,4 +1,7 @@
-/** Counts of outcomes and rejections: what they group, what a client can fill, and what never reaches a table. */
+/**
+ * Counts of outcomes and rejections: how they are grouped, how many rows a client can cause, and which texts never
+ * reach a table.
+ */
 import {
   pointerOf,
   type ErrorItem,
@@ -33,7 +36,7 @@ const MAX_ROWS = 1_000;
 const ALL = { limit: 1_000_000 };
 
 const opened = useTestSystem();
-/** An hour that no other test has. */
+/** A time in an hour that no other test uses. */
 let now = Date.parse("2026-03-01T12:10:00.000Z");
 const logs: { close(): Promise<void> }[] = [];
 
@@ -98,7 +101,7 @@ const on = (systemVersion: unknown): Probes => ({ device_identity: { status: "su
 const skipped = (reason: string): object => ({ status: "skipped", reason });
 const failed = (error: string): object => ({ status: "error", error });
 
-/** A database that a test takes away. */
+/** A database that a test makes unavailable. It is unavailable at first. */
 function breakable(): { executor: Executor; state: { away: boolean } } {
   const state = { away: true };
   const query: Executor["query"] = (text, values) =>
@@ -136,7 +139,7 @@ describe("outcomes of probes", () => {
     expect(await outcomes()).toEqual([]);
   });
 
-  it("are omitted, which is a separate state, if the event lacks a probe of its platform", async () => {
+  it("are counted as omitted, which is a separate state, if the event lacks a probe of its platform", async () => {
     const { observe, flush } = outcomeLog();
     for (const platform of ["android", "ios"]) observe({ runtime: { status: "timeout" } }, { platform });
     await flush();
@@ -219,7 +222,7 @@ const violations = (...entries: readonly (readonly [ViolationCode, readonly (str
 });
 
 describe("rejections", () => {
-  it("are counted by hour, problem, violation, place and SDK version, each request once in each of its rows", async () => {
+  it("are counted by hour, problem, violation, place and SDK version, and a request counts once in each of its rows", async () => {
     const { log } = rejectionLog();
     const probe = ["observations", "probes", "SECRET", "status"];
     const wrong = violations(
@@ -281,8 +284,8 @@ describe("rejections", () => {
   });
 });
 
-describe("what clients can fill", () => {
-  it("is bounded in groups of an hour, over restarts: what exceeds the limit is counted under other", async () => {
+describe("the memory and the tables that clients can fill with counts", () => {
+  it("have a maximum number of groups for each hour, even after restarts, and further groups are counted under other", async () => {
     for (let restart = 0; restart < 3; restart++) {
       const { observe, flush } = outcomeLog();
       for (let patch = 0; patch < 100; patch++) observe(on("14"), { sdkVersion: `1.${restart}.${patch}` });
@@ -305,7 +308,7 @@ describe("what clients can fill", () => {
     });
   });
 
-  it("is bounded in rows of rejections of an hour, over restarts: what exceeds the limit is counted by problem", async () => {
+  it("have a maximum number of rejection rows for each hour, even after restarts, and further rows are counted by problem alone", async () => {
     for (let restart = 0; restart < 3; restart++) {
       const { log } = rejectionLog();
       for (let patch = 0; patch < 400; patch++) {
@@ -324,7 +327,7 @@ describe("what clients can fill", () => {
     });
   });
 
-  it("is bounded in memory while the database is away, and every count is kept", async () => {
+  it("have a limit in memory while the database is unavailable, and every count is kept", async () => {
     const { executor, state } = breakable();
     const { observe, flush, errors } = outcomeLog(executor);
     const rejected = rejectionLog(executor);
@@ -348,7 +351,7 @@ describe("what clients can fill", () => {
   });
 });
 
-describe("listing", () => {
+describe("a list of counts", () => {
   it("returns consecutive pages, the newest hour first, with each row once", async () => {
     const { observe, flush } = outcomeLog();
     const { log } = rejectionLog();

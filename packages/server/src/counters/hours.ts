@@ -1,6 +1,6 @@
 const HOUR_MS = 3_600_000;
 
-/** The start of the hour of a time. Both are milliseconds since the Unix epoch. */
+/** Returns the start of the hour that contains a time. Both times are milliseconds since the Unix epoch. */
 export const hourOf = (ms: number): number => ms - (ms % HOUR_MS);
 
 export interface WrittenRow {
@@ -8,5 +8,7 @@ export interface WrittenRow {
   readonly hour: string;
 }
 
-/** The hours of rows. As a parameter they let a statement use the index, even in a large table. */
+/**
+ * Returns the distinct hours of rows. A statement that has them as a parameter uses the index, even on a large table.
+ */
 export const hoursOf = (rows: readonly WrittenRow[]): string[] => [...new Set(rows.map(({ hour }) => hour))];

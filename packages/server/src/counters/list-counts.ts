@@ -1,6 +1,6 @@
 /**
- * Pages of counts, with the newest hour first and the rows of an hour by name. `null` means that the value is unknown
- * or absent.
+ * Lists counts in pages: the newest hour first, and the rows of one hour ordered by their names. `null` means that the
+ * value is unknown or absent.
  */
 import type { Executor } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";
@@ -9,9 +9,9 @@ import type { OutcomeState } from "./outcomes.ts";
 
 /** Milliseconds since the Unix epoch. */
 export interface TimeRange {
-  /** The first hour is the hour of this time. */
+  /** The first hour of the range is the one that contains this time. */
   readonly from?: number;
-  /** Hours that begin before this time. */
+  /** The hours of the range begin before this time. */
   readonly to?: number;
 }
 
@@ -46,7 +46,7 @@ export interface RejectionRow {
   readonly occurrences: number;
 }
 
-/** A page of rows behind `after`, the last row of the page before. */
+/** A page of the rows that follow `after`, the last row of the previous page. */
 export interface PageOf<Row> {
   readonly limit: number;
   readonly after?: Row;
@@ -54,7 +54,7 @@ export interface PageOf<Row> {
 
 interface Listed<Row> {
   readonly table: string;
-  /** Columns of the primary key behind the hour; empty texts are shown as null. */
+  /** Columns that follow the hour in the primary key. An empty text in them is shown as null. */
   readonly names: readonly (keyof Row & string)[];
   readonly range: TimeRange;
   /** Values that rows must have, by column. `undefined` allows any value. */
@@ -90,7 +90,8 @@ function composePage<Row extends { readonly hour: string }>({
   }
   const where = conditions.length === 0 ? "" : `where ${conditions.join(" and ")}`;
   const columns = names.map((name) => `nullif(${name}, '') as ${name}`).join(", ");
-  // Orders by the column and not by its text, so that hours are in the order of the primary key.
+  // Orders by the column `c.hour`, and not by the selected text of the same name, so that the primary key gives the
+  // order.
   const text = `select ${instant("c.hour", "hour")}, ${columns}, occurrences from ${table} c ${where}
     order by c.hour desc, ${names.map((name) => `c.${name}`).join(", ")} limit ${bind(page.limit)}`;
   return { text, values };
@@ -137,7 +138,7 @@ const outcomesQuery = composed(
   ],
 );
 
-/** Numbers of events by the outcome of a probe. */
+/** Lists how many events had each outcome of a probe. */
 export async function listOutcomes(
   executor: Executor,
   filter: OutcomeFilter,
@@ -183,7 +184,7 @@ const rejectionsQuery = composed(
   ],
 );
 
-/** Numbers of rejected requests. A request with several violations counts once in the row of each. */
+/** Lists numbers of rejected requests. A request with several violations counts once in the row of each violation. */
 export async function listRejections(
   executor: Executor,
   filter: RejectionFilter,

@@ -9,7 +9,9 @@ import { countedMajor, countedVersion, OTHER_TEXT, MAX_WALKED_MEMBERS } from "./
 import { hourOf, hoursOf, type WrittenRow } from "./hours.ts";
 
 const WRITE_EVERY_MS = 10_000;
-/** Maximum number of groups (platform, SDK version, OS version) of an hour; further ones are counted under `other`. */
+/**
+ * Maximum number of groups (platform, SDK version, OS version) for each hour. Further groups are counted under `other`.
+ */
 const MAX_GROUPS = 200;
 /** Maximum number of groups in memory, over all hours, because the database may be down for hours. */
 const MAX_GROUPS_IN_MEMORY = 1_000;
@@ -25,7 +27,7 @@ interface Slot {
 
 const slots = (state: OutcomeState, reasons: readonly string[]): Slot[] => reasons.map((reason) => ({ state, reason }));
 
-/** The outcomes of one probe that can be counted. */
+/** The outcomes of a probe that are counted separately. */
 const SLOTS: readonly Slot[] = [
   ...slots("success", [""]),
   ...slots("timeout", [""]),
@@ -35,18 +37,18 @@ const SLOTS: readonly Slot[] = [
 ];
 const OMITTED_SLOT = SLOTS.findIndex(({ state }) => state === "omitted");
 
-/** The slot of an outcome's code. */
+/** The slot for each code of an outcome. */
 const SLOT_OF_CODE = new Uint8Array(256);
 for (const [slot, { state, reason }] of SLOTS.entries()) {
   if (slot !== OMITTED_SLOT) SLOT_OF_CODE[outcomeCode({ status: state, reason, error: reason })] = slot;
 }
 
 const PROBES = CATALOG.map(({ id }) => id);
-/** Whether a probe exists on a platform, in the order of `PROBES`. */
+/** For each platform, whether each probe of `PROBES` exists on it. */
 const PROBE_EXISTENCE = new Map<string, readonly boolean[]>(
   PLATFORMS.map((platform) => [platform, CATALOG.map(({ platforms }) => platforms.includes(platform))]),
 );
-/** Unknown probes are counted behind the catalog's. */
+/** The last name is for all probes that the catalog does not know. */
 const COUNTED_PROBES = [...PROBES, OTHER_TEXT];
 
 interface Group {
@@ -62,7 +64,7 @@ interface Group {
 const nameOf = ({ hour, platform, sdkVersion, osMajor }: Omit<Group, "counts">): string =>
   `${hour} ${platform} ${sdkVersion} ${osMajor}`;
 
-/** The cap applies over all servers and restarts. Servers that write at the same moment may exceed it slightly. */
+/** `MAX_GROUPS` applies over all servers and restarts. Servers that write at the same moment may exceed it slightly. */
 const WRITE_OUTCOMES = sql(
   `
   with reported as (
@@ -87,8 +89,8 @@ const WRITE_OUTCOMES = sql(
 );
 
 /**
- * Counts the outcome of each probe of stored events, by hour. Everything that is counted is a word of the contract, the
- * catalog or this file, or a version of numbers: no other text of an event, and no value.
+ * Counts the outcome of each probe of stored events, by hour. The counts contain words of the contract, the catalog and
+ * this file, and versions of numbers. They contain no other text and no value of an event.
  */
 export class BufferedOutcomeLog implements OutcomeLog {
   readonly #executor: Executor;

@@ -8,7 +8,7 @@ import { countedVersion, OTHER_TEXT } from "./counted-text.ts";
 import { hourOf, hoursOf } from "./hours.ts";
 
 const WRITE_EVERY_MS = 10_000;
-/** Maximum number of rows of an hour; further ones are counted by problem alone. */
+/** Maximum number of rows for each hour. Further rejections are counted by problem alone. */
 const MAX_ROWS = 1_000;
 /** Maximum number of rows in memory, over all hours, because the database may be down for hours. */
 const MAX_ROWS_IN_MEMORY = 5_000;
@@ -22,7 +22,7 @@ interface Count {
   readonly violation: string;
   /** Empty for the whole request. */
   readonly place: string;
-  /** Empty where it is not known. */
+  /** Empty if the SDK version is not known. */
   readonly sdkVersion: string;
   occurrences: number;
 }
@@ -30,7 +30,7 @@ interface Count {
 const nameOf = ({ hour, problem, violation, place, sdkVersion }: Count): string =>
   `${hour} ${problem} ${violation} ${place} ${sdkVersion}`;
 
-/** The cap applies over all servers and restarts. Servers that write at the same moment may exceed it slightly. */
+/** `MAX_ROWS` applies over all servers and restarts. Servers that write at the same moment may exceed it slightly. */
 const WRITE_REJECTIONS = sql(
   `
   with reported as (
@@ -122,5 +122,7 @@ export class BufferedRejectionLog implements RejectionLog {
   }
 }
 
-/** If a problem has a single place, its entry has the code of the problem, which is no code of a violation. */
+/**
+ * The entry of a problem with a single place has the code of the problem itself, which is not counted as a violation.
+ */
 const violationOf = ({ code }: ErrorItem): string => (Object.hasOwn(VIOLATIONS, code) ? code : "");

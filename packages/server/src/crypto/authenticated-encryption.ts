@@ -37,7 +37,7 @@ export function decrypt<T>(
   }
 }
 
-/** Random nonces. Some hundreds of them are read from the system at a time. */
+/** Random nonces. 512 of them are read from the system at a time. */
 class Nonces {
   readonly #pool = Buffer.alloc(NONCE_BYTES * 512);
   #used = this.#pool.length;

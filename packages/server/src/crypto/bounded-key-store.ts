@@ -2,12 +2,12 @@ import { type Bounded, eachBounded } from "../dependencies/file-calls.ts";
 import type { KeySource } from "./key-encryption.ts";
 import type { KeyStore } from "./key-store.ts";
 
-/** Number of files that one call reads. */
+/** Number of secrets that `readToOpen` reads under one deadline. */
 const SLICE_SIZE = 100;
 
 /**
- * A key store in files. The deadline of the dependency applies to each access to files, and not to a whole call, which
- * may need many files.
+ * Applies the deadline of the dependency to a key store in files. A call that may need many files gets several
+ * deadlines: one for each file, or for each slice of files.
  */
 export function boundedKeyStore(store: KeyStore, bounded: Bounded): KeyStore {
   const eachOf =
@@ -38,7 +38,7 @@ export function boundedKeyStore(store: KeyStore, bounded: Bounded): KeyStore {
   };
 }
 
-/** The keys that wrap secrets. Reads and writes of their file have the deadline, too. */
+/** Applies the deadline of the dependency to reads and writes of the key-encryption keys. */
 export function boundedKeySource(source: KeySource, bounded: Bounded): KeySource {
   const write = source.write?.bind(source);
   return {

@@ -29,7 +29,7 @@ describe("keys that are held in memory", () => {
   const open = async (): Promise<LocalKeyEncryption> =>
     new LocalKeyEncryption(await cacheKeys(load, TEXTS, { now: () => now }));
 
-  /** The secret as a second server, which already has both keys, wraps it. */
+  /** Wraps the secret as a second server does, which already has both keys. */
   const wrappedBySecond = (): Promise<Buffer> =>
     new LocalKeyEncryption({ ...TEXTS, read: async () => [first, second] }).wrap(secret, CONTEXT);
 
@@ -41,7 +41,7 @@ describe("keys that are held in memory", () => {
     expect(loads).toBe(1);
   });
 
-  it("are not opened if the source is not available", async () => {
+  it("can't be loaded at first if the source is not available", async () => {
     given = undefined;
     await expect(open()).rejects.toThrow("the key service is away");
   });
@@ -56,7 +56,7 @@ describe("keys that are held in memory", () => {
     expect(keys.versionOf(await keys.wrap(secret, CONTEXT))).toBe(versionOfKey(second));
   });
 
-  it("are searched only once in a while for a key that the source lacks", async () => {
+  it("are not read again for some seconds after the source lacked a key", async () => {
     const keys = await open();
     const wrapped = await wrappedBySecond();
     const missing = expect.objectContaining({ code: "secret-damaged" }) as Error;
@@ -73,7 +73,7 @@ describe("keys that are held in memory", () => {
     expect(await keys.unwrap(wrapped, CONTEXT)).toEqual(secret);
   });
 
-  it("are read again when an operator asks, and stay if the read fails", async () => {
+  it("are read again when an operator asks, and remain in memory if that read fails", async () => {
     const keys = await open();
     given = [first, second];
     expect(await keys.reload()).toBe(true);
@@ -99,7 +99,7 @@ describe("keys that are held in memory", () => {
     expect(await source.read()).toEqual([first, second]);
   });
 
-  it("open nothing after they were removed", async () => {
+  it("unwrap nothing after the source has removed them", async () => {
     given = [first, second];
     const keys = await open();
     const wrapped = await keys.wrap(secret, CONTEXT);
@@ -109,7 +109,7 @@ describe("keys that are held in memory", () => {
     await expect(keys.unwrap(wrapped, CONTEXT)).rejects.toMatchObject({ code: "secret-damaged" });
   });
 
-  it("have versions that only their source changes", async () => {
+  it("have versions that can be changed only in their source", async () => {
     const keys = await open();
     const fixed = expect.objectContaining({ code: "key-versions-fixed", message: TEXTS.advice }) as Error;
     await expect(keys.rotate()).rejects.toEqual(fixed);

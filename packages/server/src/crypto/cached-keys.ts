@@ -11,7 +11,7 @@ export type SourceDeadline = Omit<Deadline, "expired">;
  */
 export const SEARCH_EVERY_MS = 5_000;
 
-/** A read that all searches share while it runs and for some time after it has ended. */
+/** A read that all searches share while it runs and for `SEARCH_EVERY_MS` after it has ended. */
 interface Search {
   readonly keys: Promise<readonly Buffer[]>;
   until: number;
@@ -19,7 +19,8 @@ interface Search {
 
 /**
  * Keeps the keys of a source in memory, because the source is too slow or too far away to be asked for each secret. The
- * keys are read again when an operator asks for it, or when a secret is wrapped under an unknown key.
+ * keys are read again when an operator asks for it, or when a secret turns out to be wrapped under a key that is not in
+ * memory.
  * @param load reads the source. @throws what `load` throws
  */
 export async function cacheKeys(
@@ -34,7 +35,7 @@ export async function cacheKeys(
   const reload = async (): Promise<readonly Buffer[]> => {
     const started = ++loads;
     const loaded = await load();
-    // A read that began earlier may end later, with keys from before a change of the source.
+    // A newer read has ended before this one, whose keys may be from before a change of the source.
     if (started < newest) return held;
     newest = started;
     return (held = loaded);

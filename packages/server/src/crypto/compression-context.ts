@@ -1,7 +1,7 @@
 /**
- * Contexts of zstd. Each loads its dictionary once, because that takes longer than the compression of an event. The
- * compressed output for a text is one frame, independent of the texts before. An empty frame follows if the output
- * fills a chunk exactly.
+ * Contexts of zstd. A context loads its dictionary once, because loading takes longer than compressing an event. The
+ * output for a text is one frame, which does not depend on earlier texts. If the frame fills a chunk exactly, zstd adds
+ * an empty frame.
  */
 import { constants, createZstdCompress, type ZstdCompress, zstdDecompressSync } from "node:zlib";
 import { ZstdCompress as ImmediateZstdCompress, ZstdDecompress as ImmediateZstdDecompress } from "minizlib";
@@ -44,7 +44,7 @@ export class ImmediateContext {
   }
 
   #open(): ImmediateZstdCompress {
-    // minizlib passes all options to node:zlib; its types know some of them.
+    // minizlib passes all options to node:zlib, but its types declare only some of them.
     const options = { ...OPTIONS, dictionary: this.#dictionary };
     const stream = new ImmediateZstdCompress(options);
     stream.on("data", (chunk) => this.#output.push(chunk));
@@ -111,7 +111,7 @@ export class FrameDecompressor {
     this.#hasFailed = false;
     this.#stream = undefined;
     stream.close();
-    // The frame before may be the one that did not end.
+    // The reason may be that the previous frame did not end, so this frame is decompressed again, without the context.
     return zstdDecompressSync(frame, this.#options);
   }
 

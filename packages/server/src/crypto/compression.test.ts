@@ -111,12 +111,12 @@ describe("the dictionary", () => {
 
 describe("the compressor, when a lane fails,", () => {
   /**
-   * A text whose number of characters differs from its number of bytes, so that the frame does not fit the expected
-   * size. Only the first version compresses its input unchanged.
+   * A text whose number of characters differs from its number of bytes, so that its frame states another size than
+   * expected. A compressor of the first version is used, because only that version compresses its input unchanged.
    */
   const misfit = "é".repeat(LONG) as unknown as Uint8Array;
 
-  it("rejects only that call, and never returns a frame of another call", async () => {
+  it("rejects only the call that failed, and never returns a frame of another call", async () => {
     const own = new Compressor(1);
     const all = Array.from({ length: 30 }, (_, index) => payload(LONG + index, index % 2 === 0 ? "json" : "noise"));
     const outcomes = await Promise.allSettled(
@@ -131,7 +131,7 @@ describe("the compressor, when a lane fails,", () => {
     for (const bytes of all) expect(decompress(await own.compress(bytes)).equals(bytes)).toBe(true);
   });
 
-  it("rejects an event of which the frame does not fit, and compresses the next one", async () => {
+  it("rejects an event whose frame states another size, and compresses the next one", async () => {
     const own = new Compressor(1);
     const bytes = payload(10_000, "json");
     for (let round = 0; round < 10; round++) {
@@ -140,7 +140,7 @@ describe("the compressor, when a lane fails,", () => {
     }
   });
 
-  it("makes no second frame where the output fills a chunk", () => {
+  it("returns no second frame if the output fills a chunk", () => {
     const context = new ImmediateContext(Buffer.alloc(0));
     for (const chunk of [8_192, 16_384]) {
       for (let size = chunk - 20; size <= chunk; size++) {
@@ -183,7 +183,7 @@ describe("decompression", () => {
     }
   });
 
-  it("opens the next frame after one that ended too early at any byte, or was changed", async () => {
+  it("opens the next frame after a frame that was truncated at any byte, or changed", async () => {
     const [event, next] = [payload(1_000, "json"), payload(1_000, "json")];
     const [frame, after] = [await compressor.compress(event), await compressor.compress(next)];
     for (let end = 0; end < frame.bytes.length; end++) {
@@ -193,7 +193,7 @@ describe("decompression", () => {
         try {
           decompress({ ...frame, bytes });
         } catch {
-          // A frame may decompress to other bytes, because the encryption shows changes.
+          // A changed frame may decompress to other bytes: the encryption, and not zstd, detects a change.
         }
         expect(decompress(after).equals(next)).toBe(true);
       }

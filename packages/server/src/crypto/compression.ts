@@ -34,7 +34,7 @@ const CURRENT_DICTIONARY = 2;
 
 const loaded = new Map<number, Dictionary>();
 
-/** @throws if the version is later than this release. */
+/** @throws if a later release added the version. */
 function dictionaryOf(version: number): Dictionary {
   const known = loaded.get(version) ?? DICTIONARIES[version]?.();
   if (!known) throw new Error(`dictionary ${version} is not known to this version`);
@@ -45,7 +45,7 @@ function dictionaryOf(version: number): Dictionary {
 /** Texts up to this size are compressed on the main thread. A longer text would delay other requests. */
 const AT_ONCE_BYTES = 32_768;
 
-/** Number of compressors of longer texts. Each uses a thread of libuv's pool. */
+/** Number of compressors for longer texts. Each uses a thread of libuv's pool. */
 const MAX_PARALLEL = 2;
 
 export interface Compressed {
@@ -119,7 +119,7 @@ class Lane {
   }
 }
 
-/** @throws if `compress` did not make the bytes, or if the version of the dictionary is later than this release. */
+/** @throws if the bytes are not an output of `compress`, or if a later release added the version of the dictionary. */
 export function decompress({ dictionary, bytes }: Compressed): Buffer {
   const { frames, decoder } = dictionaryOf(dictionary);
   if (!decoder) return frames.decompress(bytes);
@@ -127,7 +127,10 @@ export function decompress({ dictionary, bytes }: Compressed): Buffer {
   return decoder.decode({ text: frames.decompress(frame), numbers });
 }
 
-/** Puts the numbers of names before a frame: their count (2 bytes, little-endian), the numbers, and the frame. */
+/**
+ * Puts the numbers that identify names before a frame. The result is their length in bytes (2 bytes, little-endian),
+ * the numbers, and the frame.
+ */
 function joinNumbers(numbers: Buffer, frame: Buffer): Buffer {
   const count = Buffer.alloc(2);
   count.writeUInt16LE(numbers.length);

@@ -41,7 +41,9 @@ export class DataKeys {
     }
   }
 
-  /** Drops the keys of partitions that receive no more events. Afterwards these keys would only open stored events. */
+  /**
+   * Drops the keys of partitions that receive no more events. In memory they could only serve to open stored events.
+   */
   forgetEnded(now: number): void {
     for (const [partition, { end, keys }] of this.#partitions) {
       if (end > now) continue;

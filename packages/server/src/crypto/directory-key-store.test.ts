@@ -155,7 +155,7 @@ describe("the key store in a directory", () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it("has one file and no draft after a race", async () => {
+  it("has one file and no draft after several servers created the same secret at once", async () => {
     const stores = await Promise.all(Array.from({ length: 4 }, () => directoryKeyStore(keys)));
     await Promise.all(
       stores.flatMap((store, index) =>
@@ -175,7 +175,7 @@ describe("the key store in a directory", () => {
     expect(await store.create(idOf("a"), Buffer.from("wrapped"))).toEqual(Buffer.from("wrapped"));
   });
 
-  it("makes a directory again that has disappeared", async () => {
+  it("creates the directory again after it has disappeared", async () => {
     const store = await directoryKeyStore(keys);
     await rm(keys, { recursive: true });
     expect(await store.read(idOf("a"))).toBeUndefined();

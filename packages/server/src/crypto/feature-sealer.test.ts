@@ -73,7 +73,7 @@ describe("the sealer of feature values", () => {
     await expect(sealer.open(IDENTITY, KEY_ID, sealed)).rejects.toMatchObject({ code: "keys-destroyed" });
   });
 
-  it("opens a hold's copy for its values with the hold's secret only", async () => {
+  it("opens a held copy only for its own event and layer, and only with the secret of its hold", async () => {
     const { sealer, secrets } = await scene();
     for (const id of ["one", "two"]) await secrets.findOrCreate(holdSecretName(id));
     const sealed = await sealer.sealCopy(IDENTITY, "one", VALUES);

@@ -79,7 +79,7 @@ export function createFeatureSealer(
     return secret;
   }
 
-  /** @param from the secrets of accounts. */
+  /** @param from the source of the accounts' secrets. */
   async function keyForWriting(identity: FeatureIdentity, keyId: string, from: SecretSource): Promise<KeyObject> {
     const partition = await partitions.find(identity.purpose, identity.receivedAt);
     const known = partition.wasCreated && dataKeys.find(partition.secret, keyId);
@@ -113,7 +113,8 @@ export function createFeatureSealer(
 
   return {
     async sealMany(rows) {
-      // The events are durable, so the names of their accounts' secrets are, too: the key store has to sync none.
+      // The stored events are durable, so the files of their accounts' secrets were synced before: this read need not
+      // sync them.
       const from = sourceOf(
         await secrets.findForBatch([...new Set(rows.map(({ keyId }) => accountSecretName(keyId)))]),
       );

@@ -86,7 +86,7 @@ describe("a command that prints keys", () => {
     expect(error.message).toContain(`the command in DRS_KEY_ENCRYPTION_KEY_COMMAND ${cause}`);
   });
 
-  it("that is late is ended with its children", async () => {
+  it("that exceeds the deadline is ended with its children", async () => {
     const pids = [join(folder.path, "late"), join(folder.path, "late-child")];
     const script = 'sleep 60 & echo $! > "$2"; echo $$ > "$1"; wait';
     expect(await failure(shell(script, ...pids), afterStartOf(...pids))).toMatchObject({

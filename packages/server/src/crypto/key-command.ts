@@ -52,7 +52,7 @@ async function outputOf(command: readonly string[], env: Environment, signal: Ab
     // guard(false): a command that fails gives no key
     // fails: packages/server/src/crypto/key-command.test.ts › is named with the cause
     if (code !== 0) reject(unusableOutput(code === null ? `was ended by ${killedBy}` : `ended with exit code ${code}`));
-    // A process that the command left behind would keep the output open.
+    // A process that the command left behind could keep the output open.
     // guard(drop): processes that the command leaves behind are ended
     // fails: packages/server/src/crypto/key-command.test.ts › that leaves a child process, which keeps its output open
     endGroup(child);
@@ -60,7 +60,7 @@ async function outputOf(command: readonly string[], env: Environment, signal: Ab
   child.once("close", () => resolve(Buffer.concat(chunks).toString()));
   signal.addEventListener("abort", () => {
     reject(signal.reason);
-    // The process is ended now, because a process that a signal ends does not wait for the promise.
+    // The command is ended here and not after the promise: a server that a signal ends does not wait for promises.
     endIfRunning(child);
   });
   try {

@@ -41,7 +41,7 @@ describe("the key-encryption key", () => {
     expect((await stat(join(folder.path, ".keys", "key-encryption-key"))).mode & 0o777).toBe(0o600);
   });
 
-  it("may have a previous key, from the environment or from the line before", async () => {
+  it("may have a previous key, from the environment or from the previous line of the file", async () => {
     const before = randomBytes(32);
     const [first, second] = [before.toString("base64"), key.toString("base64")];
     expect(await load({ DRS_PREVIOUS_KEY_ENCRYPTION_KEY: first, DRS_KEY_ENCRYPTION_KEY: second })).toEqual([

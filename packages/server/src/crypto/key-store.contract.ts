@@ -29,7 +29,7 @@ export function describeKeyStore(what: string, setUp: () => Promise<KeyStorePlac
       await place?.remove();
     });
 
-    it("has nothing that was never stored", async () => {
+    it("returns nothing for an id under which nothing was stored", async () => {
       expect(await store.read(idOf("absent"))).toBeUndefined();
     });
 
@@ -92,7 +92,7 @@ export function describeKeyStore(what: string, setUp: () => Promise<KeyStorePlac
       }
     });
 
-    it("records what is destroyed on purpose, and not what is discarded", async () => {
+    it("records each secret that is destroyed on purpose, and none that is discarded", async () => {
       const [destroyed, discarded, absent] = ["destroyed twice", "discarded", "never stored"].map(idOf) as [
         string,
         string,
@@ -126,13 +126,13 @@ export function describeKeyStore(what: string, setUp: () => Promise<KeyStorePlac
       await other.close();
     });
 
-    it("keeps every byte", async () => {
+    it("returns every value of a byte unchanged", async () => {
       const bytes = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
       await store.create(idOf("bytes"), bytes);
       expect(await store.read(idOf("bytes"))).toEqual(bytes);
     });
 
-    it("never replaces a secret, and gives the second writer the stored one", async () => {
+    it("never replaces a secret by a new one, and returns the stored secret to the second writer", async () => {
       const first = randomBytes(69);
       await store.create(idOf("stored"), first);
       expect(await store.create(idOf("stored"), randomBytes(69))).toEqual(first);
@@ -148,7 +148,7 @@ export function describeKeyStore(what: string, setUp: () => Promise<KeyStorePlac
       await other.close();
     });
 
-    it("has one winner if many instances create a secret at once", async () => {
+    it("stores one secret if many instances create it at once", async () => {
       const otherInstances = await Promise.all(Array.from({ length: 3 }, () => place.open()));
       for (let round = 0; round < 10; round++) {
         const name = idOf(`race-${round}`);

@@ -5,9 +5,9 @@ import { NameTokens } from "./name-tokens.ts";
 import { anyPayload } from "./payloads.fixture.ts";
 
 const NAMES = ["a", "isEmulator", "sensorCount", "é", "a name that is longer than sixteen bytes", "prefix", "prefixes"];
-/** Enough names that some have the higher first byte. */
-const MORE = Array.from({ length: 400 }, (_, index) => `field${index}`);
-const tokens = new NameTokens([...NAMES, ...MORE]);
+/** So many names that some have a number from 256 on, which needs the second token of a pair. */
+const MANY_NAMES = Array.from({ length: 400 }, (_, index) => `field${index}`);
+const tokens = new NameTokens([...NAMES, ...MANY_NAMES]);
 const encoder = tokens.openEncoder();
 const withoutSimd = {
   validate: () => false,

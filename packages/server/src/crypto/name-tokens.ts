@@ -5,7 +5,8 @@ import { join } from "node:path";
 const TOKEN_SUFFIXES = ["", "true,", "false,"];
 const FIRST_TOKEN = 0x10;
 /**
- * From this token on, the number of the name is separate. Each suffix has two tokens: for numbers from 0 and from 256.
+ * From this token on, the number of the name is stored apart from the text. Each suffix has two tokens: for numbers
+ * from 0 and from 256.
  */
 const FIRST_NUMBERED = FIRST_TOKEN + TOKEN_SUFFIXES.length;
 const END_OF_TOKENS = FIRST_NUMBERED + 2 * TOKEN_SUFFIXES.length;
@@ -60,7 +61,7 @@ interface WebAssemblyApi {
 /**
  * Replaces each known member name of a JSON text by a token, with its quotes and its colon. If the value is `true` or
  * `false` and a comma follows, the token includes both. A token is a control character, which no JSON text has. Most of
- * an event are names, and a general compression needs more space for each of them.
+ * an event are names, and a general-purpose compressor needs more space for each of them.
  *
  * Names are numbered. The tokens 10, 11 and 12 (hexadecimal) are the name whose number follows that of the previous
  * token: with any value, with `true`, with `false`. If the first token is one of them, it is the name 0. The tokens 13
@@ -68,7 +69,8 @@ interface WebAssemblyApi {
  * 17 and 18 with `false`. The second token of each pair adds 256 to the number. All other bytes are those of the text.
  * If the first byte is 0, the rest is a text without tokens.
  *
- * The numbers are separate because a compression would encode them and the characters of the text with one code.
+ * The numbers are stored apart from the text, because a compressor would otherwise encode the numbers and the
+ * characters of the text with one code.
  */
 export class NameTokens {
   readonly #count: number;
@@ -92,7 +94,8 @@ export class NameTokens {
 
   /**
    * Without WebAssembly with SIMD, names stay as they are.
-   * @throws for an error of the compiled module, which would otherwise cost space without a notice.
+   * @throws the error of a compiled module that can't be loaded. If such an error were ignored, events would need more
+   * space, and no operator would notice it.
    */
   openEncoder(runtime = webAssembly()): TokenEncoder {
     return runtime?.validate(SMALLEST_SIMD) ? new WasmEncoder(this.#names, runtime) : { encode: withoutTokens };
@@ -100,7 +103,7 @@ export class NameTokens {
 
   /**
    * Without WebAssembly with SIMD, the decoder is in JavaScript, and takes four times as long.
-   * @throws for an error of the compiled module.
+   * @throws the error of a compiled module that can't be loaded.
    */
   openDecoder(runtime = webAssembly()): TokenDecoder {
     const decoder = runtime?.validate(SMALLEST_SIMD)

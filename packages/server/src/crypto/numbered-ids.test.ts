@@ -39,7 +39,7 @@ describe("a search by numbers", () => {
     expect(await nextNumber(among(...stored))).toBe(next);
   });
 
-  it("ends after a page of which no row exists", async () => {
+  it("ends after a page of ids that no row has", async () => {
     expect(await findNumbered(among(0, 6))).toHaveLength(1);
   });
 });

@@ -45,7 +45,7 @@ export const keysDestroyed = (message: string, secrets: readonly string[]): Oper
 
 /**
  * The current secret of a partition, with its id. It is created once, and the database records this before any event is
- * sealed under it. A server that creates a lost secret again would hide the loss.
+ * sealed under it. If a server created a lost secret again, it would hide the loss.
  */
 export async function secretForWriting(
   secrets: Secrets,
@@ -77,8 +77,8 @@ export const sourceOf = (found: ReadonlyMap<string, Buffer>): SecretSource => ({
 });
 
 /**
- * Opens with the secret that fits. If none fits, the payload was changed; but if the partition has lost secrets, the
- * payload may have been sealed under one of them.
+ * Opens a payload with the secret that fits. If none fits, the payload was changed, unless the partition has lost
+ * secrets: then the payload may have been sealed under one of them.
  * @param names the names of secrets, the current one last.
  * @throws keys-destroyed, payload-damaged
  */

@@ -21,14 +21,17 @@ export class Pseudonymizer {
     return this.#mac("tombstone name", account, key).subarray(0, MAC_BYTES);
   }
 
-  /** HMAC-SHA-256 of an erased subject, 16 bytes: an account, an account under a purpose, an action, an event. */
+  /**
+   * HMAC-SHA-256, 16 bytes, of an erased subject, which is an account, an account under a purpose, an action or an
+   * event.
+   */
   subjectOf(kind: string, ...names: readonly string[]): Buffer {
     return this.#mac(`erased ${kind}`, ...names).subarray(0, MAC_BYTES);
   }
 
   /**
-   * HMAC-SHA-256 of a held subject, 16 bytes: an account, an action. It differs from the MAC of an erasure of the same
-   * subject.
+   * HMAC-SHA-256, 16 bytes, of a held subject, which is an account or an action. It differs from the MAC of an erasure
+   * of the same subject.
    */
   heldSubjectOf(kind: string, name: string): Buffer {
     return this.#mac(`held ${kind}`, name).subarray(0, MAC_BYTES);
@@ -39,7 +42,7 @@ export class Pseudonymizer {
     return this.#mac("restricted account", account).subarray(0, MAC_BYTES);
   }
 
-  /** HMAC-SHA-256 of a name, 16 bytes in hexadecimal, for people who may count and compare names and not read them. */
+  /** HMAC-SHA-256 of a name, 16 bytes in hexadecimal, for people who may count and compare names but not read them. */
   shownPseudonymOf(kind: "account" | "session" | "idempotency-key" | "action", ...names: readonly string[]): string {
     return this.#mac(`shown ${kind}`, ...names)
       .subarray(0, MAC_BYTES)
@@ -48,7 +51,7 @@ export class Pseudonymizer {
 
   /**
    * Computes the ids of the audit secrets of an account, by number.
-   * @param subject the keyed MAC of the account; `undefined`: the installation.
+   * @param subject the keyed MAC of the account, or `undefined` for the audit secrets of the installation.
    */
   auditSecretIdsOf(subject: Buffer | undefined): (number: number) => string {
     const owner = subject?.toString("hex") ?? "installation";

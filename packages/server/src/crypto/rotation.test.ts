@@ -4,7 +4,7 @@ import { keysOf, memoryKeyStore } from "./memory-key-store.fixture.ts";
 import { listKeyVersions, rewrap } from "./rotation.ts";
 import { secretId } from "./secrets.ts";
 
-it("a rotation also wraps again what a server has wrapped under the previous version in the meantime", async () => {
+it("a rotation also wraps again a secret that a server wraps under the previous version during the rotation", async () => {
   const [old, current] = [randomBytes(32), randomBytes(32)];
   const { store } = memoryKeyStore();
   const secret = randomBytes(32);

@@ -11,7 +11,10 @@ export interface KeyVersion {
   readonly known: boolean;
 }
 
-/** The known versions, oldest first. Then the versions whose key is missing although secrets are wrapped under them. */
+/**
+ * Lists the known versions, oldest first, and after them the versions whose key is missing although secrets are wrapped
+ * under them.
+ */
 export async function listKeyVersions(store: KeyStore, keys: KeyEncryption): Promise<readonly KeyVersion[]> {
   const versions = await keys.versions();
   const counts = new Map<string, number>();

@@ -3,9 +3,9 @@ import { expect, it } from "vitest";
 import { RowSigner, type SignedValues } from "./row-signer.ts";
 
 const signer = new RowSigner(createSecretKey(Buffer.alloc(32, 1)));
-const values = (more: unknown = null): SignedValues => ["row", "id", { b: 1, a: ["x"] }, more];
+const values = (lastValue: unknown = null): SignedValues => ["row", "id", { b: 1, a: ["x"] }, lastValue];
 
-it("a row is signed if each value is the one that was signed; the order of members does not matter", () => {
+it("a signature is valid if each value is the one that was signed; the order of members does not matter", () => {
   const mac = signer.sign(values());
   expect(signer.isSigned(values(), mac)).toBe(true);
   expect(signer.isSigned(["row", "id", { a: ["x"], b: 1 }, null], mac)).toBe(true);
@@ -18,7 +18,7 @@ it.each([0, 31, 33])("a MAC of %i bytes is not valid", (bytes) => {
   expect(signer.isSigned(values(), Buffer.alloc(bytes))).toBe(false);
 });
 
-it("a row with a value that has no canonical form is not signed", () => {
+it("a signature of a row with a value that has no canonical form is not valid", () => {
   expect(signer.isSigned(values(JSON.parse("1e999")), Buffer.alloc(32))).toBe(false);
   expect(signer.isSigned(values("\ud800"), Buffer.alloc(32))).toBe(false);
 });

@@ -1,8 +1,11 @@
-/** Signs rows with a key that the database does not contain: a login of the database can't write a valid one. */
+/**
+ * Signs rows with a key that the database does not contain: a login of the database can't write a row with a valid
+ * signature.
+ */
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 import { canonicalize } from "@device-risk-signals/contract";
 
-/** A count of rows that the server did not sign stops when it has reached this number. */
+/** The counting of rows that the server did not sign stops at this number. */
 export const MAX_UNSIGNED = 1_000;
 
 /** The content of a row as JSON values. The first value is the kind of the row. */

@@ -146,7 +146,7 @@ describe("the sealer", () => {
     expect(sealed[0]?.includes("telling")).toBe(false);
   });
 
-  it("opens many payloads, reads each secret once, and leaves out what was changed or lost", async () => {
+  it("opens many payloads, reads each secret once, and leaves out payloads that were changed or whose secret was lost", async () => {
     const { keys, partitions, sealer } = scene();
     const identities = ["a", "b", "a", "a", "gone"].map((account) => identityOf({ account }));
     const sealed = await Promise.all(

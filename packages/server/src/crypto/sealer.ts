@@ -32,8 +32,8 @@ export type FindHoldSecrets = (holdId: string) => Promise<readonly string[]>;
 export interface CachingSealer extends Sealer {
   /**
    * Drops keys from memory: data keys of partitions that receive no more events, long before their events expire, and
-   * the secrets of all partitions. If this is called every second, a lost secret seals the first events of accounts for
-   * at most a second.
+   * the secrets of all partitions. If this is called every second, a secret of a partition that was lost in the key
+   * store is used for new data keys for at most a second.
    */
   evictKeys(now: number): void;
 }
@@ -86,8 +86,8 @@ export function createSealer(
   let dataKeysOf = accountKeys.generation;
 
   /**
-   * The data keys of this generation. A failover may have lost a partition's secret together with its record, and
-   * another server may have created another secret under the same name since then.
+   * Returns the data keys of this generation, and drops those of an earlier one: a failover may have lost a partition's
+   * secret together with its record, and another server may have created another secret under the same name since then.
    */
   function presentDataKeys(): DataKeys {
     // guard(false): after a failover data keys are derived again
@@ -110,7 +110,8 @@ export function createSealer(
     const present = await find(identity);
     if (!present) return present as Extract<Found, undefined>;
     const { keyId, keyEpoch } = present;
-    // After a failover the record of the secret may be missing. Then the secret may be another one than before.
+    // After a failover the record of the secret may be missing. Then another secret may have replaced the one in
+    // memory.
     const known = partition.wasCreated && presentDataKeys().find(partition.secret, keyId);
     if (known) return { keyId, keyEpoch, key: known };
     const account = await secrets.find(accountSecretName(keyId));
@@ -229,7 +230,7 @@ export function createSealer(
   };
 }
 
-/** Names of the secret of an account, and of secrets of a partition, of which one fits. */
+/** The name of an account's secret, and the names of a partition's secrets, one of which opens the payload. */
 interface SecretNames {
   readonly account: string;
   readonly partition: readonly string[];

@@ -77,7 +77,7 @@ export class Secrets {
     return new Map([...known, ...read]);
   }
 
-  /** Finds the secret for sealing. A missing secret counts as used, too. */
+  /** Finds the secret for sealing, and adds its name to `used` even if the secret is missing. */
   findForUse(name: string): Promise<Buffer | undefined> {
     this.#remember(name);
     return this.find(name);

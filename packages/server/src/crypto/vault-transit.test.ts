@@ -213,7 +213,7 @@ describe("a Vault that fails", () => {
     },
   );
 
-  it("never provides a key by an answer without one, and no error quotes the answer", async () => {
+  it("never provides a key if the answer has none, and no error quotes the answer", async () => {
     const status = fc.constantFrom(200, 201, 302, 400, 401, 403, 404, 412, 418, 429, 472, 500, 502, 503);
     const text = fc.oneof(
       fc.json(),
@@ -268,7 +268,7 @@ describe("a Vault that fails", () => {
     expect(performance.now() - begun).toBeLessThan(1_000);
   });
 
-  it("that closes the connection, or listens nowhere, can't be reached", async () => {
+  it("that closes the connection, or does not listen, is reported as unreachable", async () => {
     vault.behave((response) => void response.destroy());
     expect((await failure()).message).toMatch(/can't be reached: ECONNRESET$/);
     const dead = await startVault(folder.path);

@@ -84,8 +84,9 @@ async function readWrapped({ wrappedKeyFile: path }: VaultOptions, context: stri
 }
 
 /**
- * Rejects a Transit key that is not derived, because such a key ignores the context and opens what was wrapped for any
- * installation. Such a key opens without a context. For a derived key, Vault answers this with status 400.
+ * Rejects a Transit key that is not derived, because it ignores the context and opens what was wrapped for any
+ * installation. To find out, asks Vault to decrypt without a context: if the key is derived, Vault answers with status
+ * 400.
  */
 async function requireDerived(vault: VaultOptions, askWithoutContext: () => Promise<Answer>): Promise<void> {
   const { status } = await askWithoutContext();

@@ -21,7 +21,7 @@ const PROBE_MS = 2_000;
 /** Limit of the wait for a check. */
 const CHECK_WITHIN_MS = PROBE_MS + 250;
 
-/** The reason why a dependency can't be used. One observer reports and withdraws each kind of reason. */
+/** The reason why a dependency can't be used. For each kind of reason, one observer reports and withdraws it. */
 type Trouble = "away" | "stalled" | "behind" | "lacking";
 
 export interface Health {
@@ -172,8 +172,8 @@ export class Dependencies {
   }
 
   /**
-   * Checks the required dependencies that count as up, so that `canStore` is not older than this call.
-   * @returns the dependencies whose check did not end in time, because the deadline of its call may be longer.
+   * Checks the required dependencies that count as up, so that `canStore` is based on answers from during this call.
+   * @returns the dependencies whose check has not ended in time, because its own deadline may be longer.
    */
   async check(): Promise<readonly Dependency[]> {
     const required = [...this.#all.values()].filter(({ name }) => DEPENDENCIES[name].required);

@@ -13,8 +13,8 @@ const MAX_RUNNING = 2;
 
 /**
  * Bounds calls that can't be cancelled. An expired call continues in a thread, and while it hangs, no other call
- * begins. Before a call expires, at most one other call runs at the same time. Waiting for a place counts towards the
- * deadline.
+ * begins. Before a call expires, at most one other call runs at the same time. The time for which a call waits to begin
+ * counts towards its deadline.
  * @param bounded gives up a call with dependency-silent.
  * @param hanging the error of a call that does not begin.
  */
@@ -24,7 +24,7 @@ export function limitHanging(bounded: Bounded, hanging: () => Unavailable): Boun
   let hungCount = 0;
 
   /** @param isWanted whether the caller still waits. */
-  async function inPlace<T>(call: () => Promise<T>, isWanted: () => boolean): Promise<T> {
+  async function runWhenFree<T>(call: () => Promise<T>, isWanted: () => boolean): Promise<T> {
     if (runningCount >= MAX_RUNNING) await new Promise<void>((resolve) => waiting.push(resolve));
     runningCount++;
     try {
@@ -45,7 +45,7 @@ export function limitHanging(bounded: Bounded, hanging: () => Unavailable): Boun
       started = result;
       return result;
     };
-    return bounded(() => inPlace(start, () => isWanted)).catch((error: unknown) => {
+    return bounded(() => runWhenFree(start, () => isWanted)).catch((error: unknown) => {
       isWanted = false;
       if (started && hasCode(error, "dependency-silent")) {
         hungCount++;

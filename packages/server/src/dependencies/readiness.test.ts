@@ -62,7 +62,7 @@ describe("readiness", () => {
     expect(checks() - before).toBe(1);
   });
 
-  it("does not ask a dependency without which events are stored", async () => {
+  it("does not ask a dependency that is not needed to store events", async () => {
     const { dependencies, checks } = await checkedOnce("identity_provider");
     const before = checks();
     expect((await readiness({ dependencies }, false)).ready).toBe(true);

@@ -20,8 +20,8 @@ export interface ReadinessPorts {
 }
 
 /**
- * Whether this process can store events now: asks the required dependencies. Migrations are done before anything
- * listens.
+ * Asks the required dependencies whether this process can store events now. The schema is not checked, because a server
+ * migrates before it listens.
  */
 export async function readiness(ports: ReadinessPorts, draining: boolean): Promise<Readiness> {
   const unanswered = await ports.dependencies.check();

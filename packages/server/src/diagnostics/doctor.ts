@@ -26,7 +26,7 @@ import { queryRow, sql } from "../postgres/statement.ts";
 export interface Finding {
   readonly what: string;
   readonly ok: boolean;
-  /** The severity of a finding of a check that did not fail. */
+  /** If the check did not fail: the severity of what it found. */
   readonly severity?: Warning["severity"];
   readonly detail: string;
 }
@@ -255,7 +255,7 @@ async function holdFinding({ pool }: Installation): Promise<Finding> {
   return { what: "holds", ok: reviews_overdue === 0, detail: reviews_overdue === 0 ? state : state + overdue };
 }
 
-/** A restriction of article 18 lasts until something is verified, which should be done within this time. */
+/** A restriction of article 18 lasts until a fact is verified. The verification should take no longer than this. */
 const LONG_RESTRICTION_MS = 180 * 86_400_000;
 
 /** A restriction does not expire, so one that is active for long may have been forgotten. */

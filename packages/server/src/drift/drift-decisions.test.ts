@@ -64,7 +64,7 @@ it("a decision is valid in a session with another date style", async () => {
   }
 });
 
-it("a path has no types that JSON does not have, so that a decision about it is not too large", async () => {
+it("a path has only types that JSON has, so that a decision about it is not too large", async () => {
   const forge = `insert into drift (path, json_type, platform, sdk_version, first_seen, last_seen, occurrences)
     select '${PATH}', 'type-' || number, 'ios', '1', now(), now(), 1 from generate_series(1, 101) as number`;
   await expect(asLogin("drs_ingest", forge)).rejects.toMatchObject({ code: "23514" });
@@ -158,7 +158,7 @@ describe("a decision that a login of the database wrote", () => {
       select gen_random_uuid(), 'classified', 'low', 'petra', sha256(''), path, null, null, null, seen_types, reason
         from generate_series(1, ${count}), (select * from drift_decision order by decision desc limit 1) as latest`);
 
-  it("is not read for a list, however many there are", async () => {
+  it("is not read for a list, however many of them there are", async () => {
     for (let number = 0; number < 251; number++) await decide(ACCEPTED);
     await decide(classified("low"), "petra");
     await flood(2_500);
@@ -193,7 +193,7 @@ describe("a decision that a login of the database wrote", () => {
     expect(counted).toBeLessThanOrEqual(2_000);
   });
 
-  it("does not count, also with the id of a lost one", async () => {
+  it("does not count, even with the id of a lost one", async () => {
     await decide(ACCEPTED);
     const { pool, driftDecisions } = scene.system;
     let lost: string | undefined;
@@ -213,7 +213,7 @@ describe("a decision that a login of the database wrote", () => {
     expect(await fields()).toMatchObject([{ path: PATH, sensitivity: "low", is_classified: true }]);
   });
 
-  it("is not waited for while another decision is made", async () => {
+  it("does not delay another decision while it is not committed", async () => {
     const { pool, driftDecisions } = scene.system;
     await inTransaction(pool, async (transaction) => {
       await driftDecisions.decide(transaction, PATH, ACCEPTED, { by: "anna", reason: "review" });

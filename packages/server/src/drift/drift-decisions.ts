@@ -28,7 +28,7 @@ const DECISION_TYPES = {
   mac: "bytea",
 } as const;
 
-/** The time is the one that the row gets in the same transaction. */
+/** `decided_at` is the time that the row gets in the same transaction. */
 const FIND_SEEN_TYPES = sql(
   `select coalesce(array_agg(distinct json_type order by json_type), '{}') as seen_types,
       ${instant("transaction_time()", "decided_at")}
@@ -44,9 +44,9 @@ const INSERT_DECISION = sql(
   ["uuid", "text", "text", "text?", "text?", "text?", "date?", "text[]", "text", "text", "bytea"],
 );
 /** Maximum number of rows that a statement reads, because a login of the database can insert rows without limit. */
-const PAGE = 1_000;
+const PAGE_SIZE = 1_000;
 /** Number of ids of decisions that a statement looks up. */
-const LOOKED_UP = 250;
+const MAX_IDS_LOOKED_UP = 250;
 type DecisionRow = RowOf<typeof DECISION_TYPES>;
 const FIND_DECISIONS = sql(
   `select ${DECISION_COLUMNS} from drift_decision where decision_id = any ($1)`,
@@ -56,7 +56,7 @@ const FIND_DECISIONS = sql(
 const LIST_RECENT = sql(
   `select decision, decided_at::text as position, ${DECISION_COLUMNS} from drift_decision
     where decided_at > $1::timestamptz - interval '30 days' and (decided_at, decision) > ($2, $3)
-    order by decided_at, decision limit ${PAGE}`,
+    order by decided_at, decision limit ${PAGE_SIZE}`,
   ["timestamptz", "timestamptz", "int8"],
   { ...DECISION_TYPES, decision: "int8", position: "text" },
 );
@@ -141,7 +141,7 @@ export class DriftDecisions {
       const { rows } = await query(executor, LIST_RECENT, [now, ...after]);
       forged += rows.filter((row) => !this.#isSigned(row)).length;
       const last = rows.at(-1);
-      if (!last || rows.length < PAGE) return forged;
+      if (!last || rows.length < PAGE_SIZE) return forged;
       // guard(false): a count of forged decisions has an end
       // fails: packages/server/src/drift/drift-decisions.test.ts › is counted up to about a thousand
       if (forged >= MAX_UNSIGNED) return forged;
@@ -153,7 +153,7 @@ export class DriftDecisions {
   #search(executor: Executor): NumberedSearch<DecisionRow> {
     return {
       ids: numberedIds(this.#signer, "drift decision id"),
-      page: LOOKED_UP,
+      page: MAX_IDS_LOOKED_UP,
       find: async (ids) => (await query(executor, FIND_DECISIONS, [ids])).rows,
       idOf: ({ decision_id }) => decision_id,
     };

@@ -19,7 +19,7 @@ export interface DriftDecision {
   readonly unit: Unit | null;
   readonly sensitivity: Sensitivity | null;
   readonly ignored_until: string | null;
-  /** JSON types that had been seen at the path. */
+  /** JSON types that events had had at the path before the decision. */
   readonly seen_types: string[];
   readonly decided_at: string;
   readonly decided_by: string;
@@ -64,7 +64,7 @@ export interface ReviewedRow extends DriftRow {
   readonly review: ReviewState;
 }
 
-/** Whether a path equals another path or is above it. */
+/** Whether `path` is `above`, or a path below it. */
 const isWithin = (path: string, above: string): boolean => path === above || path.startsWith(`${above}.`);
 
 /** The rows at a path, above it and below it. */
@@ -104,5 +104,5 @@ function stateAfter(
   return isNew || isExpired || kind === "classified" ? "open" : kind;
 }
 
-/** The JSON type of a value of the type. */
+/** The JSON type of a value that has the accepted type. */
 export const jsonTypeOf = (type: AcceptedType): string => (type.endsWith("[]") ? "array" : type);

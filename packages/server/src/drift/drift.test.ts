@@ -258,7 +258,7 @@ describe("the drift that a client can cause", () => {
     ).toMatchObject({ occurrences: 2 });
   });
 
-  it("is bounded in versions, over restarts too", async () => {
+  it("is bounded in the number of versions, even over restarts", async () => {
     for (let restart = 0; restart < 3; restart++) {
       const { log } = openLog();
       for (let version = 0; version < 150; version++) log.observe(`5.${restart}.${version}`, fonts({ novel: 1 }));

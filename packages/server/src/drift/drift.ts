@@ -7,9 +7,9 @@ import { instant } from "../postgres/instant.ts";
 import { query, sql } from "../postgres/statement.ts";
 
 const WRITE_EVERY_MS = 2_000;
-/** Maximum number of rows of one SDK version; further ones are counted under `*`. */
+/** Maximum number of rows of one SDK version. Further paths are counted under `*`. */
 const MAX_PATHS = 500;
-/** Maximum number of SDK versions: a version is the client's text. */
+/** Maximum number of SDK versions. There is a limit because a version is a text that a client chose. */
 const MAX_VERSIONS = 200;
 
 /** JSON type in the row that counts events which were not walked; its path is `*`. */
@@ -32,7 +32,10 @@ type DriftJsonType = (typeof DRIFT_JSON_TYPES)[number];
 const MEMBER_NAME = /^[A-Za-z0-9_]{1,64}$/;
 const SDK_VERSION = /^[A-Za-z0-9_.+-]{1,32}$/;
 
-/** The limits hold across all servers and restarts. Servers that write at the same moment may exceed them slightly. */
+/**
+ * `MAX_PATHS` and `MAX_VERSIONS` apply across all servers and restarts. Servers that write at the same moment may
+ * exceed them slightly.
+ */
 const WRITE_DRIFT = sql(
   `
   with reported as (
@@ -64,7 +67,7 @@ const WRITE_DRIFT = sql(
   ["jsonb", "timestamptz"],
 );
 
-/** The facts in a request about the SDK that made it. */
+/** What a request says about the SDK that sent it. */
 type Sender = Parameters<DriftLog["observe"]>[0];
 
 interface Count {

@@ -46,7 +46,7 @@ const SETTINGS = [
   // Enough for a server of forty processes, and for commands.
   "max_connections=400",
   "shared_buffers=128MB",
-  // A segment that is used again need not be filled with zeros first, while commits wait.
+  // With more WAL, segments are used again. Such a segment need not be filled with zeros while commits wait.
   "min_wal_size=512MB",
   "max_wal_size=2GB",
   "checkpoint_timeout=15min",
@@ -236,7 +236,8 @@ export class EmbeddedPostgres {
           `another server runs on the data directory ${this.#options.dataDir}`,
         );
       }
-      // The user that stops PostgreSQL holds the lock until its own connection ends; only then can this one get it.
+      // The user that stops PostgreSQL holds the lock until its own connection ends. If this user gets the lock only
+      // then, PostgreSQL is being stopped.
       const running = await this.#readPidFile();
       if (running?.stopping !== false) throw new Error("PostgreSQL is being stopped");
     } catch (error) {
@@ -311,7 +312,7 @@ export class EmbeddedPostgres {
     await create(`create database ${DATABASE}`);
   }
 
-  /** A killed start may have created the cluster but not the database. */
+  /** Rejects a cluster without the database: a start that was killed may have created only the cluster. */
   async #requireDatabase(): Promise<void> {
     const found = this.#user && (await query(this.#user, FIND_DATABASE, [DATABASE]));
     if (found?.rowCount === 0) throw noDatabase(this.#options.dataDir);
@@ -364,7 +365,10 @@ async function requireCluster(dataDir: string): Promise<void> {
   if (!isThere) throw noDatabase(dataDir);
 }
 
-/** If the variable names a wrong folder with other content, this content must not become private to PostgreSQL. */
+/**
+ * Rejects a folder with other content. If the variable names a wrong folder, its content must not become private to
+ * PostgreSQL.
+ */
 async function rejectForeignFolder(folder: string): Promise<void> {
   const names = await readdir(folder).catch((): string[] => []);
   if (names.includes("postgres") || names.every((name) => OWN_NAMES.test(name))) return;

@@ -2,7 +2,7 @@ import { type ExitCode, OPERATOR_ERRORS, type OperatorErrorCode, type OperatorEr
 
 type DetailOf<Code> = Code extends keyof OperatorErrorDetails ? OperatorErrorDetails[Code] : undefined;
 
-/** `detail` is required by the codes that have one, and refused by the others. */
+/** The type requires `detail` for a code that has details, and forbids it for every other code. */
 type OptionsOf<Code> =
   undefined extends DetailOf<Code>
     ? [options?: ErrorOptions & { readonly detail?: DetailOf<Code> }]

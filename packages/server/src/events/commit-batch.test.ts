@@ -59,7 +59,7 @@ it("a commit batch counts claimed keys by the returned rows, not by the command 
   expect(outcomes).toEqual([["stored"], ["taken", "stored"]]);
 });
 
-it("a commit batch commits nothing that was sealed in another key epoch, even if its numbers have the same sum", async () => {
+it("a commit batch commits nothing that was sealed in another key epoch, even if the numbers of both key epochs have the same sum", async () => {
   const client = await connect();
   // Foreign keys are disabled, because `journal_entry` has no row that the erasure could name.
   await owner.query("set session_replication_role = replica");

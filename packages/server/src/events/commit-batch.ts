@@ -14,7 +14,10 @@ import { type ParametersOfStatement, queryPrepared, sql } from "../postgres/stat
 const LATEST_ERASURE = "(select coalesce(max(sequence), 0) from erasure)";
 const LATEST_LOSS = "(select coalesce(max(loss_id), 0) from secret_loss)";
 
-/** The active policy. It does not change while a batch holds the ingestion lock, which `applyPolicy` excludes. */
+/**
+ * The active policy. It does not change while a batch holds the ingestion lock, because `applyPolicy` waits for that
+ * lock.
+ */
 const LATEST_POLICY = "(select coalesce(max(version), 0) from policy)";
 
 const CLAIM_KEYS = sql(
@@ -108,7 +111,7 @@ export async function commitBatch(
   pseudonymizer: Pseudonymizer,
   lane: Lane,
 ): Promise<readonly CommitResult[]> {
-  // Batches with the same keys claim them in one order, so that they never wait for each other in a circle.
+  // Batches with the same keys claim them in the same order, so that they never wait for each other in a circle.
   const sorted = events.toSorted(
     (a, b) => compareText(a.account, b.account) || compareText(a.idempotencyKey, b.idempotencyKey),
   );

@@ -107,7 +107,7 @@ describe("an event in the store", () => {
     expect(await store.findKey(event.account, event.idempotencyKey)).toEqual(ledgerOf(event));
   });
 
-  it("is found only under its own account and key", async () => {
+  it("is found only by its account and its idempotency key", async () => {
     const event = newEvent();
     await store.append(event);
     expect(await store.findKey("another", event.idempotencyKey)).toBeUndefined();
@@ -115,7 +115,7 @@ describe("an event in the store", () => {
     expect(await store.findStored("another", event.idempotencyKey)).toBeUndefined();
   });
 
-  it("is not stored if its key is in use, and the answer is the ledger row of the first event", async () => {
+  it("is not stored if its idempotency key is in use, and the store returns the ledger row of the first event", async () => {
     const first = newEvent();
     const second = newEvent({ idempotencyKey: first.idempotencyKey });
     const elsewhere = newEvent({ idempotencyKey: first.idempotencyKey, account: "another" });
@@ -195,7 +195,7 @@ describe("a commit batch", () => {
     expect(third?.previous).toMatchObject({ ...first?.place });
   });
 
-  it("stores one of two events with the same key", async () => {
+  it("stores one of two events with the same idempotency key", async () => {
     const events = range(10).map((index) => newEvent({ idempotencyKey: `twice-${index % 5}` }));
     const outcomes = await Promise.all(events.map((event) => store.append(event)));
     expect(batches[0]).toBe(10);
@@ -210,7 +210,7 @@ describe("a commit batch", () => {
     expect(await storedIds(events)).toEqual(idsOf(winners));
   });
 
-  it("leaves nothing if all its keys are in use", async () => {
+  it("stores neither an event nor an audit entry if all its idempotency keys are in use", async () => {
     const first = range(5).map(() => newEvent());
     await Promise.all(first.map((event) => store.append(event)));
     const count = "select (select count(*) from audit_entry) + (select count(*) from event) as count";
@@ -251,7 +251,7 @@ describe("one bad row of a batch", () => {
     expect(await store.append(newEvent({ idempotencyKey: spoilt.idempotencyKey }))).toBe("stored");
   });
 
-  it("fails alone, even if there are two of them", async () => {
+  it("fails alone, even if the batch has another bad row", async () => {
     const events = range(20).map((index) => newEvent(index % 6 === 3 ? { sdkVersion: "" } : {}));
     const outcomes = await Promise.allSettled(events.map((event) => store.append(event)));
     const good = events.filter((_, index) => index % 6 !== 3);

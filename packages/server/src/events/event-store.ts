@@ -25,7 +25,7 @@ import { type ParametersOf, query, sql, type Statement } from "../postgres/state
 const MAX_BATCH_EVENTS = 64;
 /** While one batch waits for the disk, another is prepared. */
 const MAX_PARALLEL_BATCHES = 2;
-/** Maximum time in milliseconds for which an event waits under load, so that others share its transaction. */
+/** Maximum time in milliseconds for which an event waits under load, so that other events share its transaction. */
 const BATCH_LINGER_MS = 5;
 /**
  * Each statement is planned once. Planning again for a batch of another size would cost more than running the
@@ -121,7 +121,8 @@ export class PostgresEventStore implements EventStore {
         await this.#options.onStale();
         return "stale";
       }
-      // The transaction that held the key has committed or rolled back. After a rollback this event can take the key.
+      // The transaction that held the idempotency key has committed or rolled back. After a rollback this event can
+      // take the key.
       const entry = await this.findKey(event.account, event.idempotencyKey);
       if (entry) return entry;
     }

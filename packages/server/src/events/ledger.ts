@@ -85,7 +85,10 @@ const SCHEDULE_KEY_DELETION = sql(
   ["int4[]", "timestamptz[]"],
 );
 
-/** Makes the next retention pass delete idempotency keys of these times again, if their partition was dropped. */
+/**
+ * If the partition of these events was dropped, makes the next retention pass delete the idempotency keys of the
+ * partition again.
+ */
 export async function scheduleIdempotencyKeyDeletion(
   executor: OwnerTransaction,
   events: readonly { readonly purpose: number; readonly received_at: string }[],

@@ -41,8 +41,8 @@ const PARTITIONS = Number(process.env["PARTITIONS"] ?? rounds(700, 5_000));
 const IS_LONG_RUN = PARTITIONS > 700;
 const MAX_LOCKS = 200;
 /**
- * Maximum number of locks of the owner's transaction, which keeps the locks of the partitions of the last hour until its
- * end. At the time of these tests, these are the partitions of two days.
+ * Maximum number of locks of the owner's transaction, which keeps the locks of the partitions of the last hour until
+ * its end. At the time of day of these tests, the last hour belongs to two days.
  */
 const MAX_LOCKS_OF_AN_ORDER = 460;
 /** Maximum number of locks of an order that reads one partition of events at most. */
@@ -262,7 +262,7 @@ describe("a read of features among many partitions takes few locks", () => {
   });
 });
 
-/** The locks of an owner's transaction at its end. The transaction is rolled back. */
+/** Counts the locks that an owner's transaction holds at its end, and rolls it back. */
 async function locksOf(work: (transaction: OwnerTransaction) => Promise<unknown>): Promise<number> {
   await owner.query("begin");
   try {

@@ -25,7 +25,7 @@ describe("adjacent partitions", () => {
 describe("spans", () => {
   const partitions = Array.from({ length: 60 }, (_, day) => partition(1, 59 - day));
 
-  it("double from the first number of partitions up to a slice", () => {
+  it("double their number of partitions, from the first number up to a slice", () => {
     const spans = [...spansOf(partitions, 4)];
     expect(spans.map((span) => span.partitions.length)).toEqual([4, 8, 16, 20, 12]);
   });

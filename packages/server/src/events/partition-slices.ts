@@ -33,14 +33,14 @@ export interface PartitionFilter {
   readonly from?: number;
   readonly to?: number;
   /**
-   * Partitions that contain an event of the account, by the ledger. For an account with very many events, all
+   * Partitions that contain an event of the account, as the ledger says. If the account has very many events, all
    * partitions.
    */
   readonly account?: string;
 }
 
 /** Maximum number of ledger rows of an account that are read to find its partitions. */
-const MAX_ROWS = 10_000;
+const MAX_LEDGER_ROWS = 10_000;
 
 /** The columns of a row `p` of `event_partition`. */
 export const PARTITION_COLUMNS = `p.partition_id, p.purpose, extract(epoch from p.lower_bound)::float8 * 1000 as lower_ms,
@@ -55,13 +55,13 @@ export const PARTITION_TYPES = {
 
 const FIND_PARTITIONS = sql(
   `with ledger as materialized (
-      select purpose, received_at from idempotency_key where account = $4 limit ${MAX_ROWS + 1}),
+      select purpose, received_at from idempotency_key where account = $4 limit ${MAX_LEDGER_ROWS + 1}),
     used as materialized (select distinct purpose, date_trunc('minute', received_at) as at from ledger)
     select ${PARTITION_COLUMNS} from event_partition p where p.dropped_at is null
       and ($1::integer is null or p.purpose = $1)
       and ($2::float8 is null or p.upper_bound > to_timestamp($2 / 1000))
       and ($3::float8 is null or p.lower_bound <= to_timestamp($3 / 1000))
-      and ($4::text is null or (select count(*) from ledger) > ${MAX_ROWS} or exists (select from used u where u.purpose = p.purpose
+      and ($4::text is null or (select count(*) from ledger) > ${MAX_LEDGER_ROWS} or exists (select from used u where u.purpose = p.purpose
         and p.lower_bound <= u.at and u.at < p.upper_bound))
     order by p.lower_bound desc, p.purpose`,
   ["int4?", "float8?", "float8?", "text?"],

@@ -92,7 +92,10 @@ export class Partitions implements PartitionRegistry {
     return this.#known.get(purpose)?.find(({ from, end }) => from <= at && at < end) ?? this.ensure(purpose, at);
   }
 
-  /** @throws Unavailable; it has the code partition-missing if a clock jumped and no partition may be made. */
+  /**
+   * @throws Unavailable. Its code is partition-missing if no partition may be created for this time, because a clock
+   * jumped.
+   */
   async ensure(purpose: number, at: number): Promise<PartitionSecrets> {
     const generation = this.#generation;
     const { rows } = await query(this.#executor, this.#table.ensure, [purpose, new Date(at).toISOString()]).catch(

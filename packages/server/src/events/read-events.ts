@@ -27,13 +27,13 @@ import {
 
 export interface ReadOptions {
   /**
-   * Whether restricted events are read, too. A restriction allows this only for the person and for legal claims,
-   * through the privacy role.
+   * Whether restricted events are read, too. They may be read only for the person whom they are about and for legal
+   * claims, by the role `privacy`.
    */
   readonly includeRestricted?: boolean;
 }
 
-/** The limits of a list. */
+/** The events that a list contains. */
 export interface EventFilter extends ReadOptions {
   readonly account?: string;
   readonly actionId?: string;
@@ -309,7 +309,7 @@ export const listQuery = composed(composeList, { ...EVENT_TYPES, ...STATE_TYPES 
 
 /**
  * Number of partitions in which a page is searched first. PostgreSQL plans each of them, and a page often ends there.
- * An account or an action has few events in a partition, so that their pages are searched in a whole slice.
+ * An account or an action has few events in a partition, so the search for such a page begins with a whole slice.
  */
 const FIRST_PARTITIONS = 4;
 

@@ -78,6 +78,9 @@ it("the view readable_event shows no other row to a function that the analyst ha
 
 const OTHERS = ["event", "held_event", "kept_event", "live_event", "unrestricted_event", "restriction"];
 
-it.each([...OTHERS, "idempotency_key", "account_key"])("the view readable_event is not %s", async (table) => {
-  await expect(analyst.query(`select from drs.${table}`)).rejects.toMatchObject({ code: "42501" });
-});
+it.each([...OTHERS, "idempotency_key", "account_key"])(
+  "an analyst can't read %s in place of the view readable_event",
+  async (table) => {
+    await expect(analyst.query(`select from drs.${table}`)).rejects.toMatchObject({ code: "42501" });
+  },
+);

@@ -6,7 +6,7 @@ import { identityOf, type Label, labelOf } from "./labels.ts";
 import { SeenLines } from "./seen-lines.ts";
 
 /** Number of labels that are processed together. */
-const BATCH = 1_000;
+const BATCH_SIZE = 1_000;
 /** Maximum number of problems that are shown. */
 const MAX_PROBLEMS = 20;
 
@@ -58,7 +58,7 @@ export async function checkLabels(
   let batch: LabelAt[] = [];
   for await (const row of readLabels(source.format, hashing(source.open(), sha256))) {
     rows++;
-    if (rows % BATCH === 0) onProgress(rows);
+    if (rows % BATCH_SIZE === 0) onProgress(rows);
     const result = "problem" in row ? ({ ok: false, problem: row.problem } as const) : labelOf(row.cells, now);
     if (!result.ok) {
       report(row.line, result.problem);
@@ -67,7 +67,7 @@ export async function checkLabels(
     const before = seen.see(identityOf(result.label), row.line);
     if (before !== undefined) report(row.line, `it has the subject and the time of line ${before}`);
     batch.push({ line: row.line, label: result.label });
-    if (batch.length < BATCH) continue;
+    if (batch.length < BATCH_SIZE) continue;
     await checkKnown(batch);
     batch = [];
   }
@@ -94,7 +94,7 @@ export async function* labelBatches(source: LabelSource): AsyncGenerator<readonl
   for await (const row of readLabels(source.format, hashing(source.open(), sha256))) {
     const result = "problem" in row ? undefined : labelOf(row.cells, Number.POSITIVE_INFINITY);
     if (result?.ok) batch.push(result.label);
-    if (batch.length < BATCH) continue;
+    if (batch.length < BATCH_SIZE) continue;
     yield batch;
     batch = [];
   }

@@ -26,10 +26,10 @@ import { finishExport, insertExport, insertSubjects, type Recipient } from "./ex
 import { type ExportAgent, type OnRecord, requireExport } from "./run-export.ts";
 import { SeenLines } from "./seen-lines.ts";
 
-/** Number of events whose bytes are in memory at the same time, and which one transaction of audit entries names. */
-const PAGE = 50;
+/** Number of events whose bytes are in memory at the same time, and whose audit entries one transaction writes. */
+const PAGE_SIZE = 50;
 /** Number of events that are counted at a time. */
-const COUNT_PAGE = 1_000;
+const COUNT_PAGE_SIZE = 1_000;
 
 /** The events to export. Restricted events are never selected. */
 export type EventSelection =
@@ -52,7 +52,7 @@ export async function countSelected(
 ): Promise<SelectedEvents> {
   const accounts = new SeenLines();
   const counts = { events: 0, accounts: 0, held: 0, beyond_case: 0 };
-  for await (const page of pagesOf(executor, selection, COUNT_PAGE)) {
+  for await (const page of pagesOf(executor, selection, COUNT_PAGE_SIZE)) {
     for (const event of page) {
       counts.events++;
       if (accounts.see(event.account, 1) === undefined) counts.accounts++;
@@ -96,7 +96,7 @@ export interface EventExportPorts {
   readonly sealer: Sealer;
   readonly pseudonymizer: Pseudonymizer;
   readonly clock: Clock;
-  /** @param events number of events that are processed. */
+  /** @param events number of events that have been processed. */
   readonly onProgress: (events: number) => void;
 }
 
@@ -149,7 +149,7 @@ async function* partsOf(
   const purposes = await readPurposeIds(pool);
   const file = new MeasuredBytes();
   let [row, unreadable, held, processed] = [0, 0, 0, 0];
-  for await (const page of pagesOf(pool, order.selection, PAGE)) {
+  for await (const page of pagesOf(pool, order.selection, PAGE_SIZE)) {
     const released = await release(ports, order, exportId, page);
     const subjects = released.flatMap(({ event }, index) => {
       const { account, purpose, action_id: actionId, event_id: eventId } = event;

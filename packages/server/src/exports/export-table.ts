@@ -109,7 +109,7 @@ export async function findExport(executor: Executor, exportId: string) {
   return (await query(executor, FIND_EXPORT, [exportId])).rows[0];
 }
 
-/** The start of an export without microseconds, which the cursor of a page does not have either. */
+/** The start of an export without microseconds, because the cursor of a page has none. */
 const STARTED_AT = "date_trunc('milliseconds', x.started_at)";
 const LIST_EXPORTS = sql(
   `select ${EXPORT_COLUMNS} from data_export x left join purpose p on p.code = x.purpose
@@ -135,7 +135,7 @@ export async function finishExport(owner: OwnerConnection, manifest: ExportManif
   await queryRow(owner, FINISH_EXPORT, [manifest.export_id, manifest]);
 }
 
-/** A row that has data of a subject, which is named by its keyed MAC. */
+/** A row that has data of a subject. A keyed MAC names the subject. */
 export interface ExportedSubject {
   readonly row: number;
   readonly mac: Buffer;

@@ -20,8 +20,8 @@ const disk = (): string => join(folder(), "disk");
 const file = (): string => join(disk(), "training.jsonl");
 const manifest = (): string => `${file()}.manifest.json`;
 const ROWS = 1_500;
-/** The unit in which the disk is used up. */
-const PAGE = 4_096;
+/** The size in bytes of a page, the unit in which `tmpfs` allocates space. */
+const PAGE_BYTES = 4_096;
 
 const run = (...command: readonly [string, ...string[]]): boolean =>
   spawnSync(command[0], command.slice(1), { stdio: "ignore" }).status === 0;
@@ -29,7 +29,7 @@ const mounts = (at: string, bytes: number, ...more: readonly string[]): boolean 
   run("mount", "-t", "tmpfs", "-o", [`size=${bytes}`, ...more].join(","), "none", at);
 
 const trial = mkdtempSync(join(tmpdir(), "drs-test-"));
-const mayMount = mounts(trial, PAGE) && run("umount", trial);
+const mayMount = mounts(trial, PAGE_BYTES) && run("umount", trial);
 rmdirSync(trial);
 
 beforeAll(async () => {
@@ -72,7 +72,7 @@ describe.skipIf(!mayMount)(
       return stat(file()).then(({ size: bytes }) => ({ bytes }));
     }
 
-    it("ends with an error that names the file, and leaves nothing; the next one is complete", async () => {
+    it("ends with an error that names the file, and leaves no file; the next export is complete", async () => {
       useDisk(65_536);
       const { code, stdout, stderr } = await runExport();
       expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
@@ -84,11 +84,11 @@ describe.skipIf(!mayMount)(
       await expectWhole();
     });
 
-    it("leaves no file whose manifest could not be written; the next one is complete", async () => {
+    it("leaves no file whose manifest could not be written; the next export is complete", async () => {
       useDisk(2 ** 22);
       const { bytes } = await expectWhole();
       run("umount", disk());
-      useDisk(Math.ceil(bytes / PAGE) * PAGE);
+      useDisk(Math.ceil(bytes / PAGE_BYTES) * PAGE_BYTES);
       const { code, stdout, stderr } = await runExport();
       expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
       expect(stderr).toContain(`${manifest()} can't be written (ENOSPC)`);
@@ -97,7 +97,7 @@ describe.skipIf(!mayMount)(
       await expectWhole();
     });
 
-    it("that a full disk has cut is not taken as whole", async () => {
+    it("is not verified as whole if its file or its manifest was truncated", async () => {
       useDisk(2 ** 22);
       const { bytes } = await expectWhole();
       await truncate(file(), Math.floor(bytes / 2));

@@ -2,7 +2,7 @@
 import { LABEL_COLUMNS, type LabelCells } from "./labels.ts";
 
 /** Maximum number of characters of one row. */
-const MAX_ROW = 16_384;
+const MAX_ROW_LENGTH = 16_384;
 
 export type LabelFormat = "csv" | "jsonl";
 
@@ -29,7 +29,7 @@ async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Line>
     const parts = (rest + decoder.decode(chunk, { stream: true })).split("\n");
     rest = parts.pop() ?? "";
     for (const text of parts) yield { line: ++line, text: withoutReturn(text) };
-    if (rest.length > MAX_ROW) break;
+    if (rest.length > MAX_ROW_LENGTH) break;
   }
   rest += decoder.decode();
   if (rest !== "") yield { line: ++line, text: withoutReturn(rest) };
@@ -37,11 +37,11 @@ async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Line>
 
 const withoutReturn = (text: string): string => (text.endsWith("\r") ? text.slice(0, -1) : text);
 
-const TOO_LONG = `the row has more than ${MAX_ROW} characters`;
+const TOO_LONG = `the row has more than ${MAX_ROW_LENGTH} characters`;
 
 async function* readJsonLines(lines: AsyncIterable<Line>): AsyncGenerator<LabelLine> {
   for await (const { line, text } of lines) {
-    if (text.length > MAX_ROW) return yield { line, problem: TOO_LONG };
+    if (text.length > MAX_ROW_LENGTH) return yield { line, problem: TOO_LONG };
     if (text.trim() !== "") yield { line, ...cellsOfJson(text) };
   }
 }
@@ -72,7 +72,7 @@ const isColumn = (name: string): boolean => (LABEL_COLUMNS as readonly string[])
 async function* readCsv(lines: AsyncIterable<Line>): AsyncGenerator<LabelLine> {
   let header: readonly string[] | undefined;
   for await (const { line, text } of recordsOf(lines)) {
-    if (text.length > MAX_ROW) return yield { line, problem: TOO_LONG };
+    if (text.length > MAX_ROW_LENGTH) return yield { line, problem: TOO_LONG };
     if (text === "") continue;
     const cells = cellsOfCsv(text);
     if (!cells) return yield { line, problem: "quotes are not as in RFC 4180" };
@@ -100,7 +100,7 @@ async function* recordsOf(lines: AsyncIterable<Line>): AsyncGenerator<Line> {
   for await (const { line, text } of lines) {
     const joined: Line = open ? { line: open.line, text: `${open.text}\n${text}` } : { line, text };
     const isOpen = joined.text.split('"').length % 2 === 0;
-    open = isOpen && joined.text.length <= MAX_ROW ? joined : undefined;
+    open = isOpen && joined.text.length <= MAX_ROW_LENGTH ? joined : undefined;
     if (!open) yield joined;
   }
   if (open) yield open;

@@ -9,7 +9,7 @@ import {
 } from "./table-writer.ts";
 
 /** Number of rows in memory at the same time, which form a row group. */
-const GROUP = 2_000;
+const ROWS_PER_GROUP = 2_000;
 
 /** Bytes of a Parquet file that have not been written yet. */
 class Pending extends ByteWriter {
@@ -51,16 +51,16 @@ export function createParquetWriter(tableColumns: readonly TableColumn[], append
       name,
       data: group.map((row) => storedOf(type, valueOf(row))),
     }));
-    await writer.write({ columnData, rowGroupSize: GROUP });
+    await writer.write({ columnData, rowGroupSize: ROWS_PER_GROUP });
     await append(pending.take());
   };
 
   return {
     async write(more) {
       rows = [...rows, ...more];
-      while (rows.length >= GROUP) {
-        await writeGroup(rows.slice(0, GROUP));
-        rows = rows.slice(GROUP);
+      while (rows.length >= ROWS_PER_GROUP) {
+        await writeGroup(rows.slice(0, ROWS_PER_GROUP));
+        rows = rows.slice(ROWS_PER_GROUP);
       }
     },
     async end() {

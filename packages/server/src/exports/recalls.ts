@@ -61,7 +61,7 @@ const ACKNOWLEDGE = sql(
   ["uuid", "int8[]", "text", "text"],
 );
 
-/** Records that the recipient has deleted the rows of erasures. */
+/** Records that the recipient has deleted the rows that erasures recalled. */
 export async function acknowledgeRecalls(
   owner: OwnerTransaction,
   exportId: string,

@@ -73,7 +73,7 @@ describe("a server", () => {
     await retire("newer");
   });
 
-  it("that can't read the adopted features keeps the earlier ones, and has the present ones within 2 s afterwards", async () => {
+  it("that can't read the adopted features keeps the earlier ones, and has the current ones within 2 s after it can read again", async () => {
     await adopt("first", KNOWN);
     let isAway = false;
     const paths = await open({

@@ -17,7 +17,7 @@ const LATEST_DECISION = sql(
   { decision: "int4" },
 );
 
-/** The fields that adopted features read, in addition to those of another set. */
+/** The fields that adopted features read, together with the fields of another set. */
 export class FieldsOfFeatures implements AdoptedFieldSet {
   readonly #executor: Executor;
   readonly #others: AdoptedFieldSet;

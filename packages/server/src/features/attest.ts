@@ -13,9 +13,9 @@ import { leafOf, LeafList, rootOf } from "./leaves.ts";
 import { SlowTime } from "./slow-time.ts";
 import { verifyValues } from "./verify-values.ts";
 
-const PAGE = 500;
+const PAGE_SIZE = 500;
 const LOOK_EVERY_MS = 600_000;
-/** A long limit. The result does not depend on it, because values that exceeded their time were not stored. */
+/** A long limit. The result does not depend on it, because no value is stored whose computation took too long. */
 const BUDGET_MS = 50;
 
 export interface AttestPorts extends Omit<ComputePorts, "runners"> {
@@ -129,7 +129,7 @@ async function recompute(
   const slowTime = new SlowTime();
   for (let after: string | undefined; ;) {
     signal?.throwIfAborted();
-    const page = await listEvents(ports.pool, filter, PAGE, after);
+    const page = await listEvents(ports.pool, filter, PAGE_SIZE, after);
     const keys = page.map((event) => ({
       purpose,
       receivedAt: Date.parse(event.received_at),
@@ -137,7 +137,7 @@ async function recompute(
     }));
     await verifyValues(ports.pool, { ...ports, slowTime, signal }, keys, onRow);
     after = page.at(-1)?.event_id;
-    if (page.length < PAGE) return counts;
+    if (page.length < PAGE_SIZE) return counts;
   }
 }
 

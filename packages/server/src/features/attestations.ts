@@ -6,9 +6,9 @@ import { isAfter, type KeysetPage, positionValues } from "../postgres/keyset.ts"
 import { query, queryRow, type RowOf, sql } from "../postgres/statement.ts";
 import { includesLeaf } from "./leaves.ts";
 
-/** A partition is due from this time before its first event expires. */
+/** A partition becomes due this long before its first event expires. */
 const BEFORE_EXPIRY = "1 day";
-/** Events of a partition may be committed until this time after its end. */
+/** Events of a partition may still be committed for this long after its end. */
 const AFTER_END = "1 hour";
 
 const DUE_TYPES = {
@@ -49,13 +49,13 @@ export async function findDuePartition(
 
 // Values that are stored after an export are at least a microsecond newer than its watermark, even if the clock was set
 // back. A millisecond is added, because the result is cut to milliseconds. Values that are stored after the start of an
-// attestation can have its time.
+// attestation can have the same time as the start.
 const AFTER_STORED = `greatest(
   -- guard(drop): values that were stored after an export are in the attestation
   -- fails: packages/server/src/features/clock-jumps.test.ts › hide from an attestation
   (select max(watermark) + interval '1001 microseconds' from data_export),
   -- guard(drop): values that were stored after another attestation are in the attestation
-  -- fails: packages/server/src/features/clock-jumps.test.ts › after the start of another one
+  -- fails: packages/server/src/features/clock-jumps.test.ts › after the start of an earlier attestation
   (select max(attested_at) + interval '1 millisecond' from attestation_start),
   wall_clock_time())`;
 const INSERT_START = sql(
@@ -65,7 +65,10 @@ const INSERT_START = sql(
   { attested_at: "text" },
 );
 
-/** Waits for values that are being stored. @returns a time. Every row that was extracted before it is committed. */
+/**
+ * Waits for values that are being stored.
+ * @returns a time. Every row that was extracted before this time is committed.
+ */
 export async function beginAttestation(transaction: Transaction): Promise<string> {
   await excludeIngestion(transaction);
   return (await queryRow(transaction, INSERT_START)).attested_at;
@@ -133,7 +136,7 @@ export interface AttestationFilter {
   readonly layer?: number;
 }
 
-/** Newest partition first. */
+/** Lists attestations, those of the newest partition first. */
 export async function listAttestations(
   executor: Executor,
   { partitionId, at, layer }: AttestationFilter,
@@ -161,7 +164,7 @@ const READ_SOME_LEAVES = sql(
   { leaves: "bytea" },
 );
 
-/** Whether a leaf is in an attestation; few of its leaves are read. */
+/** Whether a leaf is in an attestation. Reads only a few of the attestation's leaves. */
 export function isAttested(
   executor: Executor,
   { partition_id, layer, equal }: Pick<AttestationRow, "partition_id" | "layer" | "equal">,

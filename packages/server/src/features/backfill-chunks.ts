@@ -4,7 +4,7 @@ import { narrowed, query, queryRow, type RowOf, sql } from "../postgres/statemen
 import { type DueEvent, hasCome, hasExpired, retryAt } from "./extraction-due.ts";
 
 /** Maximum number of events of a chunk. */
-const CHUNK = 5_000;
+const CHUNK_SIZE = 5_000;
 /** Maximum number of times that a chunk is computed if its balance misses rows. */
 const MAX_ROUNDS = 3;
 
@@ -78,9 +78,9 @@ const BOUNDS = ["int8", "int4", "timestamptz", "uuid", "timestamptz", "uuid"] as
 
 const SPLIT_OFF = sql(
   `with last as (select e.received_at, e.event_id from event e where ${within("e")}
-      order by e.received_at, e.event_id offset ${CHUNK - 1} limit 1),
+      order by e.received_at, e.event_id offset ${CHUNK_SIZE - 1} limit 1),
     made as (insert into feature_chunk (run_id, step, from_at, from_event, to_at, to_event, at_time, at_event, events)
-      select c.run_id, 'compute', c.from_at, c.from_event, l.received_at, l.event_id, c.from_at, c.from_event, ${CHUNK}
+      select c.run_id, 'compute', c.from_at, c.from_event, l.received_at, l.event_id, c.from_at, c.from_event, ${CHUNK_SIZE}
         from feature_chunk c, last l where c.chunk_id = $1)
     update feature_chunk set from_at = l.received_at, from_event = l.event_id, at_time = l.received_at, at_event = l.event_id
       from last l where chunk_id = $1`,
@@ -176,7 +176,7 @@ const POSTPONE = sql(
   ["int8", "float8"],
 );
 
-/** Counts a failure. The time until the chunk is taken again doubles each time. */
+/** Counts a failure. The time until a worker may claim the chunk again doubles with each failure. */
 export async function postponeChunk(executor: Executor, { chunk_id }: Chunk, seconds: number): Promise<void> {
   await query(executor, POSTPONE, [chunk_id, seconds]);
 }

@@ -146,7 +146,7 @@ describe("a backfill", () => {
     expect(rows).toEqual([{ run_id: run }]);
   });
 
-  it("computes what was received in its range only", async () => {
+  it("computes only events that were received in its range", async () => {
     const layer = await adopt("range");
     const at = (hoursAgo: number): string => new Date(Date.now() - hoursAgo * 3_600_000).toISOString();
     const run = await start(layer, "--from", at(2.5), "--to", at(1.5));
@@ -204,8 +204,8 @@ describe("a backfill", () => {
     expect(rows).toEqual([{ occurrences: stored.length }]);
   });
 
-  it("counts a feature once that two backfills of different layers compute at the same time", async () => {
-    // It creates the partitions of values, for which the second backfill would wait.
+  it("counts a feature once if two backfills of different layers compute it at the same time", async () => {
+    // This backfill creates the partitions of values. Without it, the second backfill below would wait for them.
     await start(await adopt("partitions"));
     await drain();
     const layer = await adopt("counted", "ended");
@@ -257,7 +257,7 @@ describe("a backfill", () => {
     );
   });
 
-  it("continues where a worker was killed, and stores nothing of what it had not committed", async () => {
+  it("continues where a worker was killed, and nothing that the worker had not committed is stored", async () => {
     const layer = await adopt("killed");
     const run = await start(layer);
     let seals = 0;
@@ -326,7 +326,7 @@ describe("a backfill", () => {
     expect((await opened.owner.query(failed, [poison.eventId])).rowCount).toBe(0);
   });
 
-  it("computes every event but the one for which a feature is too slow, and pauses nothing for due events", async () => {
+  it("computes every event but the one for which a feature is too slow, and does not pause the layer for due events", async () => {
     const blocks = "({ su }) => { if (su.value === false) for (;;); return su.state === 'observed' ? su.value : null }";
     const slow = await store("slow", 1.7, exact.replace("true", "false"));
     const layer = await adoptComputing(blocks, "slow");
@@ -418,7 +418,7 @@ describe("a backfill", () => {
     await opened.owner.query("delete from event where event_id::text !~ '^[0-9a-f]{8}-[0-9a-f]{4}-7'");
   });
 
-  it("computes nothing of what only a hold keeps", async () => {
+  it("computes nothing for events that only a hold keeps", async () => {
     const hold = ["--account", "c", "--reason", "dispute 4711", "--approver", "J. Doe", "--review", "2999-01-31"];
     expect(await runWithBreakGlass(opened.environment, "hold", "add", ...hold)).toMatchObject({ code: 0 });
     await keepRaw("P1D");

@@ -65,7 +65,7 @@ async function workOn(ports: BackfillPorts, run: RunningBackfill): Promise<Extra
       return NOTHING;
     });
   } catch (error) {
-    // A dependency that is away is no reason to give up an event.
+    // A dependency that is unavailable is no reason to give up an event.
     if (claimed.chunk && !(error instanceof Unavailable) && !isTransient(error)) {
       await setAside(ports, run, claimed.chunk, claimed.events);
     }

@@ -104,7 +104,7 @@ describe("extraction", () => {
     expect((await opened.owner.query("select from extraction_due")).rowCount).toBe(0);
   });
 
-  it("tries a batch again soon that failed before the clock was set back", async () => {
+  it("soon retries a batch that failed before the clock was set back", async () => {
     const layer = await adopt("again");
     const event = await store("again");
     const sealMany = (): Promise<never> => Promise.reject(new TypeError("fails once"));
@@ -266,7 +266,7 @@ describe("an export", () => {
 });
 
 describe("an attestation", () => {
-  it("is not about values that are stored after an attestation under a clock that was set back", async () => {
+  it("does not cover values that are stored after it under a clock that was set back", async () => {
     await adopt("late");
     await storeToAttest("late");
     await jump(29.5 * 24);
@@ -283,7 +283,7 @@ describe("an attestation", () => {
     }
   });
 
-  it("has after the start of another one what was stored under a clock that was set back", async () => {
+  it("covers values that were stored under a clock that was set back after the start of an earlier attestation", async () => {
     await adopt("attested");
     await storeToAttest("one");
     await jump(24);

@@ -10,9 +10,9 @@ import { type OpenedEvent, openForFeatures } from "./open-event.ts";
 import { binOf } from "./tally.ts";
 import { readCovers } from "./verify-values.ts";
 
-const PAGE = 500;
+const PAGE_SIZE = 500;
 /** Events whose exact bytes are in memory at once. */
-const SLICE = 64;
+const SLICE_SIZE = 64;
 /** A longer limit than that of extraction, because extraction may keep the machine busy. */
 const BUDGET_MS = 50;
 
@@ -76,13 +76,13 @@ export async function computeStored(
   };
   try {
     for (let last: string | undefined; ;) {
-      const page = await listEvents(executor, filter, PAGE, last);
+      const page = await listEvents(executor, filter, PAGE_SIZE, last);
       const keys = page.map(({ purpose, received_at, event_id }) => {
         return { purpose, receivedAt: Date.parse(received_at), eventId: event_id };
       });
-      for (let at = 0; at < keys.length; at += SLICE) {
+      for (let at = 0; at < keys.length; at += SLICE_SIZE) {
         const opened: OpenedEvent[] = [];
-        const read = await readEvents(executor, keys.slice(at, at + SLICE));
+        const read = await readEvents(executor, keys.slice(at, at + SLICE_SIZE));
         for (const one of await openForFeatures(sealer, read)) {
           if ("parsed" in one) opened.push(one);
           else unreadable++;
@@ -90,7 +90,7 @@ export async function computeStored(
         await compute(opened);
       }
       last = page.at(-1)?.event_id;
-      if (page.length < PAGE) return unreadable;
+      if (page.length < PAGE_SIZE) return unreadable;
       onProgress((events += page.length));
     }
   } finally {

@@ -31,13 +31,13 @@ beforeAll(async () => {
   const { pool, sealer, featureSealer } = system;
   while (await extractNext({ pool, sealer, featureSealer, runners, parserOf, onError: () => {} }));
   await past.close();
-  await changeByte("feature_row", values);
-  await changeByte("event", event);
+  await flipBit("feature_row", values);
+  await flipBit("event", event);
 });
 afterAll(() => runners.close());
 
-/** Changes one bit in the middle of a payload, as no trigger allows it. */
-async function changeByte(table: "event" | "feature_row", { eventId }: PastEvent): Promise<void> {
+/** Changes one bit in the middle of a payload. Triggers are disabled meanwhile, because they allow no change. */
+async function flipBit(table: "event" | "feature_row", { eventId }: PastEvent): Promise<void> {
   await opened.owner.query("set session_replication_role = replica");
   const { rowCount } = await opened.owner.query(
     `update ${table} set payload = set_byte(payload, length(payload) / 2, get_byte(payload, length(payload) / 2) # 1)

@@ -145,7 +145,7 @@ async function isEquivalent(
   return (await queryRow(executor, IS_EQUIVALENT, [JSON.stringify([program])])).is_equivalent;
 }
 
-/** Records that programs give the values of the archived ones. */
+/** Records that programs compute the same values as the archived programs of their versions. */
 export async function recordEquivalence(
   owner: OwnerTransaction,
   audit: AuditSigner,
@@ -191,8 +191,8 @@ export interface Adoption {
 }
 
 /**
- * Makes a layer of the features: from the commit on, each event of the purpose gets its row, and ingestion validates the
- * fields that they read.
+ * Makes a layer of the features: from the commit on, each event of the purpose gets a row of the layer, and ingestion
+ * validates the fields that the features read.
  * @returns the number of the layer. @throws not-found, state-conflict
  */
 export async function adoptFeatures(
@@ -283,7 +283,9 @@ export async function retireFeatures(
   return layers;
 }
 
-/** An event that was received later, by the clock of its server, gets no row in the layer. That clock may be ahead. */
+/**
+ * An event gets no row in the layer if it was received after `ended_at` by the clock of its server, which may be ahead.
+ */
 const END_LAYER = sql("update layer set ended_at = greatest(active_from, wall_clock_time()) where layer = $1", [
   "int4",
 ]);

@@ -38,8 +38,8 @@ interface Pair {
  * Because the caller chooses the programs, the answer reveals only one bit about events: it names neither an event nor
  * the program that differs.
  * @param purposes codes of purposes by their ids.
- * @throws not-found for a version that is not archived. @throws state-conflict for a result that differs, other inputs or
- * another output, and for a program of which nothing can be computed.
+ * @throws not-found for a version that is not archived. @throws state-conflict if a result, the inputs or the output of
+ * a program differ, or if a program gives no result at all.
  */
 export async function requireEquivalent(
   ports: ComparePorts,
@@ -125,7 +125,7 @@ async function computeFixtures(
 }
 
 interface ComputedEvents {
-  /** How many events each version was computed of. */
+  /** For how many events each version was computed. */
   readonly events: ReadonlyMap<FeatureName, number>;
   readonly unreadable: number;
   /** Whether two programs of a version differ for an event, or one took too long for it. */

@@ -22,7 +22,7 @@ const COUNT_FEATURES = forSubjects((where, parameters) =>
   ),
 );
 
-/** Counts the rows of feature values of a subject, also of events that have expired. */
+/** Counts the rows of feature values of a subject, including the rows of expired events. */
 export async function countFeatures(executor: Executor, subject: EventSubject): Promise<number> {
   const partitions = await partitionsOf(executor, subject);
   let total = 0;

@@ -11,11 +11,11 @@ import { type OpenedEvent, openForFeatures } from "./open-event.ts";
 
 const DAYS = 7;
 const DAY_MS = 86_400_000;
-const PAGE = 500;
+const PAGE_SIZE = 500;
 /** Events whose payloads are in memory at once. */
-const SLICE = 64;
+const SLICE_SIZE = 64;
 const MAX_EVENTS = 20_000;
-/** The share of an SDK version's events above which an adoption needs a person who accepts it. */
+/** If ingestion would refuse a larger share of an SDK version's events, a person must accept this for the adoption. */
 const MAX_REFUSED = 0.001;
 
 export interface Evidence {
@@ -26,7 +26,10 @@ export interface Evidence {
   readonly is_limited: boolean;
   /** How often each input had each state, in events of the purpose. */
   readonly coverage: readonly InputCoverage[];
-  /** How many events of each platform and SDK version ingestion would refuse. It validates events of every purpose. */
+  /**
+   * How many events of each platform and SDK version ingestion would refuse. Ingestion validates events of every
+   * purpose.
+   */
   readonly refused: readonly Refusals[];
 }
 
@@ -36,7 +39,7 @@ interface OfVersion {
 }
 
 interface InputCoverage extends OfVersion {
-  /** Joined by dots, for people. */
+  /** The path of the field, joined by dots, for people. */
   readonly field: string;
   readonly states: Readonly<Partial<Record<ReadingState, number>>>;
 }
@@ -47,11 +50,11 @@ interface Refusals extends OfVersion {
   readonly refused: number;
 }
 
-/** The SDK versions of whose events ingestion would refuse more than a thousandth. */
+/** The SDK versions for which ingestion would refuse more than a thousandth of the events. */
 export const refusingVersions = ({ refused }: Evidence): readonly Refusals[] =>
   refused.filter((version) => version.refused > version.events * MAX_REFUSED);
 
-/** Events of a platform and SDK version, counted. */
+/** Counts events of one platform and SDK version. */
 class VersionCount {
   events = 0;
   refused = 0;
@@ -99,8 +102,8 @@ export async function gatherEvidence(ports: EvidencePorts, inputs: readonly Mani
 }
 
 /**
- * Takes the count of each version from the result that read more of its events. The newest events of all purposes may
- * lack a version that few events of other purposes have.
+ * Takes the count of each version from the result that read more of its events. A version that few events of other
+ * purposes have may be missing among the newest events of all purposes.
  */
 function withMoreEvents(all: Counted, ofPurpose: Counted): Counted {
   const versions = new Map(all.versions);
@@ -127,11 +130,11 @@ async function countEvents(
   const versions = new Map<string, VersionCount>();
   const filter = { from: now - DAYS * DAY_MS, ...(purpose !== undefined && { purpose }) };
   let [events, after, isLimited] = [0, undefined as string | undefined, false];
-  const pageSize = Math.min(PAGE, maxEvents);
+  const pageSize = Math.min(PAGE_SIZE, maxEvents);
   for (;;) {
     const page = await listEvents(executor, filter, pageSize, after);
-    for (let at = 0; at < page.length; at += SLICE) {
-      const read = await readEvents(executor, page.slice(at, at + SLICE).map(keyOf));
+    for (let at = 0; at < page.length; at += SLICE_SIZE) {
+      const read = await readEvents(executor, page.slice(at, at + SLICE_SIZE).map(keyOf));
       for (const opened of await openForFeatures(sealer, read)) {
         if (!("parsed" in opened)) continue;
         events++;
@@ -154,7 +157,7 @@ const keyOf = ({ purpose, received_at, event_id }: ListedEvent) => {
   return { purpose, receivedAt: Date.parse(received_at), eventId: event_id };
 };
 
-/** Ingestion validates what the event holds, also where its purpose does not cover it. */
+/** Checks all fields of the event, as ingestion does: the purpose need not cover them. */
 const isRefused = ({ probes }: OpenedEvent["parsed"], adopted: AdoptedFields): boolean =>
   checkAdopted(probes, adopted).length > 0;
 

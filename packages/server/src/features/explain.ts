@@ -1,4 +1,7 @@
-/** Where a stored value comes from: the event, the code, the decisions. It also answers after the event has expired. */
+/**
+ * Explains where a stored value comes from: the event, the code and the decisions. The explanation exists even after
+ * the event has expired.
+ */
 import type { Bundle } from "@device-risk-signals/features";
 import type { FeatureSealer } from "../crypto/feature-sealer.ts";
 import { findAttributes, receivedAtOf } from "../events/read-events.ts";
@@ -17,7 +20,7 @@ export type Decision = Awaited<ReturnType<typeof listDecisions>>[number];
 export interface Lineage {
   readonly proposed: Decision | undefined;
   readonly adopted: Decision | undefined;
-  /** Ended the computation for the purpose. */
+  /** The decision that ended the computation for the purpose. */
   readonly retired: Decision | undefined;
 }
 

@@ -20,7 +20,7 @@ import type { ParseEvent, ParserOf } from "./read-inputs.ts";
 import { addToTally, type CountedEvent } from "./tally.ts";
 
 /** Events whose exact bytes are in memory at once. */
-const SLICE = 250;
+const SLICE_SIZE = 250;
 
 export interface ComputePorts {
   readonly sealer: Sealer;
@@ -90,7 +90,7 @@ export async function extract(
   const parse = await parserOfLayers(transaction, ports, layers, wanted);
   type Slice = ReturnType<typeof openForFeatures>;
   const openSlice = async (at: number): Slice =>
-    openForFeatures(ports.sealer, await readEvents(transaction, wanted.slice(at, at + SLICE)), parse);
+    openForFeatures(ports.sealer, await readEvents(transaction, wanted.slice(at, at + SLICE_SIZE)), parse);
   const openAhead = (at: number): Slice => {
     const slice = openSlice(at);
     // The rejection is handled where the slice is awaited. Without a handler here, an earlier rejection would end the
@@ -108,10 +108,10 @@ export async function extract(
   };
   let next = openAhead(0);
   try {
-    for (let at = 0; at < wanted.length && collected.undecided.size === 0; at += SLICE) {
+    for (let at = 0; at < wanted.length && collected.undecided.size === 0; at += SLICE_SIZE) {
       const slice = await next;
       // The next slice is read and opened while the programs compute this one.
-      next = openAhead(at + SLICE);
+      next = openAhead(at + SLICE_SIZE);
       const opened: OpenedEvent[] = [];
       for (const one of slice) {
         if ("parsed" in one) opened.push(one);
@@ -141,7 +141,7 @@ export async function extract(
   return { ...(await store(transaction, ports, kept, coverage, backfill)), decided };
 }
 
-/** What was collected of these events. */
+/** Keeps what was collected for these events. */
 function keepOf(collected: Collected, events: readonly DueEvent[]): Collected {
   const ids = new Set(events.map(({ eventId }) => eventId));
   const computed = collected.computed.filter(({ row }) => ids.has(row.eventId));
@@ -164,7 +164,7 @@ async function parserOfLayers(
   return parserOf(inputs);
 }
 
-/** An event of a layer, with the features that count it. */
+/** An event of a layer. Only the features in `counted` count the event in their tallies. */
 interface AssignedEvent extends OpenedEvent {
   readonly counted: ReadonlySet<FeatureName>;
 }
@@ -207,7 +207,7 @@ interface Collected {
   readonly failures: ExtractionFailure[];
   /** Features that were too slow for an event. */
   readonly slow: FeatureName[];
-  /** Events behind one that was too slow. */
+  /** Ids of the events that come after one that was too slow. */
   readonly undecided: Set<string>;
 }
 

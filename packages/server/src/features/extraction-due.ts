@@ -33,7 +33,7 @@ export const hasExpired = (receivedAt: string, retention: string): string =>
   `coalesce(${receivedAt} + ${retention} <= wall_clock_time(), false)`;
 
 /** Maximum number of rows that one transaction claims. */
-const ROWS = 16;
+const MAX_ROWS = 16;
 
 /** An event whose values would have expired is left out: there is no partition for them. */
 const COLUMNS = `due_id, tries, purposes, event_ids::text[] as event_ids,
@@ -51,7 +51,7 @@ const TYPES = {
   expired: "bool[]",
 } as const;
 const CLAIM = sql(
-  `select ${COLUMNS} from extraction_due where tries = 0 order by due_id limit ${ROWS} for update skip locked`,
+  `select ${COLUMNS} from extraction_due where tries = 0 order by due_id limit ${MAX_ROWS} for update skip locked`,
   [],
   TYPES,
 );
@@ -127,7 +127,7 @@ const POSTPONE = sql(
   ["int8[]", "float8"],
 );
 
-/** Counts a failure: the rows are taken again, one by one, after a time that doubles. */
+/** Counts a failure. Workers claim the rows again, one by one, after a time that doubles with each failure. */
 export async function postponeDue(executor: Executor, { dueIds }: DueBatch, seconds: number): Promise<void> {
   await query(executor, POSTPONE, [dueIds, seconds]);
 }
@@ -156,7 +156,7 @@ const FIND = sql(
   { event_id: "uuid" },
 );
 
-/** Which of these events are due. */
+/** Finds which of these events are due. */
 export async function findDue(executor: Executor, eventIds: readonly string[]): Promise<ReadonlySet<string>> {
   return new Set((await query(executor, FIND, [eventIds])).rows.map(({ event_id }) => event_id));
 }

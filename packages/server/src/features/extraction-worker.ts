@@ -14,7 +14,9 @@ import { createParserOf } from "./read-inputs.ts";
 /** The interval at which an idle worker looks for work. It begins with `first`, and doubles up to `last`. */
 const LOOK_EVERY_MS = { first: 100, last: 600 };
 const AFTER_FAILURE_MS = 1_000;
-/** After this number of failures, the events of a batch are computed one by one. Each that fails is given up. */
+/**
+ * After this number of failures, the events of a batch are computed one by one. An event that fails alone is given up.
+ */
 const MAX_TRIES = 5;
 
 export interface WorkerPorts extends Omit<ExtractPorts, keyof WorkerParts> {
@@ -122,7 +124,7 @@ export async function extractNext(ports: WorkerPorts & WorkerParts): Promise<Ext
     if (extracted) report(ports, extracted);
     return extracted;
   } catch (error) {
-    // A dependency that is away is no reason to give up an event.
+    // A dependency that is unavailable is no reason to give up an event.
     if (claimed.batch && !(error instanceof Unavailable) && !isTransient(error)) await setAside(ports, claimed.batch);
     throw error;
   }

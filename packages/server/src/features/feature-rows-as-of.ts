@@ -17,7 +17,10 @@ export type SubjectAsOf = { readonly account: string; readonly at: Instant } & (
 export interface RowsAsOf {
   readonly purpose: number;
   readonly layers: readonly number[];
-  /** Whether values count only if they, and not only their event, existed at the time. */
+  /**
+   * Whether a value counts only if it was stored by the time of the label. Otherwise it counts if its event was
+   * received by then.
+   */
   readonly isKnown: boolean;
   /** A timestamp of PostgreSQL. Values that were stored later are not found. */
   readonly watermark: string;

@@ -373,7 +373,7 @@ const OF_LAYER = partitionQuery(
       and f.received_at >= $2 and f.received_at < $3 and (f.received_at, f.event_id) > ($4, $5)
     order by f.received_at, f.event_id limit $6`,
 );
-const PAGE = 500;
+const PAGE_SIZE = 500;
 const FIRST_ID = "00000000-0000-0000-0000-000000000000";
 
 /** Rows of a layer in a range of time, without those of restricted accounts; oldest first in each partition. */
@@ -387,12 +387,12 @@ export async function* rowsOfLayer(
     let [at, id, rows] = [lower_bound, FIRST_ID, 0];
     do {
       rows = 0;
-      const values = [layer, lower_bound, upper_bound, at, id, PAGE] as const;
+      const values = [layer, lower_bound, upper_bound, at, id, PAGE_SIZE] as const;
       for await (const row of queryPartitions(executor, OF_LAYER, [partition], values)) {
         yield row;
         [at, id] = [row.received_at, row.event_id];
         rows++;
       }
-    } while (rows === PAGE);
+    } while (rows === PAGE_SIZE);
   }
 }

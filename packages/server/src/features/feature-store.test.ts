@@ -250,7 +250,7 @@ describe("retention", () => {
     await expect(ensure, "no partition is made again").rejects.toThrow("has expired");
   });
 
-  it("keeps values of its events for a hold: beyond the derived period and an erasure, until it is lifted", async () => {
+  it("keeps values of its events for a hold: beyond the derived period and an erasure, until the hold is lifted", async () => {
     const [held, erased] = [await storeWithValues("held"), await storeWithValues("held-erased")];
     await storeWithValues("free");
     const hold = (account: string): Promise<Record<string, unknown>> =>

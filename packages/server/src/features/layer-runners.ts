@@ -14,7 +14,10 @@ export interface OpenLayer {
 }
 
 export interface LayerRunnerOptions extends RunnerOptions {
-  /** Milliseconds in which three slow events pause a layer, until the first of them is that long ago. Default: a minute. */
+  /**
+   * If three events are too slow within this number of milliseconds, the layer is paused until the first of them is
+   * that long ago. Default: a minute.
+   */
   readonly pauseMs?: number;
 }
 
@@ -46,9 +49,9 @@ export class LayerRunners {
   }
 
   /**
-   * Replaces the process of a layer, which has stopped to compute a feature that was too slow for an event.
+   * Replaces the process of a layer. The process no longer computes a feature that was too slow for an event.
    * @param slowDue ids of the due events that were too slow. No other events pause the layer. An event that is computed
-   *   again, such as after a failed transaction, counts once.
+   * again, such as after a failed transaction, counts once.
    */
   async renew(layer: number, slowDue: readonly string[]): Promise<void> {
     const slow = this.#recentSlow(layer);

@@ -30,7 +30,8 @@ export interface Assigned {
 
 /**
  * Chooses the layers that the event gets a row in.
- * @param layers of its purpose, in the order of their adoption. @param only limits them: those of a backfill.
+ * @param layers of its purpose, in the order of their adoption. @param only the layers of a backfill, if one computes
+ * the event. No other layer is chosen then.
  */
 export function assignLayers(
   layers: readonly LayerRow[],

@@ -42,7 +42,7 @@ export class LeafList {
   }
 }
 
-/** Leaves that one read takes. */
+/** Number of leaves that one read returns. */
 const WINDOW = 256;
 
 /**

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { parseEvent } from "./parse-event.ts";
 
-it("an event does not take a name with an escape from an event that was parsed before", () => {
+it("a name with an escape is not replaced by a name of an event that was parsed before", () => {
   const eventOf = (data: string): Buffer =>
     Buffer.from(`{"probes":{"os_integrity":{"status":"success","data":{${data}}}}}`);
   for (let round = 0; round < 100; round++) parseEvent("android", eventOf(String.raw`"y":1,"\\":2`));

@@ -56,7 +56,7 @@ function readingsOf(by: ParseEvent, exact: Buffer, inputs = INPUTS): unknown {
 const event = (probes: object): Buffer => Buffer.from(JSON.stringify({ ...fullEvent(1, new Date(0)), probes }));
 
 describe("the parser of inputs", () => {
-  it("reads the same as of a parsed event", () => {
+  it("reads the same values as from a parsed event", () => {
     const events = Array.from({ length: 20 }, (_, seed) =>
       [fullEvent, unseenEvent].map((make) => make(seed, new Date(seed))),
     );
@@ -66,12 +66,12 @@ describe("the parser of inputs", () => {
     }
   });
 
-  it("reads nothing but its inputs, by the scanner", () => {
+  it("reads only its inputs if it uses the scanner", () => {
     const exact = event({ os_integrity: { status: "success", data: { later: "a" } }, ...UNASKED });
     expect(parse("android", exact)?.probes).toEqual({ os_integrity: { status: "success", data: {} } });
   });
 
-  it("reads the same of events that were changed anywhere", { timeout: 60_000 }, () => {
+  it("reads the same values as from a parsed event if the event was changed anywhere", { timeout: 60_000 }, () => {
     const maker = new BodyMaker(1);
     const observations = /"observations"\s*:\s*(\{.*\})/s;
     let compared = 0;
@@ -91,7 +91,7 @@ describe("the parser of inputs", () => {
     expect(scanned - before).toBeGreaterThan(compared / 4);
   });
 
-  it("keeps outcomes without data apart, also for a reason that the contract does not know", () => {
+  it("keeps outcomes without data apart, even if the contract does not know their reason", () => {
     const [{ id } = { id: "" }] = CATALOG;
     const outcomes = [
       ...["consent", "permission", "another"].map((reason) => ({ status: "skipped", reason })),
@@ -105,7 +105,7 @@ describe("the parser of inputs", () => {
     }
   });
 
-  it("parses every event where an input is not in the catalog", () => {
+  it("parses every event if one of the inputs is not in the catalog", () => {
     const input: ManifestInput = { name: "x", path: ["os_integrity", "later"], type: "string", sensitivity: "low" };
     const exact = event({ os_integrity: { status: "success", data: { later: "a" } } });
     expect(readingsOf(parserOf([...INPUTS, input]), exact, [input])).toEqual([{ state: "observed", value: "a" }]);

@@ -1,4 +1,4 @@
-/** Reads of an event only what features need. */
+/** Reads from an event only the fields that features need. */
 import { OUTCOME_STATUSES, SKIPPED_REASONS } from "@device-risk-signals/contract";
 import { CATALOG } from "@device-risk-signals/contract/catalog";
 import type { Platform } from "@device-risk-signals/contract/catalog/declare";
@@ -96,7 +96,7 @@ function readProbes(
     const status = OUTCOME_STATUSES[(code >> 4) - 1];
     const reason = status === "skipped" ? SKIPPED_REASONS[code & 15] : undefined;
     // guard(false): a reason that the contract does not know is read from the event
-    // fails: packages/server/src/features/read-inputs.test.ts › a reason that the contract does not know
+    // fails: packages/server/src/features/read-inputs.test.ts › even if the contract does not know their reason
     if (status === "skipped" && reason === undefined) return undefined;
     const data: Record<string, unknown> = {};
     probes[id] = status === "success" ? { status, data } : { status, reason };

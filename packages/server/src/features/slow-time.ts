@@ -1,7 +1,10 @@
 /** Long enough for hundreds of events that exceed their time, and for some tens that block the process of their layer. */
 const LIMIT_MS = 300_000;
 
-/** The time that slow events take of a verification. Without a limit, a definition that often blocks would take hours. */
+/**
+ * Measures the time that slow events take in a verification. Without a limit, a definition that often blocks would take
+ * hours.
+ */
 export class SlowTime {
   readonly #limitMs: number;
   readonly #spent = new Map<number, number>();

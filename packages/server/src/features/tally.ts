@@ -30,7 +30,7 @@ export interface CountedEvent {
   readonly features: readonly CountedFeature[];
   /** In the order of `features`. */
   readonly results: readonly Result[];
-  /** The features that this event counts for. */
+  /** The features whose counts include this event. */
   readonly counted: ReadonlySet<FeatureName>;
 }
 

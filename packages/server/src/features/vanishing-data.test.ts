@@ -92,7 +92,7 @@ const isAwaited = async (): Promise<boolean> =>
   ((await opened.owner.query(`select ${AWAITED_LOCKS}`)).rowCount ?? 0) > 0;
 
 describe("extraction", () => {
-  it("of an event whose partition was dropped stores nothing, and computes the others", async () => {
+  it("of an event whose partition was dropped stores nothing, and computes the other events", async () => {
     await adopt();
     const old = await store("old", 3);
     const event = await store("new", 0);
@@ -120,7 +120,7 @@ describe("extraction", () => {
     expect([await count("event"), await count("feature_row")]).toEqual([0, 1]);
   });
 
-  it("of an event whose values would have expired stores nothing, and computes the others", async () => {
+  it("of an event whose values would have expired stores nothing, and computes the other events", async () => {
     await adopt();
     const old = await store("old", 20);
     const event = await store("new", 0);
@@ -131,7 +131,7 @@ describe("extraction", () => {
     expect(await count("extraction_due")).toBe(0);
   });
 
-  it("of an account that is erased in the middle of a batch stores nothing, and computes the others", async () => {
+  it("of an account that is erased in the middle of a batch stores nothing, and computes the other accounts' events", async () => {
     await adopt();
     const [erased, other] = [await store("erased", 0), await store("other", 0)];
     const order = ["--account", erased.account, "--reason", "request 17", "--yes"];
@@ -142,7 +142,7 @@ describe("extraction", () => {
     expect([await count("extraction_failure"), await count("extraction_due")]).toEqual([0, 0]);
   });
 
-  it("of an account that is restricted meanwhile stores nothing, and computes the others", async () => {
+  it("of an account that is restricted meanwhile stores nothing, and computes the other accounts' events", async () => {
     await adopt();
     const [restricted, other] = [await store("restricted", 0), await store("other", 0)];
     const order = ["--account", restricted.account, "--article", "18", "--reason", "disputed", "--approver", "J. Doe"];
@@ -155,7 +155,7 @@ describe("extraction", () => {
     expect([await count("extraction_failure"), await count("extraction_due")]).toEqual([0, 0]);
   });
 
-  it("of an account whose secret is lost in the middle of a batch stores nothing, and computes the others", async () => {
+  it("of an account whose secret is lost in the middle of a batch stores nothing, and computes the other accounts' events", async () => {
     await adopt();
     const [lost, other] = [await store("lost", 0), await store("other", 0)];
     const during = interrupted(() => loseAccount(lost));

@@ -1,4 +1,4 @@
-/** Verifies an attestation, and the remaining rows that it is about. */
+/** Verifies an attestation, and those of its rows that still exist. */
 import { HASH_BYTES } from "../audit/log/merkle.ts";
 import type { FeatureSealer } from "../crypto/feature-sealer.ts";
 import type { Executor } from "../postgres/executor.ts";
@@ -8,9 +8,9 @@ import { includesLeaf, leafOf, rootOf } from "./leaves.ts";
 import { openRow } from "./open-row.ts";
 
 export interface VerifiedAttestation {
-  /** Whether the leaves are as many as the attestation says, and give its root. */
+  /** Whether there are as many leaves as the attestation says, and they give its root. */
   readonly isRootRight: boolean;
-  /** Rows that are left, and were extracted before the attestation. */
+  /** Rows that still exist and were extracted before the attestation. */
   readonly found: number;
   /** Found rows that are among the leaves. */
   readonly included: number;

@@ -15,7 +15,7 @@ export async function verifyPrograms(
 ): Promise<readonly ProgramVerification[]> {
   const bundles = await findBundles(executor, names);
   const fixtures = await findFixtures(executor, names);
-  // The second engine is loaded by this command only.
+  // Imported here, because few commands need the second engine.
   const { checkArchived } = await import("@device-risk-signals/features/archived");
   const verified: ProgramVerification[] = [];
   for (const [index, bundle] of bundles.entries()) {

@@ -14,7 +14,7 @@ import { openRow } from "./open-row.ts";
 import type { SlowTime } from "./slow-time.ts";
 
 /** Events whose exact bytes are in memory at once. */
-const SLICE = 64;
+const SLICE_SIZE = 64;
 
 const NO_SALT = Buffer.of();
 
@@ -58,7 +58,7 @@ export const sumOf = (one: Verified, other: Verified): Verified => ({
 });
 
 export interface VerifyPorts extends ComputePorts {
-  /** One for all calls of a verification. */
+  /** All calls of one verification share it. */
   readonly slowTime: SlowTime;
   /** Ends the work at the next slow event. */
   readonly signal?: AbortSignal | undefined;
@@ -67,7 +67,7 @@ export interface VerifyPorts extends ComputePorts {
 /** Called with each row and, if its values equal the recomputed ones, with its unsealed bytes. */
 export type OnRow = (row: FeatureRow, equal: Buffer | undefined) => void;
 
-/** A row, opened, with its event. */
+/** An opened row, and its event. */
 interface Pair {
   readonly row: FeatureRow;
   readonly bytes: Buffer;
@@ -87,8 +87,8 @@ export async function verifyValues(
 ): Promise<Verified> {
   const layers = new Map((await listLayers(executor)).map((layer) => [layer.layer, layer]));
   let total = NOTHING_VERIFIED;
-  for (let at = 0; at < events.length; at += SLICE) {
-    total = sumOf(total, await verifySlice(executor, { ...ports, onRow }, layers, events.slice(at, at + SLICE)));
+  for (let at = 0; at < events.length; at += SLICE_SIZE) {
+    total = sumOf(total, await verifySlice(executor, { ...ports, onRow }, layers, events.slice(at, at + SLICE_SIZE)));
   }
   return total;
 }
@@ -156,8 +156,8 @@ async function verifyLayer(
 }
 
 /**
- * Computes events of a layer. A process stops to compute a feature that was too slow for an event, so a new one computes
- * the events behind that event, while slow events may take more time.
+ * Computes events of a layer. A process no longer computes a feature after the feature was too slow for an event. A new
+ * process therefore computes the events after that event, as long as the limit for slow events allows it.
  * @returns the results of each event, some of which may be too slow.
  */
 async function computeEvents(
@@ -184,10 +184,10 @@ async function computeEvents(
   return inputs.map((input) => results.get(input) ?? []);
 }
 
-/** Whether other events are the reason why a feature was not computed. */
+/** Whether a feature was not computed only because an earlier event was too slow for it. */
 const isBehindSlow = (results: readonly Result[]): boolean => results.some(isPaused) && !results.some(isOverBudget);
 
-/** What the purpose covered under a policy; everything before the first one. */
+/** Reads what the purpose covered under a policy. Before the first policy, a purpose covered everything. */
 export async function readCovers(executor: Executor, purpose: number, policyVersion: number): Promise<Covers> {
   const policy = await readPolicyVersionDocument(executor, policyVersion);
   const id = (await readPurposeIds(executor)).get(purpose);

@@ -2,7 +2,7 @@ import { parseDocument } from "yaml";
 
 const MAX_CHARACTERS = 1_048_576;
 
-/** Reports a problem of a file: its path in the file, and a message. */
+/** Reports a problem of a file: the path of the member in the file, and a message. */
 export type ReportProblem = (path: string, message: string) => void;
 export type Members = Readonly<Record<string, unknown>>;
 

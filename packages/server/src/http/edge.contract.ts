@@ -19,12 +19,14 @@ export interface Edge {
 export interface EdgeOptions {
   /** Whether the edge keeps header lines apart; the Fetch standard joins them. */
   readonly keepsLines: boolean;
-  /** Whether it takes the source address from the connection, and from `X-Forwarded-For` with one proxy in front. */
+  /**
+   * Whether the edge takes the source address from the connection or, with one proxy in front, from `X-Forwarded-For`.
+   */
   readonly knowsPeer: boolean;
 }
 
 /** A request that the core received. */
-interface Noted {
+interface RecordedRequest {
   method: string;
   peer: string;
   authorization: readonly string[];
@@ -46,12 +48,12 @@ export function describeEdge(
 ): void {
   describe(`the edge: ${name}`, () => {
     let edge: Edge;
-    let noted: Noted[];
-    /** Whether the core reads the body; else it rejects at once. */
-    let reads: boolean;
+    let noted: RecordedRequest[];
+    /** Whether the core readsBody the body; else it rejects at once. */
+    let readsBody: boolean;
 
     const core: Ingest = async ({ method, peer, headers, body }) => {
-      const note: Noted = {
+      const note: RecordedRequest = {
         method,
         peer,
         authorization: headers.all("authorization"),
@@ -59,7 +61,7 @@ export function describeEdge(
         body: undefined,
       };
       noted.push(note);
-      if (!reads) return answerRejection(rejectRequest("credentials-missing", { "WWW-Authenticate": "Bearer" }));
+      if (!readsBody) return answerRejection(rejectRequest("credentials-missing", { "WWW-Authenticate": "Bearer" }));
       const read = readHeaders(headers);
       if (read instanceof RejectedRequest) return answerRejection(read);
       // The bytes as they were sent: the edge must not decompress them.
@@ -77,7 +79,7 @@ export function describeEdge(
 
     beforeEach(() => {
       noted = [];
-      reads = true;
+      readsBody = true;
     });
 
     const post = (body: string | Uint8Array, headers: Record<string, string | readonly string[]> = {}) =>
@@ -154,7 +156,7 @@ export function describeEdge(
       });
 
       it("need not be read for an answer, even while it is still being sent", async () => {
-        reads = false;
+        readsBody = false;
         const answer = await new Promise<number>((resolve, reject) => {
           const { hostname, port } = new URL(edge.url);
           const request = httpRequest(
@@ -174,7 +176,7 @@ export function describeEdge(
     });
 
     describe("the headers of a request", () => {
-      it("with two Idempotency-Key lines are rejected, equal values included", async () => {
+      it("with two Idempotency-Key lines are rejected, even if their values are equal", async () => {
         const twice = [
           ["a", "b"],
           ["a", "a"],
@@ -220,7 +222,7 @@ export function describeEdge(
       });
 
       it("is sent unchanged if it is a rejection", async () => {
-        reads = false;
+        readsBody = false;
         const answer = await post("{}");
         expect(answer.headers).toMatchObject({
           "content-type": "application/problem+json",
@@ -231,7 +233,7 @@ export function describeEdge(
     });
 
     it.each(["GET", "PUT", "DELETE", "PATCH", "OPTIONS", "HEAD"])("hands %s to the core", async (method) => {
-      reads = false;
+      readsBody = false;
       expect((await fetch(edge.url + EVENTS_PATH, { method })).status).toBe(401);
       expect(noted).toMatchObject([{ method }]);
     });

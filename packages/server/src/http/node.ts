@@ -1,4 +1,4 @@
-/** A `node:http` request as an ingest request, and an answer back onto its response. */
+/** Converts a `node:http` request to an ingest request, and writes an answer to its response. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Answer, ByteStream, IngestRequest, RequestHeaders } from "../ingest/request.ts";
 

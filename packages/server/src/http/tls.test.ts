@@ -86,7 +86,7 @@ describe("readTlsFiles", () => {
     expect((error as Error).message + String(error.cause)).not.toContain(secret);
   });
 
-  it("names a directory in a file's place", async () => {
+  it("names the path of a directory that is in place of a file", async () => {
     const named = readTlsFiles({ ...paths, cert: folder.path });
     await expect(named).rejects.toThrow(`DRS_TLS_CERT_FILE: ${folder.path} can't be read (EISDIR)`);
   });
@@ -192,7 +192,7 @@ describe("a running TLS server", () => {
     expect(await shown()).toBe("second");
   });
 
-  it("reads no file after it stopped following them", async () => {
+  it("reads no file after it has stopped following the files", async () => {
     followed.close();
     await put(second);
     await new Promise((resolve) => setTimeout(resolve, 3_000));

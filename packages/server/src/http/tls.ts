@@ -45,8 +45,8 @@ export interface FollowedTls {
 }
 
 /**
- * Follows the files: a renewed certificate serves new connections without a restart. While a certificate and a key do
- * not belong together (one file is written before the other), the previous pair stays in use.
+ * Follows the files: a renewed certificate is used for new connections without a restart. While a certificate and a key
+ * do not belong together (one file is written before the other), the previous pair stays in use.
  */
 export function followTlsFiles(server: Server, paths: TlsPaths, report: (error?: unknown) => void): FollowedTls {
   const reload = (): void => {

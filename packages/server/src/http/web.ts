@@ -3,7 +3,7 @@ import type { Ingest } from "../ingest/ingest.ts";
 import type { ByteStream, IngestRequest } from "../ingest/request.ts";
 
 export interface WebOptions {
-  /** The client's address, as the host knows it; failed authentications are throttled by it. */
+  /** The client's address, as the host knows it. The rate of failed authentications is limited for each address. */
   readonly peerOf?: (request: Request) => string;
 }
 

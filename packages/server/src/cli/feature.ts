@@ -10,7 +10,7 @@ import { example } from "./options.ts";
 import { addStoredFeatures } from "./stored-features.ts";
 import { verifyFeaturesCommand } from "./verify-features.ts";
 
-/** Imported when a command runs, so that no other command loads the bundler and the second engine. */
+/** Imported when a command runs, so that commands without definitions do not load the bundler and the second engine. */
 const loadProject = () => import("@device-risk-signals/features/project");
 
 const FOLDER_DESCRIPTION = "folder of the definitions (the present one)";

@@ -64,7 +64,7 @@ it("a decision is valid in a session with another date style", async () => {
   }
 });
 
-it("a path has only types that JSON has, so that a decision about it is not too large", async () => {
+it("a path has no types that JSON does not have, so that a decision about it is not too large", async () => {
   const forge = `insert into drift (path, json_type, platform, sdk_version, first_seen, last_seen, occurrences)
     select '${PATH}', 'type-' || number, 'ios', '1', now(), now(), 1 from generate_series(1, 101) as number`;
   await expect(asLogin("drs_ingest", forge)).rejects.toMatchObject({ code: "23514" });

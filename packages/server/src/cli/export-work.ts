@@ -58,7 +58,7 @@ export async function run(context: Context, options: RunOptions): Promise<void> 
 export async function raw(context: Context, options: RawOptions): Promise<void> {
   const { case: case_id, account, action, type, event, from, to, recipient, expires } = options;
   const out = await unusedFile(context, options.out);
-  const asked = {
+  const request = {
     case_id,
     recipient,
     expires_on: expires,
@@ -69,7 +69,7 @@ export async function raw(context: Context, options: RawOptions): Promise<void> 
     ...(from !== undefined && { from: new Date(from).toISOString() }),
     ...(to !== undefined && { to: new Date(to).toISOString() }),
   };
-  const manifest = await writeAnswer(context, out, (call) => call("exportEvents", asked));
+  const manifest = await writeAnswer(context, out, (call) => call("exportEvents", request));
   if (options.json) return printJson(context, manifest);
   const { export_id, file, unreadable } = manifest;
   const without = unreadable === 0 ? "" : `, ${unreadable} of them unreadable`;
@@ -112,14 +112,14 @@ export async function repeat(context: Context, id: string, options: RepeatOption
 }
 
 export function list(context: Context, options: PageOptions): Promise<void> {
-  const shown = (row: Answer<"listExports">["exports"][number]): object => {
+  const shownRowOf = (row: Answer<"listExports">["exports"][number]): object => {
     const { export_id, kind, started_at, purpose, recipient, rows, expires_on, state, recalled_rows, ...rest } = row;
     const columns = { export_id, kind, started_at, purpose, recipient, rows, expires_on, state, recalled_rows };
     return options.json ? { ...columns, ...rest } : columns;
   };
   const read = async (call: Call, page: Input<"listExports">) => {
     const { exports, next } = await call("listExports", page);
-    return { rows: exports.map(shown), next };
+    return { rows: exports.map(shownRowOf), next };
   };
   return printList(context, read, options, "No exports.");
 }

@@ -23,14 +23,14 @@ const MAX_CLAIM_LENGTH = 64;
  */
 export function describeOperator(identity: SystemIdentity, claimed: string | undefined): string {
   const { effectiveUid, name, loginUid, tty, host } = identity;
-  const known = [
+  const systemFacts = [
     `uid ${effectiveUid ?? "unknown"}`,
     ...(loginUid === undefined ? [] : [`login uid ${loginUid}`]),
     `host ${host}`,
     `tty ${tty ?? "none"}`,
   ].join(", ");
   const claim = claimed === undefined ? "" : `; claims SUDO_USER=${quoteClaim(claimed)}`;
-  return `cli:${name ?? `uid ${effectiveUid ?? "unknown"}`} (${known}${claim})`;
+  return `cli:${name ?? `uid ${effectiveUid ?? "unknown"}`} (${systemFacts}${claim})`;
 }
 
 /**

@@ -22,17 +22,17 @@ export async function* pagesOf<Row>(
   read: ReadPage<Row>,
   after?: string,
 ): AsyncGenerator<readonly Row[]> {
-  let left = limit === 0 ? Number.POSITIVE_INFINITY : limit;
+  let rowsLeft = limit === 0 ? Number.POSITIVE_INFINITY : limit;
   let cursor: string | null | undefined = after;
   do {
     const { rows, next } = await read({
-      limit: Math.min(PAGE_SIZE, left),
+      limit: Math.min(PAGE_SIZE, rowsLeft),
       ...(cursor !== undefined && { after: cursor }),
     });
     if (rows.length > 0) yield rows;
-    left -= rows.length;
+    rowsLeft -= rows.length;
     cursor = next;
-  } while (left > 0 && cursor !== null);
+  } while (rowsLeft > 0 && cursor !== null);
 }
 
 export interface PageOptions {

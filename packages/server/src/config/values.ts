@@ -75,16 +75,16 @@ function millisecondsOf(raw: string): number | undefined {
  * A duration from `least` to `most`, which are texts such as `30s`. The value of an option is a number of milliseconds.
  */
 export function durationWithin(least: string, most: string): Kind<number> {
-  const [from, to] = [millisecondsOf(least), millisecondsOf(most)];
-  if (from === undefined || to === undefined) throw new TypeError(`${least} or ${most} is no duration`);
+  const [leastMs, mostMs] = [millisecondsOf(least), millisecondsOf(most)];
+  if (leastMs === undefined || mostMs === undefined) throw new TypeError(`${least} or ${most} is no duration`);
   const within = (value: unknown, problem: string): Result<number> =>
-    isWhole(value, from, to) ? { value } : { problem };
+    isWhole(value, leastMs, mostMs) ? { value } : { problem };
   return {
     read: (raw) => {
       const value = millisecondsOf(raw);
       return value === undefined ? { problem: NO_DURATION } : within(value, `must be from ${least} to ${most}`);
     },
-    check: (value) => within(value, `must be a whole number of milliseconds from ${from} to ${to} (${most})`),
+    check: (value) => within(value, `must be a whole number of milliseconds from ${leastMs} to ${mostMs} (${most})`),
     type: "number",
   };
 }

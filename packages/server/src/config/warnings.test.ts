@@ -37,20 +37,20 @@ describe("a database on another host without TLS", () => {
 
   test("is reported for each setting that names one, without the password", () => {
     const url = (name: string): string => `postgresql://app:hunter2@${name}.internal/x`;
-    const found = warnings({
+    const lines = warnings({
       DRS_DATABASE_URL: url("events"),
       DRS_MIGRATION_DATABASE_URL: url("events"),
       DRS_KEY_DATABASE_URL: url("keys"),
       DRS_ERASURE_JOURNAL_DATABASE_URL: url("journal"),
       DRS_KEY_ENCRYPTION_KEY: KEY,
     });
-    expect(found.map((line) => /DRS_\w+/.exec(line)?.[0])).toEqual([
+    expect(lines.map((line) => /DRS_\w+/.exec(line)?.[0])).toEqual([
       "DRS_DATABASE_URL",
       "DRS_MIGRATION_DATABASE_URL",
       "DRS_KEY_DATABASE_URL",
       "DRS_ERASURE_JOURNAL_DATABASE_URL",
     ]);
-    expect(found.join("\n")).not.toMatch(/hunter2|internal/);
+    expect(lines.join("\n")).not.toMatch(/hunter2|internal/);
   });
 });
 

@@ -10,20 +10,20 @@ const TEXTS = { description: "a key service", advice: "add a key there" };
 describe("keys that are held in memory", () => {
   const [first, second] = [randomBytes(32), randomBytes(32)];
   const secret = randomBytes(32);
-  let given: readonly Buffer[] | undefined;
+  let sourceKeys: readonly Buffer[] | undefined;
   let loads: number;
   let now: number;
 
   beforeEach(() => {
     now = 0;
-    given = [first];
+    sourceKeys = [first];
     loads = 0;
   });
 
   async function load(): Promise<readonly Buffer[]> {
     loads++;
-    if (!given) throw new Unavailable("the key service is away");
-    return given;
+    if (!sourceKeys) throw new Unavailable("the key service is away");
+    return sourceKeys;
   }
 
   const open = async (): Promise<LocalKeyEncryption> =>
@@ -35,20 +35,20 @@ describe("keys that are held in memory", () => {
 
   it("are read once, and are available while the source is not", async () => {
     const keys = await open();
-    given = undefined;
+    sourceKeys = undefined;
     for (let n = 0; n < 3; n++) expect(await keys.unwrap(await keys.wrap(secret, CONTEXT), CONTEXT)).toEqual(secret);
     expect(await keys.versions()).toEqual([versionOfKey(first)]);
     expect(loads).toBe(1);
   });
 
   it("can't be loaded at first if the source is not available", async () => {
-    given = undefined;
+    sourceKeys = undefined;
     await expect(open()).rejects.toThrow("the key service is away");
   });
 
   it("are read again if a secret is wrapped under an unknown key", async () => {
     const keys = await open();
-    given = [first, second];
+    sourceKeys = [first, second];
     const wrapped = await wrappedBySecond();
     const all = await Promise.all([1, 2, 3].map(() => keys.unwrap(wrapped, CONTEXT)));
     expect(all).toEqual([secret, secret, secret]);
@@ -64,21 +64,21 @@ describe("keys that are held in memory", () => {
     now += SEARCH_EVERY_MS - 1;
     await expect(keys.unwrap(wrapped, CONTEXT)).rejects.toEqual(missing);
     expect(loads).toBe(2);
-    given = undefined;
+    sourceKeys = undefined;
     now++;
     for (let n = 0; n < 5; n++) await expect(keys.unwrap(wrapped, CONTEXT)).rejects.toThrow("is away");
     expect(loads).toBe(3);
-    given = [first, second];
+    sourceKeys = [first, second];
     now += SEARCH_EVERY_MS;
     expect(await keys.unwrap(wrapped, CONTEXT)).toEqual(secret);
   });
 
   it("are read again when an operator asks, and remain in memory if that read fails", async () => {
     const keys = await open();
-    given = [first, second];
+    sourceKeys = [first, second];
     expect(await keys.reload()).toBe(true);
     expect(await keys.versions()).toEqual([first, second].map(versionOfKey));
-    given = undefined;
+    sourceKeys = undefined;
     await expect(keys.reload()).rejects.toThrow("is away");
     expect(await keys.versions()).toHaveLength(2);
   });
@@ -100,11 +100,11 @@ describe("keys that are held in memory", () => {
   });
 
   it("unwrap nothing after the source has removed them", async () => {
-    given = [first, second];
+    sourceKeys = [first, second];
     const keys = await open();
     const wrapped = await keys.wrap(secret, CONTEXT);
     expect(await keys.unwrap(wrapped, CONTEXT)).toEqual(secret);
-    given = [first];
+    sourceKeys = [first];
     await keys.reload();
     await expect(keys.unwrap(wrapped, CONTEXT)).rejects.toMatchObject({ code: "secret-damaged" });
   });

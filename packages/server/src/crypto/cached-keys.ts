@@ -28,17 +28,17 @@ export async function cacheKeys(
   texts: Pick<KeySource, "advice" | "description">,
   clock: MonotonicClock = performance,
 ): Promise<KeySource> {
-  let held = await load();
+  let heldKeys = await load();
   let recent: Search | undefined;
   let loads = 0;
-  let newest = 0;
+  let newestLoad = 0;
   const reload = async (): Promise<readonly Buffer[]> => {
     const started = ++loads;
     const loaded = await load();
     // A newer read has ended before this one, whose keys may be from before a change of the source.
-    if (started < newest) return held;
-    newest = started;
-    return (held = loaded);
+    if (started < newestLoad) return heldKeys;
+    newestLoad = started;
+    return (heldKeys = loaded);
   };
   const search = (): Promise<readonly Buffer[]> => {
     if (recent && clock.now() < recent.until) return recent.keys;
@@ -47,5 +47,5 @@ export async function cacheKeys(
     started.keys.then(end, end);
     return (recent = started).keys;
   };
-  return { ...texts, read: async () => held, search, reload };
+  return { ...texts, read: async () => heldKeys, search, reload };
 }

@@ -11,15 +11,15 @@ describe("data keys", () => {
     keys.remember("p1", 10, "a", KEY);
     keys.remember("p1", 10, "b", KEY);
     keys.remember("p2", 20, "a", KEY);
-    const known = (): string[] =>
+    const rememberedKeys = (): string[] =>
       ["p1 a", "p1 b", "p2 a"].filter((name) => keys.find(...(name.split(" ") as [string, string])));
-    expect([known(), keys.find("p2", "b")]).toEqual([["p1 a", "p1 b", "p2 a"], undefined]);
+    expect([rememberedKeys(), keys.find("p2", "b")]).toEqual([["p1 a", "p1 b", "p2 a"], undefined]);
     keys.forgetEnded(9);
-    expect(known()).toHaveLength(3);
+    expect(rememberedKeys()).toHaveLength(3);
     keys.dropKeys(["a", "unknown"]);
-    expect(known()).toEqual(["p1 b"]);
+    expect(rememberedKeys()).toEqual(["p1 b"]);
     keys.forgetEnded(10);
-    expect(known()).toEqual([]);
+    expect(rememberedKeys()).toEqual([]);
   });
 
   it("are limited in number: the oldest keys of the oldest partition are dropped first", () => {

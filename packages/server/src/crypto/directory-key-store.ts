@@ -41,14 +41,14 @@ export async function directoryKeyStore(directory: string, creates = true): Prom
   }
 
   async function readToOpen(ids: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
-    const found = new Map<string, Buffer>();
+    const wrappedById = new Map<string, Buffer>();
     for (const id of ids) {
       const wrapped = await readFile(pathOf(id)).catch((cause: NodeJS.ErrnoException) => {
         if (cause.code !== "ENOENT") throw new Unavailable("the key directory can't be read", { cause });
       });
-      if (wrapped) found.set(id, wrapped);
+      if (wrapped) wrappedById.set(id, wrapped);
     }
-    return found;
+    return wrappedById;
   }
 
   async function create(id: string, wrapped: Buffer): Promise<Buffer> {

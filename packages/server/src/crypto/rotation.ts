@@ -46,15 +46,15 @@ export async function rewrap(
   let total = 0;
   for (;;) {
     const current = (await keys.versions()).at(-1);
-    let found = 0;
+    let foundCount = 0;
     for await (const { id, wrapped } of secretsOf(store)) {
       if (keys.versionOf(wrapped) === current) continue;
       const context = Buffer.from(id, "hex");
-      found++;
+      foundCount++;
       const isWrapped = await store.replace(id, wrapped, await keys.wrap(await keys.unwrap(wrapped, context), context));
       if (isWrapped) onProgress(++total);
     }
-    if (found === 0) return total;
+    if (foundCount === 0) return total;
   }
 }
 

@@ -42,15 +42,15 @@ it("accepted fields are listed in the order of their paths, with the newest clas
   await decide(ACCEPTED, "anna", "fonts.gone");
   await decide({ kind: "rejected" }, "anna", "fonts.gone");
   await decide({ kind: "ignored", until: "2999-01-31" }, "anna", "fonts.hidden");
-  const found = { path: PATH, type: "boolean", unit: null, sensitivity: "high", is_classified: false };
+  const acceptedField = { path: PATH, type: "boolean", unit: null, sensitivity: "high", is_classified: false };
   const ms = { path: "fonts.ms", type: "number", unit: "ms", sensitivity: "high", is_classified: false };
-  expect(await fields()).toEqual([ms, found]);
+  expect(await fields()).toEqual([ms, acceptedField]);
   await decide(classified("low"), "petra");
-  expect(await fields()).toEqual([ms, { ...found, sensitivity: "low", is_classified: true }]);
+  expect(await fields()).toEqual([ms, { ...acceptedField, sensitivity: "low", is_classified: true }]);
   await decide(classified("high"), "petra");
-  expect(await fields()).toEqual([ms, { ...found, is_classified: true }]);
+  expect(await fields()).toEqual([ms, { ...acceptedField, is_classified: true }]);
   await decide(ACCEPTED);
-  expect(await fields()).toEqual([ms, found]);
+  expect(await fields()).toEqual([ms, acceptedField]);
 });
 
 it("a decision is valid in a session with another date style", async () => {

@@ -230,14 +230,14 @@ describe("a commit batch", () => {
 });
 
 describe("one bad row of a batch", () => {
-  const bad: readonly (readonly [what: string, change: Partial<NewEvent>, isPassing: boolean])[] = [
+  const badRows: readonly (readonly [what: string, change: Partial<NewEvent>, isPassing: boolean])[] = [
     ["breaks a check", { actionType: "x".repeat(65) }, false],
     ["holds U+0000", { appVersion: "\0" }, false],
     ["has no partition and may have none", { receivedAt: Date.now() + 400 * DAY_MS }, true],
     ["is of a purpose that is not there", { purpose: 99 }, false],
     ["was collected in a year that PostgreSQL has not", { collectedAt: { epochMs: -8.64e15, micros: 0 } }, false],
   ];
-  it.each(bad)("that %s fails alone, and does not use its key", async (_, change, isPassing) => {
+  it.each(badRows)("that %s fails alone, and does not use its key", async (_, change, isPassing) => {
     const events = range(12).map(() => newEvent());
     const spoilt = newEvent(change);
     const outcomes = await Promise.allSettled(events.toSpliced(5, 0, spoilt).map((event) => store.append(event)));

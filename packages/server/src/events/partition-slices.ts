@@ -252,15 +252,15 @@ export function* spansOf(partitions: readonly Partition[], first = MAX_SLICE_PAR
     partitions.filter(({ lower_ms, upper_ms }) => lower_ms < to && upper_ms > from);
   let to = Number.POSITIVE_INFINITY;
   for (let next = 0, max = first; next < bounds.length; max = Math.min(2 * max, MAX_SLICE_PARTITIONS)) {
-    let found = overlapping(bounds[next++] ?? 0, to);
+    let spanPartitions = overlapping(bounds[next++] ?? 0, to);
     while (next < bounds.length) {
       const more = overlapping(bounds[next] ?? 0, to);
       if (more.length > max) break;
-      found = more;
+      spanPartitions = more;
       next++;
     }
     const from = next < bounds.length ? bounds[next - 1] : undefined;
-    yield { partitions: found, ...(from !== undefined && { from }), ...(Number.isFinite(to) && { to }) };
+    yield { partitions: spanPartitions, ...(from !== undefined && { from }), ...(Number.isFinite(to) && { to }) };
     to = from ?? to;
   }
   if (bounds.length === 0) yield { partitions: [] };

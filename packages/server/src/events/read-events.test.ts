@@ -92,14 +92,14 @@ describe("the list of events", () => {
   });
 
   it.each(filters)("has each event once, page by page: %s", async (_, filter, fits) => {
-    const found: string[] = [];
+    const listedIds: string[] = [];
     for (;;) {
-      const page = await listEvents(system.pool, filter, 7, found.at(-1));
+      const page = await listEvents(system.pool, filter, 7, listedIds.at(-1));
       expect(page.length).toBeLessThanOrEqual(7);
-      found.push(...page.map((row) => row.event_id));
+      listedIds.push(...page.map((row) => row.event_id));
       if (page.length < 7) break;
     }
-    expect(found).toEqual(events.filter(fits).map(({ eventId }) => eventId));
+    expect(listedIds).toEqual(events.filter(fits).map(({ eventId }) => eventId));
   });
 
   it("continues after an event that was deleted", async () => {

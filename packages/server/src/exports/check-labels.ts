@@ -41,7 +41,7 @@ export async function checkLabels(
 ): Promise<CheckedLabels> {
   const sha256 = createHash("sha256");
   const problems: string[] = [];
-  const seen = new SeenLines();
+  const seenLines = new SeenLines();
   let [rows, problemCount] = [0, 0];
   const report = (line: number, problem: string): void => {
     if (problemCount++ < MAX_PROBLEMS) problems.push(`line ${line}: ${problem}`);
@@ -64,7 +64,7 @@ export async function checkLabels(
       report(row.line, result.problem);
       continue;
     }
-    const before = seen.see(identityOf(result.label), row.line);
+    const before = seenLines.see(identityOf(result.label), row.line);
     if (before !== undefined) report(row.line, `it has the subject and the time of line ${before}`);
     batch.push({ line: row.line, label: result.label });
     if (batch.length < BATCH_SIZE) continue;

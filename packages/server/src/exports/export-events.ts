@@ -212,15 +212,15 @@ async function release(
   exportId: string,
   page: readonly ListedEvent[],
 ): Promise<readonly Released[]> {
-  const { case: of } = order;
+  const { case: openCase } = order;
   const entry = { ...entryOf(order, exportId), operation: "event.export" };
   // guard(drop): an audit entry that names the event is committed before its bytes are read
   // fails: packages/server/src/exports/export-events.test.ts › event by event
   await inTransaction(pool, async (transaction) => {
     // guard(false): an export ends with its case
     // fails: packages/server/src/exports/export-events.test.ts › ends with its case
-    if (!(await findOpenCase(transaction, clock, of.case_id, of.opened_by))) throw caseEnded();
-    await addOpenedEvents(transaction, of.case_id, page.length);
+    if (!(await findOpenCase(transaction, clock, openCase.case_id, openCase.opened_by))) throw caseEnded();
+    await addOpenedEvents(transaction, openCase.case_id, page.length);
     for (const [account, events] of Map.groupBy(page, (event) => event.account)) {
       await writeAudit(transaction, audit, { ...entry, account, eventIds: events.map(({ event_id }) => event_id) });
     }

@@ -23,16 +23,16 @@ interface Line {
 async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
   // The decoder replaces bytes that are not UTF-8, so that the row does not name another account by chance.
   const decoder = new TextDecoder();
-  let rest = "";
+  let unfinished = "";
   let line = 0;
   for await (const chunk of chunks) {
-    const parts = (rest + decoder.decode(chunk, { stream: true })).split("\n");
-    rest = parts.pop() ?? "";
+    const parts = (unfinished + decoder.decode(chunk, { stream: true })).split("\n");
+    unfinished = parts.pop() ?? "";
     for (const text of parts) yield { line: ++line, text: withoutReturn(text) };
-    if (rest.length > MAX_ROW_LENGTH) break;
+    if (unfinished.length > MAX_ROW_LENGTH) break;
   }
-  rest += decoder.decode();
-  if (rest !== "") yield { line: ++line, text: withoutReturn(rest) };
+  unfinished += decoder.decode();
+  if (unfinished !== "") yield { line: ++line, text: withoutReturn(unfinished) };
 }
 
 const withoutReturn = (text: string): string => (text.endsWith("\r") ? text.slice(0, -1) : text);

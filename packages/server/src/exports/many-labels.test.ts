@@ -156,10 +156,10 @@ describe("a label file with very many rows", () => {
   it("shows in a terminal how many rows were checked and written", async () => {
     const few = 3_000;
     await pipeline(Readable.from(piecesOf(few, labelOf)), createWriteStream(path("few.csv")));
-    let shown = "";
+    let terminalText = "";
     const terminal = new Writable({
       write(chunk: Buffer, _, written) {
-        shown += chunk.toString();
+        terminalText += chunk.toString();
         written();
       },
     });
@@ -167,7 +167,7 @@ describe("a label file with very many rows", () => {
     const command = withBreakGlass(opened.environment, exportArguments("few.csv", "few-out.csv"));
     expect(await runProgram(createProgram(context), command)).toBe(0);
     const steps = [1_000, 2_000, 3_000].flatMap((rows) => [`${rows} rows checked`, `${rows} rows written`]);
-    for (const step of steps) expect(shown).toContain(`\r\u001b[K${step}`);
+    for (const step of steps) expect(terminalText).toContain(`\r\u001b[K${step}`);
   });
 
   it(

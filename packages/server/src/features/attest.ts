@@ -51,8 +51,8 @@ export async function attestNext(
   const attestedAt = await inTransaction(ports.pool, beginAttestation);
   const counts = await recompute(ports, partition, attestedAt, signal);
   for (const layer of partition.layers) {
-    const { rows = 0, leaves: found = new LeafList() } = counts.get(layer) ?? {};
-    const leaves = found.sorted();
+    const { rows = 0, leaves: layerLeaves = new LeafList() } = counts.get(layer) ?? {};
+    const leaves = layerLeaves.sorted();
     const root = rootOf(leaves);
     const { partition_id: partitionId, lower_bound, upper_bound } = partition;
     const statement = await ports.sign(
@@ -60,14 +60,14 @@ export async function attestNext(
         partition_id: partitionId,
         layer,
         rows,
-        equal: found.size,
+        equal: layerLeaves.size,
         root: root.toString("hex"),
         lower_bound,
         upper_bound,
         attested_at: attestedAt,
       }),
     );
-    const equal = found.size;
+    const equal = layerLeaves.size;
     await insertAttestation(ports.pool, { partitionId, layer, attestedAt, rows, equal, root, leaves, statement });
   }
   failed.delete(partition.partition_id);

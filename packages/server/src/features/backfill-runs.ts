@@ -40,13 +40,13 @@ const INSERT_CHUNKS = sql(
 
 /** Orders a backfill, which workers compute. @returns its layers. @throws not-found, input-invalid */
 export async function startBackfill(transaction: Transaction, order: BackfillOrder): Promise<readonly number[]> {
-  const { runId, purpose, layer: only, from = null, to = null, rate = null, actor, reason } = order;
+  const { runId, purpose, layer: onlyLayer, from = null, to = null, rate = null, actor, reason } = order;
   const active = (await listLayers(transaction)).filter(
     (layer) => layer.ended_at === null && layer.purpose === purpose.code,
   );
-  const layers = active.map(({ layer }) => layer).filter((layer) => only === undefined || layer === only);
+  const layers = active.map(({ layer }) => layer).filter((layer) => onlyLayer === undefined || layer === onlyLayer);
   if (layers.length === 0) {
-    const which = only === undefined ? "an active layer" : `the active layer ${only}`;
+    const which = onlyLayer === undefined ? "an active layer" : `the active layer ${onlyLayer}`;
     throw new OperatorError("not-found", `${purpose.id} does not have ${which}: see drs feature layers.`);
   }
   const { rowCount } = await query(transaction, INSERT_RUN, [

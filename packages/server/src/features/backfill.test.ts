@@ -217,19 +217,19 @@ describe("a backfill", () => {
     const runs = [before, await start(layer + 1)];
     await opened.owner.query("update feature_chunk set step = 'compute' where run_id = any ($1)", [runs]);
     const { featureSealer } = opened.system;
-    let other: number | undefined;
+    let otherRows: number | undefined;
     const first = ports({
       featureSealer: {
         ...featureSealer,
         sealMany: async (rows) => {
-          other ??= await drain(ports({ runners: otherRunners }));
+          otherRows ??= await drain(ports({ runners: otherRunners }));
           return featureSealer.sealMany(rows);
         },
       },
     });
     const otherRunners = new LayerRunners({ graceMs: 100 });
     await backfillNext(first);
-    expect(other, "it does not wait, because a piece may take longer than a statement").toBe(0);
+    expect(otherRows, "it does not wait, because a piece may take longer than a statement").toBe(0);
     await drain();
     await otherRunners.close();
     for (const run of runs) expect((await status(run)).balance).toMatchObject({ missing: 0, stored: stored.length });
@@ -331,16 +331,16 @@ describe("a backfill", () => {
     const slow = await store("slow", 1.7, exact.replace("true", "false"));
     const layer = await adoptComputing(blocks, "slow");
     await opened.owner.query("delete from extraction_due");
-    const using = ports({ runners: new LayerRunners({ graceMs: 100, budgetMs: 50 }) });
+    const slowPorts = ports({ runners: new LayerRunners({ graceMs: 100, budgetMs: 50 }) });
     for (let n = 0; n < 4; n++) {
       const run = await start(layer);
-      expect(await drain(using)).toBe(n === 0 ? stored.length : 0);
+      expect(await drain(slowPorts)).toBe(n === 0 ? stored.length : 0);
       const { balance } = await status(run);
       expect(balance).toMatchObject({ stored: stored.length, failed: 2, missing: 0 });
     }
     expect(await rowsOf(layer)).toEqual(idsOf(...stored));
-    expect(using.runners.isPaused(layer)).toBe(false);
-    await using.runners.close();
+    expect(slowPorts.runners.isPaused(layer)).toBe(false);
+    await slowPorts.runners.close();
     const failed = "select reason from extraction_failure where event_id = $1 and layer = $2";
     expect((await opened.owner.query(failed, [slow.eventId, layer])).rows).toEqual([{ reason: "over-budget" }]);
     await erase("slow");

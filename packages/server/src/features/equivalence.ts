@@ -51,8 +51,8 @@ export async function requireEquivalent(
     .map((given, index): Pair => ({ given, archived: archived[index] as Bundle }))
     .filter((pair) => pair.given.hash !== pair.archived.hash);
   const problems: Problems = new Map();
-  for (const { given, archived: before } of pairs) {
-    if (!readsTheSame(given.manifest, before.manifest))
+  for (const { given, archived: archivedBundle } of pairs) {
+    if (!readsTheSame(given.manifest, archivedBundle.manifest))
       problems.set(nameOf(given), "has other inputs or another output");
   }
   const cases = await computeFixtures(ports, pairs, problems);
@@ -61,10 +61,10 @@ export async function requireEquivalent(
   // guard(false): programs that differ for one stored event are not equivalent
   // fails: packages/server/src/admin/feature-programs.test.ts › if one value of a stored event differs
   if (isDifferent) throw differsForEvents(pairs);
-  const programs = pairs.map(({ given, archived: before }) => {
+  const programs = pairs.map(({ given, archived: archivedBundle }) => {
     const name = nameOf(given);
     const computed = { events: events.get(name) ?? 0, cases: cases.get(name) ?? 0 };
-    return { feature: name, hash: given.hash, archived_hash: before.hash, ...computed };
+    return { feature: name, hash: given.hash, archived_hash: archivedBundle.hash, ...computed };
   });
   for (const { feature, events: ofEvents, cases: ofCases } of programs) {
     if (ofEvents + ofCases === 0) problems.set(feature, "has neither events nor fixtures");

@@ -19,7 +19,7 @@ import { openRow } from "./open-row.ts";
 import type { ParseEvent, ParserOf } from "./read-inputs.ts";
 import { addToTally, type CountedEvent } from "./tally.ts";
 
-/** Events whose exact bytes are in memory at once. */
+/** Number of events in a slice. The exact bytes of two slices are in memory at once. */
 const SLICE_SIZE = 250;
 
 export interface ComputePorts {
@@ -71,26 +71,26 @@ export async function extract(
   events: readonly DueEvent[],
   backfill?: BackfillOf,
 ): Promise<Extracted> {
-  const known = await listLayers(transaction);
-  const layers = backfill ? known.filter(({ layer }) => backfill.layers.includes(layer)) : known;
-  const assign = assignerOf(transaction, known, backfill);
+  const allLayers = await listLayers(transaction);
+  const layers = backfill ? allLayers.filter(({ layer }) => backfill.layers.includes(layer)) : allLayers;
+  const assign = assignerOf(transaction, allLayers, backfill);
   // Processes of active layers are kept, because due events and a backfill use them in turn.
   await ports.runners.keepOnly(
-    known.filter((layer) => layer.ended_at === null || events.some((event) => isOf(layer, event))),
+    allLayers.filter((layer) => layer.ended_at === null || events.some((event) => isOf(layer, event))),
   );
   // A commit batch has events of purposes without features, too: their payloads are not read.
-  const wanted = events.filter((event) => layers.some((layer) => isOf(layer, event)));
-  if (wanted.length === 0) return { ...NOTHING, decided: events.length };
+  const eventsWithLayer = events.filter((event) => layers.some((layer) => isOf(layer, event)));
+  if (eventsWithLayer.length === 0) return { ...NOTHING, decided: events.length };
   // The search for features that block a process takes long, and sends no statement. It has a limit of its own.
   // guard(drop): PostgreSQL does not end the transaction during the search
   // fails: packages/server/src/features/slow-features.test.ts › longer than a transaction may be idle
   await transaction.query("set local idle_in_transaction_session_timeout = 0");
   const coverage = await readCoverage(transaction);
   const collected: Collected = { computed: [], failures: [], slow: [], undecided: new Set() };
-  const parse = await parserOfLayers(transaction, ports, layers, wanted);
+  const parse = await parserOfLayers(transaction, ports, layers, eventsWithLayer);
   type Slice = ReturnType<typeof openForFeatures>;
   const openSlice = async (at: number): Slice =>
-    openForFeatures(ports.sealer, await readEvents(transaction, wanted.slice(at, at + SLICE_SIZE)), parse);
+    openForFeatures(ports.sealer, await readEvents(transaction, eventsWithLayer.slice(at, at + SLICE_SIZE)), parse);
   const openAhead = (at: number): Slice => {
     const slice = openSlice(at);
     // The rejection is handled where the slice is awaited. Without a handler here, an earlier rejection would end the
@@ -108,7 +108,7 @@ export async function extract(
   };
   let next = openAhead(0);
   try {
-    for (let at = 0; at < wanted.length && collected.undecided.size === 0; at += SLICE_SIZE) {
+    for (let at = 0; at < eventsWithLayer.length && collected.undecided.size === 0; at += SLICE_SIZE) {
       const slice = await next;
       // The next slice is read and opened while the programs compute this one.
       next = openAhead(at + SLICE_SIZE);
@@ -169,14 +169,14 @@ interface AssignedEvent extends OpenedEvent {
   readonly counted: ReadonlySet<FeatureName>;
 }
 
-/** Chooses the events of each layer, by its number. */
+/** Returns a function that chooses the events of each layer. Its result has them by the number of the layer. */
 function assignerOf(
   executor: Transaction,
-  known: readonly LayerRow[],
+  allLayers: readonly LayerRow[],
   backfill: BackfillOf | undefined,
 ): (opened: readonly OpenedEvent[]) => Promise<ReadonlyMap<number, readonly AssignedEvent[]>> {
   return async (opened) => {
-    const layersOf = (event: StoredEvent): readonly LayerRow[] => known.filter((layer) => isOf(layer, event));
+    const layersOf = (event: StoredEvent): readonly LayerRow[] => allLayers.filter((layer) => isOf(layer, event));
     const sharing = opened.filter(({ event }) => shareFeatures(layersOf(event))).map(({ event }) => event);
     const found = sharing.length > 0 ? await readKnown(executor, sharing, !backfill) : undefined;
     const byLayer = new Map<number, AssignedEvent[]>();

@@ -72,24 +72,24 @@ export async function findRowsAsOf(
   subjects: readonly SubjectAsOf[],
   { purpose, layers, isKnown, watermark }: RowsAsOf,
 ): Promise<ReadonlyMap<number, readonly FeatureRow[]>> {
-  const found = new Map<number, FeatureRow[]>();
+  const rowsByPlace = new Map<number, FeatureRow[]>();
   const to = subjects.reduce((latest, { at }) => Math.max(latest, at.epochMs), 0);
   const placed = subjects.map((subject, place) => ({ place, subject }));
   for (const partition of await findFeaturePartitions(executor, { purpose, to })) {
-    const open = placed.filter(({ place, subject }) => !found.has(place) && mayBeIn(partition, subject));
+    const open = placed.filter(({ place, subject }) => !rowsByPlace.has(place) && mayBeIn(partition, subject));
     for (const kind of ["account", "action", "event"] as const) {
       const of = open.filter(({ subject }) => subject.kind === kind);
       if (of.length === 0) continue;
       const values = [...valuesOf(of), layers, isKnown, watermark] as const;
       for await (const { place, ...row } of queryPartitions(executor, FIND[kind], [partition], values)) {
-        const own = found.get(place);
+        const own = rowsByPlace.get(place);
         if (own) own.push(row);
-        else found.set(place, [row]);
+        else rowsByPlace.set(place, [row]);
       }
     }
-    if (found.size === subjects.length) break;
+    if (rowsByPlace.size === subjects.length) break;
   }
-  return found;
+  return rowsByPlace;
 }
 
 function mayBeIn({ lower_ms, upper_ms }: Partition, subject: SubjectAsOf): boolean {

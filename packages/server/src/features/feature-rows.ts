@@ -308,15 +308,15 @@ export async function findRowsOfEvents(
 ): Promise<ReadonlyMap<string, readonly FeatureRow[]>> {
   const times = events.map(({ receivedAt }) => receivedAt);
   const range = { from: Math.min(...times), to: Math.max(...times) };
-  const found = new Map(events.map(({ eventId }): [string, FeatureRow[]] => [eventId, []]));
-  if (events.length === 0) return found;
+  const rowsByEvent = new Map(events.map(({ eventId }): [string, FeatureRow[]] => [eventId, []]));
+  if (events.length === 0) return rowsByEvent;
   const rows = queryPartitions(executor, OF_EVENTS, await findFeaturePartitions(executor, range), [
     events.map(({ account }) => account),
     times.map((at) => new Date(at).toISOString()),
     events.map(({ eventId }) => eventId),
   ]);
-  for await (const row of rows) found.get(row.event_id)?.push(row);
-  return found;
+  for await (const row of rows) rowsByEvent.get(row.event_id)?.push(row);
+  return rowsByEvent;
 }
 
 /** All rows of events in partitions, in every state: for copies that a hold keeps. */

@@ -272,10 +272,10 @@ describe("retention", () => {
     const scope = { purpose: 1, layers: [1], isKnown: false, watermark: "infinity" };
     expect((await findRowsAsOf(opened.system.pool, [label], scope)).size, "exports have none").toBe(0);
     await advanceClock(opened.environment, 32 * DAY_MS);
-    const { rows: of } = await opened.owner.query<{ id: string }>(
+    const { rows: partitionRows } = await opened.owner.query<{ id: string }>(
       "select partition_id as id from feature_partition where dropped_at is null order by lower_bound limit 1",
     );
-    const file = secretFile(opened.environment, partitionSecretName(of[0]?.id ?? ""));
+    const file = secretFile(opened.environment, partitionSecretName(partitionRows[0]?.id ?? ""));
     await rename(file, join(folder(), "secret"));
     expect((await runWithBreakGlass(opened.environment, "retention", "run")).code).toBe(1);
     expect(await rowsOf("held"), "values that another copy of the key store opens are kept").toBe(1);

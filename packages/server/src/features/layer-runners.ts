@@ -29,7 +29,8 @@ const SLOW_EVENTS_OF_PAUSE = 3;
 export class LayerRunners {
   readonly #open = new Map<number, Promise<OpenLayer>>();
   /**
-   * The last due events that were too slow for a layer, and when each was computed: milliseconds of `performance.now()`.
+   * For each layer, the last due events that were too slow, and when each was computed: milliseconds of
+   * `performance.now()`.
    */
   readonly #slow = new Map<number, ReadonlyMap<string, number>>();
   readonly #options: LayerRunnerOptions;
@@ -49,7 +50,8 @@ export class LayerRunners {
   }
 
   /**
-   * Replaces the process of a layer. The process no longer computes a feature that was too slow for an event.
+   * Ends the process of a layer, because the process no longer computes a feature that was too slow for an event. The
+   * next `find` starts a new process.
    * @param slowDue ids of the due events that were too slow. No other events pause the layer. An event that is computed
    * again, such as after a failed transaction, counts once.
    */

@@ -52,7 +52,7 @@ export function assignLayers(
   return assigned.filter(({ layer }) => isWanted(layer));
 }
 
-/** Whether two of the layers have a feature of the same purpose. */
+/** Whether two layers of the same purpose have a feature in common. */
 export function shareFeatures(layers: readonly LayerRow[]): boolean {
   const names = layers.flatMap(({ purpose, members }) => members.map((name) => `${purpose} ${name}`));
   return new Set(names).size < names.length;

@@ -61,14 +61,14 @@ export async function listFeatures(
   const events = await eventsOf(executor, subject, limit, options);
   const due = await findDue(executor, idsOf(events));
   const rows = await findFeatureAttributes(executor, rowsOf(subject), limit * Math.max(1, layers.length), options);
-  const found = new Map<string, { attributes: Attributes; isStored: boolean; rows: FeatureAttributes[] }>();
-  for (const event of events) found.set(event.event_id, { attributes: event, isStored: true, rows: [] });
+  const listedById = new Map<string, { attributes: Attributes; isStored: boolean; rows: FeatureAttributes[] }>();
+  for (const event of events) listedById.set(event.event_id, { attributes: event, isStored: true, rows: [] });
   for (const row of rows) {
-    const one = found.get(row.event_id) ?? { attributes: row, isStored: false, rows: [] };
-    found.set(row.event_id, one);
+    const one = listedById.get(row.event_id) ?? { attributes: row, isStored: false, rows: [] };
+    listedById.set(row.event_id, one);
     one.rows.push(row);
   }
-  const newest = [...found.values()]
+  const newest = [...listedById.values()]
     .toSorted((a, b) => (a.attributes.event_id < b.attributes.event_id ? 1 : -1))
     .slice(0, limit);
   const failures = await findFailures(executor, idsOf(newest.map(({ attributes }) => attributes)));

@@ -71,14 +71,14 @@ function findWanted(
     names.set(probe, fields.add(field));
     if (performedBy !== undefined) fields.add(performedBy);
   }
-  const wanted: WantedProbe[] = [];
+  const wantedProbes: WantedProbe[] = [];
   for (const [id, fields] of names) {
     const entry = entries.get(JSON.stringify([id]));
     const found = [...fields].map((name) => ({ name, entry: entries.get(JSON.stringify([id, name])) ?? -1 }));
     if (entry === undefined || found.some((field) => field.entry === -1)) return undefined;
-    wanted.push({ id, entry, ordinal: CATALOG.findIndex((probe) => probe.id === id), fields: found });
+    wantedProbes.push({ id, entry, ordinal: CATALOG.findIndex((probe) => probe.id === id), fields: found });
   }
-  return wanted;
+  return wantedProbes;
 }
 
 const has = ({ seen }: EventScan, entry: number): boolean => ((seen[entry >> 3] as number) & (1 << (entry & 7))) !== 0;

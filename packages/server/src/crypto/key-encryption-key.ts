@@ -8,10 +8,10 @@ import type { KeySource } from "./key-encryption.ts";
 import { keysOfText } from "./keys-of-text.ts";
 
 /**
- * Opens the key-encryption keys of this host from the environment or from a file. Only for the embedded default, the
- * keys are in a file in the key directory. The file is made when it is first needed. That default is for development,
- * because a copy of the directory contains the keys and the secrets.
- * @param creates whether that file is made.
+ * Opens the key-encryption keys of this host from the environment or from a file. If neither is configured, which only
+ * the embedded default allows, the keys are in a file in the key directory. The file is made when it is first needed.
+ * This default is for development, because a copy of the directory contains the keys and the secrets. @param creates
+ * whether the file in the key directory is made.
  * @throws key-file-unusable
  */
 export async function openLocalKeySource(keys: Config["keys"], creates = true): Promise<KeySource> {
@@ -26,12 +26,12 @@ export async function openLocalKeySource(keys: Config["keys"], creates = true): 
         "DRS_PREVIOUS_KEY_ENCRYPTION_KEY, restart every server, rotate again, then take the previous one away",
     };
   }
-  const source = keyFile(keys.encryptionKeyFile ?? (await ownKeyFile(keys, creates)));
+  const source = keyFile(keys.encryptionKeyFile ?? (await defaultKeyFile(keys, creates)));
   await source.read();
   return source;
 }
 
-async function ownKeyFile({ directory = "" }: Config["keys"], creates: boolean): Promise<string> {
+async function defaultKeyFile({ directory = "" }: Config["keys"], creates: boolean): Promise<string> {
   const path = join(directory, "key-encryption-key");
   if (!creates) return path;
   await writeExclusively(path, textOf([randomBytes(32)])).catch((error: unknown) => {

@@ -31,9 +31,9 @@ export type FindHoldSecrets = (holdId: string) => Promise<readonly string[]>;
 /** A sealer that keeps data keys in memory. */
 export interface CachingSealer extends Sealer {
   /**
-   * Drops keys from memory: data keys of partitions that receive no more events, long before their events expire, and
-   * the secrets of all partitions. If this is called every second, a secret of a partition that was lost in the key
-   * store is used for new data keys for at most a second.
+   * Drops keys from memory: the data keys of partitions that receive no more events, although their events have not
+   * expired, and all secrets. If this is called every second, a secret of a partition that was lost in the key store is
+   * used for new data keys for at most a second.
    */
   evictKeys(now: number): void;
 }
@@ -83,20 +83,20 @@ export function createSealer(
   const compressor = new Compressor();
 
   accountKeys.onErased((keyIds) => dataKeys.dropKeys(keyIds));
-  let dataKeysOf = accountKeys.generation;
+  let generationOfDataKeys = accountKeys.generation;
 
   /**
    * Returns the data keys of this generation, and drops those of an earlier one: a failover may have lost a partition's
    * secret together with its record, and another server may have created another secret under the same name since then.
    */
-  function presentDataKeys(): DataKeys {
+  function currentDataKeys(): DataKeys {
     // guard(false): after a failover data keys are derived again
     // fails: packages/server/src/crypto/sealer.test.ts › was lost together with its record
-    if (dataKeysOf !== accountKeys.generation) {
+    if (generationOfDataKeys !== accountKeys.generation) {
       dataKeys.clear();
       secrets.forgetRecent();
     }
-    dataKeysOf = accountKeys.generation;
+    generationOfDataKeys = accountKeys.generation;
     return dataKeys;
   }
 
@@ -112,14 +112,14 @@ export function createSealer(
     const { keyId, keyEpoch } = present;
     // After a failover the record of the secret may be missing. Then another secret may have replaced the one in
     // memory.
-    const known = partition.wasCreated && presentDataKeys().find(partition.secret, keyId);
+    const known = partition.wasCreated && currentDataKeys().find(partition.secret, keyId);
     if (known) return { keyId, keyEpoch, key: known };
     const account = await secrets.find(accountSecretName(keyId));
     if (account) {
       const { id, secret } = await secretForWriting(secrets, partitions, identity, partition);
       const key = deriveDataKey(account, secret);
       if (isSameKeyEpoch(keyEpoch, accountKeys.keyEpoch) && generation === accountKeys.generation)
-        presentDataKeys().remember(id, partition.end, keyId, key);
+        currentDataKeys().remember(id, partition.end, keyId, key);
       return { keyId, keyEpoch, key };
     }
     // The key was just erased, or its loss was accepted, so another key exists by now.
@@ -132,7 +132,7 @@ export function createSealer(
   /** Chooses the key of an event, or the secrets from which it is derived. */
   async function keyToOpen(identity: EventIdentity, keyId: string): Promise<KeyObject | SecretNames> {
     const { secret, lostSecrets } = await partitions.find(identity.purpose, identity.receivedAt);
-    const known = presentDataKeys().find(secret, keyId);
+    const known = currentDataKeys().find(secret, keyId);
     if (known && lostSecrets.length === 0) return known;
     return { account: accountSecretName(keyId), partition: [...lostSecrets, secret].map(partitionSecretName) };
   }

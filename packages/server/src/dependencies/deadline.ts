@@ -9,7 +9,8 @@ export interface Deadline {
 }
 
 /**
- * Resolves or rejects within the deadline, even if the call never ends.
+ * Resolves or rejects within the deadline, even if the call never ends. The deadline is extended as long as
+ * `isProgressing` says so.
  * @param call gets a signal whose abort must cancel it: close its connection, end its request.
  */
 export function withDeadline<T>(

@@ -117,7 +117,11 @@ export class Dependency {
     return this.#troubles.has(trouble);
   }
 
-  /** The first reason remains until the dependency answers again, because it says more than later reasons. */
+  /**
+   * Reports that a call failed. An error that says what is wrong with the dependency replaces an earlier reason. After
+   * any other error the first reason remains until the dependency answers again, because it says more than later
+   * reasons.
+   */
   reportUnreachable(error?: unknown): void {
     if (this.#registry.stopping.aborted) return;
     if (hasCode(error, "dependency-unusable")) return this.report("away", error.detail.problem);

@@ -122,8 +122,8 @@ export class BufferedDriftLog implements DriftLog {
   }
 
   #count({ platform, sdkVersion: said }: Sender, path: string, jsonType: DriftJsonType, occurrences: number): void {
-    const sdkVersion = this.#version(said);
-    const kept = this.#room(sdkVersion, `${platform}\n${path}\n${jsonType}`)
+    const sdkVersion = this.#keptVersion(said);
+    const kept = this.#hasRoom(sdkVersion, `${platform}\n${path}\n${jsonType}`)
       ? { path, jsonType }
       : { path: "*", jsonType: "*" as const };
     const name = countIdOf({ ...kept, platform, sdkVersion });
@@ -132,12 +132,12 @@ export class BufferedDriftLog implements DriftLog {
     else this.#counts.set(name, { ...kept, platform, sdkVersion, occurrences });
   }
 
-  #version(said: string): string {
+  #keptVersion(said: string): string {
     const version = SDK_VERSION.test(said) ? said : "*";
     return this.#pathsOf.has(version) || this.#pathsOf.size < MAX_VERSIONS ? version : "*";
   }
 
-  #room(sdkVersion: string, row: string): boolean {
+  #hasRoom(sdkVersion: string, row: string): boolean {
     const known = this.#pathsOf.get(sdkVersion) ?? new Set();
     this.#pathsOf.set(sdkVersion, known);
     if (known.has(row)) return true;
@@ -167,7 +167,7 @@ export class BufferedDriftLog implements DriftLog {
   }
 }
 
-/** The stored form of a path. No kept name contains a `.`, so each text means exactly one path. */
+/** The stored form of a path. No kept name contains a `.`, so a text without `*` means exactly one path. */
 function textOf(path: FieldPath): string {
   return path.map((name) => (MEMBER_NAME.test(name) ? name : "*")).join(".");
 }

@@ -30,8 +30,8 @@ const LEAVE_WITHIN_MS = 2_000;
 const POLL_MS = 25;
 /** Maximum length of `sun_path`, the path of a Unix socket, without its final zero byte. */
 const MAX_SOCKET_PATH_LENGTH = 107;
-/** A role or a database exists, or another process creates it at this moment. */
-const IS_CREATED = new Set<string | undefined>([
+/** The codes of errors that say that a role or a database exists, or that another process creates it at this moment. */
+const ALREADY_CREATED = new Set<string | undefined>([
   SQL_STATES.duplicateObject,
   SQL_STATES.duplicateDatabase,
   SQL_STATES.uniqueViolation,
@@ -39,7 +39,7 @@ const IS_CREATED = new Set<string | undefined>([
 const FIND_DATABASE = sql("select from pg_database where datname = $1", ["name"]);
 const MAX_LOG_BYTES = 10 * 1024 * 1024;
 
-/** Errors must not contain values. Otherwise the log on a stolen disk would contain keys of rows. */
+/** The settings keep values out of error messages. With values, the log on a stolen disk would contain keys of rows. */
 const SETTINGS = [
   "listen_addresses=",
   "unix_socket_permissions=0700",
@@ -64,7 +64,7 @@ export interface EmbeddedOptions {
   readonly asServer: boolean;
   /** Whether a database is created if the data directory has none. Default: yes. */
   readonly creates?: boolean;
-  /** Called when PostgreSQL has ended and is being started again, and when that failed. */
+  /** Called when PostgreSQL has ended unexpectedly, and when it could not be started or stopped. */
   readonly onError: OnError;
   /** Binaries of another PostgreSQL. Default: those of the optional dependency. */
   readonly binaries?: Binaries;
@@ -305,7 +305,7 @@ export class EmbeddedPostgres {
   async #prepareDatabase(): Promise<void> {
     const create = async (text: string): Promise<void> => {
       await this.#user?.query(text).catch((error: unknown) => {
-        if (!IS_CREATED.has(sqlState(error))) throw error;
+        if (!ALREADY_CREATED.has(sqlState(error))) throw error;
       });
     };
     await create(`create role ${SERVING_LOGIN} login`);
@@ -396,8 +396,8 @@ const directoryUnfit = (folder: string, cause: NodeJS.ErrnoException): OperatorE
   );
 
 /**
- * The folder of the socket: the data directory, or, if that path is too long, a private folder with a name made from
- * it.
+ * Returns the folder of the socket: `socket` in the data directory or, if its path is too long, a private temporary
+ * folder, whose name is made from the path of the data directory.
  */
 async function socketDirectory(dataDir: string, launcher: Launcher): Promise<string> {
   const near = join(dataDir, "socket");

@@ -97,9 +97,9 @@ const INSERT_AUDIT = sql(
 export type CommitResult = "stored" | "taken" | "stale";
 
 /**
- * Commits events in one transaction: their idempotency keys, their rows, and one audit entry that lists the events. It
- * needs two round trips, each with one write to the socket. The second one is sent after the holders of the keys are
- * known.
+ * Commits events in one transaction: their idempotency keys, their rows, and one audit entry that lists the events. If
+ * all keys are free, it needs two round trips, each with one write to the socket. The second one is sent after the
+ * holders of the keys are known.
  *
  * @param client a client in pipeline mode, so that statements of one round trip need not wait for each other.
  * @returns for each event: `stored`; `taken` if its idempotency key is in use; `stale` if its secrets were erased or

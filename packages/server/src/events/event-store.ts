@@ -56,7 +56,7 @@ export interface EventStoreOptions {
   readonly onStale: () => Promise<void>;
   /** Called when a connection was lost, because events that were sealed before are then stale. */
   readonly onConnectionLost: () => void;
-  /** Number of lost connections. */
+  /** The generation of the data keys in memory. An event that was sealed in another generation is stale. */
   readonly generation: () => number;
   /** Called with errors that the answers to requests describe in general terms only. */
   readonly onError: OnError;

@@ -17,8 +17,8 @@ export const manifestPathOf = (path: string): string => `${path}.manifest.json`;
 
 /**
  * Writes the file of an export, and its manifest when the file is durable.
- * @throws output-failed; dependency-unavailable if the file is incomplete. Neither the file nor its manifest exists
- * after an error, unless the error names it as a file that could not be deleted.
+ * @throws output-failed; dependency-unavailable if the file is incomplete. After an error, this call leaves neither the
+ * file nor its manifest, unless the error names a file that could not be deleted.
  */
 export async function writeExport<Manifest extends ExportManifest>(
   path: string,

@@ -21,7 +21,8 @@ interface Line {
 }
 
 async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
-  // The decoder replaces bytes that are not UTF-8, so that the row does not name another account by chance.
+  // The decoder replaces bytes that are not UTF-8 by U+FFFD. If it dropped them, a row could name another account by
+  // chance.
   const decoder = new TextDecoder();
   let unfinished = "";
   let line = 0;

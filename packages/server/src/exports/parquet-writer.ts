@@ -8,7 +8,7 @@ import {
   type TableWriter,
 } from "./table-writer.ts";
 
-/** Number of rows in memory at the same time, which form a row group. */
+/** Number of rows that form a row group. They are in memory until the group is full. */
 const ROWS_PER_GROUP = 2_000;
 
 /** Bytes of a Parquet file that have not been written yet. */

@@ -1,12 +1,12 @@
 import { hash } from "node:crypto";
 
-/** The memory of each text consists of three numbers: two of its hash, and its line. */
-const WIDTH = 3;
+/** The table has three numbers for each text: two from its hash, and its line. */
+const NUMBERS_PER_TEXT = 3;
 
 /** Finds texts that occurred before. Each text takes 12 bytes and some free space, so that millions fit into memory. */
 export class SeenLines {
   #slots = 1 << 12;
-  #table = new Uint32Array(this.#slots * WIDTH);
+  #table = new Uint32Array(this.#slots * NUMBERS_PER_TEXT);
   #count = 0;
 
   /** @returns the line of the same text, if the text occurred before. */
@@ -27,7 +27,7 @@ export class SeenLines {
    */
   #find(a: number, b: number): number {
     for (let slot = a % this.#slots; ; slot = (slot + 1) % this.#slots) {
-      const at = slot * WIDTH;
+      const at = slot * NUMBERS_PER_TEXT;
       const isFree = this.#table[at + 2] === 0;
       if (isFree || (this.#table[at] === a && this.#table[at + 1] === b)) return at;
     }
@@ -36,9 +36,9 @@ export class SeenLines {
   #grow(): void {
     const old = this.#table;
     this.#slots *= 2;
-    this.#table = new Uint32Array(this.#slots * WIDTH);
-    for (let at = 0; at < old.length; at += WIDTH) {
-      const [a = 0, b = 0, line = 0] = old.subarray(at, at + WIDTH);
+    this.#table = new Uint32Array(this.#slots * NUMBERS_PER_TEXT);
+    for (let at = 0; at < old.length; at += NUMBERS_PER_TEXT) {
+      const [a = 0, b = 0, line = 0] = old.subarray(at, at + NUMBERS_PER_TEXT);
       if (line !== 0) this.#table.set([a, b, line], this.#find(a, b));
     }
   }

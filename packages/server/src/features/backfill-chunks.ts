@@ -142,9 +142,9 @@ export async function findPiece(
   limit: number,
 ): Promise<readonly PieceEvent[]> {
   const { rows } = await query(transaction, FIND_EVENTS, [layers, purpose, at_time, at_event, to_at, to_event, limit]);
-  return rows.map(({ event_id, received_ms, received_at, purpose: of }) => ({
+  return rows.map(({ event_id, received_ms, received_at, purpose: eventPurpose }) => ({
     eventId: event_id,
-    purpose: of,
+    purpose: eventPurpose,
     receivedAt: received_ms,
     at: received_at,
   }));

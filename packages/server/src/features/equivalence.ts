@@ -35,8 +35,8 @@ interface Pair {
  * Computes programs and the archived ones of their versions, for all stored events and for the archived fixtures.
  * Programs that are archived themselves are left out.
  *
- * Because the caller chooses the programs, the answer reveals only one bit about events: it names neither an event nor
- * the program that differs.
+ * Because the caller chooses the programs, the answer reveals only one bit about events: it names no event, and does
+ * not say which of several programs differs.
  * @param purposes codes of purposes by their ids.
  * @throws not-found for a version that is not archived. @throws state-conflict if a result, the inputs or the output of
  * a program differ, or if a program gives no result at all.

@@ -23,8 +23,9 @@ export interface Urls {
 }
 
 /**
- * Composes the message of a server that is ready: its address, and, only with the embedded database on loopback, an
- * admin token, a development token, an action, and a request to paste.
+ * Composes the message of a server that is ready: its address and, only if the endpoint uses the embedded database and
+ * listens on loopback, a development token, an action and a request to paste. If the admin API listens on loopback,
+ * too, the message also has an admin token.
  * @param isTerminal whether a person reads the message. If not, the message may go to a log, which must contain no
  * admin token, so the token is written to a file.
  */

@@ -200,7 +200,9 @@ export interface DescribedSetting {
   readonly name: string;
   /** The value; `(set)` for a secret. */
   readonly value: unknown;
-  /** The value as written in the environment or the default: a duration with its unit. */
+  /**
+   * The value as a text. A number is as written in the environment or in the default, so that a duration has its unit.
+   */
   readonly text: string;
 }
 

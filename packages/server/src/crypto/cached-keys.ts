@@ -6,8 +6,8 @@ import type { KeySource } from "./key-encryption.ts";
 export type SourceDeadline = Omit<Deadline, "expired">;
 
 /**
- * The minimum time between two reads. Without it, a secret whose key is missing would cause a read of the source for
- * each event.
+ * The minimum time between two reads that searches cause. Without it, a secret whose key is missing would cause a read
+ * of the source for each event.
  */
 export const SEARCH_EVERY_MS = 5_000;
 

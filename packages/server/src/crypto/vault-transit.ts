@@ -51,7 +51,7 @@ export function keysOfVault(
 
 async function unwrapAll(vault: VaultOptions, context: string, signal: AbortSignal): Promise<readonly Buffer[]> {
   const wrapped = await readWrapped(vault, context);
-  const ask = await openVaultConnection(vault, signal);
+  const ask = await openDecryption(vault, signal);
   const keys: Buffer[] = [];
   for (const { ciphertext, line } of wrapped) {
     const answer = await ask({ ciphertext, context });
@@ -104,11 +104,11 @@ interface Answer {
   readonly text: string;
 }
 
-/** Asks Vault to decrypt. The token is read again each time, because an agent may renew it. */
-async function openVaultConnection(
-  vault: VaultOptions,
-  signal: AbortSignal,
-): Promise<(body: object) => Promise<Answer>> {
+/**
+ * Returns a function that asks Vault to decrypt. The token is read again for each function, because an agent may renew
+ * it.
+ */
+async function openDecryption(vault: VaultOptions, signal: AbortSignal): Promise<(body: object) => Promise<Answer>> {
   const { tokenFile, caFile, namespace } = vault;
   const token = (await readTextFile(tokenFile, "the token for Vault")).trim();
   if (!TOKEN_TEXT.test(token)) throw new OperatorError("key-file-unusable", `${tokenFile} holds no token for Vault`);

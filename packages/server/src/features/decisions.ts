@@ -43,7 +43,7 @@ const LIST_VERSIONS = sql(
   { id: "text", version: "int4", hash: "text", text: "text", manifest: narrowed<Manifest>("jsonb") },
 );
 
-/** The archived bundles of these versions, in the order of their names. @throws not-found */
+/** Finds the archived bundles of these versions, in the order of `names`. @throws not-found */
 export async function findBundles(executor: Executor, names: readonly FeatureName[]): Promise<readonly Bundle[]> {
   const { rows } = await query(executor, LIST_VERSIONS, [names]);
   const byName = new Map(rows.map((row) => [nameOf(row), row]));
@@ -60,7 +60,7 @@ const LIST_MANIFESTS = sql(
   { manifest: narrowed<Manifest>("jsonb") },
 );
 
-/** The manifests of these versions, without their programs. */
+/** Finds the manifests of these versions, without their programs, ordered by id and version. */
 export async function findManifests(executor: Executor, names: readonly FeatureName[]): Promise<readonly Manifest[]> {
   return (await query(executor, LIST_MANIFESTS, [names])).rows.map(({ manifest }) => manifest);
 }
@@ -72,7 +72,7 @@ const LIST_FIXTURES = sql(
   { id: "text", version: "int4", fixtures: "jsonb" },
 );
 
-/** The fixtures that were archived with versions, by their names. */
+/** Finds the fixtures that were archived with versions, by the names of the versions. */
 export async function findFixtures(
   executor: Executor,
   names: readonly FeatureName[],
@@ -83,7 +83,8 @@ export async function findFixtures(
 
 /**
  * Archives bundles. A version that is already archived is not changed.
- * @throws state-conflict if the version has another bundle.
+ * @throws state-conflict if a version is archived with another program, unless the two programs were recorded as
+ * equivalent.
  */
 export async function proposeFeatures(
   owner: OwnerTransaction,

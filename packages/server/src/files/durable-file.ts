@@ -101,7 +101,10 @@ interface Owner {
   readonly gid: number;
 }
 
-/** A file that root writes by `sudo` gets the owner of its folder, so that a server that is not root can read it. */
+/**
+ * Makes `owner` the owner of a path if this process is root, as with `sudo`, so that a server that is not root can read
+ * it.
+ */
 async function changeOwner(owner: Owner | undefined, path: string): Promise<void> {
   if (owner && process.getuid?.() === 0) await chown(path, owner.uid, owner.gid);
 }

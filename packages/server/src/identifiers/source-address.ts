@@ -7,7 +7,7 @@ const WITH_PORT = /^(?:\[([^\]]*)\](?::\d+)?|([^:]+|[:f\d]+:\d+\.\d+\.\d+\.\d+):
 /**
  * The part of an address that counts as one source: an IPv4 address, or the /64 of an IPv6 address, because one
  * customer has a whole /64. Every spelling of an address, with a port or without, gives the same source; a text that is
- * no address is returned unchanged.
+ * no address is returned without the spaces around it.
  */
 export function sourceOf(peer: string): string {
   const known = remembered.get(peer);
@@ -25,7 +25,7 @@ function readSource(peer: string): string {
   const text = peer.trim();
   const [, bracketed, bare] = WITH_PORT.exec(text) ?? [];
   const address = bracketed ?? bare ?? text;
-  // Leading zeros are dropped: C reads such a part as octal, but no proxy writes octal.
+  // Leading zeros are dropped: C reads a number with a leading zero as octal, but no proxy writes octal.
   const decimal = address.replaceAll(/(?<!\d)0+(?=\d)/g, "");
   if (ipaddr.IPv4.isValidFourPartDecimal(decimal)) return decimal;
   if (!ipaddr.IPv6.isValid(address)) return text;

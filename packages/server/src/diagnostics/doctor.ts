@@ -44,8 +44,8 @@ const EXAMINE_DATABASE = sql(
 );
 
 /**
- * Finds, for each role of a surface, the logins that have this role and no other one. Superusers have all roles, so
- * they are not among them.
+ * Finds, for each role of a surface, the logins that have this role and neither the other one nor `drs_service`.
+ * Superusers have all roles, so they are not among them.
  */
 const FIND_SEPARATED = sql(
   `select

@@ -88,9 +88,13 @@ export type Within = (event: string, view?: "view") => string;
 
 /** A condition that names a range by constants, so that PostgreSQL reads only its partitions. */
 export function withinOf({ purpose, lower_ms, upper_ms }: PartitionRange, bind: Bind): Within {
-  const [of, lower, upper] = [purpose, new Date(lower_ms).toISOString(), new Date(upper_ms).toISOString()].map(bind);
+  const [purposeValue, lower, upper] = [
+    purpose,
+    new Date(lower_ms).toISOString(),
+    new Date(upper_ms).toISOString(),
+  ].map(bind);
   return (event, view) =>
-    `${event}.${view ? "partition_purpose" : "purpose"} = ${of} and ${event}.received_at >= ${lower} and ${event}.received_at < ${upper}`;
+    `${event}.${view ? "partition_purpose" : "purpose"} = ${purposeValue} and ${event}.received_at >= ${lower} and ${event}.received_at < ${upper}`;
 }
 
 /** The time that partitions of a purpose cover without a gap. */

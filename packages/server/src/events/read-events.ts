@@ -314,7 +314,7 @@ export const listQuery = composed(composeList, { ...EVENT_TYPES, ...STATE_TYPES 
 const FIRST_PARTITIONS = 4;
 
 /**
- * A page of events, newest first, after the event `after`. Partitions are read from the newest on, until the page is
+ * Lists a page of events, newest first, after the event `after`. Reads partitions from the newest on, until the page is
  * full.
  */
 export async function listEvents(

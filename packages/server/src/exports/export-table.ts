@@ -36,8 +36,7 @@ export interface ExportOrder extends Recipient {
 }
 
 /**
- * An export that begins. It does not contain values that are stored afterwards, because no batch is running at this
- * time.
+ * An export that begins. No batch is running at this time, so the export contains no value that is stored afterwards.
  */
 export type NewExport = Recipient & { readonly actor: string } & (
     | (ExportOrder & { readonly labels: { readonly sha256: string; readonly rows: number } })
@@ -58,15 +57,15 @@ const INSERT_EXPORT = sql(
   ["uuid", "text", "text", "text", "date", "text", "int4?", "text[]?", "text?", "text?", "text?", "int8?", "uuid?"],
 );
 
-export async function insertExport(owner: OwnerTransaction, exportId: string, wanted: NewExport): Promise<void> {
-  const { recipient, expiresOn, actor } = wanted;
+export async function insertExport(owner: OwnerTransaction, exportId: string, newExport: NewExport): Promise<void> {
+  const { recipient, expiresOn, actor } = newExport;
   const handedOut = [recipient, expiresOn, actor] as const;
-  if ("caseId" in wanted) {
+  if ("caseId" in newExport) {
     const none = [null, null, null, null, null, null] as const;
-    await query(owner, INSERT_EXPORT, [exportId, "events", "ndjson", ...handedOut, ...none, wanted.caseId]);
+    await query(owner, INSERT_EXPORT, [exportId, "events", "ndjson", ...handedOut, ...none, newExport.caseId]);
     return;
   }
-  const { format, purpose, features, clock, reason, labels } = wanted;
+  const { format, purpose, features, clock, reason, labels } = newExport;
   const order = [purpose, features, clock, reason, labels.sha256, labels.rows] as const;
   await query(owner, INSERT_EXPORT, [exportId, "features", format, ...handedOut, ...order, null]);
 }

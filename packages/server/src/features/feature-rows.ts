@@ -204,8 +204,8 @@ export type FeatureSubject =
   | { readonly account: string };
 
 /**
- * Rows of an event, an action or an account without their values, newest first. Partitions are read from the newest one
- * on, until `limit` rows are found.
+ * Finds the rows of an event, an action or an account without their values. Reads the newest partition first, and the
+ * copies that holds keep last, until `limit` rows are found.
  */
 export async function findFeatureAttributes(
   executor: Executor,
@@ -224,7 +224,10 @@ export async function findFeatureAttributes(
   return found;
 }
 
-/** All rows of an event, an action or an account, restricted ones included, newest partition first. */
+/**
+ * Reads all rows of an event, an action or an account, restricted ones included: the newest partition first, copies
+ * last.
+ */
 export function allFeatureRows(executor: Executor, subject: FeatureSubject): AsyncIterable<FeatureRow> {
   return searchRows(executor, ROWS, subject, Number.MAX_SAFE_INTEGER);
 }
@@ -319,7 +322,7 @@ export async function findRowsOfEvents(
   return rowsByEvent;
 }
 
-/** All rows of events in partitions, in every state: for copies that a hold keeps. */
+/** Finds all rows of events in partitions, in every state, so that they can be copied for a hold. */
 export async function findStoredRows(
   executor: Executor,
   events: readonly Pick<FeatureRow, "account" | "received_at" | "event_id">[],

@@ -54,7 +54,7 @@ function configOf(environment: Environment): Config {
 }
 
 describe("the configuration", () => {
-  test("selects by default an embedded database on loopback, with keys next to the data directory and not in it", () => {
+  test("selects an embedded database on loopback by default, with keys next to the data directory and not in it", () => {
     expect(configOf({})).toMatchObject({
       embedded: true,
       service: { host: "127.0.0.1", port: 8080, admin: { host: "127.0.0.1", port: 8081 } },

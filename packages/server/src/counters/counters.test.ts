@@ -174,7 +174,7 @@ describe("outcomes of probes", () => {
     ]);
   });
 
-  it("of a very wide event are counted without its unknown probes", async () => {
+  it("of an event with very many members are counted without its unknown probes", async () => {
     const { observe, flush } = outcomeLog();
     observe({ fonts: { status: "timeout" }, unknown: { status: "timeout" } }, { members: 40_000 });
     await flush();
@@ -284,7 +284,7 @@ describe("rejections", () => {
   });
 });
 
-describe("the memory and the tables that clients can fill with counts", () => {
+describe("counts that clients can cause", () => {
   it("have a maximum number of groups for each hour, even after restarts, and further groups are counted under other", async () => {
     for (let restart = 0; restart < 3; restart++) {
       const { observe, flush } = outcomeLog();

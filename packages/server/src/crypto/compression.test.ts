@@ -51,7 +51,7 @@ describe("the compressor", () => {
     },
   );
 
-  it("compresses an event at once, and gives a long one to another thread", async () => {
+  it("compresses a short event on the caller's thread, and gives a long one to another thread", async () => {
     const order: string[] = [];
     const all = [
       compressor.compress(payload(LONG, "json")).then(() => order.push("long")),
@@ -160,7 +160,7 @@ describe("the compressor, when a lane fails,", () => {
     }
   });
 
-  it("recovers again and again, on every lane", async () => {
+  it("compresses again after each of several failures, on every lane", async () => {
     const own = new Compressor(1);
     for (let round = 0; round < 10; round++) {
       await expect(own.compress(misfit)).rejects.toThrow(/does not belong/);
@@ -172,7 +172,7 @@ describe("the compressor, when a lane fails,", () => {
 });
 
 describe("decompression", () => {
-  it("rejects a dictionary of a later version by name", () => {
+  it("rejects a dictionary of a later version, and names the version", () => {
     expect(() => decompress({ dictionary: 200, bytes: Buffer.alloc(10) })).toThrow(/dictionary 200/);
   });
 

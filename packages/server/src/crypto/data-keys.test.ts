@@ -6,7 +6,7 @@ const MAX_KEYS = 50_000;
 const KEY = createSecretKey(randomBytes(32));
 
 describe("data keys", () => {
-  it("are found by partition and account key, until one of these is forgotten", () => {
+  it("are found by partition and account key, until the keys of the partition or the account key are dropped", () => {
     const keys = new DataKeys();
     keys.remember("p1", 10, "a", KEY);
     keys.remember("p1", 10, "b", KEY);

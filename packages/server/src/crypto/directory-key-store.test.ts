@@ -50,7 +50,7 @@ describeKeyStore("a directory", async () => {
   const keys = join(folder.path, "deep", "keys");
   return {
     open: () => directoryKeyStore(keys),
-    spill: async () => {
+    readAllBytes: async () => {
       const files = (await everythingIn(keys)).filter(({ isFile }) => isFile);
       return Buffer.concat(await Promise.all(files.map(({ path }) => readFile(join(keys, path)))));
     },

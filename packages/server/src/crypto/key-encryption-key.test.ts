@@ -33,7 +33,7 @@ describe("the key-encryption key", () => {
     expect(await load({ DRS_KEY_ENCRYPTION_KEY_FILE: path })).toEqual([key]);
   });
 
-  it("of the embedded default is made once, is private, and is the same for all processes that start at once", async () => {
+  it("of the embedded default is made once, only its owner can read it, and all processes that start at once get the same one", async () => {
     const keys = await Promise.all(Array.from({ length: 8 }, () => load({})));
     expect(new Set(keys.map(String)).size).toBe(1);
     expect(keys[0]?.[0]).toHaveLength(32);

@@ -7,7 +7,7 @@ export interface KeyStorePlace {
   /** Opens another instance on the same storage, as another process would. */
   readonly open: () => Promise<KeyStore>;
   /** All stored bytes, as a thief would read them. */
-  readonly spill: () => Promise<Buffer>;
+  readonly readAllBytes: () => Promise<Buffer>;
   readonly remove: () => Promise<void>;
 }
 
@@ -57,7 +57,7 @@ export function describeKeyStore(what: string, setUp: () => Promise<KeyStorePlac
       expect((await store.readToOpen([])).size).toBe(0);
     });
 
-    it("names the ids that it lacks, and no others", async () => {
+    it("reports the ids that it lacks, and no other ids", async () => {
       await store.create(idOf("there"), randomBytes(69));
       expect(await store.findMissing([idOf("there"), idOf("not there")])).toEqual([idOf("not there")]);
       expect(await store.findMissing([])).toEqual([]);
@@ -139,7 +139,7 @@ export function describeKeyStore(what: string, setUp: () => Promise<KeyStorePlac
       expect(await store.read(idOf("stored"))).toEqual(first);
     });
 
-    it("shows one instance what another has stored", async () => {
+    it("returns to one instance the secrets that another instance has stored", async () => {
       const other = await place.open();
       expect(await other.read(idOf("shared"))).toBeUndefined();
       const bytes = randomBytes(69);
@@ -178,9 +178,9 @@ export function describeKeyStore(what: string, setUp: () => Promise<KeyStorePlac
       expect(store.description).not.toMatch(/:\/\//);
     });
 
-    it("keeps what was stored, and nothing else", async () => {
+    it("reveals the wrapped bytes to a thief, so that a search in its storage finds what was stored", async () => {
       await store.create(idOf("spilt"), Buffer.from("WRAPPED-AND-NOTHING-ELSE"));
-      expect((await place.spill()).includes("WRAPPED-AND-NOTHING-ELSE")).toBe(true);
+      expect((await place.readAllBytes()).includes("WRAPPED-AND-NOTHING-ELSE")).toBe(true);
     });
   });
 }

@@ -21,7 +21,7 @@ describe("ids of a series", () => {
     for (const id of made) expect(id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
   });
 
-  it("differ with another key", () => {
+  it("differ between two keys of the signer", () => {
     const other = new RowSigner(createSecretKey(Buffer.alloc(32, 2)));
     expect(numberedIds(other, "a series")(0)).not.toBe(ids(0));
   });

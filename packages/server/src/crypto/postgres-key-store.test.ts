@@ -34,7 +34,7 @@ describeKeyStore("PostgreSQL", async () => {
   const url = await freshUrl();
   return {
     open: () => postgresKeyStore({ connectionString: url }),
-    spill: async () => {
+    readAllBytes: async () => {
       const rows = await query<{ wrapped: Buffer }>(url, "select wrapped from drs_keys.secret");
       return Buffer.concat(rows.map(({ wrapped }) => wrapped));
     },
@@ -91,7 +91,7 @@ describe("the key store in PostgreSQL", () => {
     );
   });
 
-  it("names an error of the database by its kind", async () => {
+  it("reports an error of the database by its kind", async () => {
     const url = await freshUrl();
     await (await postgresKeyStore({ connectionString: url })).close();
     const read = async (login: string): Promise<void> => {

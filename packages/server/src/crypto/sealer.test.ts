@@ -253,7 +253,7 @@ describe("data keys in memory", () => {
   const partition = `1-${Math.floor(NOW / DAY_MS)}`;
   const end = (Math.floor(NOW / DAY_MS) + 1) * DAY_MS;
 
-  it("open nothing of a partition without a secret after its end", async () => {
+  it("open no event of a partition that has ended and lacks its secret", async () => {
     const { keys, sealer } = scene();
     const identity = identityOf();
     const sealed = await sealer.seal(identity, payload(100, "json"));
@@ -265,7 +265,7 @@ describe("data keys in memory", () => {
     await expect(sealer.open(identity, sealed)).rejects.toMatchObject({ code: "keys-destroyed" });
   });
 
-  it("stay for the partitions that still receive events", async () => {
+  it("remain for partitions that still receive events", async () => {
     const { keys, sealer } = scene();
     const next = identityOf({ receivedAt: end });
     await sealer.seal(identityOf(), payload(100, "json"));
@@ -277,7 +277,7 @@ describe("data keys in memory", () => {
 });
 
 describe("a payload can't be opened", () => {
-  it("after any one bit was changed", async () => {
+  it("after any single bit was changed", async () => {
     const { sealer } = scene();
     const identity = identityOf();
     const sealed = await sealer.seal(identity, payload(300, "json"));
@@ -357,7 +357,7 @@ describe("the MAC of a request", () => {
     expect(sealer.requestMac(eventId, new Uint8Array(Buffer.from("body")))).toEqual(mac);
   });
 
-  it("differs for other bytes", () => {
+  it("differs between two requests with different bytes", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), fc.uint8Array({ maxLength: 300 }), (a, b) => {
         const equal = Buffer.from(a).equals(b);

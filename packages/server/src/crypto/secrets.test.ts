@@ -26,7 +26,7 @@ describe("a secret", () => {
     expect(await slow.findOrCreate("a")).toEqual(first);
   });
 
-  it("is made once for all callers that ask at the same time", async () => {
+  it("is created once for all callers that ask for it at the same time", async () => {
     const { store, creations } = memory();
     const secrets = new Secrets(store, keysOf(KEY));
     const given = await Promise.all(Array.from({ length: 100 }, () => secrets.findOrCreate("a")));
@@ -136,7 +136,7 @@ describe("a secret of a batch", () => {
     expect((await secrets.findForBatch(["a"])).size).toBe(0);
   });
 
-  it("is forgotten at once where this process destroys or forgets it", async () => {
+  it("is forgotten at once if this process destroys or forgets it", async () => {
     const { secrets, elsewhere } = await scene();
     await secrets.findForBatch(["a"]);
     await secrets.destroy("a");
@@ -169,7 +169,7 @@ describe("a wrapped secret is rejected as secret-damaged", () => {
     });
   });
 
-  it("if any one bit was changed", async () => {
+  it("if any single bit was changed", async () => {
     const { store, entries } = memory();
     const secrets = new Secrets(store, keysOf(KEY));
     await secrets.findOrCreate("a");

@@ -132,7 +132,7 @@ test("the stored forms of a sealed payload and of a held copy do not change", as
   expect(copy.toString()).toBe(exact);
 });
 
-test("the stored form of names as tokens does not change", async () => {
+test("the stored form of names that are replaced by tokens does not change", async () => {
   const { event, exact_with_tokens, sealed_with_tokens } = vectors;
   const opened = await sealer().open(event, { keyId: event.key_id }, hex(sealed_with_tokens));
   expect(opened.toString()).toBe(exact_with_tokens);

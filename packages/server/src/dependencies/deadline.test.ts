@@ -71,7 +71,7 @@ describe("a dependency of the server", () => {
     expect(dependencies.canStore).toBe(true);
   });
 
-  it("is up if it answers with an error of its own", async () => {
+  it("is up if its answer is an error", async () => {
     const dependency = new Dependencies(10).get("database");
     const failing = dependency.call(() => Promise.reject(new TypeError("denied")), { isAway: () => false });
     await expect(failing).rejects.toThrow("denied");

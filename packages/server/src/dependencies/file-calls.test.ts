@@ -102,7 +102,7 @@ test("a directory that hangs blocks two threads at most, and is used again when 
   expect(await answered).toBe("mark");
 });
 
-test("calls run one after another, and each gets its own answer", async () => {
+test("each of many calls gets its own answer, although only two run at a time", async () => {
   const inner = { ...memoryKeyStore().store, readWatermark: async (name: string) => name };
   const store = boundedKeyStore(inner as never, boundedBy(new Dependencies(1_000).get("key_store")));
   const names = Array.from({ length: 50 }, (_, index) => String(index));

@@ -69,7 +69,7 @@ describe("readiness", () => {
     expect(checks()).toBe(before);
   });
 
-  it("waits for no check after the monitor was closed", async () => {
+  it("does not wait for a check after the monitor was closed", async () => {
     const { dependencies, dependency } = await checkedOnce("database");
     await monitors[0]?.close();
     await dependency.check();

@@ -96,7 +96,7 @@ it("the tables of drift accept the JSON types that the server writes, and no oth
 describe("a decision that a login of the database wrote", () => {
   const health = async () => (await examine(scene.system)).find(({ what }) => what === "drift decisions")?.ok;
 
-  it("does not count, and drs doctor fails", async () => {
+  it("has no effect, and drs doctor fails", async () => {
     await decide(ACCEPTED);
     expect(await health()).toBe(true);
     await asAdmin(FORGE);
@@ -193,7 +193,7 @@ describe("a decision that a login of the database wrote", () => {
     expect(counted).toBeLessThanOrEqual(2_000);
   });
 
-  it("does not count, even with the id of a lost one", async () => {
+  it("has no effect, even with the id of a lost one", async () => {
     await decide(ACCEPTED);
     const { pool, driftDecisions } = scene.system;
     let lost: string | undefined;

@@ -111,7 +111,7 @@ describe("a departure from the catalog", () => {
     ]);
   });
 
-  it("is written within some seconds", async () => {
+  it("reaches the table within some seconds", async () => {
     const { log } = openLog();
     log.observe("2.0.2", fonts({ novel: 1 }));
     await expect.poll(() => rowsOf("2.0.2"), { timeout: 8_000 }).toHaveLength(1);
@@ -278,7 +278,7 @@ describe("the drift that a client can cause", () => {
 });
 
 describe("two servers that write drift", () => {
-  it("count correctly in the same rows at the same time", async () => {
+  it("add their counts to the same rows at the same time", async () => {
     const writers = [openLog(), openLog(), openLog()];
     for (let round = 0; round < 20; round++) {
       for (const [index, { log }] of writers.entries()) {

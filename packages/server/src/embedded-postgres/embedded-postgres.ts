@@ -173,7 +173,8 @@ export class EmbeddedPostgres {
           "dump it with the old version and restore it with this one (docs/operator.md, Upgrade)",
       );
     }
-    // The cluster is made under a name of its own, then renamed: if two servers start together, one finds the other's.
+    // The cluster is made under a random name and then renamed. If two servers start together, one uses the cluster of
+    // the other.
     const draft = join(this.#options.dataDir, `initdb-${randomUUID()}`);
     await mkdir(draft, { mode: 0o700 });
     await this.#launcher.own(draft);
@@ -250,7 +251,7 @@ export class EmbeddedPostgres {
     return client;
   }
 
-  /** PostgreSQL has ended unexpectedly: starts it again, for as long as it takes. */
+  /** Starts PostgreSQL again after it has ended unexpectedly, and tries until this succeeds. */
   #restart(): void {
     this.#user = undefined;
     this.#options.onError(

@@ -289,7 +289,7 @@ describe("a missing partition", () => {
   });
 });
 
-describe("idempotency keys that are taken at the same time", () => {
+describe("idempotency keys that are claimed at the same time", () => {
   it("by two stores in opposite order have one winner each, without a deadlock", async () => {
     const stores = [await openStore(), await openStore()];
     for (let round = 0; round < 15; round++) {
@@ -309,7 +309,7 @@ describe("idempotency keys that are taken at the same time", () => {
     await Promise.all(stores.map((other) => other.close()));
   });
 
-  it("that two bare transactions take in opposite order are waited for in turn, without a deadlock", async () => {
+  it("that two transactions outside of the store claim in opposite order are waited for in turn, without a deadlock", async () => {
     const clients = await Promise.all(
       range(2).map(async () => {
         const client = new pg.Client({ ...system.database, pipeline: true });
@@ -337,7 +337,7 @@ describe("idempotency keys that are taken at the same time", () => {
     }
   });
 
-  it("that a transaction has rolled back are free again for an event that waits", async () => {
+  it("that a transaction claimed before it was rolled back are free for an event that waits", async () => {
     const [mine, theirs] = [newEvent(), newEvent()];
     await holdKey(mine, theirs);
     const answer = store.append(mine);
@@ -346,7 +346,7 @@ describe("idempotency keys that are taken at the same time", () => {
     expect(await answer).toBe("stored");
   });
 
-  it("that a transaction has committed are answered with its entry", async () => {
+  it("that a transaction claimed before it was committed are answered with the ledger row of its event", async () => {
     const [mine, theirs] = [newEvent(), newEvent()];
     await holdKey(mine, theirs);
     const answer = store.append(mine);
@@ -356,7 +356,7 @@ describe("idempotency keys that are taken at the same time", () => {
     expect(await storedIds([mine])).toEqual([]);
   });
 
-  it("of a transaction that is not visible at once are looked up again", async () => {
+  it("of a committed transaction that is not visible at once are looked up again", async () => {
     const first = newEvent();
     await store.append(first);
     let hidden = 2;

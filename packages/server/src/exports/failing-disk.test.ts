@@ -7,7 +7,10 @@ import { useFolder } from "../../../../e2e/support/use-folder.ts";
 import { writeExport } from "./export-file.ts";
 import type { ExportPart } from "./export-parts.ts";
 
-/** Whether a call fails, by its function, the name of its file and the number of earlier calls like it. */
+/**
+ * Whether a call fails. The parameters are its function, the name of its file and the number of earlier calls of the
+ * same kind.
+ */
 type Fails = (call: string, name: string, before: number) => boolean;
 let fails: Fails;
 

@@ -128,7 +128,7 @@ beforeEach(async () => {
 });
 
 describe("a backfill", () => {
-  it("stores a row of each event that was stored before the adoption, and its balance explains the others", async () => {
+  it("stores a row of each event that was stored before the adoption, and its balance says why other events have none", async () => {
     const layer = await adopt("first");
     const run = await start(layer);
     expect(await status(run)).toMatchObject({ state: "running", remaining_seconds: null, rate: null });
@@ -177,7 +177,7 @@ describe("a backfill", () => {
     expect((await status(third)).balance).toMatchObject({ stored: 5, missing: 0 });
   });
 
-  it("computes the layers that it began with, although another is adopted meanwhile", async () => {
+  it("computes the layers that it began with, although another layer is adopted meanwhile", async () => {
     const layer = await adopt("early");
     const run = await start(layer);
     const later = await adopt("meanwhile");

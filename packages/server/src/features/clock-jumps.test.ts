@@ -227,7 +227,7 @@ describe("an export", () => {
     ]);
   });
 
-  it("does not hide from an attestation what is stored after it under a clock that was set back", async () => {
+  it("does not hide from an attestation the values that are stored after the export under a clock that was set back", async () => {
     const layer = await adopt("exported");
     await storeToAttest("attested");
     await jump(29.5 * 24);

@@ -64,7 +64,7 @@ describe("values of which one byte was changed", () => {
     expect(await done("feature", "verify", values.eventId)).toMatchObject({ rows: 1, equal: 0, undecided: 1 });
   });
 
-  it("are unreadable in an export, which has the others", async () => {
+  it("are unreadable in an export, which has the values of other events", async () => {
     const labels = [values, event, whole].map(({ account }) => `${account},${new Date().toISOString()},good`);
     await writeFile(join(folder(), "labels.csv"), ["account,label_time,label", ...labels, ""].join("\n"));
     const order = ["--features", "root@1", "--purpose", "default", "--clock", "received", "--format", "jsonl"];

@@ -36,7 +36,7 @@ export interface Extracted {
   /** Rows that were stored. */
   readonly rows: number;
   readonly failures: number;
-  /** Rows that existed and differ from what was computed now: a definition is not deterministic. */
+  /** Rows that existed and differ from the values that were computed now, because a definition is not deterministic. */
   readonly differences: number;
   /** Features that were too slow for an event. */
   readonly slow: readonly FeatureName[];
@@ -46,7 +46,7 @@ export interface Extracted {
 
 export const NOTHING: Extracted = { rows: 0, failures: 0, differences: 0, slow: [], decided: 0 };
 
-/** A row, and what it holds in the clear. */
+/** A row, and its values before they are sealed. */
 interface Computed {
   readonly row: NewFeatureRow;
   readonly values: Buffer;
@@ -81,7 +81,7 @@ export async function extract(
   // A commit batch has events of purposes without features, too: their payloads are not read.
   const eventsWithLayer = events.filter((event) => layers.some((layer) => isOf(layer, event)));
   if (eventsWithLayer.length === 0) return { ...NOTHING, decided: events.length };
-  // The search for features that block a process takes long, and sends no statement. It has a limit of its own.
+  // The search for features that block a process takes long, and sends no statement. It has a separate time limit.
   // guard(drop): PostgreSQL does not end the transaction during the search
   // fails: packages/server/src/features/slow-features.test.ts › longer than a transaction may be idle
   await transaction.query("set local idle_in_transaction_session_timeout = 0");
@@ -117,7 +117,7 @@ export async function extract(
         if ("parsed" in one) opened.push(one);
         else collected.failures.push(...failuresOf(one.event, layers, one.reason));
       }
-      // In the order of the events, so that a backfill continues behind the decided ones.
+      // In the order of the events, so that a backfill continues after the events that are decided.
       const assigned = await assign(opened.toSorted((a, b) => placeOf(a) - placeOf(b)));
       for (const layer of layers) {
         const decided = countDecided();

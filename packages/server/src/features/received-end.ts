@@ -11,9 +11,9 @@ const LATER = partitionQuery(
 );
 
 /**
- * A time after all events of a purpose that were received so far. It is later than the present if a server received
- * events with a clock that was ahead, or if the clock was set back since. Only partitions that end in the future are
- * read, because a statement over all partitions would lock each of them.
+ * A time after all events of a purpose that were received so far. It is in the future if a server received events with
+ * a clock that was ahead, or if the clock was set back since. Only partitions that end in the future are read, because
+ * a statement over all partitions would lock each of them.
  */
 export async function readReceivedEnd(executor: Executor, purpose: number): Promise<string> {
   const { now } = await queryRow(executor, NOW);

@@ -76,7 +76,8 @@ interface Pair {
 }
 
 /**
- * Compares every row of these events with what the archived programs compute now, under the policy of that time.
+ * Compares every row of these events with the values that the archived programs compute now, under the policy of the
+ * time at which the row was stored.
  * @throws the reason of `signal`.
  */
 export async function verifyValues(
@@ -158,7 +159,7 @@ async function verifyLayer(
 /**
  * Computes events of a layer. A process no longer computes a feature after the feature was too slow for an event. A new
  * process therefore computes the events after that event, as long as the limit for slow events allows it.
- * @returns the results of each event, some of which may be too slow.
+ * @returns the results of each event. A result may be a failure, because its definition took too long.
  */
 async function computeEvents(
   executor: Executor,

@@ -1,4 +1,4 @@
-/** Files that survive a power cut. Each file is complete or absent, and its name is durable, too. */
+/** Files that survive a power cut. Each file is complete or absent, and the name of a complete file is durable, too. */
 import { randomUUID } from "node:crypto";
 import { chown, link, mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";

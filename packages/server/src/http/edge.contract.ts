@@ -49,7 +49,7 @@ export function describeEdge(
   describe(`the edge: ${name}`, () => {
     let edge: Edge;
     let noted: RecordedRequest[];
-    /** Whether the core readsBody the body; else it rejects at once. */
+    /** Whether the core reads the body. If not, it rejects the request at once. */
     let readsBody: boolean;
 
     const core: Ingest = async ({ method, peer, headers, body }) => {
@@ -139,7 +139,7 @@ export function describeEdge(
         expect(noted[0]?.body?.toString()).toBe('{"a": 1}');
       });
 
-      it("is rejected past the limit, and the answer reaches the client", async () => {
+      it("is rejected if it exceeds the limit, and the answer reaches the client", async () => {
         expect((await post(randomBytes(LIMIT + 1))).json).toMatchObject({
           type: "urn:problem:device-risk-signals:body-too-large",
         });

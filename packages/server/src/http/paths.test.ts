@@ -31,7 +31,7 @@ describe("the path of a request target", () => {
   });
 });
 
-it("the OpenAPI document can only be read", () => {
+it("the OpenAPI document answers only GET and HEAD", () => {
   expect(answerOpenApi("GET", "{}")).toEqual({
     status: 200,
     headers: { "Content-Type": "application/json" },

@@ -5,9 +5,9 @@ import { LimitedMap } from "../caches/limited-map.ts";
 const WITH_PORT = /^(?:\[([^\]]*)\](?::\d+)?|([^:]+|[:f\d]+:\d+\.\d+\.\d+\.\d+):\d+)$/i;
 
 /**
- * The part of an address that counts as one source: an IPv4 address, or the /64 of an IPv6 address, because one
- * customer has a whole /64. Every spelling of an address, with a port or without, gives the same source; a text that is
- * no address is returned without the spaces around it.
+ * Returns the part of an address that counts as one source: an IPv4 address, or the /64 of an IPv6 address, because an
+ * access provider gives each customer a whole /64. Every spelling of an address, with a port or without, gives the same
+ * source; a text that is no address is returned without the spaces around it.
  */
 export function sourceOf(peer: string): string {
   const known = remembered.get(peer);

@@ -1,10 +1,10 @@
-/** The folder of an account export. */
+/** Writes an account export into a folder. */
 import { chmod, type FileHandle, mkdir, open, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { AccountExport, ExportPart } from "@device-risk-signals/admin-api";
 import { OperatorError } from "../errors/operator-error.ts";
 
-/** The names of the files come from a server, so they are checked. */
+/** The names of the files are checked, because they come from a server. */
 const FILE_NAME = /^(?:events\/[0-9a-f-]{36}\.json|[a-z-]+\.ndjson)$/;
 
 /** @throws export-folder-used if the folder is not empty. */

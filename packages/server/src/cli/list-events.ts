@@ -1,4 +1,4 @@
-/** `drs event list` through the admin API. */
+/** The command `drs event list` if it uses the admin API. */
 import { withCalls } from "./call.ts";
 import type { Context } from "./context.ts";
 import type { Listing, ReceivePage } from "./events-on-database.ts";

@@ -10,7 +10,10 @@ import { type Context, print } from "./context.ts";
 
 type Fields = Answer<"readOverlay">["overlay"];
 
-/** Writes exactly the accepted fields. Other fields in the existing file are dropped. @throws input-invalid */
+/**
+ * Writes a file with exactly the accepted fields. A field that only the existing file has is lost.
+ * @throws input-invalid
+ */
 export async function writeOverlay(context: Context, name: string, fields: Fields, silent = false): Promise<void> {
   const file = resolve(context.directory, name);
   const listed = fields.map(({ path, type, unit, sensitivity }) => ({

@@ -92,7 +92,9 @@ export function createProgram(context: Context): Command {
   return program;
 }
 
-/** Commander copies settings only to commands that it creates itself. */
+/**
+ * Adds a command with the settings of its parent. Commander itself copies settings only to commands that it creates.
+ */
 function addSubcommand(parent: Command, child: Command): void {
   const inherit = (command: Command): void => {
     command.copyInheritedSettings(parent);

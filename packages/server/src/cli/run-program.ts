@@ -7,7 +7,7 @@ import { translateDriverError } from "../postgres/errors.ts";
 
 const EXIT_SUCCESS = 0;
 
-/** Runs the program; the result is its exit code. */
+/** Runs the program. @returns its exit code. */
 export async function runProgram(program: Command, args: readonly string[]): Promise<number> {
   try {
     await program.parseAsync([...args], { from: "user" });

@@ -1,4 +1,4 @@
-/** Options that say why events are opened: a case, or the reason, category and ticket of a new case. */
+/** Options that say why a person opens events: an open case, or the reason, category and ticket of a new case. */
 import type { CATEGORIES, Input } from "@device-risk-signals/admin-api";
 
 export interface WhyOptions {

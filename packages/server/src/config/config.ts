@@ -5,7 +5,7 @@ import { OPTION_PATHS, type Path, PATHS, settingOf, type SettingValues } from ".
 import { attempt, describeName, type OwnMembers, membersOf } from "./members.ts";
 import { path as pathKind, type Result } from "./values.ts";
 
-/** Nested objects with the members of this type, whose names are paths such as `"throttle.burst"`. */
+/** The members of `Flat` as nested objects. The names in `Flat` are paths such as `"throttle.burst"`. */
 type Nested<Flat> = {
   readonly [P in keyof Flat as P extends `${infer Head}.${string}` ? Head : P]: P extends `${infer Head}.${string}`
     ? Nested<{ [Q in keyof Flat as Q extends `${Head}.${infer Rest}` ? Rest : never]: Flat[Q] }>
@@ -34,7 +34,7 @@ interface ReadChoices {
   readonly problems: readonly string[];
 }
 
-/** Whether a variable belongs to this server, known or not. */
+/** Whether the name of a variable is reserved for this server, even if the server does not know the variable. */
 export const isOwnVariable = (name: string): boolean => name.startsWith("DRS_");
 
 /** Reads the `DRS_` variables of an environment. Pure. Reports all problems at once, without values of secrets. */
@@ -60,7 +60,8 @@ export function readSettings(environment: Environment, directory: string): Setti
 
 /**
  * Checks options. An unknown member and a member that is `undefined` are problems. Pure.
- * @param fromVariables options that were made of variables: a problem with one of their values names its variable.
+ * @param fromVariables options that were read from variables. If an option still has such a value, a problem with it
+ * names the variable.
  */
 export function checkSettings(
   options: OwnMembers,

@@ -67,7 +67,10 @@ export interface Choices {
   readonly directory: string;
 }
 
-/** No rule checks a value with a problem, because the problem is already reported. */
+/**
+ * Finds conflicts between settings. No rule checks a value that has a problem, because that problem is already
+ * reported.
+ */
 export function conflicts({ isSet, values, nameOf: n, directory }: Choices): string[] {
   const problems: string[] = [];
   const problemWhen = (condition: boolean, problem: string): void => {

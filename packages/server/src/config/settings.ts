@@ -32,7 +32,7 @@ export interface Setting<T> {
   /** The default, written as in the environment; absent means that there is none. */
   readonly fallback?: string;
   readonly secret?: true;
-  /** Whether the group of options that it belongs to requires the setting. */
+  /** Whether a host that gives the setting's group of options must give the setting. */
   readonly required?: true;
   readonly meaning: string;
 }

@@ -143,7 +143,7 @@ export function url(...protocols: readonly string[]): Kind<string> {
   return textKind(read, `a URL that starts with ${starts}`);
 }
 
-/** A PostgreSQL URL. Session settings in the URL would replace those of the server, such as its role. */
+/** A PostgreSQL URL without session settings, which would replace settings of the server, such as its role. */
 export const postgresUrl = withCheck(url("postgres:", "postgresql:"), (raw) =>
   new URL(raw).searchParams.has("options") ? "must not hold options=" : undefined,
 );

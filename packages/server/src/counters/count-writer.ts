@@ -11,11 +11,11 @@ export interface CountWriterOptions<Counts> {
   /** Minimum number of milliseconds between two writes; after a quiet time the first counts are written within a second. */
   readonly everyMs: number;
   readonly onError: OnError;
-  /** The name of the operation in the error of a failed write. */
+  /** The name of the operation with which a failed write is reported. */
   readonly operation: string;
 }
 
-/** Writes counts at intervals, one write at a time. If counts can't be written, they are kept for the next write. */
+/** Writes counts at intervals, one write at a time. If a write fails, its counts are part of the next write. */
 export class CountWriter<Counts> {
   readonly #options: CountWriterOptions<Counts>;
   readonly #timer: NodeJS.Timeout;

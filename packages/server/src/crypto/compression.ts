@@ -20,7 +20,7 @@ function openDictionary(file: string): Dictionary {
 }
 
 /**
- * Dictionaries by version. A version is written into every payload, so none is ever changed or removed.
+ * Dictionaries by version. Every payload names the version of its dictionary, so a version is never changed or removed.
  * `dictionaries/README.md` describes how they are made.
  */
 const DICTIONARIES: Readonly<Record<number, () => Dictionary>> = {

@@ -88,7 +88,7 @@ export async function directoryKeyStore(directory: string, creates = true): Prom
       await unlink(path);
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      // The process that unlinked the file may not have synced that yet.
+      // If the file is missing, the process that unlinked it may not have synced the folder yet.
       if (code !== "ENOENT") throw new Unavailable("the key directory can't be written", { cause: error });
     }
     await syncFolder(dirname(path)).catch((error: NodeJS.ErrnoException) => {
@@ -161,7 +161,7 @@ async function list(folder: string): Promise<readonly string[]> {
   return names.toSorted();
 }
 
-/** If a process was killed while it wrote a secret, the secret exists under another name, too. */
+/** Deletes further names of a secret's file. A process that was killed while it wrote the secret can have left one. */
 async function unlinkDraftsOf(path: string): Promise<void> {
   const { ino, nlink } = await stat(path);
   if (nlink === 1) return;

@@ -19,7 +19,7 @@ import type { Secrets } from "./secrets.ts";
 /** The version of the sealed format. */
 const FORMAT_VERSION = 1;
 
-/** The identity of a row of feature values. The row's payload is bound to it. */
+/** Identifies a row of feature values. The payload of the row is bound to this identity. */
 export interface FeatureIdentity {
   readonly account: string;
   readonly eventId: string;

@@ -41,11 +41,14 @@ export interface KeySource {
   /** The source of the keys, for messages. */
   readonly description: string;
   read(): Promise<readonly Buffer[]>;
-  /** Searches for a key that `read` lacks. It is absent if `read` asks the source itself. */
+  /** Searches for a key that `read` lacks. The method is absent if `read` itself asks the source. */
   search?(): Promise<readonly Buffer[]>;
-  /** Reads the source again, and the next `read` returns the result. It is absent if `read` itself reads the source. */
+  /**
+   * Reads the source again, and the next `read` returns the result. The method is absent if `read` itself asks the
+   * source.
+   */
   reload?(): Promise<readonly Buffer[]>;
-  /** Replaces the keys. It is absent if the keys can't be changed from here. */
+  /** Replaces the keys. The method is absent if this server can't change the keys of the source. */
   write?(keys: readonly Buffer[]): Promise<void>;
   /** Advice for operators on how to change the keys, for messages. */
   readonly advice: string;

@@ -14,7 +14,7 @@ export interface KeySourceOptions {
   /** The variables of this process. */
   readonly environment: Environment;
   readonly dependencies: Dependencies;
-  /** The limit for calls to files. */
+  /** Runs a call to files within the deadline of the dependency. */
   readonly bounded: Bounded;
   /** Whether the key of the embedded default is made if it is missing. */
   readonly creates: boolean;

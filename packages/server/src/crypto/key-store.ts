@@ -1,6 +1,6 @@
 /**
- * Short texts next to the secrets. They show whether the key store, or a database that was used with it, was restored
- * from a backup.
+ * Short texts next to the secrets. A server reads from them whether the key store, or a database that was used with it,
+ * was restored from a backup.
  */
 export const KEY_STORE_WATERMARKS = {
   /** The latest entry of the journal that was applied to the key store. */
@@ -44,7 +44,7 @@ export interface KeyStore {
   findMissing(ids: readonly string[]): Promise<readonly string[]>;
   /** Finds ids that have a destruction record. No record is ever deleted. @throws Unavailable */
   findDestroyed(ids: readonly string[]): Promise<readonly string[]>;
-  /** Yields the ids of all secrets, some at a time. @throws Unavailable */
+  /** Yields the ids of all secrets in several lists. @throws Unavailable */
   ids(): AsyncIterable<readonly string[]>;
   /** Reads the text of a watermark, or `undefined`. @throws Unavailable */
   readWatermark(name: KeyStoreWatermark): Promise<string | undefined>;

@@ -15,7 +15,7 @@ const NO_TOKENS = Buffer.of(0);
 
 /** The maximum length of a text with tokens, as in `assembly/tokens.ts`. */
 const CAPACITY = 262_144;
-/** A buffer that one call at a time uses. */
+/** A buffer for the result of a call, which the call copies before it returns. */
 const scratchBuffer = new Uint8Array(CAPACITY);
 
 /** A text with tokens. It is valid until its encoder is called again. */
@@ -113,7 +113,7 @@ export class NameTokens {
   }
 
   #decode({ text, numbers }: Encoded): Buffer {
-    // Tokens only shorten a text, so a longer text is wrong.
+    // A text with tokens is never longer than its result, so a text that is longer than the largest result is wrong.
     if (text.length > CAPACITY) throw new RangeError(TOO_LARGE);
     const [texts, ends, count, decoded] = [this.#texts, this.#ends, this.#count, scratchBuffer];
     let name = -1;

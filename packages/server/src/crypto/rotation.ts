@@ -33,8 +33,8 @@ export async function listKeyVersions(store: KeyStore, keys: KeyEncryption): Pro
 
 /**
  * Wraps every secret under the current version; events are not touched. If a run is killed, the next run continues
- * where it stopped. A server that makes a secret at the same time may still use the previous version, so the run repeats its
- * search until no such secret is left.
+ * where it stopped. A server that makes a secret at the same time may still wrap it under the previous version, so the
+ * run repeats its search until it finds no secret under an earlier version.
  *
  * @param onProgress called with the number of secrets that were wrapped again.
  */

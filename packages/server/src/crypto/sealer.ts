@@ -65,9 +65,9 @@ export const accountSecretName = (keyId: string): string => `account/${keyId}`;
 export const holdSecretName = (secretId: string): string => `hold/${secretId}`;
 
 /**
- * Compresses, then encrypts: AES-256-GCM under the data key of (account, purpose, partition), with a random nonce, the
- * event's identity as associated data. A sealed payload is `dictionary version (1) | nonce (12) | ciphertext | tag
- * (16)`.
+ * Creates a sealer, which compresses an event and then encrypts it by AES-256-GCM under the data key of (account,
+ * purpose, partition), with a random nonce and with the event's identity as associated data. A sealed payload is
+ * `dictionary version (1) | nonce (12) | ciphertext | tag (16)`.
  *
  * @param requestMacKey a key that is derived from the installation secret and not from an account's secret, because a
  * tombstone outlives the account's secret.

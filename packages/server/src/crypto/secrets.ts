@@ -5,9 +5,9 @@ import type { KeyEncryption } from "./key-encryption.ts";
 import type { KeyStore } from "./key-store.ts";
 
 const SECRET_BYTES = 32;
-/** Maximum number of names in memory. The oldest are dropped. */
+/** Maximum number of names in `used`. Beyond it, the name that was used least recently is dropped. */
 const MAX_USED = 1_000;
-/** Maximum number of secrets in memory. */
+/** Maximum number of secrets that `findRecent` and `findDurable` keep in memory. */
 const MAX_RECENT = 100;
 /** Secrets of a batch stay in memory for the next batches, up to this number and for this time. */
 const MAX_BATCH_SECRETS = 2_000;

@@ -1,6 +1,6 @@
 /**
- * A test double of Vault with one Transit engine. It uses HTTPS on loopback, AES-256-GCM, keys that HKDF derives from a
- * context, versions, and the statuses of the real Vault.
+ * A test double of Vault with one Transit engine. It listens with HTTPS on loopback, encrypts by AES-256-GCM under keys
+ * that HKDF derives from a context, has versions of its key, and answers with the statuses of the real Vault.
  */
 import { execFile } from "node:child_process";
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";

@@ -21,7 +21,7 @@ export interface VaultOptions {
   readonly namespace?: string | undefined;
 }
 
-/** An answer contains a key of 32 bytes and some members about the request. */
+/** A much larger limit than an answer needs: a key of 32 bytes and some members about the request. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 const CIPHERTEXT = /^vault:v\d{1,9}:[A-Za-z\d+/]+={0,2}$/;

@@ -4,7 +4,7 @@ export interface Deadline {
   readonly expired: () => Error;
   /** If it is aborted, every call fails at once with its reason. */
   readonly stop?: AbortSignal;
-  /** Asked when the time is over. If the call still makes progress, it gets the same time again. */
+  /** Called when the time is over. If it says that the call makes progress, the call gets the same time again. */
   readonly isProgressing?: () => Promise<boolean>;
 }
 
@@ -39,7 +39,7 @@ export function withDeadline<T>(
       });
   };
   const wait = (): void => {
-    // An answer that arrived while this process was busy is read first.
+    // If an answer arrived while this process was busy, the answer is read before the call expires.
     timer = setTimeout(() => setImmediate(expire), ms);
   };
   void promise

@@ -56,7 +56,10 @@ export function limitHanging(bounded: Bounded, hanging: () => Unavailable): Boun
   };
 }
 
-/** Bounds calls to the dependency by its deadline. All file calls of one dependency share one of these. */
+/**
+ * Bounds calls to the dependency by its deadline. All file calls of one dependency must use the same result of this
+ * function.
+ */
 export function boundedBy(dependency: Dependency): Bounded {
   const isAway = (error: unknown): boolean => error instanceof Unavailable;
   return limitHanging(

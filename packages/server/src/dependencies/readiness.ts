@@ -9,7 +9,7 @@ const MIN_FREE_BYTES = 256 * 1024 * 1024;
 
 export interface Readiness {
   readonly ready: boolean;
-  /** Descriptions of problems, one line each; a ready server may have lines, too. */
+  /** Descriptions of problems, one line each. A server that is ready can still have problems. */
   readonly lines: readonly string[];
 }
 

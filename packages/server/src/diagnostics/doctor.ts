@@ -207,7 +207,10 @@ const OUTCOME_TEXTS: Readonly<Record<string, string>> = {
   "beyond-purpose": "hold more than their purpose covers",
 };
 
-/** Unmapped action types are no error, but the operator should see them. */
+/**
+ * Reports the policy, and the events of the last day that it did not map or cover. They are no error, but the operator
+ * should see them.
+ */
 async function purposeFinding({ pool, config }: Installation): Promise<Finding> {
   const counts = await countOutcomes(pool, Object.keys(OUTCOME_TEXTS));
   const version = await readPolicyVersion(pool);
@@ -222,7 +225,7 @@ async function purposeFinding({ pool, config }: Installation): Promise<Finding> 
   return { what: "purposes", ok: true, severity: config.embedded ? "advice" : "warning", detail };
 }
 
-/** Servers check every few seconds; a longer lag means that something blocks them. */
+/** Servers look for expired partitions every few seconds, so a longer lag means that something blocks them. */
 const MAX_LAG_SECONDS = 3_600;
 
 async function retentionFinding({ pool }: Installation): Promise<Finding> {

@@ -165,8 +165,8 @@ export class DriftDecisions {
 }
 
 /**
- * The id of the row is unique, so that a valid decision can't be inserted again after a later one. A decision that a
- * restore lost can't be inserted again, because its row would have another time.
+ * The signature covers the id of the row, which is unique, so that a login can't insert a copy of a valid decision
+ * after a later one. A decision that a restore lost can't be inserted again, because its row would have another time.
  */
 const valuesOf = (row: DecisionOfRow): SignedValues => [
   "drift decision",

@@ -24,7 +24,7 @@ const OWNER = "postgres";
 const SERVING_LOGIN = "drs_app";
 const START_WITHIN_MS = 60_000;
 const STOP_WITHIN_MS = 60_000;
-/** Time limit for joining and leaving: a PostgreSQL on this host that is silent for longer hangs. */
+/** Time limits for joining and leaving. A PostgreSQL on this host that gives no answer for longer hangs. */
 const CONNECT_WITHIN_MS = 5_000;
 const LEAVE_WITHIN_MS = 2_000;
 const POLL_MS = 25;
@@ -43,7 +43,7 @@ const MAX_LOG_BYTES = 10 * 1024 * 1024;
 const SETTINGS = [
   "listen_addresses=",
   "unix_socket_permissions=0700",
-  // Enough for a server of forty processes, and for commands.
+  // Enough connections for a server of forty processes, and for commands.
   "max_connections=400",
   "shared_buffers=128MB",
   // With more WAL, segments are used again. Such a segment need not be filled with zeros while commits wait.

@@ -1,7 +1,7 @@
 /**
- * Every way in which a command or a server fails, for operators: an error of the server has one of these codes. Types,
- * exit codes, the log and `docs/errors.md` derive from this table. The codes of answers to clients are in the
- * contract's registry.
+ * The registry of errors for operators. An error of a command or of the server has one of these codes. Types, exit
+ * codes, the log and `docs/errors.md` derive from this table. The codes of answers to clients are in the contract's
+ * registry.
  */
 
 /**

@@ -51,7 +51,7 @@ export interface EventRow {
   readonly received_at: string;
 }
 
-/** The columns that are needed to open a payload, in addition to the promoted attributes. */
+/** A row with the columns that are needed to open its payload, in addition to the promoted attributes. */
 export interface SealedRow extends EventRow {
   /** The hold under whose secret the payload is sealed. */
   readonly hold_id: string | null;

@@ -5,7 +5,10 @@ import type { Transaction } from "../postgres/executor.ts";
 import { SQL_STATES } from "../postgres/sql-states.ts";
 import { query, sql } from "../postgres/statement.ts";
 
-/** Commit batches wait behind a session that waits for the lock, so this session gives up soon and tries again. */
+/**
+ * While this session waits for the lock, new commit batches wait, too. The session therefore gives up soon and tries
+ * again.
+ */
 const LOCK_TIMEOUT = "200ms";
 const RETRY_MS = 200;
 const MAX_TRIES = 150;

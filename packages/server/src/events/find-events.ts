@@ -4,7 +4,7 @@ import type { Executor } from "../postgres/executor.ts";
 import { findPartitions } from "./partition-slices.ts";
 import { type EventFilter, type ListedEvent, listEvents, receivedAtOf } from "./read-events.ts";
 
-/** Whether an index finds the events of the filter, and few others. */
+/** Whether an index finds the events of the filter, and few other events. */
 export const isIndexed = ({ account, actionId, platform, purpose }: EventFilter): boolean =>
   account !== undefined || actionId !== undefined || (platform === undefined && purpose === undefined);
 

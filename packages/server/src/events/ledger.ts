@@ -1,4 +1,4 @@
-/** Events and their idempotency keys: finds the event that holds a key, and deletes both by event id. */
+/** Finds the event that holds an idempotency key, and deletes events and their idempotency keys. */
 import type { Executor, OwnerTransaction } from "../postgres/executor.ts";
 import { groupByPartition, type Partition, SAMPLE_PARTITION, withinOf } from "./partition-slices.ts";
 import { receivedAtOf } from "./read-events.ts";

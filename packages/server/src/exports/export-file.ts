@@ -77,8 +77,8 @@ const notWhole = (): OperatorError =>
 export const draftOf = (path: string): string => `${path}.partial`;
 
 /**
- * Runs `work` on a new file that only its owner can read. Under its name there is a complete file or none. A process
- * that is killed leaves a part of the file under another name. If the call fails, it deletes what it has made.
+ * Runs `work` on a new file that only its owner can read. The name never refers to an incomplete file. A process that
+ * is killed leaves a part of the file under another name. If the call fails, it deletes what it has made.
  * @throws output-failed if the file can't be written, or if a killed process has left a part of it.
  */
 export async function withNewFile<T>(path: string, work: (sink: ExportSink) => Promise<T>): Promise<T> {

@@ -42,7 +42,10 @@ export interface RecallFilter {
   readonly erasureId?: string;
 }
 
-/** Finds recalls. There is one for each erasure and export, and it is open until the recipient has acknowledged it. */
+/**
+ * Finds recalls. There is one recall for each erasure and export. A recall is open until the recipient has acknowledged
+ * it.
+ */
 export async function findRecalls(executor: Executor, { exportId, erasureId }: RecallFilter) {
   return (await query(executor, FIND_RECALLS, [exportId ?? null, erasureId ?? null])).rows;
 }

@@ -10,7 +10,7 @@ import { adoptKnownFields } from "./known-fields.ts";
 /** Interval in milliseconds at which a server reads new decisions. */
 const LOOK_EVERY_MS = 500;
 
-/** A proposal does not change which fields features read, so it is left out. */
+/** A proposal is left out, because it does not change which fields the adopted features read. */
 const LATEST_DECISION = sql(
   "select coalesce(max(decision), 0) as decision from feature_decision where kind <> 'proposed'",
   [],

@@ -33,7 +33,7 @@ interface LayerCount {
 export interface AttestOptions {
   /** Ends the work before the next page, or at the next slow event. */
   readonly signal?: AbortSignal;
-  /** Partitions to skip. A partition that fails is added, so that others do not wait for it. */
+  /** Partitions to skip. A partition that fails is added, so that other partitions do not wait for it. */
   readonly failed?: Set<string>;
 }
 
@@ -74,7 +74,7 @@ export async function attestNext(
   return true;
 }
 
-/** What the signature of an attestation is about. */
+/** The statement that an attestation signs. */
 export interface AttestationStatement {
   readonly partition_id: string;
   readonly layer: number;

@@ -26,8 +26,8 @@ import { recordFailures } from "./failures.ts";
 import { isOf, shareFeatures } from "./layers-of-event.ts";
 
 /**
- * Maximum number of events of one transaction, by the number of failures so far. It is limited, because due events wait
- * for the transaction. A single event that fails is given up.
+ * Maximum number of events of one transaction, by the number of failures so far. There is a limit because due events
+ * wait for the transaction. An event that fails in a transaction of its own is given up.
  */
 const PIECES = [1_000, 50, 5, 1];
 

@@ -1,4 +1,7 @@
-/** Decisions about features: proposed, adopted for a purpose, retired. Each is recorded with its reason and evidence. */
+/**
+ * Decisions about features: proposed, equivalent, adopted for a purpose, retired. Each is recorded with its reason and
+ * evidence.
+ */
 import { canonicalize } from "@device-risk-signals/contract";
 import type { Bundle, Manifest } from "@device-risk-signals/features";
 import type { ProposedBundle } from "@device-risk-signals/features/archived";

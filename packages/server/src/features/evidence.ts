@@ -1,4 +1,4 @@
-/** What the stored events of the last days say about the inputs of features, before a person decides. */
+/** Collects, before a person decides, what the stored events of the last days say about the inputs of features. */
 import { type AdoptedFields, checkAdopted } from "@device-risk-signals/contract/catalog/adopted";
 import type { ManifestInput, ReadingState } from "@device-risk-signals/features";
 import { readEvent as readingsOf } from "@device-risk-signals/features/readings";

@@ -115,8 +115,8 @@ async function originOf(
 }
 
 /**
- * Finds the decisions by which a version is in a layer. If another feature of a layer is retired, a new layer continues
- * with the version, but the adoption is still that of the old layer.
+ * Finds the decisions that led to a version being in a layer. If another feature of a layer is retired, a new layer
+ * continues with the version, but the adoption is still that of the old layer.
  * @param decisions about the version, newest first. @param purpose the id of the layer's purpose.
  */
 export function lineageOf(

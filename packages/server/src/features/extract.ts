@@ -149,7 +149,7 @@ function keepOf(collected: Collected, events: readonly DueEvent[]): Collected {
   return { ...collected, computed, failures };
 }
 
-/** Chooses how the events of some layers are parsed. */
+/** Makes the parser for the inputs of the layers that have one of the events. */
 async function parserOfLayers(
   executor: Executor,
   { runners, parserOf }: ExtractPorts,
@@ -263,7 +263,7 @@ async function computeLayer(
   computed.push(...rows.map((one, index) => ({ ...one, row: { ...one.row, payload: payloads[index] as Buffer } })));
 }
 
-/** Whether the event itself took the definition too long. */
+/** Whether the definition took too long for this event itself. */
 export const isOverBudget = (result: Result): boolean => result.state === "failed" && result.failure === "over-budget";
 
 /** Whether the definition was not computed: it was too slow for an earlier event, or the search for it took too long. */

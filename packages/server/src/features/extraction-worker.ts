@@ -52,8 +52,8 @@ export class ExtractionWorker {
   }
 
   /**
-   * Waits for the batch that is under way, and ends the processes of its definitions. A batch that searches for features
-   * which block a process is not waited for, and stays due.
+   * Waits for the batch that is under way, and ends the processes of its definitions. It does not wait for a batch that
+   * searches for features which block a process. That batch stays due.
    */
   async close(): Promise<void> {
     this.#closing.abort(new Unavailable("the worker is closing"));

@@ -22,7 +22,7 @@ const FIND = sql(
   { event_id: "uuid", layer: "int4", reason: "text" },
 );
 
-/** Why the features of events could not be computed, by event and layer. */
+/** Finds the reasons why the features of events could not be computed, by event and layer. */
 export async function findFailures(
   executor: Executor,
   eventIds: readonly string[],

@@ -22,7 +22,7 @@ export interface LayerRunnerOptions extends RunnerOptions {
 }
 
 const PAUSE_MS = 60_000;
-/** Each of them can take as long as thousands of other events. */
+/** One slow event can take as long as thousands of other events. */
 const SLOW_EVENTS_OF_PAUSE = 3;
 
 /** A process for each layer in use, which computes its features from the archived bundles. */
@@ -62,7 +62,7 @@ export class LayerRunners {
     await this.#close(layer);
   }
 
-  /** Whether so many of the last events were too slow that no event of the layer is computed now. */
+  /** Whether no due event of the layer is computed now, because too many of the last ones were too slow. */
   isPaused(layer: number): boolean {
     return this.#recentSlow(layer).size >= SLOW_EVENTS_OF_PAUSE;
   }

@@ -10,7 +10,10 @@ import type { FeatureName, LayerRow } from "./decisions.ts";
 import { type DueEvent, findDue } from "./extraction-due.ts";
 import { findFeaturePartitions } from "./feature-partitions.ts";
 
-/** Whether the event may have a row in the layer. A layer takes earlier events, too: a backfill computes them. */
+/**
+ * Whether the event may have a row in the layer. An event from before the adoption may have one, because a backfill can
+ * compute it.
+ */
 export const isOf = ({ purpose, ended_at }: LayerRow, event: Omit<DueEvent, "eventId">): boolean =>
   purpose === event.purpose && (ended_at === null || event.receivedAt < Date.parse(ended_at));
 

@@ -46,7 +46,7 @@ type Attributes = Pick<ListedEvent, "event_id" | "received_at" | "account" | "ac
 
 /**
  * Lists events with the features that were computed of them, newest event first. Restricted events are left out, unless
- * the options ask for them; an event that has expired has the features that were computed of it.
+ * the options ask for them. An expired event is listed if it still has feature values.
  */
 export async function listFeatures(
   executor: Executor,

@@ -15,7 +15,10 @@ export async function requireRunnable(bundles: readonly ProposedBundle[]): Promi
   await runner.close();
 }
 
-/** Fixtures can be left out; the server archives them, and computes them again in `drs feature verify`. */
+/**
+ * Rejects bundles with wrong fixtures. A bundle may have none. The server archives fixtures, and `drs feature verify`
+ * computes them again.
+ */
 async function rejectWrongFixtures(bundles: readonly ProposedBundle[]): Promise<void> {
   const { fixtureProblems } = await import("@device-risk-signals/features/archived");
   const at = bundles.findIndex(

@@ -1,4 +1,7 @@
-/** Long enough for hundreds of events that exceed their time, and for some tens that block the process of their layer. */
+/**
+ * Enough for hundreds of events that exceed their time, or for some tens of events that block the process of their
+ * layer.
+ */
 const LIMIT_MS = 300_000;
 
 /**

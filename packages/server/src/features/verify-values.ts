@@ -18,7 +18,9 @@ const SLICE_SIZE = 64;
 
 const NO_SALT = Buffer.of();
 
-/** A stored value that is not what its event gives. It names states, and no value. */
+/**
+ * A stored value that differs from the value that its event gives. The difference has the states of both, and no value.
+ */
 export interface Difference {
   readonly event_id: string;
   readonly layer: number;
@@ -196,7 +198,7 @@ export async function readCovers(executor: Executor, purpose: number, policyVers
   return coversOf(definition?.probes ?? null, definition?.highest_sensitivity ?? null);
 }
 
-/** The fingerprint of the event is compared as a state of each feature. */
+/** A difference between the fingerprints of the event is reported as a difference of each feature. */
 function differencesOf(
   { event_id, layer: number }: FeatureRow,
   { members }: LayerRow,

@@ -36,8 +36,8 @@ export interface EndpointServerOptions {
 
 const MAX_HEADER_BYTES = 16_384;
 /**
- * Number of bytes of a body that are buffered before the body is read. In chunks of one byte, each byte costs a hundred
- * bytes of memory.
+ * Number of bytes of a body that are buffered before the body is read. The limit is low because each byte costs a
+ * hundred bytes of memory if the client sends chunks of one byte.
  */
 const MAX_WAITING_BYTES = 16_384;
 const IDLE_MS = 70_000;
@@ -82,8 +82,8 @@ export function createEndpointServer(options: EndpointServerOptions): Server {
     // fails: e2e/rejections/rejections.test.ts › no HTTP at all
     if (!lastExchange || (!lastExchange.request.complete && !lastExchange.response.headersSent))
       return answerClientError(error, socket);
-    // The error follows a request that is valid or answered. The client would take a second answer for the answer to
-    // that request.
+    // The bytes with the error follow a request that is valid or answered. The client would read a second answer as the
+    // answer to that request.
     lastExchange.response.once("close", () => socket.destroySoon());
     return setTimeout(() => socket.destroy(), options.requestTimeout).unref();
   });

@@ -86,7 +86,7 @@ describe("the configuration", () => {
     },
   );
 
-  test("needs no key directory with a key database, and creates none with an external database", () => {
+  test("needs no key directory if there is a key database, and sets none if the database is external", () => {
     const keys = { DRS_KEY_DATABASE_URL: KEY_DATABASE, DRS_KEY_ENCRYPTION_KEY: KEY };
     expect(configOf(keys)).toMatchObject({ embedded: true, keys: { directory: undefined } });
     expect(configOf({ DRS_DATABASE_URL: DATABASE, ...keys })).toMatchObject({

@@ -83,7 +83,7 @@ describe("keys that are held in memory", () => {
     expect(await keys.versions()).toHaveLength(2);
   });
 
-  it("are from the read that began last, even if an earlier read ends later", async () => {
+  it("come from the read that began last, even if an earlier read ends later", async () => {
     const reads: PromiseWithResolvers<readonly Buffer[]>[] = [];
     const source = await cacheKeys(() => {
       const read = Promise.withResolvers<readonly Buffer[]>();

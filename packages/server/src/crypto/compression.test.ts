@@ -68,7 +68,7 @@ describe("the compressor", () => {
     expect(first.bytes.equals(copy)).toBe(true);
   });
 
-  it("accepts a Uint8Array that is no Buffer, and a part of a larger one", async () => {
+  it("accepts a Uint8Array that is no Buffer, and a subarray of a larger array", async () => {
     const whole = payload(5_000, "json");
     const bytes = new Uint8Array(whole.buffer, whole.byteOffset + 100, 1_000);
     expect(decompress(await compressor.compress(bytes)).equals(whole.subarray(100, 1_100))).toBe(true);

@@ -83,7 +83,7 @@ describe("the key store in a directory", () => {
     for (const { path, isFile, mode } of all) expect(mode, path).toBe(isFile ? 0o600 : 0o700);
   });
 
-  it("has no account in the name of a file or folder", async () => {
+  it("names no account in the name of a file or folder", async () => {
     const store = await directoryKeyStore(keys);
     await store.create(idOf("account/1/customer-1"), Buffer.from("wrapped"));
     for (const { path } of await everythingIn(keys)) expect(path).toMatch(/^secrets(\/[\da-f]{2}(\/[\da-f]{64})?)?$/);
@@ -98,7 +98,7 @@ describe("the key store in a directory", () => {
     expect(synced).toEqual([]);
   });
 
-  it("syncs a secret before it gets its final name, and then its folders", async () => {
+  it("syncs the file of a secret before it gets its final name, and its folders afterwards", async () => {
     const store = await directoryKeyStore(keys);
     synced.length = 0;
     await store.create(idOf("a"), Buffer.from("wrapped"));
@@ -184,7 +184,7 @@ describe("the key store in a directory", () => {
     expect((await stat(keys)).mode & 0o777).toBe(0o700);
   });
 
-  it("neither replaces a file nor follows a link at its path in an exclusive write", async () => {
+  it("does not replace a file or follow a link at the path of an exclusive write", async () => {
     await mkdir(keys);
     const target = join(folder.path, "target");
     await symlink(target, join(keys, "link"));

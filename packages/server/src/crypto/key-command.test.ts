@@ -96,7 +96,7 @@ describe("a command that prints keys", () => {
     for (const pid of pids) await until(async () => !(await isRunning(pid)));
   });
 
-  it("that leaves a child process, which keeps its output open, provides its keys, and the child is ended", async () => {
+  it("that leaves a child process, which keeps its output open, provides its keys, and the server ends the child", async () => {
     const pid = join(folder.path, "left");
     expect(await keysOfCommand(shell(`sleep 60 & echo $! > "$1"; echo ${TEXT}`, pid), ENVIRONMENT, DEADLINE)).toEqual([
       KEY,
@@ -104,7 +104,7 @@ describe("a command that prints keys", () => {
     await until(async () => !(await isRunning(pid)));
   });
 
-  it("whose child has left the process group and keeps the output open is ended by the deadline", async () => {
+  it("whose child has left the process group and keeps the output open fails at the deadline", async () => {
     const pid = join(folder.path, "daemon");
     const daemon = `setsid sh -c 'echo $$ > "$1"; exec sleep 60' sh "$1"`;
     const script = `${daemon} & until [ -s "$1" ]; do sleep 0.01; done; echo ${TEXT}`;

@@ -113,7 +113,7 @@ export function describeKeyStore(what: string, setUp: () => Promise<KeyStorePlac
       await other.close();
     });
 
-    it("has the watermark that was written last, in every instance", async () => {
+    it("returns the watermark that was written last, in every instance", async () => {
       expect(await store.readWatermark("mark")).toBeUndefined();
       for (const mark of ["1", "2"]) {
         await store.writeWatermark("mark", mark);

@@ -36,7 +36,7 @@ describe("tokens of names", () => {
     ]);
   });
 
-  it("leave names as they are only where the runtime has no WebAssembly with SIMD", () => {
+  it("leave names unchanged only if the runtime has no WebAssembly with SIMD", () => {
     const broken = { ...withoutSimd, validate: () => true };
     expect(() => tokens.openEncoder(broken), "a module that can't be used").toThrow(TypeError);
     expect(() => tokens.openDecoder(broken), "a module that can't be used").toThrow(TypeError);

@@ -4,7 +4,7 @@ import fc from "fast-check";
 
 const MAX_BYTES = 255 * 1024;
 
-/** Sizes around the limits of frames, headers and chunks, and any other. */
+/** Sizes around the limits of frames, headers and chunks, and random sizes. */
 const size = fc.oneof(
   fc.constantFrom(0, 1, 2, 255, 256, 257, 32_768, 32_769, 65_535, 65_536, 65_537, 65_791, 65_792, 131_072, MAX_BYTES),
   fc.nat(2_000),

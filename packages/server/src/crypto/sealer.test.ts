@@ -135,7 +135,7 @@ describe("the sealer", () => {
     expect(keys.creations()).toBe(3);
   });
 
-  it("never seals equal bytes to equal payloads, and reveals nothing of them", async () => {
+  it("seals equal bytes to different payloads, and the payloads reveal nothing of the bytes", async () => {
     const { sealer } = scene();
     const identity = identityOf();
     const bytes = Buffer.from("a very telling observation ".repeat(20));
@@ -350,7 +350,7 @@ describe("the MAC of a request", () => {
   const { sealer, open } = scene();
   const eventId = uuidv7(NOW);
 
-  it("is 16 bytes, the same for the same bytes and event, from every instance", () => {
+  it("has 16 bytes, and every instance computes the same MAC for the same bytes and event", () => {
     const mac = sealer.requestMac(eventId, Buffer.from("body"));
     expect(mac).toHaveLength(16);
     expect(open().requestMac(eventId, Buffer.from("body"))).toEqual(mac);
@@ -380,7 +380,8 @@ describe("the MAC of a request", () => {
     const body = Buffer.from("body");
     const macs = Array.from({ length: 1_000 }, () => sealer.requestMac(uuidv7(NOW), body).toString("hex"));
     expect(new Set(macs).size).toBe(1_000);
-    // The nonce contains every digit from the lower part of the time on. The digits before it change once a minute.
+    // The nonce contains the digits of the event's id from the lower part of the time on. The digits before them change
+    // only once a minute.
     const mac = sealer.requestMac(eventId, body).toString("hex");
     for (let at = 9; at < eventId.length; at++) {
       if (eventId[at] === "-") continue;

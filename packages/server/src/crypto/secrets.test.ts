@@ -34,7 +34,7 @@ describe("a secret", () => {
     expect(creations()).toBe(1);
   });
 
-  it("is wrapped again if its key version was destroyed while it was written", async () => {
+  it("is wrapped again if the version of its key was destroyed while the secret was written", async () => {
     const { store } = memory();
     const [before, after] = [KEY, randomBytes(32)];
     let keys = [before];
@@ -118,14 +118,14 @@ describe("a secret of a batch", () => {
     return { secrets, secret, reads, elsewhere: new Secrets(store, keysOf(KEY)) };
   }
 
-  it("is read once for several batches, and a missing one each time", async () => {
+  it("is read once for several batches, but for each batch if it is missing", async () => {
     const { secrets, secret, reads } = await scene();
     for (let batch = 0; batch < 3; batch++)
       expect(await secrets.findForBatch(["a", "missing"])).toEqual(new Map([["a", secret]]));
     expect(reads).toEqual([secretId("a"), ...Array.from({ length: 3 }, () => secretId("missing"))]);
   });
 
-  it("is forgotten after a second, so that one that another process destroys is used no longer", async () => {
+  it("is forgotten after a second, so that a secret that another process destroys is used no longer than that", async () => {
     vi.useFakeTimers({ toFake: ["performance"] });
     onTestFinished(() => void vi.useRealTimers());
     const { secrets, elsewhere } = await scene();

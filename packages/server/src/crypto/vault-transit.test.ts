@@ -74,7 +74,7 @@ describe("keys that Vault has wrapped", () => {
     expect(await unwrap({ url: `${vault.url}/` })).toEqual([before, key]);
   });
 
-  it("are unwrapped after the Transit key was rotated, until their version is disallowed", async () => {
+  it("are unwrapped after the Transit key was rotated, until Vault disallows their version", async () => {
     vault.key.rotate();
     expect(await unwrap()).toEqual([key]);
     vault.key.minDecryptionVersion = 2;
@@ -231,7 +231,7 @@ describe("a Vault that fails", () => {
     );
   });
 
-  it("that answers the request for a derived key with a failure is not trusted", async () => {
+  it("that fails in the check for a derived key provides no keys", async () => {
     let requests = 0;
     vault.behave((response) => {
       if (++requests === 1) return false;

@@ -7,7 +7,7 @@ const never = (): Promise<never> => new Promise(() => {});
 const expired = (): Error => new Unavailable("expired", { code: "dependency-silent" });
 
 describe("a deadline of calls", () => {
-  it("passes on an answer that arrives in time", async () => {
+  it("returns an answer that arrives in time", async () => {
     expect(await withDeadline({ ms: 1_000, expired }, async () => "answer")).toBe("answer");
     const failing = withDeadline({ ms: 1_000, expired }, () => Promise.reject(new TypeError("its own")));
     await expect(failing).rejects.toThrow(TypeError);

@@ -46,7 +46,7 @@ async function hangingJournal(): Promise<{
   return { path, release };
 }
 
-test("each single file of a journal has the deadline, and not all files together", async () => {
+test("the deadline applies to each file of a journal, and not to all files together", async () => {
   const { path, release } = await hangingJournal();
   const journal = journalWithDeadline(directoryJournal(path), new Dependencies(400).get("erasure_journal"));
   let sequence = 7;
@@ -82,7 +82,7 @@ test("reading many secrets may take longer than the deadline", async () => {
   expect(await store.findMissing(ids)).toEqual(ids);
 });
 
-test("a directory that hangs blocks two threads at most, and is used again when it answers", async () => {
+test("a directory that hangs blocks at most two threads, and is used again when it answers", async () => {
   const answers: (() => void)[] = [];
   const inner = {
     ...memoryKeyStore().store,

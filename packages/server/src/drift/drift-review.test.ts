@@ -44,7 +44,7 @@ describe("the review of a path", () => {
     expect(stateOf([row(at)], decisions.slice(2))).toEqual(["ignored"]);
   });
 
-  it("opens again for every row of the path when a type is seen that was not seen before", () => {
+  it("opens again for every row of the path when an event has a type that no earlier event had", () => {
     const ignored = [decision("fonts.novel", "ignored")];
     expect(stateOf([row("fonts.novel"), row("fonts.novel", "string")], ignored)).toEqual(["open", "open"]);
     const both = [decision("fonts.novel", "ignored", { seen_types: ["boolean", "string"] })];

@@ -35,7 +35,7 @@ interface DriftLogScene {
   readonly errors: unknown[];
 }
 
-/** Requests have few members, unless a test says otherwise. */
+/** Opens a log, and observes requests with few members unless a test gives another number. */
 function openLog(executor: Executor = opened.system.pool): DriftLogScene {
   const errors: unknown[] = [];
   const log = new BufferedDriftLog(executor, clock, (error) => errors.push(error));
@@ -97,7 +97,7 @@ describe("a departure from the catalog", () => {
     expect(await rowsOf("2.0.0")).toEqual([]);
   });
 
-  it("keeps the five states apart: absent, null and false are three of them", async () => {
+  it("keeps the five states apart, of which absent, null and false are three", async () => {
     const { log } = openLog();
     const integrity = (data: Record<string, unknown>) => ({ os_integrity: { status: "success", data } });
     const known = { isEmulator: false, isDebuggerAttached: false };

@@ -64,7 +64,7 @@ afterEach(() => store.close());
 
 const range = (length: number): number[] => Array.from({ length }, (_, index) => index);
 
-/** The ids of the given events that are stored, one for each stored row. */
+/** Returns the ids of those given events that are stored, one id for each stored row. */
 async function storedIds(events: readonly NewEvent[]): Promise<string[]> {
   const ids = uuidArray(events.map(({ eventId }) => eventId));
   const { rows } = await owner.query<{ event_id: string }>(
@@ -127,7 +127,7 @@ describe("an event in the store", () => {
 });
 
 describe("a commit batch", () => {
-  it("has the events that arrived together, and one audit entry lists them", async () => {
+  it("contains the events that arrived together, and one audit entry lists them", async () => {
     const events = range(40).map((index) => newEvent({ account: `batch-${index % 3}` }));
     expect(await Promise.all(events.map((event) => store.append(event)))).toEqual(events.map(() => "stored"));
     expect(batches).toEqual([40]);

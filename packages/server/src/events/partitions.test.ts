@@ -54,7 +54,7 @@ async function partitionsOf(purpose = 1): Promise<Row[]> {
   return rows;
 }
 
-/** The tables that are attached to `event`, by the system catalogs. */
+/** The tables that the system catalogs list as attached to `event`. */
 async function attached(): Promise<string[]> {
   const text = "select inhrelid::regclass::text as name from pg_inherits where inhparent = 'event'::regclass";
   return (await owner.query<{ name: string }>(text)).rows.map(({ name }) => name);
@@ -92,7 +92,7 @@ describe("a partition of events", () => {
     }
   });
 
-  it("has the indexes, the immutability and the storage of the whole table, and no granted privileges", async () => {
+  it("has the indexes, the immutability and the storage settings of the whole table, and grants no privileges", async () => {
     const partitions = new Partitions(system.pool);
     await partitions.ensure(1, day(6));
     const name = (await partitionsOf()).find(({ from }) => from === day(6))?.name;

@@ -74,7 +74,7 @@ it.each<[step: string, fails: Fails]>([
   expect(await names()).toEqual(["out", "out.manifest.json"]);
 });
 
-it("an export is whole on a file system without links", async () => {
+it("an export is complete on a file system without links", async () => {
   fails = (call) => call === "link";
   await write();
   expect(await names()).toEqual(["out", "out.manifest.json"]);

@@ -187,7 +187,7 @@ describe("a label file with very many rows", () => {
       const checked = await checkLabels(source, Date.now(), opened.system.pool, () => {
         most = Math.max(most, process.memoryUsage.rss());
       });
-      // The first of the labels of one subject and time is right.
+      // Several labels are about one subject and time. Only the first of them is accepted.
       expect(checked).toMatchObject({ rows: ROWS, problemCount: ROWS - 1 });
       expect(checked.problems).toHaveLength(20);
       expect(checked.problems.slice(0, 4)).toEqual([

@@ -61,7 +61,7 @@ describe("an export", () => {
     expect(empty).toMatchObject({ row: 2, received_at: null, root__v1: null, root__v1__state: "no-row" });
   });
 
-  it("is Parquet with typed columns, and has the same bytes for each division into batches", async () => {
+  it("is Parquet with typed columns, and has the same bytes however the rows are divided into batches", async () => {
     const rows = Array.from({ length: 5_200 }, (_, index) => ({ ...(index % 2 === 0 ? FULL : EMPTY), row: index + 1 }));
     const file = await write("parquet", rows);
     expect(await write("parquet", rows.slice(0, 1_000), rows.slice(1_000))).toEqual(file);

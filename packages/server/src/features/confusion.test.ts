@@ -24,7 +24,7 @@ it("counts results of the same events by platform and SDK version", () => {
   ]);
 });
 
-it("suppresses small cells, and further cells where the total would reveal the small ones", () => {
+it("suppresses small cells, and further cells if the total would reveal the small ones", () => {
   expect(shown(100, 10, 50)).toEqual([100, 10, 50]);
   expect(shown(100, 9, 50)).toEqual([100, null, null]);
   expect(shown(100, 2, 3, 50)).toEqual([100, null, null, null]);
@@ -33,7 +33,7 @@ it("suppresses small cells, and further cells where the total would reveal the s
   expect(shown()).toEqual([]);
 });
 
-it("does not show the number of events where it would reveal a small number", () => {
+it("does not show the number of events if that number would reveal a small one", () => {
   for (const counts of [[3], [1, 2], [4, 5]]) expect(suppress(counts).events, counts.join()).toBeNull();
   for (const counts of [[], [10], [9, 50], [6, 7, 100]]) {
     expect(suppress(counts).events, counts.join()).toBe(counts.reduce((sum, events) => sum + events, 0));

@@ -25,7 +25,7 @@ it("follows a layer to its adoption for the purpose, and to the decision that en
   );
 });
 
-it("follows a layer that continued the rest of an earlier one to the earlier adoption, not to a later one", () => {
+it("follows a layer that continued features of an earlier layer to the earlier adoption, not to a later one", () => {
   const decisions = [decision(8, "retired"), decision(7, "adopted"), decision(6, "retired"), decision(2, "adopted")];
   expect(numbers(4, ...decisions)).toEqual([undefined, 2, 6]);
   expect(numbers(7, ...decisions)).toEqual([undefined, 7, 8]);

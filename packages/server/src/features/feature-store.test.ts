@@ -1,4 +1,4 @@
-/** What erasures, restrictions and retention do with stored feature values. */
+/** Tests what erasures, restrictions and retention do with stored feature values. */
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

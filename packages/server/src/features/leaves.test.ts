@@ -4,7 +4,7 @@ import { includesLeaf, leafOf, LeafList } from "./leaves.ts";
 
 const leaves = Array.from({ length: 1_000 }, (_, n) => leafOf(Buffer.from(String(n))));
 
-it("leaves are sorted, and each is found by reading few of them", async () => {
+it("leaves are sorted, and a search for one reads only few of them", async () => {
   const list = new LeafList();
   for (const leaf of leaves) list.add(leaf);
   const sorted = list.sorted();

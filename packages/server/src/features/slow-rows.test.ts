@@ -55,7 +55,7 @@ it.each([
   expect(await verify(runnersWith(options))).toMatchObject({ rows: 10, equal: 8, different: 0, undecided: 2 });
 });
 
-it("a verification stays within a limit for the time of slow events, and leaves the rows behind them undecided", async () => {
+it("a verification stays within a limit for the time of slow events, and leaves the rows after them undecided", async () => {
   const runners = runnersWith({ budgetMs: 10 });
   expect(await verify(runners, 1)).toMatchObject({ rows: 10, equal: 6, different: 0, undecided: 4 });
   expect(await verify(runners), "the next verification has its own limit").toMatchObject({ equal: 8, undecided: 2 });

@@ -9,13 +9,13 @@ import { webHandler } from "./web.ts";
 const never: Ingest = () => Promise.reject(new Error("the core was called"));
 const misuse = /^TypeError: the body has been read/;
 
-test("a Request whose body was read before is rejected as the host's mistake", async () => {
+test("a Request whose body was read before throws a TypeError, because the host made a mistake", async () => {
   const request = new Request("http://localhost/", { method: "POST", body: "{}" });
   await request.text();
   await expect(webHandler(never)(request).catch(String)).resolves.toMatch(misuse);
 });
 
-test("a node:http request that a body parser read before is rejected as the host's mistake", async () => {
+test("a node:http request that a body parser read before throws a TypeError, because the host made a mistake", async () => {
   const handle = nodeHandler(never);
   const server = createServer((request, response) => {
     request.resume().once("end", () => void handle(request, response).catch((error) => response.end(String(error))));

@@ -1,4 +1,4 @@
-/** Tests that every edge must pass, on any framework: driven by real HTTP, with a core that records requests. */
+/** Tests that the edge for every framework must pass. They send real HTTP requests to a core that records them. */
 import { randomBytes } from "node:crypto";
 import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
@@ -155,7 +155,7 @@ export function describeEdge(
         expect(noted[0]?.body).toBeUndefined();
       });
 
-      it("need not be read for an answer, even while it is still being sent", async () => {
+      it("need not be read before the answer, even if the client is still sending it", async () => {
         readsBody = false;
         const answer = await new Promise<number>((resolve, reject) => {
           const { hostname, port } = new URL(edge.url);

@@ -132,7 +132,8 @@ describe("the erasure of an account", () => {
     const back = await party(who.account);
     const fresh = { headers: authorized(back), body: JSON.stringify(transport(back)) };
     for (const server of scene.servers) {
-      await until(async () => (await send({ ...fresh, url: server.url })).status === 403);
+      const answer = async (): Promise<number> => (await send({ ...fresh, url: server.url })).status;
+      await expect.poll(answer, { timeout: 60_000, interval: 20 }).toBe(403);
     }
     expect((await post(fresh)).json).toMatchObject({ type: "urn:problem:device-risk-signals:account-erased" });
     const retry = { ...stored.request, headers: { ...stored.request.headers, Authorization: `Bearer ${back.token}` } };

@@ -8,10 +8,10 @@ export const CHECKLIST = [
   "Android 7, 10, 13, 15; a phone, a tablet, a Chromebook, an emulator of Android Studio",
   "iOS 15, 17, 18; an iPhone, an iPad, the simulator, the iPad app on a Mac",
   "each probe that the dictionary lists for the platform is `success`, with plausible values",
-  "nothing is found on a stock phone: no root, hook, emulator or jailbreak marker",
+  "a stock phone shows no root, hook, emulator or jailbreak marker",
   "no prompt appears, and nothing is written to the app's storage",
-  "aborting and withdrawing consent end a running benchmark",
-  "a rooted and a jailbroken phone show the expected traces",
+  "a running benchmark ends when the collection is aborted, and when consent is withdrawn",
+  "a rooted phone and a jailbroken phone show the expected markers",
 ] as const;
 
 /**

@@ -408,7 +408,7 @@ describe("the event store during a transient failure", () => {
       [events.map(({ idempotencyKey }) => idempotencyKey)],
     );
     expect(rows).toEqual([{ count: 10, keys: 10 }]);
-    // Connections of the pool were cut as well. Those that the pool has not noticed fail here, not in the next test.
+    // The pool lost its connections as well. If it has not noticed this, they fail here, not in the next test.
     await Promise.allSettled(range(system.pool.totalCount).map(() => system.pool.query("select")));
   });
 

@@ -6,7 +6,7 @@ import type { FeatureSealer } from "../crypto/feature-sealer.ts";
 import { readEvents } from "../events/read-events.ts";
 import type { Sealer, StoredEvent } from "../ports.ts";
 import type { Executor, Transaction } from "../postgres/executor.ts";
-import { type FeatureName, type LayerRow, listLayers, nameOf } from "./decisions.ts";
+import { type FeatureName, type LayerRow, listLayers } from "./decisions.ts";
 import { type Coverage, readCoverage } from "./coverage.ts";
 import type { DueEvent } from "./extraction-due.ts";
 import { deleteFormer, type ExtractionFailure, type FailureReason, recordFailures } from "./failures.ts";
@@ -38,7 +38,7 @@ export interface Extracted {
   readonly failures: number;
   /** Rows that existed and differ from the values that were computed now, because a definition is not deterministic. */
   readonly differences: number;
-  /** Features that were too slow for an event. */
+  /** For each decided event, the features that were too slow for it. */
   readonly slow: readonly FeatureName[];
   /** The number of leading events that are decided. The others come after one that was too slow. */
   readonly decided: number;
@@ -146,7 +146,8 @@ function keepOf(collected: Collected, events: readonly DueEvent[]): Collected {
   const ids = new Set(events.map(({ eventId }) => eventId));
   const computed = collected.computed.filter(({ row }) => ids.has(row.eventId));
   const failures = collected.failures.filter(({ event }) => ids.has(event.eventId));
-  return { ...collected, computed, failures };
+  const slow = collected.slow.filter(({ eventId }) => ids.has(eventId));
+  return { ...collected, computed, failures, slow };
 }
 
 /** Makes the parser for the inputs of the layers that have one of the events. */
@@ -205,8 +206,8 @@ export const failuresOf = (
 interface Collected {
   readonly computed: Computed[];
   readonly failures: ExtractionFailure[];
-  /** Features that were too slow for an event. */
-  readonly slow: FeatureName[];
+  /** Each event for which a feature was too slow. */
+  readonly slow: { readonly eventId: string; readonly feature: FeatureName }[];
   /** Ids of the events that come after one that was too slow. */
   readonly undecided: Set<string>;
 }
@@ -235,12 +236,13 @@ async function computeLayer(
     const slowEvents = opened.filter((_, index) => events[index]?.some(isOverBudget)).map(({ event }) => event.eventId);
     await runners.renew(layer.layer, isBackfill ? [] : slowEvents);
   }
-  slow.push(...paused.map(nameOf));
   const rows = opened.flatMap(({ event, exact, counted }, index) => {
     const results = events[index] ?? [];
     // guard(false): the event that is too slow is decided, although other features were not computed
     // fails: packages/server/src/features/slow-features.test.ts › longer than the search
     if (results.some(isOverBudget)) {
+      const slowFeatures = features.filter((_, place) => results[place] && isOverBudget(results[place]));
+      slow.push(...slowFeatures.map(({ name }) => ({ eventId: event.eventId, feature: name })));
       failures.push({ event, layer: layer.layer, reason: "over-budget" });
       return [];
     }
@@ -303,7 +305,7 @@ async function store(
   // fails: packages/server/src/features/backfill.test.ts › gives up an event that always fails, and no other
   if (backfill) await deleteFormer(transaction, [...inserted, ...failed]);
   await recordFailures(transaction, failures);
-  return { rows: inserted.length, failures: failures.length, differences, slow };
+  return { rows: inserted.length, failures: failures.length, differences, slow: slow.map(({ feature }) => feature) };
 }
 
 /**

@@ -164,9 +164,11 @@ describe("extraction", () => {
     expect(await read(innocent)).toHaveProperty(String(layer));
   });
 
+  /** Takes some milliseconds if `suBinaryFound` was not observed. */
+  const SLOW_IF_ABSENT = "({ su }) => { if (su.state !== 'observed') for (let i = 0; i < 1e7; i++); return null }";
+
   it("leaves what comes behind the slow event of another layer to the next batch", async () => {
-    const slowIfAbsent = "({ su }) => { if (su.state !== 'observed') for (let i = 0; i < 1e7; i++); return null }";
-    await propose(bundle("slow_first", SOMETIMES_SLOW), bundle("slow_last", slowIfAbsent));
+    await propose(bundle("slow_first", SOMETIMES_SLOW), bundle("slow_last", SLOW_IF_ABSENT));
     const layers = [await adopt(["slow_first@1"]), await adopt(["slow_last@1"])];
     const [first, innocent, last] = [await slowly("first"), await store("between"), await store("last", {})];
     await due(first, innocent, last);
@@ -178,6 +180,16 @@ describe("extraction", () => {
     expect(await failuresOf(first)).toEqual([{ layer: layerOfFirst, reason: "over-budget" }]);
     expect(await failuresOf(innocent)).toEqual([]);
     expect(await failuresOf(last)).toEqual([{ layer: layerOfLast, reason: "over-budget" }]);
+  });
+
+  it("reports a slow feature once, if its event waits behind the slow event of another layer", async () => {
+    await propose(bundle("slow_behind", SOMETIMES_SLOW), bundle("slow_ahead", SLOW_IF_ABSENT));
+    for (const name of ["slow_behind@1", "slow_ahead@1"]) await adopt([name]);
+    await due(await store("ahead", {}), await slowly("behind"));
+    expect(await extractNext(ports())).toMatchObject({ decided: 1, slow: ["slow_ahead@1"] });
+    expect(await extractNext(ports())).toMatchObject({ decided: 1, slow: ["slow_behind@1"] });
+    await retire("slow_behind@1", "slow_ahead@1");
+    errors.length = 0;
   });
 
   it("ends at once when its worker closes during a search for slow features, and its events stay due", async () => {

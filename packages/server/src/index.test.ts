@@ -37,7 +37,7 @@ describe("the options of createEndpoint", () => {
     }
   });
 
-  it("that have a problem open no connection", async () => {
+  it("that are invalid are all reported, before a connection is opened", async () => {
     const wrong = createEndpoint({ database: { url: "db" }, throttle: { burst: 0 } });
     await expect(wrong).rejects.toThrow(/database.url must be a URL; throttle.burst must be a whole number from 1/);
   });
@@ -78,7 +78,7 @@ describe("a host's onError", () => {
 });
 
 describe("a host's verifier", () => {
-  it("receives the token and the source that it came from", async () => {
+  it("receives the token and the source address of the request, of an IPv6 address its /64", async () => {
     const asked: unknown[] = [];
     const sessions: SessionVerifier = {
       verify: async (...args) => {

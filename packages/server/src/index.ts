@@ -1,5 +1,5 @@
 /**
- * The endpoint for a host that embeds it.
+ * The ingestion endpoint, for a host application that embeds it.
  *
  * ```ts
  * const endpoint = await createEndpoint({ ...optionsFromEnvironment(process.env), sessions: myAuthentication });
@@ -29,9 +29,9 @@ export {
 } from "./ports.ts";
 
 /**
- * Opens database and keys and returns an ingest core for `nodeHandler`, `webHandler`, the Fastify plugin, or an edge of
- * the host's own.
- * @throws TypeError that names every problem of the options, or an OperatorError.
+ * Opens the database and the key store. @returns an endpoint whose `ingest` the host gives to `nodeHandler`,
+ * `webHandler`, the Fastify plugin, or an edge of its own.
+ * @throws TypeError that lists all problems of the options; OperatorError if the endpoint can't start.
  */
 export async function createEndpoint(options: EndpointOptions): Promise<Endpoint> {
   const { config, ports } = resolveOptions(options);
@@ -45,7 +45,7 @@ export async function createEndpoint(options: EndpointOptions): Promise<Endpoint
     await endpoint.close();
     await system.close();
   };
-  // A host's signal handler and its framework's may both call it.
+  // A host may call `close` twice: in its signal handler and in the shutdown hook of its framework.
   let closing: Promise<void> | undefined;
   return { ...endpoint, close: () => (closing ??= close()) };
 }

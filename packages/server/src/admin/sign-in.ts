@@ -9,7 +9,7 @@ import { type Static, Type } from "typebox";
 import { writeAudit } from "../audit/audit.ts";
 import { sourceOf } from "../identifiers/source-address.ts";
 import { type AdminSessions, endSession, endWiderSessions, type SignedInPerson } from "../identity/admin-sessions.ts";
-import { actorStartOf } from "../identity/caller.ts";
+import { actorPrefixOf } from "../identity/caller.ts";
 import type { IdentityProvider, SignedIn } from "../identity/identity-provider.ts";
 import { identityKey, mapIdentity, type RoleMapping } from "../identity/role-mapping.ts";
 import {
@@ -181,7 +181,7 @@ async function openConsole(
       if (found) await endSession(transaction, clock, found.sessionId);
     }
     const started = await adminSessions.start(transaction, clock, "console", person);
-    const actor = `${actorStartOf(person.person)}console session ${started.sessionId})`;
+    const actor = `${actorPrefixOf(person.person)}console session ${started.sessionId})`;
     const entry = {
       actor,
       via: "console",
@@ -226,7 +226,7 @@ async function exchange({ pool, clock, keys, adminSessions }: Ports, code: strin
   const login = await inTransaction(pool, async (transaction) => {
     const started = await adminSessions.exchange(transaction, clock, code, verifier);
     if (!started) return undefined;
-    const actor = `${actorStartOf(started.person)}login ${started.sessionId})`;
+    const actor = `${actorPrefixOf(started.person)}login ${started.sessionId})`;
     const entry = { actor, via: "cli", roles: started.roles, operation: SIGN_IN_OPERATION, outcome: "done" } as const;
     await writeAudit(transaction, audit, entry);
     return started;

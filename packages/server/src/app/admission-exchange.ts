@@ -30,11 +30,11 @@ export class AdmissionExchange implements SharedAdmission {
     return this.#all;
   }
 
-  of(account: string): Held {
+  heldBy(account: string): Held {
     return this.#byAccount.get(account) ?? NOTHING_HELD;
   }
 
-  changed(account: string, held: Held): void {
+  report(account: string, held: Held): void {
     if (this.#changed.size === 0) this.#later(() => this.#report());
     this.#changed.set(account, held);
   }
@@ -47,7 +47,7 @@ export class AdmissionExchange implements SharedAdmission {
       const before = heldByAccount.get(account) ?? NOTHING_HELD;
       const increase = { requests: requests - before.requests, bytes: bytes - before.bytes };
       this.#all = sumOfHeld(this.#all, increase);
-      setOrDelete(this.#byAccount, account, sumOfHeld(this.of(account), increase));
+      setOrDelete(this.#byAccount, account, sumOfHeld(this.heldBy(account), increase));
       setOrDelete(heldByAccount, account, { requests, bytes });
     }
   }

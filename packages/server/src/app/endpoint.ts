@@ -190,8 +190,8 @@ export async function assembleEndpoint(system: System, ports: EndpointPorts): Pr
   return {
     ingest: traced(ingest, EVENTS_PATH),
     metrics,
-    readiness: () => readiness(system, admission.draining),
-    knownReadiness: () => knownReadiness(system, admission.draining),
+    readiness: () => readiness(system, admission.isDraining),
+    knownReadiness: () => knownReadiness(system, admission.isDraining),
     drain: () => admission.drain(),
     close: opened.release(),
   };

@@ -5,7 +5,7 @@ import { isUuid, uuidv7 } from "./uuidv7.ts";
 const NOW = Date.parse("2026-03-01T12:00:00.123Z");
 
 describe("a UUID of version 7 (RFC 9562 §5.7)", () => {
-  it("has version, variant and the millisecond given", () => {
+  it("contains its version, its variant and the given millisecond", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2 ** 48 - 1 }), (at) => {
         const id = uuidv7(at);
@@ -19,10 +19,10 @@ describe("a UUID of version 7 (RFC 9562 §5.7)", () => {
   it("is never generated twice, even across the end of the random pool", () => {
     const ids = Array.from({ length: 50_000 }, () => uuidv7(NOW));
     expect(new Set(ids).size).toBe(50_000);
-    expect(new Set(ids.map((id) => id.slice(-12))).size, "nor do the last 48 bits").toBeGreaterThan(49_990);
+    expect(new Set(ids.map((id) => id.slice(-12))).size, "the last 48 bits hardly ever repeat").toBeGreaterThan(49_990);
   });
 
-  it("is random in each of its other 74 bits", () => {
+  it("is random in each of the 74 bits that hold neither time nor version nor variant", () => {
     const count = 4_000;
     const ones = Array.from({ length: 128 }, () => 0);
     for (let made = 0; made < count; made++) {
@@ -37,7 +37,7 @@ describe("a UUID of version 7 (RFC 9562 §5.7)", () => {
     }
   });
 
-  it("shares no random bits with the one before", () => {
+  it("does not reuse random bits of the previous UUID", () => {
     const ids = Array.from({ length: 2_000 }, () => uuidv7(NOW));
     const alike = ids.filter((id, index) => id[15] === ids[index - 1]?.at(-1));
     expect(alike.length, "one in 16 by chance").toBeLessThan(250);

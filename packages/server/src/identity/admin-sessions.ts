@@ -7,7 +7,9 @@ import { instant } from "../postgres/instant.ts";
 import { FIRST_PAGE, isAfter, type KeysetPage, positionValues } from "../postgres/keyset.ts";
 import { narrowed, query, sql } from "../postgres/statement.ts";
 
-/** The kind of a session. A `code` is exchanged by `drs login` for a session of the kind `login`, and opens nothing. */
+/**
+ * The kind of a session. A `code` authorizes no request: `drs login` exchanges it for a session of the kind `login`.
+ */
 export type SessionKind = "console" | "login" | "code";
 
 const LIFETIME_MS: Readonly<Record<SessionKind, number>> = {
@@ -17,10 +19,10 @@ const LIFETIME_MS: Readonly<Record<SessionKind, number>> = {
 };
 const PREFIX: Readonly<Record<SessionKind, string>> = { console: "", login: "drs_adm_", code: "" };
 
-/** A person as a sign-in has identified them. */
+/** A person whom a sign-in has identified. */
 export interface SignedInPerson {
   readonly person: string;
-  /** Key of the identity by which the person signed in. */
+  /** The `identityKey` of the identity with which the person signed in. */
   readonly identity: string;
   readonly roles: readonly Role[];
   /**
@@ -133,8 +135,8 @@ export async function listSessions(executor: Executor, clock: Clock, page: Keyse
 }
 
 /**
- * Ends a session, so that its next request is refused. @returns the person of the session; `undefined` if the session
- * does not exist.
+ * Ends a session, so that its next request is refused.
+ * @returns the person of the session; `undefined` if the session does not exist, has ended or has expired.
  */
 export async function endSession(executor: Executor, clock: Clock, sessionId: string): Promise<string | undefined> {
   return (await query(executor, END_SESSION, [sessionId, nowOf(clock)])).rows[0]?.person;
@@ -154,8 +156,8 @@ export async function endWiderSessions(
 }
 
 /**
- * The sessions of an installation. Each has a MAC under a key that the database does not contain, so that a login of
- * the database can't give itself a session or a role.
+ * The sessions of an installation. Each session has a MAC under a key that the database does not contain, so that a
+ * user of the database can't forge a session or change its roles.
  */
 export class AdminSessions {
   readonly #key: KeyObject;
@@ -164,7 +166,10 @@ export class AdminSessions {
     this.#key = key;
   }
 
-  /** @param codeChallenge the challenge of a code, whose exchange needs the verifier (RFC 7636). */
+  /**
+   * @param codeChallenge for the kind `code`: the PKCE challenge (RFC 7636). Only the matching verifier can exchange
+   * the code.
+   */
   async start(
     executor: Executor,
     clock: Clock,
@@ -197,7 +202,7 @@ export class AdminSessions {
     return { ...session, secret };
   }
 
-  /** Looks a session up, and records its use at most once a minute. */
+  /** Finds the active session with this secret. Updates the time of its last use at most once a minute. */
   async find(
     executor: Executor,
     clock: Clock,
@@ -211,7 +216,7 @@ export class AdminSessions {
     return session;
   }
 
-  /** Finds a session that has not ended and was valid at a time, in RFC 3339. */
+  /** Finds a session that has not ended by now, and that had started and not expired at the time `at` (RFC 3339). */
   async findById(
     executor: Executor,
     sessionId: string,
@@ -222,7 +227,10 @@ export class AdminSessions {
     return session && { ...session, kind: row.kind };
   }
 
-  /** Exchanges a code for a login, once. A wrong verifier ends the code, too. */
+  /**
+   * Exchanges a code for a session of the kind `login`. The first attempt ends the code, even an attempt with a wrong
+   * verifier.
+   */
   async exchange(
     executor: Executor,
     clock: Clock,

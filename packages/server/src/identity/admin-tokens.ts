@@ -32,9 +32,9 @@ export interface NewAdminToken {
   readonly person: string;
   readonly roles: readonly Role[];
   readonly ttlMs: number;
-  /** Whether `npm start` has made the token. The next start revokes it. */
+  /** Whether `npm start` issued the token. The next `npm start` revokes it. */
   readonly isInitial?: boolean;
-  /** The person who obtains it through the admin API; absent if the owner's login issues it. */
+  /** The person who obtains the token through the admin API; absent if a command with the owner's login issues it. */
   readonly obtainedBy?: string;
 }
 
@@ -103,7 +103,7 @@ const REVOKE_TOKEN = sql(
   { person: "text" },
 );
 
-/** @returns the person of the token; `undefined` if no token has the id, or if the token was revoked before. */
+/** @returns the person of the token; `undefined` if no token has the id, or if the token is already revoked. */
 export async function revokeAdminToken(executor: Executor, clock: Clock, tokenId: string): Promise<string | undefined> {
   const { rows } = await query(executor, REVOKE_TOKEN, [tokenId, new Date(clock.now()).toISOString()]);
   return rows[0]?.person;
@@ -115,7 +115,7 @@ const REVOKE_INITIAL = sql(
   { token_id: "uuid" },
 );
 
-/** Revokes the tokens that earlier starts made. @returns their ids. */
+/** Revokes the tokens that `npm start` issued before. @returns the ids of the revoked tokens. */
 export async function revokeInitialTokens(executor: Executor, clock: Clock): Promise<readonly string[]> {
   const { rows } = await query(executor, REVOKE_INITIAL, [new Date(clock.now()).toISOString()]);
   return rows.map(({ token_id }) => token_id);
@@ -124,7 +124,7 @@ export async function revokeInitialTokens(executor: Executor, clock: Clock): Pro
 export interface AdminTokenHolder {
   readonly token_id: string;
   readonly person: string;
-  /** The person who obtained the token; `null`: the owner's login issued it. */
+  /** The person who obtained the token through the admin API; `null` if a command with the owner's login issued it. */
   readonly obtained_by: string | null;
   readonly roles: readonly Role[];
   readonly expires_at: string;
@@ -157,21 +157,27 @@ const FIND_ACTIVE = sql(
   { person: "text", obtained_by: "text?", roles: "text[]" },
 );
 
-const FIND_OBTAINED = sql(
+const FIND_HOLDERS_OF_OBTAINED = sql(
   "select distinct person from admin_token where obtained_by = any ($1) and expires_at > transaction_time() - interval '1 day'",
   ["text[]"],
   { person: "text" },
 );
 
-/** The persons of admin tokens that one of these persons obtained and that were valid in the last 24 hours. */
-export async function findPersonsOfObtained(
+/**
+ * Finds the people to whom the tokens belong that any of `persons` obtained. Skips tokens that expired more than 24
+ * hours ago, but not tokens that were revoked.
+ */
+export async function findHoldersOfObtainedTokens(
   executor: Executor,
   persons: readonly string[],
 ): Promise<readonly string[]> {
-  return (await query(executor, FIND_OBTAINED, [[...persons]])).rows.map(({ person }) => person);
+  return (await query(executor, FIND_HOLDERS_OF_OBTAINED, [[...persons]])).rows.map(({ person }) => person);
 }
 
-/** The holder of a token that is not revoked and was valid at a time, RFC 3339. */
+/**
+ * Finds the holder of a token that is not revoked by now, and that was issued and not expired at the time `at` (RFC
+ * 3339).
+ */
 export async function findHolderById(
   executor: Executor,
   tokenId: string,
@@ -183,8 +189,8 @@ export async function findHolderById(
 const RECORD_USE = sql("update admin_token set last_used_at = $2 where token_id = $1", ["uuid", "timestamptz"]);
 
 /**
- * Looks a token up, and records its use at most once a minute. @returns its holder; `undefined` for a token that is not
- * active.
+ * Finds the holder of a token. Updates the time of its last use at most once a minute.
+ * @returns `undefined` if the token does not exist, has expired or is revoked.
  */
 export async function findHolder(
   executor: Executor,

@@ -1,11 +1,13 @@
 import type { Role } from "@device-risk-signals/admin-api";
 import type { Agent } from "../audit/audit.ts";
 
-/** The caller of an operation, from authentication, or from what the system knows about the user of a command. */
+/** The caller of an operation: a person who authenticated at the admin API, or the user who ran a command. */
 export interface Caller extends Agent {
-  /** The person, by the name for which the credential was issued. For a command on the database, `person` equals `actor`. */
+  /**
+   * The name of the person to whom the credential was issued. For a command on the database, `person` equals `actor`.
+   */
   readonly person: string;
-  /** The roles. A command on the database has none, because its login decides what it may do. */
+  /** The roles. Empty for a command on the database, because its database login decides what it may do. */
   readonly roles: readonly Role[];
   /** The time at which the credential expires, in RFC 3339. Absent for a command on the database. */
   readonly expiresAt?: string;
@@ -26,7 +28,7 @@ export interface CallerSession {
 
 /**
  * Returns the `actor` and `via` of audit entries for the holder of an admin token. The actor also names the person who
- * obtained the token, because this person has seen it and could use it.
+ * obtained the token for the holder, because that person has seen the token and could use it.
  */
 export const originOfToken = (
   person: string,
@@ -34,7 +36,7 @@ export const originOfToken = (
   obtainedBy: string | null,
 ): Pick<Agent, "actor" | "via"> => ({
   via: "api",
-  actor: `${actorStartOf(person)}admin token ${tokenId}${obtainedBy === null ? "" : `, obtained by ${obtainedBy}`})`,
+  actor: `${actorPrefixOf(person)}admin token ${tokenId}${obtainedBy === null ? "" : `, obtained by ${obtainedBy}`})`,
 });
 
 /** Returns the `actor` and `via` of audit entries for a person who signed in. */
@@ -44,8 +46,8 @@ export const originOfSession = (
   sessionId: string,
 ): Pick<Agent, "actor" | "via"> =>
   kind === "console"
-    ? { via: "console", actor: `${actorStartOf(person)}console session ${sessionId})` }
-    : { via: "cli", actor: `${actorStartOf(person)}login ${sessionId})` };
+    ? { via: "console", actor: `${actorPrefixOf(person)}console session ${sessionId})` }
+    : { via: "cli", actor: `${actorPrefixOf(person)}login ${sessionId})` };
 
 /** The part of the caller that audit entries contain. */
 export const agentOf = ({ actor, via, roles, breakGlass = false, orderId }: Caller): Agent => ({
@@ -57,7 +59,7 @@ export const agentOf = ({ actor, via, roles, breakGlass = false, orderId }: Call
 });
 
 /**
- * The text with which all actors of one person start. The rest names the credential. A person's name contains no
- * parenthesis.
+ * The text with which `actor` starts in each audit entry of a person; the credential follows it. No other person's
+ * entries start with it, because a name contains no parenthesis.
  */
-export const actorStartOf = (person: string): string => `${person} (`;
+export const actorPrefixOf = (person: string): string => `${person} (`;

@@ -28,8 +28,8 @@ function clientOf({ clientSecret = CLIENT.secret as string, issuer = provider.is
   return { dependency, client: identityProvider({ ...options, dependency }) };
 }
 
-/** The parameters that the provider gives to the browser of a person who signed in. */
-async function answer(maxAge?: number): Promise<URLSearchParams> {
+/** Signs a person in, and returns the parameters that the provider gives to the browser. */
+async function answerAfterSignIn(maxAge?: number): Promise<URLSearchParams> {
   const { client } = clientOf();
   const url = await client.authorizationUrl(SECRETS, maxAge);
   const page = await new Browser().visit(url.href, "1", (next) => next.startsWith(REDIRECT_URI));
@@ -39,19 +39,19 @@ async function answer(maxAge?: number): Promise<URLSearchParams> {
 describe("the answer of the identity provider", () => {
   test("names the person, the claims and, if it was requested, the time of the authentication", async () => {
     const { client } = clientOf();
-    const signedIn = await client.redeem((await answer()).toString(), SECRETS, undefined);
+    const signedIn = await client.redeem((await answerAfterSignIn()).toString(), SECRETS, undefined);
     expect(signedIn).toMatchObject({
       identity: { issuer: provider.issuer, sub: "1" },
       claims: { groups: ["analysts"] },
       authenticatedAt: undefined,
     });
-    const recent = await client.redeem((await answer(300)).toString(), SECRETS, 300);
+    const recent = await client.redeem((await answerAfterSignIn(300)).toString(), SECRETS, 300);
     expect(Date.now() - ((recent as { authenticatedAt: number }).authenticatedAt ?? 0)).toBeLessThan(60_000);
   });
 
   test("is refused without the requested time of the authentication", async () => {
     const { client } = clientOf();
-    expect(await client.redeem((await answer()).toString(), SECRETS, 300)).toBe("answer");
+    expect(await client.redeem((await answerAfterSignIn()).toString(), SECRETS, 300)).toBe("answer");
   });
 
   test.each([
@@ -59,7 +59,7 @@ describe("the answer of the identity provider", () => {
     ["another nonce", { ...SECRETS, nonce: "x".repeat(43) }],
     ["another code verifier", { ...SECRETS, codeVerifier: "x".repeat(43) }],
   ])("is refused with %s", async (_, secrets) => {
-    expect(await clientOf().client.redeem((await answer()).toString(), secrets, undefined)).toBe("answer");
+    expect(await clientOf().client.redeem((await answerAfterSignIn()).toString(), secrets, undefined)).toBe("answer");
   });
 
   test.each([
@@ -67,7 +67,7 @@ describe("the answer of the identity provider", () => {
     ["of no issuer", (query: URLSearchParams) => query.delete("iss")],
     ["with two codes", (query: URLSearchParams) => query.append("code", "another")],
   ])("%s is refused, and its code is not sent anywhere", async (_, change) => {
-    const query = await answer();
+    const query = await answerAfterSignIn();
     const right = query.toString();
     change(query);
     const { client } = clientOf();
@@ -76,15 +76,15 @@ describe("the answer of the identity provider", () => {
   });
 
   test("can't be redeemed twice", async () => {
-    const query = (await answer()).toString();
+    const query = (await answerAfterSignIn()).toString();
     const { client } = clientOf();
     expect(await client.redeem(query, SECRETS, undefined)).toMatchObject({ identity: { sub: "1" } });
     expect(await client.redeem(query, SECRETS, undefined)).toBe("answer");
   });
 
-  test("to a client with a wrong secret says so", async () => {
+  test("to a client with a wrong secret is reported as the fault of the client, and not of the answer", async () => {
     const { client, dependency } = clientOf({ clientSecret: "wrong" });
-    expect(await client.redeem((await answer()).toString(), SECRETS, undefined)).toBe("client");
+    expect(await client.redeem((await answerAfterSignIn()).toString(), SECRETS, undefined)).toBe("client");
     expect(dependency.isUp).toBe(true);
   });
 });
@@ -93,7 +93,7 @@ describe("an identity provider that", () => {
   test.each([
     ["can't be reached", "http://127.0.0.1:1", "can't be reached"],
     ["serves no metadata", undefined, "can't be reached"],
-  ])("%s is named as a dependency that is down", async (_, issuer, problem) => {
+  ])("%s is reported as a dependency that is down", async (_, issuer, problem) => {
     const server = createServer((_request, response) => response.end("no metadata of a provider"));
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
@@ -106,7 +106,7 @@ describe("an identity provider that", () => {
     expect(dependency.health.problems).toEqual([problem]);
   });
 
-  test("is away for a while is noticed by its monitor, without a sign-in", async () => {
+  test("is unavailable for a while is detected by the monitor, without a sign-in", async () => {
     let isAway = true;
     const server = createServer((_request, response) => {
       if (isAway) return response.writeHead(503).end();
@@ -128,7 +128,7 @@ describe("an identity provider that", () => {
     server.close();
   });
 
-  test("is away fails the check of the doctor; one that is not configured is no finding", async () => {
+  test("is unavailable fails the check of drs doctor, which skips a provider that is not configured", async () => {
     const found = (issuer: string | undefined) => {
       const oidc = { issuer, clientId: CLIENT.id, clientSecret: CLIENT.secret, scopes: ["openid"] };
       const config = { service: { admin: { oidc } } } as unknown as Config;
@@ -141,7 +141,7 @@ describe("an identity provider that", () => {
     expect(await found(undefined)).toEqual([]);
   });
 
-  test("does not answer is abandoned at the deadline", async () => {
+  test("does not answer makes the call fail at the deadline", async () => {
     const server = createServer(() => {});
     server.listen(0, "127.0.0.1");
     await once(server, "listening");

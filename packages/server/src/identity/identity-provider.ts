@@ -30,7 +30,7 @@ export interface IdentityProviderOptions {
   readonly dependency: Dependency;
 }
 
-/** Values that only the browser that began a sign-in can repeat. */
+/** Values that bind a sign-in to the browser that began it. */
 export interface SignInSecrets {
   readonly state: string;
   readonly nonce: string;
@@ -48,7 +48,8 @@ export interface SignedIn {
 }
 
 /**
- * `client`: the provider refuses the credentials of this client. `answer`: the answer does not belong to this sign-in.
+ * `client`: the provider refused the credentials of this client. `answer`: the answer is an error, or it does not
+ * belong to this sign-in.
  */
 export type RefusedSignIn = "client" | "answer";
 
@@ -56,13 +57,16 @@ export interface IdentityProvider {
   /** Reads the provider's metadata. @throws Unavailable */
   check(): Promise<void>;
   /**
-   * @param maxAge the maximum number of seconds since the last authentication. After this time the provider asks the
-   * person again. @throws Unavailable
+   * @param maxAge if the person's last authentication is more than this number of seconds ago, the provider asks the
+   * person to authenticate again.
+   * @throws Unavailable
    */
   authorizationUrl(secrets: SignInSecrets, maxAge: number | undefined): Promise<URL>;
   /**
-   * Exchanges the parameters that the provider gave to the browser. No token is kept. @param query the query of the
-   * callback. @throws Unavailable
+   * Exchanges the code that the provider gave to the browser for the identity and the claims of the person. Keeps no
+   * token of the provider.
+   * @param query the query string of the callback.
+   * @throws Unavailable
    */
   redeem(query: string, secrets: SignInSecrets, maxAge: number | undefined): Promise<SignedIn | RefusedSignIn>;
 }
@@ -71,13 +75,15 @@ export function identityProvider(options: IdentityProviderOptions): IdentityProv
   const { clientId, clientSecret, dependency } = options;
   const issuer = new URL(options.issuer);
 
-  /** Reads the metadata for each step, because sign-ins are rare and changes of the provider then apply at once. */
+  /**
+   * Reads the provider's metadata for each call, so that a change at the provider applies at once. Sign-ins are rare.
+   */
   async function withProvider<T>(work: (configuration: Configuration) => Promise<T>): Promise<T> {
     const call = async (signal: AbortSignal): Promise<T> => {
       const connection = fetchOf(signal);
       const settings = {
         [customFetch]: connection.fetch,
-        // A setting with `http:` is always an address of loopback.
+        // The configuration accepts `http:` only for a loopback host.
         execute:
           issuer.protocol === "http:"
             ? [allowInsecureRequests, enableNonRepudiationChecks]
@@ -135,10 +141,12 @@ export function identityProvider(options: IdentityProviderOptions): IdentityProv
   };
 }
 
-/** Each check reads the metadata of another organisation's system, so one check in half a minute is enough. */
+/** Checks only twice a minute, because each check is a request to another organisation's system. */
 const PROBE_PACE: Pace = { everyMs: 30_000, retryMs: 5_000 };
 
-/** Detects that the provider is unavailable before a person does, and that it is available again. */
+/**
+ * Checks the provider regularly, so that its failure and its recovery are reported before a person tries to sign in.
+ */
 export const monitorIdentityProvider = (
   dependency: Dependency,
   provider: Pick<IdentityProvider, "check">,
@@ -146,8 +154,8 @@ export const monitorIdentityProvider = (
 ): Monitor => new Monitor(dependency, { ping: () => provider.check(), close: async () => {} }, pace);
 
 /**
- * Whether the provider refused the credentials of this client. If the client has sent its secret in `Authorization`,
- * the answer is a challenge with status 401 (RFC 6749 §5.2).
+ * Whether the provider refused the credentials of this client. If the client sent its secret in `Authorization`, the
+ * provider refuses it with status 401 and a challenge (RFC 6749 §5.2).
  */
 const isClientRefused = (error: unknown): boolean =>
   error instanceof ResponseBodyError
@@ -166,8 +174,8 @@ function clientAuthentication(clientSecret: string | undefined): ClientAuth {
 }
 
 /**
- * A fetch that the signal can cancel. It records whether the provider was unavailable, because the library hides the
- * reason.
+ * A fetch that the signal can cancel. It records whether the provider was unavailable, because the errors of
+ * `openid-client` do not say so.
  */
 function fetchOf(cancel: AbortSignal) {
   let away = false;

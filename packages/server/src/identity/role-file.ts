@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { OperatorError } from "../errors/operator-error.ts";
 import { readRoleMapping, type RoleMapping } from "./role-mapping.ts";
 
-/** A role file. It is read at the start and when an operator asks for it. */
+/** A role file. The server reads it when it starts and when it gets the signal SIGHUP. */
 export class RoleFile {
   current: RoleMapping;
   readonly #path: string;
@@ -18,8 +18,8 @@ export class RoleFile {
   }
 
   /**
-   * Reads the file again. Sessions keep their roles. @throws role-file-invalid, and then the previous mapping stays
-   * active.
+   * Reads the file again. Active sessions keep their roles.
+   * @throws role-file-invalid; the previous mapping then stays active.
    */
   async reload(): Promise<void> {
     this.current = await readMapping(this.#path);

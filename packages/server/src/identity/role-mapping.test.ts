@@ -24,24 +24,24 @@ function problemsOf(text: string): readonly string[] {
   return result.ok ? [] : result.problems;
 }
 
-const sign = (claims: Record<string, unknown>, sub = "1", file = FILE) =>
+const signIn = (claims: Record<string, unknown>, sub = "1", file = FILE) =>
   mapIdentity(mappingOf(file), { issuer: ISSUER, sub }, claims, "groups");
 
 describe("a person who signs in", () => {
   test("has the roles of every value of the claim, each once", () => {
     const groups = ["drs-analysts", "drs-privacy", "other"];
-    expect(sign({ groups })).toEqual({ ok: true, person: "j.doe", roles: ["analyst", "privacy", "auditor"] });
-    expect(sign({ groups: "drs-analysts" })).toMatchObject({ roles: ["analyst"] });
+    expect(signIn({ groups })).toEqual({ ok: true, person: "j.doe", roles: ["analyst", "privacy", "auditor"] });
+    expect(signIn({ groups: "drs-analysts" })).toMatchObject({ roles: ["analyst"] });
   });
 
-  test("is the same person by each linked identity", () => {
-    expect(sign({ groups: ["drs-privacy"] }, "2")).toMatchObject({ person: "j.doe" });
+  test("is the same person with each linked identity", () => {
+    expect(signIn({ groups: ["drs-privacy"] }, "2")).toMatchObject({ person: "j.doe" });
   });
 
   test("with an identity that the file does not list is refused, unless the file admits such identities as separate people", () => {
     const claims = { groups: ["drs-analysts"] };
-    expect(sign(claims, "3")).toMatchObject({ ok: false });
-    const admitted = sign(claims, "3", `${FILE}unlisted: admit`);
+    expect(signIn(claims, "3")).toMatchObject({ ok: false });
+    const admitted = signIn(claims, "3", `${FILE}unlisted: admit`);
     expect(admitted).toMatchObject({ ok: true, roles: ["analyst"] });
     expect((admitted as { person: string }).person).toMatch(/^oidc-[0-9a-f]{16}$/);
   });
@@ -54,19 +54,19 @@ describe("a person who signs in", () => {
     ["Entra's short overage marker", { hasgroups: true, groups: ["drs-analysts"] }, "too many values"],
     ["201 values", { groups: ["drs-analysts", ...Array.from({ length: 200 }, (_, n) => `g${n}`)] }, "more than 200"],
   ])("with %s is refused with advice", (_, claims, advice) => {
-    expect(sign(claims)).toEqual({ ok: false, advice: expect.stringContaining(advice) });
+    expect(signIn(claims)).toEqual({ ok: false, advice: expect.stringContaining(advice) });
   });
 
-  test("is not mistaken for another person by a member of the prototype", () => {
-    expect(sign({ groups: ["constructor", "__proto__"] })).toMatchObject({ ok: false });
+  test("gets no role from a value that names a member of Object.prototype", () => {
+    expect(signIn({ groups: ["constructor", "__proto__"] })).toMatchObject({ ok: false });
   });
 });
 
 describe("a role file", () => {
   test.each([
-    ["no YAML", "roles: [", /./],
+    ["invalid YAML", "roles: [", /./],
     ["an alias", "a: &a {}\nroles: *a", /^the file: must be a mapping/],
-    ["a member that is none", `${FILE}groups: {}`, /^groups: is not a member/],
+    ["an unknown member", `${FILE}groups: {}`, /^groups: is not a member/],
     ["no roles", "people: []", /^roles: must be a mapping/],
     ["an unknown role", "roles: { a: [admin] }", /^roles\.a\.0: is not a role; roles are operator/],
     ["a value with no role", "roles: { a: [] }", /^roles\.a: must be a list/],

@@ -4,7 +4,8 @@ import { type Role, ROLE_NAMES } from "@device-risk-signals/admin-api";
 import { isMapping, readYaml, refuseUnknown, type ReportProblem } from "../files/read-yaml.ts";
 
 /**
- * The permanent identification of an account at an identity provider. Names and addresses may pass to another person.
+ * Identifies an account at an identity provider permanently. A user name or an email address does not, because the
+ * provider may give it to another person later.
  */
 export interface Identity {
   readonly issuer: string;
@@ -14,9 +15,12 @@ export interface Identity {
 export interface RoleMapping {
   /** Roles, by the value of the claim. */
   readonly roles: ReadonlyMap<string, readonly Role[]>;
-  /** People, by the key of an identity. */
+  /** Names of people, by `identityKey`. */
   readonly people: ReadonlyMap<string, string>;
-  /** Whether an identity that the file does not list counts as a separate person. */
+  /**
+   * Whether a person may sign in with an identity that the file does not list. Each such identity counts as a separate
+   * person.
+   */
   readonly admitsUnlisted: boolean;
 }
 
@@ -29,16 +33,16 @@ const IDENTITY_MEMBERS = ["issuer", "sub"];
 /** The prefix of the names of unlisted people. */
 const UNLISTED_PERSON_PREFIX = "oidc-";
 const MAX_PERSON = 128;
-/** Entra leaves the claim out if it would have more values. Other providers may cut the list off. */
+/** Entra omits the claim if it would have more values than this. Other providers may truncate the list. */
 const MAX_VALUES = 200;
 
-/** A text for an identity that no other identity has. It reveals neither issuer nor subject. */
+/** A short text that is unique to an identity, and does not contain its issuer or subject. */
 export const identityKey = ({ issuer, sub }: Identity): string =>
   createHash("sha256")
     .update(JSON.stringify([issuer, sub]))
     .digest("hex");
 
-/** Reads a mapping file (YAML 1.2). Every problem is named at once, with its path. */
+/** Reads a role file (YAML 1.2). Reports all problems at once, each with its path in the file. */
 export function readRoleMapping(text: string): RoleMappingResult {
   const yaml = readYaml(text);
   if (!yaml.ok) return yaml;
@@ -134,7 +138,7 @@ function readIdentity(value: unknown, path: string, report: ReportProblem): Iden
   const { issuer, sub } = members;
   for (const name of IDENTITY_MEMBERS) {
     const text = members[name];
-    // A number could lose digits.
+    // YAML reads unquoted digits as a number, which could lose digits.
     if (typeof text !== "string" || text === "") report(`${path}.${name}`, "must be a text; put digits in quotes");
   }
   return { issuer: String(issuer), sub: String(sub) };
@@ -142,12 +146,15 @@ function readIdentity(value: unknown, path: string, report: ReportProblem): Iden
 
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** A person who signed in, or advice on how this identity may sign in. The advice contains no claim. */
+/**
+ * A person who signed in, or advice on what must change before this identity can sign in. The advice contains no value
+ * of a claim.
+ */
 export type Mapped =
   | { readonly ok: true; readonly person: string; readonly roles: readonly Role[] }
   | { readonly ok: false; readonly advice: string };
 
-/** @param claim the name of the claim that has the values. */
+/** @param claim the name of the claim whose values the role file maps to roles. */
 export function mapIdentity(mapping: RoleMapping, identity: Identity, claims: Claims, claim: string): Mapped {
   const key = identityKey(identity);
   const listed = mapping.people.get(key);

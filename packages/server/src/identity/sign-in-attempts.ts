@@ -1,20 +1,22 @@
-/** Sign-ins in progress: each is bound to one browser by a cookie, and is used once. */
+/** Sign-ins in progress: a cookie binds each to one browser, and the callback can complete it only once. */
 import { createHash, hkdfSync, randomBytes } from "node:crypto";
 import type { Clock } from "../ports.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { query, sql } from "../postgres/statement.ts";
 import type { SignInSecrets } from "./identity-provider.ts";
 
-/** The maximum time that a person may take at the identity provider. */
+/** The maximum time in milliseconds from the start of a sign-in to its callback. */
 export const ATTEMPT_MS = 600_000;
 
-/** Where a sign-in ends: at a page of the console, or at the loopback address of a command. */
+/**
+ * Where a sign-in sends the browser at its end: to a page of the console, or to the loopback address of `drs login`.
+ */
 export type Destination =
   | { readonly kind: "console"; readonly path: string }
   | {
       readonly kind: "login";
       readonly redirectUri: string;
-      /** A text of the command, which is returned to it unchanged. */
+      /** A text that the command chose, and that the redirect returns to it unchanged. */
       readonly state: string;
       readonly codeChallenge: string;
     };
@@ -55,15 +57,19 @@ export async function beginAttempt(executor: Executor, clock: Clock, attempt: At
   return secret;
 }
 
-/** @returns the attempt, which can't be taken again; `undefined` if it does not exist or has expired. */
+/**
+ * Deletes an attempt, so that it can't be used again.
+ * @returns the attempt; `undefined` if it does not exist or has expired.
+ */
 export async function takeAttempt(executor: Executor, clock: Clock, secret: string): Promise<Attempt | undefined> {
   const row = (await query(executor, TAKE_ATTEMPT, [hashOf(secret), new Date(clock.now()).toISOString()])).rows[0];
   return row?.is_current ? (JSON.parse(row.attempt) as Attempt) : undefined;
 }
 
 /**
- * Derives the values that the identity provider repeats. They come from the secret in the browser's cookie, so that the
- * database contains none of them. The attempt is a part of the input, so that a changed attempt does not match.
+ * Derives the values that bind the sign-in to the browser. They are derived from the secret in the browser's cookie, so
+ * that the database contains none of them, and from the attempt, so that an attempt that was changed in the database
+ * does not match.
  */
 export function secretsOf(secret: string, attempt: Attempt): SignInSecrets {
   const derive = (use: string): string =>

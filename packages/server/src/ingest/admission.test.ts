@@ -7,7 +7,7 @@ const LIMIT = 1_000;
 
 let accountCount = 0;
 
-/** Requests a permit for a body that announces this many bytes; without an account, for a new one. */
+/** Requests a permit for a body whose Content-Length is `announced`. Each call without `account` uses a new account. */
 function enter(
   admission: Admission,
   announced?: number | string,
@@ -33,7 +33,7 @@ const TOO_MANY = { code: "too-many-requests", retry: "1" };
 const OVERLOADED = { code: "overloaded", retry: "1" };
 
 describe("concurrent requests", () => {
-  it("are bounded, and each one that ends admits another", () => {
+  it("are limited, and each request that ends makes room for another", () => {
     const admission = new Admission(2, 1_000_000);
     const first = permitOf(enter(admission, 1));
     permitOf(enter(admission, 1));
@@ -47,7 +47,7 @@ describe("concurrent requests", () => {
 });
 
 describe("bytes of concurrent requests", () => {
-  it("count as announced, if the announcement can be trusted", () => {
+  it("count as Content-Length says, if the body is not compressed and within the limit", () => {
     const admission = new Admission(100, 2_000);
     const first = permitOf(enter(admission, 900));
     permitOf(enter(admission, 900));
@@ -59,7 +59,7 @@ describe("bytes of concurrent requests", () => {
 
   it.each([
     ["that announces no length", undefined, "identity"],
-    ["that announces more than the limit: reading stops there", 5_000, "identity"],
+    ["that announces more than the limit, at which reading stops", 5_000, "identity"],
     ["that announces nonsense", "many", "identity"],
     ["that is compressed", 10, "gzip"],
   ] as const)("of a body %s count as the limit", (_, announced, encoding) => {
@@ -70,7 +70,7 @@ describe("bytes of concurrent requests", () => {
     expect(rejectionOf(enter(admission, 1))).toEqual(OVERLOADED);
   });
 
-  it("never exclude the only request", () => {
+  it("never reject a request that is the only one in progress", () => {
     const admission = new Admission(100, 10);
     const permit = permitOf(enter(admission, 900));
     expect(rejectionOf(enter(admission, 1))).toEqual(OVERLOADED);
@@ -81,47 +81,47 @@ describe("bytes of concurrent requests", () => {
 
 describe("one account in admission control", () => {
   const MEGABYTE = 1024 * 1024;
-  const of = (admission: Admission, account: string, bytes = 1): Permit | RejectedRequest =>
+  const enterAs = (admission: Admission, account: string, bytes = 1): Permit | RejectedRequest =>
     enter(admission, bytes, "identity", account, MEGABYTE);
 
   it("may hold a quarter of the permits, and leaves the rest to other accounts", () => {
     const admission = new Admission(200, 1_000 * MEGABYTE);
-    const permits = Array.from({ length: 50 }, () => permitOf(of(admission, "greedy")));
-    expect(rejectionOf(of(admission, "greedy"))).toEqual(TOO_MANY);
-    for (let count = 0; count < 50; count++) permitOf(of(admission, "other"));
+    const permits = Array.from({ length: 50 }, () => permitOf(enterAs(admission, "greedy")));
+    expect(rejectionOf(enterAs(admission, "greedy"))).toEqual(TOO_MANY);
+    for (let count = 0; count < 50; count++) permitOf(enterAs(admission, "other"));
     permits[0]?.release();
-    permitOf(of(admission, "greedy"));
-    expect(rejectionOf(of(admission, "greedy"))).toEqual(TOO_MANY);
+    permitOf(enterAs(admission, "greedy"));
+    expect(rejectionOf(enterAs(admission, "greedy"))).toEqual(TOO_MANY);
   });
 
   it("may hold a quarter of the bytes", () => {
     const admission = new Admission(10_000, 64 * MEGABYTE);
-    for (let count = 0; count < 16; count++) permitOf(of(admission, "greedy", MEGABYTE));
-    expect(rejectionOf(of(admission, "greedy"))).toEqual(TOO_MANY);
-    permitOf(of(admission, "other", MEGABYTE));
+    for (let count = 0; count < 16; count++) permitOf(enterAs(admission, "greedy", MEGABYTE));
+    expect(rejectionOf(enterAs(admission, "greedy"))).toEqual(TOO_MANY);
+    permitOf(enterAs(admission, "other", MEGABYTE));
   });
 
   it("may hold 32 permits and 8 MiB if that is more than a quarter, within the limits of the server", () => {
     const many = new Admission(40, 1_000 * MEGABYTE);
-    for (let count = 0; count < 32; count++) permitOf(of(many, "a"));
-    expect(rejectionOf(of(many, "a"))).toEqual(TOO_MANY);
-    for (let count = 0; count < 8; count++) permitOf(of(many, "b"));
-    expect(rejectionOf(of(many, "b"))).toEqual(OVERLOADED);
+    for (let count = 0; count < 32; count++) permitOf(enterAs(many, "a"));
+    expect(rejectionOf(enterAs(many, "a"))).toEqual(TOO_MANY);
+    for (let count = 0; count < 8; count++) permitOf(enterAs(many, "b"));
+    expect(rejectionOf(enterAs(many, "b"))).toEqual(OVERLOADED);
     const large = new Admission(1_000, 12 * MEGABYTE);
-    for (let count = 0; count < 8; count++) permitOf(of(large, "a", MEGABYTE));
-    expect(rejectionOf(of(large, "a", MEGABYTE))).toEqual(TOO_MANY);
-    for (let count = 0; count < 4; count++) permitOf(of(large, "b", MEGABYTE));
-    expect(rejectionOf(of(large, "b", MEGABYTE))).toEqual(OVERLOADED);
+    for (let count = 0; count < 8; count++) permitOf(enterAs(large, "a", MEGABYTE));
+    expect(rejectionOf(enterAs(large, "a", MEGABYTE))).toEqual(TOO_MANY);
+    for (let count = 0; count < 4; count++) permitOf(enterAs(large, "b", MEGABYTE));
+    expect(rejectionOf(enterAs(large, "b", MEGABYTE))).toEqual(OVERLOADED);
   });
 
   it("holds no permit for a rejected request", () => {
     const admission = new Admission(40, 1_000 * MEGABYTE);
-    const permits = Array.from({ length: 32 }, () => permitOf(of(admission, "a")));
-    for (let count = 0; count < 100; count++) of(admission, "a");
+    const permits = Array.from({ length: 32 }, () => permitOf(enterAs(admission, "a")));
+    for (let count = 0; count < 100; count++) enterAs(admission, "a");
     expect(admission.requests).toBe(32);
     for (const permit of permits) permit.release();
     expect(admission.requests).toBe(0);
-    for (let count = 0; count < 32; count++) permitOf(of(admission, "a"));
+    for (let count = 0; count < 32; count++) permitOf(enterAs(admission, "a"));
   });
 });
 
@@ -131,7 +131,7 @@ describe("the draining of requests", () => {
     const permits = [permitOf(enter(admission, 1)), permitOf(enter(admission, 1))];
     let drained = false;
     const end = admission.drain().then(() => (drained = true));
-    expect(admission.draining).toBe(true);
+    expect(admission.isDraining).toBe(true);
     expect(rejectionOf(enter(admission, 1))).toEqual({ code: "draining", retry: "2" });
     permits[0]?.release();
     await new Promise(setImmediate);
@@ -147,7 +147,7 @@ describe("the draining of requests", () => {
     await admission.drain();
   });
 
-  it("may be started twice, and both calls resolve at its end", async () => {
+  it("may be requested twice, and both calls resolve when it ends", async () => {
     const admission = new Admission(10, 1_000_000);
     const permit = permitOf(enter(admission, 1));
     const both = Promise.all([admission.drain(), admission.drain()]);

@@ -6,8 +6,8 @@ export interface Permit {
 }
 
 /**
- * One account may hold this share of each limit, or the fixed amount if that is more, so that a hostile phone that
- * sends slowly does not block other accounts.
+ * One account may hold at most this share of each limit, or the fixed amount below if that is more. A hostile phone
+ * that sends slowly can therefore not block other accounts.
  */
 const SHARE_PER_ACCOUNT = 1 / 4;
 const REQUESTS_PER_ACCOUNT = 32;
@@ -18,18 +18,18 @@ export interface Held {
   readonly bytes: number;
 }
 
-/** Other processes under the same limits. */
+/** What the other processes of the server hold. They share the limits with this process. */
 export interface SharedAdmission {
-  /** What they hold, as far as they have reported it. */
+  /** The sum over all accounts, as of the latest reports. */
   readonly all: Held;
-  of(account: string): Held;
+  heldBy(account: string): Held;
   /** Reports what this process holds for an account. */
-  changed(account: string, held: Held): void;
+  report(account: string, held: Held): void;
 }
 
 /**
- * Bounds concurrent work: requests, and bytes of bodies that are or will be in memory. Called before a body is read, so
- * that an overloaded server rejects early instead of answering late.
+ * Bounds concurrent work: the number of requests, and the bytes of the bodies that they read into memory. A request
+ * needs a permit before its body is read, so that an overloaded server rejects early instead of answering late.
  */
 export class Admission {
   #all: Held = { requests: 0, bytes: 0 };
@@ -53,7 +53,7 @@ export class Admission {
     return this.#all.requests;
   }
 
-  get draining(): boolean {
+  get isDraining(): boolean {
     return this.#draining;
   }
 
@@ -64,20 +64,20 @@ export class Admission {
     if (exceeds(addHeld(this.#all, this.#shared?.all), bytes, this.#max)) {
       return rejectRequest("overloaded", { "Retry-After": "1" });
     }
-    const own = this.#byAccount.get(account) ?? NOTHING_HELD;
-    if (exceeds(addHeld(own, this.#shared?.of(account)), bytes, this.#maxPerAccount)) {
+    const heldByThisAccount = this.#byAccount.get(account) ?? NOTHING_HELD;
+    if (exceeds(addHeld(heldByThisAccount, this.#shared?.heldBy(account)), bytes, this.#maxPerAccount)) {
       return rejectRequest("too-many-requests", { "Retry-After": "1" });
     }
     this.#add(account, { requests: 1, bytes });
     return { release: () => this.#leave(account, bytes) };
   }
 
-  #add(account: string, more: Held): void {
-    this.#all = addHeld(this.#all, more);
-    const own = addHeld(this.#byAccount.get(account) ?? NOTHING_HELD, more);
-    if (own.requests === 0) this.#byAccount.delete(account);
-    else this.#byAccount.set(account, own);
-    this.#shared?.changed(account, own);
+  #add(account: string, change: Held): void {
+    this.#all = addHeld(this.#all, change);
+    const heldByThisAccount = addHeld(this.#byAccount.get(account) ?? NOTHING_HELD, change);
+    if (heldByThisAccount.requests === 0) this.#byAccount.delete(account);
+    else this.#byAccount.set(account, heldByThisAccount);
+    this.#shared?.report(account, heldByThisAccount);
   }
 
   #leave(account: string, bytes: number): void {
@@ -100,7 +100,7 @@ const addHeld = (held: Held, more: Held = NOTHING_HELD): Held => ({
   bytes: held.bytes + more.bytes,
 });
 
-/** The first request always fits, however large its body and however small the limits. */
+/** A request that would be the only one always fits, however large its body and however small the limits. */
 function exceeds(held: Held, bytes: number, max: Held): boolean {
   return held.requests > 0 && (held.requests >= max.requests || held.bytes + bytes > max.bytes);
 }

@@ -63,17 +63,17 @@ const ACTION_REFUSED = ["action-refused /action_id"];
 describe("the freshness of an event", () => {
   it.each([
     ["now", 0, ADMITTED],
-    ["as old as may be", -DAY_MS, ADMITTED],
+    ["of the maximum age", -DAY_MS, ADMITTED],
     ["a millisecond older", -DAY_MS - 1, STALE],
     ["of 1970", -NOW, STALE],
-    ["as far ahead as may be", 300_000, ADMITTED],
+    ["as far ahead as allowed", 300_000, ADMITTED],
     ["a millisecond further", 300_001, FUTURE],
     ["of the year 9999", 250_000_000_000_000, FUTURE],
   ])("depends on `collected_at`: %s", async (_, offset, expected) => {
     expect(await verdict({ collectedAt: NOW + offset })).toEqual(expected);
   });
 
-  it("is required within the configured times", async () => {
+  it("is checked against the configured limits", async () => {
     expect(await verdict({ collectedAt: NOW - 1, options: { maxAge: 0 } })).toEqual(STALE);
     expect(await verdict({ collectedAt: NOW + 1, options: { maxFuture: 0 } })).toEqual(FUTURE);
     expect(await verdict({ options: { maxAge: 0, maxFuture: 0 } })).toEqual(ADMITTED);
@@ -109,7 +109,7 @@ describe("the session of an event", () => {
     ["enforce", "its own", ACTION, ADMITTED],
     ["enforce", "another", other, ["session-mismatch /observations/session_id"]],
     ["enforce", "none", unbound, ADMITTED],
-  ] as const)("is checked in the mode %s: an action issued with %s", async (sessionBinding, _, action, expected) => {
+  ] as const)("is checked in the mode %s: an action registered for %s", async (sessionBinding, _, action, expected) => {
     expect(await verdict({ action, options: { sessionBinding } })).toEqual(expected);
   });
 });
@@ -120,13 +120,13 @@ describe("the purpose of an event", () => {
     return ["/observations/probes/fonts"];
   };
 
-  it("must exist, unless an earlier rule rejects the event", async () => {
+  it("must exist, and its absence is reported only if no earlier rule rejects the event", async () => {
     expect(await verdict({ purpose: undefined })).toEqual(["purpose-missing /action_type"]);
     expect(await verdict({ erased: true })).toEqual(["account-erased "]);
     expect(await verdict({ purpose: undefined, action: undefined })).toEqual(ACTION_REFUSED);
   });
 
-  it("records or rejects an event that holds more than it covers", async () => {
+  it("decides whether an event that contains more than the purpose covers is recorded or rejected", async () => {
     const recorded = { ...PURPOSE, coverage, beyond: "record" } as const;
     expect(await verdict({ purpose: recorded })).toEqual({
       ...ADMITTED,

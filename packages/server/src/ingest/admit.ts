@@ -6,7 +6,7 @@ import type { ValidRequest } from "./validate.ts";
 export interface AdmitOptions {
   /** Maximum age of `collected_at` in milliseconds. */
   readonly maxAge: number;
-  /** Maximum time in milliseconds by which `collected_at` may be ahead. */
+  /** Maximum time in milliseconds by which `collected_at` may be ahead of the server's clock. */
   readonly maxFuture: number;
   readonly sessionBinding: "off" | "record" | "enforce";
 }
@@ -19,7 +19,7 @@ export interface AdmitPorts {
 
 export interface Assignment {
   readonly purpose: AssignedPurpose;
-  /** Whether the event holds more than its purpose covers. */
+  /** Whether the event contains more than its purpose covers. */
   readonly beyondPurpose: boolean;
 }
 
@@ -33,8 +33,9 @@ type AdmittedRequest = Pick<ValidRequest, "collectedAt" | "probes"> & {
 };
 
 /**
- * Checks erased accounts, freshness, action, session binding and purpose. These checks do not apply to a replay: if one
- * fails, the caller looks the idempotency key up in the ledger.
+ * Checks that the account is not erased, that the event is fresh, and that its action, session and purpose are valid.
+ * These checks do not apply to a replay: if a check fails, the caller must look up the idempotency key in the ledger
+ * before it rejects the request.
  */
 export async function admit(
   account: string,

@@ -7,19 +7,19 @@ type Parameter<Index extends number> = Parameters<typeof append>[Index];
 const ASSIGNED = { purpose: { code: 1, policyVersion: 0 } } as Parameter<1>;
 const EVENT = { account: "known", idempotencyKey: "key" } as Parameter<0>;
 
-it("a retry after an erasure that this server has not noticed is answered by the ledger, and gets no key", async () => {
-  const taken = { eventId: "019a0000-0000-7000-8000-000000000000" } as LedgerEntry;
+it("a retry after an erasure that this server has not noticed is answered by the ledger, and creates no key", async () => {
+  const ledgerEntry = { eventId: "019a0000-0000-7000-8000-000000000000" } as LedgerEntry;
   const known = [true, false];
   const unexpected = (): never => {
     throw new Error("an erased account gets no key, and its event is not stored");
   };
   const answer = await append({ ...EVENT, account: "erased" }, ASSIGNED, Buffer.from("{}"), {
-    store: { findKey: async () => taken, append: unexpected } as unknown as EventStore,
+    store: { findKey: async () => ledgerEntry, append: unexpected } as unknown as EventStore,
     sealer: { seal: unexpected, sealUnderExistingKey: async () => undefined } as unknown as Sealer,
     accounts: { isKnown: () => known.shift() ?? false, isRefused: () => false },
     assign: () => ASSIGNED,
   });
-  expect(answer).toBe(taken);
+  expect(answer).toBe(ledgerEntry);
 });
 
 describe("an event whose partition was dropped, because the clock is behind", () => {

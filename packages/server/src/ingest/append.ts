@@ -10,7 +10,7 @@ import {
 import type { Assignment } from "./admit.ts";
 import { RejectedRequest, rejectRequest } from "./request.ts";
 
-/** Maximum number of times that an event is sealed, if an erasure or a policy intervenes each time. */
+/** Maximum number of attempts to seal and store an event, if each sealed event is stale when it is to be stored. */
 const MAX_ATTEMPTS = 20;
 
 export interface AppendEventPorts {
@@ -21,7 +21,7 @@ export interface AppendEventPorts {
   readonly assign: () => Assignment | RejectedRequest;
 }
 
-/** The result for a stored event: the purpose that was active when it was committed. */
+/** The result for a stored event, with the purpose under which it was stored. */
 export interface Stored {
   readonly stored: Assignment;
 }
@@ -31,7 +31,7 @@ type UnsealedEvent = Omit<NewEvent, "sealed" | "purpose" | "policyVersion">;
 /**
  * Seals an event and stores it.
  *
- * @returns the ledger's entry when the idempotency key is in use.
+ * @returns the ledger entry of the idempotency key, if the key is already in use.
  * @throws Unavailable
  */
 export async function append(
@@ -67,12 +67,13 @@ async function sealAndStore(
   let assigned = first;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const { code: purpose, policyVersion } = assigned.purpose;
-    // Sealing creates a key id and a secret for an unknown account. A retry of an erased event must not do so.
+    // `seal` creates a key id and a secret for an account that has none. A retry of an erased event must not create
+    // them.
     const isKnown = await accounts.isKnown(event.account, purpose);
-    const taken = isKnown ? undefined : await store.findKey(event.account, event.idempotencyKey);
+    const entryInUse = isKnown ? undefined : await store.findKey(event.account, event.idempotencyKey);
     // guard(drop): a retry gives an erased account no key
     // fails: e2e/erasure/account.test.ts › events, ledger, tokens, actions and keys
-    if (taken) return taken;
+    if (entryInUse) return entryInUse;
     // guard(false): only an attempt that has asked the ledger creates a key
     // fails: packages/server/src/ingest/append.test.ts › is answered by the ledger
     const sealed = isKnown
@@ -81,9 +82,9 @@ async function sealAndStore(
     const outcome = sealed ? await store.append({ ...event, purpose, policyVersion, sealed }) : "stale";
     if (outcome === "stored") return { stored: assigned };
     if (outcome !== "stale") return outcome;
-    const next = accounts.isRefused(event.account) ? rejectRequest("account-erased") : assign();
-    if (next instanceof RejectedRequest) return (await store.findKey(event.account, event.idempotencyKey)) ?? next;
-    assigned = next;
+    const reassigned = accounts.isRefused(event.account) ? rejectRequest("account-erased") : assign();
+    if (reassigned instanceof RejectedRequest) return (await store.findKey(event.account, event.idempotencyKey)) ?? reassigned;
+    assigned = reassigned;
   }
   throw new Unavailable("an event was sealed repeatedly, and an erasure or a policy intervened each time");
 }

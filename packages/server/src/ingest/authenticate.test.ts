@@ -10,7 +10,10 @@ const verifier: SessionVerifier = {
   verify: async (token) => (token === GOOD ? SESSION : token === "no-account" ? { account: "" } : undefined),
 };
 
-/** Returns the answer to these `Authorization` headers; `wait` is what the throttle of failures says. */
+/**
+ * Returns the result for these `Authorization` headers. `wait` is the number of seconds that the throttle of failed
+ * authentications returns.
+ */
 async function answerTo(authorization: string | readonly string[], wait = 0, sessions = verifier): Promise<unknown> {
   const body = { forEach: async () => "end" as const };
   const request = { method: "POST", headers: headersOf({ authorization }), body, peer: "192.0.2.1" };
@@ -22,11 +25,11 @@ const invalid = {
   headers: { "WWW-Authenticate": 'Bearer error="invalid_token"' },
 };
 
-it.each([`Bearer ${GOOD}`, `bearer  ${GOOD} `])("%j is a session token with an account", async (value) => {
+it.each([`Bearer ${GOOD}`, `bearer  ${GOOD} `])("%j authenticates the account of the token", async (value) => {
   expect(await answerTo(value)).toBe(SESSION);
 });
 
-it("a request without credentials is rejected without an error code", async () => {
+it("a request without credentials is rejected without an error code in the challenge", async () => {
   expect(await answerTo([])).toMatchObject({
     rejection: { code: "credentials-missing" },
     headers: { "WWW-Authenticate": "Bearer" },
@@ -35,23 +38,23 @@ it("a request without credentials is rejected without an error code", async () =
 
 it.each([
   ["another scheme", `Basic ${GOOD}`],
-  ["something before the scheme", `x Bearer ${GOOD}`],
-  ["something behind the token", `Bearer ${GOOD} x`],
+  ["text before the scheme", `x Bearer ${GOOD}`],
+  ["text after the token", `Bearer ${GOOD} x`],
   ["an unknown token", "Bearer unknown"],
   ["an account that is invalid", "Bearer no-account"],
   ["two headers", [`Bearer ${GOOD}`, `Bearer ${GOOD}`]],
-])("%s is rejected with an error code", async (_, value) => {
+])("%s is rejected with an error code in the challenge", async (_, value) => {
   expect(await answerTo(value)).toMatchObject(invalid);
 });
 
-it("a token of more than 8,192 characters with its scheme is not verified", async () => {
+it("the token of a header of more than 8,192 characters is not verified", async () => {
   const asked: string[] = [];
   const all: SessionVerifier = { verify: async (token) => (asked.push(token), SESSION) };
   for (const length of [8_185, 8_186]) await answerTo(`Bearer ${"a".repeat(length)}`, 0, all);
   expect(asked.map(({ length }) => length)).toEqual([8_185]);
 });
 
-it("failed authentications past the limit must wait, and valid credentials pass", async () => {
+it("a source address with too many failed authentications must wait, but its valid credentials pass", async () => {
   expect(await answerTo("Bearer unknown", 7)).toMatchObject({
     rejection: { code: "too-many-failures" },
     headers: { "Retry-After": "7" },

@@ -4,8 +4,11 @@ import { type IngestRequest, type RejectedRequest, rejectRequest } from "./reque
 import { sourceOf } from "../identifiers/source-address.ts";
 import type { FailureThrottle } from "./throttle.ts";
 
-/** Maximum length of a token; longer ones are rejected without verification. */
-const MAX_TOKEN_LENGTH = 8_192;
+/**
+ * Maximum number of characters of the header, with its scheme. The token of a longer header is rejected without
+ * verification.
+ */
+const MAX_HEADER_LENGTH = 8_192;
 
 /** The syntax of a token (RFC 6750 §2.1, `b64token`). */
 const BEARER = /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i;
@@ -14,8 +17,8 @@ const CHALLENGE_NONE = { "WWW-Authenticate": "Bearer" };
 const CHALLENGE_INVALID = { "WWW-Authenticate": 'Bearer error="invalid_token"' };
 
 /**
- * Derives the account from the `Authorization` header, before any byte of the body is parsed. Failures are throttled by
- * source address. A request with valid credentials passes nevertheless.
+ * Derives the account from the `Authorization` header, before any byte of the body is parsed. Failed authentications
+ * are throttled by source address, but valid credentials pass even from a throttled address.
  */
 export async function authenticate(
   request: IngestRequest,
@@ -25,7 +28,8 @@ export async function authenticate(
   const values = request.headers.all("authorization");
   const token = tokenOf(values);
   const session = token === undefined ? undefined : await verifier.verify(token, sourceOf(request.peer));
-  // A host's own verifier may return anything. If the result can't be an account, the request has no session.
+  // The verifier of a host may return any value. If its `account` is not a valid account, the request counts as
+  // unauthenticated.
   if (session && accountOf(session.account) !== undefined) return session;
   const wait = failures.take(request.peer);
   if (wait > 0) return rejectRequest("too-many-failures", { "Retry-After": String(wait) });
@@ -36,6 +40,6 @@ export async function authenticate(
 
 function tokenOf(values: readonly string[]): string | undefined {
   const [value] = values;
-  if (value === undefined || values.length > 1 || value.length > MAX_TOKEN_LENGTH) return undefined;
+  if (value === undefined || values.length > 1 || value.length > MAX_HEADER_LENGTH) return undefined;
   return BEARER.exec(value)?.[1];
 }

@@ -31,6 +31,6 @@ it.each([
   ['{"a":"\\u0041","b":1,"c":1}', 3, true],
   ['{"\\n" : 1,"b":1}', 2, true],
   ['{"a":"open', 1, false],
-])("members are counted in one pass, behind escapes too: %s", (text, members, escapes) => {
+])("members are counted in one pass, also after escapes: %s", (text, members, escapes) => {
   expect(scanText(Buffer.from(text))).toEqual({ members, escapes });
 });

@@ -15,7 +15,7 @@ function read(headers: Record<string, string | readonly string[]>): unknown {
 
 describe("the header Idempotency-Key", () => {
   it.each(["k", "~".repeat(128), "!", '"quoted"', "a,b", "a;b=c", "{}", "0", "__proto__"])(
-    "takes %j as it is",
+    "is accepted unchanged: %j",
     (key) => {
       expect(read({ "idempotency-key": key })).toMatchObject({ idempotencyKey: key });
     },
@@ -30,22 +30,22 @@ describe("the header Idempotency-Key", () => {
 
   it.each([
     ["too long", "k".repeat(129)],
-    ["of a space", " "],
-    ["with a space", "a b"],
-    ["with a tab", "a\tb"],
-    ["with a control character", "a\u007fb"],
-    ["beyond ASCII", "é"],
-    ["with a line end", "a\n"],
-    ["twice", ["a", "b"]],
-    ["twice the same", ["a", "a"]],
-    ["twice, once empty", ["", "a"]],
-    ["twice, both empty", ["", ""]],
-    ["twice, joined as the Fetch standard does", "a, b"],
+    ["a space", " "],
+    ["a text with a space", "a b"],
+    ["a text with a tab", "a\tb"],
+    ["a text with a control character", "a\u007fb"],
+    ["not ASCII", "é"],
+    ["a text with a line end", "a\n"],
+    ["sent twice", ["a", "b"]],
+    ["sent twice with the same value", ["a", "a"]],
+    ["sent twice, once empty", ["", "a"]],
+    ["sent twice, both times empty", ["", ""]],
+    ["sent twice and joined as in the Fetch standard", "a, b"],
   ])("is invalid when it is %s", (_, value) => {
     expect(read({ "idempotency-key": value })).toBe("idempotency-key-invalid");
   });
 
-  it("is 1 to 128 characters of visible ASCII", () => {
+  it("is valid exactly if it has 1 to 128 visible ASCII characters", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", minLength: 1, maxLength: 140 }), (key) => {
         const fits = key.length <= 128 && [...key].every((one) => one >= "!" && one <= "~");

@@ -27,7 +27,10 @@ export function readHeaders(headers: RequestHeaders): IngestHeaders | RejectedRe
 
 const MEDIA_TYPE_PARAMETER = /^[ \t]*([^\s=]+)=(?:"([^"]*)"|([^\s";]+))[ \t]*$/;
 
-/** `application/json`, with a charset of UTF-8 or none; other parameters are ignored, as RFC 8259 defines none. */
+/**
+ * Whether the value is `application/json` with the charset UTF-8 or without a charset. Other parameters are ignored,
+ * because RFC 8259 defines no parameters.
+ */
 function isJson(value: string): boolean {
   if (value === "application/json") return true;
   const [type = "", ...parameters] = value.split(";");

@@ -71,7 +71,7 @@ export interface IngestOptions extends AdmitOptions {
   readonly maxBodyBytes: number;
 }
 
-/** Takes a request for the events resource, returns its answer. Never rejects. */
+/** Answers a request for the events resource. The promise never rejects. */
 export type Ingest = (request: IngestRequest) => Promise<Answer>;
 
 export function createIngest(ports: IngestPorts, options: IngestOptions): Ingest {
@@ -97,12 +97,12 @@ export function createIngest(ports: IngestPorts, options: IngestOptions): Ingest
 
 const RETRY_SOON: AnswerHeaders = { "Retry-After": "1" };
 
-/** Facts about a request that are known even if a later stage rejects it. */
+/** What earlier stages found out about a request, for the answer and the audit entry if a later stage rejects it. */
 interface RequestProgress {
-  /** The account for the audit; absent before authentication, and for a retry of an erased event. */
+  /** The account that the audit entry names; absent before authentication, and for a retry of an erased event. */
   account?: string;
-  /** The id of the event that holds the idempotency key; absent if no event holds it, or if the event is erased. */
-  keyHolder?: string;
+  /** The id of the stored event with the same idempotency key; absent if there is none, or if the event is erased. */
+  existingEventId?: string;
   /** The SDK version in the request, valid or not. Absent if the text of the body was not read. */
   sdkVersion?: string;
   headers: AnswerHeaders;
@@ -111,14 +111,14 @@ interface RequestProgress {
 function auditedRejection(
   outcome: ProblemCode,
   { peer }: IngestRequest,
-  { account, keyHolder }: RequestProgress,
+  { account, existingEventId }: RequestProgress,
 ): Omit<IngestAudit, "operation"> {
   if (account === undefined || outcome === "account-erased") return { outcome, peer };
-  const isConflict = outcome === "idempotency-conflict" && keyHolder !== undefined;
-  return { outcome, account, ...(isConflict && { eventId: keyHolder }) };
+  const isConflict = outcome === "idempotency-conflict" && existingEventId !== undefined;
+  return { outcome, account, ...(isConflict && { eventId: existingEventId }) };
 }
 
-/** The path of an event, from its bytes to the answer. */
+/** The path of an event, from the request to the answer. */
 async function runStages(
   request: IngestRequest,
   progress: RequestProgress,
@@ -201,7 +201,7 @@ async function runStages(
     }
     ports.drift.observe(attributes, valid.probes, text.members);
     ports.outcomes.observe(attributes, valid.probes, text.members);
-    // After this point, no work on the event reads its bytes.
+    // From here on, no code reads the bytes of the event.
     if (request.body.givesMemory === true) freeMemory(body);
     return answerCreated(attributes.eventId);
   } finally {
@@ -209,7 +209,10 @@ async function runStages(
   }
 }
 
-/** Reads a body that the scanner did not accept, and returns the reason if the body is invalid. */
+/**
+ * Parses and validates a body that the scanner did not accept. Returns a rejection with the reason if the body is
+ * invalid.
+ */
 async function readSlowly(
   body: Buffer,
   text: TextScan,
@@ -218,12 +221,12 @@ async function readSlowly(
 ): Promise<ValidRequest | RejectedRequest> {
   const parsed = await parseTextInTurns(body, text);
   if (parsed instanceof RejectedRequest) return parsed;
-  const said = (parsed as Partial<TransportRequest> | null)?.sdk_version;
-  if (typeof said === "string") progress.sdkVersion = said;
+  const statedVersion = (parsed as Partial<TransportRequest> | null)?.sdk_version;
+  if (typeof statedVersion === "string") progress.sdkVersion = statedVersion;
   return validate(parsed, body, adopted);
 }
 
-/** Debits the cost of a request beyond the 1 that was taken before the request was read. */
+/** Charges the account for the cost of a request beyond 1. The throttle took this 1 before the request was read. */
 function chargeRequest(
   account: string,
   more: number,

@@ -5,7 +5,7 @@ import { locateObservations } from "./locate-observations.ts";
 
 const space = fc.constantFrom("", "", " ", "\n", "\t", "\r\n  ");
 
-/** Contents of strings of other members that could mislead the search. */
+/** Strings that could mislead the search if another member contains them. */
 const bait = fc.constantFrom(
   '"',
   "\\",
@@ -27,7 +27,9 @@ const string = fc
   .array(fc.oneof(bait, fc.string({ unit: "binary", maxLength: 4 })), { maxLength: 6 })
   .map((parts) => parts.join(""));
 
-/** A string literal, its characters as they are or escaped. */
+/**
+ * Writes a text as a string literal. `how` selects the characters that are escaped; 0 escapes only what JSON requires.
+ */
 function spell(text: string, how: number): string {
   const characters = text.split("");
   return `"${characters
@@ -49,7 +51,7 @@ const member = (name: string): fc.Arbitrary<string> =>
     .map(([key, before, after, value, end]) => `${key}${before}:${after}${value}${end}`);
 
 describe("the bytes of `observations`", () => {
-  it("are found with any members around them, in any order and spelling", () => {
+  it("are found with any other members around them, in any order, with any escapes and white space", () => {
     const scene = fc.record({
       event: randomEvent("session-1", "2026-03-01T12:00:00Z"),
       key: literal(fc.constant("observations")),
@@ -64,7 +66,7 @@ describe("the bytes of `observations`", () => {
         const observations = `${key}${gap()}:${gap()}${event}${gap()}`;
         const members = others.toSpliced(at % (others.length + 1), 0, observations);
         const body = Buffer.from(`${gap()}{${members.map((one) => gap() + one).join(",")}}${gap()}`);
-        // The endpoint must accept the text.
+        // The search requires a body that is valid JSON.
         expect(() => JSON.parse(body.toString()) as unknown).not.toThrow();
         expect(locateObservations(body).equals(Buffer.from(event))).toBe(true);
       }),

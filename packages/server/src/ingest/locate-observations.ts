@@ -5,9 +5,9 @@ const COMMA = 0x2c;
 /**
  * The bytes of the `observations` value as they were sent, from its first `{` to its last `}`.
  *
- * The body has passed validation, so it is a JSON object without duplicate names whose other members are strings: the
- * value is found from both ends, without a walk through it. Structural characters are ASCII, and no byte of a longer
- * UTF-8 sequence is, so bytes can be compared.
+ * The body has passed validation, so it is a JSON object without duplicate names, and every member except
+ * `observations` is a string. The search skips these strings from both ends and never reads the value. It can compare
+ * bytes, because structural characters are ASCII, and no byte of a longer UTF-8 sequence is an ASCII byte.
  */
 export function locateObservations(body: Buffer): Buffer {
   return body.subarray(findStart(body), findEnd(body));
@@ -27,18 +27,18 @@ function findStart(body: Buffer): number {
   for (;;) {
     at = skipSpace(body, at);
     const nameStart = at;
-    at = behindString(body, at);
+    at = skipString(body, at);
     const name: unknown = JSON.parse(body.toString("utf8", nameStart, at));
     at = skipSpace(body, skipSpace(body, at) + 1);
     if (name === "observations") return at;
-    at = skipSpace(body, behindString(body, at));
+    at = skipSpace(body, skipString(body, at));
     if (body[at] !== COMMA) throw new Error("no observations in a validated body");
     at++;
   }
 }
 
-/** @param at the opening quote. */
-function behindString(body: Buffer, at: number): number {
+/** @param at the position of the opening quote. @returns the position after the closing quote. */
+function skipString(body: Buffer, at: number): number {
   for (at++; body[at] !== QUOTE; at++) {
     if (at >= body.length) throw new Error("an unterminated string in a validated body");
     if (body[at] === BACKSLASH) at++;
@@ -51,22 +51,22 @@ function skipSpaceBackwards(body: Buffer, at: number): number {
   return at;
 }
 
-/** Walks back over the members behind `observations`. `at` is always the position behind a token. */
+/** Skips the members after `observations`, from the end of the body. `at` is always the position after a token. */
 function findEnd(body: Buffer): number {
   let at = skipSpaceBackwards(body, skipSpaceBackwards(body, body.length) - 1);
   while (body[at - 1] === QUOTE) {
-    at = skipSpaceBackwards(body, beforeString(body, at)) - 1;
-    at = skipSpaceBackwards(body, beforeString(body, skipSpaceBackwards(body, at))) - 1;
+    at = skipSpaceBackwards(body, skipStringBackwards(body, at)) - 1;
+    at = skipSpaceBackwards(body, skipStringBackwards(body, skipSpaceBackwards(body, at))) - 1;
     at = skipSpaceBackwards(body, at);
   }
   return at;
 }
 
 /**
- * @param at behind the closing quote.
- * @returns the position of the opening quote: the nearest one to the left that no odd number of backslashes precedes.
+ * @param at the position after the closing quote.
+ * @returns the position of the opening quote: the nearest quote to the left that follows an even number of backslashes.
  */
-function beforeString(body: Buffer, at: number): number {
+function skipStringBackwards(body: Buffer, at: number): number {
   for (let quote = at - 2; quote >= 0; quote--) {
     if (body[quote] !== QUOTE) continue;
     let slashes = 0;

@@ -14,7 +14,7 @@ const isJson = (text: string): boolean => {
   }
 };
 
-/** Texts that are nearly JSON: one character is missing, or there is one too many. */
+/** Texts that are JSON except for at most one character, which was inserted, removed or replaced. */
 const nearlyJson = fc
   .tuple(
     fc.oneof(
@@ -31,7 +31,7 @@ const nearlyJson = fc
   });
 
 describe("the slow reader", () => {
-  it("accepts no text that JSON.parse rejects, and calls no other text invalid JSON", () => {
+  it("reports invalid JSON for each text that JSON.parse rejects, and for no other text", () => {
     fc.assert(
       fc.property(nearlyJson, (text) => {
         const read = readJson(text);
@@ -68,7 +68,7 @@ describe("the slow reader", () => {
 describe("a large text", () => {
   const space = " ".repeat(70_000);
 
-  it("has the same value or error as when it is read at once", async () => {
+  it("gives the same value or error as when it is read in one turn", async () => {
     await fc.assert(
       fc.asyncProperty(nearlyJson, async (text) => {
         const bytes = Buffer.from(space + text);

@@ -10,8 +10,8 @@ import { scanText, type TextScan } from "../json/scan-text.ts";
  * not report violations of I-JSON: duplicate names, lone surrogates, numbers beyond a double, deep nesting.
  *
  * If a text has as many colons outside its strings as its value has members, no name occurs twice in it. If it has no
- * Unicode escape, it has no lone surrogate. Nearly every request passes these checks. The server reads the others, and
- * those with an escape in a name, member by member.
+ * Unicode escape, it has no lone surrogate. Nearly every request passes these checks. The server reads a text member by
+ * member if it fails a check or has an escape in a name.
  *
  * @param scan the result of `scanText` for these bytes.
  */
@@ -20,16 +20,19 @@ export function parseText(bytes: Buffer, scan: TextScan = scanText(bytes)): unkn
   if (text instanceof RejectedRequest) return text;
   const value = parseSyntax(text);
   if (value instanceof RejectedRequest) return value;
-  if (!scan.escapes && scan.members === membersOf(value, 1)) return value;
+  if (!scan.escapes && scan.members === countMembers(value, 1)) return value;
   const read = readJson(text);
   return read instanceof TextError ? invalid(read.code, read.detail, read.pointer) : read;
 }
 
-/** Bytes and members past which a text is read in turns: four times those of a request that costs 1 (`cost.ts`). */
+/**
+ * A text with more bytes or members than these is read in turns. The limits are four times those of a request that
+ * costs 1 (`cost.ts`).
+ */
 const LARGE_BYTES = 65_536;
 const LARGE_MEMBERS = 4_096;
 
-/** Parses a text; a large one is read in turns, between which other requests are answered. */
+/** Parses a text. It reads a large text in short turns, and the server answers other requests between them. */
 export async function parseTextInTurns(bytes: Buffer, scan: TextScan = scanText(bytes)): Promise<unknown> {
   if (bytes.length <= LARGE_BYTES && scan.members <= LARGE_MEMBERS) return parseText(bytes, scan);
   const text = decode(bytes);
@@ -40,7 +43,7 @@ export async function parseTextInTurns(bytes: Buffer, scan: TextScan = scanText(
     await nextTurn();
     if (!done) continue;
     if (!(value instanceof TextError)) return value;
-    // A syntax error is reported first, wherever it is.
+    // If the text has a syntax error anywhere, that error is reported instead.
     const parsed = parseSyntax(text);
     return parsed instanceof RejectedRequest ? parsed : invalid(value.code, value.detail, value.pointer);
   }
@@ -59,7 +62,7 @@ function parseSyntax(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    return invalid("json-invalid", `the body is not one JSON text${placeOf(error, text)}`);
+    return invalid("json-invalid", `the body is not one JSON text${describePosition(error, text)}`);
   }
 }
 
@@ -68,23 +71,27 @@ function invalid(code: ViolationCode, detail: string, pointer = ""): RejectedReq
 }
 
 /**
- * The position at which the parser stopped. Only the number in its message is used, because the rest quotes the text.
+ * Says where `JSON.parse` stopped. Only the number in its error message is used, because the rest of the message quotes
+ * the text.
  */
-function placeOf(error: unknown, text: string): string {
+function describePosition(error: unknown, text: string): string {
   const position = /at position (\d{1,9})/.exec((error as Error).message)?.[1];
   return position === undefined ? `, or ends too early (${text.length} characters)` : ` (at character ${position})`;
 }
 
-/** Members of a value at all depths; `NaN` if it is nested too deep or holds a number that overflowed. */
-function membersOf(value: unknown, level: number): number {
+/**
+ * Counts the members of a value at all depths. Returns `NaN` if the value is nested too deep or contains a number that
+ * overflowed.
+ */
+function countMembers(value: unknown, level: number): number {
   if (typeof value === "number") return Number.isFinite(value) ? 0 : Number.NaN;
   if (typeof value !== "object" || value === null) return 0;
   if (level > LIMITS.nesting) return Number.NaN;
   let members = 0;
   if (Array.isArray(value)) {
-    for (const item of value) members += membersOf(item, level + 1);
+    for (const item of value) members += countMembers(item, level + 1);
     return members;
   }
-  for (const name in value) members += 1 + membersOf((value as Record<string, unknown>)[name], level + 1);
+  for (const name in value) members += 1 + countMembers((value as Record<string, unknown>)[name], level + 1);
   return members;
 }

@@ -19,7 +19,7 @@ function streamOf(chunks: readonly Uint8Array[], end: "end" | "broken" = "end"):
   };
 }
 
-const code = (value: string): object => ({ rejection: { code: value } });
+const rejectedWith = (value: string): object => ({ rejection: { code: value } });
 const text = "abcdefgh".repeat(LIMIT / 8);
 const random = Buffer.from(Array.from({ length: LIMIT }, (_, index) => (index * 7919) % 251));
 
@@ -30,12 +30,12 @@ it.each([1, 3, 1_000, LIMIT])("chunks of %d bytes are one body, up to the limit"
   expect(await readBody(streamOf(chunks), "identity", LIMIT)).toEqual(random);
 });
 
-it("a chunk that is no Buffer is copied", async () => {
+it("a chunk that is a Uint8Array and no Buffer is accepted", async () => {
   const chunk = Uint8Array.of(1, 2, 3);
   expect(await readBody(streamOf([chunk]), "identity", LIMIT)).toEqual(Buffer.from(chunk));
 });
 
-it("a chunk that is part of a larger memory is copied, and does not keep that memory", async () => {
+it("a chunk that is part of a larger buffer is copied, so that the larger buffer can be freed", async () => {
   const pool = Buffer.alloc(65_536, "x");
   const body = await readBody(streamOf([pool.subarray(100, 103)]), "identity", LIMIT);
   pool.fill("y");
@@ -50,22 +50,22 @@ it("a body is read correctly if its source reuses the memory of a chunk", async 
   expect(body).toEqual(Buffer.alloc(14_000, "x"));
 });
 
-describe("a source that gives its chunks away", () => {
+describe("the body of a source that gives its chunks away", () => {
   const giving = (chunks: readonly Uint8Array[]): ByteStream => ({ ...streamOf(chunks), givesChunks: true });
   const separate = Buffer.from(new ArrayBuffer(1_000)).fill("x");
 
-  it("needs no copy of a body in one chunk", async () => {
+  it("is not copied if it is one chunk", async () => {
     const body = await readBody(giving([separate]), "identity", LIMIT);
     expect((body as Buffer).buffer).toBe(separate.buffer);
   });
 
-  it("needs a copy of a chunk that is part of a larger memory", async () => {
+  it("is copied if its chunk is part of a larger buffer", async () => {
     const pool = Buffer.alloc(65_536, "x");
     const body = await readBody(giving([pool.subarray(100, 103)]), "identity", LIMIT);
     expect((body as Buffer).buffer.byteLength).toBeLessThanOrEqual(1_024);
   });
 
-  it.each([1, 3, 400])("gets one body of %d chunks", async (count) => {
+  it.each([1, 3, 400])("is one buffer if it has %d chunks", async (count) => {
     const chunks = Array.from({ length: count }, (_, at) => Buffer.from(new ArrayBuffer(10)).fill(String(at % 10)));
     expect(await readBody(giving(chunks), "identity", LIMIT)).toEqual(Buffer.concat(chunks));
   });
@@ -73,25 +73,25 @@ describe("a source that gives its chunks away", () => {
 
 it("reading stops with the chunk that passes the limit", async () => {
   const stream = streamOf([random, Buffer.alloc(1), Buffer.alloc(1)]);
-  expect(await readBody(stream, "identity", LIMIT)).toMatchObject(code("body-too-large"));
+  expect(await readBody(stream, "identity", LIMIT)).toMatchObject(rejectedWith("body-too-large"));
   expect(stream.taken).toBe(1);
 });
 
 it("a body whose client disconnects midway is rejected", async () => {
-  expect(await readBody(streamOf([random], "broken"), "identity", LIMIT)).toMatchObject(code("body-corrupt"));
+  expect(await readBody(streamOf([random], "broken"), "identity", LIMIT)).toMatchObject(rejectedWith("body-corrupt"));
 });
 
-it("the limit holds for the decompressed bytes", async () => {
+it("the limit applies to the decompressed bytes", async () => {
   expect(await readBody(streamOf([gzipSync(text)]), "gzip", LIMIT)).toEqual(Buffer.from(text));
-  expect(await readBody(streamOf([gzipSync(`${text}a`)]), "gzip", LIMIT)).toMatchObject(code("body-too-large"));
+  expect(await readBody(streamOf([gzipSync(`${text}a`)]), "gzip", LIMIT)).toMatchObject(rejectedWith("body-too-large"));
 });
 
-it("compressed bytes may exceed the limit by the frame of incompressible data only", async () => {
+it("compressed bytes may exceed the limit only by the frame that gzip adds to incompressible data", async () => {
   const frame = gzipSync(random, { level: 0 });
   expect(frame.length).toBeGreaterThan(LIMIT);
   expect(await readBody(streamOf([frame]), "gzip", LIMIT)).toEqual(random);
   const endless = streamOf([Buffer.alloc(LIMIT + 65_536), Buffer.alloc(1)]);
-  expect(await readBody(endless, "gzip", LIMIT)).toMatchObject(code("body-too-large"));
+  expect(await readBody(endless, "gzip", LIMIT)).toMatchObject(rejectedWith("body-too-large"));
 });
 
 describe("a gzip body of several members (RFC 1952)", () => {
@@ -103,13 +103,13 @@ describe("a gzip body of several members (RFC 1952)", () => {
     expect(await readBody(streamOf([members("", text, "")]), "gzip", LIMIT)).toEqual(Buffer.from(text));
   });
 
-  it("may not exceed the limit in sum", async () => {
-    expect(await readBody(streamOf([members(...halves, "a")]), "gzip", LIMIT)).toMatchObject(code("body-too-large"));
+  it("is rejected if the sum of its members exceeds the limit", async () => {
+    expect(await readBody(streamOf([members(...halves, "a")]), "gzip", LIMIT)).toMatchObject(rejectedWith("body-too-large"));
   });
 
   it("is corrupt if a later member is incomplete", async () => {
     const cut = members(...halves).subarray(0, -10);
-    expect(await readBody(streamOf([cut]), "gzip", LIMIT)).toMatchObject(code("body-corrupt"));
+    expect(await readBody(streamOf([cut]), "gzip", LIMIT)).toMatchObject(rejectedWith("body-corrupt"));
   });
 });
 
@@ -120,10 +120,10 @@ it.each([
   ["gzip with zeros behind it", Buffer.concat([gzipSync(text), Buffer.alloc(8)])],
   ["gzip with zeros between its members", Buffer.concat([gzipSync(text), Buffer.alloc(1), gzipSync("")])],
 ])("%s is corrupt", async (_, bytes) => {
-  expect(await readBody(streamOf([bytes]), "gzip", LIMIT)).toMatchObject(code("body-corrupt"));
+  expect(await readBody(streamOf([bytes]), "gzip", LIMIT)).toMatchObject(rejectedWith("body-corrupt"));
 });
 
-it("the memory of a body is freed, unless it also holds something else", () => {
+it("the memory of a body is freed, unless it also contains other data", () => {
   const body = Buffer.allocUnsafeSlow(100);
   const { buffer } = body;
   freeMemory(body);

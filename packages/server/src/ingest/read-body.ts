@@ -3,7 +3,7 @@ import { type Gunzip, gunzip, type ZlibOptions } from "node:zlib";
 import type { Encoding } from "./headers.ts";
 import { type ByteStream, type RejectedRequest, rejectRequest } from "./request.ts";
 
-/** With `info`, zlib gives the engine in addition to its output. */
+/** With `info`, zlib also returns its engine, in addition to the output. The published type lacks this overload. */
 type Inflate = (raw: Buffer, options: ZlibOptions & { info: true }) => Promise<{ buffer: Buffer; engine: Gunzip }>;
 
 const inflate = promisify(gunzip) as unknown as Inflate;
@@ -13,10 +13,10 @@ const GZIP_OVERHEAD = 65_536;
 
 /** Reads the body in full, decompressed. Reading stops at the limit, and no byte beyond it is kept. */
 export async function readBody(body: ByteStream, encoding: Encoding, limit: number): Promise<Buffer | RejectedRequest> {
-  const most = encoding === "gzip" ? limit + GZIP_OVERHEAD : limit;
+  const maxRawBytes = encoding === "gzip" ? limit + GZIP_OVERHEAD : limit;
   const buffer = new GrowingBuffer(body.givesChunks ?? false);
   const end = await body.forEach((chunk) => {
-    if (buffer.length + chunk.length > most) return false;
+    if (buffer.length + chunk.length > maxRawBytes) return false;
     buffer.append(chunk);
     return true;
   });
@@ -27,8 +27,9 @@ export async function readBody(body: ByteStream, encoding: Encoding, limit: numb
 }
 
 /**
- * Frees the memory of a body at once, if it arrived in one chunk. Otherwise it stays until V8 collects garbage, which
- * under load is a thousand bodies later. Nothing may read the body afterwards, also no other thread.
+ * Frees the memory of a body at once, if the body is alone in it, as after it arrived in one chunk. V8 alone would free
+ * this memory with the next garbage collection, which under load is a thousand bodies later. No code may read the body
+ * afterwards, in this thread or another.
  */
 export function freeMemory(body: Buffer): void {
   if (body.length > 0 && body.length === body.buffer.byteLength) (body.buffer as ArrayBuffer).transfer(0);
@@ -41,16 +42,16 @@ export function freeMemory(body: Buffer): void {
  */
 class GrowingBuffer {
   length = 0;
-  readonly #keepsFirst: boolean;
+  readonly #keepsFirstChunk: boolean;
   #memory: Buffer = Buffer.alloc(0);
 
-  constructor(keepsFirst: boolean) {
-    this.#keepsFirst = keepsFirst;
+  constructor(keepsFirstChunk: boolean) {
+    this.#keepsFirstChunk = keepsFirstChunk;
   }
 
   append(chunk: Uint8Array): void {
     const length = this.length + chunk.length;
-    if (this.length === 0 && this.#keepsFirst && chunk.length === chunk.buffer.byteLength) {
+    if (this.length === 0 && this.#keepsFirstChunk && chunk.length === chunk.buffer.byteLength) {
       this.#memory = Buffer.from(chunk.buffer);
       this.length = length;
       return;
@@ -71,7 +72,10 @@ class GrowingBuffer {
   }
 }
 
-/** Decompresses one or more members (RFC 1952). zlib ignores what follows the last one if it starts with a zero byte. */
+/**
+ * Decompresses one or more gzip members (RFC 1952). zlib ignores bytes after the last member if the first of them is
+ * zero. Therefore the number of bytes that it has read is compared.
+ */
 async function decompress(raw: Buffer, limit: number): Promise<Buffer | RejectedRequest> {
   try {
     const { buffer, engine } = await inflate(raw, { maxOutputLength: limit, info: true });

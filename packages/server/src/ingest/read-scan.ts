@@ -9,9 +9,9 @@ import type { Scan } from "../scanner/scanner.ts";
 const SLOTS = new Map(CAPTURED.map((name, index) => [name, 2 * index]));
 
 /**
- * Converts the result of a scan of a body.
+ * Converts the scan of a body to a valid request.
  *
- * @returns `undefined` if only the slow path can decide about the body.
+ * @returns `undefined` if the slow path must decide whether the body is valid.
  */
 export function readScan(scan: Scan, body: Buffer, adopted: AdoptedFields): ValidRequest | undefined {
   const text = (name: Captured): string => {

@@ -7,7 +7,7 @@ import {
   type Rejection,
 } from "@device-risk-signals/contract";
 
-/** A request as a value; each edge makes it from the request of its framework. */
+/** A request, independent of a framework. Each edge makes it from the request of its framework. */
 export interface IngestRequest {
   readonly method: string;
   readonly headers: RequestHeaders;
@@ -37,13 +37,14 @@ export interface ByteStream {
   /** Whether the receiver may also free the memory of a chunk, because no other code reads it. */
   readonly givesMemory?: boolean;
   /**
-   * Passes each chunk to `take`, until `take` returns false or the body ends. May be called once. @returns `"end"` if
-   * the whole body arrived, `"stopped"` after `take` returned false, `"broken"` if the client disconnected.
+   * Passes each chunk to `take`, until `take` returns false or the body ends. May be called only once.
+   * @returns `"end"` if the whole body arrived, `"stopped"` after `take` returned false, `"broken"` if the client
+   * disconnected.
    */
   forEach(take: (chunk: Uint8Array) => boolean): Promise<"end" | "stopped" | "broken">;
 }
 
-/** An answer as a value. */
+/** An answer, independent of a framework. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -52,7 +53,7 @@ export interface Answer {
 
 export type AnswerHeaders = Readonly<Record<string, string>>;
 
-/** A stage returns this instead of its result when the request ends there. */
+/** A stage returns this instead of its result when it rejects the request. */
 export class RejectedRequest {
   readonly rejection: Rejection;
   readonly headers: AnswerHeaders;
@@ -67,7 +68,7 @@ export function rejectRequest(code: ProblemCode, headers: AnswerHeaders = {}): R
   return new RejectedRequest(reject(code), headers);
 }
 
-/** The one place that turns a rejection into HTTP. */
+/** Converts a rejection to an HTTP answer. No other function does this. */
 export function answerRejection({ rejection, headers }: RejectedRequest): Answer {
   return {
     status: PROBLEMS[rejection.code].status,

@@ -16,9 +16,12 @@ export interface Retry {
   readonly account: string;
   readonly idempotencyKey: string;
   readonly body: Buffer;
-  /** The request as a value. */
+  /** Returns the parsed body of the request. */
   readonly parsed: () => TransportRequest;
-  /** Debits a comparison in canonical form, before it is made. */
+  /**
+   * Charges the account for a comparison in canonical form, before the comparison.
+   * @returns a rejection if the account is in debt.
+   */
   readonly chargeComparison: () => RejectedRequest | undefined;
 }
 
@@ -27,8 +30,8 @@ export interface ResolvePorts {
   readonly sealer: Sealer;
   readonly audit: AuditLog;
   /**
-   * Limits the comparisons of each account, because all accounts share the number of payloads that the database returns
-   * for replays in an hour.
+   * Limits the comparisons of each account. The database returns a limited number of payloads for replays in an hour,
+   * and all accounts share this limit.
    */
   readonly comparisons: RateThrottle;
 }
@@ -57,7 +60,7 @@ export async function resolveDuplicate(
     // fails: e2e/exactly-once.test.ts › changed is a conflict
     if (!(await equalInCanonicalForm(retry, ports))) return rejectRequest("idempotency-conflict");
   }
-  // The audit counts a retry of an erased event without account and event id.
+  // The audit entry of a retry of an erased event contains no account and no event id.
   const names = entry.location ? { account: retry.account, eventId: entry.eventId } : {};
   ports.audit.record({ operation: "event.create", outcome: "replayed", ...names });
   return {
@@ -85,7 +88,10 @@ async function equalInCanonicalForm(retry: Retry, { store, sealer }: ResolvePort
   return exact !== undefined && canonicalRequest(await rebuild(stored, exact)) === canonicalRequest(retry.parsed());
 }
 
-/** The stored request, from its promoted attributes and its exact event, which was parsed without error before. */
+/**
+ * Restores the stored request from its promoted attributes and the bytes of its event. These bytes parse without an
+ * error, because they did so before they were stored.
+ */
 async function rebuild(stored: StoredEvent, exact: Buffer): Promise<TransportRequest> {
   return {
     action_id: stored.actionId,

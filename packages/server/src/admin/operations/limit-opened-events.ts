@@ -7,7 +7,7 @@ import { personsOfActor } from "../../audit/actor-persons.ts";
 import { countOpenedEvents, type OpenedEvents } from "../../audit/opened-events.ts";
 import type { CaseRow } from "../../cases/cases.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
-import { findPersonsOfObtained } from "../../identity/admin-tokens.ts";
+import { findHoldersOfObtainedTokens } from "../../identity/admin-tokens.ts";
 import type { Caller } from "../../identity/caller.ts";
 import { lockTransactionNamed } from "../../postgres/advisory-locks.ts";
 import type { Transaction } from "../../postgres/executor.ts";
@@ -60,7 +60,7 @@ export async function limitOpenedEvents(
   if (!areApprovalsNeeded(ports, caller)) return undefined;
   const limit = ports.config.service.openedEventsLimit;
   const persons = personsOfActor(caller.actor);
-  const openers = { persons, tokenPersons: await findPersonsOfObtained(transaction, persons) };
+  const openers = { persons, tokenPersons: await findHoldersOfObtainedTokens(transaction, persons) };
   const opened = await countOpenedEvents(transaction, openers, eventId);
   const events = eventsUnder(opened, null);
   // guard(true): a person opens no more events than the limit without an approval

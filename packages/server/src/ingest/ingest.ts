@@ -229,11 +229,11 @@ async function readSlowly(
 /** Charges the account for the cost of a request beyond 1. The throttle took this 1 before the request was read. */
 function chargeRequest(
   account: string,
-  more: number,
+  additionalCost: number,
   progress: RequestProgress,
   { throttle }: IngestPorts,
 ): RejectedRequest | undefined {
-  return more > 0 ? answerRateDecision(throttle.charge(account, more), progress) : undefined;
+  return additionalCost > 0 ? answerRateDecision(throttle.charge(account, additionalCost), progress) : undefined;
 }
 
 function answerRateDecision(

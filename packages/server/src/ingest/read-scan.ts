@@ -47,6 +47,9 @@ export function readScan(scan: Scan, body: Buffer, adopted: AdoptedFields): Vali
   };
 }
 
-/** @param escapes whether a name may have an escape, which `JSON.parse` can read wrongly. */
+/**
+ * @param escapes whether a name may contain an escape. `JSON.parse` may confuse such a name with one of an earlier
+ * text.
+ */
 const parse = (text: string, escapes: boolean): TransportRequest =>
   (escapes ? readJson(text) : JSON.parse(text)) as TransportRequest;

@@ -13,9 +13,9 @@ describe("the throttle by account", () => {
   it("admits a burst at once, then rejects, and reports how many requests are left", () => {
     const { clock } = clockAt();
     const throttle = accountThrottle(10, 5, clock);
-    const turns = Array.from({ length: 7 }, () => throttle.take("a"));
-    expect(turns.map(({ isAllowed }) => isAllowed)).toEqual([true, true, true, true, true, false, false]);
-    expect(turns.map(({ headers }) => headers["RateLimit"])).toEqual([
+    const decisions = Array.from({ length: 7 }, () => throttle.take("a"));
+    expect(decisions.map(({ isAllowed }) => isAllowed)).toEqual([true, true, true, true, true, false, false]);
+    expect(decisions.map(({ headers }) => headers["RateLimit"])).toEqual([
       '"account";r=4;t=1',
       '"account";r=3;t=1',
       '"account";r=2;t=1',
@@ -24,7 +24,7 @@ describe("the throttle by account", () => {
       '"account";r=0;t=1',
       '"account";r=0;t=1',
     ]);
-    expect(turns[0]?.headers["RateLimit-Policy"]).toBe('"account";q=5;w=1');
+    expect(decisions[0]?.headers["RateLimit-Policy"]).toBe('"account";q=5;w=1');
   });
 
   it("admits one more request in each interval", () => {
@@ -43,7 +43,7 @@ describe("the throttle by account", () => {
     ).toEqual([true, true, true, true, true, false]);
   });
 
-  it("never admits more than burst and rate allow, and admits one after the wait that it reports", () => {
+  it("never admits more than burst and rate allow, and admits a request after the wait that it reports", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 200 }),
@@ -101,7 +101,7 @@ describe("the throttle by account", () => {
     expect(throttle.take("a").isAllowed).toBe(false);
   });
 
-  it("charges more after a request was read, shows this in the headers, and rejects the account until the debt is paid", () => {
+  it("charges the rest of the cost after a request was read, shows it in the headers, and rejects later requests of the account until its debt is paid", () => {
     const { time, clock } = clockAt();
     const throttle = accountThrottle(10, 50, clock);
     expect(throttle.take("a").headers["RateLimit"]).toBe('"account";r=49;t=1');
@@ -109,7 +109,7 @@ describe("the throttle by account", () => {
     expect([charged.isAllowed, charged.headers["RateLimit"]]).toEqual([true, '"account";r=10;t=1']);
     expect(throttle.take("a").isAllowed).toBe(true);
     const indebted = throttle.charge("a", 39);
-    expect(indebted.isAllowed, "a lone request of any cost passes").toBe(true);
+    expect(indebted.isAllowed, "a request of any cost passes if the account has no debt").toBe(true);
     expect(indebted.headers["RateLimit"]).toBe('"account";r=0;t=4');
     expect(throttle.take("a")).toMatchObject({ isAllowed: false, retryAfterSeconds: 4 });
     expect(throttle.take("b").isAllowed).toBe(true);
@@ -119,7 +119,7 @@ describe("the throttle by account", () => {
     expect(throttle.take("a").isAllowed).toBe(true);
   });
 
-  it("charges nothing more to an account in debt, so that concurrent requests can't all overdraw", () => {
+  it("rejects a charge to an account in debt, so that concurrent requests can't all overdraw", () => {
     const throttle = accountThrottle(10, 20, clockAt().clock);
     for (let count = 0; count < 10; count++) throttle.take("a");
     const charged = Array.from({ length: 10 }, () => throttle.charge("a", 15));
@@ -135,7 +135,7 @@ describe("the throttle by account", () => {
     }
   });
 
-  it("forgets the account that was unused for longest if there are too many, but never an account in use", () => {
+  it("forgets the account that was unused for longest if there are too many accounts", () => {
     const { clock } = clockAt();
     const throttle = accountThrottle(1, 2, clock);
     throttle.take("first");
@@ -168,7 +168,7 @@ describe("the throttle by account", () => {
 });
 
 describe("the throttle by source address", () => {
-  it("returns 0 while a failure may be answered as such, then the seconds to wait", () => {
+  it("returns 0 for failures within the limit, then the seconds to wait", () => {
     const { time, clock } = clockAt();
     const throttle = failureThrottle(2, 3, clock);
     expect(Array.from({ length: 5 }, () => throttle.take("192.0.2.1"))).toEqual([0, 0, 0, 1, 1]);
@@ -177,7 +177,7 @@ describe("the throttle by source address", () => {
     expect(throttle.take("192.0.2.1")).toBe(0);
   });
 
-  it("counts an IPv6 customer's addresses as one", () => {
+  it("counts all addresses of an IPv6 /64 as one source", () => {
     const throttle = failureThrottle(1, 2, clockAt().clock);
     expect(throttle.take("2001:db8:1:2::1")).toBe(0);
     expect(throttle.take("2001:db8:1:2:ffff:ffff:ffff:ffff")).toBe(0);

@@ -3,7 +3,10 @@ import type { MonotonicClock } from "../ports.ts";
 import type { AnswerHeaders } from "./request.ts";
 import { sourceOf } from "../identifiers/source-address.ts";
 
-/** Maximum number of names that one throttle remembers; it forgets the longest unused first. */
+/**
+ * Maximum number of accounts or source addresses that one throttle remembers. It first forgets the name that was unused
+ * for longest.
+ */
 const MAX_NAMES = 100_000;
 
 export interface RateDecision {
@@ -21,23 +24,28 @@ export interface RateThrottle {
    * later requests wait until the debt is paid off. If the account is in debt already, the request is rejected and not
    * debited, so that concurrent requests can't all overdraw.
    */
-  charge(account: string, more: number): RateDecision;
+  charge(account: string, additionalCost: number): RateDecision;
 }
 
 export interface FailureThrottle {
-  /** @returns 0 if the answer may be the failure itself, or else the seconds to wait. */
+  /**
+   * Counts a failure of a source address.
+   * @returns 0 if the answer may report the failure, or the number of seconds for which the client must wait.
+   */
   take(peer: string): number;
 }
 
-/** A limit from which an attempt takes before its outcome is known. */
+/** A throttle that counts an attempt before its outcome is known. */
 export interface AttemptThrottle extends FailureThrottle {
-  /** Gives back what was taken for an attempt that did not fail. */
+  /** Subtracts an attempt that did not fail from the count. */
   giveBack(peer: string): void;
 }
 
-/** Other processes that limit the same names at the same rate. */
+/** The other processes of the server, which limit the same names at the same rate. */
 export interface SharedRate {
-  /** Reports what this process took. A negative number gives back. */
+  /**
+   * Reports to the other processes that this process counted requests for a name. A negative number subtracts requests.
+   */
   publish(name: string, requests: number): void;
   /** Registers the buckets of this process. */
   register(buckets: SharedBuckets): void;
@@ -45,11 +53,11 @@ export interface SharedRate {
 
 /** The buckets of a throttle, as other processes read and change them. */
 export interface SharedBuckets {
-  /** The levels above 0. */
+  /** The names whose level is above 0. */
   levels(): readonly (readonly [name: string, level: number])[];
-  /** Adds what another process took. */
+  /** Adds requests that another process counted. */
   add(name: string, requests: number): void;
-  /** Raises a bucket to the level that another process knows. */
+  /** Raises a bucket to the level that it has in another process, if that level is higher. */
   raise(name: string, level: number): void;
 }
 
@@ -66,11 +74,14 @@ export function accountThrottle(rate: number, burst: number, clock: MonotonicClo
   };
   return {
     take: (account) => decide(buckets.take(account)),
-    charge: (account, more) => decide(buckets.charge(account, more)),
+    charge: (account, additionalCost) => decide(buckets.charge(account, additionalCost)),
   };
 }
 
-/** Limits failed authentications by source address. An IPv6 address counts with its /64, which is one customer's. */
+/**
+ * Limits failed authentications by source address. All addresses of an IPv6 /64 count as one source, because a provider
+ * gives a whole /64 to one customer.
+ */
 export function failureThrottle(
   rate: number,
   burst: number,
@@ -89,9 +100,9 @@ export function failureThrottle(
 
 interface BucketLevel {
   readonly ok: boolean;
-  /** Maximum number of requests that may come at once. */
+  /** Number of requests that the throttle would admit now. */
   readonly left: number;
-  /** Milliseconds until one request may come; 0 if one may come now. */
+  /** Milliseconds until the throttle admits a request; 0 if it would admit one now. */
   readonly waitMs: number;
 }
 
@@ -106,9 +117,9 @@ interface LeakyBucket {
 const ROUNDING_TOLERANCE = 1e-6;
 
 /**
- * A leaky bucket for each name, whose level falls at the rate. Requests that other processes admitted are added when
- * these processes report them, so that no decision waits for a report. Therefore a bucket may overflow by the requests
- * that were admitted meanwhile, and is then in debt.
+ * A leaky bucket for each name, whose level falls at the rate. When another process reports the requests that it
+ * admitted, they are added. No decision waits for such a report. Therefore a bucket may overflow by the requests that
+ * other processes admitted meanwhile, and is then in debt.
  */
 class LeakyBuckets {
   readonly #buckets = new LimitedMap<LeakyBucket>(MAX_NAMES);
@@ -143,10 +154,10 @@ class LeakyBuckets {
     return this.#describe(ok, bucket);
   }
 
-  charge(name: string, more: number): BucketLevel {
+  charge(name: string, additionalCost: number): BucketLevel {
     const bucket = this.#bucket(name);
     const ok = bucket.level <= this.#burst + ROUNDING_TOLERANCE;
-    if (ok) this.#take(name, bucket, more);
+    if (ok) this.#take(name, bucket, additionalCost);
     return this.#describe(ok, bucket);
   }
 
@@ -154,7 +165,7 @@ class LeakyBuckets {
     this.#take(name, this.#bucket(name), -1);
   }
 
-  /** The bucket at its current level. */
+  /** Returns the bucket of a name, after updating its level to the present time. */
   #bucket(name: string): LeakyBucket {
     const at = this.#clock.now();
     const bucket = this.#buckets.get(name) ?? { level: 0, at };

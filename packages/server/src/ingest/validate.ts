@@ -28,7 +28,7 @@ export interface ValidRequest {
 }
 
 /**
- * Checks the wire rules. Fields that features read must also match the published schema.
+ * Checks a request against the wire rules, and the fields that features read against the published schema.
  *
  * @param value the parsed body.
  */

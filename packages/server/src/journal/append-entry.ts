@@ -26,8 +26,8 @@ export interface Appended<Entry extends JournalEntry> {
 }
 
 /**
- * Appends the next entry to the journal, in a transaction that holds the journal's lock and applies the entry. The key
- * store then records it as the latest entry, so that a journal that is shortened later is detected.
+ * Appends the next entry to the journal, in a transaction that holds the journal's lock and applies the entry. Then it
+ * records the entry in the key store as the latest one, so that the next reader detects a journal that lost its end.
  * @throws journal-entry-exists, Unavailable
  */
 export async function appendEntry<Entry extends JournalEntry>(
@@ -35,15 +35,15 @@ export async function appendEntry<Entry extends JournalEntry>(
   { clock, journal, codec, keyStore }: AppendEntryPorts,
   fields: EntryFields<Entry>,
 ): Promise<Appended<Entry>> {
-  const head = await findLatestApplied(executor);
-  const place: EntryBase = {
+  const latestApplied = await findLatestApplied(executor);
+  const chainFields: EntryBase = {
     version: 1,
-    sequence: head.sequence + 1,
+    sequence: latestApplied.sequence + 1,
     installation: codec.installation,
     at: new Date(clock.now()).toISOString(),
-    previous: head.digest,
+    previous: latestApplied.digest,
   };
-  const entry = { ...place, ...fields } as Entry;
+  const entry = { ...chainFields, ...fields } as Entry;
   const text = codec.encode(entry);
   // guard(drop): the journal is written before the commit
   // fails: e2e/erasure/account.test.ts › events, ledger, tokens, actions and keys

@@ -1,7 +1,10 @@
 import { hasCode, OperatorError } from "../errors/operator-error.ts";
 import type { ErasureJournal } from "./journal.ts";
 
-/** Records which entries a transaction appends to the journal, because the transaction may still fail afterwards. */
+/**
+ * Records whether a transaction appended an entry to the journal. The entry remains in the journal even if the
+ * transaction then fails.
+ */
 export class AppendWatch {
   #tried: number | undefined;
   #isAppended = false;

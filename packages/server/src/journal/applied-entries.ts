@@ -8,7 +8,7 @@ const FIND_LATEST_APPLIED = sql(
   { sequence: "int8", digest: "text" },
 );
 
-/** The latest entry that the database has applied. */
+/** Finds the latest entry that the database has applied or recorded as lost. */
 export async function findLatestApplied(executor: Executor): Promise<EntryReference> {
   const { rows } = await query(executor, FIND_LATEST_APPLIED);
   return rows[0] ?? EMPTY_JOURNAL;
@@ -20,7 +20,7 @@ const FIND_APPLIED = sql(
   { sequence: "int8", digest: "text" },
 );
 
-/** Reads an entry, if the database has applied it. */
+/** Finds an entry that the database has applied or recorded as lost. */
 export async function findApplied(executor: Executor, sequence: number): Promise<EntryReference | undefined> {
   const { rows } = await query(executor, FIND_APPLIED, [sequence]);
   return rows[0];
@@ -36,8 +36,9 @@ const RECORD_APPLIED = sql(
 );
 
 /**
- * Records, in the transaction that applies an entry, that the database has applied it. The entry is the next one, or
- * one that the database had recorded as lost. In that case the record of the accepted loss remains.
+ * Records an entry as applied, in the transaction that applies it. The entry is the next one, or one that the database
+ * had recorded as lost. The record of an accepted loss remains.
+ * @param kind `loss` records an entry that the journal has lost, and that the database can't apply.
  */
 export async function recordApplied(
   executor: Transaction,
@@ -50,7 +51,10 @@ export async function recordApplied(
 /** An operator's statement that the journal has permanently lost an entry. */
 export interface AcceptedLossRecord {
   readonly sequence: number;
-  /** RFC 3339. The time of the statement, even if a restored database reads the statement later. */
+  /**
+   * The time at which the operator made the statement, in RFC 3339. A restored database that reads the statement later
+   * records the same time.
+   */
   readonly at: string;
   readonly actor: string;
   readonly reason: string;
@@ -62,7 +66,7 @@ const RECORD_ACCEPTED_LOSS = sql(
   ["int8", "timestamptz", "text", "text"],
 );
 
-/** Does nothing if the database has not applied the entry. */
+/** Does nothing if the database has neither applied the entry nor recorded it as lost. */
 export async function recordAcceptedLoss(
   executor: Executor,
   { sequence, at, actor, reason }: AcceptedLossRecord,
@@ -76,7 +80,7 @@ const ACCEPTED_LOSSES = sql(
   { sequence: "int8" },
 );
 
-/** Entries whose loss an operator accepted, ascending. */
+/** Sequences of the entries whose loss an operator accepted, ascending. */
 export async function listAcceptedEntryLosses(executor: Executor): Promise<readonly number[]> {
   const { rows } = await query(executor, ACCEPTED_LOSSES);
   return rows.map(({ sequence }) => sequence);
@@ -86,7 +90,7 @@ const UNAPPLIED_LOSSES = sql("select sequence from journal_entry where kind = 'l
   sequence: "int8",
 });
 
-/** Entries that the database has never applied, because the journal had lost them. */
+/** Sequences of the entries that the database has never applied, because the journal had lost them. */
 export async function listUnappliedLosses(executor: Executor): Promise<ReadonlySet<number>> {
   const { rows } = await query(executor, UNAPPLIED_LOSSES);
   return new Set(rows.map(({ sequence }) => sequence));

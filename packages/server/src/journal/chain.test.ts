@@ -46,16 +46,16 @@ interface Written extends MemoryJournal {
   readonly head: KnownEntry;
 }
 
-/** A journal of `length` entries, and the latest one as the key store knows it. */
+/** Makes a journal of `length` entries, and the key store's reference to the latest one. */
 function journalOf(length: number): Written {
-  const made = memoryJournal();
+  const inMemory = memoryJournal();
   let digest = NO_ENTRY;
   for (let sequence = 1; sequence <= length; sequence++) {
     const text = codec.encode(orderOf(sequence, digest));
-    made.entries.set(sequence, text);
+    inMemory.entries.set(sequence, text);
     digest = digestOf(text);
   }
-  return { ...made, head: { sequence: length, digest, knownBy: "the key store" } };
+  return { ...inMemory, head: { sequence: length, digest, knownBy: "the key store" } };
 }
 
 const acceptLoss = ({ losses }: MemoryJournal, sequence: number, digest: string | null): void =>
@@ -71,19 +71,22 @@ const acceptLoss = ({ losses }: MemoryJournal, sequence: number, digest: string 
     }),
   );
 
-/** Returns the entry that the error names. */
+/** Reads the chain, and returns the sequence that the error names; `undefined` if there is no error. */
 const damageOf = (written: Written): Promise<number | undefined> =>
   readChain(written.journal, codec, [written.head]).then(
     () => undefined,
     (error: unknown) => {
       if (hasCode(error, "journal-damaged")) return error.detail.sequence;
-      // A text with a changed installation is read as that of another installation.
+      // A damaged installation id makes the entry look like that of another installation.
       if (hasCodeOfArea(error, "journal")) return Number(/entry (\d+) /.exec(error.message)?.[1]);
       throw error;
     },
   );
 
-/** Each function damages the entry at a place, and returns the first entry that is then damaged. */
+/**
+ * Each function damages the entry `at`, some with the help of the entry `other`, and returns the sequence of the first
+ * damaged entry.
+ */
 const DAMAGES: Readonly<Record<string, (entries: Map<number, string>, at: number, other: number) => number>> = {
   removed: (entries, at) => {
     entries.delete(at);
@@ -107,7 +110,7 @@ const DAMAGES: Readonly<Record<string, (entries: Map<number, string>, at: number
     entries.set(at, entries.get(other) ?? "");
     return at;
   },
-  "changed by a character": (entries, at) => {
+  "changed in one character": (entries, at) => {
     const text = entries.get(at) ?? "";
     const place = randomInt(text.length);
     entries.set(at, `${text.slice(0, place)}${text[place] === "0" ? "1" : "0"}${text.slice(place + 1)}`);
@@ -117,7 +120,7 @@ const DAMAGES: Readonly<Record<string, (entries: Map<number, string>, at: number
     entries.set(at, codec.encode(orderOf(at, digestOf("another"))));
     return at;
   },
-  "cut off with all that follow": (entries, at) => {
+  "removed with all later entries": (entries, at) => {
     for (const sequence of entries.keys()) if (sequence >= at) entries.delete(sequence);
     return at;
   },
@@ -170,7 +173,7 @@ describe("the chain of the journal", () => {
     );
   });
 
-  test("does not contain a duplicate after its end", async () => {
+  test("is damaged if a copy of its last entry follows", async () => {
     const written = journalOf(3);
     written.entries.set(4, written.entries.get(3) ?? "");
     expect(await damageOf(written)).toBe(4);
@@ -185,7 +188,7 @@ describe("the chain of the journal", () => {
     await expect(readChain(journal, foreign)).rejects.toThrow(/another installation/);
   });
 
-  test("is damaged at its latest entry if another store knows a different one", async () => {
+  test("is rejected if another store knows a different entry by the same number", async () => {
     const { journal } = journalOf(3);
     const other = { sequence: 2, digest: digestOf("another history"), knownBy: "the database" };
     await expect(readChain(journal, codec, [other])).rejects.toThrow(
@@ -195,7 +198,7 @@ describe("the chain of the journal", () => {
 });
 
 describe("an accepted loss of an entry", () => {
-  test("counts instead of the entry, with the digest that the next entry contains", async () => {
+  test("replaces the entry in the chain, with the digest that the next entry contains", async () => {
     const written = journalOf(5);
     const digest = digestOf(written.entries.get(3) ?? "");
     written.entries.delete(3);
@@ -205,7 +208,7 @@ describe("an accepted loss of an entry", () => {
     expect(links[2]?.digest).toBe(digest);
   });
 
-  test("may be one of several, also of the last entries, whose digests are unknown", async () => {
+  test("may be one of several, even of the last entries, and without a known digest", async () => {
     const written = journalOf(6);
     for (const sequence of [2, 3, 6]) {
       written.entries.delete(sequence);
@@ -223,7 +226,7 @@ describe("an accepted loss of an entry", () => {
     expect(await damageOf({ ...written, head: { sequence: 4, knownBy: "the key store" } })).toBe(4);
   });
 
-  test("does not count if the entry is there again", async () => {
+  test("is ignored if the journal has the entry again", async () => {
     const written = journalOf(5);
     acceptLoss(written, 2, digestOf(written.entries.get(2) ?? ""));
     acceptLoss(written, 4, null);
@@ -231,7 +234,7 @@ describe("an accepted loss of an entry", () => {
     expect(links.map(({ entry }) => entry?.sequence)).toEqual([1, 2, 3, 4, 5]);
   });
 
-  test("applies each whole entry once, also one that is found after a database recorded its loss", async () => {
+  test("lets a replay that applies each whole entry once, even one that is found after a database recorded its loss", async () => {
     const STATES = ["whole", "lost", "found", "damaged", "swapped"] as const;
     const chains = fc.array(fc.constantFrom(...STATES), { minLength: 2, maxLength: 12 });
     await fc.assert(
@@ -240,7 +243,7 @@ describe("an accepted loss of an entry", () => {
         const original = new Map(written.entries);
         const head: KnownEntry = { sequence: states.length, knownBy: "the key store" };
         const applied = new Map<number, "entry" | "loss">();
-        const times = new Map<number, number>();
+        const applyCounts = new Map<number, number>();
         const replay = async (): Promise<void> => {
           const unapplied = [...applied].filter(([, as]) => as === "loss").map(([sequence]) => sequence);
           const latest = Math.max(0, ...applied.keys());
@@ -248,12 +251,12 @@ describe("an accepted loss of an entry", () => {
           const { found, missing } = compareEntries(links, latest, new Set(unapplied));
           for (const { sequence, entry } of [...found, ...missing]) {
             applied.set(sequence, entry ? "entry" : "loss");
-            if (entry) times.set(sequence, (times.get(sequence) ?? 0) + 1);
+            if (entry) applyCounts.set(sequence, (applyCounts.get(sequence) ?? 0) + 1);
           }
         };
         for (let sequence = 1; sequence <= restoredAt && sequence <= states.length; sequence++) {
           applied.set(sequence, "entry");
-          times.set(sequence, 1);
+          applyCounts.set(sequence, 1);
         }
         for (const [index, state] of states.entries()) {
           const sequence = index + 1;
@@ -273,7 +276,7 @@ describe("an accepted loss of an entry", () => {
         const isKnown = (sequence: number): boolean =>
           sequence <= restoredAt || ["whole", "found"].includes(states[sequence - 1] ?? "");
         const sequences = [...original.keys()];
-        expect(sequences.map((sequence) => times.get(sequence) ?? 0)).toEqual(
+        expect(sequences.map((sequence) => applyCounts.get(sequence) ?? 0)).toEqual(
           sequences.map((sequence) => Number(isKnown(sequence))),
         );
       }),
@@ -297,7 +300,7 @@ describe("an accepted loss of an entry", () => {
     expect(await damageOf(written)).toBe(5);
   });
 
-  test("excuses nothing if another key signed it", async () => {
+  test("is invalid if another key signed it", async () => {
     const written = journalOf(3);
     written.entries.delete(2);
     const forged = new EntryCodec(createSecretKey(randomBytes(32)), INSTALLATION);

@@ -15,42 +15,43 @@ export interface EntryLink extends EntryReference {
   readonly entry: JournalEntry;
 }
 
-/** The link of the chain in place of an entry whose loss was accepted. */
+/** Stands in the chain for an entry whose loss was accepted. */
 export interface LostLink extends EntryReference {
   readonly entry?: undefined;
   /** RFC 3339. */
   readonly acceptedAt: string;
   /**
-   * Whether `digest` is that of the lost entry, because the operator's statement names it. If it is false, `digest` is
-   * that of the text of the statement, and must not be compared with the digest that another store knows.
+   * Whether the operator's statement names the digest of the lost entry. If it does not, `digest` is the digest of the
+   * statement's text, and must not be compared with the digest that another store knows.
    */
   readonly isDigestKnown: boolean;
 }
 
 export type Link = EntryLink | LostLink;
 
-/** An entry that another store knows the journal to have. */
+/** An entry that the journal must have, because another store refers to it. */
 export interface KnownEntry {
   readonly sequence: number;
   /** The digest of the entry; absent if only its number is known. */
   readonly digest?: string;
-  /** The name of the store that knows it, for messages, such as "the database". */
+  /** The store that refers to the entry, as messages name it, such as "the database". */
   readonly knownBy: string;
 }
 
 /**
- * Reads the chain after an entry and verifies it. No number is missing; each entry belongs to this installation, is
- * unchanged and follows from the previous one; the chain has every entry that another store knows.
+ * Reads the chain after an entry, and verifies that no number is missing, that each entry belongs to this installation,
+ * is unchanged and follows from the previous one, and that the chain has every entry that another store knows.
  *
  * @param after an entry that the database has applied, and that the journal must still have; the whole journal by
  * default.
  * @returns what follows `after`, ascending.
- * @throws journal-damaged that names the first entry that is missing or wrong, another journal-… code, Unavailable
+ * @throws journal-damaged with the sequence of the first entry that is missing or wrong, journal-foreign,
+ * journal-loss-invalid, journal-mismatch, Unavailable
  */
 export async function readChain(
   journal: ErasureJournal,
   codec: EntryCodec,
-  known: readonly KnownEntry[] = [],
+  knownEntries: readonly KnownEntry[] = [],
   after: EntryReference = EMPTY_JOURNAL,
 ): Promise<readonly Link[]> {
   const losses = await readLosses(journal, codec);
@@ -84,24 +85,27 @@ export async function readChain(
     links.push({ sequence: stored.sequence, digest: digestOf(stored.text), entry });
   }
   linkLossesBefore(Number.POSITIVE_INFINITY);
-  for (const head of known) {
-    const isDigestKnown = losses.get(head.sequence)?.isDigestKnown !== false;
-    requireKnown(journal, [after, ...links], head, isDigestKnown);
+  for (const knownEntry of knownEntries) {
+    const isDigestKnown = losses.get(knownEntry.sequence)?.isDigestKnown !== false;
+    requireKnown(journal, [after, ...links], knownEntry, isDigestKnown);
   }
   return links;
 }
 
-/** The entries of the chain, by what the database knows of them. */
+/** The links of a chain, compared with the entries that the database has applied. */
 export interface ComparedEntries {
-  /** Entries up to the latest one that the database has applied. */
+  /** Entries up to the latest one that the database has applied or recorded as lost. */
   readonly applied: readonly Link[];
-  /** Entries after the latest one that the database has applied. */
+  /** Entries after that one. */
   readonly missing: readonly Link[];
   /** Entries among `applied` that the database recorded as lost, and that the journal has again. */
   readonly found: readonly EntryLink[];
 }
 
-/** @param losses entries that the database has recorded as lost, and never applied. */
+/**
+ * @param latest the latest entry that the database has applied or recorded as lost.
+ * @param losses entries that the database has recorded as lost and never applied.
+ */
 export function compareEntries(links: readonly Link[], latest: number, losses: ReadonlySet<number>): ComparedEntries {
   return {
     applied: links.filter(({ sequence }) => sequence <= latest),

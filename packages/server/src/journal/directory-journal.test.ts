@@ -38,7 +38,7 @@ test("the next append removes files that a killed writer left, and neither remov
   expect(texts).toEqual(["last of the folder", "first of the next folder"]);
 });
 
-test("a path that is no directory is unavailable", async () => {
+test("a journal whose path is no directory is unavailable", async () => {
   const path = newPath();
   await writeFile(path, "");
   const journal = directoryJournal(path);

@@ -23,8 +23,9 @@ const folderOf = (sequence: number): string => String(Math.floor(sequence / ENTR
 const fileOf = (sequence: number): string => `${String(sequence).padStart(9, "0")}.json`;
 
 /**
- * A file per entry, a thousand to a folder, and a file per accepted loss in the folder `losses`; each file is written
- * completely or not at all, and is never changed. Files with other names are not read.
+ * A journal in a directory. Each entry is a file, with 1,000 entries in a folder, and each accepted loss is a file in
+ * the folder `losses`. A file is written completely or not at all, and is never changed. Files with other names are not
+ * read.
  */
 export function directoryJournal(directory: string): ErasureJournal {
   const pathOf = (sequence: number): string => join(directory, folderOf(sequence), fileOf(sequence));
@@ -67,7 +68,7 @@ export function directoryJournal(directory: string): ErasureJournal {
   };
 }
 
-/** Sorts names by number: more digits come later. */
+/** Compares names by their numbers, because they may differ in the number of digits. */
 const bySequence = (one: string, other: string): number => Number.parseInt(one, 10) - Number.parseInt(other, 10);
 
 async function* readFolder(folder: string, from: number): AsyncGenerator<StoredText> {
@@ -81,7 +82,10 @@ async function* readFolder(folder: string, from: number): AsyncGenerator<StoredT
   }
 }
 
-/** Returns no names if the folder does not exist, as before the first entry. @throws Unavailable */
+/**
+ * Lists the names in a folder. Returns no names if the folder does not exist, which is normal before the first entry.
+ * @throws Unavailable
+ */
 async function list(folder: string): Promise<readonly string[]> {
   return readdir(folder).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return [];

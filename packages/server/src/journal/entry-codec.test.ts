@@ -35,7 +35,7 @@ const decoded = (entry: object): JournalEntry =>
 describe("an entry", () => {
   it.each<readonly [string, object]>([
     ["a placed restriction", placed],
-    ["one of a purpose, with a request", { ...placed, purpose: "fraud_2", article: 21, request_id: randomUUID() }],
+    ["a restriction of a purpose, with a request", { ...placed, purpose: "fraud_2", article: 21, request_id: randomUUID() }],
     ["a lifted restriction", lifted],
     ["an erasure", erasure],
     ["an erasure that ends restrictions", { ...erasure, restrictions: [randomUUID()] }],
@@ -45,15 +45,15 @@ describe("an entry", () => {
 
   it.each<readonly [string, object]>([
     ["a restriction without an id", { ...placed, restriction_id: "1" }],
-    ["a restriction of a name", { ...placed, account: "customer-1" }],
-    ["a restriction of a purpose that is no id", { ...placed, purpose: "Fraud prevention" }],
+    ["a restriction of an account's name", { ...placed, account: "customer-1" }],
+    ["a restriction of a purpose whose id is invalid", { ...placed, purpose: "Fraud prevention" }],
     ["a restriction of another article", { ...placed, article: 17 }],
     ["a restriction with a request that is no id", { ...placed, request_id: "request 17" }],
     ["a lifted restriction without an id", { ...lifted, restriction_id: null }],
-    ["a lifted restriction without the day", { ...lifted, informed_on: undefined }],
-    ["an erasure that ends what is no id", { ...erasure, restrictions: ["customer-1"] }],
+    ["a lifted restriction without the day of the notice", { ...lifted, informed_on: undefined }],
+    ["an erasure that ends a restriction whose id is no UUID", { ...erasure, restrictions: ["customer-1"] }],
     ["an unknown kind", { ...lifted, kind: "restriction-changed" }],
-  ])("is damaged: %s", (_, entry) => {
+  ])("is reported as damaged: %s", (_, entry) => {
     expect(() => decoded(entry)).toThrow(/entry 1 of the erasure journal is not in a known form/);
   });
 });

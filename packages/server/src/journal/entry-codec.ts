@@ -17,8 +17,8 @@ import {
 } from "./journal.ts";
 
 /**
- * Writes and reads the journal's texts of one installation. A text is one line of JSON whose last member, `mac`, is
- * HMAC-SHA-256 (RFC 2104) in hexadecimal of all that precedes it.
+ * Encodes and decodes the journal entries and accepted losses of one installation. Their text is one line of JSON. Its
+ * last member, `mac`, is the HMAC-SHA-256 (RFC 2104), in hexadecimal, of the text before this member.
  */
 export class EntryCodec {
   readonly #key: KeyObject;

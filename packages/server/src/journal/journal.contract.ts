@@ -1,7 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { type ErasureJournal, type StoredText } from "./journal.ts";
 
-/** Tests that every erasure journal must pass; `open` gives another instance of the same journal. */
+/**
+ * Tests that every erasure journal must pass. `make` creates a journal, and each call of `open` returns another
+ * instance of it.
+ */
 export function journalContract(name: string, make: () => Promise<{ open: () => Promise<ErasureJournal> }>): void {
   const read = (journal: ErasureJournal, from = 1): Promise<StoredText[]> => Array.fromAsync(journal.read(from));
   const readLosses = (journal: ErasureJournal): Promise<StoredText[]> => Array.fromAsync(journal.readLosses());

@@ -24,8 +24,8 @@ export interface EntryBase {
 }
 
 /**
- * The subjects of an erasure as random ids and keyed MACs: enough to repeat it on a restored database, and meaningless
- * without the installation's keys.
+ * What an erasure deletes, as random ids and keyed MACs. They are enough to repeat the erasure on a restored database,
+ * and identify no person without the installation's keys.
  */
 export interface ErasedSubjects {
   /**
@@ -43,7 +43,7 @@ export interface ErasedSubjects {
    * follow.
    */
   readonly holds: readonly string[];
-  /** Keyed MACs in hexadecimal of accounts whose later events are refused. */
+  /** Keyed MACs in hexadecimal of accounts whose later events are rejected. */
   readonly refused: readonly string[];
   /** Ids of the restrictions that end with the account; absent if there are none. */
   readonly restrictions?: readonly string[];
@@ -110,8 +110,8 @@ export const isErasure = (entry: JournalEntry): entry is ErasureEntry => "erasur
 export const isHoldOrder = (entry: OrderEntry): entry is HoldOrderEntry => "hold_id" in entry;
 
 /**
- * An operator's statement that an entry is permanently lost. A verification of the chain counts it in place of the
- * entry. It is stored separately, and a damaged entry remains where it is.
+ * An operator's statement that an entry is permanently lost. The verification of the chain accepts this statement in
+ * place of the entry. The statement is stored separately, and a damaged entry remains in the journal.
  */
 export interface AcceptedLoss {
   readonly version: 1;
@@ -128,7 +128,7 @@ export const NO_ENTRY = "0".repeat(64);
 
 export const digestOf = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-/** An entry of the journal, by its sequence and the digest that the next one refers to. */
+/** A reference to an entry of the journal: its sequence, and the digest that the next entry contains as `previous`. */
 export interface EntryReference {
   readonly sequence: number;
   readonly digest: string;
@@ -142,8 +142,8 @@ export interface StoredText {
 }
 
 /**
- * The erasure journal. It is append-only, and separate from the database and the key store. If one of them was restored
- * from a backup, the journal says what that store must delete and what it must hold.
+ * The erasure journal. It is append-only, and separate from the database and the key store. If one of these was
+ * restored from a backup, the journal contains the orders that must be applied to it again.
  */
 export interface ErasureJournal {
   /** Yields every entry from a sequence on, ascending, also those after a gap. @throws Unavailable */
@@ -156,14 +156,14 @@ export interface ErasureJournal {
   appendLoss(sequence: number, text: string): Promise<void>;
   /** The latest checkpoint of the audit log, which the journal keeps outside the database. @throws Unavailable */
   readCheckpoint(): Promise<string | undefined>;
-  /** Keeps a checkpoint as the latest one, and as the last one of its day. @throws Unavailable */
+  /** Stores a checkpoint as the latest one. The journal keeps the last checkpoint of each day. @throws Unavailable */
   writeCheckpoint(note: string, at: Date): Promise<void>;
   /** Where the journal is, in one line for messages. */
   readonly description: string;
   close(): Promise<void>;
 }
 
-/** The error for an entry that is missing, unreadable, or not the entry that another store knows. */
+/** The error for an entry that is missing, unreadable or changed, or that does not follow from the previous entry. */
 export function createJournalDamagedError(sequence: number, what: string): OperatorError<"journal-damaged"> {
   const advice =
     "restore the journal from its latest copy; if that entry is permanently lost, see " +
@@ -171,7 +171,7 @@ export function createJournalDamagedError(sequence: number, what: string): Opera
   return new OperatorError("journal-damaged", `${what}: ${advice}`, { detail: { sequence } });
 }
 
-/** An entry of another installation. */
+/** The error for an entry of another installation. */
 export const createJournalForeignError = (sequence: number): OperatorError<"journal-foreign"> =>
   new OperatorError(
     "journal-foreign",
@@ -180,14 +180,14 @@ export const createJournalForeignError = (sequence: number): OperatorError<"jour
     { detail: { sequence } },
   );
 
-/** The error of `append` if the entry exists. */
+/** The error of `append` if the journal already has the entry. */
 export function createEntryExistsError(sequence: number, cause?: unknown): OperatorError {
   const advice = "run drs erase replay";
   const message = `the erasure journal already has entry ${sequence}, which the database has not applied: ${advice}`;
   return new OperatorError("journal-entry-exists", message, { cause });
 }
 
-/** The error of `appendLoss` if the loss was accepted before. */
+/** The error of `appendLoss` if the journal already has the accepted loss. */
 export const createLossExistsError = (sequence: number, cause?: unknown): OperatorError =>
   new OperatorError(
     "journal-loss-exists",

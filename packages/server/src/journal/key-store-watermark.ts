@@ -2,7 +2,10 @@ import { OperatorError } from "../errors/operator-error.ts";
 import { KEY_STORE_WATERMARKS, type KeyStore } from "../crypto/key-store.ts";
 import { EMPTY_JOURNAL, type EntryReference } from "./journal.ts";
 
-/** The latest entry of the journal that was applied to the key store; 0 for none. @throws journal-watermark-damaged, Unavailable */
+/**
+ * Reads the sequence of the latest journal entry that was applied to the key store; 0 if none was.
+ * @throws journal-watermark-damaged, Unavailable
+ */
 export async function readWatermark(keyStore: KeyStore): Promise<number> {
   const text = (await keyStore.readWatermark(KEY_STORE_WATERMARKS.applied)) ?? "0";
   // guard(false): a watermark that was cut is refused
@@ -15,7 +18,10 @@ export async function writeWatermark(keyStore: KeyStore, sequence: number): Prom
   await keyStore.writeWatermark(KEY_STORE_WATERMARKS.applied, String(sequence));
 }
 
-/** The latest entry that the journal is known to have. @throws journal-watermark-damaged, Unavailable */
+/**
+ * Reads the key store's reference to the latest entry that the journal has.
+ * @throws journal-watermark-damaged, Unavailable
+ */
 export async function readLatestEntry(keyStore: KeyStore): Promise<EntryReference> {
   const text = await keyStore.readWatermark(KEY_STORE_WATERMARKS.journalHead);
   if (text === undefined) return EMPTY_JOURNAL;
@@ -24,7 +30,10 @@ export async function readLatestEntry(keyStore: KeyStore): Promise<EntryReferenc
   return { sequence: Number(sequence), digest };
 }
 
-/** Writes the latest entry. Only the holder of the journal's lock calls it, so the sequence never decreases. */
+/**
+ * Writes the key store's reference to the latest entry. The caller must hold the journal lock, so that the sequence
+ * never decreases.
+ */
 export async function writeLatestEntry(keyStore: KeyStore, { sequence, digest }: EntryReference): Promise<void> {
   await keyStore.writeWatermark(KEY_STORE_WATERMARKS.journalHead, `${sequence} ${digest}`);
 }

@@ -2,7 +2,7 @@ import { createEntryExistsError, type ErasureJournal, createLossExistsError } fr
 
 export interface MemoryJournal {
   readonly journal: ErasureJournal;
-  /** Texts by their sequences, to tamper with. */
+  /** The stored texts by sequence, which a test may change. */
   readonly entries: Map<number, string>;
   readonly losses: Map<number, string>;
 }

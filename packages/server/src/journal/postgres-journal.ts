@@ -34,7 +34,7 @@ const SCHEMA = `
   create or replace trigger append_only before update or delete or truncate on drs_journal.accepted_loss
     for each statement execute function drs_journal.refuse_change()`;
 
-/** Number of entries that one query reads. */
+/** Maximum number of entries that one query reads. */
 const PAGE_SIZE = 1_000;
 
 const IS_PREPARED = sql("select from pg_tables where schemaname = 'drs_journal' and tablename = 'audit_checkpoint'");
@@ -62,8 +62,9 @@ const INSERT_ENTRY = sql("insert into drs_journal.entry (sequence, entry) values
 const INSERT_LOSS = sql("insert into drs_journal.accepted_loss (sequence, entry) values ($1, $2)", ["int8", "text"]);
 
 /**
- * A journal in a PostgreSQL, which several hosts can share. It is not the PostgreSQL of the events or of the keys.
- * @param isReadOnly whether the journal writes nothing and creates no table.
+ * A journal in a PostgreSQL database, which several hosts can share. It must be separate from the database of the
+ * events and from that of the key store.
+ * @param isReadOnly if true, the journal writes nothing and creates no table.
  */
 export async function postgresJournal(database: DatabaseOptions, isReadOnly = false): Promise<ErasureJournal> {
   const options = isReadOnly ? READ_ONLY : "-c synchronous_commit=on";

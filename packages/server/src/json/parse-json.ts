@@ -2,8 +2,8 @@ import { readJson, TextError } from "./read-json.ts";
 import { scanText } from "./scan-text.ts";
 
 /**
- * Parses a JSON text in UTF-8. `JSON.parse` may read a name with an escape as a name of an earlier text, so such a text
- * is read member by member.
+ * Parses a JSON text in UTF-8. A text that may have an escape in a name is read member by member, because `JSON.parse`
+ * may confuse such a name with a name of an earlier text.
  * @throws SyntaxError
  */
 export function parseJson(bytes: Buffer): unknown {

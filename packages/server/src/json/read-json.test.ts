@@ -37,7 +37,7 @@ const { json } = fc.letrec<{ json: Json; list: Json[]; object: Record<string, Js
   json: fc.oneof(
     { maxDepth: 4, depthSize: "medium" },
     text,
-    // Minus zero is printed as zero.
+    // Adding 0 converts minus zero to zero, because JSON.stringify prints both as 0.
     fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => number + 0),
     fc.constantFrom(true, false, null),
     tie("list"),
@@ -52,24 +52,24 @@ const { json } = fc.letrec<{ json: Json; list: Json[]; object: Record<string, Js
 
 type Path = readonly (string | number)[];
 
-/** Finds where something may be inserted: the paths of every value, and of every object. */
-function pathsOf(value: Json, wanted: (value: Json) => boolean, path: Path = []): Path[] {
+/** Returns the path of each value that is isWanted, at all depths. */
+function pathsOf(value: Json, isWanted: (value: Json) => boolean, path: Path = []): Path[] {
   const inside =
     typeof value !== "object" || value === null
       ? []
       : Object.entries(value).flatMap(([name, member]) =>
-          pathsOf(member as Json, wanted, [...path, Array.isArray(value) ? Number(name) : name]),
+          pathsOf(member as Json, isWanted, [...path, Array.isArray(value) ? Number(name) : name]),
         );
-  return wanted(value) ? [path, ...inside] : inside;
+  return isWanted(value) ? [path, ...inside] : inside;
 }
 
 const isObject = (value: Json): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Follows a JSON Pointer (RFC 6901), implemented independently. */
+/** Writes a path as a JSON Pointer (RFC 6901), independently of the implementation under test. */
 const pointer = (path: Path): string =>
   path.map((name) => `/${String(name).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 
-/** Prints with white space and escapes of many kinds; `edit` may print a value in another way. */
+/** Prints a value as JSON. `spell` selects white space and escapes, and `edit` may replace the text of a value. */
 function print(
   value: Json,
   spell: () => number,
@@ -99,7 +99,9 @@ function print(
 const spelling = fc.infiniteStream(fc.nat(1_000)).map((stream) => () => stream.next().value as number);
 const asIs = (_: Path, plain: () => string): string => plain();
 
-/** The error that both the reader of the text and the parser of its bytes find. */
+/**
+ * Reads a text with `readJson` and `parseText`, requires that both have the same result, and returns the error, if any.
+ */
 function errorIn(body: string): { pointer: string; code: string } | undefined {
   const read = readJson(body);
   const parsed = parseText(Buffer.from(body));
@@ -111,7 +113,7 @@ function errorIn(body: string): { pointer: string; code: string } | undefined {
 const RUNS = { numRuns: 500 };
 
 describe("a text without error", () => {
-  it("parses to its value, with any spelling", () => {
+  it("parses to its value, with any white space and escapes", () => {
     fc.assert(
       fc.property(json, spelling, (value, spell) => {
         const body = print(value, spell, asIs);
@@ -142,14 +144,14 @@ describe("a name that is written with an escape", () => {
     ["a line feed", String.raw`{"y":1,"\n":2}`, { y: 1, "\n": 2 }],
     ["a slash, before white space", String.raw`{"y":1,"\/" : 2}`, { y: 1, "/": 2 }],
     ["a quote, in a nested object", String.raw`[{"y":1,"\"":2}]`, [{ y: 1, '"': 2 }]],
-  ])("is read as itself after any name in an earlier text: %s", (_, body, value) => {
+  ])("is not confused with a name of an earlier text: %s", (_, body, value) => {
     expect(parsed(String.raw`{"y":1,"\\":2}`)).toEqual({ y: 1, "\\": 2 });
     expect(parsed(body)).toEqual(value);
   });
 });
 
 describe("one error in any JSON text is found and located", () => {
-  it("if a name occurs twice, the second time in any spelling and at any place", () => {
+  it("if a name occurs twice in an object at any depth, with or without escapes", () => {
     fc.assert(
       fc.property(json, spelling, fc.nat(), fc.nat(), fc.boolean(), (value, spell, which, member, escaped) => {
         const objects = pathsOf(value, (one) => isObject(one) && Object.keys(one as object).length > 0);
@@ -222,7 +224,7 @@ describe("a JSON text that only looks wrong", () => {
     ["equal items of a list", '["a","a",{"a":1},{"a":1}]'],
     ["a name that is a duplicate only in another case", '{"a":1,"A":1}'],
     ["a name in two forms of Unicode", '{"é":1,"e\u0301":1}'],
-    ["__proto__ and friends", '{"__proto__":1,"constructor":1,"toString":1,"hasOwnProperty":1}'],
+    ["names of members of Object.prototype", '{"__proto__":1,"constructor":1,"toString":1,"hasOwnProperty":1}'],
     ["a pair of surrogates", String.raw`"\ud83d\ude00"`],
     ["an escaped backslash before what looks like an escape", String.raw`{"a":"\\ud800"}`],
     ["the largest double", "1.7976931348623157e308"],
@@ -236,7 +238,7 @@ describe("a JSON text that only looks wrong", () => {
   });
 });
 
-describe("bytes that are no UTF-8 text", () => {
+describe("bytes that are not JSON in UTF-8", () => {
   const rejectionOf = (bytes: Buffer) => {
     const parsed = parseText(bytes);
     expect(parsed).toBeInstanceOf(RejectedRequest);
@@ -269,7 +271,7 @@ describe("bytes that are no UTF-8 text", () => {
     expect(JSON.stringify(errors)).not.toContain("telling");
   });
 
-  it("are not reported if the client sent a U+FFFD itself", () => {
+  it("are not those of a U+FFFD that the client sent", () => {
     expect(parseText(Buffer.from('"\ufffd"'))).toBe("\ufffd");
   });
 });
@@ -289,7 +291,7 @@ describe("the nesting of a JSON text", () => {
     ]);
   });
 
-  it("counts empty and late containers", () => {
+  it("counts containers that are empty or that follow other values", () => {
     const late = `[1, {"x": 2}, ${"[".repeat(64)}${"]".repeat(64)}]`;
     expect(parseText(Buffer.from(late))).toBeInstanceOf(RejectedRequest);
     expect(parseText(Buffer.from(`[1, {"x": 2}, ${"[".repeat(63)}${"]".repeat(63)}]`))).not.toBeInstanceOf(

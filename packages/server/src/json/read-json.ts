@@ -1,8 +1,8 @@
 import { type ViolationCode, LIMITS, pointerOf } from "@device-risk-signals/contract";
 
 /**
- * A violation of JSON (RFC 8259) or I-JSON (RFC 7493), and its place. A class, so that no JSON value can be taken for
- * one.
+ * A violation of JSON (RFC 8259) or I-JSON (RFC 7493), and its place. It is a class, so that no JSON value can be
+ * mistaken for a violation.
  */
 export class TextError {
   readonly pointer: string;
@@ -28,10 +28,10 @@ const CLOSE_ARRAY = 0x5d;
 
 const SCALAR = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
-/** Number of members and items between two pauses. To read them takes less than a millisecond. */
-const MEMBERS_OF_TURN = 512;
+/** Number of members and items between two pauses. Reading them takes less than a millisecond. */
+const MEMBERS_PER_TURN = 512;
 
-/** @returns the value of a text, or the violation. */
+/** Reads a text without a pause. @returns its value, or a `TextError`. */
 export function readJson(text: string): unknown {
   const reading = readInTurns(text);
   for (;;) {
@@ -42,9 +42,9 @@ export function readJson(text: string): unknown {
 
 /**
  * Reads a text member by member, until its end or the first violation of JSON (RFC 8259) or I-JSON (RFC 7493). It
- * pauses now and then. It is about three times slower than `JSON.parse`, but correct in one case in which `JSON.parse`
- * is not: after V8 (Node 24 and 26) has parsed an object with a backslash in a name, it may confuse escaped names of
- * later texts with that name.
+ * pauses after every 512 members and items. It is about three times slower than `JSON.parse`, but correct in one case
+ * in which `JSON.parse` is not: after V8 (Node 24 and 26) has parsed an object with a backslash in a name, it may
+ * confuse escaped names of later texts with that name.
  */
 export function* readInTurns(text: string): Generator<void, unknown> {
   let at = 0;
@@ -61,7 +61,7 @@ export function* readInTurns(text: string): Generator<void, unknown> {
     }
   }
 
-  /** Skips spaces, and reads the next character if it is this one. @returns whether it was. */
+  /** Skips white space, and then the next character if it is `code`. @returns whether it is. */
   function accepts(code: number): boolean {
     skipSpace();
     if (text.charCodeAt(at) !== code) return false;
@@ -69,7 +69,7 @@ export function* readInTurns(text: string): Generator<void, unknown> {
     return true;
   }
 
-  /** Leaves `at` behind the closing quote. @returns `undefined` for what is no JSON string. */
+  /** Reads a string, and leaves `at` after its closing quote. @returns `undefined` if the string is not valid JSON. */
   function readString(): string | undefined {
     const start = at;
     let escaped = false;
@@ -98,7 +98,7 @@ export function* readInTurns(text: string): Generator<void, unknown> {
     at++;
     if (accepts(CLOSE_OBJECT)) return object;
     do {
-      if (++members % MEMBERS_OF_TURN === 0) yield;
+      if (++members % MEMBERS_PER_TURN === 0) yield;
       skipSpace();
       const name = text.charCodeAt(at) === QUOTE ? readString() : undefined;
       if (name === undefined) return syntaxError();
@@ -119,7 +119,7 @@ export function* readInTurns(text: string): Generator<void, unknown> {
     at++;
     if (accepts(CLOSE_ARRAY)) return array;
     do {
-      if (++members % MEMBERS_OF_TURN === 0) yield;
+      if (++members % MEMBERS_PER_TURN === 0) yield;
       path.push(array.length);
       const value = isContainer() ? yield* readContainer() : readLeaf();
       if (value instanceof TextError) return value;
@@ -143,8 +143,8 @@ export function* readInTurns(text: string): Generator<void, unknown> {
     return error("number-overflow", "a number is beyond the range of a double");
   }
 
-  /** Checks the nesting before a container is opened: `path` has one step for each open container. */
-  function tooDeep(): TextError | undefined {
+  /** Returns an error if another container would be nested too deep. `path` has one step for each open container. */
+  function checkNesting(): TextError | undefined {
     if (path.length < LIMITS.nesting) return undefined;
     return error("nesting-too-deep", `nesting is deeper than ${LIMITS.nesting} levels`);
   }
@@ -157,7 +157,7 @@ export function* readInTurns(text: string): Generator<void, unknown> {
   }
 
   function* readContainer(): Generator<void, unknown> {
-    return tooDeep() ?? (yield* text.charCodeAt(at) === OPEN_OBJECT ? readObject() : readArray());
+    return checkNesting() ?? (yield* text.charCodeAt(at) === OPEN_OBJECT ? readObject() : readArray());
   }
 
   const readLeaf = (): unknown => (text.charCodeAt(at) === QUOTE ? readText() : readScalar());

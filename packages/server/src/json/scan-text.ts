@@ -5,13 +5,13 @@ const LOWER_U = 0x75;
 
 /** The result of one pass over the bytes of a JSON text, before anything is parsed. */
 export interface TextScan {
-  /** Number of colons outside strings, which is the number of members at all depths. Duplicate members count, too. */
+  /** Number of colons outside strings, which is the number of members at all depths, including duplicates. */
   readonly members: number;
   /** Whether a string holds a Unicode escape (`\u`), or the name of a member holds an escape of any kind. */
   readonly escapes: boolean;
 }
 
-/** Scans the bytes. It never throws; for bytes that are not JSON the figures have no meaning. */
+/** Scans bytes. Never throws. The result has no meaning if the bytes are not JSON. */
 export function scanText(bytes: Uint8Array): TextScan {
   const { length } = bytes;
   let members = 0;

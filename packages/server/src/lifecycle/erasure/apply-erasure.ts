@@ -78,7 +78,7 @@ async function eraseAccount(executor: OwnerTransaction, sequence: number, accoun
   await addToErasure(executor, sequence, { tokens, actions });
 }
 
-/** Deletes events, or leaves their copies until the end of a hold. Idempotency keys become tombstones. */
+/** Deletes events, but leaves a copy that a hold covers until the hold ends. Replaces ledger rows by tombstones. */
 async function eraseEvents(
   executor: OwnerTransaction,
   pseudonymizer: Pseudonymizer,
@@ -104,9 +104,7 @@ async function eraseEvents(
 }
 
 export interface CopyOptions {
-  /**
-   * Copies only events of the last hour. The others were committed before the transaction began and are copied already.
-   */
+  /** Copies only events of the last hour. An earlier call in the transaction has copied the older ones. */
   readonly onlyRecent?: boolean;
   /** Throws if an event must not be erased without a copy. */
   readonly onUnreadable: OnUnreadable;

@@ -32,31 +32,31 @@ export interface ErasePorts extends AppendEntryPorts, CopySealers {
 
 export interface ErasureOrder {
   /**
-   * A UUID that no erasure has; default: a new one. The journal contains it, so that the erasure keeps it in a restored
-   * database.
+   * A UUID that no erasure has; default: a new one. The journal contains it, so that the erasure has the same id in a
+   * restored database.
    */
   readonly erasureId?: string;
   readonly subject: ErasureSubject;
   readonly actor: string;
   readonly reason: string;
-  /** Whether later events of the account are refused. */
+  /** Whether later events of the account are rejected. */
   readonly refuseLater: boolean;
   /** Whether to erase the subject even if the database does not know it, because a backup may contain it. */
   readonly isUnknown?: boolean;
   /**
-   * Receives the plan that the erasure's transaction makes. It may differ from an earlier plan, because events may have
-   * arrived since. It throws to refuse the erasure.
+   * Receives the plan that the erasure's transaction makes. The plan may differ from an earlier plan, because events
+   * may have arrived since. To refuse the erasure, the function throws.
    */
   readonly onPlan?: (plan: ErasurePlan) => Promise<void>;
 }
 
 /**
- * Begins an erasure: copies what holds keep, waits for running commit batches, and writes the journal. From the commit
- * on, no read finds what was erased, and later events are sealed under another key. If the process is killed after the
- * write of the journal, a replay applies the entry and destroys the secrets. The next retention pass or erasure then
- * deletes the rows and signs the receipt. If the process is killed before the write, nothing has happened.
+ * Begins an erasure: copies held events, waits for running commit batches, and writes the journal entry. From the
+ * commit on, no read finds what was erased, and later events are sealed under another key. If the process is killed
+ * after the write of the journal, a replay applies the entry and destroys the secrets. The next retention pass or
+ * erasure then deletes the rows and signs the receipt. If the process is killed before the write, nothing is erased.
  *
- * @returns its sequence, or `undefined` if nothing is left to erase.
+ * @returns the sequence of the journal entry, or `undefined` if nothing is left to erase.
  * @throws journal-entry-exists, Unavailable, and what `onUnreadable` and `onPlan` throw
  */
 export async function beginErasure(
@@ -85,16 +85,16 @@ export async function beginErasure(
   }
   // The long work is done first, while ingestion continues. Afterwards only the few events that came in the meantime
   // remain.
-  const before = await findIdsToErase(releasingLocks(executor), subject);
-  const unreadable = new Set(await copyHeldOf(executor, ports, before, ports));
+  const idsFoundBefore = await findIdsToErase(releasingLocks(executor), subject);
+  const unreadable = new Set(await copyHeldOf(executor, ports, idsFoundBefore, ports));
   const findRecent = await prepareRecent(executor, subject, ports.clock.now());
   // guard(drop): commit batches end before an erasure
   // fails: e2e/erasure/concurrency.test.ts › begins when what has
   await excludeIngestion(executor);
-  const found = findRecent
-    ? { ...before, events: [...new Set([...before.events, ...(await findRecent())])] }
+  const idsToErase = findRecent
+    ? { ...idsFoundBefore, events: [...new Set([...idsFoundBefore.events, ...(await findRecent())])] }
     : await findIdsToErase(executor, subject);
-  for (const id of await copyHeldOf(executor, ports, found, { ...ports, onlyRecent: true })) unreadable.add(id);
+  for (const id of await copyHeldOf(executor, ports, idsToErase, { ...ports, onlyRecent: true })) unreadable.add(id);
 
   const restrictions =
     subject.kind === "account"
@@ -104,7 +104,7 @@ export async function beginErasure(
     kind: subject.kind,
     erasure_id: erasureId,
     subject: subjectMac(ports.pseudonymizer, subject).toString("hex"),
-    ...found,
+    ...idsToErase,
     holds: [],
     refused:
       // guard(right): later events are refused only if the order says so
@@ -118,7 +118,9 @@ export async function beginErasure(
   return entry.sequence;
 }
 
-/** The statement contains literals: PostgreSQL plans it in `prepare`, before an `execute` could give parameters. */
+/**
+ * The statement contains literals instead of parameters, so that PostgreSQL can plan it in `prepare`, before `execute`.
+ */
 const FIND_RECENT = composed(
   (partitions: readonly Partition[], actionId: string) => {
     const literal = (value: unknown): string => escapeLiteral(String(value));
@@ -135,8 +137,9 @@ const FIND_RECENT = composed(
 );
 
 /**
- * A search for recent events of an action, planned and run once while ingestion continues: the second run takes no
- * further locks and costs one index scan of the newest partitions. Other subjects are erased by keys, without a search.
+ * Prepares a search for recent events of an action, and runs it once while ingestion continues. The second run, while
+ * ingestion waits, takes no further locks and costs one index scan of the newest partitions. Returns `undefined` for
+ * other subjects, which need no such search.
  */
 async function prepareRecent(
   executor: Transaction,

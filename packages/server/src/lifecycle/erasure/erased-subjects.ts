@@ -6,26 +6,33 @@ import type { Executor } from "../../postgres/executor.ts";
 import { accountsToErase, namesOf } from "../holds/known-names.ts";
 import { type ErasureSubject, subjectMac } from "./plan-erasure.ts";
 
-/** Maximum number of erased events that are read to find their action. If none has it, all actions are compared. */
+/**
+ * Maximum number of erased events that are read to find their action. If none of them has the erased action, all
+ * actions in the database are compared.
+ */
 const EVENTS_READ = 5;
 
 /**
- * Finds the subjects of erasures in a restored database, because the journal has only keyed MACs of their names. A
- * backup of another history has keys and events of a subject under ids that the journal doesn't know. A backup belongs
- * to another history if, for example, an older backup was restored after it was made.
+ * Finds the subjects of erasures in a restored database, because the journal has only keyed MACs of their names. The
+ * names are needed, because a backup of another history has keys and events of a subject under ids that the journal
+ * does not contain. A backup belongs to another history if, for example, an older backup was restored after it was
+ * made.
  */
 export class ErasedSubjectSearch {
   readonly #pseudonymizer: Pseudonymizer;
-  readonly #wanted: ReadonlyMap<string, ErasureEntry["kind"]>;
+  readonly #kindByMac: ReadonlyMap<string, ErasureEntry["kind"]>;
   readonly #searched = new Map<ErasureEntry["kind"], Promise<ReadonlyMap<string, ErasureSubject>>>();
 
-  /** @param entries all entries that may be searched for, because one search finds all of their subjects. */
+  /** @param entries all entries whose subjects may be searched for. One search finds all of these subjects. */
   constructor(pseudonymizer: Pseudonymizer, entries: readonly ErasureEntry[]) {
     this.#pseudonymizer = pseudonymizer;
     this.#wanted = new Map(entries.flatMap(({ kind, subject }) => (subject === null ? [] : [[subject, kind]])));
   }
 
-  /** @returns `undefined` if the database does not know the subject; also for events, which are found by their ids. */
+  /**
+   * @returns `undefined` if the database does not know the subject; also for events and holds, which are found by their
+   * ids.
+   */
   async find(reading: Executor, entry: ErasureEntry): Promise<ErasureSubject | undefined> {
     const { kind, subject, events } = entry;
     if (subject === null || kind === "event" || kind === "hold") return undefined;

@@ -10,7 +10,7 @@ export interface ErasureOrigin {
 }
 
 export interface ErasureRecord extends ErasureOrigin {
-  /** Events under a hold that could not be copied. */
+  /** Number of events under a hold that could not be copied. */
   readonly unreadable: number;
 }
 
@@ -33,20 +33,24 @@ export interface ErasureRow {
   readonly idempotency_keys: number;
   readonly tokens: number;
   readonly actions: number;
-  /** Numbers of events that a hold kept when the erasure began, and that a hold still keeps. */
+  /** Number of events that a hold kept when the erasure began. */
   readonly held: number;
+  /** Number of copies of these events that a hold still keeps. */
   readonly still_held: number;
-  /** Copies of held events whose hold has ended. The next retention pass deletes them. */
+  /** Number of copies of held events whose hold has ended. The next retention pass deletes them. */
   readonly released: number;
-  /** Copies of held events that the erasure deleted. Secrets of their holds may still open copies of other events. */
+  /**
+   * Number of copies of held events that the erasure deleted. The secrets of their holds may still exist, because they
+   * open copies of other events.
+   */
   readonly copies: number;
-  /** Events under a hold that could not be opened, and therefore not be copied. They were deleted. */
+  /** Number of events under a hold that could not be opened and copied. They were deleted. */
   readonly unreadable: number;
-  /** Rows of feature values that the erasure deleted. */
+  /** Number of rows of feature values that the erasure deleted. */
   readonly features: number;
   /** Ids of the secrets that were destroyed. */
   readonly destroyed_keys: readonly string[];
-  /** Ids of secrets that had been lost before, so that they could not be destroyed. */
+  /** Ids of secrets that were lost before the erasure, so that it could not destroy them. */
   readonly lost_keys: readonly string[];
 }
 
@@ -105,8 +109,11 @@ export interface ErasureFilter {
 const copiesOf = (condition: string): string =>
   `(select count(*) from held_event c where c.erased_by = e.sequence and ${condition})`;
 
-/** The keys of an erasure in their order, limited to those whose loss was, or was not, accepted before. */
-const keysThat = (condition: "exists" | "not exists"): string =>
+/**
+ * SQL for the ids of the secrets of an erasure, in their order: only those whose loss was accepted (`exists`), or only
+ * the others (`not exists`).
+ */
+const secretIdsWhereLoss = (condition: "exists" | "not exists"): string =>
   `array(select id::text from unnest(e.keys) with ordinality key (id, place)
     where ${condition} (select from lost_secret s where s.name in ('account/' || id, 'hold/' || id)) order by place)`;
 
@@ -115,7 +122,7 @@ const FIND_ERASURES = sql(
         actor, reason, events, idempotency_keys, tokens, actions, held, copies, unreadable, features,
         ${copiesOf("is_held(c.account, c.action_id, c.event_id)")} as still_held,
         ${copiesOf("not is_held(c.account, c.action_id, c.event_id)")} as released,
-        ${keysThat("not exists")} as destroyed_keys, ${keysThat("exists")} as lost_keys
+        ${secretIdsWhereLoss("not exists")} as destroyed_keys, ${secretIdsWhereLoss("exists")} as lost_keys
       from erasure e
       where ($1::bytea[] is null or subject_mac = any ($1)) and ($2::bigint is null or sequence = $2)
         and ($3::boolean is false or finished_at is null) and ($4::uuid is null or erasure_id = $4)

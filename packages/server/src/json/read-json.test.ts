@@ -52,7 +52,7 @@ const { json } = fc.letrec<{ json: Json; list: Json[]; object: Record<string, Js
 
 type Path = readonly (string | number)[];
 
-/** Returns the path of each value that is isWanted, at all depths. */
+/** Returns the path of each value for which `isWanted` is true, at all depths. */
 function pathsOf(value: Json, isWanted: (value: Json) => boolean, path: Path = []): Path[] {
   const inside =
     typeof value !== "object" || value === null

@@ -174,7 +174,10 @@ const FIND_ERASED_SECRETS = sql(
   { name: "text" },
 );
 
-/** Names of the secrets of erasures that the database has recorded: of unfinished ones, or of a part of the journal. */
+/**
+ * Finds the names of the secrets that recorded erasures destroy: secrets of the unfinished erasures, or secrets of the
+ * erasures whose journal entry is later than `after`, up to `until`.
+ */
 export async function findErasedSecrets(
   executor: Executor,
   which: { readonly unfinished: true } | { readonly after: number; readonly until: number },
@@ -218,7 +221,7 @@ export async function readErasureState(executor: Executor, limitSeconds: number)
 
 const WAS_ERASED = sql("select from erasure where subject_mac = $1 limit 1", ["bytea"]);
 
-/** Whether anything of the subject was erased. @param subjectMac its keyed MAC. */
+/** Whether an erasure of this subject is recorded. @param subjectMac the keyed MAC of the subject. */
 export async function wasErased(executor: Executor, subjectMac: Buffer): Promise<boolean> {
   return ((await query(executor, WAS_ERASED, [subjectMac])).rowCount ?? 0) > 0;
 }

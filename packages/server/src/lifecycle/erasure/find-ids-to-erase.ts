@@ -15,7 +15,7 @@ export interface FoundIds extends ErasedIds {
 
 /**
  * Finds the ids that an erasure of the subject covers.
- * @param until RFC 3339; what was stored later is left out.
+ * @param until a time in RFC 3339. Ids of data that was stored later are left out.
  */
 export async function findIdsToErase(executor: Executor, subject: ErasureSubject, until?: string): Promise<FoundIds> {
   const isInTime = (id: string): boolean => until === undefined || receivedAtOf(id).getTime() <= Date.parse(until);

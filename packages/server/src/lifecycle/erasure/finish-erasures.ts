@@ -37,8 +37,8 @@ const LIST_ERASED_KEYS = sql(
 const DELETE_ACCOUNT_KEY = sql("select delete_account_key($1)", ["uuid"]);
 
 /**
- * Turns the ledger rows of erased keys, whose secrets are destroyed, into tombstones, and deletes the events, in
- * batches. It continues the unfinished work of a killed process, and does nothing twice.
+ * Finishes the erasures whose secrets are destroyed: replaces the ledger rows of erased keys by tombstones and deletes
+ * the events, in batches, and then signs the receipts. A call continues the unfinished work of a killed process.
  */
 export async function finishErasures(connection: Connection, ports: FinishPorts): Promise<void> {
   const { rows: keys } = await query(connection, LIST_ERASED_KEYS);
@@ -75,8 +75,8 @@ async function signReceipts(connection: Connection, ports: FinishPorts): Promise
 const RECORD_FINAL_RECEIPT = sql("select record_final_receipt($1, $2)", ["int8", "text"]);
 
 /**
- * Signs a final receipt for each finished erasure whose last held copy was deleted, because only then is it known when
- * backups contain nothing of the subject.
+ * Signs a final receipt for each finished erasure whose last held copy was deleted. Only then can a receipt state when
+ * backups no longer contain data of the subject.
  */
 async function signFinalReceipts(connection: Connection, { attest }: FinishPorts): Promise<void> {
   for (const erasure of await findErasures(connection, { waitedForHold: true })) {
@@ -102,8 +102,8 @@ const LIST_LEDGER_ROWS = sql(
 );
 
 /**
- * Deletes events with their ledger rows. The tombstones exist before the ledger rows are deleted, and no running commit
- * batch has missed them.
+ * Deletes events with their ledger rows. Before the ledger rows are deleted, the tombstones exist, and each commit
+ * batch that may not have seen them has ended.
  */
 async function deleteErased(
   connection: Connection,
@@ -122,7 +122,7 @@ async function deleteErased(
       // fails: e2e/erasure/concurrency.test.ts › only after every commit batch that may not have seen
       await excludeIngestion(transaction);
     });
-    // One partition at a time is processed, so that one transaction has few locks.
+    // Each transaction processes one partition, so that it has few locks.
     const groups = [...(await groupByPartition(connection, rows)).values()];
     for (const group of groups) await deleteRows(connection, key, group);
     const grouped = new Set(groups.flat());

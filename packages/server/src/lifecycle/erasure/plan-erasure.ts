@@ -8,7 +8,10 @@ import type { Executor } from "../../postgres/executor.ts";
 import { countByHoldState, type EventSubject, SUBJECT_CONDITIONS, subjectValues } from "../../events/search-events.ts";
 import { queryComposed, sql, type Statement } from "../../postgres/statement.ts";
 
-/** The subject of an erasure. It is one purpose of an account if the consent to this purpose was withdrawn. */
+/**
+ * The subject of an erasure. The subject is one purpose of an account if, for example, the consent to this purpose was
+ * withdrawn.
+ */
 export type ErasureSubject = EventSubject;
 
 /** Lists the subjects of erasures that concern an account: the account as a whole, and each of its purposes. */
@@ -31,7 +34,7 @@ export function subjectMac(pseudonymizer: Pseudonymizer, subject: ErasureSubject
   }
 }
 
-/** Numbers of items that an erasure would delete, and that holds would keep. */
+/** Numbers of items that an erasure would delete, or that holds would keep. */
 export interface ErasurePlan {
   /** Events that the erasure deletes, including copies that holds made. */
   readonly events: number;
@@ -44,13 +47,13 @@ export interface ErasurePlan {
   readonly idempotency_keys: number;
   readonly tokens: number;
   readonly actions: number;
-  /** The secrets under which the subject's events are sealed. */
+  /** Secrets under which the subject's events are sealed. The erasure destroys them. */
   readonly keys: number;
   /** Rows of feature values, including those of events that have expired. */
   readonly features: number;
   /**
-   * Exports with rows of the subject that were not recalled yet. The erasure opens a recall of each export, whose
-   * recipient must delete these rows.
+   * Exports that contain rows of the subject which were not recalled yet. The erasure opens a recall for each of these
+   * exports, and the recipient must then delete the rows.
    */
   readonly exports: readonly { readonly export_id: string; readonly recipient: string; readonly rows: number }[];
 }
@@ -62,7 +65,7 @@ const countKeys = (kind: "account" | "purpose" | "event"): Statement<readonly un
 };
 const COUNT_KEYS = { account: countKeys("account"), purpose: countKeys("purpose"), event: countKeys("event") };
 
-/** Counts the items of a plan. The erasure itself may find more. */
+/** Counts what an erasure would find now. The erasure may find more, because events may arrive before it begins. */
 export async function planErasure(
   executor: Executor,
   pseudonymizer: Pseudonymizer,

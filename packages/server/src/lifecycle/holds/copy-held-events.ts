@@ -18,10 +18,10 @@ import type { Secrets } from "../../crypto/secrets.ts";
 import { composed, query, queryComposed, queryRow, sql } from "../../postgres/statement.ts";
 import { arePermanentlyLost, LOST } from "./permanently-lost.ts";
 
-/** Number of full keys that one statement finds. */
+/** Maximum number of full keys that one statement finds. */
 const PAGE = 1_000;
 
-/** An event under a hold that has no copy yet, by its full key. */
+/** The full key of an event that has no copy yet, and a hold that covers the event. */
 export interface HeldEvent {
   readonly account: string;
   readonly purpose: number;
@@ -31,16 +31,17 @@ export interface HeldEvent {
 }
 
 /**
- * Yields events to copy. Before the caller requests the next event, it copies this one, or adds its id to `passedOver`.
+ * Yields events to copy. Before the caller requests the next event, the caller must copy the previous one, or add its
+ * id to `passedOver`.
  */
 export type HeldEventSource = (passedOver: readonly string[]) => AsyncIterable<HeldEvent>;
 
-/** Called with an event that can't be opened. If it throws, the transaction is rolled back. */
+/** Called with an event that can't be opened. If the function throws, the transaction is rolled back. */
 export type OnUnreadable = (eventId: string, reason: Unreadable) => void | Promise<void>;
 
 /**
- * Copies events that a hold covers and that have no copy yet, each re-sealed under the secret of a hold, in a
- * transaction that has the lock of all holds. If the secrets of an event were destroyed on purpose, or their loss was
+ * Copies events that a hold covers and that have no copy yet. Each copy is sealed under the secret of a hold. The
+ * transaction must have the hold lock. If the secrets of an event were destroyed on purpose, or their loss was
  * accepted, its copy has only the attributes.
  *
  * @param onUnreadable called with an event that can't be opened, and therefore not be copied, and with the reason.
@@ -67,7 +68,7 @@ export async function copyHeldEvents(
       copies++;
       continue;
     }
-    // The ledger also names events that have expired and were deleted row by row.
+    // The event can't be opened, or it has expired and was deleted row by row, and only its ledger row remains.
     passedOver.push(key.event_id);
   }
   return copies;
@@ -164,7 +165,7 @@ const HAS_COPIES = sql(
   { found: "bool" },
 );
 
-/** Whether a hold keeps copies of events of this purpose that were received in this time. */
+/** Whether there are held copies of events of the purpose and the period of this partition. */
 export async function hasCopies(
   executor: Executor,
   { purpose, lower_ms, upper_ms }: Omit<Partition, "partition_id">,
@@ -177,7 +178,7 @@ interface Ledger {
   readonly from: string;
   readonly where: string;
   /** The condition that an event `e` is one of these events. */
-  readonly isTaken: string;
+  readonly isErasedEvent: string;
   readonly values: readonly unknown[];
 }
 
@@ -185,7 +186,7 @@ interface Ledger {
 const ofKeys = (keys: readonly string[]): Ledger => ({
   from: `account_key k join idempotency_key i on i.account = k.account and i.purpose = k.purpose and i.key_id = k.key_id`,
   where: "k.key_id = any ($1::uuid[])",
-  isTaken: "e.key_id = any ($1::uuid[])",
+  isErasedEvent: "e.key_id = any ($1::uuid[])",
   values: [keys],
 });
 
@@ -194,7 +195,7 @@ const ofEvents = (events: readonly string[]): Ledger => ({
   from: `unnest($1::uuid[], $2::timestamptz[]) erased (event_id, received_at) cross join purpose u
     join idempotency_key i on i.purpose = u.code and i.received_at = erased.received_at and i.event_id = erased.event_id`,
   where: "true",
-  isTaken: "(e.received_at, e.event_id) in (select * from unnest($2::timestamptz[], $1::uuid[]))",
+  isErasedEvent: "(e.received_at, e.event_id) in (select * from unnest($2::timestamptz[], $1::uuid[]))",
   values: [events, events.map((id) => receivedAtOf(id).toISOString())],
 });
 
@@ -209,8 +210,8 @@ export interface ErasedIds {
 }
 
 /**
- * @param onlyRecent whether to search only events of the last hour. Only they may have been committed since the
- * transaction began; the others are copied already.
+ * @param onlyRecent whether to search only events of the last hour. Only these may have been committed since the
+ * transaction began. An earlier call has copied the older ones.
  */
 export function findHeldOfErasure(
   executor: Transaction,
@@ -240,7 +241,7 @@ async function activeHolds(executor: Executor): Promise<{ named: boolean; ofActi
   return row ?? { named: false, ofActions: false };
 }
 
-/** Events under holds on accounts and on single events: the ledger names them. */
+/** SQL for the events under holds on accounts and on single events, which the ledger names. */
 const heldByName = ({ from, where }: Ledger): string =>
   ["h.account = i.account", "h.event_id = i.event_id and h.event_received_at = i.received_at"]
     .map(
@@ -249,7 +250,7 @@ const heldByName = ({ from, where }: Ledger): string =>
     )
     .join(" union all ");
 
-/** Events under holds on actions: searched in the partitions that have some of the erased events. */
+/** Yields the events under holds on actions, from the partitions that contain erased events. */
 async function* heldByAction(
   executor: Transaction,
   ledger: Ledger,
@@ -260,17 +261,17 @@ async function* heldByAction(
 }
 
 const heldInSlice =
-  ({ isTaken }: Ledger, slice: readonly Partition[]) =>
+  ({ isErasedEvent }: Ledger, slice: readonly Partition[]) =>
   (bind: Bind): string =>
     branchesOf(
       slice,
       bind,
       (within) => `select h.hold_id, e.account, e.purpose, e.received_at, e.event_id
           from legal_hold h join event e on e.action_id = h.action_id
-          where h.lifted_at is null and ${within("e")} and not is_account_key_erased(e.key_id) and ${isTaken}`,
+          where h.lifted_at is null and ${within("e")} and not is_account_key_erased(e.key_id) and ${isErasedEvent}`,
     );
 
-/** Pages of events without a copy, each under one of the holds that cover it. */
+/** Yields the events without a copy, each with one of the holds that cover it. Reads them in pages. */
 async function* pages(
   executor: Transaction,
   values: readonly unknown[],

@@ -1,4 +1,6 @@
-/** Copies of the feature values of held events. They belong to the copy of their event, and are deleted with it. */
+/**
+ * Copies the feature values of held events. These copies belong to the copy of their event, and are deleted with it.
+ */
 import type { FeatureSealer } from "../../crypto/feature-sealer.ts";
 import { isUnreadable } from "../../crypto/open-if-readable.ts";
 import type { Secrets } from "../../crypto/secrets.ts";
@@ -26,8 +28,9 @@ const COPY_TYPES = {
 type CopyOfEvent = RowOf<typeof COPY_TYPES>;
 
 /**
- * Composes a page of copies `c` of events. `$first` and the next three parameters are the full key after which the page
- * begins. The values of the events are read by partition: a join with all partitions would lock each of them.
+ * Composes the SQL for a page of copies `c` of events. `$first` and the next three parameters are the full key after
+ * which the page begins. The feature values of these events are read separately, because a join with all partitions
+ * would lock each partition.
  */
 const copies = (from: string, where: string, first: number): string => `
   select c.account, c.purpose, ${instant("c.received_at", "received_at")}, c.event_id, c.hold_id from ${from}
@@ -78,8 +81,8 @@ export async function copyFeaturesOfPartition(
 }
 
 /**
- * Copies the values of held events that an erasure is about to delete. The events were copied before.
- * @param onUnreadable throws where values must not be erased without a copy.
+ * Copies the values of held events that an erasure is about to delete. The caller has already copied the events.
+ * @param onUnreadable throws if the values must not be erased without a copy.
  */
 export async function copyFeaturesOfErasure(
   executor: Transaction,

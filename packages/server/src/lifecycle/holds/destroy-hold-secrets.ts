@@ -43,7 +43,7 @@ export async function destroyHoldSecrets(
 /**
  * Destroys the secrets of a partition or a hold. The database first records what is about to be destroyed, so that the
  * receipt of a later pass names it even if this process is killed before it records the destruction.
- * @param secretOf the id of the partition or hold.
+ * @param ownerId the id of the partition or hold to which the secrets belong.
  */
 export async function destroyForReceipt(
   executor: Executor,
@@ -51,10 +51,10 @@ export async function destroyForReceipt(
   secretOf: string,
   names: readonly string[],
 ): Promise<void> {
-  const lacking = await secrets.findMissing(names);
+  const missingNames = await secrets.findMissing(names);
   // guard(drop): a secret that a killed pass destroyed is in a receipt
   // fails: e2e/retention/pass.test.ts › whose key store was away
-  if (lacking.length < names.length) await query(executor, RECORD_SECRET_TO_DESTROY, [secretOf]);
+  if (missingNames.length < names.length) await query(executor, RECORD_SECRET_TO_DESTROY, [secretOf]);
   await destroySecrets(secrets, names);
 }
 
@@ -75,17 +75,17 @@ const RECORD_ENDED_HOLD = sql("select record_ended_hold($1, $2, decode($3, 'hex'
 ]);
 
 /**
- * Writes an ended hold into the journal, so that a restored key store does not bring its secrets back.
- * @param holds the ids of the secrets of the hold. The first one is the id of the hold.
+ * Appends the end of a hold to the journal, so that a replay destroys its secrets again in a restored key store.
+ * @param secretIds the ids of the secrets of the hold. The first one is the id of the hold.
  */
 async function recordEndedHold(
   executor: Transaction,
   ports: AppendEntryPorts,
   holdId: string,
-  holds: readonly string[],
+  secretIds: readonly string[],
 ): Promise<void> {
-  // Other steps of a pass soon stop waiting for a lock. This one waits without limit, because an entry of the journal
-  // must be applied.
+  // Other steps of a pass soon stop waiting for a lock. This step waits without limit, because the database must apply
+  // an entry that is in the journal.
   await executor.query("set local lock_timeout = 0");
   await lockJournal(executor);
   // guard(false): the end of a hold that a replay has recorded meanwhile gets no second entry
@@ -98,7 +98,7 @@ async function recordEndedHold(
     keys: [],
     accounts: [],
     events: [],
-    holds,
+    holds: secretIds,
     refused: [],
   });
   await query(executor, RECORD_ENDED_HOLD, [entry.sequence, entry.erasure_id, digest, entry.at, holdId]);

@@ -22,7 +22,10 @@ const MARK_COPIES_OF_KEYS_ERASED = sql(
   ["int8", "uuid[]"],
 );
 
-/** Marks the copies of all events that were sealed under these keys. The copies are deleted when the last hold ends. */
+/**
+ * Marks the copies of all events under these keys as erased. A marked copy is deleted when the last hold on its event
+ * ends.
+ */
 export async function markCopiesOfKeysErased(
   executor: OwnerTransaction,
   keyIds: readonly string[],
@@ -36,7 +39,7 @@ const MARK_COPIES_ERASED = sql(
   ["uuid[]", "timestamptz[]", "int8"],
 );
 
-/** Marks the copies of single events. */
+/** Marks the copies of single events as erased. */
 export async function markCopiesErased(
   executor: OwnerTransaction,
   eventIds: readonly string[],
@@ -52,7 +55,7 @@ const DELETE_UNHELD_COPIES = sql(
   { event_id: "uuid", account: "text", key: "text" },
 );
 
-/** Deletes copies that no hold covers any more. */
+/** Deletes those copies of the events that no hold covers any more. */
 export async function deleteUnheldCopies(
   executor: OwnerTransaction,
   eventIds: readonly string[],
@@ -133,7 +136,8 @@ export interface HoldEnd {
 /**
  * Ends a hold as the journal says, and deletes the copies that no other hold covers. Their idempotency keys become
  * tombstones, and existing tombstones are renewed. If a replay has created a secret for the hold, the next pass
- * destroys it and writes that into the journal. @returns the number of deleted copies.
+ * destroys this secret and records its destruction in the journal.
+ * @returns the number of deleted copies.
  */
 export async function endHold(
   executor: OwnerTransaction,
@@ -148,7 +152,7 @@ export async function endHold(
   // fails: e2e/restored-holds.test.ts › the tombstones of its copies stay
   await insertTombstones(executor, pseudonymizer, ledger);
   await renewTombstones(executor, pseudonymizer, rows);
-  // Deletes the idempotency keys that were kept only for these copies.
+  // Schedules the deletion of idempotency keys that were kept only for these copies.
   await scheduleIdempotencyKeyDeletion(executor, rows);
   return rows.length;
 }

@@ -1,4 +1,7 @@
-/** Placing, reviewing and lifting a hold: in the database, and as orders in the erasure journal that outlive a restore. */
+/**
+ * Places, reviews and lifts holds in the database, and appends each order to the erasure journal, from which a restored
+ * database gets it again.
+ */
 import { appendOrder, type AppendEntryPorts } from "../../journal/append-entry.ts";
 import type {
   HeldSubject,
@@ -53,7 +56,10 @@ export async function placeAndRecordHold(
   return placed;
 }
 
-/** Orders the next review of a hold, in the database and in the journal. @returns `false` if no active hold has the id. */
+/**
+ * Records a review of a hold and the date of the next review, in the database and in the journal.
+ * @returns `false` if no active hold has the id.
+ */
 export async function reviewAndRecordHold(
   executor: OwnerTransaction,
   ports: AppendEntryPorts | undefined,
@@ -68,7 +74,7 @@ export async function reviewAndRecordHold(
   return isReviewed;
 }
 
-/** Orders the end of a hold, in the database and in the journal. @returns what `liftHold` returns. */
+/** Lifts a hold in the database, and appends the order to the journal. @returns what `liftHold` returns. */
 export async function liftAndRecordHold(
   executor: OwnerTransaction,
   ports: AppendEntryPorts | undefined,
@@ -88,7 +94,7 @@ function heldSubject(pseudonymizer: Pseudonymizer, { of, value }: HoldSubject): 
   return { of, mac: pseudonymizer.heldSubjectOf(of, value).toString("hex") };
 }
 
-/** The origin of a change of a hold that only the journal contains. */
+/** The actor and the reason of a change that the database lacked. The journal does not contain the original ones. */
 const REPLAYED = { actor: "erasure journal", reason: "the database lacked this order" };
 
 const REPLAY_REVIEWED_HOLD = sql("update legal_hold set review_on = $2 where hold_id = $1 and lifted_at is null", [
@@ -102,7 +108,7 @@ const REPLAY_LIFTED_HOLD = sql(
   ["uuid", "timestamptz", "text", "text"],
 );
 
-/** Repeats an order on a restored database. @throws Unavailable */
+/** Applies an order of the journal that a restored database lacks. @throws Unavailable */
 export async function applyHoldOrder(
   executor: OwnerTransaction,
   secrets: Secrets,

@@ -46,8 +46,8 @@ const INSERT_HOLD = {
 };
 
 /**
- * Places a hold. The hold, and a deletion of what it covers, wait for each other. The hold covers everything that still
- * exists, including expired events, and everything that comes later.
+ * Places a hold. The transaction waits for running deletions of what the hold covers, and later deletions wait for the
+ * transaction. The hold covers everything that still exists, including expired events, and everything that comes later.
  *
  * @returns `undefined` if its subject is unknown.
  * @throws erasure-pending
@@ -105,7 +105,7 @@ const IS_KNOWN = sql(
   { known: "bool" },
 );
 
-/** Whether the account is known. An account without events is known by its tokens, actions or keys. */
+/** Whether a table names the account. An account without events may still have tokens, actions or idempotency keys. */
 async function isKnown(executor: Executor, account: string): Promise<boolean> {
   return (await query(executor, IS_KNOWN, [account])).rows[0]?.known ?? false;
 }
@@ -125,11 +125,11 @@ export interface HoldRow {
   readonly placed_by: string;
   readonly lifted_at: string | null;
   readonly lift_reason: string | null;
-  /** Number of events that were copied because a pass or an erasure deleted them. */
+  /** Number of events of which the hold keeps a copy, because a pass or an erasure deleted them. */
   readonly copies: number;
 }
 
-/** The id of the current secret of a row of `legal_hold`. */
+/** SQL for the id of the current secret of a row of `legal_hold`. */
 export const HOLD_SECRET = "coalesce(later_secrets[cardinality(later_secrets)], hold_id)";
 
 const ADD_HOLD_SECRETS = sql(

@@ -222,9 +222,9 @@ export function findHeldOfErasure(
   return async function* find(passedOver) {
     const holds = await activeHolds(executor);
     for (const ledger of ledgers) {
-      const asked = onlyRecent ? recentOf(ledger) : ledger;
-      if (holds.named) yield* pages(executor, asked.values, passedOver, () => heldByName(asked));
-      if (holds.ofActions) yield* heldByAction(executor, asked, passedOver);
+      const ledgerSearch = onlyRecent ? recentOf(ledger) : ledger;
+      if (holds.named) yield* pages(executor, ledgerSearch.values, passedOver, () => heldByName(ledgerSearch));
+      if (holds.ofActions) yield* heldByAction(executor, ledgerSearch, passedOver);
     }
   };
 }

@@ -48,13 +48,13 @@ export async function destroyHoldSecrets(
 export async function destroyForReceipt(
   executor: Executor,
   secrets: Secrets,
-  secretOf: string,
+  ownerId: string,
   names: readonly string[],
 ): Promise<void> {
   const missingNames = await secrets.findMissing(names);
   // guard(drop): a secret that a killed pass destroyed is in a receipt
   // fails: e2e/retention/pass.test.ts › whose key store was away
-  if (missingNames.length < names.length) await query(executor, RECORD_SECRET_TO_DESTROY, [secretOf]);
+  if (missingNames.length < names.length) await query(executor, RECORD_SECRET_TO_DESTROY, [ownerId]);
   await destroySecrets(secrets, names);
 }
 

@@ -264,7 +264,7 @@ export interface HoldState {
   readonly reviews_overdue: number;
   /** Active holds that a replay placed and whose account or action has not been found yet. */
   readonly unresolved: number;
-  /** Copies that exist because of a hold. */
+  /** Number of held copies, including released ones. */
   readonly copies: number;
 }
 

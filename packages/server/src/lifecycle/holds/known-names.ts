@@ -1,10 +1,13 @@
-/** Finds names for the keyed MACs in the journal, which contains no names. */
+/**
+ * Lists the names in the database. The journal contains only keyed MACs, and a caller compares them with the MACs of
+ * these names.
+ */
 import { findPartitions } from "../../events/partition-slices.ts";
 import { eventSearch, searchEvents } from "../../events/search-events.ts";
 import type { Executor } from "../../postgres/executor.ts";
 import { query, sql, type Statement } from "../../postgres/statement.ts";
 
-/** Number of names that one query returns. */
+/** Maximum number of names that one query returns. */
 const PAGE = 10_000;
 
 export type SubjectKind = "account" | "action_id";
@@ -19,7 +22,7 @@ const namesIn = (table: string, column: SubjectKind): NamesPage =>
   );
 /** Tables that together name every account that has an event, a token or an action. */
 const NAMES_OF_ACCOUNTS = ["account_identity", "session_token", "action"].map((table) => namesIn(table, "account"));
-/** Tables that name subjects. Only holds and their copies still name an account that is erased. */
+/** Tables that name subjects. After the erasure of an account, only holds and held copies still name it. */
 const NAMES: Readonly<Record<SubjectKind, readonly NamesPage[]>> = {
   account: [
     ...NAMES_OF_ACCOUNTS,
@@ -31,7 +34,7 @@ const SEARCH_ACTIONS = eventSearch({ view: "kept_event", select: "distinct actio
   name: "text",
 });
 
-/** Every name of a kind that the database knows. Some names occur more than once. */
+/** Yields every name of this kind in the database, some more than once. */
 export async function* namesOf(reading: Executor, kind: SubjectKind): AsyncGenerator<string> {
   for (const page of NAMES[kind]) yield* namesOn(reading, page);
   if (kind === "account") return;
@@ -46,7 +49,7 @@ async function* namesOn(reading: Executor, page: NamesPage): AsyncGenerator<stri
   }
 }
 
-/** Every account of which an erasure would find something. Some accounts occur more than once. */
+/** Yields every account that has data to erase, some more than once. */
 export async function* accountsToErase(reading: Executor): AsyncGenerator<string> {
   for (const page of NAMES_OF_ACCOUNTS) yield* namesOn(reading, page);
 }

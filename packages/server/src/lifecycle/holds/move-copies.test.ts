@@ -82,7 +82,7 @@ async function replayEnd(holdId: string, executor: Executor = opened.owner): Pro
 const copies = async (): Promise<unknown[]> =>
   (await opened.owner.query("select event_id, hold_id from held_event order by event_id")).rows;
 
-test("a copy that can't be opened is kept while another hold covers it, and deleted with that hold", async () => {
+test("a copy that can't be opened is kept while another hold covers it, and deleted after that hold ends", async () => {
   const event = await past.store(1, { account: ACCOUNT });
   const ended = await hold("action_id", event.actionId);
   const lasting = await hold("account", ACCOUNT);
@@ -109,7 +109,7 @@ test("copies move to the hold that still covers them, a bounded number at a time
   const actionId = "an-action";
   const events: PastEvent[] = [];
   for (let count = 0; count < 60; count++) events.push(await past.store(1, { account: ACCOUNT, actionId }));
-  // Ids of one millisecond are in no order.
+  // UUIDs of the same millisecond have no defined order.
   events.sort((one, other) => (one.eventId < other.eventId ? -1 : 1));
   const ended = await hold("action_id", actionId);
   const lasting = await hold("account", ACCOUNT);
@@ -144,12 +144,12 @@ test("copies move to the hold that still covers them, a bounded number at a time
   expect(await featureSealer.openCopy({ ...lastEvent, layer: 1 }, lasting, feature)).toEqual(VALUES);
 });
 
-test("the end of a hold that a replay of the journal has recorded amid a pass gets no second entry", async () => {
+test("the end of a hold that a replay of the journal has recorded during a pass gets no second journal entry", async () => {
   const { system, owner } = opened;
   const ended = await hold("account", ACCOUNT);
   await lift(ended);
   const { journal, entries } = memoryJournal();
-  // The replay comes between the list of the pass and its entry.
+  // The replay runs after the pass has listed the hold, and before the pass appends its journal entry.
   const destroy = async (): Promise<void> => {
     await replayEnd(ended);
     return system.secrets.destroy(holdSecretName(ended));

@@ -28,8 +28,8 @@ type Copy = SealedRow & { readonly other: string };
 
 /**
  * Moves copies of a hold that ends to other active holds that cover them: seals them again under a secret of the other
- * hold. The transaction has the lock of all holds. A copy that can't be opened is not moved, but is kept while another
- * hold covers it.
+ * hold. The transaction must have the hold lock. A copy that can't be opened stays with its hold, and is kept while
+ * another hold covers it.
  */
 export async function moveCopies(owner: OwnerTransaction, ports: CopySealers, holdId: string): Promise<void> {
   const { sealer } = ports;
@@ -39,7 +39,7 @@ export async function moveCopies(owner: OwnerTransaction, ports: CopySealers, ho
     if (exact === undefined) continue;
     const payload = await sealer.sealCopy(event, other, exact);
     const key: FullKey = [event.account, event.purpose, row.received_at, event.eventId];
-    // Values are deleted with the copy of their event, and stored again with the new one.
+    // Deleting the copy of an event also deletes its feature values, so they are stored again with the new copy.
     const storeFeatures = await moveFeatures(owner, ports, key);
     await query(owner, MOVE, [...key, other, payload]);
     await storeFeatures(other);
@@ -71,7 +71,7 @@ async function* coveredCopies(owner: OwnerTransaction, holdId: string): AsyncGen
 
 const ATTRIBUTES = `account, purpose, received_at, event_id, collected_at, schema_version, idempotency_key, action_id,
   action_type, session_id, event_type, sdk_version, platform, app_version`;
-/** A copy takes no update: it is deleted and inserted. */
+/** The database allows no update of a copy's payload, so the copy is deleted and inserted again. */
 const MOVE = sql(
   `with moved as (
     delete from held_event where account = $1 and purpose = $2 and received_at = $3 and event_id = $4 returning *)

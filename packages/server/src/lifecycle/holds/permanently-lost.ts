@@ -2,7 +2,10 @@ import { isAcceptedLoss } from "../../accounts/secret-losses.ts";
 import type { Secrets } from "../../crypto/secrets.ts";
 import type { Executor } from "../../postgres/executor.ts";
 
-/** The payload of a copy of what can't be opened, for example after a loss of secrets. The copy has only attributes. */
+/**
+ * The payload of a copy whose original can't be opened, for example after a loss of secrets. Such a copy has only
+ * attributes.
+ */
 export const LOST = Buffer.alloc(0);
 
 /**

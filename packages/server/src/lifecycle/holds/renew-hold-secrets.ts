@@ -29,9 +29,9 @@ const LIST_HOLD_SECRETS = sql(
 );
 
 /**
- * Creates new secrets for holds that are active in a restored database but have ended since the backup. Their secrets
- * are destroyed, but a replay may have to make copies under such a hold before it moves them to another hold. The next
- * pass destroys the new secrets.
+ * Creates new secrets for holds that are active in a restored database but have ended since the backup. The secrets of
+ * these holds are destroyed, but a replay may have to make copies under such a hold before it moves them to another
+ * hold. The next pass destroys the new secrets.
  * @param destroyed names of secrets that are destroyed for entries which the database lacks.
  * @throws Unavailable
  */
@@ -42,13 +42,13 @@ export async function renewDestroyedHolds(
 ): Promise<void> {
   const { rows } = await query(executor, LIST_HOLD_SECRETS);
   const recorded = await secrets.findDestroyed(rows.map(({ secret }) => holdSecretName(secret)));
-  const gone = new Set([
+  const destroyedNames = new Set([
     ...destroyed,
     // guard(drop): the key store knows of a hold whose end the journal has lost
     // fails: e2e/restored-holds.test.ts › if the journal has lost the end of a hold
     ...recorded,
   ]);
-  const ended = rows.filter(({ secret }) => gone.has(holdSecretName(secret)));
+  const ended = rows.filter(({ secret }) => destroyedNames.has(holdSecretName(secret)));
   if (ended.length > 0)
     await renewHoldSecrets(
       executor,

@@ -30,7 +30,7 @@ const accounts = async (): Promise<unknown[]> =>
     ({ account }) => account,
   );
 
-/** Runs one search; @returns the tables that it read and how many owner's connections it took. */
+/** Runs one search. @returns the tables that it read, and the number of owner's connections that it used. */
 async function search(
   options: Omit<ResolveOptions, "reading" | "asOwner"> = {},
 ): Promise<{ tables: unknown[]; owners: number }> {
@@ -50,14 +50,14 @@ async function search(
   return { tables, owners };
 }
 
-test("a search ends with the last subject that it finds, and takes one connection of the owner for all", async () => {
+test("a search ends when it has found all subjects, and uses one owner's connection to record them", async () => {
   for (const account of ["alice", "bob", "carol"]) await makeCredentials(opened.system, account);
   for (const account of ["bob", "alice", "alice"]) await replayHold(account);
   expect(await search()).toEqual({ tables: ["account_identity"], owners: 1 });
   expect(await accounts()).toEqual(["alice", "alice", "bob"]);
 });
 
-test("a hold whose subject is not known is searched for less and less often, and found when its account comes", async () => {
+test("an unknown subject of a hold is searched for less and less often, and is found after its account appears", async () => {
   await replayHold("erin");
   let now = 0;
   const backoff = new SearchBackoff(() => now);

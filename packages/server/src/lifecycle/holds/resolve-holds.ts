@@ -15,7 +15,7 @@ interface ResolvedHold extends UnresolvedHold {
 }
 
 export interface ResolveOptions {
-  /** An executor for use in a transaction, which releases the locks of each read. */
+  /** The executor for the search; in a transaction, one that releases the locks of each read. */
   readonly reading?: Executor;
   /** Runs work on a connection of the owner, because only the owner may name the subject of a hold. */
   readonly asOwner: (work: (owner: OwnerExecutor) => Promise<void>) => Promise<void>;
@@ -31,8 +31,8 @@ const LIST_UNRESOLVED_HOLDS = sql(
 );
 
 /**
- * Looks for the subjects of holds that a replay placed again: the journal knows keyed MACs of names, not the names.
- * Called before anything is deleted; a later call looks again for a subject that is not there yet.
+ * Looks for the subjects of holds that a replay placed again: the journal contains keyed MACs of names, not the names.
+ * Callers call it before they delete anything. A later call searches again for subjects that were not found.
  */
 export async function resolveHolds(
   executor: Executor,
@@ -60,30 +60,30 @@ const FIND_SHORTEST_PERIOD = sql(
 );
 
 /**
- * The shortest retention period of raw events among all purposes, in milliseconds. A month counts as 30 days, so that
- * an event may expire a little sooner. `undefined` if no purpose has a retention period.
+ * The shortest retention period of raw events among all purposes, in milliseconds. A month counts as 30 days, although
+ * an event may expire after 28 days. `undefined` if no purpose has a retention period.
  */
 async function shortestPeriod(executor: Executor): Promise<number | undefined> {
   return (await query(executor, FIND_SHORTEST_PERIOD)).rows[0]?.ms ?? undefined;
 }
 
-/** Finds subjects, and ends when the last subject has been found. */
+/** Finds the names of the subjects of this kind. The search ends when all are found. */
 async function findSubjects(
   reading: Executor,
   pseudonymizer: Pseudonymizer,
   holds: readonly UnresolvedHold[],
   kind: SubjectKind,
 ): Promise<readonly ResolvedHold[]> {
-  const wanted = Map.groupBy(
+  const holdsByMac = Map.groupBy(
     holds.filter(({ subject_kind }) => subject_kind === kind),
     ({ mac }) => mac,
   );
   const found: ResolvedHold[] = [];
-  if (wanted.size === 0) return found;
+  if (holdsByMac.size === 0) return found;
   for await (const name of namesOf(reading, kind)) {
     const mac = pseudonymizer.heldSubjectOf(kind, name).toString("hex");
-    found.push(...(wanted.get(mac) ?? []).map((hold) => ({ ...hold, name })));
-    if (wanted.delete(mac) && wanted.size === 0) break;
+    found.push(...(holdsByMac.get(mac) ?? []).map((hold) => ({ ...hold, name })));
+    if (holdsByMac.delete(mac) && holdsByMac.size === 0) break;
   }
   return found;
 }

@@ -22,11 +22,11 @@ test("the wait between searches for the same holds doubles, up to an hour", () =
   expect(waits.at(-1)).toBe(HOUR_MS);
 });
 
-test("the wait never exceeds half of the shortest period, after which an event may be deleted", () => {
+test("the wait never exceeds half of the shortest retention period", () => {
   expect(Math.max(...waitsOf(2_000, 120_000))).toBe(60_000);
 });
 
-test("a step back of the clock makes no wait longer: the next pass searches, also where its search fails", () => {
+test("after the clock is set back, the next pass searches at once, and each later pass until a search succeeds", () => {
   let now = 0;
   const backoff = new SearchBackoff(() => now);
   const isDueAt = (at: number): boolean => {
@@ -41,7 +41,7 @@ test("a step back of the clock makes no wait longer: the next pass searches, als
   expect([isDueAt(122_999), isDueAt(123_000)]).toEqual([false, true]);
 });
 
-test("another hold is searched for at once", () => {
+test("a new hold is searched for at once", () => {
   const backoff = new SearchBackoff(() => 0);
   backoff.searched(["one"]);
   expect(backoff.isDue(["one"], undefined)).toBe(false);

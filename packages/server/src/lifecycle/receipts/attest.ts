@@ -24,7 +24,7 @@ export interface ReceiptPorts {
 
 /**
  * Signs a receipt for an erasure.
- * @param at RFC 3339: when the erasure was finished or, for a final receipt, when its last held copy was deleted.
+ * @param at the time in RFC 3339 that the database records as `finished_at` or, for a final receipt, as `completed_at`.
  * @returns a JWS.
  */
 export async function attestErasure(ports: ReceiptPorts, erasure: ErasureRow, at: string): Promise<string> {
@@ -37,7 +37,7 @@ export async function attestErasure(ports: ReceiptPorts, erasure: ErasureRow, at
     finished_at: erasure.finished_at ?? at,
     recalls: await recallsOf(ports.executor, erasure.erasure_id),
     completed_at: held > 0 && still_held + released === 0 ? at : null,
-    backups: horizon(ports, Date.parse(at), {
+    backups: backupHorizon(ports, Date.parse(at), {
       keys: hasKeys,
       // If the database knew no key of the subject, backups may have rows of the subject until the backups are deleted.
       rows: !hasKeys || held + copies > 0,
@@ -46,7 +46,9 @@ export async function attestErasure(ports: ReceiptPorts, erasure: ErasureRow, at
   });
 }
 
-/** The exports that contain erased rows, and whether their recipients have deleted these rows. */
+/**
+ * The exports that contain erased rows, and the times at which their recipients confirmed that they deleted these rows.
+ */
 async function recallsOf(executor: Executor, erasureId: string): Promise<readonly object[]> {
   const recalls = await findRecalls(executor, { erasureId });
   return recalls.map(({ export_id, recipient, rows, acknowledged_at }) => {
@@ -54,14 +56,14 @@ async function recallsOf(executor: Executor, erasureId: string): Promise<readonl
   });
 }
 
-/** A receipt for a retention pass. @returns a JWS. */
+/** Signs a receipt for a retention pass. @returns a JWS. */
 export async function attestExpiry(ports: ReceiptPorts, run: RunStatement): Promise<string> {
   return ports.signer.sign({
     receipt: "expiry",
     ...(await receiptHeader(ports)),
     reason: "the periods of the policy, and holds that have ended",
     ...run,
-    backups: horizon(ports, ports.clock.now(), {
+    backups: backupHorizon(ports, ports.clock.now(), {
       keys: run.secrets > 0,
       rows: run.deleted + run.copies > 0,
       waits: false,
@@ -74,7 +76,7 @@ async function receiptHeader({ executor }: ReceiptPorts): Promise<Record<string,
     receipt_version: 1,
     installation: await readInstallationId(executor),
     policy_version: await readPolicyVersion(executor),
-    // A later start that gets the receipt can prove by it that the journal contained this entry.
+    // If a server starts with this receipt (`DRS_ERASURE_RECEIPT_FILE`), the journal must still have this entry.
     journal: { ...(await findLatestApplied(executor)), accepted_losses: await listAcceptedEntryLosses(executor) },
     // Events that were sealed under these secrets could not be opened even before the erasure or expiry.
     secret_losses: await listAcceptedSecretLosses(executor),
@@ -87,15 +89,15 @@ interface DeletedKinds {
   readonly keys: boolean;
   /** Whether rows were deleted whose secrets are needed for other rows. */
   readonly rows: boolean;
-  /** Whether something waits for the end of a hold. */
+  /** Whether held copies still exist. */
   readonly waits: boolean;
 }
 
 /**
- * Computes the time after which backups contain nothing of the deleted data; `null` if a period is not declared, or if
- * something waits for the end of a hold.
+ * Computes the times after which no backup contains a readable payload, or an attribute, of the deleted data; `null` if
+ * a period is not declared, or if held copies still exist.
  */
-function horizon(
+function backupHorizon(
   { backups }: ReceiptPorts,
   from: number,
   { keys, rows, waits }: DeletedKinds,

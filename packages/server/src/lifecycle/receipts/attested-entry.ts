@@ -10,9 +10,9 @@ interface AttestedJournal {
 }
 
 /**
- * The latest entry of the erasure journal that a receipt names.
+ * Reads from a receipt which entry of the erasure journal was the latest one when the receipt was signed.
  * @param file the file of the receipt, if there is one.
- * @param receipts opens the signer, if there is a receipt to verify.
+ * @param receipts opens the signer of receipts. Called only if there is a file.
  * @throws journal-receipt-unusable if the file can't be read, or if it is not a receipt of this installation that names
  * an entry.
  */

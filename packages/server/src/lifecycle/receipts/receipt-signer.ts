@@ -18,7 +18,10 @@ const TYPE = "drs-receipt+jws";
 /** The name of the signing secret in the key store. */
 const SECRET = "receipts/1";
 
-/** Signs what was done: a JWS in compact form (RFC 7515) by Ed25519 (RFC 8037, RFC 9864), whose payload is JSON. */
+/**
+ * Signs receipts with Ed25519 (RFC 8037, RFC 9864). A receipt is a JWS in compact form (RFC 7515), whose payload is
+ * JSON.
+ */
 export interface ReceiptSigner {
   sign(receipt: object): Promise<string>;
   /** SPKI in PEM. */
@@ -27,16 +30,12 @@ export interface ReceiptSigner {
   readonly keyId: string;
 }
 
-/**
- * Opens the signer. Its key is a secret of the key store, which is made when it is first needed. @throws Unavailable
- */
+/** Opens the signer. Its key is a secret of the key store, which the first call creates. @throws Unavailable */
 export async function receiptSigner(secrets: Secrets): Promise<ReceiptSigner> {
   return signerOf(await secrets.findOrCreate(SECRET));
 }
 
-/**
- * Finds the signer of receipts, and creates no key. @returns `undefined` if no key was made yet. @throws Unavailable
- */
+/** Opens the signer, but creates no key. @returns `undefined` if the key does not exist yet. @throws Unavailable */
 export async function findReceiptSigner(secrets: Secrets): Promise<ReceiptSigner | undefined> {
   const seed = await secrets.find(SECRET);
   return seed && signerOf(seed);
@@ -65,7 +64,8 @@ const NO_RECEIPT = "it is no receipt in the form of a JWS";
 export async function verifyReceipt(receipt: string, publicKey: string): Promise<Record<string, unknown>> {
   const key = await readPublicKey(publicKey);
   const text = receipt.replace(/\r?\n$/, "");
-  // Base64url can spell the same bytes in several ways (RFC 4648, section 3.5); only one spelling is accepted.
+  // Base64url can spell the same bytes in several ways (RFC 4648, section 3.5); only the canonical spelling is
+  // accepted.
   const parts = text.split(".");
   const isCanonical = parts.every((part) => Buffer.from(part, "base64url").toString("base64url") === part);
   // guard(false): a receipt has one spelling

@@ -19,8 +19,8 @@ interface LossPorts extends Pick<AppendEntryPorts, "journal" | "codec"> {
 }
 
 /**
- * Accepts that an entry of the journal is permanently lost, so that the journal continues after it. In a restored
- * database, events that the entry erased may then be readable again, and events that it held may be deleted.
+ * Accepts that an entry of the journal is permanently lost, so that the system can use the journal without it. In a
+ * restored database, events that the entry erased may then be readable again, and events that it held may be deleted.
  *
  * @param known the latest entries that other stores know.
  * @throws journal-loss-exists if the loss was accepted before; journal-loss-unneeded if another entry is the first
@@ -35,9 +35,9 @@ export async function acceptLoss(
   await lockJournal(executor);
   await requireLoss({ journal, codec }, known, sequence);
   const digest =
-    (await digestByNext(journal, codec, sequence)) ??
+    (await findDigestInNextEntry(journal, codec, sequence)) ??
     (await findApplied(executor, sequence))?.digest ??
-    digestByKnown(known, sequence);
+    findDigestInKnownEntries(known, sequence);
   const at = new Date(audit.clock.now()).toISOString();
   await writeAudit(executor, audit, {
     ...agent,
@@ -83,8 +83,8 @@ async function firstDamaged(
   }
 }
 
-/** The hash of the entry, which the next entry contains. `undefined` if the next entry is missing or damaged. */
-async function digestByNext(journal: ErasureJournal, codec: EntryCodec, sequence: number): Promise<string | undefined> {
+/** The digest of the entry, from `previous` of the next entry; `undefined` if the next entry is missing or damaged. */
+async function findDigestInNextEntry(journal: ErasureJournal, codec: EntryCodec, sequence: number): Promise<string | undefined> {
   for await (const stored of journal.read(sequence + 1)) {
     if (stored.sequence !== sequence + 1) return undefined;
     try {
@@ -97,5 +97,5 @@ async function digestByNext(journal: ErasureJournal, codec: EntryCodec, sequence
   return undefined;
 }
 
-const digestByKnown = (known: readonly KnownEntry[], sequence: number): string | undefined =>
+const findDigestInKnownEntries = (known: readonly KnownEntry[], sequence: number): string | undefined =>
   known.find((head) => head.sequence === sequence && head.digest !== undefined)?.digest;

@@ -49,7 +49,7 @@ function accept(): ReturnType<typeof acceptSecretLoss> {
   );
 }
 
-/** The server still has the lost secrets in memory, and must not seal under them. */
+/** Requires that a server which still has the lost secrets in memory does not seal under them after the acceptance. */
 async function expectNewNames(account: string, lostNames: readonly string[]): Promise<void> {
   const late = await sealed(account);
   for (const name of lostNames) await opened.system.secrets.discard(name);
@@ -63,13 +63,13 @@ async function expectNewNames(account: string, lostNames: readonly string[]): Pr
   expect(await accept(), "nothing else is lost").toBeUndefined();
 }
 
-test("a server that knows a lost account key seals under a new one from the acceptance on", async () => {
+test("after the acceptance, a server with a lost account key in memory seals under a new one", async () => {
   const first = await sealed("one");
   expect(await store.append(first)).toBe("stored");
   await expectNewNames("one", [accountSecretName(first.sealed.keyId)]);
 });
 
-test("a server that knows a lost secret of a partition seals under a new one from the acceptance on", async () => {
+test("after the acceptance, a server with a lost partition secret in memory seals under a new one", async () => {
   const first = await sealed("two");
   expect(await store.append(first)).toBe("stored");
   const lost = await partitionSecret();

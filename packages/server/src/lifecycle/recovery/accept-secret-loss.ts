@@ -25,11 +25,11 @@ export interface SecretLossStatement extends Agent {
 }
 
 /**
- * Accepts that secrets which the key store lacks are permanently lost. After the commit no event is sealed under the
- * old names. Servers may still cache old keys, so partitions and holds get new secret ids, and accounts get new keys on
- * demand.
+ * Accepts that secrets which the key store lacks are permanently lost. After the commit, no event is sealed under the
+ * old names, although servers may still have the old keys in memory: partitions and holds get new secret ids, and
+ * accounts get new keys on demand.
  *
- * @returns what was lost, or `undefined` if no event needs a secret that the key store lacks.
+ * @returns the numbers of what was lost, or `undefined` if no event needs a secret that the key store lacks.
  * @throws Unavailable
  */
 export async function acceptSecretLoss(
@@ -37,14 +37,15 @@ export async function acceptSecretLoss(
   { secrets, audit, destroyed }: SecretLossPorts,
   { reason, ...agent }: SecretLossStatement,
 ): Promise<LossCounts | undefined> {
-  // During this transaction no pass copies held events or drops partitions.
+  // The hold lock prevents passes from copying held events or dropping partitions during this transaction.
   await lockHolds(executor);
   const loss = await findLoss(releasingLocks(executor), secrets, destroyed);
   if (isNothing(loss)) return undefined;
   const partitions = await createPartitionSecrets(secrets, loss.partitions);
   const features = await createPartitionSecrets(secrets, loss.features);
   await renewHoldSecrets(executor, secrets, loss.holds);
-  // Running batches were sealed under the old names. Later batches with such events are stale.
+  // Waits for running commit batches, whose events were sealed under the old names. In later batches, such events are
+  // stale.
   await excludeIngestion(executor);
   const id = await recordSecretLoss(executor, { ...loss, ...loss.counts, actor: agent.actor, reason });
   await addPartitionSecrets(executor, loss.partitions, partitions);

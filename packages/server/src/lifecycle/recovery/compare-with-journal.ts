@@ -20,9 +20,12 @@ import { OperatorError } from "../../errors/operator-error.ts";
 
 /** The result of comparing the database, the key store and the journal. */
 export interface Comparison extends ComparedEntries {
-  /** The latest entry that the database has applied. */
+  /** The latest entry that the database has applied or recorded as lost. */
   readonly latest: EntryReference;
-  /** Accepted losses that the database has not recorded: a command did not commit, or a restore removed its rows. */
+  /**
+   * Accepted losses that the database has not recorded: the command that accepted them did not commit, or a restore
+   * removed its rows.
+   */
   readonly unrecorded: readonly LostLink[];
   /** The latest entry that was applied to the key store. */
   readonly watermark: number;
@@ -106,19 +109,19 @@ export async function requireReplayed(
   from: "start" | "head",
 ): Promise<Comparison> {
   const compared = await compareWithJournal(ports, from);
-  const lacking = await countLacking(ports.database, [...compared.missing, ...compared.found, ...compared.unrecorded]);
+  const lackingCount = await countLacking(ports.database, [...compared.missing, ...compared.found, ...compared.unrecorded]);
   // guard(true): a restored database takes no order before the replay
   // fails: e2e/reading.test.ts › accepts no order
-  if (lacking === 0) return compared;
+  if (lackingCount === 0) return compared;
   throw new OperatorError(
     "replay-needed",
-    `the database lacks ${plural(lacking, "entry", "entries")} of the erasure journal: run drs erase replay`,
+    `the database lacks ${plural(lackingCount, "entry", "entries")} of the erasure journal: run drs erase replay`,
   );
 }
 
 /**
- * Counts the entries that the database still lacks, after it has waited for a command that has written the journal and
- * not committed yet.
+ * Waits for any command that has written the journal and not committed yet, and then counts the entries that the
+ * database still lacks.
  */
 async function countLacking(database: DatabaseOptions, links: readonly Link[]): Promise<number> {
   if (links.length === 0) return 0;

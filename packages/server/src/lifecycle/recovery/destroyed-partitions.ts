@@ -1,6 +1,6 @@
 /**
- * Updates a key store that was restored from an older copy. Since that copy, partitions were dropped and audit secrets
- * of erased accounts were destroyed.
+ * Destroys secrets again that a key store has because it was restored from an older copy: secrets of partitions that
+ * were dropped since that copy, and audit secrets of accounts that were erased since.
  */
 import { auditSecretName } from "../../audit/personal-detail.ts";
 import { partitionSecretName } from "../../crypto/partition-secrets.ts";
@@ -8,7 +8,10 @@ import type { Secrets } from "../../crypto/secrets.ts";
 import type { Executor } from "../../postgres/executor.ts";
 import { query, sql } from "../../postgres/statement.ts";
 
-/** Number of the latest destructions that a running server checks. An older copy of the key store lacks the last one. */
+/**
+ * Number of the latest destructions that a running server checks. An older copy of the key store lacks the record of
+ * the last one.
+ */
 const LATEST = 20;
 
 const LIST_DESTROYED_SECRETS = sql(

@@ -13,8 +13,8 @@ export const secretsOf = ({ keys, holds }: ErasureEntry): readonly string[] => [
 ];
 
 /**
- * Names the secrets that are destroyed for entries which the database lacks. The key store has a destruction record of
- * them, unless it is a copy from before a secret was created.
+ * Finds the names of the secrets that are destroyed for entries which the database lacks. The key store has a
+ * destruction record for each of these secrets, unless it is a copy from before the secret was created.
  */
 export function destroyedSecrets({
   missing,
@@ -31,8 +31,8 @@ export function destroyedSecrets({
 /**
  * Checks, for an erasure of held events, that no other copy of the key store is needed.
  * @param destroyed the result of `destroyedSecrets`. What is sealed under these secrets can't be opened.
- * @returns a function that throws key-store-outdated if another copy of the key store may open the event. A damaged
- * payload opens under no key.
+ * @returns a function that throws key-store-outdated if another copy of the key store may open the event. It does not
+ * throw for a damaged payload, which no key opens.
  */
 export const refusingLost =
   (secrets: Secrets, destroyed: ReadonlySet<string>): OnUnreadable =>

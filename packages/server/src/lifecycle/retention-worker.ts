@@ -17,14 +17,14 @@ export interface RetentionOptions extends ExpiryOptions {
   readonly database: DatabaseOptions;
   readonly attest: ReceiptPorts;
   readonly audit: AuditSigner;
-  /** The actor that the record names. */
+  /** The actor that the record of the pass names. */
   readonly actor: string;
 }
 
 export interface Pass {
   /** The work of this pass and of a killed pass before it; `undefined` if it could not be recorded. */
   readonly expired: Expired | undefined;
-  /** Steps that failed; a failed step does not stop the others. */
+  /** Steps that failed. The other steps ran nevertheless. */
   readonly failed: readonly FailedStep[];
 }
 
@@ -52,8 +52,8 @@ export async function runRetention(options: RetentionOptions): Promise<Pass | un
 }
 
 /**
- * Finishes the erasures that were started. If there are none, it does not take the maintenance lock, so that a
- * retention pass can begin.
+ * Finishes the erasures that have begun. If there are none, it does not take the maintenance lock, so that it does not
+ * block a retention pass.
  */
 export async function finishErasuresNow(options: Omit<RetentionOptions, "actor">): Promise<void> {
   // guard(drop): an erasure that finds nothing to finish excludes no retention pass
@@ -97,7 +97,7 @@ export interface WorkerOptions extends Omit<RetentionOptions, "actor" | "signal"
   readonly onPass: (state: PassState, expired: Expired | undefined) => void;
 }
 
-/** Runs passes at intervals. The next pass does what was missed while the server was down, or when it was killed. */
+/** Runs passes at intervals. If the server was down or was killed, its next pass does the missed work. */
 export class RetentionWorker {
   readonly #options: WorkerOptions;
   readonly #stopping = new AbortController();

@@ -25,8 +25,8 @@ export async function readInstallationId(executor: Executor): Promise<string> {
 }
 
 /**
- * Called before a key store is opened for reading only. @throws installation-missing if the installation has no
- * secrets yet.
+ * Requires that the installation has secrets. Called before a key store is opened for reading only.
+ * @throws installation-missing
  */
 export async function requireSecrets(executor: Executor): Promise<void> {
   if (await hasSecrets(executor)) return;
@@ -43,8 +43,8 @@ export async function hasSecrets(executor: Executor): Promise<boolean> {
 
 /**
  * The secret from which the keys of the whole installation are derived (`deriveKey`). It is created if the database was
- * never used with one. The database has a check value of it, so that the server detects a key store that is empty, older
- * or of another installation before it serves.
+ * never used with a key store. The database has a check value of this secret, so that the server detects a key store
+ * that is empty, older or of another installation before it serves.
  */
 export async function installationSecret(executor: Executor, secrets: Secrets): Promise<Buffer> {
   const installation = await readInstallation(executor);
@@ -70,7 +70,10 @@ export async function installationSecret(executor: Executor, secrets: Secrets): 
   return secret;
 }
 
-/** Requires the secrets of events. A key store that is older than the events lacks some. @throws key-store-outdated */
+/**
+ * Requires that no secret of the events is lost. A key store that is older than the events lacks some of their secrets.
+ * @throws key-store-outdated
+ */
 export async function requireKeys(executor: Executor, secrets: Secrets): Promise<void> {
   if ((await findLostSecrets(executor, secrets)).length === 0) return;
   throw new OperatorError(

@@ -47,7 +47,7 @@ const lost = (): Promise<readonly (readonly string[])[]> =>
     findLostSecrets(opened.system.pool, opened.system.secrets),
   ]);
 
-test("the secret of the oldest of many active holds is looked for", async () => {
+test("the lost secret of the oldest of many active holds is found", async () => {
   const ids: string[] = [];
   for (let count = 0; count < 6; count++) {
     const { account } = await past.store(0, { account: randomUUID() });
@@ -95,7 +95,7 @@ async function droppedPartition(): Promise<string> {
 test("the secret of a dropped partition, which a restored key store has, is destroyed again at the next start", async () => {
   const { system, environment } = opened;
   const name = await droppedPartition();
-  // A copy that was merged with a newer one also has the destruction record.
+  // A key store that was merged from an older and a newer copy has both the secret and its destruction record.
   await system.secrets.destroy(name);
   await system.secrets.findOrCreate(name);
   await (await openTestSystem(environment)).close();
@@ -115,7 +115,7 @@ test("the audit secret of an erased account, which a restored key store has, is 
   expect(await system.secrets.findMissing([auditSecretName(id)])).toHaveLength(1);
 });
 
-test("a running server records again what a restored key store does not know to be destroyed", async () => {
+test("a running server records the destruction of a secret again if a restored key store lacks the record", async () => {
   const { system } = opened;
   const name = await droppedPartition();
   expect(await system.secrets.findDestroyed([name])).toEqual([]);

@@ -14,15 +14,18 @@ import type { Secrets } from "../../crypto/secrets.ts";
 import { query, sql, type Statement } from "../../postgres/statement.ts";
 import { HOLD_SECRET } from "../holds/holds.ts";
 
-/** Number of newest account keys that are checked. An older copy of the key store lacks at least the newest one. */
-const KEYS_LOOKED_AT = 1_000;
+/**
+ * Number of newest account keys whose secrets are checked. An older copy of the key store lacks at least the newest
+ * secret.
+ */
+const CHECKED_KEYS = 1_000;
 
-/** The id of the current secret of a row of `event_partition` or `feature_partition`. */
+/** SQL for the id of the current secret of a row of `event_partition` or `feature_partition`. */
 const PARTITION_SECRET = "coalesce(later_secrets[cardinality(later_secrets)], partition_id)";
 
 const NEWEST_KEYS = sql(
   `select key_id as id from account_key where erased_by is null and lost_by is null
-  order by created_at desc limit ${KEYS_LOOKED_AT}`,
+  order by created_at desc limit ${CHECKED_KEYS}`,
   [],
   { id: "uuid" },
 );
@@ -94,7 +97,7 @@ export async function lostInUse(executor: Executor, secrets: Secrets): Promise<r
 export const lostOfHolds = (executor: Executor, secrets: Secrets): Promise<readonly string[]> =>
   lostOf(secrets, secretNamesIn(executor, HOLDS, holdSecretName));
 
-/** The names of all secrets that are checked, except those of event partitions. */
+/** Queries for the names of all secrets that are checked, except those of event partitions. */
 const outsideEventPartitions = (executor: Executor): Names[] => [
   secretNamesIn(executor, NEWEST_KEYS, accountSecretName),
   // guard(drop): a key store without the secret of a hold is older
@@ -128,7 +131,10 @@ const FIND_USED_SECRET = partitionQuery(
       where p.partition_id = '${partition_id}' and ${IS_NEEDED} and exists (select from event e where ${within("e")})`,
 );
 
-/** Finds the lost secrets of partitions that contain an event. It searches only partitions whose secrets are lost. */
+/**
+ * Finds the lost secrets of partitions that contain an event. Searches for events only in partitions whose secrets are
+ * lost.
+ */
 async function lostPartitions(executor: Executor, secrets: Secrets): Promise<readonly string[]> {
   const { rows } = await query(executor, PARTITIONS);
   const lost = new Set(await secrets.findLost(rows.map(({ id }) => partitionSecretName(id))));
@@ -139,13 +145,16 @@ async function lostPartitions(executor: Executor, secrets: Secrets): Promise<rea
 
 /** Account keys that one query of a search through all of them returns. */
 const KEYS_PAGE = 5_000;
-/** A server whose clock is ahead may store events in a partition this long before the start of the partition. */
+/**
+ * Maximum difference between the clocks of a server and of the database. A server whose clock is ahead may store events
+ * in a partition this long before the partition starts.
+ */
 const CLOCK_DIFFERENCE = "interval '5 minutes'";
 
-/** Everything that needs a secret which the key store lacks. */
+/** The ids of all rows that need a secret which the key store lacks. */
 export interface Loss {
   readonly keys: readonly string[];
-  /** Partitions that contain an event, or that receive events now and had a secret. */
+  /** Partitions that contain an event, or that had a secret and may still receive events. */
   readonly partitions: readonly string[];
   /** Active holds, and lifted ones with copies. */
   readonly holds: readonly string[];
@@ -157,12 +166,12 @@ export interface Loss {
 }
 
 export interface LossCounts {
-  /** Events that can't be opened, and accounts that have some of them. */
+  /** Number of events that can't be opened, and number of accounts that have such events. */
   readonly events: number;
   readonly accounts: number;
-  /** Partitions of which no event can be opened. */
+  /** Number of partitions in which no event can be opened. */
   readonly partitions: number;
-  /** Copies of held events that can't be opened. */
+  /** Number of copies of held events that can't be opened. */
   readonly copies: number;
 }
 
@@ -299,7 +308,10 @@ const COUNT_OF_KEYS = partitionQuery(
       where ${within("e")} group by e.account`,
 );
 
-/** Events of partitions whose secret is lost, and in all other partitions the events under lost account keys. */
+/**
+ * Counts all events of the partitions whose secret is lost, and in all other partitions the events under lost account
+ * keys.
+ */
 async function countLost(executor: Executor, keys: readonly KeyRow[], lost: ReadonlySet<string>): Promise<FoundEvents> {
   const found: FoundEvents = { events: 0, accounts: new Set(), partitions: new Set() };
   const partitions = await findPartitions(executor);
@@ -338,7 +350,7 @@ async function countCopies(executor: Executor, holds: readonly Needed[]): Promis
 
 interface Count {
   readonly events: number;
-  /** When the first and the last of these events were received. */
+  /** The times at which the first and the last of these events were received; `null` if there are none. */
   readonly first: string | null;
   readonly last: string | null;
 }
@@ -349,7 +361,7 @@ export interface SealedUnder extends Count {
 
 const COUNT = `select count(*) as events, ${instant("min(received_at)", "first")}, ${instant("max(received_at)", "last")}`;
 
-/** Counts the events that can't be opened without this secret. Partitions are counted in slices. */
+/** Counts the events or held copies that can't be opened without this secret. Searches partitions in slices. */
 export async function sealedUnder(executor: Executor, secretName: string): Promise<SealedUnder> {
   const [kind, id = ""] = secretName.split("/");
   let total: Count = { events: 0, first: null, last: null };
@@ -394,7 +406,7 @@ async function* countsOf(executor: Executor, kind: string | undefined, id: strin
   }
 }
 
-/** All times have the same format, so that they can be compared as text. */
+/** Adds two counts. All times have the same format, so that they can be compared as text. */
 function add(one: Count, other: Count): Count {
   const times = [one.first, one.last, other.first, other.last].filter((time) => time !== null).toSorted();
   return { events: one.events + other.events, first: times[0] ?? null, last: times.at(-1) ?? null };

@@ -46,12 +46,15 @@ import {
 import { lockHolds, lockJournal } from "../../postgres/advisory-locks.ts";
 
 export interface ReplayPorts extends ComparisonPorts, CopySealers {
-  /** Connection options: a login that may destroy secrets, and the owner's login, which may erase. */
+  /**
+   * Connection options of a login that may take the maintenance lock. `administration` has those of the owner's login,
+   * which may erase.
+   */
   readonly database: DatabaseOptions;
   readonly administration: OwnerDatabase;
   readonly secrets: Secrets;
   readonly pseudonymizer: Pseudonymizer;
-  /** The search for the names of replayed holds. The caller passes the same one to each call. */
+  /** Spaces out the searches for the names of replayed holds. The caller must pass the same object to each call. */
   readonly holdSearch: SearchBackoff;
 }
 
@@ -62,7 +65,7 @@ export interface Replayed {
   readonly holdOrders: number;
   /** Number of orders about restrictions that the database lacked. */
   readonly restrictionOrders: number;
-  /** Number of erasures that the key store lacked. It may have had their secrets again. */
+  /** Number of erasures that the key store lacked. It may still have had their secrets. */
   readonly keyStore: number;
 }
 
@@ -86,12 +89,12 @@ export async function replayJournal(ports: ReplayPorts, from: "start" | "head"):
 async function replayIntoDatabase(ports: ReplayPorts, compared: Comparison): Promise<Applied> {
   const { missing, found, unrecorded } = compared;
   if (unrecorded.length > 0) await asOwner(ports, (owner) => recordLosses(owner, unrecorded));
-  const lacking = missing.length + found.length;
+  const lackingLinks = missing.length + found.length;
   // guard(false): entries that the database lacks are applied
   // fails: e2e/restore/files.test.ts › repeats the erasures that came after the backup
   // guard(false): running servers apply what the journal has
   // fails: e2e/erasure/killed.test.ts › is applied by a running server
-  const applied = lacking > 0 ? await asOwner(ports, (owner) => applyAll(owner, ports, compared)) : NOTHING;
+  const applied = lackingLinks > 0 ? await asOwner(ports, (owner) => applyAll(owner, ports, compared)) : NOTHING;
   await resolveHolds(ports.executor, ports.pseudonymizer, {
     asOwner: (work) => nameAsOwner(ports, work),
     backoff: ports.holdSearch,
@@ -140,8 +143,8 @@ function asOwner<T>({ administration }: ReplayPorts, work: (owner: OwnerConnecti
 }
 
 /**
- * Finds the names of replayed holds, which needs the owner's login. Without this login a pass deletes nothing, but
- * servers store events.
+ * Records the names of replayed holds, which needs the owner's login. Without this login, a pass deletes nothing, but
+ * servers continue to store events.
  */
 async function nameAsOwner(ports: ReplayPorts, work: (owner: OwnerConnection) => Promise<void>): Promise<void> {
   return asOwner(ports, work).catch((error: unknown) => {
@@ -154,7 +157,7 @@ async function nameAsOwner(ports: ReplayPorts, work: (owner: OwnerConnection) =>
   });
 }
 
-/** The origin of an order that a restored database lacks: only the journal knows of it. */
+/** The actor and the reason of an order that the database lacked. The journal does not contain the original ones. */
 const REPLAYED_ORIGIN: ErasureOrigin = { actor: "erasure journal", reason: "the database lacked it" };
 
 /** @returns the number of orders of each kind that the database lacked. */
@@ -162,8 +165,8 @@ async function applyAll(connection: OwnerConnection, ports: ReplayPorts, compare
   const applied = { ...NOTHING };
   const destroyed = destroyedSecrets(compared);
   const onUnreadable = refusingLost(ports.secrets, destroyed);
-  const lacking = [...compared.found, ...compared.missing];
-  const erasures = lacking.flatMap(({ entry }) => (entry && isErasure(entry) ? [entry] : []));
+  const lackingLinks = [...compared.found, ...compared.missing];
+  const erasures = lackingLinks.flatMap(({ entry }) => (entry && isErasure(entry) ? [entry] : []));
   const subjects = new ErasedSubjectSearch(ports.pseudonymizer, erasures);
   await inTransactionOn(connection, async (owner) => {
     await lockHolds(owner);
@@ -172,15 +175,15 @@ async function applyAll(connection: OwnerConnection, ports: ReplayPorts, compare
     // fails: e2e/replay-lost-secrets.test.ts › the first key store is the one
     requireDestroyed(destroyed, await lostOfHolds(owner, ports.secrets));
   });
-  for (const link of lacking) {
+  for (const link of lackingLinks) {
     await inTransactionOn(connection, async (owner) => {
       await lockHolds(owner);
       await lockJournal(owner);
-      // The writer of the entry has committed in the meantime, or another server has applied the entry.
+      // The entry may be applied already: its writer committed in the meantime, or another server applied it.
       if (await isApplied(owner, link)) return;
       if (link.entry === undefined) await recordLoss(owner, link);
       else if (isErasure(link.entry)) {
-        const entry = await widen(owner, subjects, link.entry);
+        const entry = await addIdsInDatabase(owner, subjects, link.entry);
         await replayErasure(owner, ports, { ...link, entry }, onUnreadable);
         applied.erasures++;
       } else {
@@ -222,10 +225,10 @@ function laterOrders({ applied }: Comparison, order: OrderEntry): readonly Order
 const subjectOf = (order: OrderEntry): string => (isHoldOrder(order) ? order.hold_id : order.restriction_id);
 
 /**
- * Adds to an entry what this database has of the entry's subject from before the erasure: keys, accounts and events
- * under any ids.
+ * Adds to an entry the ids of all keys, accounts and events of its subject that this database has from before the
+ * erasure, even under ids that the entry does not contain.
  */
-async function widen(
+async function addIdsInDatabase(
   owner: OwnerTransaction,
   subjects: ErasedSubjectSearch,
   entry: ErasureEntry,
@@ -252,7 +255,7 @@ async function replayErasure(
   { entry, digest }: EntryLink & { readonly entry: ErasureEntry },
   onUnreadable: OnUnreadable,
 ): Promise<void> {
-  // A hold of an earlier entry keeps events that this entry erases.
+  // A hold of an earlier entry may keep events that this entry erases, so its subject must be found first.
   await resolveHolds(owner, pseudonymizer, {
     reading: releasingLocks(owner),
     asOwner: (work) => work(owner),
@@ -262,7 +265,7 @@ async function replayErasure(
   // guard(right): the order of an erasure that was killed is found again
   // fails: e2e/erasure/killed.test.ts › is finished by the next process, once
   const order =
-    // If an erasure was killed after it wrote the journal, the audit has its order.
+    // If an erasure was killed after it wrote the journal, the audit still has its actor and reason.
     (await findErasureOrder(owner, secrets, entry.subject, entry.at)) ?? REPLAYED_ORIGIN;
   await excludeIngestion(owner);
   for (const id of await copyHeldOf(owner, sealers, entry, { onlyRecent: true, onUnreadable })) unreadable.add(id);
@@ -284,7 +287,7 @@ async function recordLoss(owner: OwnerTransaction, link: LostLink): Promise<void
  * these secrets. Only the database names those of an entry whose loss was accepted, and those of a subject that has
  * other ids in a backup of another history.
  *
- * @returns how many erasures of the journal the key store lacked.
+ * @returns the number of erasures in the journal that the key store lacked.
  */
 export async function destroyErasedSecrets(
   { executor, keyStore, secrets, codec }: Pick<ReplayPorts, "executor" | "keyStore" | "secrets" | "codec">,

@@ -1,4 +1,7 @@
-/** Places and lifts restrictions, in the database and as orders in the erasure journal, which survive a restore. */
+/**
+ * Places and lifts restrictions in the database, and appends each order to the erasure journal, from which a restored
+ * database gets it again.
+ */
 import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
 import { type AppendEntryPorts, appendOrder } from "../../journal/append-entry.ts";
 import type { RestrictionLiftedEntry, RestrictionOrderEntry, RestrictionPlacedEntry } from "../../journal/journal.ts";
@@ -29,7 +32,7 @@ export interface RestrictionOrder extends Omit<NewRestriction, "accountMac" | "p
 }
 
 /**
- * Places a restriction. A restriction and an erasure of the same account never run at the same time.
+ * Places a restriction. The journal lock prevents an erasure of the account from running at the same time.
  * @throws state-conflict if the same restriction is active; journal-entry-exists, Unavailable
  */
 export async function placeAndRecordRestriction(
@@ -72,7 +75,7 @@ export async function liftAndRecordRestriction(
 
 const nowOf = (clock: Clock): string => new Date(clock.now()).toISOString();
 
-/** The actor of a change that only the journal knows. */
+/** The actor and the reason of a change that the database lacked. The journal does not contain the original ones. */
 const REPLAYED = { actor: "erasure journal", reason: "the database lacked this order" };
 
 const REPLAY_PLACED = sql(

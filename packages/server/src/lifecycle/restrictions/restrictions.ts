@@ -16,7 +16,7 @@ export interface NewRestriction {
   readonly purpose: number | undefined;
   readonly article: RestrictionArticle;
   readonly reason: string;
-  /** The person who decided about it. Absent only if a data request asked for it. */
+  /** The person who approved the restriction; `undefined` only if a data request asked for it. */
   readonly approver: string | undefined;
   readonly requestId: string | undefined;
   readonly actor: string;
@@ -24,7 +24,7 @@ export interface NewRestriction {
 
 export interface PlacedRestriction {
   readonly restriction_id: string;
-  /** Number of stored events that it hides from analysis. */
+  /** Number of stored events that the restriction hides from analysis, and that were visible before. */
   readonly events: number;
 }
 
@@ -57,7 +57,7 @@ export async function placeRestriction(
   const [same] = (await query(executor, FIND_SAME, [accountMac, purpose ?? null, article])).rows;
   if (same) throw new OperatorError("state-conflict", `The same restriction is active: ${same.restriction_id}.`);
   const placed = randomUUID();
-  const hidden = await changeOfVisible(executor, subjectOf(account, purpose), async () => {
+  const hidden = await countNewlyVisible(executor, subjectOf(account, purpose), async () => {
     const values = [accountMac, purpose ?? null, article, reason, approver ?? null, requestId ?? null] as const;
     await query(executor, INSERT_RESTRICTION, [placed, ...values, at, actor]);
     await applyRestrictions(executor, [placed], account);
@@ -72,8 +72,8 @@ const APPLY_RESTRICTIONS = sql(
 );
 
 /**
- * Marks the account keys after a change of restrictions, because reads check these marks. The creation of a new key
- * waits for the end of the transaction.
+ * Updates the marks of the account keys after a change of restrictions, because reads check these marks. A transaction
+ * that creates a key of the account waits for the end of this one.
  * @param account the name, if it is known.
  */
 export async function applyRestrictions(
@@ -87,8 +87,8 @@ export async function applyRestrictions(
 const subjectOf = (account: string, purpose: number | undefined): EventSubject =>
   purpose === undefined ? { kind: "account", account } : { kind: "purpose", account, purpose };
 
-/** Runs `work`. @returns by how much it increases the number of the subject's events that may be analysed. */
-async function changeOfVisible(
+/** Runs `work`. @returns the increase in the number of the subject's events that may be analysed. */
+async function countNewlyVisible(
   executor: OwnerTransaction,
   subject: EventSubject,
   work: () => Promise<void>,
@@ -149,7 +149,7 @@ export async function liftRestriction(
     );
   }
   const subject = subjectOf(account ?? "", purpose ?? undefined);
-  const events = await changeOfVisible(executor, subject, async () => {
+  const events = await countNewlyVisible(executor, subject, async () => {
     await query(executor, LIFT_RESTRICTION, [restrictionId, informedOn, at, actor, reason]);
     await applyRestrictions(executor, [restrictionId]);
   });
@@ -164,7 +164,8 @@ const FIND_ENDING = sql(
 );
 
 /**
- * The restrictions that the erasure of an account ends. An objection remains, because it is about later processing.
+ * Finds the restrictions that the erasure of an account ends. An objection remains, because it also applies to later
+ * events.
  * @param accountMac from `restrictedAccountOf`.
  */
 export async function findEndingRestrictions(executor: Executor, accountMac: Buffer): Promise<readonly string[]> {
@@ -177,7 +178,7 @@ const END_RESTRICTIONS = sql(
   ["uuid[]", "int8"],
 );
 
-/** @param sequence the number of the erasure. */
+/** Ends restrictions because their account is erased. @param sequence the sequence of the erasure's journal entry. */
 export async function endRestrictions(
   executor: OwnerTransaction,
   restrictionIds: readonly string[],
@@ -203,7 +204,7 @@ export interface RestrictionRow {
   readonly informed_on: string | null;
   readonly lifted_at: string | null;
   readonly lift_reason: string | null;
-  /** Whether an erasure of the account ended it. */
+  /** Whether an erasure of the account ended the restriction. */
   readonly erased: boolean;
 }
 
@@ -243,7 +244,7 @@ export async function listRestrictions(executor: Executor, accountMac?: Buffer):
 
 export interface RestrictionState {
   readonly restrictions: number;
-  /** Active restrictions by article 18 that were placed before the given time. */
+  /** Number of active restrictions by article 18 that were placed before the given time. */
   readonly long_active: number;
 }
 
@@ -254,7 +255,7 @@ const RESTRICTION_STATE = sql(
   { restrictions: "int8", long_active: "int8" },
 );
 
-/** @param before ISO 8601. */
+/** @param before a time in ISO 8601, for `long_active`. */
 export async function readRestrictionState(executor: Executor, before: string): Promise<RestrictionState> {
   const { rows } = await query(executor, RESTRICTION_STATE, [before]);
   if (!rows[0]) throw new Error("the database gave no row");

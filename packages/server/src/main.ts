@@ -1,4 +1,4 @@
-/** Reads the environment and the command line; everything else takes them as values. */
+/** Reads the environment and the command line; all other code gets them as values. */
 import { spawn } from "node:child_process";
 import { availableParallelism, homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
@@ -18,7 +18,7 @@ const killOwnProcess = (): void => void process.kill(process.pid, "SIGKILL");
  */
 const EXPECTED_RESOURCES = /^(FSReq|PipeWrap|TTYWrap)/;
 
-function endWhereFilesHang(): void {
+function endIfFileOperationHangs(): void {
   if (process.platform === "win32") return;
   if (!process.getActiveResourcesInfo().every((name) => EXPECTED_RESOURCES.test(name))) return;
   process.stderr.write("drs: ended although a file operation hangs\n");
@@ -39,7 +39,10 @@ function onInterrupt(listener: () => void): void {
   }
 }
 
-/** Follows the XDG Base Directory Specification, which ignores relative paths. On Windows, uses `APPDATA`. */
+/**
+ * Returns the directory for configuration files. Follows the XDG Base Directory Specification, which ignores relative
+ * paths. On Windows, uses `APPDATA`.
+ */
 function configDirectory(): string {
   const { XDG_CONFIG_HOME: xdg = "", APPDATA: windows = "" } = process.env;
   const base = [xdg, windows].find(isAbsolute) ?? join(homedir(), ".config");
@@ -69,7 +72,8 @@ async function askOnTerminal(question: string): Promise<string> {
 }
 
 export async function main(args: readonly string[]): Promise<number> {
-  // A reader of the output may end early (`drs event list | head`), and so may a log's pipe: no reason to crash.
+  // A reader of the output may end early (`drs event list | head`), and so may the reader of a log. The process must
+  // not crash because of that.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
   const program = createProgram({
     environment: process.env,
@@ -89,6 +93,6 @@ export async function main(args: readonly string[]): Promise<number> {
     },
   });
   const code = await runProgram(program, args);
-  setTimeout(endWhereFilesHang, EXIT_TIMEOUT_MS).unref();
+  setTimeout(endIfFileOperationHangs, EXIT_TIMEOUT_MS).unref();
   return code;
 }

@@ -109,7 +109,7 @@ export class RetentionWorker {
     this.#wait();
   }
 
-  /** Waits for the step that is under way. */
+  /** Stops the worker. Waits for the running step of a pass. */
   async close(): Promise<void> {
     this.#stopping.abort();
     clearTimeout(this.#timer);

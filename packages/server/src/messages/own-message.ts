@@ -1,8 +1,8 @@
 import pg from "pg";
 import { OperatorError } from "../errors/operator-error.ts";
 
-/** Errors that the engine makes: their messages may quote what was parsed or called. */
-const ENGINE_MADE = [SyntaxError, TypeError, RangeError, ReferenceError, URIError, EvalError];
+/** Classes of errors that the JavaScript engine throws. Their messages may quote what was parsed or called. */
+const ENGINE_ERRORS = [SyntaxError, TypeError, RangeError, ReferenceError, URIError, EvalError];
 
 /** Messages in which `pg` quotes the server's error or certificate. The other messages that `pg` writes are fixed. */
 const QUOTES_SERVER = /^SASL/;
@@ -19,7 +19,7 @@ export function safeMessage(error: Error): string | undefined {
   const isForeign =
     code !== undefined ||
     error instanceof pg.DatabaseError ||
-    ENGINE_MADE.some((kind) => error instanceof kind) ||
+    ENGINE_ERRORS.some((kind) => error instanceof kind) ||
     QUOTES_SERVER.test(error.message);
   return isForeign ? undefined : error.message;
 }

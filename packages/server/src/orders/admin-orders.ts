@@ -1,4 +1,4 @@
-/** Orders of the admin API. One of its processes places an order, and a worker applies and ends it. */
+/** Orders of the admin API. A process of the admin API places an order, and a worker applies the order and ends it. */
 import type { Clock } from "../ports.ts";
 import type { Connection, Executor } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";
@@ -114,7 +114,7 @@ const FIND = sql(`select ${ROW}, actor, result from admin_order where order_id =
 });
 
 export type OrderWithResult = OrderRow & {
-  /** The person and the credential of the caller who placed it. */
+  /** The person and the credential of the caller who placed the order. */
   readonly actor: string;
   /** The sealed result. */
   readonly result: Buffer | null;
@@ -128,7 +128,7 @@ export async function findAdminOrder(
   return (await query(executor, FIND, [nowOf(clock), id])).rows[0];
 }
 
-/** How long a result that is shown once waits for the person. */
+/** Time in milliseconds after the end of an order in which the person can read a result that is shown once. */
 export const SHOWN_WITHIN_MS = 300_000;
 
 const TAKE_RESULT = sql(
@@ -164,7 +164,7 @@ export async function deleteUnreadResults(executor: Executor, clock: Clock, rout
 
 const FIND_OPEN = sql("select distinct route from admin_order where ended_at is null", [], { route: "text" });
 
-/** Routes that have orders to be applied. */
+/** Finds the routes that have orders which have not ended. */
 export async function findOpenRoutes(executor: Executor): Promise<readonly string[]> {
   return (await query(executor, FIND_OPEN)).rows.map(({ route }) => route);
 }
@@ -206,7 +206,10 @@ export interface TakenOrder extends OrderRecord {
   readonly check: OrderCheck | undefined;
 }
 
-/** Begins the oldest open order of a route. @param session a session that has the lock of the route. */
+/**
+ * Begins the oldest open order of a route, or begins it again.
+ * @param session a database session that has the lock of the route.
+ */
 export async function takeOrder(session: Connection, clock: Clock, route: string): Promise<TakenOrder | undefined> {
   const [row] = (await query(session, TAKE, [route, nowOf(clock)])).rows;
   if (!row) return undefined;
@@ -295,7 +298,10 @@ const COUNT = sql(
   { changed: "int8", late: "int8" },
 );
 
-/** Counts orders that an operator must examine: changed orders, and orders that no worker begins. */
+/**
+ * Counts orders that an operator must examine: changed orders, and orders that have waited for more than a minute
+ * although no other order of their route is running.
+ */
 export async function countOrders(executor: Executor): Promise<{ readonly changed: number; readonly late: number }> {
   return (await query(executor, COUNT)).rows[0] ?? { changed: 0, late: 0 };
 }

@@ -51,7 +51,7 @@ export interface OrderRecord {
   readonly expiresAt: string;
 }
 
-type Part = "input" | "result";
+type ContentKind = "input" | "result";
 
 const CIPHER = "aes-256-gcm";
 const NONCE_BYTES = 12;
@@ -71,20 +71,23 @@ export class OrderCodec {
     this.#sender = deriveKey(installation, "order sender");
   }
 
-  /** Seals by AES-256-GCM with the order and the part as associated data, as `nonce (12) | ciphertext | tag (16)`. */
-  seal(orderId: string, part: Part, value: unknown): Buffer {
+  /**
+   * Seals by AES-256-GCM, with the id of the order and the kind of the content as associated data. Returns `nonce (12)
+   * | ciphertext | tag (16)`.
+   */
+  seal(orderId: string, contentKind: ContentKind, value: unknown): Buffer {
     const nonce = randomBytes(NONCE_BYTES);
-    const cipher = createCipheriv(CIPHER, this.#content, nonce).setAAD(associatedData(orderId, part));
+    const cipher = createCipheriv(CIPHER, this.#content, nonce).setAAD(associatedData(orderId, contentKind));
     return Buffer.concat([nonce, cipher.update(JSON.stringify(value)), cipher.final(), cipher.getAuthTag()]);
   }
 
   /** @returns `undefined` if the bytes were changed. */
-  open(orderId: string, part: Part, sealed: Buffer): unknown {
+  open(orderId: string, contentKind: ContentKind, sealed: Buffer): unknown {
     if (sealed.length < NONCE_BYTES + TAG_BYTES) return undefined;
     const decipher = createDecipheriv(CIPHER, this.#content, sealed.subarray(0, NONCE_BYTES), {
       authTagLength: TAG_BYTES,
     });
-    decipher.setAAD(associatedData(orderId, part)).setAuthTag(sealed.subarray(-TAG_BYTES));
+    decipher.setAAD(associatedData(orderId, contentKind)).setAuthTag(sealed.subarray(-TAG_BYTES));
     try {
       const text = Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
       return JSON.parse(text.toString());
@@ -121,7 +124,7 @@ export class OrderCodec {
     return isEqual(this.signCheck(orderId, checkedAt), mac);
   }
 
-  /** Makes a reader for the parts of one answer. Each order has its own. */
+  /** Makes a reader for the parts of one answer. Each order needs a reader of its own. */
   partReader(): PartReader {
     return new PartReader(this.#sender);
   }
@@ -137,4 +140,4 @@ const isEqual = (expected: Buffer, mac: Buffer): boolean =>
 
 export const sha256 = (bytes: Buffer): Buffer => createHash("sha256").update(bytes).digest();
 
-const associatedData = (orderId: string, part: Part): Buffer => Buffer.concat([uuidBytes(orderId), Buffer.from(part)]);
+const associatedData = (orderId: string, contentKind: ContentKind): Buffer => Buffer.concat([uuidBytes(orderId), Buffer.from(contentKind)]);

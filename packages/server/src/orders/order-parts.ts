@@ -1,4 +1,7 @@
-/** Parts of an answer that is a stream. A worker writes them, and a process of the admin API reads each part once. */
+/**
+ * The parts of an answer that is a stream. A worker writes the parts, and a process of the admin API reads each part
+ * once.
+ */
 import type { Executor } from "../postgres/executor.ts";
 import { query, sql } from "../postgres/statement.ts";
 

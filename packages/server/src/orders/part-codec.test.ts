@@ -26,7 +26,7 @@ test("a part is not opened under another order or number, nor after it was chang
   }
 });
 
-test("a part of a writer that knows the reader's key but not the installation's is refused", () => {
+test("a part of a writer that knows the reader's key but no key of the installation is refused", () => {
   const reader = codec.partReader();
   const foreign = new OrderCodec(randomBytes(32)).partWriter(reader.publicKey);
   expect(reader.open(ORDER, 1, foreign.seal(ORDER, 1, [1]))).toBeUndefined();

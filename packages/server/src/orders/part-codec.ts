@@ -18,7 +18,7 @@ export class PartReader {
   readonly #privateKey: KeyObject;
   readonly #sender: KeyObject;
 
-  /** @param sender a key of the installation, so that a caller without its keys can't make a part. */
+  /** @param sender a key derived from the installation secret, without which no program can seal a part. */
   constructor(sender: KeyObject, privateKey = generateKeyPairSync("x25519").privateKey) {
     this.publicKey = bytesOf(createPublicKey(privateKey));
     this.#privateKey = privateKey;

@@ -27,10 +27,12 @@ import { type FailedStep, runSteps, type Step } from "./steps.ts";
 import { lockHolds } from "../../postgres/advisory-locks.ts";
 import { query, sql } from "../../postgres/statement.ts";
 
-/** A drop that waits for its lock makes ingestion wait, so it stops waiting soon and tries again. */
+/**
+ * While a drop waits for its lock, ingestion waits, too. Therefore the drop soon stops waiting and tries again later.
+ */
 const LOCK_WITHIN = "100ms";
-const LOCK_IS_TAKEN = new Set<string | undefined>([SQL_STATES.lockNotAvailable, SQL_STATES.deadlockDetected]);
-const TRIES = 50;
+const LOCK_NOT_AVAILABLE = new Set<string | undefined>([SQL_STATES.lockNotAvailable, SQL_STATES.deadlockDetected]);
+const MAX_TRIES = 50;
 const RETRY_MS = 200;
 /** Number of rows that one statement deletes. */
 const BATCH = 1_000;
@@ -40,7 +42,7 @@ export interface ExpiryOptions {
   readonly secrets: Secrets;
   /** Seals held events again, before their partition is dropped. */
   readonly sealer: Sealer;
-  /** Seals values of held events again. */
+  /** Seals feature values of held events again. */
   readonly featureSealer: FeatureSealer;
   readonly pseudonymizer: Pseudonymizer;
   /** Time in milliseconds for which an idempotency key is kept after its event is deleted. */
@@ -58,7 +60,7 @@ export interface ExpiryOptions {
   readonly codec: EntryCodec;
   readonly keyStore: KeyStore;
   readonly clock: Clock;
-  /** Checked between steps: the next run finishes what was started. */
+  /** Checked between steps. If it stops the pass, the next pass does the rest. */
   readonly signal?: AbortSignal;
 }
 
@@ -68,7 +70,7 @@ export interface ExpiryOptions {
  * steps.
  *
  * @param connection a connection whose lock time-out this function changes.
- * @returns the steps that failed. A held event that can't be opened keeps its partition, and delays nothing else.
+ * @returns the steps that failed. A held event that can't be opened prevents only the drop of its partition.
  */
 export async function expire(connection: Connection, options: ExpiryOptions): Promise<readonly FailedStep[]> {
   const steps: readonly Step[] = [
@@ -98,7 +100,7 @@ async function whenUnlocked(run: Step["run"], signal: AbortSignal | undefined): 
     } catch (error) {
       // guard(drop): a pass does not fail because of a short lock
       // fails: e2e/retention/pass.test.ts › waits while another session locks the list of partitions
-      if (LOCK_IS_TAKEN.has(sqlState(error)) && tries < TRIES && !signal?.aborted) {
+      if (LOCK_NOT_AVAILABLE.has(sqlState(error)) && tries < MAX_TRIES && !signal?.aborted) {
         await sleep(RETRY_MS);
         continue;
       }
@@ -111,7 +113,10 @@ const LIST_PARTLY_EXPIRED = sql("select partition_id from partly_expired_partiti
   partition_id: "uuid",
 });
 
-/** Deletes expired rows of partitions that are long compared with the retention period, and so are dropped late. */
+/**
+ * Deletes expired rows from partitions whose period is long compared with the retention period, because such partitions
+ * are dropped late.
+ */
 async function deleteRows(executor: Executor, { signal }: ExpiryOptions): Promise<void> {
   const { rows } = await query(executor, LIST_PARTLY_EXPIRED);
   for (const { partition_id } of rows) {
@@ -119,7 +124,10 @@ async function deleteRows(executor: Executor, { signal }: ExpiryOptions): Promis
   }
 }
 
-/** Calls of functions whose last argument limits the number of rows, and which return the number of processed rows. */
+/**
+ * These statements call SQL functions. Their last argument limits the number of rows, and they return the number of
+ * processed rows.
+ */
 const DELETE_EXPIRED_EVENTS = sql("select delete_expired_events($1, $2) as done", ["uuid", "int4"], { done: "int8" });
 const DELETE_EXPIRED_FEATURES = sql("select delete_expired_features($1, $2) as done", ["uuid", "int4"], {
   done: "int8",
@@ -138,7 +146,7 @@ const DELETE_EXPIRED_COUNTS = sql("select delete_expired_counts($1, $2) as done"
   done: "int8",
 });
 
-/** Repeats a call until no rows are left, or until another worker waits. */
+/** Repeats a call until no rows are left, or until another session waits for the maintenance lock. */
 async function inBatches(
   executor: Executor,
   batch: () => Promise<QueryResult<{ done: number }>>,
@@ -167,8 +175,8 @@ async function dropPartitions(connection: Connection, options: ExpiryOptions): P
 }
 
 /**
- * @throws keys-destroyed or payload-damaged for a held event that can't be opened, or an AggregateError of several such
- * errors.
+ * Drops each partition. Continues after a partition that has a held event which can't be opened.
+ * @throws keys-destroyed or payload-damaged for such an event, or an AggregateError of several such errors.
  */
 async function dropEach(
   partitions: readonly Partition[],
@@ -190,8 +198,8 @@ async function dropEach(
 }
 
 /**
- * Copies what is held, then drops: in one transaction, so that an event is always read from one place. If a lock is
- * not available, the next run tries again.
+ * Copies the held events of a partition, and drops the partition. Both happen in one transaction, so that a read never
+ * finds an event twice or not at all. If a lock is not available, the next pass tries again.
  */
 async function drop(connection: Connection, partition: Partition, options: ExpiryOptions): Promise<void> {
   const work = async (transaction: Transaction): Promise<boolean> => {
@@ -213,7 +221,7 @@ async function dropWhenUnlocked(
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
   await transaction.query("savepoint held");
-  for (let tries = 0; tries < TRIES; tries++) {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
     if (signal?.aborted) return false;
     const result = await unlessLocked(() => query(transaction, DROP_EXPIRED_PARTITION, [id]));
     if (result) return result.rowCount === 1;
@@ -230,7 +238,7 @@ async function unlessLocked<T>(work: () => Promise<T>): Promise<T | undefined> {
   } catch (error) {
     // guard(drop): a step whose lock is taken is tried again
     // fails: e2e/retention/pass.test.ts › a reader that stays
-    if (LOCK_IS_TAKEN.has(sqlState(error))) return undefined;
+    if (LOCK_NOT_AVAILABLE.has(sqlState(error))) return undefined;
     throw error;
   }
 }
@@ -280,7 +288,10 @@ const LIST_DROPPED_PARTITIONS = sql(
 
 const RECORD_DESTROYED_SECRET = sql("select record_destroyed_secret($1)", ["uuid"]);
 
-/** Runs after the drop is durable. If the drop were rolled back later, no secret would open the events. */
+/**
+ * Destroys the secrets of dropped partitions, after the drop is durable. If a drop were rolled back later, no secret
+ * would open the events.
+ */
 async function destroySecretsOf(
   executor: Executor,
   { secrets, heldDestructionDelay, signal }: ExpiryOptions,
@@ -308,7 +319,7 @@ const DROP_EXPIRED_FEATURE_PARTITION = sql("select from drop_expired_feature_par
 
 /**
  * Copies the feature values of held events, and drops partitions of feature values that have expired. If a lock is not
- * available, the next run tries again. While a partition waits for copies of held events, all its other values are
+ * available, the next pass tries again. While a partition waits for copies of held events, all its other values are
  * deleted.
  */
 async function dropFeaturePartitions(connection: Connection, options: ExpiryOptions): Promise<void> {
@@ -320,7 +331,8 @@ async function dropFeaturePartitions(connection: Connection, options: ExpiryOpti
       await copyFeaturesOfPartition(transaction, options, partition);
       return (await query(transaction, DROP_EXPIRED_FEATURE_PARTITION, [partition.partition_id])).rowCount === 1;
     };
-    // If the copies and the partition existed together, reads would show these values twice.
+    // One transaction copies and drops. If reads found the copies and the partition together, they would show values
+    // twice.
     const isDropped = await unlessLocked(() =>
       inTransactionOn(connection, drop, (isDone) => (isDone ? "commit" : "rollback")),
     );

@@ -6,15 +6,18 @@ import { instant } from "../../postgres/instant.ts";
 import { query, queryRow, sql } from "../../postgres/statement.ts";
 
 /**
- * The counts of a pass. `copies` are held copies that no hold covers any more; `features` are rows of feature values.
+ * The counts of a pass. `copies` are deleted copies of events that no hold covers any more; `features` are deleted rows
+ * of feature values.
  */
 export const COUNTS = ["partitions", "rows", "bytes", "secrets", "keys", "copies", "features"] as const;
 export type Counts = Readonly<Record<(typeof COUNTS)[number], number>>;
 
 export interface Expired extends Counts {
-  /** Rows that were deleted one by one, because other rows still need their secrets. */
+  /** Number of rows that were deleted singly, because other rows still need their secrets. */
   readonly deleted: number;
-  /** Events that a hold keeps as copies, although their partitions were dropped. `rows` does not count them. */
+  /**
+   * Number of events of which a hold keeps copies, although their partitions were dropped. `rows` does not count them.
+   */
   readonly held: number;
   /** Ids of partitions and holds whose secrets are destroyed. */
   readonly destroyed_keys: readonly string[];
@@ -42,10 +45,10 @@ const RECORD_RUN = sql(
 );
 
 /**
- * Signs, in one transaction, the effects that the database recorded and no pass has signed yet, including those of a
- * killed pass.
+ * Signs a receipt for the effects that the database recorded and no pass has signed yet, including those of a killed
+ * pass, and records the pass in the same transaction.
  *
- * @param attest signs a receipt. @returns what was signed.
+ * @param attest signs a receipt. @returns these effects.
  */
 export function recordRun(
   connection: Connection,
@@ -134,11 +137,11 @@ export async function listRuns(executor: Executor, limit: number): Promise<reado
 }
 
 export interface RetentionState {
-  /** Expired partitions that are not dropped. */
+  /** Number of expired partitions of events and feature values that are not dropped. */
   readonly overdue_partitions: number;
-  /** Time in seconds since the oldest of them expired. */
+  /** Time in seconds since the oldest of these partitions expired; 0 if there are none. */
   readonly lag_seconds: number;
-  /** Dropped partitions whose secret is not destroyed. */
+  /** Number of dropped partitions whose secret is not destroyed. */
   readonly secrets_to_destroy: number;
   readonly last_run_at: string | null;
 }
@@ -152,7 +155,10 @@ const COUNT_OVERDUE = partitionQuery(
 );
 const LIST_PARTLY_EXPIRED = sql(`select ${PARTITION_COLUMNS} from partly_expired_partition p`, [], PARTITION_TYPES);
 
-/** Counts expired events that no hold covers and that are deleted row by row, because their partition is not due. */
+/**
+ * Counts expired events that no hold covers, and that are deleted row by row because their partition has not expired as
+ * a whole.
+ */
 export async function countOverdueRows(executor: Executor): Promise<number> {
   const { rows: partitions } = await query(executor, LIST_PARTLY_EXPIRED);
   const counts = queryPartitions(executor, COUNT_OVERDUE, partitions, []);
@@ -185,7 +191,7 @@ const FIND_RUN_RECEIPT = sql("select receipt from retention_run where run_id = $
   receipt: "text",
 });
 
-/** The receipt of a retention pass. */
+/** Finds the receipt of a retention pass. */
 export async function findRunReceipt(executor: Executor, runId: string): Promise<string | undefined> {
   return (await query(executor, FIND_RUN_RECEIPT, [runId])).rows[0]?.receipt;
 }

@@ -83,7 +83,9 @@ async function sealAndStore(
     if (outcome === "stored") return { stored: assigned };
     if (outcome !== "stale") return outcome;
     const reassigned = accounts.isRefused(event.account) ? rejectRequest("account-erased") : assign();
-    if (reassigned instanceof RejectedRequest) return (await store.findKey(event.account, event.idempotencyKey)) ?? reassigned;
+    if (reassigned instanceof RejectedRequest) {
+      return (await store.findKey(event.account, event.idempotencyKey)) ?? reassigned;
+    }
     assigned = reassigned;
   }
   throw new Unavailable("an event was sealed repeatedly, and an erasure or a policy intervened each time");

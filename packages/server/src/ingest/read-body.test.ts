@@ -104,7 +104,9 @@ describe("a gzip body of several members (RFC 1952)", () => {
   });
 
   it("is rejected if the sum of its members exceeds the limit", async () => {
-    expect(await readBody(streamOf([members(...halves, "a")]), "gzip", LIMIT)).toMatchObject(rejectedWith("body-too-large"));
+    expect(await readBody(streamOf([members(...halves, "a")]), "gzip", LIMIT)).toMatchObject(
+      rejectedWith("body-too-large"),
+    );
   });
 
   it("is corrupt if a later member is incomplete", async () => {

@@ -101,7 +101,7 @@ describe("the throttle by account", () => {
     expect(throttle.take("a").isAllowed).toBe(false);
   });
 
-  it("charges the rest of the cost after a request was read, shows it in the headers, and rejects later requests of the account until its debt is paid", () => {
+  it("charges the rest of the cost after a request was read, shows it in the headers, and rejects requests until the debt is paid", () => {
     const { time, clock } = clockAt();
     const throttle = accountThrottle(10, 50, clock);
     expect(throttle.take("a").headers["RateLimit"]).toBe('"account";r=49;t=1');

@@ -234,7 +234,7 @@ describe("an accepted loss of an entry", () => {
     expect(links.map(({ entry }) => entry?.sequence)).toEqual([1, 2, 3, 4, 5]);
   });
 
-  test("lets a replay that applies each whole entry once, even one that is found after a database recorded its loss", async () => {
+  test("does not disturb a replay, which applies each whole entry once, even one found after its loss was recorded", async () => {
     const STATES = ["whole", "lost", "found", "damaged", "swapped"] as const;
     const chains = fc.array(fc.constantFrom(...STATES), { minLength: 2, maxLength: 12 });
     await fc.assert(

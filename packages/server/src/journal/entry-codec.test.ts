@@ -35,7 +35,10 @@ const decoded = (entry: object): JournalEntry =>
 describe("an entry", () => {
   it.each<readonly [string, object]>([
     ["a placed restriction", placed],
-    ["a restriction of a purpose, with a request", { ...placed, purpose: "fraud_2", article: 21, request_id: randomUUID() }],
+    [
+      "a restriction of a purpose, with a request",
+      { ...placed, purpose: "fraud_2", article: 21, request_id: randomUUID() },
+    ],
     ["a lifted restriction", lifted],
     ["an erasure", erasure],
     ["an erasure that ends restrictions", { ...erasure, restrictions: [randomUUID()] }],

@@ -140,4 +140,5 @@ const isEqual = (expected: Buffer, mac: Buffer): boolean =>
 
 export const sha256 = (bytes: Buffer): Buffer => createHash("sha256").update(bytes).digest();
 
-const associatedData = (orderId: string, contentKind: ContentKind): Buffer => Buffer.concat([uuidBytes(orderId), Buffer.from(contentKind)]);
+const associatedData = (orderId: string, contentKind: ContentKind): Buffer =>
+  Buffer.concat([uuidBytes(orderId), Buffer.from(contentKind)]);

@@ -26,7 +26,7 @@ export class ErasedSubjectSearch {
   /** @param entries all entries whose subjects may be searched for. One search finds all of these subjects. */
   constructor(pseudonymizer: Pseudonymizer, entries: readonly ErasureEntry[]) {
     this.#pseudonymizer = pseudonymizer;
-    this.#wanted = new Map(entries.flatMap(({ kind, subject }) => (subject === null ? [] : [[subject, kind]])));
+    this.#kindByMac = new Map(entries.flatMap(({ kind, subject }) => (subject === null ? [] : [[subject, kind]])));
   }
 
   /**
@@ -50,7 +50,7 @@ export class ErasedSubjectSearch {
     const found = new Map<string, ErasureSubject>();
     for await (const subject of SUBJECTS[kind](reading)) {
       const mac = this.#macOf(subject);
-      if (this.#wanted.get(mac) === kind) found.set(mac, subject);
+      if (this.#kindByMac.get(mac) === kind) found.set(mac, subject);
     }
     return found;
   }

@@ -84,7 +84,11 @@ async function firstDamaged(
 }
 
 /** The digest of the entry, from `previous` of the next entry; `undefined` if the next entry is missing or damaged. */
-async function findDigestInNextEntry(journal: ErasureJournal, codec: EntryCodec, sequence: number): Promise<string | undefined> {
+async function findDigestInNextEntry(
+  journal: ErasureJournal,
+  codec: EntryCodec,
+  sequence: number,
+): Promise<string | undefined> {
   for await (const stored of journal.read(sequence + 1)) {
     if (stored.sequence !== sequence + 1) return undefined;
     try {

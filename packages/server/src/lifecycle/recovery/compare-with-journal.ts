@@ -109,7 +109,8 @@ export async function requireReplayed(
   from: "start" | "head",
 ): Promise<Comparison> {
   const compared = await compareWithJournal(ports, from);
-  const lackingCount = await countLacking(ports.database, [...compared.missing, ...compared.found, ...compared.unrecorded]);
+  const links = [...compared.missing, ...compared.found, ...compared.unrecorded];
+  const lackingCount = await countLacking(ports.database, links);
   // guard(true): a restored database takes no order before the replay
   // fails: e2e/reading.test.ts › accepts no order
   if (lackingCount === 0) return compared;

@@ -89,12 +89,12 @@ export async function replayJournal(ports: ReplayPorts, from: "start" | "head"):
 async function replayIntoDatabase(ports: ReplayPorts, compared: Comparison): Promise<Applied> {
   const { missing, found, unrecorded } = compared;
   if (unrecorded.length > 0) await asOwner(ports, (owner) => recordLosses(owner, unrecorded));
-  const lackingLinks = missing.length + found.length;
+  const lackingCount = missing.length + found.length;
   // guard(false): entries that the database lacks are applied
   // fails: e2e/restore/files.test.ts › repeats the erasures that came after the backup
   // guard(false): running servers apply what the journal has
   // fails: e2e/erasure/killed.test.ts › is applied by a running server
-  const applied = lackingLinks > 0 ? await asOwner(ports, (owner) => applyAll(owner, ports, compared)) : NOTHING;
+  const applied = lackingCount > 0 ? await asOwner(ports, (owner) => applyAll(owner, ports, compared)) : NOTHING;
   await resolveHolds(ports.executor, ports.pseudonymizer, {
     asOwner: (work) => nameAsOwner(ports, work),
     backoff: ports.holdSearch,

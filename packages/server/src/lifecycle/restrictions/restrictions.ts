@@ -57,7 +57,7 @@ export async function placeRestriction(
   const [same] = (await query(executor, FIND_SAME, [accountMac, purpose ?? null, article])).rows;
   if (same) throw new OperatorError("state-conflict", `The same restriction is active: ${same.restriction_id}.`);
   const placed = randomUUID();
-  const hidden = await countNewlyVisible(executor, subjectOf(account, purpose), async () => {
+  const hidden = await runAndCountNewlyVisible(executor, subjectOf(account, purpose), async () => {
     const values = [accountMac, purpose ?? null, article, reason, approver ?? null, requestId ?? null] as const;
     await query(executor, INSERT_RESTRICTION, [placed, ...values, at, actor]);
     await applyRestrictions(executor, [placed], account);
@@ -88,7 +88,7 @@ const subjectOf = (account: string, purpose: number | undefined): EventSubject =
   purpose === undefined ? { kind: "account", account } : { kind: "purpose", account, purpose };
 
 /** Runs `work`. @returns the increase in the number of the subject's events that may be analysed. */
-async function countNewlyVisible(
+async function runAndCountNewlyVisible(
   executor: OwnerTransaction,
   subject: EventSubject,
   work: () => Promise<void>,
@@ -149,7 +149,7 @@ export async function liftRestriction(
     );
   }
   const subject = subjectOf(account ?? "", purpose ?? undefined);
-  const events = await countNewlyVisible(executor, subject, async () => {
+  const events = await runAndCountNewlyVisible(executor, subject, async () => {
     await query(executor, LIFT_RESTRICTION, [restrictionId, informedOn, at, actor, reason]);
     await applyRestrictions(executor, [restrictionId]);
   });

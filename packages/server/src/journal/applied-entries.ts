@@ -36,9 +36,10 @@ const RECORD_APPLIED = sql(
 );
 
 /**
- * Records an entry as applied, in the transaction that applies it. The entry is the next one, or one that the database
- * had recorded as lost. The record of an accepted loss remains.
- * @param kind `loss` records an entry that the journal has lost, and that the database can't apply.
+ * Records an entry as applied or, with the kind `loss`, as lost. An applied entry is recorded in the transaction that
+ * applies it. The entry is the next one, or one that the database had recorded as lost; the record of its accepted loss
+ * remains.
+ * @param kind the kind of the entry, or `loss`.
  */
 export async function recordApplied(
   executor: Transaction,

@@ -96,7 +96,7 @@ export async function readChain(
 export interface ComparedEntries {
   /** Entries up to the latest one that the database has applied or recorded as lost. */
   readonly applied: readonly Link[];
-  /** Entries after that one. */
+  /** Entries after the latest one that the database has applied or recorded as lost. */
   readonly missing: readonly Link[];
   /** Entries among `applied` that the database recorded as lost, and that the journal has again. */
   readonly found: readonly EntryLink[];

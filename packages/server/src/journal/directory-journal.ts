@@ -23,9 +23,9 @@ const folderOf = (sequence: number): string => String(Math.floor(sequence / ENTR
 const fileOf = (sequence: number): string => `${String(sequence).padStart(9, "0")}.json`;
 
 /**
- * A journal in a directory. Each entry is a file, with 1,000 entries in a folder, and each accepted loss is a file in
- * the folder `losses`. A file is written completely or not at all, and is never changed. Files with other names are not
- * read.
+ * A journal in a directory. Each entry is a file, in a folder of at most 1,000 entries, and each accepted loss is a
+ * file in the folder `losses`. A file is written completely or not at all, and is never changed. Files with other names
+ * are not read.
  */
 export function directoryJournal(directory: string): ErasureJournal {
   const pathOf = (sequence: number): string => join(directory, folderOf(sequence), fileOf(sequence));

@@ -13,10 +13,9 @@ import { type ErasureSubject, subjectMac } from "./plan-erasure.ts";
 const EVENTS_READ = 5;
 
 /**
- * Finds the subjects of erasures in a restored database, because the journal has only keyed MACs of their names. The
- * names are needed, because a backup of another history has keys and events of a subject under ids that the journal
- * does not contain. A backup belongs to another history if, for example, an older backup was restored after it was
- * made.
+ * Finds the names of erased subjects in a restored database. The journal has only keyed MACs of these names. The names
+ * are needed, because a backup of another history has keys and events of a subject under ids that the journal does not
+ * contain. A backup belongs to another history if, for example, an older backup was restored after it was made.
  */
 export class ErasedSubjectSearch {
   readonly #pseudonymizer: Pseudonymizer;

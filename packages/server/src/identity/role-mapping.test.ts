@@ -28,7 +28,7 @@ const signIn = (claims: Record<string, unknown>, sub = "1", file = FILE) =>
   mapIdentity(mappingOf(file), { issuer: ISSUER, sub }, claims, "groups");
 
 describe("a person who signs in", () => {
-  test("has the roles of every value of the claim, each once", () => {
+  test("has the roles of every value of the claim, each role once", () => {
     const groups = ["drs-analysts", "drs-privacy", "other"];
     expect(signIn({ groups })).toEqual({ ok: true, person: "j.doe", roles: ["analyst", "privacy", "auditor"] });
     expect(signIn({ groups: "drs-analysts" })).toMatchObject({ roles: ["analyst"] });

@@ -44,7 +44,7 @@ const TAKE_ATTEMPT = sql(
 
 const hashOf = (secret: string): Buffer => createHash("sha256").update(secret).digest();
 
-/** @returns the secret for the browser's cookie. */
+/** Stores a new attempt, and deletes expired ones. @returns the secret for the browser's cookie. */
 export async function beginAttempt(executor: Executor, clock: Clock, attempt: Attempt): Promise<string> {
   const secret = randomBytes(32).toString("base64url");
   const now = clock.now();

@@ -37,7 +37,7 @@ describe("an event whose partition was dropped, because the clock is behind", ()
     expect(await appendWith(stored)).toBe(stored);
   });
 
-  it("a new event is unavailable", async () => {
+  it("a new event is rejected as unavailable", async () => {
     await expect(appendWith(undefined)).rejects.toBe(dropped);
   });
 

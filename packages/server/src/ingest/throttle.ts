@@ -20,9 +20,9 @@ export interface RateThrottle {
   /** Takes 1 of the account's allowance, before a request is read. */
   take(account: string): RateDecision;
   /**
-   * Debits the cost of a request beyond 1, after it was read. The request passes and may put the account into debt;
-   * later requests wait until the debt is paid off. If the account is in debt already, the request is rejected and not
-   * debited, so that concurrent requests can't all overdraw.
+   * Charges the account for the cost of a request beyond 1, after the request was read. The request passes and may put
+   * the account into debt; later requests wait until the debt is paid off. If the account is in debt already, the
+   * request is rejected and not charged, so that concurrent requests can't all overdraw.
    */
   charge(account: string, additionalCost: number): RateDecision;
 }

@@ -2,7 +2,10 @@ import type { Dependency } from "../dependencies/dependencies.ts";
 import { boundedBy, eachBounded } from "../dependencies/file-calls.ts";
 import type { ErasureJournal } from "./journal.ts";
 
-/** A journal in files whose calls have the deadline of the dependency, also if a call reads many files. */
+/**
+ * Gives each call of a journal in files the deadline of the dependency. A call that reads many entries has this
+ * deadline for each entry.
+ */
 export function journalWithDeadline(journal: ErasureJournal, dependency: Dependency): ErasureJournal {
   const bounded = boundedBy(dependency);
   return {

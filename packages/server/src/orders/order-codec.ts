@@ -119,7 +119,7 @@ export class OrderCodec {
       .digest();
   }
 
-  /** Whether a worker has checked this order. */
+  /** Whether the MAC proves that a worker has checked this order. */
   isCheckSigned(orderId: string, { checkedAt, mac }: OrderCheck): boolean {
     return isEqual(this.signCheck(orderId, checkedAt), mac);
   }

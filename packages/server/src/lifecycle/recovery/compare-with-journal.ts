@@ -44,7 +44,8 @@ export interface ComparisonPorts {
 /**
  * Compares the latest entries of the database and of the key store with the journal.
  *
- * @param from `start` verifies the whole journal, `head` the entries after the latest one of the database.
+ * @param from `start` verifies the whole journal, `head` only the entries after the latest one that the database has
+ * applied or recorded as lost.
  * @throws an error with a journal-… code if the journal is damaged, outdated, of another installation, or missing.
  * @throws Unavailable
  */

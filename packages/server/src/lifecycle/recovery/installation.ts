@@ -1,4 +1,4 @@
-/** Whether the key store belongs to the database. */
+/** Checks that the key store belongs to the database. */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { Executor } from "../../postgres/executor.ts";
 import { OperatorError } from "../../errors/operator-error.ts";

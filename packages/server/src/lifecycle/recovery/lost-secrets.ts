@@ -143,7 +143,7 @@ async function lostPartitions(executor: Executor, secrets: Secrets): Promise<rea
   return used.map(({ id }) => partitionSecretName(id)).filter((name) => lost.has(name));
 }
 
-/** Account keys that one query of a search through all of them returns. */
+/** Maximum number of account keys that one query returns when all of them are searched. */
 const KEYS_PAGE = 5_000;
 /**
  * Maximum difference between the clocks of a server and of the database. A server whose clock is ahead may store events

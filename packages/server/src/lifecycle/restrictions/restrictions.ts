@@ -74,7 +74,7 @@ const APPLY_RESTRICTIONS = sql(
 /**
  * Updates the marks of the account keys after a change of restrictions, because reads check these marks. A transaction
  * that creates a key of the account waits for the end of this one.
- * @param account the name, if it is known.
+ * @param account the name of the account, if the caller knows it.
  */
 export async function applyRestrictions(
   executor: OwnerTransaction,

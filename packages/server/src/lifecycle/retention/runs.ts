@@ -34,7 +34,7 @@ interface Run {
   readonly actor: string;
   /** Milliseconds since the Unix epoch. */
   readonly startedAt: number;
-  /** Whether a pass that has done nothing is recorded. */
+  /** Whether to record the pass even if it has deleted nothing. */
   readonly always: boolean;
 }
 

@@ -29,8 +29,8 @@ const BATCH = 5_000;
 
 /**
  * Deletes everything in the database that an entry of the journal names, or marks it so that no read finds it. The
- * caller has copied held events in the same transaction. An erasure that begins and an erasure that a restored database
- * lacks are applied in the same way.
+ * caller must have copied held events in the same transaction. An erasure that begins and an erasure that a restored
+ * database lacks are applied in the same way.
  */
 export async function applyErasure(
   executor: OwnerTransaction,

@@ -153,7 +153,7 @@ const underHold =
   (bind: Bind): string =>
     branchesOf([partition], bind, (within) => `select * from event_under_hold u where ${within("u")}`);
 
-/** Events of a partition that is about to be dropped. */
+/** Finds the held events of a partition that is about to be dropped. */
 export function findHeldOfPartition(executor: Transaction, partition: Partition): HeldEventSource {
   return (passedOver) => pages(executor, [], passedOver, underHold(partition));
 }

@@ -262,7 +262,7 @@ async function subjectOf(executor: Executor, holdId: string): Promise<HoldSubjec
 export interface HoldState {
   readonly holds: number;
   readonly reviews_overdue: number;
-  /** Active holds that a replay placed and whose account or action has not been found yet. */
+  /** Number of active holds that a replay placed, and whose account or action has not been found yet. */
   readonly unresolved: number;
   /** Number of held copies, including released ones. */
   readonly copies: number;

@@ -24,7 +24,7 @@ interface LossPorts extends Pick<AppendEntryPorts, "journal" | "codec"> {
  *
  * @param known the latest entries that other stores know.
  * @throws journal-loss-exists if the loss was accepted before; journal-loss-unneeded if another entry is the first
- * damaged one, or none is damaged; Unavailable
+ * damaged one, or none is damaged; the other errors of `readChain`; Unavailable
  */
 export async function acceptLoss(
   executor: OwnerTransaction,

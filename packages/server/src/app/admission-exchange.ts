@@ -35,7 +35,7 @@ export class AdmissionExchange implements SharedAdmission {
   }
 
   report(account: string, held: Held): void {
-    if (this.#changed.size === 0) this.#later(() => this.#report());
+    if (this.#changed.size === 0) this.#later(() => this.#sendReport());
     this.#changed.set(account, held);
   }
 
@@ -67,7 +67,7 @@ export class AdmissionExchange implements SharedAdmission {
   }
 
   /** Sends only changes. Most requests never appear in a report, because they begin and end between two reports. */
-  #report(): void {
+  #sendReport(): void {
     const report = [...this.#changed].flatMap(([account, { requests, bytes }]) => {
       const before = this.#reported.get(account) ?? NOTHING_HELD;
       return requests === before.requests && bytes === before.bytes ? [] : [[account, requests, bytes] as const];

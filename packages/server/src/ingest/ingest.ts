@@ -167,7 +167,7 @@ async function runStages(
     const { idempotencyKey } = header;
     const retry: Retry = { account, idempotencyKey, body, parsed: valid.parsed, chargeComparison };
     const resolve = (entry: LedgerEntry): Promise<Answer | RejectedRequest> => {
-      if (entry.location) progress.keyHolder = entry.eventId;
+      if (entry.location) progress.existingEventId = entry.eventId;
       else delete progress.account;
       return resolveDuplicate(retry, entry, ports);
     };

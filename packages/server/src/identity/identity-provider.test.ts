@@ -82,7 +82,7 @@ describe("the answer of the identity provider", () => {
     expect(await client.redeem(query, SECRETS, undefined)).toBe("answer");
   });
 
-  test("to a client with a wrong secret is reported as the fault of the client, and not of the answer", async () => {
+  test("to a client with a wrong secret is reported as a failure of the client, and not of the answer", async () => {
     const { client, dependency } = clientOf({ clientSecret: "wrong" });
     expect(await client.redeem((await answerAfterSignIn()).toString(), SECRETS, undefined)).toBe("client");
     expect(dependency.isUp).toBe(true);

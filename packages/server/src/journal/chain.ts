@@ -15,7 +15,7 @@ export interface EntryLink extends EntryReference {
   readonly entry: JournalEntry;
 }
 
-/** Stands in the chain for an entry whose loss was accepted. */
+/** The link of the chain for an entry whose loss was accepted. */
 export interface LostLink extends EntryReference {
   readonly entry?: undefined;
   /** RFC 3339. */

@@ -52,7 +52,7 @@ export async function runRetention(options: RetentionOptions): Promise<Pass | un
 }
 
 /**
- * Finishes the erasures that have begun. If there are none, it does not take the maintenance lock, so that it does not
+ * Finishes the started erasures. If there are none, it does not take the maintenance lock, so that it does not
  * block a retention pass.
  */
 export async function finishErasuresNow(options: Omit<RetentionOptions, "actor">): Promise<void> {

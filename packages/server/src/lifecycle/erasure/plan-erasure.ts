@@ -36,7 +36,7 @@ export function subjectMac(pseudonymizer: Pseudonymizer, subject: ErasureSubject
 
 /** Numbers of items that an erasure would delete, or that holds would keep. */
 export interface ErasurePlan {
-  /** Events that no hold covers, including those that exist only as a held copy. The erasure deletes them. */
+  /** Events that no hold covers, including events that exist only as a held copy. The erasure deletes them. */
   readonly events: number;
   /** Events that a hold covers. They are deleted when the last hold ends. */
   readonly held: number;

@@ -236,6 +236,7 @@ async function computeLayer(
     const slowEvents = opened.filter((_, index) => events[index]?.some(isOverBudget)).map(({ event }) => event.eventId);
     await runners.renew(layer.layer, isBackfill ? [] : slowEvents);
   }
+  const salts = randomBytes(opened.length * SALT_BYTES);
   const rows = opened.flatMap(({ event, exact, counted }, index) => {
     const results = events[index] ?? [];
     // guard(false): the event that is too slow is decided, although other features were not computed
@@ -254,7 +255,8 @@ async function computeLayer(
     }
     if (!("keyId" in event.sealedUnder)) throw new Error("no features are computed of what only a hold keeps");
     const { keyId } = event.sealedUnder;
-    const values = encodeFeatures(exact, results, policyVersion, randomBytes(SALT_BYTES));
+    const salt = salts.subarray(index * SALT_BYTES, (index + 1) * SALT_BYTES);
+    const values = encodeFeatures(exact, results, policyVersion, salt);
     const { receivedAt, platform, sdkVersion } = event;
     const row = { ...event, layer: layer.layer, keyId };
     return [{ row, values, counted: { receivedAt, platform, sdkVersion, features, results, counted } }];

@@ -76,7 +76,7 @@ async function receiptHeader({ executor }: ReceiptPorts): Promise<Record<string,
     receipt_version: 1,
     installation: await readInstallationId(executor),
     policy_version: await readPolicyVersion(executor),
-    // If a server starts with this receipt (`DRS_ERASURE_RECEIPT_FILE`), the journal must still have this entry.
+    // If a server starts with this receipt, the journal must still have this entry.
     journal: { ...(await findLatestApplied(executor)), accepted_losses: await listAcceptedEntryLosses(executor) },
     // Events that were sealed under these secrets could not be opened even before the erasure or expiry.
     secret_losses: await listAcceptedSecretLosses(executor),

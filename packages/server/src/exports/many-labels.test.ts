@@ -121,10 +121,14 @@ describe("a label file with very many rows", () => {
     const { system } = opened;
     const source = { format: "csv", open: () => Readable.from(piecesOf(5_000, labelOf)) } as const;
     let batches = 0;
+    const firstPart = Promise.withResolvers<void>();
     const featureSealer: typeof system.featureSealer = {
       ...system.featureSealer,
-      openMany: (rows) =>
-        ++batches < 3 ? system.featureSealer.openMany(rows) : Promise.reject(new Error("the key store is away")),
+      async openMany(rows) {
+        if (++batches < 3) return system.featureSealer.openMany(rows);
+        await firstPart.promise;
+        throw new Error("the key store is away");
+      },
     };
     const ports = { ...system, executor: system.pool, featureSealer, onProgress: () => {} };
     const order: ExportOrder = {
@@ -142,15 +146,14 @@ describe("a label file with very many rows", () => {
     onTestFinished(() => void process.off("unhandledRejection", note));
     const labels = await prepareExport(ports, order, source);
     const parts = await beginExport(ports, order, source, labels, { actor: "A. Analyst", via: "direct" });
-    let received = 0;
     const receiveAll = async (): Promise<void> => {
       for await (const _ of parts) {
-        received++;
+        firstPart.resolve();
         await sleep(20);
       }
     };
     await expect(receiveAll()).rejects.toThrow("the key store is away");
-    expect({ hasReceived: received > 0, unhandled }).toEqual({ hasReceived: true, unhandled: [] });
+    expect(unhandled).toEqual([]);
   });
 
   it("shows in a terminal how many rows were checked and written", async () => {

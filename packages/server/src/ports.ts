@@ -57,9 +57,9 @@ export interface ActionRegistry {
 /** The purpose that an event is kept for. */
 export interface AssignedPurpose {
   readonly code: number;
-  /** The version of the policy that assigns it; 0 before one was applied. */
+  /** The version of the policy that assigns the purpose; 0 if no policy was applied yet. */
   readonly policyVersion: number;
-  /** Whether the policy maps the action type; otherwise this is the purpose of unmapped types. */
+  /** Whether the policy maps the action type. If it is false, the event has the purpose of unmapped action types. */
   readonly mapped: boolean;
   /**
    * JSON Pointers to the parts of an event's probes that the purpose does not cover, found one at a time; absent when it
@@ -71,9 +71,12 @@ export interface AssignedPurpose {
 
 /** What the core must know of an account before it seals an event. */
 export interface Accounts {
-  /** Whether later events of the account are rejected, because it was erased permanently. */
+  /** Whether later events of the account are rejected, because the account was erased permanently. */
   isRefused(account: string): boolean;
-  /** Whether events of the account were stored under the purpose and not erased since. @throws Unavailable */
+  /**
+   * Whether events of the account were stored under the purpose and have not been erased since then.
+   * @throws Unavailable
+   */
   isKnown(account: string, purpose: number): boolean | Promise<boolean>;
 }
 
@@ -89,7 +92,9 @@ export type Covers = (probe: string, field?: string) => boolean;
 export interface EventProbes {
   readonly departures: () => readonly Departure[];
   readonly outcomes: () => ProbeOutcomes;
-  /** Whether everything in the event is certainly covered. If it is false, only `parsed` shows what is covered. */
+  /**
+   * Whether the purpose certainly covers everything in the event. If it is false, only `parsed` shows what is covered.
+   */
   readonly areCovered: (covers: Covers) => boolean;
   readonly parsed: () => Readonly<Record<string, unknown>>;
 }
@@ -160,7 +165,7 @@ export const isSameKeyEpoch = (one: KeyEpoch, other: KeyEpoch): boolean =>
 export interface LedgerEntry {
   readonly eventId: string;
   readonly requestMac: Buffer;
-  /** The partition of the event, by purpose and time; absent when the event was erased. */
+  /** The purpose and time that select the partition of the event; absent when the event was erased. */
   readonly location?: { readonly purpose: number; readonly receivedAt: number };
 }
 
@@ -244,7 +249,7 @@ export interface AdoptedFieldSet {
   readonly current: AdoptedFields;
 }
 
-/** Departures of stored events from the catalog, counted. Never blocks, never throws. */
+/** Counts the departures of stored events from the catalog. Never blocks, never throws. */
 export interface DriftLog {
   /**
    * @param members number of members of the request at all depths. If there are very many, the event is not walked, but
@@ -257,10 +262,10 @@ export interface DriftLog {
   ): void;
 }
 
-/** The attributes of a stored event that its outcomes are counted by. */
+/** The attributes of a stored event by which the outcomes of its probes are grouped and counted. */
 export type CountedEvent = Pick<PromotedAttributes, "receivedAt" | "platform" | "sdkVersion">;
 
-/** Outcomes of the probes of stored events, counted. Never blocks, never throws. */
+/** Counts the outcomes of the probes of stored events. Never blocks, never throws. */
 export interface OutcomeLog {
   /**
    * @param members number of members of the request at all depths. If there are very many, unknown probes are not
@@ -301,7 +306,7 @@ export class Unavailable extends OperatorError<UnavailableCode> {
 export const isPartitionMissing = (error: unknown): error is Unavailable => hasCode(error, "partition-missing");
 
 /**
- * Called with an error that should not happen.
+ * Called with an error that the server does not expect.
  * @param operation what failed, such as `commit batch`: the same text each time.
  */
 export type OnError = (error: unknown, operation: string) => void;

@@ -5,7 +5,8 @@ import { coverageOf } from "./coverage.ts";
 import { type CurrentPolicy, readCurrentPolicy, readPolicyVersion } from "./policy-table.ts";
 
 /**
- * Time between two checks for a new policy; a commit under a replaced policy is refused and triggers a check at once.
+ * Time between two checks for a new policy. The database rejects a commit under a replaced policy, and the server then
+ * checks at once.
  */
 const LOOK_EVERY_MS = 1_000;
 

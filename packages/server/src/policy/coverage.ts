@@ -34,7 +34,7 @@ export function coverageOf(probes: readonly string[] | null, highest: Sensitivit
   };
 }
 
-/** Whether a field of a probe is covered. */
+/** Whether the purpose covers a field of a probe. */
 export type CoversField = (probe: string, field: string) => boolean;
 
 /** Answers for a single field what `coverageOf` finds for a whole event. */

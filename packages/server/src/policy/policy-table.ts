@@ -18,7 +18,7 @@ export interface PurposeRow {
   readonly title: string;
   readonly legal_basis: string | null;
   readonly owner: string | null;
-  /** ISO 8601; `null`: kept without end, or retired before a policy gave it a period. */
+  /** ISO 8601; `null`: the purpose keeps events without end, or was retired before a policy gave it a period. */
   readonly raw_retention: string | null;
   readonly derived_retention: string | null;
   readonly probes: readonly string[] | null;
@@ -125,7 +125,7 @@ export type Change =
       readonly members: readonly string[];
       /** The number of events under the purpose. */
       readonly events: number;
-      /** The number of these events whose raw event or derived values expire earlier because of a new period. */
+      /** How many of these events have a raw event or derived values that a new period makes expire earlier. */
       readonly expire_earlier: number;
       /** The number of these events that expire at once and that no hold keeps. */
       readonly expire_at_once: number;
@@ -133,7 +133,7 @@ export type Change =
   | { readonly action_type: string; readonly from: string | null; readonly to: string | null }
   | { readonly unmapped: string; readonly from: string };
 
-/** Number of events that changes make expire earlier. */
+/** Number of events that expire earlier because of the changes. */
 export const countEarlier = (changes: readonly Change[]): number =>
   changes.reduce((sum, change) => sum + ("members" in change ? change.expire_earlier : 0), 0);
 
@@ -268,7 +268,10 @@ const FIND_EVENTS = eventSearch({ view: "kept_event", select: "event_id", where:
   event_id: "uuid",
 });
 
-/** Looks for new events of omitted purposes, which had none when the events were counted. @throws policy-incomplete */
+/**
+ * Looks for new events of omitted purposes. These purposes had no events when the events were counted.
+ * @throws policy-incomplete
+ */
 async function requireUnused(executor: Transaction, omitted: readonly PurposeRow[], since: number): Promise<void> {
   for (const { code, id, retired_at } of omitted) {
     if (retired_at !== null) continue;
@@ -379,7 +382,7 @@ const RETIRE_OMITTED = sql(
   ["int4[]", "timestamptz"],
 );
 
-/** @returns the code of each purpose of the policy. No two purposes ever get the same code. */
+/** @returns the code of each purpose of the policy. A code is never given to a second purpose. */
 async function writePurposes(
   executor: Executor,
   current: CurrentPolicy,

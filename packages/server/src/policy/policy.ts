@@ -13,7 +13,7 @@ export interface PurposeDefinition {
   /** The probes that the purpose covers; all if absent. */
   readonly probes?: readonly string[];
   readonly highest_sensitivity?: Sensitivity;
-  /** The treatment of an event with data beyond the purpose. */
+  /** What the server does with an event that has data which the purpose does not cover. */
   readonly beyond: "record" | "refuse";
   /** Whether the purpose is retired: it takes no new events, and stored events expire by its period. */
   readonly retired: boolean;

@@ -22,7 +22,7 @@ const LOCK_HOLDS = sql("select lock_holds()");
 const LOCK_JOURNAL = sql("select lock_journal()");
 
 /**
- * SQL of the condition that no other transaction inserts this id now. An insert without it would wait for the other
+ * SQL of the condition that no other transaction is inserting this id. An insert without it would wait for the other
  * transaction, which can be one of the same call.
  * @param id the placeholder of the id.
  */

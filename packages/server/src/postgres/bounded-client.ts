@@ -11,7 +11,7 @@ export interface Bound {
   readonly abandoned: AbandonedBackends;
   /** Whether an error says that there is no connection, and not that the database answered. */
   readonly isAway: (error: unknown) => boolean;
-  /** Whether statements may take longer than the deadline, as long as their backend works. */
+  /** Whether a statement may take longer than the deadline while its backend is still working. */
   readonly isPatient?: boolean;
   /** Whether the connection belongs to a monitor. */
   readonly isProbe?: boolean;
@@ -32,7 +32,7 @@ export interface AbandonedBackend {
    * is another one.
    */
   readonly connectedAt: string;
-  /** Whether a monitor may end it while it waits for a lock. */
+  /** Whether a monitor may end the backend while it waits for a lock. */
   readonly mayEnd: boolean;
 }
 
@@ -59,7 +59,7 @@ export class AbandonedBackends {
   }
 }
 
-/** Time that `end` waits for a peer that does not read. */
+/** How long `end` waits for a peer that does not read. */
 const FAREWELL_MS = 1_000;
 
 /**
@@ -108,7 +108,9 @@ export class BoundedClient extends pg.Client {
     this.connect = withCallback(() => this.#connect()) as unknown as typeof this.connect;
   }
 
-  /** The process id of the backend as the backend itself reports it. A pooler may report another one to the client. */
+  /**
+   * The process id of the backend as the backend itself reports it. A pooler may report a different id to the client.
+   */
   get pid(): number | undefined {
     return this.#backend?.pid;
   }
@@ -164,7 +166,8 @@ export class BoundedClient extends pg.Client {
   }
 
   /**
-   * Asks over another connection whether the backend still works. An idle backend has lost its client, and is ended.
+   * Asks over another connection whether the backend is still working. An idle backend has lost its client, and is
+   * ended.
    */
   async #isWorking(): Promise<boolean> {
     const { bound, options: _, ...login } = this.#options;
@@ -177,7 +180,7 @@ export class BoundedClient extends pg.Client {
       const { rows } = await query(other, IS_WORKING, [this.#backend.pid, this.#backend.connectedAt]);
       return rows[0]?.works ?? false;
     } catch (error) {
-      // A database that answers with an error, as one without a free connection does, is no reason to end the work.
+      // If the database answers with an error, for example because it has no free connection, the work need not end.
       return error instanceof pg.DatabaseError;
     } finally {
       await other.end();

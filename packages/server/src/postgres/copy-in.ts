@@ -9,10 +9,10 @@ import type { Statements } from "./bounded-client.ts";
 const HEAD = Buffer.from("PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0", "latin1");
 const COPY_DATA = 0x64;
 const COPY_DONE = Buffer.from([0x63, 0, 0, 0, 4]);
-/** Follows the last row, in the place where a row would begin with its number of columns, which is never negative. */
+/** Ends the rows. A row begins with its number of columns, which is never negative, so -1 can't begin a row. */
 const END = -1;
 
-/** A column, with the value that a row has there. */
+/** A column, and how to get its value from a row. */
 export interface CopiedColumn<Row> {
   readonly name: string;
   /** PostgreSQL's number of its type. */
@@ -64,8 +64,8 @@ export const encodeCopy = <Row>({ text, columns }: CopyIn<Row>, rows: readonly R
 });
 
 /**
- * Stores rows, once: sending them frees their memory. They are sent with the command, without a wait for the database's
- * answer to it. If the command fails, PostgreSQL ignores them.
+ * Stores rows, once: sending them frees their memory. The rows are sent with the command, before the database has
+ * answered the command. If the command fails, PostgreSQL ignores them.
  * @param client what `runTogether` passes, which has a deadline, or a client that runs nothing else.
  */
 export function copyRows(client: Statements, { text, messages }: EncodedCopy): Promise<void> {

@@ -39,20 +39,21 @@ const SESSION_SETTINGS = [
   "tcp_keepalives_idle=15",
   "tcp_keepalives_interval=5",
   "tcp_keepalives_count=3",
-  // No check constraint excludes a table. Reading the constraints of each partition takes an eighth of a list's time.
+  // No table has a check constraint by which the planner could exclude it. To read the constraints of each partition
+  // would take an eighth of the time of a list.
   "constraint_exclusion=off",
 ]
   .map((setting) => `-c ${setting}`)
   .join(" ");
 
-/** A start-up option of sessions that only read. */
+/** The start-up option that makes a session read-only. */
 export const READ_ONLY = "-c default_transaction_read_only=on";
 
 /** The time that a stopped command (Ctrl-Z, a laptop that sleeps) may block others in the middle of a change. */
 const MAX_IDLE_MS = 15_000;
 
 /**
- * Adds the deadline of the dependency to options: every call on a connection with the result has this deadline.
+ * Adds the deadline of the dependency to options: every call on a connection that has these options has this deadline.
  * @param isAway whether an error of a call says that the dependency is away.
  */
 export function withDeadlineOf(
@@ -163,7 +164,10 @@ export async function withClient<T>(
 export const withOwner = <T>(owner: OwnerDatabase, work: (connection: OwnerConnection) => Promise<T>): Promise<T> =>
   withClient(owner, (client) => work(client as Connection as OwnerConnection));
 
-/** Decides by the result of a transaction how it ends. A transaction whose work was only tried is rolled back. */
+/**
+ * Decides by the result of a transaction's work whether the transaction commits or rolls back. A transaction whose work
+ * was only tried is rolled back.
+ */
 export type EndOf<T> = (result: T) => "commit" | "rollback";
 
 const commits = (): "commit" => "commit";

@@ -51,7 +51,7 @@ export function constraintOf(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError ? error.constraint : undefined;
 }
 
-/** Whether waiting may help: there is no connection to the database, or it can't work now. */
+/** Whether waiting may help: there is no connection to the database, or the database can't work now. */
 export function isTransient(error: unknown): boolean {
   const state = sqlState(error);
   if (state !== undefined) return isTransientState(state);
@@ -79,7 +79,10 @@ export function asUnusable(error: unknown, name: string): Unavailable {
   return new Unavailable(`the ${name} ${problem}`, { code: "dependency-unusable", detail: { problem }, cause: error });
 }
 
-/** An error of the driver that no other code has translated, for a command or the log; `undefined` of any other error. */
+/**
+ * Translates an error of the driver that no other code has translated, for a command or the log; returns `undefined`
+ * for any other error.
+ */
 export function translateDriverError(error: unknown): OperatorError | undefined {
   const state = sqlState(error);
   const cause = error;

@@ -1,7 +1,7 @@
 import type pg from "pg";
 
 /**
- * These types exist for the compiler alone: `database.ts` makes connections and transactions, and no other value is
+ * Only the compiler distinguishes these types: `database.ts` makes connections and transactions, and no other value is
  * one.
  */
 declare const STATE: unique symbol;
@@ -9,7 +9,10 @@ declare const ROLE: unique symbol;
 
 /** Runs statements: a pool, a connection or a transaction. */
 export interface Executor {
-  /** The type of a row is unknown for a plain text; `query` of `statement.ts` runs what declares its types. */
+  /**
+   * For SQL that is a plain string, the type of a row is unknown; `query` of `statement.ts` runs statements that
+   * declare their types.
+   */
   query(text: string, values?: readonly unknown[]): Promise<pg.QueryResult<never>>;
 }
 

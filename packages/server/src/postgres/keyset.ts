@@ -23,6 +23,6 @@ export const isAfter = (time: string, at: string, ids: Readonly<Record<string, s
   `(${at}::timestamptz is null or ${time} < ${at}
       or (${time} = ${at} and (${Object.keys(ids).join(", ")}) > (${Object.values(ids).join(", ")})))`;
 
-/** The values of the placeholders of `isAfter`. @param count the number of ids. */
+/** The values for the placeholders in the condition that `isAfter` composes. @param count the number of ids. */
 export const positionValues = ({ after }: KeysetPage, count: number): readonly (string | null)[] =>
   after ? [after.at, ...after.ids] : Array.from({ length: count + 1 }, () => null);

@@ -1,4 +1,6 @@
-/** Numbers of advisory locks. SQL functions contain some of them, which `locks.test.ts` compares. */
+/**
+ * Numbers of advisory locks. SQL functions contain some of these numbers; `locks.test.ts` compares them with this list.
+ */
 export const LOCKS = {
   /** The processes that use an embedded PostgreSQL share this lock. The last of them stops the PostgreSQL. */
   embeddedUsers: 7_236_510,
@@ -14,9 +16,9 @@ export const LOCKS = {
   policy: 7_236_517,
   /** One worker at a time, over all servers and commands, destroys or replaces secrets. */
   maintenance: 7_236_518,
-  /** A transaction that places or lifts a hold excludes one that deletes events. */
+  /** A transaction that places or lifts a hold and a transaction that deletes events exclude each other. */
   holds: 7_236_519,
-  /** Shared by commit batches; an erasure, a policy or an accepted loss excludes them. */
+  /** Commit batches share this lock; an erasure, a change of the policy or an accepted loss takes it exclusively. */
   ingestion: 7_236_520,
   /** One transaction at a time appends to the erasure journal. */
   journal: 7_236_521,
@@ -25,8 +27,8 @@ export const LOCKS = {
   /** One process at a time creates the tables of the erasure journal. */
   journalSchema: 7_236_522,
   /**
-   * A change of an account's restrictions waits for the creation of its keys, and excludes it. The second number is a
-   * hash of the account's keyed MAC.
+   * A change of an account's restrictions and the creation of the account's keys exclude each other. The second number
+   * is a hash of the account's keyed MAC.
    */
   restrictions: 7_236_524,
   /** One transaction at a time creates a partition of feature values of a purpose, which is the second number. */
@@ -36,8 +38,8 @@ export const LOCKS = {
   /** One decision about features at a time: the second one sees what the first did. */
   features: 7_236_526,
   /**
-   * If several layers of a purpose share features, one backfill at a time computes events of the purpose: each backfill
-   * sees what the others stored. The second number is a hash of the purpose.
+   * If several layers of a purpose share features, one backfill at a time computes feature values of the purpose's
+   * events: each backfill sees what the others stored. The second number is a hash of the purpose.
    */
   sharedFeatures: 7_236_544,
   /** One server at a time attests values before their events expire. */

@@ -57,7 +57,10 @@ const IS_MAINTENANCE_LOCK_AWAITED = sql(
     where d.datname = current_database() and locktype = 'advisory' and classid = 0 and objid = ${LOCKS.maintenance} and not granted limit 1`,
 );
 
-/** Whether a session waits for the lock. If so, its holder ends long work that it can continue later. */
+/**
+ * Whether another session waits for the lock. If so, the session that holds the lock ends long work that it can
+ * continue later.
+ */
 export async function isMaintenanceLockAwaited(executor: Executor): Promise<boolean> {
   return (await query(executor, IS_MAINTENANCE_LOCK_AWAITED)).rowCount !== 0;
 }

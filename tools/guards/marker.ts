@@ -23,7 +23,7 @@ export interface Marker {
   readonly at: number;
 }
 
-/** A marker that can't be read or applied. */
+/** The error for a marker that can't be read or applied. */
 export class MarkerInvalid extends Error {
   override readonly name = "MarkerInvalid";
 }

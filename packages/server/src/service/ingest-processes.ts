@@ -286,13 +286,13 @@ class Slot {
 class Process {
   readonly forked: Forked;
   readonly ended = Promise.withResolvers<undefined>();
-  /** The time at which it was started, by `performance.now`. */
+  /** When the process was started, by `performance.now`. */
   readonly forkedAt = performance.now();
   /** Whether a reload was requested before the process served. */
   isReloadDue = false;
-  /** The time at which it began to serve, by `performance.now`. */
+  /** When the process began to serve, by `performance.now`. */
   servingSince: number | undefined;
-  /** The error with which its start failed. */
+  /** The error with which the start of the process failed. */
   error: OperatorError | undefined;
   metrics: readonly MetricSnapshot[] = [];
   /** The number of consecutive questions without an answer. */

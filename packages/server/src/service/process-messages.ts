@@ -38,7 +38,7 @@ export type Instruction =
   | { readonly kind: "levels"; readonly levels: Levels }
   | { readonly kind: "reload" | "stop" };
 
-/** With `loaded` a process asks for its place. */
+/** With `loaded`, a process asks the supervisor for its `Place`. */
 export type Report =
   | { readonly kind: "loaded" }
   | { readonly kind: "serving"; readonly url: string }

@@ -5,7 +5,7 @@ const MAX_DELAY_MS = 5_000;
 const MAX_FAILED_STARTS = 5;
 
 export interface EndedProcess {
-  /** The time for which it served; absent if it ended before it served. */
+  /** How long the process served; absent if it ended before it served. */
   readonly servedMs?: number;
   /** Whether a dependency was not available, which is no error of the process. */
   readonly isOutage: boolean;

@@ -48,7 +48,7 @@ export interface RequestRow {
   readonly export_id: string | null;
   /** The restriction that was placed for the request. */
   readonly restriction_id: string | null;
-  /** Whether the restriction is active. The person must be informed before it is lifted. */
+  /** Whether the restriction is active. The person must be informed before the restriction is lifted. */
   readonly restriction_active: boolean;
 }
 

@@ -12,8 +12,9 @@ import type { Executor } from "../postgres/executor.ts";
 export type AccountKnowledge = "held" | "requested" | "unknown";
 
 /**
- * Looks up a name that may be misspelt: a misspelt name is `unknown`, or `requested` if a request contains it. Each
- * account with tokens, actions or events has a row of `account_identity`, which only an erasure deletes.
+ * Looks up an account by a name that may be misspelt: a misspelt name is `unknown`, or `requested` if a request
+ * contains it. Each account with tokens, actions or events has a row of `account_identity`, which only an erasure
+ * deletes.
  */
 export async function findAccountKnowledge(
   executor: Executor,

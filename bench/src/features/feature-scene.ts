@@ -12,6 +12,7 @@ import { backfillNext } from "../../../packages/server/src/features/backfill.ts"
 import { changeBackfill, startBackfill } from "../../../packages/server/src/features/backfill-runs.ts";
 import type { LayerRunners } from "../../../packages/server/src/features/layer-runners.ts";
 import { createParserOf } from "../../../packages/server/src/features/read-inputs.ts";
+import { MAX_ATTEMPTS } from "../../../packages/server/src/ingest/append.ts";
 import { uuidv7 } from "../../../packages/server/src/identifiers/uuidv7.ts";
 import { readPolicyVersion } from "../../../packages/server/src/policy/policy-table.ts";
 import { inTransaction } from "../../../packages/server/src/postgres/database.ts";
@@ -22,8 +23,6 @@ export const DRS_PATH = join(import.meta.dirname, "../../../packages/server/bin/
 const STARTER = join(import.meta.dirname, "../../../packages/features/src/starter");
 const FEATURES = 25;
 export const CONNECTIONS = 16;
-/** How often an event is sealed again that became stale: as often as the server does. */
-const MAX_RETRIES = 19;
 export const REASON = ["--reason", "measured by the bench"];
 const PURPOSE_OPTIONS = ["--purpose", "payments", ...REASON];
 
@@ -167,13 +166,13 @@ async function fill(
       const event = { ...attributes, ...action, ...versions, eventId, receivedAt };
       const collectedAt = { epochMs: receivedAt, micros: 0 };
       const requestMac = sealer.requestMac(eventId, exact);
-      const append = async (): ReturnType<PostgresEventStore["append"]> =>
-        store.append({ ...event, policyVersion, collectedAt, requestMac, sealed: await sealer.seal(event, exact) });
-      let outcome = await append();
-      // Each erasure, and each change of the keys in memory, makes events stale that were sealed before. They are
-      // sealed again.
-      for (let retry = 0; retry < MAX_RETRIES && outcome === "stale"; retry++) outcome = await append();
-      if (outcome !== "stored") throw new Error(`an event was not stored: ${JSON.stringify(outcome)}`);
+      let outcome: Awaited<ReturnType<PostgresEventStore["append"]>> = "stale";
+      // Each erasure makes events stale that were sealed before. They are sealed again, as the server does.
+      for (let attempt = 0; attempt < MAX_ATTEMPTS && outcome === "stale"; attempt++) {
+        const sealed = await sealer.seal(event, exact);
+        outcome = await store.append({ ...event, policyVersion, collectedAt, requestMac, sealed });
+      }
+      if (outcome !== "stored") throw new Error("an event was not stored");
       await pool.query("insert into public.plain_event (event_id, platform, payload) values ($1, 'android', $2)", [
         eventId,
         exact.toString(),

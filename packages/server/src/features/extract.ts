@@ -38,7 +38,7 @@ export interface Extracted {
   readonly failures: number;
   /** Rows that existed and differ from the values that were computed now, because a definition is not deterministic. */
   readonly differences: number;
-  /** For each decided event, the features that were too slow for it. */
+  /** Features that were too slow for a decided event, once for each such event. */
   readonly slow: readonly FeatureName[];
   /** The number of leading events that are decided. The others come after one that was too slow. */
   readonly decided: number;
@@ -206,7 +206,7 @@ export const failuresOf = (
 interface Collected {
   readonly computed: Computed[];
   readonly failures: ExtractionFailure[];
-  /** Each event for which a feature was too slow. */
+  /** Each feature that was too slow, with the event for which it was. */
   readonly slow: { readonly eventId: string; readonly feature: FeatureName }[];
   /** Ids of the events that come after one that was too slow. */
   readonly undecided: Set<string>;
@@ -233,8 +233,14 @@ async function computeLayer(
   if (!covers) throw new Error(`the policy has no purpose ${layer.purpose}, so nothing says what it covers`);
   const { events, paused } = await runner.run(opened.map(({ parsed }) => readEvent(parsed, covers)));
   if (paused.length > 0) {
-    const slowEvents = opened.filter((_, index) => events[index]?.some(isOverBudget)).map(({ event }) => event.eventId);
-    await runners.renew(layer.layer, isBackfill ? [] : slowEvents);
+    const slowOfLayer = opened.flatMap(({ event: { eventId } }, index) =>
+      (events[index] ?? []).flatMap((result, place) => {
+        const feature = features[place];
+        return feature && isOverBudget(result) ? [{ eventId, feature: feature.name }] : [];
+      }),
+    );
+    slow.push(...slowOfLayer);
+    await runners.renew(layer.layer, isBackfill ? [] : slowOfLayer.map(({ eventId }) => eventId));
   }
   const salts = randomBytes(opened.length * SALT_BYTES);
   const rows = opened.flatMap(({ event, exact, counted }, index) => {
@@ -242,8 +248,6 @@ async function computeLayer(
     // guard(false): the event that is too slow is decided, although other features were not computed
     // fails: packages/server/src/features/slow-features.test.ts › longer than the search
     if (results.some(isOverBudget)) {
-      const slowFeatures = features.filter((_, place) => results[place] && isOverBudget(results[place]));
-      slow.push(...slowFeatures.map(({ name }) => ({ eventId: event.eventId, feature: name })));
       failures.push({ event, layer: layer.layer, reason: "over-budget" });
       return [];
     }

@@ -189,7 +189,12 @@ describe("extraction", () => {
     expect(await extractNext(ports())).toMatchObject({ decided: 1, slow: ["slow_ahead@1"] });
     expect(await extractNext(ports())).toMatchObject({ decided: 1, slow: ["slow_behind@1"] });
     await retire("slow_behind@1", "slow_ahead@1");
-    errors.length = 0;
+    expect(errors.splice(0)).toMatchObject(
+      ["slow_ahead@1", "slow_behind@1"].map((name) => ({
+        code: "feature-paused",
+        message: `too slow for an event: ${name}`,
+      })),
+    );
   });
 
   it("ends at once when its worker closes during a search for slow features, and its events stay due", async () => {

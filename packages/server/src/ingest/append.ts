@@ -11,7 +11,7 @@ import type { Assignment } from "./admit.ts";
 import { RejectedRequest, rejectRequest } from "./request.ts";
 
 /** Maximum number of attempts to seal and store an event, if each sealed event is stale when it is to be stored. */
-const MAX_ATTEMPTS = 20;
+export const MAX_ATTEMPTS = 20;
 
 export interface AppendEventPorts {
   readonly store: EventStore;
@@ -70,10 +70,10 @@ async function sealAndStore(
     // `seal` creates a key id and a secret for an account that has none. A retry of an erased event must not create
     // them.
     const isKnown = await accounts.isKnown(event.account, purpose);
-    const entryInUse = isKnown ? undefined : await store.findKey(event.account, event.idempotencyKey);
+    const existingEntry = isKnown ? undefined : await store.findKey(event.account, event.idempotencyKey);
     // guard(drop): a retry gives an erased account no key
     // fails: e2e/erasure/account.test.ts › events, ledger, tokens, actions and keys
-    if (entryInUse) return entryInUse;
+    if (existingEntry) return existingEntry;
     // guard(false): only an attempt that has asked the ledger creates a key
     // fails: packages/server/src/ingest/append.test.ts › is answered by the ledger
     const sealed = isKnown

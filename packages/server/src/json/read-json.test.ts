@@ -271,7 +271,7 @@ describe("bytes that are not JSON in UTF-8", () => {
     expect(JSON.stringify(errors)).not.toContain("telling");
   });
 
-  it("are not those of a U+FFFD that the client sent", () => {
+  it("are distinguished from a U+FFFD that the client sent", () => {
     expect(parseText(Buffer.from('"\ufffd"'))).toBe("\ufffd");
   });
 });

@@ -72,8 +72,8 @@ export class OrderCodec {
   }
 
   /**
-   * Seals by AES-256-GCM, with the id of the order and the kind of the content as associated data. Returns `nonce (12)
-   * | ciphertext | tag (16)`.
+   * Seals by AES-256-GCM, with the id of the order and the kind of the content as associated data.
+   * @returns `nonce (12) | ciphertext | tag (16)`.
    */
   seal(orderId: string, contentKind: ContentKind, value: unknown): Buffer {
     const nonce = randomBytes(NONCE_BYTES);

@@ -3,12 +3,13 @@
  * database gets it again.
  */
 import { appendOrder, type AppendEntryPorts } from "../../journal/append-entry.ts";
-import type {
-  HeldSubject,
-  HoldLiftedEntry,
-  HoldOrderEntry,
-  HoldPlacedEntry,
-  HoldReviewedEntry,
+import {
+  type HeldSubject,
+  type HoldLiftedEntry,
+  type HoldOrderEntry,
+  type HoldPlacedEntry,
+  type HoldReviewedEntry,
+  REPLAYED_ORDER,
 } from "../../journal/journal.ts";
 import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
 import { holdSecretName } from "../../crypto/sealer.ts";
@@ -94,9 +95,6 @@ function heldSubject(pseudonymizer: Pseudonymizer, { of, value }: HoldSubject): 
   return { of, mac: pseudonymizer.heldSubjectOf(of, value).toString("hex") };
 }
 
-/** The actor and the reason of a change that the database lacked. The journal does not contain the original ones. */
-const REPLAYED = { actor: "erasure journal", reason: "the database lacked this order" };
-
 const REPLAY_REVIEWED_HOLD = sql("update legal_hold set review_on = $2 where hold_id = $1 and lifted_at is null", [
   "uuid",
   "date",
@@ -121,7 +119,7 @@ export async function applyHoldOrder(
       await query(executor, REPLAY_REVIEWED_HOLD, [entry.hold_id, entry.review_on]);
       return;
     case "hold-lifted":
-      await query(executor, REPLAY_LIFTED_HOLD, [entry.hold_id, entry.at, REPLAYED.actor, REPLAYED.reason]);
+      await query(executor, REPLAY_LIFTED_HOLD, [entry.hold_id, entry.at, REPLAYED_ORDER.actor, REPLAYED_ORDER.reason]);
   }
 }
 
@@ -146,8 +144,8 @@ async function replayPlacedHold(
     receivedAt,
     kind,
     mac,
-    REPLAYED.reason,
-    REPLAYED.actor,
+    REPLAYED_ORDER.reason,
+    REPLAYED_ORDER.actor,
     review_on,
     at,
   ]);

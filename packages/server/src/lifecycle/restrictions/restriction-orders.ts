@@ -4,7 +4,12 @@
  */
 import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
 import { type AppendEntryPorts, appendOrder } from "../../journal/append-entry.ts";
-import type { RestrictionLiftedEntry, RestrictionOrderEntry, RestrictionPlacedEntry } from "../../journal/journal.ts";
+import {
+  REPLAYED_ORDER,
+  type RestrictionLiftedEntry,
+  type RestrictionOrderEntry,
+  type RestrictionPlacedEntry,
+} from "../../journal/journal.ts";
 import { lockJournal } from "../../postgres/advisory-locks.ts";
 import type { OwnerTransaction } from "../../postgres/executor.ts";
 import { query, sql } from "../../postgres/statement.ts";
@@ -75,9 +80,6 @@ export async function liftAndRecordRestriction(
 
 const nowOf = (clock: Clock): string => new Date(clock.now()).toISOString();
 
-/** The actor and the reason of a change that the database lacked. The journal does not contain the original ones. */
-const REPLAYED = { actor: "erasure journal", reason: "the database lacked this order" };
-
 const REPLAY_PLACED = sql(
   `insert into restriction
       (restriction_id, account_mac, purpose, article, request_id, placed_at, reason, approver, placed_by)
@@ -102,7 +104,7 @@ export async function applyRestrictionOrder(executor: OwnerTransaction, entry: R
 }
 
 async function replayOrder(executor: OwnerTransaction, entry: RestrictionOrderEntry): Promise<void> {
-  const { actor, reason } = REPLAYED;
+  const { actor, reason } = REPLAYED_ORDER;
   if (entry.kind === "restriction-lifted") {
     await query(executor, REPLAY_LIFTED, [entry.restriction_id, entry.informed_on, entry.at, actor, reason]);
     return;

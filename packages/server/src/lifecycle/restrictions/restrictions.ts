@@ -57,12 +57,12 @@ export async function placeRestriction(
   const [same] = (await query(executor, FIND_SAME, [accountMac, purpose ?? null, article])).rows;
   if (same) throw new OperatorError("state-conflict", `The same restriction is active: ${same.restriction_id}.`);
   const placed = randomUUID();
-  const hidden = await runAndCountNewlyVisible(executor, subjectOf(account, purpose), async () => {
+  const newlyVisible = await runAndCountNewlyVisible(executor, subjectOf(account, purpose), async () => {
     const values = [accountMac, purpose ?? null, article, reason, approver ?? null, requestId ?? null] as const;
     await query(executor, INSERT_RESTRICTION, [placed, ...values, at, actor]);
     await applyRestrictions(executor, [placed], account);
   });
-  return { restriction_id: placed, events: -hidden };
+  return { restriction_id: placed, events: -newlyVisible };
 }
 
 const APPLY_RESTRICTIONS = sql(

@@ -40,7 +40,12 @@ function cleanEnvironment(environment: Readonly<Record<string, string>>): Record
 }
 
 /** The V8 options with which the server would restart itself. Tests pass them, because the restart takes time. */
-export const V8_OPTIONS = ["--max-semi-space-size=16", "--initial-old-space-size=32", "--v8-pool-size=1"];
+export const V8_OPTIONS = [
+  "--max-semi-space-size=16",
+  "--initial-old-space-size=32",
+  "--heap-growing-percent=300",
+  "--v8-pool-size=1",
+];
 
 const drs = (root: string): string => (root === ROOT ? drsOfRun() : join(root, "packages/server/bin/drs.js"));
 

@@ -12,11 +12,17 @@ if (major < 24 || (major === 24 && minor < 6)) {
   process.exit(1);
 }
 // Some commands replace their process once: V8 reads these options only at the start, and Node rejects two of them in
-// NODE_OPTIONS. Sizes are in MB. With a heap that grows by 100 percent at a time, an export needs a quarter less memory.
+// NODE_OPTIONS. Sizes are in MB. The old generation is collected when it has grown by the given percentage: a server
+// collects seldom, and an export needs a quarter less memory. docs/performance.md has the measurements.
 // Values that the operator sets stay. The process is not replaced on Windows, which can't do it, under Node's permission
 // model, which forbids it, or if it has a channel to a parent, which the new process would lose.
 const V8_OPTIONS = {
-  serve: { "--max-semi-space-size": 16, "--initial-old-space-size": 32, "--v8-pool-size": 1 },
+  serve: {
+    "--max-semi-space-size": 16,
+    "--initial-old-space-size": 32,
+    "--heap-growing-percent": 300,
+    "--v8-pool-size": 1,
+  },
   export: { "--heap-growing-percent": 100 },
 };
 const given = `${process.execArgv.join(" ")} ${process.env.NODE_OPTIONS ?? ""}`.replaceAll("_", "-");

@@ -164,7 +164,7 @@ export function actionTable(executor: Executor, clock: Clock): ActionRegistry {
   const lookUps = new MicroBatcher<ActionName, RegisteredAction | undefined>({
     work: findAll,
     maxItems: 256,
-    lanes: 1,
+    parallelBatches: 1,
   });
 
   async function findAll(names: readonly ActionName[]): Promise<readonly (RegisteredAction | undefined)[]> {

@@ -103,7 +103,7 @@ export class PostgresEventStore implements EventStore {
     this.#batcher = new MicroBatcher({
       work: (events, connection) => this.#commit(events, connection),
       maxItems: MAX_BATCH_EVENTS,
-      lanes: MAX_PARALLEL_BATCHES,
+      parallelBatches: MAX_PARALLEL_BATCHES,
       linger: BATCH_LINGER_MS,
     });
   }

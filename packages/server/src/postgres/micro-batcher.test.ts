@@ -10,24 +10,27 @@ function scene(
   options: Partial<MicroBatcherOptions<number, string>> = {},
   hold: () => Promise<unknown> = async () => {},
 ) {
-  const batches: { items: readonly number[]; lane: number }[] = [];
+  const batches: { items: readonly number[]; slot: number }[] = [];
   const under = { now: 0, most: 0 };
-  const work: Work = async (items, lane) => {
-    batches.push({ items, lane });
+  const work: Work = async (items, slot) => {
+    batches.push({ items, slot });
     under.most = Math.max(under.most, ++under.now);
     await hold();
     under.now--;
     return items.map((item) => `of ${item}`);
   };
-  const batcher = new MicroBatcher<number, string>({ work, maxItems: 8, lanes: 1, ...options });
+  const batcher = new MicroBatcher<number, string>({ work, maxItems: 8, parallelBatches: 1, ...options });
   return { batcher, batches, under };
 }
 
 const range = (length: number): number[] => Array.from({ length }, (_, index) => index);
 
 describe("results of the micro-batcher", () => {
-  it("reach the caller that asked, with batches of any size and lane", async () => {
-    const settings = fc.record({ maxItems: fc.integer({ min: 1, max: 20 }), lanes: fc.integer({ min: 1, max: 4 }) });
+  it("reach the caller that asked, with batches of any size, one or several at a time", async () => {
+    const settings = fc.record({
+      maxItems: fc.integer({ min: 1, max: 20 }),
+      parallelBatches: fc.integer({ min: 1, max: 4 }),
+    });
     await fc.assert(
       fc.asyncProperty(settings, fc.integer({ min: 1, max: 100 }), async (given, count) => {
         const { batcher, batches, under } = scene(given, () => sleep(Math.random() * 2));
@@ -35,7 +38,7 @@ describe("results of the micro-batcher", () => {
         expect(results).toEqual(range(count).map((item) => `of ${item}`));
         expect(batches.flatMap(({ items }) => items).toSorted((a, b) => a - b)).toEqual(range(count));
         expect(Math.max(...batches.map(({ items }) => items.length))).toBeLessThanOrEqual(given.maxItems);
-        expect(under.most).toBeLessThanOrEqual(given.lanes);
+        expect(under.most).toBeLessThanOrEqual(given.parallelBatches);
       }),
       { numRuns: 40 },
     );
@@ -52,10 +55,10 @@ describe("batches of the micro-batcher", () => {
   it("have what came in one turn of the event loop", async () => {
     const { batcher, batches } = scene();
     await Promise.all(range(5).map((item) => batcher.add(item)));
-    expect(batches).toEqual([{ items: range(5), lane: 0 }]);
+    expect(batches).toEqual([{ items: range(5), slot: 0 }]);
   });
 
-  it("gather what comes while every lane is busy", async () => {
+  it("gather what comes while every slot is busy", async () => {
     let release = (): void => {};
     const gate = new Promise<void>((resolve) => (release = resolve));
     const { batcher, batches } = scene({ maxItems: 100 }, () => gate);
@@ -70,18 +73,18 @@ describe("batches of the micro-batcher", () => {
     expect(batches.map(({ items }) => items.length)).toEqual([1, 50]);
   });
 
-  it("use every lane, and no lane twice at once", async () => {
+  it("use every slot, and no slot twice at once", async () => {
     const busy = new Set<number>();
     const used = new Set<number>();
     const batcher = new MicroBatcher<number, number>({
       maxItems: 1,
-      lanes: 3,
-      work: async (items, lane) => {
-        expect(busy.has(lane)).toBe(false);
-        busy.add(lane);
-        used.add(lane);
+      parallelBatches: 3,
+      work: async (items, slot) => {
+        expect(busy.has(slot)).toBe(false);
+        busy.add(slot);
+        used.add(slot);
         await sleep(2);
-        busy.delete(lane);
+        busy.delete(slot);
         return items;
       },
     });
@@ -91,10 +94,10 @@ describe("batches of the micro-batcher", () => {
 });
 
 describe("a failing batch of the micro-batcher", () => {
-  it("rejects its own items and no others, and the lane continues", async () => {
+  it("rejects its own items and no others, and the next batch runs", async () => {
     const batcher = new MicroBatcher<number, number>({
       maxItems: 2,
-      lanes: 1,
+      parallelBatches: 1,
       work: async (items) => {
         if (items.includes(3)) throw new Error("three");
         return items;
@@ -117,7 +120,7 @@ describe("a failing batch of the micro-batcher", () => {
   it("rejects its items, too, if `work` throws synchronously", async () => {
     const batcher = new MicroBatcher<number, number>({
       maxItems: 2,
-      lanes: 1,
+      parallelBatches: 1,
       work: () => {
         throw new Error("at once");
       },

@@ -1,9 +1,12 @@
 export interface MicroBatcherOptions<Item, Result> {
-  /** Works on items together; results in the order of the items. */
-  readonly work: (items: readonly Item[], lane: number) => Promise<readonly Result[]>;
+  /**
+   * Works on items together. The results are in the order of the items. `slot` is a number below `parallelBatches`;
+   * batches that run at the same time have different slots.
+   */
+  readonly work: (items: readonly Item[], slot: number) => Promise<readonly Result[]>;
   readonly maxItems: number;
   /** Maximum number of batches that run at the same time. */
-  readonly lanes: number;
+  readonly parallelBatches: number;
   /**
    * Maximum time in milliseconds that an item waits for others; 0 for never. An item waits only while items come fast
    * enough, and while a batch takes several times as long as the wait.
@@ -28,6 +31,7 @@ const MIN_WAIT_MS = 1;
  */
 export class MicroBatcher<Item, Result> {
   readonly #options: MicroBatcherOptions<Item, Result>;
+  /** Slots in which no batch runs. */
   readonly #idle: number[];
   #waiting: Waiting<Item, Result>[] = [];
   #scheduled: "no" | "soon" | "later" = "no";
@@ -40,7 +44,7 @@ export class MicroBatcher<Item, Result> {
 
   constructor(options: MicroBatcherOptions<Item, Result>) {
     this.#options = options;
-    this.#idle = Array.from({ length: options.lanes }, (_, lane) => lane);
+    this.#idle = Array.from({ length: options.parallelBatches }, (_, slot) => slot);
   }
 
   add(item: Item): Promise<Result> {
@@ -78,26 +82,26 @@ export class MicroBatcher<Item, Result> {
 
   #start(): void {
     this.#scheduled = "no";
-    const lane = this.#idle.pop();
-    if (lane === undefined) return;
+    const slot = this.#idle.pop();
+    if (slot === undefined) return;
     const batch = this.#waiting.splice(0, this.#options.maxItems);
-    void this.#run(batch, lane);
+    void this.#run(batch, slot);
     this.#schedule();
   }
 
-  async #run(batch: readonly Waiting<Item, Result>[], lane: number): Promise<void> {
+  async #run(batch: readonly Waiting<Item, Result>[], slot: number): Promise<void> {
     const started = performance.now();
     try {
       const results = await this.#options.work(
         batch.map(({ item }) => item),
-        lane,
+        slot,
       );
       batch.forEach(({ resolve }, index) => resolve(results[index] as Result));
     } catch (error) {
       for (const { reject } of batch) reject(error);
     } finally {
       this.#duration = mean(this.#duration, performance.now() - started);
-      this.#idle.push(lane);
+      this.#idle.push(slot);
       this.#schedule();
     }
   }

@@ -114,7 +114,7 @@ const OPAQUE_TOKEN_VERIFIER = sql(
  * time, so that a flood of bad tokens can't overload the database.
  */
 export function opaqueTokenVerifier(executor: Executor, clock: Clock): SessionVerifier {
-  const lookUps = new MicroBatcher<Buffer, Session | undefined>({ work: findAll, maxItems: 256, lanes: 1 });
+  const lookUps = new MicroBatcher<Buffer, Session | undefined>({ work: findAll, maxItems: 256, parallelBatches: 1 });
 
   async function findAll(hashes: readonly Buffer[]): Promise<readonly (Session | undefined)[]> {
     const { rows } = await query(executor, OPAQUE_TOKEN_VERIFIER, [byteaArray(hashes)]).catch((error: unknown) => {

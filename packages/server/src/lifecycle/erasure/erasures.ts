@@ -3,13 +3,10 @@ import type { ErasureEntry, ErasureKind } from "../../journal/journal.ts";
 import { instant } from "../../postgres/instant.ts";
 import { narrowed, query, sql } from "../../postgres/statement.ts";
 
-/** The person who ordered the erasure, and the reason. */
-export interface ErasureOrigin {
+/** What the register of erasures records, in addition to the entry: who ordered the erasure, and why. */
+export interface ErasureRecord {
   readonly actor: string;
   readonly reason: string;
-}
-
-export interface ErasureRecord extends ErasureOrigin {
   /** Number of events under a hold that could not be copied. */
   readonly unreadable: number;
 }

@@ -21,7 +21,7 @@ import { ensureFormerAccountId } from "../../accounts/accounts.ts";
 import { applyErasure, copyHeldOf } from "../erasure/apply-erasure.ts";
 import { ErasedSubjectSearch } from "../erasure/erased-subjects.ts";
 import { findIdsToErase } from "../erasure/find-ids-to-erase.ts";
-import { type ErasureOrigin, findErasedSecrets } from "../erasure/erasures.ts";
+import { findErasedSecrets } from "../erasure/erasures.ts";
 import { type EntryLink, type Link, type LostLink, readChain } from "../../journal/chain.ts";
 import { type Comparison, type ComparisonPorts, compareWithJournal } from "./compare-with-journal.ts";
 import { destroyedSecrets, refusingLost, requireDestroyed, secretsOf } from "./destroyed-secrets.ts";
@@ -42,6 +42,7 @@ import {
   isErasure,
   isHoldOrder,
   type OrderEntry,
+  REPLAYED_ORDER,
 } from "../../journal/journal.ts";
 import { lockHolds, lockJournal } from "../../postgres/advisory-locks.ts";
 
@@ -127,7 +128,7 @@ const NOTHING = { erasures: 0, holdOrders: 0, restrictionOrders: 0 };
 
 async function recordLosses(owner: Executor, links: readonly LostLink[]): Promise<void> {
   for (const { sequence, acceptedAt: at } of links)
-    await recordAcceptedLoss(owner, { sequence, at, ...REPLAYED_ORIGIN });
+    await recordAcceptedLoss(owner, { sequence, at, ...REPLAYED_ORDER });
 }
 
 function asOwner<T>({ administration }: ReplayPorts, work: (owner: OwnerConnection) => Promise<T>): Promise<T> {
@@ -156,9 +157,6 @@ async function nameAsOwner(ports: ReplayPorts, work: (owner: OwnerConnection) =>
     );
   });
 }
-
-/** The actor and the reason of an order that the database lacked. The journal does not contain the original ones. */
-const REPLAYED_ORIGIN: ErasureOrigin = { actor: "erasure journal", reason: "the database lacked it" };
 
 /** @returns the number of orders of each kind that the database lacked. */
 async function applyAll(connection: OwnerConnection, ports: ReplayPorts, compared: Comparison): Promise<Applied> {
@@ -266,7 +264,7 @@ async function replayErasure(
   // fails: e2e/erasure/killed.test.ts › is finished by the next process, once
   const order =
     // If an erasure was killed after it wrote the journal, the audit still has its actor and reason.
-    (await findErasureOrder(owner, secrets, entry.subject, entry.at)) ?? REPLAYED_ORIGIN;
+    (await findErasureOrder(owner, secrets, entry.subject, entry.at)) ?? REPLAYED_ORDER;
   await excludeIngestion(owner);
   for (const id of await copyHeldOf(owner, sealers, entry, { onlyRecent: true, onUnreadable })) unreadable.add(id);
   for (const holdId of entry.holds) await moveCopies(owner, sealers, holdId);

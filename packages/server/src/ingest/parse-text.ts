@@ -11,7 +11,7 @@ import { scanText, type TextScan } from "../json/scan-text.ts";
  *
  * If a text has as many colons outside its strings as its value has members, no name occurs twice in it. If it has no
  * Unicode escape, it has no lone surrogate. Nearly every request passes these checks. The server reads a text member by
- * member if it fails a check or has an escape in a name.
+ * member if it fails a check or has an escape in a name, and always if it is large (`parseTextInTurns`).
  *
  * @param scan the result of `scanText` for these bytes.
  */

@@ -89,7 +89,10 @@ async function stateOf(executor: Executor): Promise<PassState> {
 
 export interface WorkerOptions extends Omit<RetentionOptions, "actor" | "signal"> {
   readonly executor: Executor;
-  /** Applies the entries of the erasure journal that this database or key store lacks. */
+  /**
+   * Checks that the key store has every secret of stored events, and applies the entries of the erasure journal that
+   * this database or key store lacks. If it rejects, the pass deletes nothing.
+   */
   readonly replay: () => Promise<unknown>;
   readonly everyMs: number;
   readonly onError: OnError;

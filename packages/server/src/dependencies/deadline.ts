@@ -1,3 +1,5 @@
+import { onAbort } from "./on-abort.ts";
+
 export interface Deadline {
   readonly ms: number;
   /** The error of a call that has expired. */
@@ -21,6 +23,7 @@ export function withDeadline<T>(
   const controller = new AbortController();
   let settled = false;
   let timer: NodeJS.Timeout | undefined;
+  let stopListening: (() => void) | undefined;
   const giveUp = (reason: unknown): void => {
     if (settled) return;
     reject(reason);
@@ -47,11 +50,11 @@ export function withDeadline<T>(
     .finally(() => {
       settled = true;
       clearTimeout(timer);
-      stop?.removeEventListener("abort", stopNow);
+      stopListening?.();
     });
   if (stop?.aborted) stopNow();
   else {
-    stop?.addEventListener("abort", stopNow, { once: true });
+    stopListening = stop && onAbort(stop, stopNow);
     wait();
     call(controller.signal).then(resolve, reject);
   }

@@ -1,0 +1,38 @@
+interface Listener {
+  readonly run: () => void;
+  index: number;
+}
+
+const listenersOf = new WeakMap<AbortSignal, Listener[]>();
+
+/**
+ * Calls `run` when a signal is aborted. For a signal that outlives its listeners by far, such as the one that stops the
+ * server.
+ *
+ * An `AbortSignal` keeps its listeners in a linked list, and a removed listener still refers to the next one. Once V8
+ * has moved a removed listener to the old generation, every later listener survives scavenges, and with it all that the
+ * listener refers to. So the signal gets one listener, and the others are in an array.
+ *
+ * @returns a function that removes `run`. It may be called once.
+ */
+export function onAbort(signal: AbortSignal, run: () => void): () => void {
+  const listeners = listenersOf.get(signal) ?? listenTo(signal);
+  const listener = { run, index: listeners.length };
+  listeners.push(listener);
+  return () => {
+    const last = listeners.pop();
+    if (!last || last === listener) return;
+    listeners[listener.index] = last;
+    last.index = listener.index;
+  };
+}
+
+function listenTo(signal: AbortSignal): Listener[] {
+  const listeners: Listener[] = [];
+  listenersOf.set(signal, listeners);
+  const runAll = (): void => {
+    for (const { run } of listeners.slice()) run();
+  };
+  signal.addEventListener("abort", runAll, { once: true });
+  return listeners;
+}

@@ -56,10 +56,9 @@ export function createEndpointServer(options: EndpointServerOptions): Server {
     requireHostHeader: false,
     noDelay: true,
   };
-  const underWay = new OpenExchanges();
   const answer = (invite?: () => void): RequestListener => {
     return (request, response) => {
-      underWay.add(request, response);
+      (request.socket as Connection)[LATEST] = response;
       handle(options, request, response, invite).catch((error: unknown) => {
         options.onError(error, "answer request");
         response.destroy();
@@ -77,14 +76,13 @@ export function createEndpointServer(options: EndpointServerOptions): Server {
   // An unknown expectation is no reason to reject a request (RFC 9110 §10.1.1 leaves the choice to the server).
   server.on("checkExpectation", answer());
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
-    const lastExchange = underWay.last(socket);
+    const latest = openExchange(socket);
     // guard(drop): bytes that are no HTTP get a problem document
     // fails: e2e/rejections/rejections.test.ts › no HTTP at all
-    if (!lastExchange || (!lastExchange.request.complete && !lastExchange.response.headersSent))
-      return answerClientError(error, socket);
+    if (!latest || (!latest.req.complete && !latest.headersSent)) return answerClientError(error, socket);
     // The bytes with the error follow a request that is valid or answered. The client would read a second answer as the
     // answer to that request.
-    lastExchange.response.once("close", () => socket.destroySoon());
+    latest.once("close", () => socket.destroySoon());
     return setTimeout(() => socket.destroy(), options.requestTimeout).unref();
   });
   server.on("connect", (_request, socket) => writeProblem(socket as Socket, "method-not-allowed", "Allow: POST"));
@@ -145,24 +143,18 @@ function writeProblem(socket: Socket, code: ProblemCode, ...headers: readonly st
 /** Time limit for a client to read the problem document. */
 const READ_PROBLEM_TIMEOUT_MS = 1_000;
 
-interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+const LATEST = Symbol("the latest response on this connection");
+
+/**
+ * A connection of this server. The latest response is a property and not in a `WeakMap` or `Set`: with these, V8 keeps
+ * all requests of a connection until it collects the old generation (docs/performance.md).
+ */
+interface Connection extends Socket {
+  [LATEST]?: ServerResponse;
 }
 
-/** The exchanges of each connection that have not ended. */
-class OpenExchanges {
-  readonly #exchanges = new WeakMap<Socket, Set<Exchange>>();
-
-  add(request: IncomingMessage, response: ServerResponse): void {
-    const { socket } = request;
-    const exchanges = this.#exchanges.get(socket) ?? new Set();
-    const exchange = { request, response };
-    this.#exchanges.set(socket, exchanges.add(exchange));
-    response.once("close", () => exchanges.delete(exchange));
-  }
-
-  last(socket: Socket): Exchange | undefined {
-    return [...(this.#exchanges.get(socket) ?? [])].at(-1);
-  }
+/** Answers are sent in the order of the requests, so the latest exchange of a connection ends last. */
+function openExchange(connection: Connection): ServerResponse | undefined {
+  const latest = connection[LATEST];
+  return latest?.closed === false ? latest : undefined;
 }

@@ -117,11 +117,10 @@ export class BoundedClient extends pg.Client {
 
   /** Sends the statements of `send` in one write, under one deadline. */
   together<T>(send: (statements: Statements) => Promise<T>): Promise<T> {
-    const statements: Statements = { query: super.query.bind(this) };
     return this.#bounded(() => {
       this.#socket.cork();
       try {
-        return send(statements);
+        return send(this.#statements);
       } finally {
         this.#socket.uncork();
       }
@@ -131,7 +130,7 @@ export class BoundedClient extends pg.Client {
   #connect(): Promise<unknown> {
     return this.#bounded(async () => {
       await super.connect();
-      const [row] = (await query({ query: super.query.bind(this) }, IDENTIFY_BACKEND)).rows;
+      const [row] = (await query(this.#statements, IDENTIFY_BACKEND)).rows;
       const mayEnd = this.#options.bound?.isPatient ?? false;
       this.#backend = row && { pid: row.pid, connectedAt: row.connected_at, mayEnd };
       return this;
@@ -139,8 +138,26 @@ export class BoundedClient extends pg.Client {
   }
 
   #query(args: readonly unknown[]): Promise<unknown> {
-    const query = super.query.bind(this) as unknown as (...args: readonly unknown[]) => Promise<unknown>;
-    return this.#bounded(() => query(...args));
+    return this.#bounded(() => this.#send(...args));
+  }
+
+  /** Runs statements for a caller that sets the deadline. */
+  get #statements(): Statements {
+    return { query: this.#send.bind(this) } as unknown as Statements;
+  }
+
+  /**
+   * Runs a statement with a callback, because with the promises of `pg` V8 keeps nearly every statement, its values and
+   * its rows until it next collects the old generation: docs/performance.md has the measurement.
+   */
+  #send(...args: readonly unknown[]): Promise<unknown> {
+    const send = super.query.bind(this) as unknown as (...args: readonly unknown[]) => Promise<unknown>;
+    const [statement] = args;
+    // Such a statement has a callback or events of its own.
+    if (statement instanceof pg.Query) return send(statement);
+    return new Promise((resolve, reject) => {
+      void send(...args, (error: unknown, result: unknown) => (error ? reject(error) : resolve(result)));
+    });
   }
 
   async #end(): Promise<void> {

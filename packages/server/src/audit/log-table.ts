@@ -78,29 +78,6 @@ export async function finishedTransactions(transaction: Transaction): Promise<st
   return (await query(transaction, FIND_FINISHED_TRANSACTIONS)).rows[0]?.upto ?? "0";
 }
 
-const LIST_UNLOGGED = sql(
-  `select e.entry_id, e.record, e.mac from audit_entry e
-    where e.xid >= $1::text::xid8 and not exists (select from audit_leaf l where l.entry_id = e.entry_id)
-    order by e.xid, e.lane, e.lane_number, e.entry_id limit ${PAGE_SIZE}`,
-  ["text"],
-  { entry_id: "uuid", record: "bytea", mac: "bytea" },
-);
-
-export interface UnloggedEntry {
-  readonly entry_id: string;
-  readonly record: Buffer;
-  readonly mac: Buffer;
-}
-
-/**
- * Lists entries in no leaf, in the sequence of their transactions. An entry of a lane is committed before the next
- * entry of the lane is written, so no state of the database has a gap in the lane.
- * @param from the smallest transaction id. @returns a page.
- */
-export async function listUnlogged(transaction: Transaction, from: string): Promise<readonly UnloggedEntry[]> {
-  return (await query(transaction, LIST_UNLOGGED, [from])).rows;
-}
-
 const READ_ENTRY = sql("select record, mac from audit_entry where entry_id = $1", ["uuid"], {
   record: "bytea",
   mac: "bytea",
@@ -126,20 +103,61 @@ export async function isOfAnotherCluster(transaction: Transaction, upto: string)
   return (await query(transaction, IS_TRANSACTION_AHEAD, [upto])).rows[0]?.is_ahead ?? false;
 }
 
-const INSERT_LEAVES = sql(
-  `insert into audit_leaf (epoch, leaf, entry_id, hash)
-    select $1, $2 + u.n - 1, u.entry_id, u.hash
-    from unnest($3::uuid[], $4::bytea[]) with ordinality as u (entry_id, hash, n)`,
-  ["int4", "int8", "uuid[]", "bytea[]"],
+const INSERT_LEAF = sql("insert into audit_leaf (epoch, leaf, entry_id, hash) values ($1, $2, $3, $4)", [
+  "int4",
+  "int8",
+  "uuid",
+  "bytea",
+]);
+
+export async function insertLeaf(
+  transaction: Transaction,
+  leaf: { readonly epoch: number; readonly number: number; readonly entryId: string; readonly hash: Buffer },
+): Promise<void> {
+  await query(transaction, INSERT_LEAF, [leaf.epoch, leaf.number, leaf.entryId, leaf.hash]);
+}
+
+/** Number of leaves that one statement inserts: few, so that requests wait for their hashes a millisecond at most. */
+const INSERTED_LEAVES = 250;
+
+/**
+ * PostgreSQL computes what `leafHash` computes, so that only hashes are sent: the records of some seconds under load
+ * would occupy the main thread for tens of milliseconds.
+ */
+const INSERT_UNLOGGED = sql(
+  `with page as (
+      select xid, entry_id, sha256('\\x00'::bytea || record || mac) as hash,
+        row_number() over (order by xid, lane, lane_number, entry_id) as n
+      from (
+        select e.xid, e.lane, e.lane_number, e.entry_id, e.record, e.mac from audit_entry e
+          where e.xid >= $3::text::xid8 and not exists (select from audit_leaf l where l.entry_id = e.entry_id)
+          order by e.xid, e.lane, e.lane_number, e.entry_id limit ${INSERTED_LEAVES}
+      ) entries
+    ), inserted as (
+      insert into audit_leaf (epoch, leaf, entry_id, hash) select $1, $2 + n - 1, entry_id, hash from page
+    )
+    select hash, xid::text as xid from page order by n`,
+  ["int4", "int8", "text"],
+  { hash: "bytea", xid: "text" },
 );
 
-export async function insertLeaves(
+export interface InsertedLeaf {
+  readonly hash: Buffer;
+  /** The id of the transaction that wrote the entry. */
+  readonly xid: string;
+}
+
+/**
+ * Inserts leaves for entries that have none, in the sequence of their transactions. An entry of a lane is committed
+ * before the next entry of the lane is written, so no state of the database has a gap in the lane.
+ * @param first the number of the first leaf. @param from the smallest transaction id. @returns a page of leaves, in
+ * order.
+ */
+export async function insertUnlogged(
   transaction: Transaction,
-  { epoch, first }: { readonly epoch: number; readonly first: number },
-  entries: readonly Pick<UnloggedEntry, "entry_id">[],
-  hashes: readonly Buffer[],
-): Promise<void> {
-  await query(transaction, INSERT_LEAVES, [epoch, first, entries.map(({ entry_id }) => entry_id), [...hashes]]);
+  { epoch, first, from }: { readonly epoch: number; readonly first: number; readonly from: string },
+): Promise<readonly InsertedLeaf[]> {
+  return (await query(transaction, INSERT_UNLOGGED, [epoch, first, from])).rows;
 }
 
 const LIST_HASHES = sql(

@@ -11,11 +11,11 @@ import {
   findCheckpoint,
   finishedTransactions,
   insertCheckpoint,
-  insertLeaves,
+  insertLeaf,
+  insertUnlogged,
   isOfAnotherCluster,
   lastCheckpoint,
   listHashes,
-  listUnlogged,
   readEntry,
 } from "./log-table.ts";
 import { type LogKey, signCheckpoint } from "./log/checkpoint.ts";
@@ -241,17 +241,17 @@ async function requireExtension(
 async function addFirst(transaction: Transaction, { epoch, tree }: GrowingTree, entryId: string): Promise<void> {
   const { record, mac } = await readEntry(transaction, entryId);
   const hash = leafHash(record, mac);
-  await insertLeaves(transaction, { epoch, first: 0 }, [{ entry_id: entryId }], [hash]);
+  await insertLeaf(transaction, { epoch, number: 0, entryId, hash });
   tree.append(hash);
 }
 
 async function addLeaves(transaction: Transaction, { epoch, tree }: GrowingTree, from: string): Promise<void> {
-  for (;;) {
-    const entries = await listUnlogged(transaction, from);
-    if (entries.length === 0) return;
-    const hashes = entries.map(({ record, mac }) => leafHash(record, mac));
-    await insertLeaves(transaction, { epoch, first: tree.size }, entries, hashes);
-    for (const hash of hashes) tree.append(hash);
+  for (let xid = from; ;) {
+    const leaves = await insertUnlogged(transaction, { epoch, first: tree.size, from: xid });
+    for (const leaf of leaves) tree.append(leaf.hash);
+    const last = leaves.at(-1);
+    if (!last) return;
+    xid = last.xid;
   }
 }
 

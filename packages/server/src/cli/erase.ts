@@ -245,7 +245,7 @@ function replayCommand(context: Context): Command {
 
 function requireSubject({ account: of, purpose, action, event }: SubjectOptions, command: Command): void {
   if (of === undefined && action === undefined && event === undefined) {
-    command.error("error: one of --account, --action, --event says what is erased");
+    command.error("error: what to erase is missing: give --account, --action or --event");
   }
   if (purpose !== undefined && of === undefined) command.error("error: --purpose needs --account");
 }

@@ -64,7 +64,7 @@ function addCommand(context: Context): Command {
     .action(async (options: AddOptions, self: Command) => {
       const { account: of, action, event, reason, approver, review: reviewOn, dryRun = false, json = false } = options;
       if (of === undefined && action === undefined && event === undefined) {
-        return self.error("error: one of --account, --action, --event says what is held");
+        return self.error("error: what to hold is missing: give --account, --action or --event");
       }
       const subject = { ...(of !== undefined && { account: of }), ...(action !== undefined && { action_id: action }) };
       const placed = await withCalls(context, "change", (call) =>

@@ -61,7 +61,7 @@ function addCommand(context: Context): Command {
     .action(async (options: AddOptions, self: Command) => {
       const { approver, request, dryRun = false, json = false } = options;
       if (approver === undefined && request === undefined) {
-        self.error("error: one of --approver, --request says who decided it");
+        self.error("error: who decided it is missing: give --approver or --request");
       }
       const placed = await withCalls(context, "change", (caller) => placeRestriction(caller, options));
       if (json) return printJson(context, { ...placed, dry_run: dryRun });
@@ -119,13 +119,13 @@ function liftCommand(context: Context): Command {
         if (dryRun) return would;
         // guard(drop): nothing is shown to analysts again without a confirmation
         // fails: e2e/restrictions.test.ts › shows the events again
-        await confirm(context, { what: shownAgainText(would.events), yes });
+        await confirm(context, { what: wouldShowText(would.events), yes });
         return lift(false);
       });
       if (json) return printJson(context, { restriction_id: id, events, dry_run: dryRun });
-      if (dryRun) print(context, `${shownAgainText(events)} Nothing was changed.`);
-      else print(context, `Restriction ${id} is lifted. ${shownAgainText(events)}`);
+      if (dryRun) print(context, `${wouldShowText(events)} Nothing was changed.`);
+      else print(context, `Restriction ${id} is lifted. Analysts see ${plural(events, "event")} again.`);
     });
 }
 
-const shownAgainText = (events: number): string => `Shown to analysts again: ${plural(events, "event")}.`;
+const wouldShowText = (events: number): string => `It would show ${plural(events, "event")} to analysts again.`;

@@ -61,7 +61,7 @@ export function retentionCommand(context: Context): Command {
         context,
         `Overdue: ${plural(overdue_partitions, "partition")}, the oldest by ${Math.round(lag_seconds)} s,`,
       );
-      print(context, `and ${plural(overdue_rows, "event")} that are deleted row by row.`);
+      print(context, `and ${plural(overdue_rows, "event")} of other partitions.`);
       printRows(context, runs, false, "No pass has deleted anything yet.");
     });
   return command;
@@ -70,7 +70,7 @@ export function retentionCommand(context: Context): Command {
 type Overdue = Answer<"readOverdue">;
 
 const overdueText = ({ overdue_partitions, overdue_rows }: Overdue): string =>
-  `Expired: ${plural(overdue_partitions, "partition")}, and ${plural(overdue_rows, "event")} that are deleted row by row.`;
+  `To delete: ${plural(overdue_partitions, "partition")}, and ${plural(overdue_rows, "event")} of other partitions row by row.`;
 
 async function confirmOverdue(context: Context, overdue: Overdue, yes: boolean | undefined): Promise<void> {
   if (overdue.overdue_partitions + overdue.overdue_rows > 0)

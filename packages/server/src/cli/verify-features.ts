@@ -29,7 +29,7 @@ export function verifyFeaturesCommand(context: Context): Command {
     )
     .action(async (event: string | undefined, { from, to, purpose, json = false, ...options }: Options) => {
       if (event !== undefined && (from ?? to ?? purpose) !== undefined) {
-        throw new OperatorError("wrong-usage", "An event excludes --from, --to and --purpose.");
+        throw new OperatorError("wrong-usage", "An event id can't be combined with --from, --to or --purpose.");
       }
       const answer = await call(requireBreakGlass(context, options), "verifyFeatures", {
         ...(event !== undefined && { event_id: event }),

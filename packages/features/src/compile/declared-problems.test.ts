@@ -21,7 +21,7 @@ describe("manifestProblems", () => {
     ["a field that says whether the probe worked", { performedBy: "x" }],
   ])("rejects an input that differs from the catalog: %s", (_, change) => {
     expect(manifestProblems({ ...manifest, inputs: [{ ...LATITUDE, ...change }] })).toEqual([
-      "the input lat differs from the catalog",
+      "the input lat is not as the catalog or the overlay declares it",
     ]);
   });
 

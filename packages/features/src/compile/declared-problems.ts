@@ -36,7 +36,9 @@ export function manifestProblems(manifest: Manifest, overlay: Overlay = NO_OVERL
   const inputProblems = inputs.flatMap((input) => {
     const resolved = resolveInput(input.name, input.path.join("."), overlay);
     if (!resolved.ok) return [resolved.problem];
-    return isDeepStrictEqual(resolved.input, input) ? [] : [`the input ${input.name} differs from the catalog`];
+    return isDeepStrictEqual(resolved.input, input)
+      ? []
+      : [`the input ${input.name} is not as the catalog or the overlay declares it`];
   });
   return [
     ...declaredProblems(members),

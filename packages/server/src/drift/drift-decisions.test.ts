@@ -118,7 +118,7 @@ describe("a decision that a login of the database wrote", () => {
     expect(await fields()).toMatchObject([{ path: PATH, sensitivity: "high", is_classified: true }]);
   });
 
-  it("can't be a copy of a decision that was lost by a restore, after a later one", async () => {
+  it("has no effect as a copy of a decision that a restore lost, even if it is inserted after a later decision", async () => {
     await decide(ACCEPTED);
     for (const person of ["petra", "paul"]) await decide(classified("low"), person);
     const row = "drift_decision where kind = 'classified' and sensitivity = 'low'";
@@ -193,7 +193,7 @@ describe("a decision that a login of the database wrote", () => {
     expect(counted).toBeLessThanOrEqual(2_000);
   });
 
-  it("has no effect, even with the id of a lost one", async () => {
+  it("has no effect, even with the id of a decision that was rolled back", async () => {
     await decide(ACCEPTED);
     const { pool, driftDecisions } = scene.system;
     let lost: string | undefined;

@@ -121,7 +121,7 @@ export class DriftDecisions {
     for (const { row } of await findNumbered(this.#search(executor))) {
       const { decision_id: _id, mac: _mac, ...decision } = row;
       // guard(true): a decision that a login of the database wrote is no decision
-      // fails: packages/server/src/drift/drift-decisions.test.ts › with the id of a lost one
+      // fails: packages/server/src/drift/drift-decisions.test.ts › with the id of a decision that was rolled back
       if (this.#isSigned(row)) decisions.push(decision);
     }
     return decisions.toReversed();
@@ -179,7 +179,7 @@ const valuesOf = (row: DecisionOfRow): SignedValues => [
   row.ignored_until,
   row.seen_types,
   // guard(drop): a copy of a decision that a restore lost is no decision
-  // fails: packages/server/src/drift/drift-decisions.test.ts › lost by a restore
+  // fails: packages/server/src/drift/drift-decisions.test.ts › a decision that a restore lost
   row.decided_at,
   row.decided_by,
   row.reason,

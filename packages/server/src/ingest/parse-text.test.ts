@@ -30,7 +30,7 @@ const nearlyJson = fc
     return text.slice(0, at) + character + text.slice(at + removed);
   });
 
-describe("the slow reader", () => {
+describe("readJson", () => {
   it("reports invalid JSON for each text that JSON.parse rejects, and for no other text", () => {
     fc.assert(
       fc.property(nearlyJson, (text) => {

@@ -56,7 +56,7 @@ const system = await openSystem(config.config, {
   onError: () => {},
 });
 
-/** The time of the last event. No label is earlier. */
+/** The events, and a label one second after each, are spread over the `DAYS` days before this time. */
 const LAST_EVENT_AT = Date.now() - 60_000;
 const names: string[] = [];
 await inOwnerTransaction(system.administration, async (transaction) => {
@@ -141,7 +141,7 @@ interface LabelOf {
   readonly at: number;
 }
 
-/** The label at a row. Each label has a time of its own, and is about the newest event of its account at that time. */
+/** The label at a row: one second after the event at that row, which is the newest event of its account then. */
 const labelAt = (row: number): LabelOf => ({
   account: `account-${row % ACCOUNTS}`,
   at: Math.floor(LAST_EVENT_AT - DAYS * DAY_MS + (row * DAYS * DAY_MS) / ROWS) + 1_000,

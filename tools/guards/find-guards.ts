@@ -11,7 +11,12 @@ export interface Guard extends Marker {
   readonly path: string;
 }
 
-/** Guards of all sources whose file, rule or test contains the text. @throws MarkerInvalid */
+/**
+ * Finds the guards of all sources.
+ *
+ * @param only a text that the path, the rule, the test file or the test title of a guard must contain
+ * @throws MarkerInvalid
+ */
 export async function findGuards(only = ""): Promise<readonly Guard[]> {
   const guards: Guard[] = [];
   for (const folder of SOURCES) {

@@ -31,7 +31,7 @@ const INTERRUPT_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 function onInterrupt(listener: () => void): void {
   for (const signal of INTERRUPT_SIGNALS) {
     process.once(signal, () => {
-      // guard(drop): a command that prints keys ends with the drs command that waits for it
+      // guard(drop): a signal that ends drs also ends the command that prints keys
       // fails: e2e/key-sources.test.ts › at drs also ends the command that prints keys
       listener();
       process.kill(process.pid, signal);

@@ -183,8 +183,8 @@ function changeOf(node: SyntaxNode, { depth }: Place, { moduleNames }: Scope): s
 }
 
 /**
- * Reports code in a function that passes a table of a module to other code. That code may change the table under
- * another name.
+ * Reports code in a function that passes a table of a module to other code: a map, set, array or object that is
+ * declared outside of functions. The other code may change the table under another name.
  */
 function aliasOf(node: SyntaxNode, { depth }: Place, { moduleNames }: Scope): string | undefined {
   if (depth <= MODULE_DEPTH || !moduleNames.isPassedOn(node)) return undefined;

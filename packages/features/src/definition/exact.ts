@@ -5,7 +5,7 @@ export function lowerAscii(text: string): string {
   return text.replace(/[A-Z]/g, (letter) => String.fromCharCode(letter.charCodeAt(0) + 32));
 }
 
-/** Whether two texts are equal, apart from the case of `A` to `Z`. */
+/** Whether two texts are equal, also if letters of ASCII differ in case: `A` equals `a`, but `Ä` differs from `ä`. */
 export function equalAscii(one: string, other: string): boolean {
   return lowerAscii(one) === lowerAscii(other);
 }

@@ -1,4 +1,7 @@
-/** What definitions import at run time. The bundler resolves the package's name to this file. */
+/**
+ * The values, not types, that definitions can import from the package. When a definition is bundled, the package's name
+ * resolves to this file.
+ */
 export { anyTrue, countTrue, whenObserved } from "./answers.ts";
 export { dayNumber, dayOfEpochMs, equalAscii, lowerAscii } from "./exact.ts";
 export { feature } from "./feature.ts";

@@ -35,8 +35,8 @@ export async function auditRead(
 }
 
 /**
- * Runs work only if the database lacks no entry of the journal, because a restored database could show events that were
- * erased after its backup.
+ * Runs work only if the database has applied every entry of the journal. Otherwise a restored database could show
+ * events that were erased after the backup was made.
  */
 export function withJournalApplied<T>(
   context: Context,

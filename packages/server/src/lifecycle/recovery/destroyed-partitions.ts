@@ -9,8 +9,9 @@ import type { Executor } from "../../postgres/executor.ts";
 import { query, sql } from "../../postgres/statement.ts";
 
 /**
- * Number of the latest destructions that a running server checks. An older copy of the key store lacks the record of
- * the last one.
+ * Number of the latest destructions that a running server checks. They are enough to notice that the key store was
+ * restored from a copy: a copy that lacks the record of any destruction also lacks the records of all later ones. The
+ * server then checks all destructions.
  */
 const LATEST = 20;
 

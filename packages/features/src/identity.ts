@@ -19,10 +19,10 @@ function typeOf(output: Output): unknown {
  * Meaning, owner, purposes, sensitivity and bins may change without a new version.
  */
 export function identityHash(text: string, { inputs, output }: Pick<Manifest, "inputs" | "output">): string {
-  const read = inputs.map((input) =>
+  const inputsWithoutSensitivity = inputs.map((input) =>
     Object.fromEntries(Object.entries(input).filter(([member]) => member !== "sensitivity")),
   );
-  const identity = canonicalize({ text, inputs: read, output: typeOf(output) });
+  const identity = canonicalize({ text, inputs: inputsWithoutSensitivity, output: typeOf(output) });
   return createHash("sha256").update(identity).digest("hex");
 }
 

@@ -10,7 +10,7 @@ import type { Bundle } from "../manifest.ts";
 import type { ReadInput } from "../readings/readings.ts";
 import type { Result } from "../result.ts";
 import { REALM } from "../runner/child-process.ts";
-import { type Cell, encodeBatch, Plan } from "../runner/plan.ts";
+import { type Cell, encodeBatch, InputLayout } from "../runner/input-layout.ts";
 
 const MEMORY_BYTES = 256 * 1024 * 1024;
 
@@ -31,8 +31,8 @@ export async function computeInQuickJs(
   deadlineMs: number,
 ): Promise<readonly Result[]> {
   const quickJs = await newQuickJSWASMModuleFromVariant(variant as unknown as QuickJSSyncVariant);
-  const plan = new Plan(bundles);
-  const readings = cases.map(({ read }) => plan.read(read));
+  const inputLayout = new InputLayout(bundles);
+  const readings = cases.map(({ read }) => inputLayout.read(read));
   return Scope.withScope((scope) => {
     const runtime = scope.manage(quickJs.newRuntime());
     runtime.setMemoryLimit(MEMORY_BYTES);
@@ -45,13 +45,16 @@ export async function computeInQuickJs(
         context.unwrapResult(context.callFunction(scope.manage(context.getProp(harness, name)), harness, ...values)),
       );
     const text = (value: string): QuickJSHandle => scope.manage(context.newString(value));
-    for (const bundle of plan.bundles) call("add", text(bundle.plan), scope.manage(loadProgram(context, bundle.text)));
+    for (const bundle of inputLayout.bundles)
+      call("add", text(bundle.layout), scope.manage(loadProgram(context, bundle.text)));
     call("begin", text(encodeBatch(readings)));
     for (const [event, { feature }] of cases.entries()) {
       call("compute", scope.manage(context.newNumber(feature)), scope.manage(context.newNumber(event)));
     }
     const cells = JSON.parse(context.getString(call("end"))) as Cell[][];
-    return cases.flatMap(({ feature }, event) => plan.results(readings[event] ?? [], cells[event] ?? [], [feature]));
+    return cases.flatMap(({ feature }, event) =>
+      inputLayout.results(readings[event] ?? [], cells[event] ?? [], [feature]),
+    );
   });
 }
 

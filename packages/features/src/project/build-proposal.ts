@@ -1,6 +1,6 @@
 import type { ProposedBundle } from "../check/archived.ts";
 import { readFixtureFile } from "../check/fixtures.ts";
-import { listFeatures } from "./list-features.ts";
+import { buildFolder } from "./build-folder.ts";
 
 export interface Proposal {
   readonly bundles: readonly ProposedBundle[];
@@ -8,8 +8,8 @@ export interface Proposal {
 }
 
 /** Builds the definitions below a folder, each with the content of its fixtures. */
-export async function proposeFeatures(folder: string): Promise<Proposal> {
-  const { features, problems } = await listFeatures(folder);
+export async function buildProposal(folder: string): Promise<Proposal> {
+  const { features, problems } = await buildFolder(folder);
   const bundles = features.map(({ bundle, fixtures }) => ({ ...bundle, fixtures: readFixtureFile(fixtures) }));
   return { bundles, problems };
 }

@@ -2,7 +2,7 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
-import type { PlannedBundle } from "./plan.ts";
+import type { SandboxBundle } from "./input-layout.ts";
 
 const text = (name: string): string => readFileSync(new URL(`../sandbox/${name}`, import.meta.url), "utf8");
 export const REALM = text("realm.js");
@@ -29,7 +29,7 @@ export interface Computed {
 }
 
 type Message =
-  | { readonly bundles: readonly PlannedBundle[]; readonly budget: number }
+  | { readonly bundles: readonly SandboxBundle[]; readonly budget: number }
   | { readonly batch: string; readonly size: number; readonly skip: readonly number[] };
 
 /** A child process of Node that has no permissions and no environment variables, and runs in the root folder. */
@@ -47,7 +47,7 @@ export class Child {
     this.#process.stdout.setEncoding("utf8").on("data", (chunk: string) => this.#receive(chunk));
   }
 
-  load(bundles: readonly PlannedBundle[], budget: number, deadlineMs: number): Promise<Loaded | undefined> {
+  load(bundles: readonly SandboxBundle[], budget: number, deadlineMs: number): Promise<Loaded | undefined> {
     return this.#ask({ bundles, budget }, deadlineMs);
   }
 

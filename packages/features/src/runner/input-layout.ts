@@ -9,18 +9,18 @@ import { type Failure, type FeatureValue, type InputState, inputStateOf, type Re
  */
 export type Cell = readonly [FeatureValue] | null | Failure | "not-computed";
 
-export interface PlannedBundle {
+export interface SandboxBundle {
   readonly text: string;
   /** JSON for the program in the sandbox: the output, and for each input its name and its index among the readings. */
-  readonly plan: string;
+  readonly layout: string;
 }
 
 /**
  * Gives each input of each bundle an index into the readings of an event. Bundles that read the same input share an
  * index.
  */
-export class Plan {
-  readonly bundles: readonly PlannedBundle[];
+export class InputLayout {
+  readonly bundles: readonly SandboxBundle[];
   readonly #inputs: ManifestInput[] = [];
   readonly #places: readonly (readonly number[])[];
 
@@ -35,7 +35,7 @@ export class Plan {
     this.#places = bundles.map(({ manifest }) => manifest.inputs.map(placeOf));
     this.bundles = bundles.map(({ text, manifest }, at) => {
       const inputs = manifest.inputs.map(({ name }, input) => [name, this.#places[at]?.[input]]);
-      return { text, plan: JSON.stringify({ output: manifest.output, inputs }) };
+      return { text, layout: JSON.stringify({ output: manifest.output, inputs }) };
     });
   }
 

@@ -4,7 +4,7 @@ import type { Reading } from "../reading.ts";
 import type { ReadInput } from "../readings/readings.ts";
 import type { Result } from "../result.ts";
 import { Child, type Computed } from "./child-process.ts";
-import { type Cell, encodeBatch, Plan } from "./plan.ts";
+import { type Cell, encodeBatch, InputLayout } from "./input-layout.ts";
 
 export type { ReadInput } from "../readings/readings.ts";
 
@@ -77,7 +77,7 @@ const nameOf = ({ id, version }: PausedFeature): string => `${id}@${version}`;
 
 class IsolatedRunner implements FeatureRunner {
   readonly #bundles: readonly Bundle[];
-  readonly #plan: Plan;
+  readonly #inputLayout: InputLayout;
   readonly #budgetMs: number;
   readonly #graceMs: number;
   readonly #searchMs: number;
@@ -90,7 +90,7 @@ class IsolatedRunner implements FeatureRunner {
   constructor(bundles: readonly Bundle[], options: RunnerOptions) {
     const { budgetMs = BUDGET_MS, graceMs = GRACE_MS, searchMs = SEARCH_MS } = options;
     this.#bundles = bundles;
-    this.#plan = new Plan(bundles);
+    this.#inputLayout = new InputLayout(bundles);
     this.#budgetMs = budgetMs;
     this.#graceMs = graceMs;
     this.#searchMs = searchMs;
@@ -99,7 +99,7 @@ class IsolatedRunner implements FeatureRunner {
 
   async start(): Promise<Child> {
     const child = new Child();
-    const loaded = await child.load(this.#plan.bundles, this.#budgetMs, START_MS);
+    const loaded = await child.load(this.#inputLayout.bundles, this.#budgetMs, START_MS);
     if (loaded && loaded.broken === undefined) return (this.#child = child);
     await child.kill();
     const broken = loaded?.broken === undefined ? undefined : this.#bundles[loaded.broken];
@@ -122,14 +122,14 @@ class IsolatedRunner implements FeatureRunner {
   async #compute(batch: readonly ReadInput[]): Promise<BatchResults> {
     if (this.#isClosed) throw new Error("the runner is closed");
     const pausedBefore = new Set(this.#paused);
-    const readings = batch.map((event) => this.#plan.read(event));
+    const readings = batch.map((event) => this.#inputLayout.read(event));
     const cells = await this.#cellsOfBatch(readings).catch((error: unknown) => {
       // The caller gets no report of the features that this batch paused, so the next batch computes them again.
       this.#paused.clear();
       for (const feature of pausedBefore) this.#paused.add(feature);
       throw error;
     });
-    const events = readings.map((own, event) => this.#plan.results(own, cells[event] ?? []));
+    const events = readings.map((own, event) => this.#inputLayout.results(own, cells[event] ?? []));
     const paused = [...this.#paused].filter((feature) => !pausedBefore.has(feature));
     return { events, paused: paused.map((feature) => this.#nameAt(feature)) };
   }

@@ -35,11 +35,11 @@
 
   function load({ bundles, budget }) {
     budgetMs = budget;
-    for (const [at, { text, plan }] of bundles.entries()) {
+    for (const [at, { text, layout }] of bundles.entries()) {
       try {
         const compute = vm.runInContext(`(() => {${text}\nreturn feature;})()`, context);
         if (typeof compute !== "function") throw new TypeError("a bundle gives a function");
-        harness.add(plan, compute);
+        harness.add(layout, compute);
       } catch {
         return { broken: at };
       }

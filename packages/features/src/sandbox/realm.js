@@ -114,9 +114,9 @@
   let cells = [];
 
   return freeze({
-    /** @param plan is JSON: the output, and for each input its name and its place among the readings of an event. */
-    add(plan, compute) {
-      const { output, inputs } = parse(plan);
+    /** @param layout is JSON: the output, and for each input its name and its index among the readings of an event. */
+    add(layout, compute) {
+      const { output, inputs } = parse(layout);
       features.push({ output, inputs, compute, names: fromEntries(inputs) });
     },
 

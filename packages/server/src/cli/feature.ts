@@ -100,12 +100,12 @@ export function featureCommand(context: Context): Command {
   return command;
 }
 
-type Features = Awaited<ReturnType<Awaited<ReturnType<typeof loadProject>>["listFeatures"]>>["features"];
+type Features = Awaited<ReturnType<Awaited<ReturnType<typeof loadProject>>["buildFolder"]>>["features"];
 type Manifest = Features[number]["bundle"]["manifest"];
 
 async function buildProject(context: Context, dir: string): Promise<Features> {
-  const { listFeatures } = await loadProject();
-  const { features, problems } = await listFeatures(resolve(context.directory, dir));
+  const { buildFolder } = await loadProject();
+  const { features, problems } = await buildFolder(resolve(context.directory, dir));
   failFor(problems);
   return features;
 }

@@ -247,8 +247,8 @@ async function readBundles({ directory }: Context, name: string): Promise<Bundle
 
 /** @throws input-invalid with every problem of the definitions. */
 async function buildBundles(folder: string): Promise<Bundles> {
-  const { proposeFeatures } = await import("@device-risk-signals/features/project");
-  const { bundles, problems } = await proposeFeatures(folder);
+  const { buildProposal } = await import("@device-risk-signals/features/project");
+  const { bundles, problems } = await buildProposal(folder);
   if (problems.length === 0) return [...bundles];
   throw new OperatorError("input-invalid", [`${folder} can't be built:`, ...problems].join("\n  "));
 }

@@ -38,10 +38,10 @@ type WantedHold = Omit<NewHold, "actor">;
 type Placed = Answer<"addHold">;
 
 const place = (call: OperationCall<"addHold">, hold: WantedHold, approval?: Approval): Promise<Placed> =>
-  runJournalOrder(call.ports, async (owner, audit, journal) => {
+  runJournalOrder(call.ports, async (owner, audit, orderPorts) => {
     // The approval is used first: if it can't be used, the journal must not get the order.
     await approval?.use(owner, 0);
-    const placed = await placeKnown(call, owner, journal(), hold);
+    const placed = await placeKnown(call, owner, orderPorts(), hold);
     const { subject, reason, approver, reviewOn } = hold;
     const detail = { ...placed, ...auditDetail(subject), approver, review_on: reviewOn };
     const entry = { ...agentOf(call.caller), operation: "hold.add", outcome: "done", reason, ...auditSubject(subject) };
@@ -56,10 +56,10 @@ const tryPlacing = (call: OperationCall<"addHold">, hold: WantedHold): Promise<P
 async function placeKnown(
   { caller }: OperationCall<"addHold">,
   owner: OwnerTransaction,
-  journal: HoldOrderPorts | undefined,
+  orderPorts: HoldOrderPorts | undefined,
   hold: WantedHold,
 ): Promise<Placed> {
-  const placed = await placeAndRecordHold(owner, journal, { ...hold, actor: agentOf(caller).actor });
+  const placed = await placeAndRecordHold(owner, orderPorts, { ...hold, actor: agentOf(caller).actor });
   if (placed) return placed;
   throw new OperatorError("not-found", "Nothing is known of this subject: check the spelling.");
 }
@@ -91,9 +91,9 @@ export const reviewHold: Operation<"reviewHold"> = async ({ ports, caller, input
   requireFuture("body/review_on", review_on, clock);
   await runJournalOrder(
     ports,
-    async (owner, audit, journal) => {
+    async (owner, audit, orderPorts) => {
       if (
-        !(await reviewAndRecordHold(owner, isDryRun ? undefined : journal(), hold_id, {
+        !(await reviewAndRecordHold(owner, isDryRun ? undefined : orderPorts(), hold_id, {
           reviewOn: review_on,
           approver,
         }))
@@ -114,8 +114,8 @@ export const liftHold: Operation<"liftHold"> = async ({ ports, caller, input }) 
   const agent = agentOf(caller);
   const events_released = await runJournalOrder(
     ports,
-    async (owner, audit, journal) => {
-      const events = await liftAndRecordHold(owner, isDryRun ? undefined : journal(), hold_id, agent.actor, reason);
+    async (owner, audit, orderPorts) => {
+      const events = await liftAndRecordHold(owner, isDryRun ? undefined : orderPorts(), hold_id, agent.actor, reason);
       if (events === undefined) throw noHold(hold_id);
       const entry = { ...agent, operation: "hold.lift", outcome: "done", reason };
       await writeAudit(owner, audit, { ...entry, detail: { hold_id, events_released: events } });

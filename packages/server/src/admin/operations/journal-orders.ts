@@ -15,16 +15,16 @@ import type { AdminPorts } from "./ports.ts";
  */
 export async function runJournalOrder<T>(
   { installation: open, administration }: AdminPorts,
-  work: (owner: OwnerTransaction, audit: AuditSigner, journal: () => HoldOrderPorts) => Promise<T>,
+  work: (owner: OwnerTransaction, audit: AuditSigner, orderPorts: () => HoldOrderPorts) => Promise<T>,
   isDryRun = false,
 ): Promise<T> {
   const watch = new AppendWatch();
   try {
     const installation = await open();
     await requireRecovered(installation);
-    const journal = (): HoldOrderPorts => journalPorts(installation, watch);
+    const orderPorts = (): HoldOrderPorts => journalPorts(installation, watch);
     const endOf = (): "commit" | "rollback" => (isDryRun ? "rollback" : "commit");
-    return await inOwnerTransaction(administration, (owner) => work(owner, installation.audit, journal), endOf);
+    return await inOwnerTransaction(administration, (owner) => work(owner, installation.audit, orderPorts), endOf);
   } catch (error) {
     throw watch.explain(error);
   }

@@ -56,8 +56,8 @@ const inRestrictionOrder = <T>(
 ): Promise<T> =>
   runJournalOrder(
     ports,
-    (owner, audit, ofJournal) => {
-      const { pseudonymizer, ...journal } = ofJournal();
+    (owner, audit, orderPorts) => {
+      const { pseudonymizer, ...journal } = orderPorts();
       return work(owner, { clock: audit.clock, audit, pseudonymizer, journal: isDryRun ? undefined : journal });
     },
     isDryRun,

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { createFeatureSealer, type FeatureIdentity } from "./feature-sealer.ts";
+import { createFeatureSealer, type FeatureRowIdentity } from "./feature-sealer.ts";
 import { keysOf, memoryKeyStore } from "./memory-key-store.fixture.ts";
 import type { PartitionSecrets } from "./partition-secrets.ts";
 import { sealFeatures } from "./seal-features.fixture.ts";
@@ -8,7 +8,7 @@ import { accountSecretName, holdSecretName } from "./sealer.ts";
 import { Secrets } from "./secrets.ts";
 
 const KEY_ID = "key-1";
-const IDENTITY: FeatureIdentity = { account: "one", eventId: "event-1", layer: 1, purpose: 1, receivedAt: 0 };
+const IDENTITY: FeatureRowIdentity = { account: "one", eventId: "event-1", layer: 1, purpose: 1, receivedAt: 0 };
 const VALUES = Buffer.from('["telling"]');
 
 async function scene() {

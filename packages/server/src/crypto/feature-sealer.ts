@@ -20,7 +20,7 @@ import type { Secrets } from "./secrets.ts";
 const FORMAT_VERSION = 1;
 
 /** Identifies a row of feature values. The payload of the row is bound to this identity. */
-export interface FeatureIdentity {
+export interface FeatureRowIdentity {
   readonly account: string;
   readonly eventId: string;
   readonly layer: number;
@@ -30,7 +30,7 @@ export interface FeatureIdentity {
 }
 
 export interface SealedFeatures {
-  readonly identity: FeatureIdentity;
+  readonly identity: FeatureRowIdentity;
   readonly keyId: string;
   /** The hold that keeps the row as a copy; `null` if the row is no copy. */
   readonly holdId: string | null;
@@ -38,7 +38,7 @@ export interface SealedFeatures {
 }
 
 export interface OpenedFeatures {
-  readonly identity: FeatureIdentity;
+  readonly identity: FeatureRowIdentity;
   /** The account key of the event. */
   readonly keyId: string;
   readonly bytes: Uint8Array;
@@ -49,16 +49,16 @@ export interface FeatureSealer {
   /** Seals the values of stored events, and reads each secret once. @throws keys-destroyed, Unavailable */
   sealMany(rows: readonly OpenedFeatures[]): Promise<readonly Buffer[]>;
   /** @throws keys-destroyed, payload-damaged, Unavailable */
-  open(identity: FeatureIdentity, keyId: string, payload: Buffer): Promise<Buffer>;
+  open(identity: FeatureRowIdentity, keyId: string, payload: Buffer): Promise<Buffer>;
   /**
    * Opens many rows, and reads each secret once.
    * @returns `undefined` for a row whose secrets were destroyed or lost, or that was damaged. @throws Unavailable
    */
   openMany(rows: readonly SealedFeatures[]): Promise<readonly (Buffer | undefined)[]>;
   /** Seals values for a hold that keeps them. @throws Unavailable */
-  sealCopy(identity: FeatureIdentity, holdId: string, bytes: Uint8Array): Promise<Buffer>;
+  sealCopy(identity: FeatureRowIdentity, holdId: string, bytes: Uint8Array): Promise<Buffer>;
   /** @throws keys-destroyed, payload-damaged, Unavailable */
-  openCopy(identity: FeatureIdentity, holdId: string, payload: Buffer): Promise<Buffer>;
+  openCopy(identity: FeatureRowIdentity, holdId: string, payload: Buffer): Promise<Buffer>;
   /** Drops all keys from memory. If this is called every second, a destroyed secret is used no longer than a second. */
   forgetKeys(): void;
 }
@@ -80,7 +80,7 @@ export function createFeatureSealer(
   }
 
   /** @param from the source of the accounts' secrets. */
-  async function keyForWriting(identity: FeatureIdentity, keyId: string, from: SecretSource): Promise<KeyObject> {
+  async function keyForWriting(identity: FeatureRowIdentity, keyId: string, from: SecretSource): Promise<KeyObject> {
     const partition = await partitions.find(identity.purpose, identity.receivedAt);
     const known = partition.wasCreated && dataKeys.find(partition.secret, keyId);
     if (known) return known;
@@ -91,7 +91,7 @@ export function createFeatureSealer(
     return key;
   }
 
-  async function partitionNames({ purpose, receivedAt }: FeatureIdentity): Promise<readonly string[]> {
+  async function partitionNames({ purpose, receivedAt }: FeatureRowIdentity): Promise<readonly string[]> {
     const { secret, lostSecrets } = await partitions.find(purpose, receivedAt);
     return [...lostSecrets, secret].map(partitionSecretName);
   }
@@ -105,7 +105,7 @@ export function createFeatureSealer(
     return openWithOne(from, names, (one) => openWith(deriveFeatureKey(account, one), identity, payload));
   }
 
-  async function openCopy(identity: FeatureIdentity, holdId: string, payload: Buffer): Promise<Buffer> {
+  async function openCopy(identity: FeatureRowIdentity, holdId: string, payload: Buffer): Promise<Buffer> {
     if (payload.length === 0) throw keysDestroyed("the keys of these values were lost before a hold copied them", []);
     const names = (await findHoldSecrets(holdId)).map(holdSecretName);
     return openWithOne(secrets, names, (one) => openWith(holdKey(one), identity, payload));
@@ -159,10 +159,10 @@ function deriveFeatureKey(accountSecret: Buffer, partitionSecret: Buffer): KeyOb
 
 const holdKey = (secret: Buffer): KeyObject => deriveKey(secret, "held feature");
 
-const sealWith = (key: KeyObject, identity: FeatureIdentity, bytes: Uint8Array): Buffer =>
+const sealWith = (key: KeyObject, identity: FeatureRowIdentity, bytes: Uint8Array): Buffer =>
   encrypt(key, FORMAT_VERSION, associatedData(identity, FORMAT_VERSION), bytes);
 
-const openWith = (key: KeyObject, identity: FeatureIdentity, payload: Buffer): Buffer =>
+const openWith = (key: KeyObject, identity: FeatureRowIdentity, payload: Buffer): Buffer =>
   decrypt(
     key,
     (format) => associatedData(identity, format),
@@ -170,5 +170,5 @@ const openWith = (key: KeyObject, identity: FeatureIdentity, payload: Buffer): B
     (_, bytes) => bytes,
   );
 
-const associatedData = ({ account, eventId, layer }: FeatureIdentity, format: number): Buffer =>
+const associatedData = ({ account, eventId, layer }: FeatureRowIdentity, format: number): Buffer =>
   Buffer.from(JSON.stringify([format, account, eventId, layer]));

@@ -1,9 +1,9 @@
-import type { FeatureIdentity, FeatureSealer } from "./feature-sealer.ts";
+import type { FeatureRowIdentity, FeatureSealer } from "./feature-sealer.ts";
 
 /** Seals the values of one event. */
 export async function sealFeatures(
   sealer: Pick<FeatureSealer, "sealMany">,
-  identity: FeatureIdentity,
+  identity: FeatureRowIdentity,
   keyId: string,
   bytes: Uint8Array,
 ): Promise<Buffer> {

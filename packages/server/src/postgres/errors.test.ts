@@ -19,8 +19,8 @@ function sourcesOf(name: string, from: NodeJS.Require): string {
 }
 
 describe("an error of the driver without a code", () => {
-  const own = createRequire(import.meta.url);
-  const text = sourcesOf("pg", own) + sourcesOf("pg-pool", createRequire(own.resolve("pg")));
+  const requireFromHere = createRequire(import.meta.url);
+  const text = sourcesOf("pg", requireFromHere) + sourcesOf("pg-pool", createRequire(requireFromHere.resolve("pg")));
 
   it.each([...CONNECTION_ERROR_MESSAGES])("has one of the listed messages in the installed driver: %s", (message) => {
     expect(text).toContain(`'${message}'`);

@@ -14,7 +14,7 @@ async function printed(error: unknown): Promise<string> {
   return text;
 }
 
-it("a failed command whose order was not confirmed prints the order once, with the cause", async () => {
+it("a failed command whose order was not confirmed prints the message about the order once, with the cause", async () => {
   const [cause, message] = ["The database is away.", "The database did not confirm the order."];
   const here = new OperatorError("order-unconfirmed", message, { cause: new Error(cause) });
   expect(await printed(here)).toBe(`${cause}\n${message}\n`);

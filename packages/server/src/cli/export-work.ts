@@ -108,7 +108,10 @@ export async function repeat(context: Context, id: string, options: RepeatOption
   const { empty_rows: now, empty_rows_before: then } = result;
   if (then === null) print(context, "The export did not end: there is nothing to compare with.");
   else
-    print(context, `Rows without values: ${now}; in the export: ${then}. Values expire, and restrictions hide them.`);
+    print(
+      context,
+      `Rows without values: ${now}; in the original export: ${then}. Values expire, and restrictions hide them.`,
+    );
 }
 
 export function list(context: Context, options: PageOptions): Promise<void> {
@@ -142,7 +145,7 @@ export async function verify(context: Context, file: string, { json = false }: S
     if (json) return;
     print(context, `${path} is export ${id}, whole: ${plural(bytes, "byte")}, for ${record.recipient}.`);
     if (is_expired) print(context, `It expired on ${record.expires_on}: delete it.`);
-    if (recalled.length > 0) print(context, `Recalled, to be deleted: rows ${recalled.join(", ")}.`);
+    if (recalled.length > 0) print(context, `Delete the recalled rows: ${recalled.join(", ")}.`);
   });
 }
 
@@ -165,7 +168,7 @@ export async function acknowledge(context: Context, id: string, { reason }: Ackn
   print(context, `Acknowledged: ${plural(acknowledged, "recall")}.`);
 }
 
-/** Applies the journal first, so that a restored database does not export values that were erased after its backup. */
+/** Runs the work of an export only if the database has applied the journal: see `withJournalApplied`. */
 const withReplayed = <T>(context: Context, work: (installation: Installation) => Promise<T>): Promise<T> =>
   withJournalApplied(context, work, "change");
 
@@ -213,7 +216,7 @@ async function labelFile({ directory }: Context, file: string): Promise<LabelFil
 /** Reads the labels as a text, which the admin API takes in place of a file. @throws input-invalid */
 async function textOf({ path, bytes, format }: LabelFile): Promise<Input<"exportFeatures">["labels"]> {
   if (bytes > MAX_LABELS_BYTES) {
-    const message = `${path} has more than ${MAX_LABELS_BYTES} bytes: the admin API takes no more, run the command on the database`;
+    const message = `${path} has more than ${MAX_LABELS_BYTES} bytes: the admin API takes no more; run the command on the database`;
     throw new OperatorError("input-invalid", message);
   }
   try {

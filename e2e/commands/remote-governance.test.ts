@@ -303,7 +303,7 @@ describe("through the admin API", () => {
       const event = await past.store(0, { account: "customer-2" });
       expect(await erase("customer-2")).toMatchObject({ code: 2, stdout: "" });
       const nowhere = await erase("customer-2", "--yes", "--receipt", join(folder, "nowhere", "receipt.jws"));
-      expect(nowhere.stderr).toContain("Nothing is erased");
+      expect(nowhere.stderr).toContain("Nothing was erased");
       const [planned, here] = await twice("erase", "plan", "--account", "customer-2", "--json");
       expect(planned).toEqual(here);
       expect(objects(planned.stdout)).toMatchObject([{ events: 1, held: 0 }]);

@@ -32,7 +32,7 @@ describe("drs erase", () => {
     const stored = await store(who);
     const nowhere = ["--receipt", join(scene.folder, "nowhere", "receipt.jws")];
     const run = await drs("erase", "run", "--account", who.account, "--reason", "r", "--yes", ...nowhere);
-    expect([run.code, run.stderr]).toEqual([1, expect.stringContaining("Nothing is erased")]);
+    expect([run.code, run.stderr]).toEqual([1, expect.stringContaining("Nothing was erased")]);
     expect(await read(stored.eventId)).toBe(stored.text);
   });
 

@@ -24,9 +24,9 @@ export function accountCommand(context: Context): Command {
     .command("export")
     .description("Write everything that is stored about an account into a new folder, exact bytes included. Audited.")
     .requiredOption("--account <account>", "the account to export", account)
-    .requiredOption("--out <folder>", "a folder that is not there yet, or empty")
+    .requiredOption("--out <folder>", "a new or empty folder")
     .requiredOption("--reason <text>", "why", reasonReader(context))
-    .option("--request <request-id>", "its open data request; required through the admin API", uuid)
+    .option("--request <request-id>", "the account's open data request; required through the admin API", uuid)
     .addOption(breakGlassOption())
     .option("--json", "print the manifest as one JSON object")
     .addHelpText(

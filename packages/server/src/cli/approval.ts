@@ -57,7 +57,7 @@ export function approvalCommand(context: Context): Command {
     command
       .command(verb)
       .description(
-        `Record that the operation is ${done}. Only a person who signed in decides, and not about their own request.`,
+        `Record that the operation is ${done}. Only a person who signed in can decide, and not about their own request.`,
       )
       .argument("<approval-id>", "as `list` shows it", uuid)
       .option("--json", "print one JSON object")

@@ -14,7 +14,7 @@ interface Options {
 /** `drs feature attestation`. */
 export function attestationCommand(context: Context): Command {
   const command = new Command("attestation")
-    .description("What was recomputed of stored values before their events expired.")
+    .description("Signed records of stored values that were recomputed before their events expired.")
     .addHelpText("after", example("drs feature attestation verify"));
 
   command
@@ -35,7 +35,7 @@ export function attestationCommand(context: Context): Command {
   command
     .command("verify")
     .description("Check signature and root of attestations, and the rows that are left. Audited.")
-    .option("--partition <id>", "only of this partition of events", uuid)
+    .option("--partition <id>", "only attestations of this partition of events", uuid)
     .option("--limit <n>", "maximum number of attestations; 0 = no limit", count, 0)
     .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs feature attestation verify"))

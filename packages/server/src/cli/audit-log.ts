@@ -94,12 +94,12 @@ function verifyCommand(context: Context): Command {
     .argument("[export]", "a file of `drs audit export`; without it, the database")
     .option("--checkpoint <file...>", "a checkpoint that was kept outside")
     .option("--key <key>", "the key of the log, as `drs audit key` prints it")
-    .option("--since <time>", "verify only what was written afterwards; RFC 3339", time)
+    .option("--since <time>", "start at the latest checkpoint before this time; RFC 3339", time)
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs audit verify", "drs audit verify audit.ndjson --key KEY --checkpoint kept.note"))
     .action(async (file: string | undefined, { checkpoint = [], key, since, json = false }: VerifyOptions) => {
       if (file !== undefined && since !== undefined) {
-        throw new OperatorError("input-invalid", "--since verifies the database, not an export");
+        throw new OperatorError("input-invalid", "--since can't be combined with an export");
       }
       const given = await Promise.all(checkpoint.map((name) => readGiven(resolve(context.directory, name))));
       const result =
@@ -130,7 +130,7 @@ function verifyDatabase(
     const key = keyText === undefined ? keys && (await findLogKey(keys)) : parseLogKey(keyText);
     if (!key) {
       throw unchecked(
-        "the key of the log is not known: the server makes it with the first checkpoint, about ten seconds after its first start. Try again then, or name the key by --key",
+        "the key of the log is not known: the server makes it with the first checkpoint, about ten seconds after its first start. Try again then, or give the key with --key",
       );
     }
     const journal = await openJournal(
@@ -215,7 +215,7 @@ function report(context: Context, { verdict, sinks = [], ...result }: Verified, 
   const counts = `${plural(size, "entry", "entries")}${after}, of which checkpoints kept outside confirm ${confirmed}`;
   if (verdict === 6) throw new OperatorError("audit-log-broken", `The audit log is broken: ${counts}.`);
   if (lacksKeysOf !== undefined) {
-    throw unchecked(`its entries have keys that this process lacks, by ${lacksKeysOf}: set DRS_AUDIT_KEY_FILE`);
+    throw unchecked(`${lacksKeysOf} activates keys that this process lacks: set DRS_AUDIT_KEY_FILE`);
   }
   if (verdict === 1) throw unchecked("no checkpoint of this key was found");
   const late = overdue > 0 ? `; ${overdue} more are in no checkpoint for more than a minute` : "";
@@ -365,7 +365,7 @@ function pruneCommand(context: Context): Command {
     .action(async (options: PruneOptions) => {
       const { yes, json = false } = options;
       const pruning = requireBreakGlass(context, options);
-      await confirm(context, { what: "Old audit entries are deleted.", yes });
+      await confirm(context, { what: "This deletes the audit entries that are older than DRS_AUDIT_RETENTION.", yes });
       const pruned = await withInstallation(pruning, "change", async (installation) => {
         const result = await pruneNow(installation, agentOf(pruning));
         if (result) await signBreakGlassCheckpoint(pruning, async () => installation);

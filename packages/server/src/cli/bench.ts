@@ -30,9 +30,9 @@ interface BenchOptions {
 
 export function benchCommand(context: Context): Command {
   return new Command("bench")
-    .description("Measure an installation: send full events to it, which it stores.")
+    .description("Measure an installation. It stores the events that the command sends.")
     .requiredOption("--url <url>", "the endpoint, such as https://signals.example", urlOf)
-    .requiredOption("--token <token>", "a session token of an account for benches")
+    .requiredOption("--token <token>", "a session token of an account that only benches use")
     .requiredOption("--action <id>", "an action of this account", name("an action id", LIMITS.actionId))
     .addOption(
       new Option("--type <type>", "the action's type").argParser(name("a type", LIMITS.actionType)).default("bench"),
@@ -68,7 +68,7 @@ const wholeUpTo =
 
 /** @throws bench-failed if an event was not stored. */
 async function bench(context: Context, options: BenchOptions): Promise<void> {
-  const what = `${plural(options.events, "event")} of about 12 KB will be stored by ${options.url}.`;
+  const what = `${options.url} will store ${plural(options.events, "event")} of about 12 KB.`;
   await confirm(context, { what, yes: options.yes });
   const { latencies, seconds, answers } = await measure(options);
   const stored = answers.get("201") ?? 0;

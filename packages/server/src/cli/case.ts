@@ -25,9 +25,9 @@ export function caseCommand(context: Context): Command {
   command
     .command("open")
     .description("Open a case for an account, an action or an event, for 8 hours.")
-    .addOption(new Option("--category <category>", "its kind").choices(CATEGORIES).makeOptionMandatory())
+    .addOption(new Option("--category <category>", "kind of the case").choices(CATEGORIES).makeOptionMandatory())
     .requiredOption("--reason <text>", "why events are opened", reasonReader(context))
-    .option("--ticket <ticket>", "its ticket of another system", ticket)
+    .option("--ticket <ticket>", "ticket of the case in another system", ticket)
     .option("--account <account>", "covers the events of this account", account)
     .option("--action <id>", "with --account: covers the events of this action", name("an action id", LIMITS.actionId))
     .option("--event <event-id>", "covers this event", uuid)
@@ -38,7 +38,7 @@ export function caseCommand(context: Context): Command {
     )
     .action(async (options: OpenCaseOptions, self: Command) => {
       const covered = coveredBy(options);
-      if (!covered) return self.error("error: a case covers --account, --account and --action, or --event");
+      if (!covered) return self.error("error: give --account, --account with --action, or --event");
       const { category, reason, ticket: of } = options;
       const opened = await call(context, "openCase", {
         category,
@@ -72,7 +72,7 @@ export function caseCommand(context: Context): Command {
 
   command
     .command("close")
-    .description("Close a case: it opens no more events.")
+    .description("Close a case: no more events can be opened with it.")
     .argument("<case-id>", "the case_id that `list` shows", uuid)
     .addHelpText("after", example("drs case close 5f0c2b9e-3f0e-4b57-9d0c-0f6a2f6f7c11"))
     .action(async (caseId: string) => {

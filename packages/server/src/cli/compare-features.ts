@@ -40,7 +40,7 @@ export function compareFeaturesCommand(context: Context): Command {
     )
     .option(
       "--case <id>",
-      "an open case of yours: its account alone, with all numbers, of fields that you may read",
+      "your open case: only the events of the case's account, with all numbers of fields that you may read",
       uuid,
     )
     .option("--html <file>", "write a page with plots, too")
@@ -50,7 +50,7 @@ export function compareFeaturesCommand(context: Context): Command {
     .action(async (before: string, after: string, options: Options) => {
       const { purpose, all = false, since, case: caseId, html, json = false } = options;
       if (all === (since !== undefined)) {
-        throw new OperatorError("wrong-usage", "One of --all and --since says which events are read.");
+        throw new OperatorError("wrong-usage", "Give either --all or --since.");
       }
       const compared = await call(requireBreakGlass(context, options), "compareFeatures", {
         before,

@@ -101,7 +101,9 @@ function addFieldDecisions(command: Command, context: Context): void {
     .addHelpText("after", example(ACCEPT_EXAMPLE))
     .action(async (path: string, { type, unit, sensitivity, reason, ...output }: AcceptOptions, self: Command) => {
       if (type.startsWith("number") !== (unit !== undefined)) {
-        return self.error("error: a number has a --unit, `none` where it has no dimension; other types have none");
+        return self.error(
+          "error: a number needs --unit (`none` if it has no dimension), and other types must not have it",
+        );
       }
       const input = { path, type, ...(unit !== undefined && { unit }), sensitivity, reason };
       const answer = await call(context, "acceptDrift", input);

@@ -49,8 +49,10 @@ export function eraseCommand(context: Context): Command {
 function withSubject(command: Command): Command {
   const actionId = name("an action id", LIMITS.actionId);
   return command
-    .addOption(new Option("--account <account>", "everything of it").argParser(account).conflicts(["action", "event"]))
-    .addOption(new Option("--purpose <id>", "with --account: only what is kept under this purpose"))
+    .addOption(
+      new Option("--account <account>", "everything of this account").argParser(account).conflicts(["action", "event"]),
+    )
+    .addOption(new Option("--purpose <id>", "with --account: only the data of this purpose"))
     .addOption(
       new Option("--action <id>", "the events of this action").argParser(actionId).conflicts(["event", "purpose"]),
     )
@@ -76,7 +78,7 @@ function runCommand(context: Context): Command {
     .description("Erase. Safe to interrupt and repeat: an erasure that has started is finished.")
     .requiredOption("--reason <text>", "why", reasonReader(context))
     .option("--receipt <file>", "write the signed receipt to this file")
-    .option("--refuse-later", "with --account: refuse its later events, too")
+    .option("--refuse-later", "with --account: refuse later events of the account, too")
     .option("--unknown", "erase a subject of which nothing is known here, because a backup may have it")
     .option("--dry-run", "print what would be deleted, and change nothing")
     .option("--yes", "do not ask")
@@ -89,7 +91,7 @@ function runCommand(context: Context): Command {
     .action(async (options: RunOptions, self: Command) => {
       requireSubject(options, self);
       if (options.refuseLater && (options.account === undefined || options.purpose !== undefined)) {
-        self.error("error: --refuse-later needs --account and excludes --purpose");
+        self.error("error: --refuse-later needs --account, and can't be combined with --purpose");
       }
       if (!options.dryRun) {
         const erasing = requireBreakGlass(context, options);
@@ -110,7 +112,11 @@ const UNKNOWN =
   "Nothing is known of this subject here: check the spelling. If a backup may have the subject, --unknown writes the " +
   "erasure into the journal, so that a restore of the backup erases the subject.";
 
-const ONLY_IN_BACKUPS =
+const WOULD_ERASE_IN_BACKUPS =
+  "Nothing is known of this subject here. The erasure is written into the journal, so that a restore of a backup " +
+  "erases the subject.";
+
+const ERASED_IN_BACKUPS =
   "Nothing is known of this subject here. The journal has its erasure, and a restore of a backup erases the subject.";
 
 /**
@@ -129,7 +135,7 @@ async function run(context: Context, caller: Call, options: RunOptions): Promise
   if (!isNeeded && !isKnown) throw new OperatorError("not-found", UNKNOWN);
   const path = file === undefined ? undefined : resolve(context.directory, file);
   if (isNeeded) {
-    const what = isKnown ? [sentence(plan), ...recallLines(plan.exports)] : [ONLY_IN_BACKUPS];
+    const what = isKnown ? [sentence(plan), ...recallLines(plan.exports)] : [WOULD_ERASE_IN_BACKUPS];
     await confirm(context, { what: what.join("\n"), yes });
     // guard(drop): an erasure does not begin if its receipt can't be written
     // fails: e2e/erasure/records.test.ts › stops before anything is erased if the receipt can't be written
@@ -139,14 +145,14 @@ async function run(context: Context, caller: Call, options: RunOptions): Promise
   const { erasure, still_held: kept } = erased;
   if (!erasure) {
     if (json) printJson(context, { ...erased.plan, dry_run: false });
-    else print(context, "Nothing is left: it was erased before.");
+    else print(context, "Nothing is left: the subject was erased before.");
     throw partlyDone(kept);
   }
   if (path !== undefined) await writeReceipt(path, erasure.erasure_id, erased.receipt);
   const { recalls } = erased;
   if (json) printJson(context, { ...erasure, recalls, is_known: isKnown, dry_run: false });
   else {
-    if (!isKnown) print(context, ONLY_IN_BACKUPS);
+    if (!isKnown) print(context, ERASED_IN_BACKUPS);
     print(context, `${erased.is_needed ? "" : "Nothing is left. "}${summaryOf(erasure)}`);
     for (const line of recallLines(recalls)) print(context, line);
   }
@@ -163,7 +169,7 @@ async function requireWritable(file: string): Promise<void> {
   const opened = await open(file, "a", 0o600).catch((error: NodeJS.ErrnoException) => {
     throw new OperatorError(
       "output-failed",
-      `Nothing is erased: the receipt can't be written to ${file} (${error.code}).`,
+      `Nothing was erased: the receipt can't be written to ${file} (${error.code}).`,
     );
   });
   await opened.close();
@@ -173,13 +179,13 @@ async function writeReceipt(path: string, erasureId: string, receipt: string | n
   if (receipt === null) {
     throw new OperatorError(
       "state-conflict",
-      "The erasure has started and is not finished: drs retention run finishes it.",
+      "The erasure has started and is not finished: run drs retention run to finish it.",
     );
   }
   await writeFile(path, `${receipt}\n`, { mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
     throw new OperatorError(
       "output-failed",
-      `It is erased; the receipt can't be written to ${path} (${error.code}): drs receipt get ${erasureId}`,
+      `The erasure is done, but the receipt can't be written to ${path} (${error.code}): run drs receipt get ${erasureId}`,
     );
   });
 }

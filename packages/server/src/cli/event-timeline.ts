@@ -38,7 +38,7 @@ function printTimeline(context: Context, { event_id, entries, more, unnamed }: A
   printRows(context, entries, false, "No audit entries.");
   if (more) print(context, "There are more entries: see --limit.");
   if (entries.some(({ events }) => events > 1)) {
-    print(context, "Where an entry names several events, its occurrences are those of all of them.");
+    print(context, "If an entry names several events, its occurrences are those of all these events.");
   }
   if (unnamed.entries > 0) {
     const retries = plural(unnamed.occurrences, "retry", "retries");

@@ -109,7 +109,7 @@ function requireReason({ includeRestricted, reason }: Reading, self: Command): v
  * privacy lists them, and no role opens them.
  */
 function refuseRestricted({ includeRestricted }: Reading, self: Command): void {
-  if (includeRestricted) self.error("error: --include-restricted works on the database, without a case");
+  if (includeRestricted) self.error("error: --include-restricted works only on the database, and not with --case");
 }
 
 function writeBytes({ stdout }: Context, bytes: Uint8Array): Promise<void> {

@@ -77,13 +77,13 @@ export function exportCommand(context: Context): Command {
     .description("Write the features as of the time of each label, in their order. Audited.")
     .requiredOption("--labels <file>", "CSV or JSON lines: account, action_id or event_id; label_time, label")
     .requiredOption("--features <list>", "versions, such as root_traces@2,vpn_active@1", featureNames)
-    .requiredOption("--purpose <id>", "purpose whose events they were computed of", name("a purpose", 64))
+    .requiredOption("--purpose <id>", "purpose of the events that they were computed from", name("a purpose", 64))
     .requiredOption("--clock <clock>", "received or known: see the docs", wordOf(EXPORT_CLOCKS))
     .option("--format <format>", FEATURE_FORMATS.join(", "), wordOf(FEATURE_FORMATS), "parquet")
     .requiredOption("--recipient <name>", "who gets the file", written("a recipient", 256))
     .requiredOption("--reason <text>", "why; recorded in the audit log", reason)
     .requiredOption("--expires <date>", "when the recipient deletes it: 2027-01-31", futureDate(context.clock))
-    .requiredOption("--out <file>", "a file that is not there yet")
+    .requiredOption("--out <file>", "a new file")
     .option("--json", "print the manifest as one JSON object")
     .addHelpText(
       "after",
@@ -105,7 +105,7 @@ export function exportCommand(context: Context): Command {
     .option("--to <time>", "received before this time", time)
     .requiredOption("--recipient <name>", "who gets the file", written("a recipient", 256))
     .requiredOption("--expires <date>", "when the recipient deletes it: 2027-01-31", futureDate(context.clock))
-    .requiredOption("--out <file>", "a file that is not there yet")
+    .requiredOption("--out <file>", "a new file")
     .addOption(breakGlassOption())
     .option("--json", "print the manifest as one JSON object")
     .addHelpText(
@@ -136,7 +136,7 @@ export function exportCommand(context: Context): Command {
     .argument("<export-id>", "as `drs export list` prints it", uuid)
     .requiredOption("--labels <file>", "the labels of the export")
     .requiredOption("--reason <text>", "why; recorded in the audit log", reason)
-    .requiredOption("--out <file>", "a file that is not there yet")
+    .requiredOption("--out <file>", "a new file")
     .option("--json", "print one JSON object")
     .addHelpText("after", example('drs export repeat ID --labels labels.csv --reason "audit" --out again.parquet'))
     .action(async (id: string, options: RepeatOptions) => (await loadWork()).repeat(context, id, options));

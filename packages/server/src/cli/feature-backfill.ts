@@ -35,7 +35,7 @@ export function backfillCommand(context: Context): Command {
   command
     .command("start")
     .description("Start a backfill, which servers and drs feature work compute.")
-    .requiredOption("--purpose <id>", "purpose whose events are computed", name("a purpose", 64))
+    .requiredOption("--purpose <id>", "purpose of the events", name("a purpose", 64))
     .option("--layer <number>", "one active layer of the purpose; by default all", upTo(2_147_483_647))
     .option("--from <time>", "events received at or after this time", time)
     .option("--to <time>", "events received before this time; by default now", time)
@@ -58,7 +58,7 @@ export function backfillCommand(context: Context): Command {
 
   command
     .command("status")
-    .description("Show backfills, newest first. Exit code 3: one misses values.")
+    .description("Show backfills, newest first. Exit code 3: a finished one lacks values.")
     .argument("[run]", "id of one backfill", uuid)
     .option("--json", "print one JSON object per line")
     .addHelpText("after", example("drs feature backfill status --json"))

@@ -13,7 +13,7 @@ import { verifyFeaturesCommand } from "./verify-features.ts";
 /** Imported when a command runs, so that commands without definitions do not load the bundler and the second engine. */
 const loadProject = () => import("@device-risk-signals/features/project");
 
-const FOLDER_DESCRIPTION = "folder of the definitions (the present one)";
+const FOLDER_DESCRIPTION = "folder of the definitions";
 
 /** Commands on a repository of definitions, which need no database, and commands on the features of an installation. */
 export function featureCommand(context: Context): Command {

@@ -101,7 +101,7 @@ function reviewCommand(context: Context): Command {
     .requiredOption("--review <date>", "date of the next review", futureDate(context.clock))
     .requiredOption("--approver <name>", "who decided it", written("an approver", 256))
     .option("--reason <text>", "why it stays active", reasonReader(context))
-    .option("--dry-run", "look, and change nothing")
+    .option("--dry-run", "only check the input, and change nothing")
     .option("--json", "print one JSON object")
     .addHelpText("after", example('drs hold review 5f0c2b9e-… --review 2027-07-31 --approver "J. Doe"'))
     .action(async (holdId: string, { review: reviewOn, approver, reason, dryRun = false, json }: ReviewOptions) => {
@@ -116,7 +116,7 @@ function reviewCommand(context: Context): Command {
 
 function liftCommand(context: Context): Command {
   return new Command("lift")
-    .description("End a hold: what only it kept is deleted.")
+    .description("End a hold; the events that only this hold keeps are deleted.")
     .argument("<hold-id>", "as `list` shows it", uuid)
     .requiredOption("--reason <text>", "why it ends", reasonReader(context))
     .option("--dry-run", "print what would be deleted, and change nothing")
@@ -128,13 +128,12 @@ function liftCommand(context: Context): Command {
         const lift = async (isDryRun: boolean): Promise<number> =>
           (await call("liftHold", { hold_id: holdId, reason, dry_run: isDryRun })).events_released;
         const would = await lift(true);
-        const what = `Released at once: ${plural(would, "event")} that only this hold still kept.`;
+        const what = `It would release ${plural(would, "event")} that only this hold keeps.`;
         if (!dryRun && would > 0) await confirm(context, { what, yes });
         const released = dryRun ? would : await lift(false);
         if (json) return printJson(context, { hold_id: holdId, events_released: released, dry_run: dryRun });
         if (dryRun) print(context, `${what} Nothing was changed.`);
-        else
-          print(context, `Hold ${holdId} is lifted. Released: ${plural(released, "event")} that only it still kept.`);
+        else print(context, `Hold ${holdId} is lifted. It released ${plural(released, "event")} that only it kept.`);
       });
     });
 }

@@ -32,7 +32,7 @@ export function keyCommand(context: Context): Command {
   command
     .command("rotate")
     .description("Wrap every secret under a new version; events are not touched. Safe to interrupt and repeat.")
-    .option("--dry-run", "print how many would be wrapped again, and change nothing")
+    .option("--dry-run", "print how many secrets would be wrapped again, and change nothing")
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs key rotate"))
     .action((options: ChangeOptions) => rotate(context, options));
@@ -41,7 +41,7 @@ export function keyCommand(context: Context): Command {
     .command("destroy")
     .description("Destroy a version that wraps no secret; backups made under it can't be opened.")
     .argument("<version>", "as `list` shows it")
-    .option("--dry-run", "look, and destroy nothing")
+    .option("--dry-run", "only check that it wraps no secret, and destroy nothing")
     .option("--yes", "do not ask")
     .addOption(breakGlassOption())
     .option("--json", "print one JSON object")
@@ -99,11 +99,14 @@ async function destroy(context: Context, version: string, options: ChangeOptions
   else {
     await withCalls(requireBreakGlass(context, options), "change", async (caller) => {
       await caller("destroyKey", { version, dry_run: true });
-      const what = "Backups of the key store that were made under it can't be opened any more.";
+      const what = `Backups of the key store that were made under version ${version} could not be opened any more.`;
       await confirm(context, { what, yes });
       await caller("destroyKey", { version });
     });
   }
   if (json) return printJson(context, { version, dry_run: dryRun });
-  print(context, dryRun ? "Nothing is wrapped under it. Nothing was changed." : `Version ${version} is destroyed.`);
+  print(
+    context,
+    dryRun ? `Version ${version} wraps no secret. Nothing was changed.` : `Version ${version} is destroyed.`,
+  );
 }

@@ -18,7 +18,7 @@ interface MigrateOptions {
 export function migrateCommand(context: Context): Command {
   return new Command("migrate")
     .description("Bring the database's schema up to date; a new installation gets its secrets.")
-    .option("--check", "change nothing; end with exit code 4 where something is missing")
+    .option("--check", "change nothing; end with exit code 4 if something is missing")
     .addOption(new Option("--sql", "change nothing; print the SQL that would run").conflicts(["check", "json"]))
     .option("--ingest-login <name>", "grant this login what ingestion alone needs")
     .option("--admin-login <name>", "grant this login what the admin API alone needs")

@@ -13,7 +13,7 @@ const columnsOf = ({ order_id, operation, state, requested_by, requested_at, pro
 
 export function orderCommand(context: Context): Command {
   const command = new Command("order")
-    .description("Orders of the admin API that a worker applies, until a day after their end.")
+    .description("Orders of the admin API that a worker applies; shown until a day after their end.")
     .addHelpText("after", example("drs order list"));
   command
     .command("list")
@@ -34,7 +34,7 @@ export function orderCommand(context: Context): Command {
     );
   command
     .command("show")
-    .description("Show the state and the progress of an order, and at its end its answer.")
+    .description("Show the state and progress of an order and, when it has ended, its answer.")
     .argument("<order-id>", "as `list` shows it", uuid)
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs order show 5f0c2b9e-…"))

@@ -53,7 +53,7 @@ function addCommand(context: Context): Command {
     .addOption(new Option("--kind <kind>", "what for").choices([...REQUEST_KINDS]).makeOptionMandatory())
     .option("--received <date>", "when it was received; default: today", pastDate(context.clock))
     .option("--identity <text>", "how the identity was verified", written("a text", 1_000))
-    .option("--dry-run", "look, and record nothing")
+    .option("--dry-run", "only check the input, and record nothing")
     .option("--json", "print one JSON object")
     .addHelpText(
       "after",
@@ -92,7 +92,7 @@ function extendCommand(context: Context): Command {
     .description("Extend a request by two further months, once.")
     .argument("<request-id>", "as `list` shows it", uuid)
     .requiredOption("--reason <text>", "why it takes longer", reasonReader(context))
-    .option("--dry-run", "look, and change nothing")
+    .option("--dry-run", "only check the input, and change nothing")
     .option("--json", "print one JSON object")
     .addHelpText("after", example('drs request extend 5f0c2b9e-… --reason "many requests at once"'))
     .action(async (id: string, options: ExtendOptions) => {
@@ -117,7 +117,7 @@ function closeCommand(context: Context): Command {
     )
     .option("--erasure <erasure-id>", "the erasure that it led to; required with partly", uuid)
     .option("--export <export-id>", "the export that it led to", uuid)
-    .option("--dry-run", "look, and change nothing")
+    .option("--dry-run", "only check the input, and change nothing")
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs request close 5f0c2b9e-… --outcome done --erasure 0d3c…"))
     .action(async (id: string, options: CloseOptions, self: Command) => {

@@ -29,7 +29,7 @@ interface LiftOptions {
 
 export function restrictionCommand(context: Context): Command {
   return new Command("restriction")
-    .description("Restrictions and objections (GDPR, articles 18 and 21): kept, and not analysed.")
+    .description("Restrictions and objections (GDPR, articles 18 and 21): hide events from analysis.")
     .addHelpText("after", example("drs restriction list"))
     .addCommand(addCommand(context))
     .addCommand(listCommand(context))

@@ -33,7 +33,7 @@ export function serveCommand(context: Context): Command {
   return new Command("serve")
     .description("Run the endpoint until SIGTERM or SIGINT, then drain.")
     .option("--only <surfaces...>", "serve only these: ingest, admin, worker", surfaceList)
-    .option("--no-migrate", "leave an outdated schema as it is, and end with exit code 4")
+    .option("--no-migrate", "do not migrate; if the schema is outdated, end with exit code 4")
     .addHelpText("after", example("drs serve", "DRS_PORT=9000 drs serve", "drs serve --only ingest"))
     .action((options: ServeOptions) => serve(context, options));
 }
@@ -48,7 +48,7 @@ function surfaceList(text: string, earlier: readonly ServedSurface[] = []): read
   const named = text.split(",").map((name) => {
     const found = SERVED_SURFACES.find((surface) => surface === name);
     if (found) return found;
-    throw new InvalidArgumentError(`It must be of ${SERVED_SURFACES.join(", ")}.`);
+    throw new InvalidArgumentError(`It must be one or more of ${SERVED_SURFACES.join(", ")}.`);
   });
   const all = new Set([...earlier, ...named]);
   return SERVED_SURFACES.filter((surface) => all.has(surface));
@@ -61,7 +61,10 @@ async function serve(context: Context, options: ServeOptions): Promise<void> {
   const config = loadConfig(context);
   const { only: surfaces, migrate: migrates } = options;
   if (surfaces && config.embedded) {
-    throw new OperatorError("wrong-usage", "One server uses the embedded database: --only needs DRS_DATABASE_URL.");
+    throw new OperatorError(
+      "wrong-usage",
+      "Only one server can use the embedded database: set DRS_DATABASE_URL to use --only.",
+    );
   }
   const logger = createLogger(context, config);
   const stopped = new Promise<NodeJS.Signals>((resolve) => context.onSignal(["SIGTERM", "SIGINT"], resolve));

@@ -50,7 +50,7 @@ export function logoutCommand(context: Context): Command {
         .catch((cause: unknown) => {
           // The session has ended already.
           if (cause instanceof AdminRequestError && cause.status === 401) return;
-          const left = `The token is deleted here and valid until ${stored.expires_at}: revoke it by drs session revoke.`;
+          const left = `The token is deleted on this machine, but remains valid until ${stored.expires_at}: revoke it with drs session revoke.`;
           throw new OperatorError("dependency-unavailable", `The admin API did not end the login. ${left}`, { cause });
         });
       print(context, "Signed out.");

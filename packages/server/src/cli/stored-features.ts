@@ -68,7 +68,7 @@ function addDecisions(command: Command, context: Context): void {
 
   command
     .command("equivalent")
-    .description("Record that programs give the values of the archived ones.")
+    .description("Record that programs give the same values as the archived ones.")
     .argument("<path>", "folder with definitions, or JSON: an array of bundles")
     .requiredOption("--reason <text>", "why; recorded in the audit log", reason)
     .option("--dry-run", "compute, and record nothing")
@@ -85,7 +85,7 @@ function addDecisions(command: Command, context: Context): void {
       if (!answer.dry_run) await lockEquivalents(resolve(context.directory, path), bundles);
       if (options.json) return printJson(context, answer);
       const rows = answer.programs.map(({ feature, events, cases }) => ({ feature, events, cases }));
-      printRows(context, rows, false, "All programs are the archived ones.");
+      printRows(context, rows, false, "All programs are the same as the archived ones.");
       if (rows.length > 0)
         print(context, answer.dry_run ? "Equivalent. Nothing was recorded." : "Recorded as equivalent.");
     });
@@ -94,7 +94,7 @@ function addDecisions(command: Command, context: Context): void {
     .command("adopt")
     .description("Compute versions of features for the events of a purpose from now on.")
     .argument("<feature...>", "versions, such as root_traces@2", featureNames)
-    .requiredOption("--purpose <id>", "purpose whose events they are computed of", purpose)
+    .requiredOption("--purpose <id>", "purpose of the events that they are computed from", purpose)
     .requiredOption("--reason <text>", "why; recorded in the audit log", reason)
     .option("--accept-refusals", "adopt although ingestion would have refused events")
     .option("--dry-run", "print the evidence, and adopt nothing")
@@ -116,7 +116,7 @@ function addDecisions(command: Command, context: Context): void {
 
   command
     .command("retire")
-    .description("Compute versions of features no more; stored values stay.")
+    .description("Stop computing versions of features; stored values remain.")
     .argument("<feature...>", "versions, such as root_traces@2", featureNames)
     .requiredOption("--purpose <id>", "purpose that they were adopted for", purpose)
     .requiredOption("--reason <text>", "why; recorded in the audit log", reason)
@@ -177,14 +177,14 @@ function addReads(command: Command, context: Context): void {
     .option("--account <name>", "the events of an account", account)
     .option("--wait <duration>", "how long to wait for pending features, up to 5s", ttl, 0)
     .option("--limit <number>", "maximum number of events, up to 1000", limit, 50)
-    .option("--include-restricted", "also of events that are excluded from analysis; with --case")
+    .option("--include-restricted", "also features of events that are excluded from analysis; needs --case")
     .option("--case <case-id>", "an open case of yours that covers the events", uuid)
     .option("--json", "print one JSON object per event")
     .addHelpText("after", example("drs feature get --event ID", "drs feature get --action act_1 --wait 1s --json"))
     .action(async ({ event, action, account: of, wait, limit: rowLimit, json = false, ...options }: GetOptions) => {
       const { includeRestricted = false, case: caseId } = options;
       if (includeRestricted !== (caseId !== undefined)) {
-        throw new OperatorError("wrong-usage", "--include-restricted and --case need each other.");
+        throw new OperatorError("wrong-usage", "Give --include-restricted and --case together.");
       }
       const input: Input<"readFeatures"> = {
         ...(event !== undefined && { event_id: event }),
@@ -195,7 +195,7 @@ function addReads(command: Command, context: Context): void {
         ...(caseId !== undefined && { include_restricted: true, case_id: caseId }),
       };
       if ([event, action, of].filter((value) => value !== undefined).length !== 1) {
-        throw new OperatorError("wrong-usage", "One of --event, --action and --account says which.");
+        throw new OperatorError("wrong-usage", "Give exactly one of --event, --action and --account.");
       }
       const { events } = await call(context, "readFeatures", input);
       if (json) for (const one of events) printJson(context, one);

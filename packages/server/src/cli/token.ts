@@ -12,7 +12,7 @@ export function tokenCommand(context: Context): Command {
   command
     .command("issue")
     .description("Issue a token for an account. It is shown once.")
-    .requiredOption("--account <account>", "whose requests it authenticates", account)
+    .requiredOption("--account <account>", "account that the token authenticates", account)
     .addOption(new Option("--ttl <duration>", "how long it is valid").argParser(ttl).default(3_600_000, "1h"))
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs token issue --account customer-1 --ttl 1h --json"))

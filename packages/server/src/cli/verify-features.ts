@@ -49,7 +49,10 @@ export function verifyFeaturesCommand(context: Context): Command {
         for (const problem of problems) printText(context, problem);
       }
       if (different + problems.length > 0) {
-        throw new OperatorError("features-differ", "Stored values or archived programs do not give the same again.");
+        throw new OperatorError(
+          "features-differ",
+          "Stored values or archived programs gave other results when they were computed again.",
+        );
       }
     });
 }

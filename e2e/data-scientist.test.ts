@@ -93,7 +93,7 @@ it("an edited helper fails the check, which names the features that import it", 
   await edit("features/value-of.ts", ["? reading", "? !reading"]);
   const { code, stderr } = await drs("feature", "test", repository());
   expect(code).toBe(1);
-  expect(stderr).toContain("vpn_used@1 is not the code of features.lock.json: give it version 2");
+  expect(stderr).toContain("the code of vpn_used@1 differs from features.lock.json: give the feature version 2");
   expect(stderr).not.toContain("vpn_active@1");
   await edit(DEFINITION, ["version: 1", "version: 2"], ["vpn-active.fixtures", "negated.fixtures"]);
   const negated = [true, false].map((value) => ({

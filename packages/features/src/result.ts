@@ -4,7 +4,7 @@ import type { Reading, Unobserved } from "./reading.ts";
 /** A value of a feature: a boolean for `flag`, a string for `category`, a number for `count` and `number`. */
 export type FeatureValue = boolean | string | number;
 
-/** Why a definition gave no result. The cause is the program of the definition, not the event. */
+/** Why a feature failed. The cause is its program or a busy machine, not the states of its inputs. */
 export const FAILURES = [
   "threw",
   "over-budget",

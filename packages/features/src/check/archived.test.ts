@@ -24,7 +24,7 @@ it("a program whose result depends on earlier events is a problem", async () => 
     "{ if (su.state !== 'observed') { seen = true; return null; } return seen ? !su.value : su.value; } })()";
   const { problems } = await checkArchived(bundleOf(compute), expecting(true));
   expect(problems).toEqual([
-    'example@1: found: the result is {"observed":true}, and {"observed":false} after other cases: it keeps state between events',
+    'example@1: found: the result is {"observed":true}, and {"observed":false} after other cases: the definition keeps state between events',
   ]);
 });
 

@@ -16,7 +16,7 @@ export interface Case extends Omit<FixtureCase, "expected"> {
 /**
  * The fixtures of a feature, and two kinds of derived cases. In the first kind all inputs have the same state without a
  * value, and the result must have that state. In the second kind one input of a fixture gets another state, and the
- * definition must still return a result.
+ * definition must not fail.
  */
 export function casesOf({ manifest: { inputs } }: Bundle, fixtures: readonly FixtureCase[]): Case[] {
   const shared = [...UNOBSERVED].map(([name, reading]) => ({
@@ -36,8 +36,8 @@ export function casesOf({ manifest: { inputs } }: Bundle, fixtures: readonly Fix
 }
 
 /**
- * @returns a text for each result, and for each mix of inputs with and without a value, that a fixture must cover and
- * none does
+ * @returns a text for each value that no fixture expects although one must, and a text if no fixture has both inputs
+ * with a value and inputs without one
  */
 export function gapsOf({ manifest: { inputs, output } }: Bundle, fixtures: readonly FixtureCase[]): string[] {
   const observed = new Set(

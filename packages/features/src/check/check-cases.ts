@@ -64,7 +64,7 @@ function caseProblems({ expected }: Case, result: Result, inReverse: Result, onQ
   }
   if (!isDeepStrictEqual(v8Result, reverseResult) && !wasStopped(inReverse)) {
     return [
-      `the result is ${JSON.stringify(v8Result)}, and ${JSON.stringify(reverseResult)} after other cases: it keeps state between events`,
+      `the result is ${JSON.stringify(v8Result)}, and ${JSON.stringify(reverseResult)} after other cases: the definition keeps state between events`,
     ];
   }
   if (expected === undefined) return result.state === "failed" ? [`the result is ${JSON.stringify(v8Result)}`] : [];

@@ -28,7 +28,7 @@ describe("manifestProblems", () => {
   it("rejects a field that is in neither catalog nor overlay, and two inputs with the same name", () => {
     const inputs = [LATITUDE, { ...LATITUDE, path: ["geolocation", "__proto__"] }];
     expect(manifestProblems({ ...manifest, inputs })).toEqual([
-      "two inputs have one name",
+      "two inputs have the same name",
       expect.stringContaining("neither the catalog nor the overlay has it"),
     ]);
     const overlay = { fields: [{ path: ["new_probe", "found"], type: "boolean", sensitivity: "high" }] } as const;
@@ -53,7 +53,7 @@ describe("outdatedInputs", () => {
   });
 
   it("finds a field that is no longer accepted, or that has another type, another unit or a higher sensitivity", () => {
-    const has = "has another type, unit or sensitivity";
+    const has = "has another type or unit, or a higher sensitivity";
     expect(outdatedInputs(archived, { fields: [] })).toEqual([expect.stringContaining("neither the catalog")]);
     for (const change of [{ type: "string" }, { unit: "s" }, { sensitivity: "high" }] as const) {
       expect(outdatedInputs(archived, { fields: [{ ...field, ...change }] })).toEqual([expect.stringContaining(has)]);

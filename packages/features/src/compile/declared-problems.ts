@@ -43,7 +43,7 @@ export function manifestProblems(manifest: Manifest, overlay: Overlay = NO_OVERL
   return [
     ...declaredProblems(members),
     ...(inputs.length === 0 ? ["`inputs` must have at least one field"] : []),
-    ...(names.size < inputs.length ? ["two inputs have one name"] : []),
+    ...(names.size < inputs.length ? ["two inputs have the same name"] : []),
     ...inputProblems,
   ];
 }
@@ -64,7 +64,7 @@ export function outdatedInputs({ inputs }: Pick<Manifest, "inputs">, overlay: Ov
       SENSITIVITIES_ASCENDING.indexOf(current.sensitivity) > SENSITIVITIES_ASCENDING.indexOf(sensitivity);
     return isSame && !isHigher
       ? []
-      : [`the field ${JSON.stringify(path.join("."))} has another type, unit or sensitivity`];
+      : [`the field ${JSON.stringify(path.join("."))} has another type or unit, or a higher sensitivity`];
   });
 }
 

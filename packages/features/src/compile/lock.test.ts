@@ -10,11 +10,11 @@ describe("a lock file", () => {
 
   it("rejects another hash of a version, and names the next version", () => {
     expect(lockProblems([entry(1, "a"), entry(2, "b")], [entry(2, "c")])).toEqual([
-      "traces@2 is not the code of features.lock.json: give it version 3",
+      "the code of traces@2 differs from features.lock.json: give the feature version 3",
     ]);
   });
 
-  it("rejects a version for which it has no entry, or two", () => {
+  it("rejects a version without an entry, and a version with two entries", () => {
     expect(lockProblems([], [entry(1, "a")])[0]).toContain("traces@1 is not in features.lock.json");
     expect(lockProblems([entry(1, "a"), entry(1, "b")], [])).toEqual(["features.lock.json has traces@1 twice"]);
   });
@@ -22,7 +22,7 @@ describe("a lock file", () => {
   it("is rejected if an entry of an earlier lock file was removed or changed", () => {
     const base = [entry(1, "a"), entry(2, "b")];
     expect(lockProblems([entry(2, "c")], [entry(2, "c")], base)).toEqual([
-      "features.lock.json had traces@1: an entry is never removed",
+      "features.lock.json has no entry traces@1 any more: restore the entry",
       "features.lock.json had another hash of traces@2: give the feature a new version",
     ]);
   });

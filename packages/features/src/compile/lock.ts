@@ -93,7 +93,7 @@ export function lockProblems(
 }
 
 function baseProblem(entry: LockedFeature, own: LockedFeature | undefined): string[] {
-  if (own === undefined) return [`${LOCK_FILE} had ${nameOf(entry)}: an entry is never removed`];
+  if (own === undefined) return [`${LOCK_FILE} has no entry ${nameOf(entry)} any more: restore the entry`];
   return own.hash === entry.hash || own.equivalent?.includes(entry.hash)
     ? []
     : [`${LOCK_FILE} had another hash of ${nameOf(entry)}: give the feature a new version`];
@@ -107,5 +107,5 @@ function featureProblem(feature: Feature, hash: string | undefined, locked: read
   }
   return hash === feature.hash
     ? []
-    : [`${nameOf(feature)} is not the code of ${LOCK_FILE}: give it version ${nextVersion}`];
+    : [`the code of ${nameOf(feature)} differs from ${LOCK_FILE}: give the feature version ${nextVersion}`];
 }

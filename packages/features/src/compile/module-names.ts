@@ -7,7 +7,10 @@ import { childrenOf, isFunction, isNode, membersOf, nameOf, slotsOf, type Syntax
 export interface ModuleNames {
   /** Whether an identifier refers to a variable that a module declares outside of functions. */
   isOfModule(identifier: SyntaxNode): boolean;
-  /** Whether an identifier refers to a table of a module, in code that does more than read the table. */
+  /**
+   * Whether an identifier refers to a table of a module (a map, set, array or object), in code that does more than read
+   * the table.
+   */
   isPassedOn(identifier: SyntaxNode): boolean;
 }
 

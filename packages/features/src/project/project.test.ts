@@ -31,7 +31,7 @@ describe("a new repository of definitions", () => {
     expect(await checkFeatures(folder)).toMatchObject({ features: 1, problems: [] });
     const file = join(folder, "features/vpn-active.feature.ts");
     edit(file, (text) => text.replace("vpn.value : null", "!!vpn.value : null"));
-    const changed = "vpn_active@1 is not the code of features.lock.json: give it version 2";
+    const changed = "the code of vpn_active@1 differs from features.lock.json: give the feature version 2";
     expect((await checkFeatures(folder)).problems).toEqual([changed]);
     expect((await lockFeatures(folder)).problems).toEqual([changed]);
     edit(file, (text) => text.replace("version: 1", "version: 2"));
@@ -41,7 +41,7 @@ describe("a new repository of definitions", () => {
     expect((await checkFeatures(folder, { base })).problems).toEqual([]);
     edit(join(folder, "features.lock.json"), (text) => text.replace('"version": 1', '"version": 3'));
     expect((await checkFeatures(folder, { base })).problems).toEqual([
-      "features.lock.json had vpn_active@1: an entry is never removed",
+      "features.lock.json has no entry vpn_active@1 any more: restore the entry",
     ]);
   });
 

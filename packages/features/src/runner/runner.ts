@@ -34,8 +34,8 @@ export interface BatchResults {
   /** For each event of the batch, a list with one result for each bundle. Events and bundles are in the given order. */
   readonly events: readonly (readonly Result[])[];
   /**
-   * Features that exceeded their budget in this batch. The runner does not compute them again, and their results are
-   * `failed`.
+   * Features that exceeded their budget in this batch. The runner does not compute them again: their results are
+   * `failed` from that event on.
    */
   readonly paused: readonly PausedFeature[];
 }

@@ -38,7 +38,7 @@
     for (const [at, { text, layout }] of bundles.entries()) {
       try {
         const compute = vm.runInContext(`(() => {${text}\nreturn feature;})()`, context);
-        if (typeof compute !== "function") throw new TypeError("a bundle gives a function");
+        if (typeof compute !== "function") throw new TypeError("the program of a bundle gives no function");
         harness.add(layout, compute);
       } catch {
         return { broken: at };

@@ -65,7 +65,7 @@ export async function checkLabels(
       continue;
     }
     const before = seenLines.see(identityOf(result.label), row.line);
-    if (before !== undefined) report(row.line, `it has the subject and the time of line ${before}`);
+    if (before !== undefined) report(row.line, `it has the same subject and time as line ${before}`);
     batch.push({ line: row.line, label: result.label });
     if (batch.length < BATCH_SIZE) continue;
     await checkKnown(batch);

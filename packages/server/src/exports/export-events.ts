@@ -235,7 +235,10 @@ async function release(
 }
 
 const caseEnded = (): OperatorError =>
-  new OperatorError("state-conflict", "The case of the export has ended: the file is not whole. Open a case again.");
+  new OperatorError(
+    "state-conflict",
+    "The case of the export has ended: the file is not whole. Open a case, and export again.",
+  );
 
 async function readSelected(
   executor: Executor,

@@ -37,7 +37,7 @@ describe("the file of an export", () => {
     const path = join(folder(), "left");
     await writeFile(`${path}.partial`, "a");
     const writing = withNewFile(path, async () => {});
-    await expect(writing).rejects.toThrow("left.partial is of an export that did not end");
+    await expect(writing).rejects.toThrow("left.partial is from another export");
     expect(await readFile(`${path}.partial`, "utf8")).toBe("a");
   });
 

@@ -86,7 +86,7 @@ export async function withNewFile<T>(path: string, work: (sink: ExportSink) => P
   const failed = (error: NodeJS.ErrnoException): never => {
     const isLeft = error.code === "EEXIST" && error.path === draft && error.syscall === "open";
     if (!isLeft) throw notWritten(path, error);
-    const message = `${draft} is of an export that did not end, or that runs: delete it, or name another file`;
+    const message = `${draft} is from another export: if that export no longer runs, delete the file; otherwise name another file`;
     throw new OperatorError("output-failed", message, { cause: error });
   };
   const file = await open(draft, "wx", 0o600).catch(failed);

@@ -36,7 +36,8 @@ export interface ExportOrder extends Recipient {
 }
 
 /**
- * An export that begins. No batch is running at this time, so the export contains no value that is stored afterwards.
+ * An export that begins. When an export of features begins, no batch is running, so the export contains no value that is
+ * stored afterwards.
  */
 export type NewExport = Recipient & { readonly actor: string } & (
     | (ExportOrder & { readonly labels: { readonly sha256: string; readonly rows: number } })

@@ -89,7 +89,7 @@ describe("an export", () => {
     expect(lines.map((line) => line.trim())).toEqual([
       "line 2: label is a formula",
       "line 3: label_time is in the future",
-      "line 7: it has the subject and the time of line 6",
+      "line 7: it has the same subject and time as line 6",
       "line 4: the account is not known",
     ]);
     await expect(readFile(path("bad.jsonl"))).rejects.toThrow("ENOENT");

@@ -46,7 +46,7 @@ export async function requireAcceptedInputs(
   const { outdatedInputs } = await loadManifests();
   const overlay = await readOverlay(executor, drift);
   const outdated = [...new Set(bundles.flatMap(({ manifest }) => outdatedInputs(manifest, overlay)))];
-  // guard(false): a field that is accepted no more does not enter feature logic
+  // guard(false): features read a field beyond the catalog only while it is accepted
   // fails: e2e/drift-review.test.ts › only while it is accepted
   if (outdated.length > 0) throw new OperatorError("state-conflict", `Nothing was adopted: ${outdated.join("; ")}.`);
 }

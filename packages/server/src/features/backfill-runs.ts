@@ -84,7 +84,7 @@ export async function changeBackfill(
   if ((await query(transaction, CHANGE, [runId, state, BEFORE[state]])).rowCount === 1) return;
   const [run] = await listBackfills(transaction, 1, runId);
   if (!run) throw new OperatorError("not-found", `There is no backfill ${runId}.`);
-  throw new OperatorError("state-conflict", `The backfill is ${run.state}.`);
+  throw new OperatorError("state-conflict", `The backfill is ${run.state}, and can't be ${state} now.`);
 }
 
 const BALANCE = [

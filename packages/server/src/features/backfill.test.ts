@@ -186,7 +186,7 @@ describe("a backfill", () => {
     expect((await status(run)).balance).toMatchObject({ missing: 0, stored: stored.length });
   });
 
-  it("does not compute a feature again whose values are in a layer that a retirement has ended", async () => {
+  it("does not compute a feature again if its values are in a layer that a retirement has ended", async () => {
     const layer = await adopt("rest", "retired");
     await start(layer, "--from", new Date(Date.now() - 2.5 * 3_600_000).toISOString());
     expect(await drain()).toBe(stored.length - 1);

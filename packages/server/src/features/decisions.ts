@@ -126,7 +126,7 @@ async function archive(
   if (!isSame) {
     throw new OperatorError(
       "state-conflict",
-      `${id}@${version} was proposed with another program, inputs or output: give the change a new version, or show by drs feature equivalent that it gives the same values.`,
+      `${id}@${version} was proposed with another program, inputs or output: give the change a new version, or show with drs feature equivalent that it gives the same values.`,
     );
   }
   return false;
@@ -237,7 +237,7 @@ export function requireNamedPurpose(bundles: readonly Bundle[], purpose: string)
   if (others.length > 0) {
     throw new OperatorError(
       "state-conflict",
-      `The definitions do not name the purpose ${purpose}: ${others.join(", ")}. Name it in their purposes, and count their versions up: an archived version never changes.`,
+      `The definitions do not name the purpose ${purpose}: ${others.join(", ")}. Name it in their purposes, and increase their versions: an archived version never changes.`,
     );
   }
 }
@@ -252,7 +252,7 @@ function requireAccepted(evidence: Evidence): void {
   throw new OperatorError(
     "state-conflict",
     `Ingestion would have refused, in the last 7 days, ${shares.join("; ")}. ` +
-      "Nothing was adopted; --accept-refusals adopts all the same, with the reason.",
+      "Nothing was adopted. To adopt nevertheless, add --accept-refusals.",
   );
 }
 

@@ -230,7 +230,7 @@ async function computeLayer(
   }
   const { runner, features } = await runners.find(executor, layer);
   const covers = coverage.get(layer.purpose);
-  if (!covers) throw new Error(`the policy has no purpose ${layer.purpose}, so nothing says what it covers`);
+  if (!covers) throw new Error(`the policy has no purpose ${layer.purpose}, so its coverage is unknown`);
   const { events, paused } = await runner.run(opened.map(({ parsed }) => readEvent(parsed, covers)));
   if (paused.length > 0) {
     const slowOfLayer = opened.flatMap(({ event: { eventId } }, index) =>
@@ -252,7 +252,7 @@ async function computeLayer(
       return [];
     }
     // guard(false): an event is decided by its own time, not by that of an event before it
-    // fails: packages/server/src/features/slow-features.test.ts › too slow keeps no other event
+    // fails: packages/server/src/features/slow-features.test.ts › too slow does not delay
     if (results.some(isPaused)) {
       undecided.add(event.eventId);
       return [];

@@ -43,7 +43,7 @@ describe("extraction", () => {
     ]);
   });
 
-  it("gives features that the export of the account has, with their meaning", async () => {
+  it("stores features that the export of the account contains, with their meaning", async () => {
     const out = join(folder(), "export");
     const order = ["--account", "one", "--out", out, "--reason", "request 17"];
     expect(await runWithBreakGlass(opened.environment, "account", "export", ...order)).toMatchObject({ code: 0 });
@@ -169,7 +169,7 @@ describe("extraction", () => {
     expect(await failuresOf(poison)).toEqual([{ layer: 1, reason: "error" }]);
   });
 
-  it("of one event that always fails keeps no other event of its batch waiting", async () => {
+  it("of one event that always fails does not delay the other events of its batch", async () => {
     const { featureSealer } = opened.system;
     const [poison, neighbour] = [await store("poison-2"), await store("neighbour")];
     const both = [poison.eventId, neighbour.eventId];
@@ -225,7 +225,7 @@ describe("extraction", () => {
     expect(await extractNext(ports())).toMatchObject({ rows: 126 });
   });
 
-  it("gives no event up while no process starts, and computes it when one starts again", async () => {
+  it("keeps its events due while no process starts, and computes them when one starts again", async () => {
     const event = await store("no-process");
     const { execPath } = process;
     onTestFinished(() => void (process.execPath = execPath));

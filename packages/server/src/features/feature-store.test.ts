@@ -217,7 +217,7 @@ describe("retention", () => {
     return (await opened.owner.query<Shown>(text)).rows;
   };
 
-  it("keeps values longer than their events, for the derived period, not longer and not earlier", async () => {
+  it("keeps values longer than their events, until exactly the end of the derived period", async () => {
     const event = await storeWithValues("expiring");
     const [partition] = await partitions();
     const name = partitionSecretName(partition?.secret ?? "");

@@ -25,5 +25,8 @@ async function rejectWrongFixtures(bundles: readonly ProposedBundle[]): Promise<
     ({ manifest, fixtures }) => fixtures !== undefined && fixtureProblems(manifest, fixtures).length > 0,
   );
   if (at === -1) return;
-  throw new OperatorError("input-invalid", `Fixtures ${at + 1} are not of their feature. Run \`drs feature test\`.`);
+  throw new OperatorError(
+    "input-invalid",
+    `Fixtures ${at + 1} do not fit the inputs of their feature. Run \`drs feature test\`.`,
+  );
 }

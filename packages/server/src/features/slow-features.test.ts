@@ -48,7 +48,7 @@ describe("extraction", () => {
     );
   }
 
-  it("of an event for which a feature is too slow keeps no other event without values", async () => {
+  it("of an event for which a feature is too slow does not delay the values of other events", async () => {
     await propose(bundle("once_slow", SOMETIMES_SLOW));
     const layer = await adopt(["once_slow@1"]);
     const [first, slow, last] = [await store("before"), await slowly("slow"), await store("after")];

@@ -169,7 +169,7 @@ describe("extraction", () => {
   });
 });
 
-it("a read reports no values as unreadable that were deleted between the list and the values", async () => {
+it("a read does not report values as unreadable if they were deleted between the list and the values", async () => {
   for (const id of ["found", "again"]) await adopt(id);
   const { account } = await store("read", 0);
   await drain();

@@ -41,7 +41,7 @@ function cleanEnvironment(environment: Readonly<Record<string, string>>): Record
 
 /** The V8 options with which the server would restart itself. Tests pass them, because the restart takes time. */
 export const V8_OPTIONS = [
-  "--max-semi-space-size=16",
+  "--max-semi-space-size=8",
   "--initial-old-space-size=32",
   "--heap-growing-percent=300",
   "--v8-pool-size=1",

@@ -18,7 +18,7 @@ if (major < 24 || (major === 24 && minor < 6)) {
 // model, which forbids it, or if it has a channel to a parent, which the new process would lose.
 const V8_OPTIONS = {
   serve: {
-    "--max-semi-space-size": 16,
+    "--max-semi-space-size": 8,
     "--initial-old-space-size": 32,
     "--heap-growing-percent": 300,
     "--v8-pool-size": 1,

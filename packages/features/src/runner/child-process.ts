@@ -2,17 +2,20 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
+import { type Computed, readComputed } from "./answers.ts";
 import type { SandboxBundle } from "./input-layout.ts";
 
 const text = (name: string): string => readFileSync(new URL(`../sandbox/${name}`, import.meta.url), "utf8");
 export const REALM = text("realm.js");
-const PROGRAM = `const REALM = ${JSON.stringify(REALM)};\n${text("child.js")}`;
+const PROGRAM = `"use strict";\nconst REALM = ${JSON.stringify(REALM)};\n${text("child.js")}`;
 
 /** The maximum heap of a child process, in megabytes. The process ends if a definition needs more. */
 const HEAP_MB = 256;
 const FLAGS = [
   "--permission",
   "--disallow-code-generation-from-strings",
+  // A definition that reaches an object of the main realm can't change what the main program uses.
+  "--frozen-intrinsics",
   `--max-old-space-size=${HEAP_MB}`,
   "--eval",
   PROGRAM,
@@ -22,11 +25,9 @@ export interface Loaded {
   /** The index of a bundle that can't be loaded: its text is no program, or the program results in no function. */
   readonly broken?: number;
 }
-export interface Computed {
-  readonly slow: readonly (readonly [feature: number, event: number])[];
-  /** JSON of `Cell[][]`. */
-  readonly cells: string;
-}
+
+/** Maximum number of characters of an answer. A batch of 1,000 events with 100 features of long texts has half of it. */
+const MAX_ANSWER = 64 * 1024 * 1024;
 
 type Message =
   | { readonly bundles: readonly SandboxBundle[]; readonly budget: number }
@@ -47,16 +48,24 @@ export class Child {
     this.#process.stdout.setEncoding("utf8").on("data", (chunk: string) => this.#receive(chunk));
   }
 
-  load(bundles: readonly SandboxBundle[], budget: number, deadlineMs: number): Promise<Loaded | undefined> {
-    return this.#ask({ bundles, budget }, deadlineMs);
+  async load(bundles: readonly SandboxBundle[], budget: number, deadlineMs: number): Promise<Loaded | undefined> {
+    const answer = (await this.#ask({ bundles, budget }, deadlineMs)) as Partial<Record<string, unknown>> | undefined;
+    if (answer?.["loaded"] === true) return {};
+    const broken = answer?.["broken"];
+    return typeof broken === "number" && bundles[broken] ? { broken } : undefined;
   }
 
   /**
+   * @param size the number of events. @param features the number of features, with those of `skip`.
    * @param skip the indexes of features that are not computed
-   * @returns `undefined` if the child ended, or did not answer in time
+   * @returns `undefined` if the child ended, did not answer in time, or its answer is invalid
    */
-  compute(batch: string, size: number, skip: readonly number[], deadlineMs: number): Promise<Computed | undefined> {
-    return this.#ask({ batch, size, skip }, deadlineMs);
+  async compute(
+    batch: string,
+    { size, features, skip }: { readonly size: number; readonly features: number; readonly skip: readonly number[] },
+    deadlineMs: number,
+  ): Promise<Computed | undefined> {
+    return readComputed(await this.#ask({ batch, size, skip }, deadlineMs), size, features);
   }
 
   async kill(): Promise<void> {
@@ -67,18 +76,27 @@ export class Child {
     await exited;
   }
 
-  async #ask<Answer>(message: Message, deadlineMs: number): Promise<Answer | undefined> {
+  /** @returns the parsed answer; `undefined` if there is none, or if it is no JSON text. */
+  async #ask(message: Message, deadlineMs: number): Promise<unknown> {
     if (this.#hasEnded) return undefined;
     const answer = new Promise<string | undefined>((resolve) => (this.#waiting = resolve));
     const deadline = setTimeout(() => this.#end(), deadlineMs);
     this.#process.stdin.write(`${JSON.stringify(message)}\n`);
     const line = await answer;
     clearTimeout(deadline);
-    return line === undefined ? undefined : (JSON.parse(line) as Answer);
+    try {
+      return line === undefined ? undefined : JSON.parse(line);
+    } catch {
+      return undefined;
+    }
   }
 
   #receive(chunk: string): void {
     this.#received += chunk;
+    if (this.#received.length > MAX_ANSWER) {
+      this.#received = "";
+      return this.#end();
+    }
     if (!this.#received.endsWith("\n")) return;
     const line = this.#received;
     this.#received = "";

@@ -80,6 +80,12 @@ describe("a runner", () => {
     expect(events[0]).toMatchObject([{ value: 0 }, { value: 0 }, { value: 0 }]);
   });
 
+  it("does not load a definition that imports, because an import that fails gives it an object of the main realm", async () => {
+    for (const text of ["() => { import('x'); return true; }", "() => { import/* */('x'); return true; }"]) {
+      await expect(openRunner([bundleOf(text)])).rejects.toThrow('contains the word "import"');
+    }
+  });
+
   it("does not let a definition change what another definition sees", async () => {
     const inputs = [
       { name: "paths", path: ["os_integrity", "suspiciousFilePaths"], type: "string[]", sensitivity: "low" },

@@ -3,7 +3,8 @@ import type { Bundle } from "../manifest.ts";
 import type { Reading } from "../reading.ts";
 import type { ReadInput } from "../readings/readings.ts";
 import type { Result } from "../result.ts";
-import { Child, type Computed } from "./child-process.ts";
+import type { Computed } from "./answers.ts";
+import { Child } from "./child-process.ts";
 import { type Cell, encodeBatch, InputLayout } from "./input-layout.ts";
 
 export type { ReadInput } from "../readings/readings.ts";
@@ -56,18 +57,28 @@ const SEARCH_MS = 15_000;
 /** The time limit of a start. A process needs a tenth of a second; on a machine under load it needs more. */
 const START_MS = 10_000;
 
+/**
+ * An `import()` that fails gives its caller an error of the main realm, and with it everything that this realm can
+ * reach. A keyword can't be spelled with escapes.
+ */
+const IMPORT = /\bimport\b/;
+
 /** No process loaded the bundles in time, for example because the machine lacks memory or a bundle does not end. */
 export class NotStarted extends Error {
   override readonly name = "NotStarted";
 }
 
 /**
- * @throws TypeError if a bundle does not match its hash, or its program can't be loaded
+ * @throws TypeError if a bundle does not match its hash, or its program can't be loaded or contains the word `import`
  * @throws NotStarted
  */
 export async function openRunner(bundles: readonly Bundle[], options: RunnerOptions = {}): Promise<FeatureRunner> {
   const changed = bundles.find((bundle) => !isIntact(bundle));
   if (changed) throw new TypeError(`${nameOf(changed)} does not match its hash`);
+  // guard(false): a definition imports nothing when it runs
+  // fails: packages/features/src/runner/runner.test.ts › does not load a definition that imports
+  const importing = bundles.find(({ text }) => IMPORT.test(text));
+  if (importing) throw new TypeError(`the program of ${nameOf(importing)} contains the word "import"`);
   const runner = new IsolatedRunner(bundles, options);
   await runner.start();
   return runner;
@@ -147,7 +158,8 @@ class IsolatedRunner implements FeatureRunner {
   async #ask(events: readonly (readonly Reading<unknown>[])[], skip: readonly number[]): Promise<Cell[][] | undefined> {
     const child = this.#child ?? (await this.start());
     const deadline = this.#graceMs + events.length * this.#budgetMs;
-    const computed = await child.compute(encodeBatch(events), events.length, skip, deadline);
+    const features = this.#bundles.length;
+    const computed = await child.compute(encodeBatch(events), { size: events.length, features, skip }, deadline);
     if (computed) return this.#cellsOf(computed);
     await child.kill();
     this.#child = undefined;
@@ -155,7 +167,7 @@ class IsolatedRunner implements FeatureRunner {
   }
 
   #cellsOf({ slow, cells }: Computed): Cell[][] {
-    const rows = JSON.parse(cells) as Cell[][];
+    const rows = cells.map((row) => [...row]);
     for (const [feature, event] of slow) {
       this.#paused.add(feature);
       (rows[event] as Cell[])[feature] = "over-budget";

@@ -67,6 +67,7 @@ describe("a label", () => {
     [{ label: "" }, "label is empty"],
     [{ label: "=cmd()" }, "label is a formula"],
     [{ label: "@SUM(A1)" }, "label is a formula"],
+    [{ label: "\n=cmd()" }, "label is a formula"],
     [{ account: "" }, "none of account"],
     [{ account: "a\0b" }, "account is not a name"],
     [{ event_id: "1" }, "event_id is not an id"],

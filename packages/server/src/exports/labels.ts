@@ -29,7 +29,7 @@ export const LABEL_COLUMNS = ["account", "action_id", "event_id", "label_time", 
 export type LabelCells = Partial<Readonly<Record<(typeof LABEL_COLUMNS)[number], string>>>;
 
 /** Matches the start of a cell that a spreadsheet would run. */
-const FORMULA = /^[=+\-@\t\r\uFF0B\uFF0D\uFF1D\uFF20]/u;
+const FORMULA = /^[=+\-@\t\r\n\uFF0B\uFF0D\uFF1D\uFF20]/u;
 const NUMBER = /^[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /** Whether a spreadsheet would run the text. */

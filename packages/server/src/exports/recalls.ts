@@ -17,6 +17,23 @@ export async function findRecalledRows(executor: Executor, exportId: string): Pr
   return (await query(executor, FIND_RECALLED_ROWS, [exportId])).rows.map(({ row_number }) => row_number);
 }
 
+const FIND_RECALLED_OF = sql(
+  `select distinct s.row_number from ${RECALLED} where x.export_id = $1 and s.row_number between $2 and $3`,
+  ["uuid", "int4", "int4"],
+  { row_number: "int4" },
+);
+
+/** The numbers of the rows from `first` to `last` of an export whose values were erased after the export began. */
+export async function findRecalledRowsBetween(
+  executor: Executor,
+  exportId: string,
+  first: number,
+  last: number,
+): Promise<ReadonlySet<number>> {
+  const { rows } = await query(executor, FIND_RECALLED_OF, [exportId, first, last]);
+  return new Set(rows.map(({ row_number }) => row_number));
+}
+
 const FIND_RECALLS = sql(
   `select x.export_id, x.recipient, e.erasure_id, e.sequence, ${instant("e.began_at", "erased_at")},
       array_agg(distinct s.row_number order by s.row_number) as rows, ${instant("a.acknowledged_at", "acknowledged_at")},

@@ -1,12 +1,15 @@
 /** Tests of what follows an export of feature values: its repetition and its recalls. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { advanceClock } from "../../../../e2e/support/test-clock.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { useFolder } from "../../../../e2e/support/use-folder.ts";
 import { verifyReceipt } from "../lifecycle/receipts/receipt-signer.ts";
 import { ago, useExports } from "./exports.fixture.ts";
+import type { ExportOrder } from "./export-table.ts";
+import { beginExport, prepareExport } from "./run-export.ts";
 
 const folder = useFolder();
 const opened = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: join(folder(), "journal") }));
@@ -54,6 +57,45 @@ describe("an export", () => {
       { root__v1: true, root__v1__state: "observed" },
     ]);
     expect(again).toMatchObject({ same: true, sha256: file.sha256 });
+  });
+});
+
+describe("an account that is erased while an export runs", () => {
+  it("has no values in the file, although the export had read them before", async () => {
+    await store("raced", true, 1);
+    await store("kept", true, 1);
+    await extract();
+    const { system } = opened;
+    let erasures = 0;
+    const featureSealer: typeof system.featureSealer = {
+      ...system.featureSealer,
+      async openMany(rows) {
+        const values = await system.featureSealer.openMany(rows);
+        if (erasures++ === 0) await done("erase", "run", "--account", "raced", "--reason", "request 21", "--yes");
+        return values;
+      },
+    };
+    const ports = { ...system, executor: system.pool, featureSealer, onProgress: () => {} };
+    const labels = `account,label_time,label\nraced,${ago(0)},fraud\nkept,${ago(0)},good\n`;
+    const source = { format: "csv", open: () => Readable.from([Buffer.from(labels)]) } as const;
+    const order: ExportOrder = {
+      purpose: 1,
+      features: ["root@1"],
+      clock: "received",
+      format: "csv",
+      recipient: "team",
+      expiresOn: "2999-01-31",
+      reason: "training",
+    };
+    const checked = await prepareExport(ports, order, source);
+    const parts = await beginExport(ports, order, source, checked, { actor: "A. Analyst", via: "direct" });
+    let file = "";
+    for await (const part of parts) if ("bytes" in part) file += String(part.bytes);
+    expect(erasures).toBe(1);
+    expect(file.split("\n").slice(1, 3)).toEqual([
+      expect.stringMatching(/,fraud,.*no-row$/),
+      expect.stringMatching(/,good,.*true,observed$/),
+    ]);
   });
 });
 

@@ -27,7 +27,7 @@ import {
 } from "./export-table.ts";
 import { findValues, type FoundValues, type ValueScope } from "./find-values.ts";
 import type { Label } from "./labels.ts";
-import { findRecalledRows } from "./recalls.ts";
+import { findRecalledRows, findRecalledRowsBetween } from "./recalls.ts";
 import { type Cell, createTableWriter, type TableColumn, type TableRow } from "./table-writer.ts";
 
 export interface ExportPorts {
@@ -213,7 +213,7 @@ async function* partsOf(
   source: LabelSource,
   leftOut: ReadonlySet<number>,
 ): AsyncGenerator<ExportPart<FeatureExportManifest>> {
-  const { executor, pseudonymizer, onProgress } = ports;
+  const { executor, onProgress } = ports;
   const { export_id, purpose, purpose_code, format, watermark } = record;
   const { columns, layers } = await planOf(executor, purpose_code, record.features);
   const isKnown = record.clock === "known";
@@ -223,26 +223,23 @@ async function* partsOf(
   const counts = columns.map((): Record<string, number> => ({}));
   let [row, written, empty] = [0, 0, 0];
   const batches = foundBatches(ports, record, source, { scope, leftOut });
-  for await (const { labels, found: foundNow, size } of batches) {
-    row += size;
-    const found = await withoutNew(ports, owner, record, labels, foundNow);
-    const rows = labels.map((one, index) => rowOf(one, found[index], columns));
-    const subjects = labels.flatMap((one, index) => {
-      const values = found[index];
-      return values ? subjectsOf(pseudonymizer, one.row, { ...values, purpose: purpose_code }) : [];
-    });
-    await Promise.all([
-      // guard(drop): an erasure finds whose values were written
-      // fails: packages/server/src/exports/repeat-and-recall.test.ts › recalls rows by their numbers
-      insertSubjects(owner, export_id, subjects),
-      table.write(rows),
-    ]);
+  // The rows of a batch are written while the next one is checked.
+  let writing: Promise<void> = Promise.resolve();
+  for await (const batch of batches) {
+    row += batch.size;
+    const found = await withoutErased(owner, record, batch.labels, await withSubjects(ports, owner, record, batch));
+    const rows = batch.labels.map((one, index) => rowOf(one, found[index], columns));
+    await writing;
     yield* file.take();
+    writing = table.write(rows);
+    // The rejection is handled where the promise is awaited.
+    writing.catch(() => {});
     for (const { cells } of rows) count(counts, cells);
     written += rows.length;
     empty += found.filter((values) => values === undefined).length;
     onProgress(row);
   }
+  await writing;
   await table.end();
   yield* file.take();
   const manifest: FeatureExportManifest = {
@@ -285,6 +282,43 @@ async function withoutNew(
   // guard(true): a repetition has no values that the export did not have
   // fails: packages/server/src/exports/repeat-and-recall.test.ts › without the values that it lacked
   return found.map((values, index) => (rows.has(labels[index]?.row ?? 0) ? values : undefined));
+}
+
+/** Records whose data a batch of rows contains, before the rows are written. @returns the values for the rows. */
+async function withSubjects(
+  ports: ExportPorts,
+  owner: OwnerConnection,
+  record: FeatureExport,
+  { labels, found: foundNow }: FoundBatch,
+): Promise<FoundBatch["found"]> {
+  const found = await withoutNew(ports, owner, record, labels, foundNow);
+  const subjects = labels.flatMap((one, index) => {
+    const values = found[index];
+    return values ? subjectsOf(ports.pseudonymizer, one.row, { ...values, purpose: record.purpose_code }) : [];
+  });
+  // guard(drop): an erasure finds whose values were written
+  // fails: packages/server/src/exports/repeat-and-recall.test.ts › recalls rows by their numbers
+  await insertSubjects(owner, record.export_id, subjects);
+  return found;
+}
+
+/**
+ * Leaves out values that were erased after they were read. An erasure that begins later finds the recorded subjects, and
+ * its receipt names the rows.
+ */
+async function withoutErased(
+  owner: OwnerConnection,
+  { export_id }: FeatureExport,
+  labels: readonly NumberedLabel[],
+  found: FoundBatch["found"],
+): Promise<FoundBatch["found"]> {
+  const [first, last] = [labels.at(0), labels.at(-1)];
+  if (!first || !last) return found;
+  const erased = await findRecalledRowsBetween(owner, export_id, first.row, last.row);
+  // guard(false): an export writes no values that were erased after it had read them
+  // fails: packages/server/src/exports/repeat-and-recall.test.ts › erased while an export runs
+  if (erased.size > 0) return found.map((values, index) => (erased.has(labels[index]?.row ?? 0) ? undefined : values));
+  return found;
 }
 
 interface FoundBatch {

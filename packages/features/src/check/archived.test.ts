@@ -28,6 +28,16 @@ it("a program whose result depends on earlier events is a problem", async () => 
   ]);
 });
 
+it("a program that is too slow in V8 is a problem, and QuickJS does not start it", async () => {
+  const { problems } = await checkArchived(
+    bundleOf("() => { for (let n = 0; n < 5e8; n++); return true; }"),
+    expecting(true),
+  );
+  expect(new Set(problems.map((problem) => problem.split(": ").at(-1)))).toEqual(
+    new Set(["V8 does not finish the feature in time"]),
+  );
+});
+
 it.each([null, {}, { cases: [null] }, { cases: [{ inputs: { other: "timeout" } }] }])(
   "fixtures that do not fit the feature are a problem: %j",
   (fixtures) => {

@@ -23,11 +23,17 @@ export interface ArchivedCheck {
   readonly problems: readonly string[];
 }
 
+/**
+ * Time limit of QuickJS, in milliseconds. A server answers no requests meanwhile. A case takes QuickJS less than a
+ * millisecond, if the program is not made to be slow.
+ */
+const QUICKJS_MS = 2_000;
+
 /** Computes the archived fixtures of an archived bundle, and the cases that are derived from them, on two engines. */
 export async function checkArchived(bundle: Bundle, fixtures: unknown): Promise<ArchivedCheck> {
   const parsed = parseFixtures(fixtures, bundle.manifest);
   if (!parsed.ok) return { cases: 0, problems: parsed.problems };
   const where = `${bundle.id}@${bundle.version}`;
   const cases = casesOf(bundle, parsed.cases).map((one) => ({ feature: 0, where, case: one }));
-  return { cases: cases.length, problems: await checkCases([bundle], cases) };
+  return { cases: cases.length, problems: await checkCases([bundle], cases, QUICKJS_MS) };
 }

@@ -42,6 +42,20 @@ it("a version is adopted by its proposer only with the approval of another analy
   expect(rows).toEqual([{ approval_id: approvalId }]);
 });
 
+it("features that do not fit into one process are not adopted together", async () => {
+  const analyst = await listener.client(["analyst"], { person: "emil" });
+  const other = await listener.client(["analyst"], { person: "frida" });
+  const large =
+    "(() => { const table = Array.from({ length: 8e6 }, (_, n) => n + 0.5); return () => table.length > 0; })()";
+  const ids = ["a", "b", "c", "d", "e"].map((letter) => `large_${letter}`);
+  for (const id of ids) {
+    const bundles = [bundleOf(large, { id, purposes: ["default"] })];
+    await analyst.call("proposeFeatures", { bundles, reason: "review 4714" });
+  }
+  const adopt = { features: ids.map((id) => `${id}@1`), purpose: "default", reason: "review 4714" };
+  await expect(other.call("adoptFeatures", adopt)).rejects.toThrow("No process could load these features together");
+});
+
 it("another program for a version is recorded if it gives the same values, but not if one value of a stored event differs", async () => {
   const file = fileIn("programs.json");
   const equivalent = async (compute: string) => {

@@ -1,16 +1,29 @@
 import type { ProposedBundle } from "@device-risk-signals/features/archived";
+import type { Bundle } from "@device-risk-signals/features";
 import { OperatorError } from "../errors/operator-error.ts";
 
 /**
  * Checks the fixtures, and loads the programs in a separate process, which compares each with its hash.
- * @throws input-invalid
+ * @throws input-invalid, state-conflict
  */
 export async function requireRunnable(bundles: readonly ProposedBundle[]): Promise<void> {
   await rejectWrongFixtures(bundles);
-  const { openRunner } = await import("@device-risk-signals/features/runner");
-  const runner = await openRunner(bundles).catch((error: unknown) => {
-    if (!(error instanceof TypeError)) throw error;
-    throw new OperatorError("input-invalid", `A bundle can't be archived: ${error.message}.`, { cause: error });
+  await requireLoadable(bundles);
+}
+
+/**
+ * Loads the programs of a layer together, as a worker does. @throws input-invalid for a program that can't be loaded,
+ * state-conflict if no process has memory and time for all of them.
+ */
+export async function requireLoadable(bundles: readonly Bundle[]): Promise<void> {
+  const { NotStarted, openRunner } = await import("@device-risk-signals/features/runner");
+  const runner = await openRunner(bundles).catch((cause: unknown) => {
+    if (cause instanceof TypeError) {
+      throw new OperatorError("input-invalid", `A bundle can't be loaded: ${cause.message}.`, { cause });
+    }
+    if (!(cause instanceof NotStarted)) throw cause;
+    const advice = "Name fewer of them, or repeat the command when the machine is less busy.";
+    throw new OperatorError("state-conflict", `No process could load these features together. ${advice}`, { cause });
   });
   await runner.close();
 }

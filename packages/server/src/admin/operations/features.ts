@@ -24,7 +24,7 @@ import { readDueState } from "../../features/extraction-due.ts";
 import { type FeatureRow, revealFeatures } from "../../features/feature-rows.ts";
 import { isPending, type ListedFeatures, listFeatures, openListed } from "../../features/read-features.ts";
 import { requirePublishedInputs } from "../../features/accepted-inputs.ts";
-import { requireRunnable } from "../../features/require-runnable.ts";
+import { requireLoadable, requireRunnable } from "../../features/require-runnable.ts";
 import { agentOf, type Caller } from "../../identity/caller.ts";
 import { findPurposeCode, readPolicyVersion, readPurposeIds } from "../../policy/policy-table.ts";
 import { inOwnerTransaction, withOwner } from "../../postgres/database.ts";
@@ -89,6 +89,9 @@ export const adoptFeatures: Operation<"adoptFeatures"> = async (call) => {
   const purpose = await requirePurpose(ports, input.purpose);
   const features = [...new Set(input.features)].toSorted();
   const bundles = await findBundles(ports.pool, features);
+  // guard(drop): features that no worker can load together are not adopted together
+  // fails: packages/server/src/admin/feature-programs.test.ts › that do not fit into one process
+  await requireLoadable(bundles);
   const installation = input.dry_run ? undefined : await openRecovered(ports);
   await auditReading(call, "adoptFeatures", bundles, { purpose: purpose.id });
   const evidence = await evidenceOf(ports, bundles, purpose.code);

@@ -8,6 +8,7 @@ import { findDue } from "./extraction-due.ts";
 import { findFailures } from "./failures.ts";
 import { decodeFeatures } from "./feature-payload.ts";
 import { type FeatureAttributes, type FeatureRow, findFeatureAttributes } from "./feature-rows.ts";
+import { isOf } from "./layers-of-event.ts";
 import { openRow } from "./open-row.ts";
 
 export interface ReadFeature {
@@ -80,7 +81,8 @@ export async function listFeatures(
       const failure = failures.get(event_id)?.get(layer);
       return failure ?? (received_at < active_from ? BEFORE_ADOPTION : "not-computed");
     });
-    const state = stateOf(own.length > 0, missing.length > 0 && due.has(event_id), reasons);
+    const isPending = due.has(event_id) && layers.some((layer) => isDueIn(layer, attributes, stored));
+    const state = stateOf(own.length > 0, isStored && isPending, reasons);
     const names = { event_id, received_at, account, action_id, purpose: purposes.get(purpose) ?? "" };
     return { ...names, ...state, rows: own };
   });
@@ -144,6 +146,11 @@ const idsOf = (events: readonly Pick<Attributes, "event_id">[]): readonly string
 /** Whether the layer is active for the purpose of the event, and has a feature that no row of the event has. */
 const isMissing = (layer: LayerRow, event: Attributes, stored: ReadonlySet<FeatureName>): boolean =>
   layer.ended_at === null && layer.purpose === event.purpose && layer.members.some((name) => !stored.has(name));
+
+/** Whether a worker computes a due event for the layer, which may have ended since the event was received. */
+const isDueIn = (layer: LayerRow, event: Attributes, stored: ReadonlySet<FeatureName>): boolean =>
+  isOf(layer, { purpose: event.purpose, receivedAt: Date.parse(event.received_at) }) &&
+  layer.members.some((name) => !stored.has(name));
 
 const rowsOf = (subject: ReadSubject) =>
   "eventId" in subject ? { ...subject, receivedAt: receivedAtOf(subject.eventId) } : subject;

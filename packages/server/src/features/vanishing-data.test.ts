@@ -11,11 +11,13 @@ import { Past, type PastEvent } from "../../../../e2e/support/past-event.ts";
 import { applyPeriod } from "../../../../e2e/support/policy.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { useFolder } from "../../../../e2e/support/use-folder.ts";
+import { inOwnerTransaction } from "../postgres/database.ts";
 import { partitionSecretName } from "../crypto/partition-secrets.ts";
 import { accountSecretName } from "../crypto/sealer.ts";
 import { type BackfillPorts, backfillNext } from "./backfill.ts";
 import type { BackfillRow } from "./backfill-runs.ts";
-import { adoptFound, textOfEvent } from "./adopt-feature.fixture.ts";
+import { adoptFound, DECIDER, textOfEvent } from "./adopt-feature.fixture.ts";
+import { retireFeatures } from "./decisions.ts";
 import type { Extracted } from "./extract.ts";
 import { extractNext } from "./extraction-worker.ts";
 import { allFeatureRows } from "./feature-rows.ts";
@@ -90,6 +92,24 @@ const resultsOf = async ({ account }: PastEvent): Promise<unknown> =>
 /** Whether a session waits for a lock. */
 const isAwaited = async (): Promise<boolean> =>
   ((await opened.owner.query(`select ${AWAITED_LOCKS}`)).rowCount ?? 0) > 0;
+
+it("an event that is due in a layer that was retired since is pending until its values are computed", async () => {
+  await adopt("retired");
+  const { eventId } = await store("due", 0);
+  await inOwnerTransaction(opened.system.administration, (owner) =>
+    retireFeatures(
+      owner,
+      opened.system.audit,
+      { features: ["retired@1"], purpose: { code: 1, id: "default" } },
+      DECIDER,
+    ),
+  );
+  const status = async () =>
+    (await listFeatures(opened.system.pool, { eventId }, 1, { includeRestricted: false }))[0]?.status;
+  expect(await status()).toBe("pending");
+  expect(await extractNext(ports())).toMatchObject({ rows: 1 });
+  expect(await status()).toBe("computed");
+});
 
 describe("extraction", () => {
   it("of an event whose partition was dropped stores nothing, and computes the other events", async () => {

@@ -45,7 +45,7 @@ export async function checkCases(
     (await computeInQuickJs(bundles, finished, quickJsMs)).map((result, at) => [finished[at], result]),
   );
   return cases.flatMap((one, at) => {
-    const second = onQuickJs.get(runnable[at] as EngineCase);
+    const second = onQuickJs.get(runnable[at]);
     const problems = second
       ? caseProblems(one.case, onV8[at] as Result, inReverse[at] as Result, second)
       : ["V8 does not finish the feature in time"];

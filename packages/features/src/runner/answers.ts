@@ -32,7 +32,7 @@ export function readComputed(answer: unknown, events: number, features: number):
   // guard(false): an answer has a cell for each feature of each event
   // fails: packages/features/src/runner/answers.test.ts › is no answer
   if (rows.length !== events || !rows.every(isRow)) return undefined;
-  return { slow, cells: rows } as Computed;
+  return { slow, cells: rows };
 }
 
 function parsed(text: string): unknown {

@@ -3,7 +3,6 @@
  * text a line: first the bundles, then batches. `REALM` is the text of `realm.js`.
  */
 {
-  ("use strict");
   const vm = process.getBuiltinModule("node:vm");
   const context = vm.createContext(vm.constants.DONT_CONTEXTIFY, { codeGeneration: { strings: false, wasm: false } });
   const harness = vm.runInContext(REALM, context);

@@ -111,7 +111,7 @@ export const PERMISSIONS = {
   },
   "features.propose": { meaning: "propose versions of features", roles: { analyst: "full" } },
   "features.decide": {
-    meaning: "adopt versions of features (versions of their own only with an approval), and retire them",
+    meaning: "adopt versions of features (with an approval: own versions, fields of high sensitivity), and retire them",
     roles: { analyst: "full" },
   },
   "features.governance": {

@@ -42,6 +42,26 @@ it("a version is adopted by its proposer only with the approval of another analy
   expect(rows).toEqual([{ approval_id: approvalId }]);
 });
 
+it("a version that reads a field of high sensitivity is adopted only with the approval of privacy", async () => {
+  const [greta, hans] = [
+    await listener.client(["analyst"], { person: "greta" }),
+    await listener.client(["analyst"], { person: "hans" }),
+  ];
+  const inputs = [
+    { name: "at", path: ["geolocation", "latitude"], type: "number", unit: "degrees", sensitivity: "high" },
+  ] as const;
+  const bundle = bundleOf("() => true", { id: "located", purposes: ["default"], inputs });
+  await greta.call("proposeFeatures", { bundles: [bundle], reason: "review 4715" });
+  const adopt = { features: ["located@1"], purpose: "default", reason: "review 4715" };
+  const refused = await hans.call("adoptFeatures", adopt).then(String, String);
+  const approvalId = /Approval (\S+) by privacy/.exec(refused)?.[1] ?? "";
+  const { pool, clock, approvals } = opened.system;
+  const decision = { approvalId, decision: "approved" } as const;
+  expect(await approvals.decide(pool, clock, { ...decision, person: "ida", roles: ["analyst"] })).toBe(false);
+  expect(await approvals.decide(pool, clock, { ...decision, person: "ida", roles: ["privacy"] })).toBe(true);
+  expect((await hans.call("adoptFeatures", adopt)).layer).toBeGreaterThan(1);
+});
+
 it("features that do not fit into one process are not adopted together", async () => {
   const analyst = await listener.client(["analyst"], { person: "emil" });
   const other = await listener.client(["analyst"], { person: "frida" });

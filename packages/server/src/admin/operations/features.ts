@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Answer, RouteId } from "@device-risk-signals/admin-api";
+import type { Answer, Role, RouteId } from "@device-risk-signals/admin-api";
 import type { Bundle } from "@device-risk-signals/features";
 import type { ProposedBundle } from "@device-risk-signals/features/archived";
 import { requireRecovered } from "../../app/recover.ts";
@@ -98,7 +98,8 @@ export const adoptFeatures: Operation<"adoptFeatures"> = async (call) => {
   if (!installation)
     return { answer: { layer: null, evidence: shownEvidence(evidence), dry_run: true }, ...auditedDryRun() };
   const adoption: Adoption = { features, purpose, evidence, acceptsRefusals: input.accept_refusals ?? false };
-  const approval = await approvalOf(ports, caller, adoption, reason);
+  const isSensitive = bundles.some(({ manifest }) => manifest.inputs.some(({ sensitivity }) => sensitivity === "high"));
+  const approval = await approvalOf(ports, caller, adoption, isSensitive, reason);
   const decider = { ...agentOf(caller), reason, ...(approval && { approvalId: approval.id }) };
   const layer = await inOwnerTransaction(ports.administration, async (owner) => {
     await approval?.use(owner, 0);
@@ -108,22 +109,24 @@ export const adoptFeatures: Operation<"adoptFeatures"> = async (call) => {
 };
 
 /**
- * Requires an approval if the caller proposed one of the versions. The approver sees the evidence that was computed for
+ * Requires an approval if the caller proposed one of the versions, or if one reads a field of high sensitivity, because
+ * analysts and investigators can read its values without a case. The approver sees the evidence that was computed for
  * the request.
  */
 async function approvalOf(
   ports: AdminPorts,
   caller: Caller,
   { features, purpose, evidence, acceptsRefusals }: Adoption,
+  isSensitive: boolean,
   reason: string,
 ): Promise<Approval | undefined> {
   // guard(true): a person who proposed a feature adopts it only with an approval
   // fails: packages/server/src/admin/feature-programs.test.ts › is adopted by its proposer
-  if (!(await isProposer(ports.pool, features, personsOfActor(caller.actor)))) return undefined;
+  if (!isSensitive && !(await isProposer(ports.pool, features, personsOfActor(caller.actor)))) return undefined;
   const parameters = { features, purpose: purpose.id, accept_refusals: acceptsRefusals, reason };
   const plan = { ...shownEvidence(evidence) };
-  const operation = { operation: "feature.adopt", parameters, plan, events: 0, needed: ["analyst"] } as const;
-  return requireApproval(ports, caller, operation, reason);
+  const needed: readonly Role[] = isSensitive ? ["privacy"] : ["analyst"];
+  return requireApproval(ports, caller, { operation: "feature.adopt", parameters, plan, events: 0, needed }, reason);
 }
 
 export const retireFeatures: Operation<"retireFeatures"> = async ({ ports, caller, input }) => {

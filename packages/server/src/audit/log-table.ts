@@ -117,7 +117,7 @@ export async function insertLeaf(
   await query(transaction, INSERT_LEAF, [leaf.epoch, leaf.number, leaf.entryId, leaf.hash]);
 }
 
-/** Number of leaves that one statement inserts: few, so that requests wait for their hashes a millisecond at most. */
+/** Number of leaves that one statement inserts: few, so that the main thread hashes nodes for a millisecond at most. */
 const INSERTED_LEAVES = 250;
 
 /**
@@ -136,15 +136,18 @@ const INSERT_UNLOGGED = sql(
     ), inserted as (
       insert into audit_leaf (epoch, leaf, entry_id, hash) select $1, $2 + n - 1, entry_id, hash from page
     )
-    select hash, xid::text as xid from page order by n`,
+    select hash, least(xid, pg_snapshot_xmin(pg_current_snapshot()))::text as next from page order by n`,
   ["int4", "int8", "text"],
-  { hash: "bytea", xid: "text" },
+  { hash: "bytea", next: "text?" },
 );
 
 export interface InsertedLeaf {
   readonly hash: Buffer;
-  /** The id of the transaction that wrote the entry. */
-  readonly xid: string;
+  /**
+   * The smallest transaction id of the next page: that of this entry, or that of an older transaction which was running
+   * when the page was read, and whose entries must not be passed over.
+   */
+  readonly next: string | null;
 }
 
 /**

@@ -8,6 +8,7 @@ import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { newEvent } from "../events/new-event.fixture.ts";
 import { openEventStore } from "../events/event-store.fixture.ts";
 import { inSnapshot, inTransaction, withClient } from "../postgres/database.ts";
+import type { Transaction } from "../postgres/executor.ts";
 import { writeAudit } from "./audit.ts";
 import { insertEntries } from "./entries.ts";
 import { checkpointDirectory } from "./checkpoint-directory.ts";
@@ -94,6 +95,30 @@ describe("the log", () => {
     });
     await extend();
     expect(await verify()).toMatchObject({ verdict: 0, size: 2 });
+  });
+
+  it("misses no entry of an older transaction that is committed between two pages", async () => {
+    const { pool, audit, database } = opened.system;
+    const older = await pool.connect();
+    await older.query("begin");
+    const olderId = await writeAudit(older as unknown as Transaction, audit, { ...AGENT, operation: "older" });
+    // More entries than one statement inserts.
+    for (let count = 0; count < 300; count++) await write("newer");
+    let pages = 0;
+    await withClient(database, async (client) => {
+      const query = client.query.bind(client) as (...args: readonly unknown[]) => Promise<unknown>;
+      const betweenPages = async (...args: readonly unknown[]): Promise<unknown> => {
+        const result = await query(...args);
+        if (String(args[0]).includes("insert into audit_leaf") && ++pages === 1) await older.query("commit");
+        return result;
+      };
+      await extendLog(Object.assign(Object.create(client) as typeof client, { query: betweenPages }), portsOf());
+    });
+    older.release();
+    expect(pages).toBeGreaterThan(2);
+    const { rows } = await opened.owner.query("select from audit_leaf where entry_id = $1", [olderId]);
+    expect(rows).toHaveLength(1);
+    expect(await verify()).toMatchObject({ verdict: 0, size: 301, waiting: 0 });
   });
 
   it("is verified without the keys of the surfaces, as when the key store is away", async () => {

@@ -246,12 +246,12 @@ async function addFirst(transaction: Transaction, { epoch, tree }: GrowingTree, 
 }
 
 async function addLeaves(transaction: Transaction, { epoch, tree }: GrowingTree, from: string): Promise<void> {
-  for (let xid = from; ;) {
-    const leaves = await insertUnlogged(transaction, { epoch, first: tree.size, from: xid });
+  for (let next = from; ;) {
+    const leaves = await insertUnlogged(transaction, { epoch, first: tree.size, from: next });
     for (const leaf of leaves) tree.append(leaf.hash);
     const last = leaves.at(-1);
     if (!last) return;
-    xid = last.xid;
+    next = last.next ?? next;
   }
 }
 

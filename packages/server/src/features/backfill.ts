@@ -1,5 +1,5 @@
 /** Computes the features of stored events, a piece of a chunk at a time. */
-import { Unavailable } from "../ports.ts";
+import { isPartitionMissing, Unavailable } from "../ports.ts";
 import { tryLockTransactionNamed } from "../postgres/advisory-locks.ts";
 import { inTransaction } from "../postgres/database.ts";
 import { isTransient } from "../postgres/errors.ts";
@@ -65,8 +65,10 @@ async function workOn(ports: BackfillPorts, run: RunningBackfill): Promise<Extra
       return NOTHING;
     });
   } catch (error) {
-    // A dependency that is unavailable is no reason to give up an event.
-    if (claimed.chunk && !(error instanceof Unavailable) && !isTransient(error)) {
+    // A dependency that is unavailable is no reason to give up an event. An event whose partition of values was dropped
+    // fails alone.
+    const isAway = (error instanceof Unavailable && !isPartitionMissing(error)) || isTransient(error);
+    if (claimed.chunk && !isAway) {
       await setAside(ports, run, claimed.chunk, claimed.events);
     }
     throw error;

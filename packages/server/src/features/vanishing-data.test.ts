@@ -12,6 +12,7 @@ import { applyPeriod } from "../../../../e2e/support/policy.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { useFolder } from "../../../../e2e/support/use-folder.ts";
 import { inOwnerTransaction } from "../postgres/database.ts";
+import { Unavailable } from "../ports.ts";
 import { partitionSecretName } from "../crypto/partition-secrets.ts";
 import { accountSecretName } from "../crypto/sealer.ts";
 import { type BackfillPorts, backfillNext } from "./backfill.ts";
@@ -109,6 +110,31 @@ it("an event that is due in a layer that was retired since is pending until its 
   expect(await status()).toBe("pending");
   expect(await extractNext(ports())).toMatchObject({ rows: 1 });
   expect(await status()).toBe("computed");
+});
+
+it("events of a time without a partition of values keep no other events waiting, and are due until there is one", async () => {
+  await adopt();
+  const { featureSealer } = opened.system;
+  const ahead = await store("ahead", 0);
+  const other = await store("other", 0);
+  let isMissing = true;
+  const sealMany: typeof featureSealer.sealMany = (rows) => {
+    if (isMissing && rows.some(({ identity }) => identity.account === "ahead")) {
+      throw new Unavailable("no partition may be made", { code: "partition-missing" });
+    }
+    return featureSealer.sealMany(rows);
+  };
+  const withGap = ports({ featureSealer: { ...featureSealer, sealMany } });
+  const status = async ({ eventId }: PastEvent) =>
+    (await listFeatures(opened.system.pool, { eventId }, 1, { includeRestricted: false }))[0]?.status;
+  await until(async () => {
+    await extractNext(withGap).catch(() => undefined);
+    return (await status(other)) === "computed";
+  });
+  expect(await status(ahead)).toBe("pending");
+  isMissing = false;
+  await until(async () => (await extractNext(withGap)) !== undefined);
+  expect(await status(ahead)).toBe("computed");
 });
 
 describe("extraction", () => {

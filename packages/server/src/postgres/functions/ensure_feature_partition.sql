@@ -14,7 +14,7 @@ begin
   select * into found_row from feature_partition p
     where p.purpose = in_purpose and p.lower_bound <= in_at and in_at < p.upper_bound;
   if not found then
-    if in_at > transaction_time() + interval '2 days' or in_at
+    if in_at > transaction_time() + interval '32 days' or in_at
         + (select derived_retention from purpose where code = in_purpose) <= transaction_time() then
       raise exception 'no partition may be made for %', in_at using errcode = 'invalid_parameter_value';
     end if;

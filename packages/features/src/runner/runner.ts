@@ -75,9 +75,9 @@ export class NotStarted extends Error {
 export async function openRunner(bundles: readonly Bundle[], options: RunnerOptions = {}): Promise<FeatureRunner> {
   const changed = bundles.find((bundle) => !isIntact(bundle));
   if (changed) throw new TypeError(`${nameOf(changed)} does not match its hash`);
+  const importing = bundles.find(({ text }) => IMPORT.test(text));
   // guard(false): a definition imports nothing when it runs
   // fails: packages/features/src/runner/runner.test.ts › does not load a definition that imports
-  const importing = bundles.find(({ text }) => IMPORT.test(text));
   if (importing) throw new TypeError(`the program of ${nameOf(importing)} contains the word "import"`);
   const runner = new IsolatedRunner(bundles, options);
   await runner.start();

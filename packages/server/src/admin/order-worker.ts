@@ -219,9 +219,11 @@ export class OrderWorker {
     if (refusal) return this.#refuse(order.check ? "failed" : "refused", refusal);
     try {
       // The worker that started the order before may have written an erasure to the journal, and lost its transaction.
-      // guard(drop): an order that is started again finds its erasure in the database
-      // fails: e2e/operations/killed-worker.test.ts › by the other worker
-      if (order.check) await this.#system.replay();
+      // guard(drop): an erasure that is started again finds itself in the database
+      // fails: e2e/operations/killed-worker.test.ts › the other worker finishes
+      if (order.check && isErasing(order, sealed.input)) await this.#system.replay();
+      // An operation does not begin after its order has ended.
+      if (limit.isOver) throw timedOut(this.#system.config.service.orderTimeoutMs);
       const { answer, account } = await this.#perform(order, sealed, limit);
       return { state: "done", result: { answer }, account };
     } catch (error) {
@@ -414,6 +416,9 @@ function interrupted(order: TakenOrder, input: object): OperatorError | undefine
 
 const isRepeatable = ({ route }: TakenOrder, { dry_run: isDryRun = false }: { readonly dry_run?: boolean }): boolean =>
   isDryRun || (isRouteId(route) && routeOf(route).isRepeatable === true);
+
+const isErasing = ({ route }: TakenOrder, { dry_run: isDryRun = false }: { readonly dry_run?: boolean }): boolean =>
+  route === "runErasure" && !isDryRun;
 
 const isStream = ({ route }: TakenOrder): boolean => isRouteId(route) && isLines(routeOf(route).answer);
 

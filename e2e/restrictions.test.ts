@@ -170,7 +170,7 @@ describe("a restriction", () => {
     expect(early).toMatchObject({ code: 1, stderr: expect.stringContaining(`was placed on ${TODAY}`) });
     const informed = [...lifting, "--informed-on", TODAY];
     const unconfirmed = await drs(...informed);
-    expect(unconfirmed).toMatchObject({ code: 2, stderr: expect.stringContaining("to analysts again: 1 event.") });
+    expect(unconfirmed).toMatchObject({ code: 2, stderr: expect.stringContaining("shows 1 event to analysts again.") });
     expect(await run(0, [...informed, "--dry-run"])).toEqual([{ restriction_id: id, events: 1, dry_run: true }]);
     await expectShown(account, []);
     expect(await lift(id)).toEqual([{ restriction_id: id, events: 1, dry_run: false }]);
@@ -369,7 +369,7 @@ test("a restored database has its restrictions again before it serves, and a cli
   expect(await listed("bob", [], restored)).toHaveLength(1);
   const rows = await run(0, ["restriction", "list"], restored);
   expect(rows).toMatchObject([
-    { account: null, article: 21, purpose: "default", reason: "the database lacked this order" },
+    { account: null, article: 21, purpose: "default", reason: "the database lacked this entry" },
     { account: "alice", active: true },
     { restriction_id: erased.id, active: false, erased: true },
     { restriction_id: lifted.id, account: "bob", active: false, informed_on: TODAY },

@@ -94,7 +94,7 @@ function verifyCommand(context: Context): Command {
     .argument("[export]", "a file of `drs audit export`; without it, the database")
     .option("--checkpoint <file...>", "a checkpoint that was kept outside")
     .option("--key <key>", "the key of the log, as `drs audit key` prints it")
-    .option("--since <time>", "start at the latest checkpoint before this time; RFC 3339", time)
+    .option("--since <time>", "start at the last checkpoint at or before this time; RFC 3339", time)
     .option("--json", "print one JSON object")
     .addHelpText("after", example("drs audit verify", "drs audit verify audit.ndjson --key KEY --checkpoint kept.note"))
     .action(async (file: string | undefined, { checkpoint = [], key, since, json = false }: VerifyOptions) => {

@@ -251,7 +251,7 @@ function replayCommand(context: Context): Command {
 
 function requireSubject({ account: of, purpose, action, event }: SubjectOptions, command: Command): void {
   if (of === undefined && action === undefined && event === undefined) {
-    command.error("error: what to erase is missing: give --account, --action or --event");
+    command.error("error: give --account, --action or --event, to say what to erase");
   }
   if (purpose !== undefined && of === undefined) command.error("error: --purpose needs --account");
 }

@@ -64,7 +64,7 @@ function addCommand(context: Context): Command {
     .action(async (options: AddOptions, self: Command) => {
       const { account: of, action, event, reason, approver, review: reviewOn, dryRun = false, json = false } = options;
       if (of === undefined && action === undefined && event === undefined) {
-        return self.error("error: what to hold is missing: give --account, --action or --event");
+        return self.error("error: give --account, --action or --event, to say what to hold");
       }
       const subject = { ...(of !== undefined && { account: of }), ...(action !== undefined && { action_id: action }) };
       const placed = await withCalls(context, "change", (call) =>
@@ -128,12 +128,12 @@ function liftCommand(context: Context): Command {
         const lift = async (isDryRun: boolean): Promise<number> =>
           (await call("liftHold", { hold_id: holdId, reason, dry_run: isDryRun })).events_released;
         const would = await lift(true);
-        const what = `It would release ${plural(would, "event")} that only this hold keeps.`;
+        const what = `Lifting the hold releases ${plural(would, "event")} that only it keeps.`;
         if (!dryRun && would > 0) await confirm(context, { what, yes });
         const released = dryRun ? would : await lift(false);
         if (json) return printJson(context, { hold_id: holdId, events_released: released, dry_run: dryRun });
         if (dryRun) print(context, `${what} Nothing was changed.`);
-        else print(context, `Hold ${holdId} is lifted. It released ${plural(released, "event")} that only it kept.`);
+        else print(context, `Hold ${holdId} is lifted, which released ${plural(released, "event")}.`);
       });
     });
 }

@@ -99,7 +99,7 @@ async function destroy(context: Context, version: string, options: ChangeOptions
   else {
     await withCalls(requireBreakGlass(context, options), "change", async (caller) => {
       await caller("destroyKey", { version, dry_run: true });
-      const what = `Backups of the key store that were made under version ${version} could not be opened any more.`;
+      const what = `Afterwards, backups of the key store that were made under version ${version} can't be opened.`;
       await confirm(context, { what, yes });
       await caller("destroyKey", { version });
     });

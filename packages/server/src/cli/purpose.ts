@@ -76,7 +76,8 @@ type Applied = Answer<"applyPolicy">;
 
 async function confirmExpiry(context: Context, { changes }: Applied, yes: boolean | undefined): Promise<void> {
   const events = changes.reduce((sum, change) => sum + ("events" in change ? change.expire_at_once : 0), 0);
-  if (events > 0) await confirm(context, { what: `This would make ${plural(events, "event")} expire at once.`, yes });
+  if (events > 0)
+    await confirm(context, { what: `The new policy makes ${plural(events, "event")} expire at once.`, yes });
 }
 
 function printApplied(context: Context, { version, changes, dry_run }: Applied): void {

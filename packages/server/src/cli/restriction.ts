@@ -61,7 +61,7 @@ function addCommand(context: Context): Command {
     .action(async (options: AddOptions, self: Command) => {
       const { approver, request, dryRun = false, json = false } = options;
       if (approver === undefined && request === undefined) {
-        self.error("error: who decided it is missing: give --approver or --request");
+        self.error("error: give --approver or --request, to say who decided");
       }
       const placed = await withCalls(context, "change", (caller) => placeRestriction(caller, options));
       if (json) return printJson(context, { ...placed, dry_run: dryRun });
@@ -128,4 +128,5 @@ function liftCommand(context: Context): Command {
     });
 }
 
-const wouldShowText = (events: number): string => `It would show ${plural(events, "event")} to analysts again.`;
+const wouldShowText = (events: number): string =>
+  `Lifting the restriction shows ${plural(events, "event")} to analysts again.`;

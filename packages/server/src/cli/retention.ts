@@ -70,7 +70,7 @@ export function retentionCommand(context: Context): Command {
 type Overdue = Answer<"readOverdue">;
 
 const overdueText = ({ overdue_partitions, overdue_rows }: Overdue): string =>
-  `To delete: ${plural(overdue_partitions, "partition")}, and ${plural(overdue_rows, "event")} of other partitions row by row.`;
+  `A pass drops ${plural(overdue_partitions, "partition")}, and deletes ${plural(overdue_rows, "event")} of other partitions row by row.`;
 
 async function confirmOverdue(context: Context, overdue: Overdue, yes: boolean | undefined): Promise<void> {
   if (overdue.overdue_partitions + overdue.overdue_rows > 0)

@@ -106,8 +106,8 @@ export type RestrictionOrderEntry = RestrictionPlacedEntry | RestrictionLiftedEn
 export type OrderEntry = HoldOrderEntry | RestrictionOrderEntry;
 export type JournalEntry = ErasureEntry | OrderEntry;
 
-/** The actor and the reason of an order that a database lacked. The journal does not contain the original ones. */
-export const REPLAYED_ORDER = { actor: "erasure journal", reason: "the database lacked this order" };
+/** The actor and the reason of an entry that a database lacked. The journal does not contain the original ones. */
+export const REPLAYED = { actor: "erasure journal", reason: "the database lacked this entry" };
 
 export const isErasure = (entry: JournalEntry): entry is ErasureEntry => "erasure_id" in entry;
 export const isHoldOrder = (entry: OrderEntry): entry is HoldOrderEntry => "hold_id" in entry;

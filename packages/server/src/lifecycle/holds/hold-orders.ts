@@ -9,7 +9,7 @@ import {
   type HoldOrderEntry,
   type HoldPlacedEntry,
   type HoldReviewedEntry,
-  REPLAYED_ORDER,
+  REPLAYED,
 } from "../../journal/journal.ts";
 import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
 import { holdSecretName } from "../../crypto/sealer.ts";
@@ -119,7 +119,7 @@ export async function applyHoldOrder(
       await query(executor, REPLAY_REVIEWED_HOLD, [entry.hold_id, entry.review_on]);
       return;
     case "hold-lifted":
-      await query(executor, REPLAY_LIFTED_HOLD, [entry.hold_id, entry.at, REPLAYED_ORDER.actor, REPLAYED_ORDER.reason]);
+      await query(executor, REPLAY_LIFTED_HOLD, [entry.hold_id, entry.at, REPLAYED.actor, REPLAYED.reason]);
   }
 }
 
@@ -144,8 +144,8 @@ async function replayPlacedHold(
     receivedAt,
     kind,
     mac,
-    REPLAYED_ORDER.reason,
-    REPLAYED_ORDER.actor,
+    REPLAYED.reason,
+    REPLAYED.actor,
     review_on,
     at,
   ]);

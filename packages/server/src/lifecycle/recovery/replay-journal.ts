@@ -42,7 +42,7 @@ import {
   isErasure,
   isHoldOrder,
   type OrderEntry,
-  REPLAYED_ORDER,
+  REPLAYED,
 } from "../../journal/journal.ts";
 import { lockHolds, lockJournal } from "../../postgres/advisory-locks.ts";
 
@@ -127,8 +127,7 @@ async function replayIntoKeyStore(
 const NOTHING = { erasures: 0, holdOrders: 0, restrictionOrders: 0 };
 
 async function recordLosses(owner: Executor, links: readonly LostLink[]): Promise<void> {
-  for (const { sequence, acceptedAt: at } of links)
-    await recordAcceptedLoss(owner, { sequence, at, ...REPLAYED_ORDER });
+  for (const { sequence, acceptedAt: at } of links) await recordAcceptedLoss(owner, { sequence, at, ...REPLAYED });
 }
 
 function asOwner<T>({ administration }: ReplayPorts, work: (owner: OwnerConnection) => Promise<T>): Promise<T> {
@@ -264,7 +263,7 @@ async function replayErasure(
   // fails: e2e/erasure/killed.test.ts › is finished by the next process, once
   const order =
     // If an erasure was killed after it wrote the journal, the audit still has its actor and reason.
-    (await findErasureOrder(owner, secrets, entry.subject, entry.at)) ?? REPLAYED_ORDER;
+    (await findErasureOrder(owner, secrets, entry.subject, entry.at)) ?? REPLAYED;
   await excludeIngestion(owner);
   for (const id of await copyHeldOf(owner, sealers, entry, { onlyRecent: true, onUnreadable })) unreadable.add(id);
   for (const holdId of entry.holds) await moveCopies(owner, sealers, holdId);

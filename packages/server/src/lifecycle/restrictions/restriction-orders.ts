@@ -5,7 +5,7 @@
 import type { Pseudonymizer } from "../../crypto/pseudonymizer.ts";
 import { type AppendEntryPorts, appendOrder } from "../../journal/append-entry.ts";
 import {
-  REPLAYED_ORDER,
+  REPLAYED,
   type RestrictionLiftedEntry,
   type RestrictionOrderEntry,
   type RestrictionPlacedEntry,
@@ -104,7 +104,7 @@ export async function applyRestrictionOrder(executor: OwnerTransaction, entry: R
 }
 
 async function replayOrder(executor: OwnerTransaction, entry: RestrictionOrderEntry): Promise<void> {
-  const { actor, reason } = REPLAYED_ORDER;
+  const { actor, reason } = REPLAYED;
   if (entry.kind === "restriction-lifted") {
     await query(executor, REPLAY_LIFTED, [entry.restriction_id, entry.informed_on, entry.at, actor, reason]);
     return;

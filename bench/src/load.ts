@@ -12,6 +12,7 @@ export interface LoadOptions {
   readonly token: string;
   readonly actionId: string;
   readonly connections: number;
+  /** At a given rate, one second more is sent before, whose latencies are not measured. */
   readonly seconds: number;
   /**
    * Requests per second, sent on time and independent of the answers. With 0, a connection sends the next request after

@@ -7,6 +7,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { cpus } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { registerAction } from "../../packages/server/src/actions/action-table.ts";
 import { readConfig } from "../../packages/server/src/config/config.ts";
@@ -137,6 +138,9 @@ async function timed<T>(work: () => Promise<T>): Promise<{ readonly seconds: num
 
 const formatMs = (value: number): string => value.toFixed(1);
 
+/** The load generator makes its events and warms up in this time. */
+const LOAD_START_MS = 3_000;
+
 /**
  * Runs a command and ingestion at the same time. @returns the seconds and output of the command, and the figures of
  * ingestion.
@@ -145,11 +149,10 @@ async function runDuringIngestion(
   at: string,
   ...args: readonly string[]
 ): Promise<{ seconds: number; answer: string; busy: LoadResult }> {
-  const [{ seconds, result: answer }, busy] = await Promise.all([
-    timed(() => run([DRS, ...args]).text),
-    loadServer(at, 12),
-  ]);
-  return { seconds, answer, busy };
+  const ingestion = loadServer(at, 12);
+  await sleep(LOAD_START_MS);
+  const { seconds, result: answer } = await timed(() => run([DRS, ...args]).text);
+  return { seconds, answer, busy: await ingestion };
 }
 
 async function measureErasure(at: string, what: string, ...subject: readonly string[]): Promise<void> {

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { onAbort } from "./on-abort.ts";
@@ -25,6 +26,15 @@ test("an abort calls exactly the listeners that were not removed, once", () => {
       expect(called.toSorted((a, b) => a - b)).toEqual([...active.keys()]);
     }),
   );
+});
+
+test("many listeners are one listener of the signal, and one that is removed twice removes no other", () => {
+  const { signal } = new AbortController();
+  const remove = onAbort(signal, () => {});
+  onAbort(signal, () => {});
+  remove();
+  remove();
+  expect(getEventListeners(signal, "abort")).toHaveLength(1);
 });
 
 test("a listener may remove itself while the signal is aborted", () => {

@@ -3,6 +3,9 @@ interface Listener {
   index: number;
 }
 
+/** The index of a listener that was removed. */
+const REMOVED = -1;
+
 const listenersOf = new WeakMap<AbortSignal, Listener[]>();
 
 /**
@@ -13,17 +16,20 @@ const listenersOf = new WeakMap<AbortSignal, Listener[]>();
  * has moved a removed listener to the old generation, every later listener survives scavenges, and with it all that the
  * listener refers to. So the signal gets one listener, and the others are in an array.
  *
- * @returns a function that removes `run`. It may be called once.
+ * @param signal is not aborted yet. @returns a function that removes `run`.
  */
 export function onAbort(signal: AbortSignal, run: () => void): () => void {
   const listeners = listenersOf.get(signal) ?? listenTo(signal);
   const listener = { run, index: listeners.length };
   listeners.push(listener);
   return () => {
+    const { index } = listener;
+    if (index === REMOVED) return;
+    listener.index = REMOVED;
     const last = listeners.pop();
     if (!last || last === listener) return;
-    listeners[listener.index] = last;
-    last.index = listener.index;
+    listeners[index] = last;
+    last.index = index;
   };
 }
 

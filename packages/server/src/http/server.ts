@@ -76,7 +76,7 @@ export function createEndpointServer(options: EndpointServerOptions): Server {
   // An unknown expectation is no reason to reject a request (RFC 9110 §10.1.1 leaves the choice to the server).
   server.on("checkExpectation", answer());
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
-    const latest = openExchange(socket);
+    const latest = openResponse(socket);
     // guard(drop): bytes that are no HTTP get a problem document
     // fails: e2e/rejections/rejections.test.ts › no HTTP at all
     if (!latest || (!latest.req.complete && !latest.headersSent)) return answerClientError(error, socket);
@@ -146,15 +146,16 @@ const READ_PROBLEM_TIMEOUT_MS = 1_000;
 const LATEST = Symbol("the latest response on this connection");
 
 /**
- * A connection of this server. The latest response is a property and not in a `WeakMap` or `Set`: with these, V8 keeps
- * all requests of a connection until it collects the old generation (docs/performance.md).
+ * A connection of this server. The latest response is stored as a property, not in a `WeakMap` or `Set`: with these, V8
+ * keeps all requests of a connection until it collects the old generation (docs/performance.md). An idle connection
+ * keeps its last request and response.
  */
 interface Connection extends Socket {
   [LATEST]?: ServerResponse;
 }
 
-/** Answers are sent in the order of the requests, so the latest exchange of a connection ends last. */
-function openExchange(connection: Connection): ServerResponse | undefined {
+/** Answers are sent in the order of the requests, so the latest response of a connection ends last. */
+function openResponse(connection: Connection): ServerResponse | undefined {
   const latest = connection[LATEST];
   return latest?.closed === false ? latest : undefined;
 }

@@ -148,13 +148,14 @@ export class BoundedClient extends pg.Client {
 
   /**
    * Runs a statement with a callback, because with the promises of `pg` V8 keeps nearly every statement, its values and
-   * its rows until it next collects the old generation: docs/performance.md has the measurement.
+   * its rows until it next collects the old generation: docs/performance.md has the measurement. The stack of an error
+   * begins in the parser of `pg`.
    */
   #send(...args: readonly unknown[]): Promise<unknown> {
     const send = super.query.bind(this) as unknown as (...args: readonly unknown[]) => Promise<unknown>;
     const [statement] = args;
     // Such a statement has a callback or events of its own.
-    if (statement instanceof pg.Query) return send(statement);
+    if (typeof (statement as { readonly submit?: unknown } | undefined)?.submit === "function") return send(statement);
     return new Promise((resolve, reject) => {
       void send(...args, (error: unknown, result: unknown) => (error ? reject(error) : resolve(result)));
     });

@@ -1,8 +1,8 @@
 import type pg from "pg";
 
 /**
- * Only the compiler distinguishes these types: `database.ts` makes connections and transactions, and no other value is
- * one.
+ * Marks that exist only for the compiler. `database.ts` gives them to the connections and transactions that it makes; any
+ * other value gets them only by a cast, as in tests.
  */
 declare const STATE: unique symbol;
 declare const ROLE: unique symbol;

@@ -382,8 +382,9 @@ describe("doctor compares partitions with the available locks", () => {
 });
 
 /**
- * Makes the work use the running transaction instead of beginning transactions. Values are deleted partition by
- * partition, in a transaction each, so their locks are released.
+ * Returns a connection on which `begin`, `commit` and `rollback` do nothing, so that an erasure finishes inside the
+ * transaction of the test. In production each deletion of values is a transaction of its own, whose end releases its
+ * locks. Here a part of the transaction is rolled back, which releases them.
  */
 const withoutTransactions = (executor: Executor): Connection => {
   const releasing = releasingLocks(executor as Transaction);

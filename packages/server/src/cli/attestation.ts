@@ -14,7 +14,7 @@ interface Options {
 /** `drs feature attestation`. */
 export function attestationCommand(context: Context): Command {
   const command = new Command("attestation")
-    .description("Signed records of stored values that were recomputed before their events expired.")
+    .description("Signed records of values that were recomputed before their events expired.")
     .addHelpText("after", example("drs feature attestation verify"));
 
   command

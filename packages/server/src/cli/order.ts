@@ -13,7 +13,7 @@ const columnsOf = ({ order_id, operation, state, requested_by, requested_at, pro
 
 export function orderCommand(context: Context): Command {
   const command = new Command("order")
-    .description("Orders of the admin API that a worker applies; shown until a day after their end.")
+    .description("Orders of the admin API that a worker applies. Shown for a day after their end.")
     .addHelpText("after", example("drs order list"));
   command
     .command("list")

@@ -29,7 +29,7 @@ interface LiftOptions {
 
 export function restrictionCommand(context: Context): Command {
   return new Command("restriction")
-    .description("Restrictions and objections (GDPR, articles 18 and 21): hide events from analysis.")
+    .description("Restrictions and objections (articles 18 and 21 of the GDPR): hide events.")
     .addHelpText("after", example("drs restriction list"))
     .addCommand(addCommand(context))
     .addCommand(listCommand(context))

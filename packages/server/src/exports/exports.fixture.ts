@@ -14,12 +14,24 @@ import { extractNext } from "../features/extraction-worker.ts";
 import { LayerRunners } from "../features/layer-runners.ts";
 import { createParserOf } from "../features/read-inputs.ts";
 import { inOwnerTransaction } from "../postgres/database.ts";
+import type { ExportOrder } from "./export-table.ts";
 
 const SU = "({ su }) => su.state === 'observed' ? su.value : null";
 
 export const words = (text: string): readonly string[] => text.split(" ");
 /** The time this many hours ago. */
 export const ago = (hours: number): string => new Date(Date.now() - hours * 3_600_000).toISOString();
+
+/** An order to export the feature `root@1`. */
+export const ORDER: ExportOrder = {
+  purpose: 1,
+  features: ["root@1"],
+  clock: "received",
+  format: "csv",
+  recipient: "team",
+  expiresOn: "2999-01-31",
+  reason: "training",
+};
 
 export interface Asked {
   readonly labels: string;

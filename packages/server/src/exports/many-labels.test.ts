@@ -18,7 +18,7 @@ import { extractNext } from "../features/extraction-worker.ts";
 import { LayerRunners } from "../features/layer-runners.ts";
 import { createParserOf } from "../features/read-inputs.ts";
 import { checkLabels } from "./check-labels.ts";
-import type { ExportOrder } from "./export-table.ts";
+import { ORDER } from "./exports.fixture.ts";
 import { beginExport, prepareExport } from "./run-export.ts";
 
 /** With this number of rows, the memory that a process uses at first does not matter. */
@@ -132,21 +132,12 @@ describe("a label file with very many rows", () => {
       },
     };
     const ports = { ...system, executor: system.pool, featureSealer, onProgress: () => {} };
-    const order: ExportOrder = {
-      purpose: 1,
-      features: ["root@1"],
-      clock: "received",
-      format: "csv",
-      recipient: "team",
-      expiresOn: "2999-01-31",
-      reason: "training",
-    };
     const unhandled: unknown[] = [];
     const note = (error: unknown): void => void unhandled.push(error);
     process.on("unhandledRejection", note);
     onTestFinished(() => void process.off("unhandledRejection", note));
-    const labels = await prepareExport(ports, order, source);
-    const parts = await beginExport(ports, order, source, labels, { actor: "A. Analyst", via: "direct" });
+    const labels = await prepareExport(ports, ORDER, source);
+    const parts = await beginExport(ports, ORDER, source, labels, { actor: "A. Analyst", via: "direct" });
     let received = 0;
     const receiveAll = async (): Promise<void> => {
       for await (const _ of parts) {

@@ -7,8 +7,7 @@ import { advanceClock } from "../../../../e2e/support/test-clock.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { useFolder } from "../../../../e2e/support/use-folder.ts";
 import { verifyReceipt } from "../lifecycle/receipts/receipt-signer.ts";
-import { ago, useExports } from "./exports.fixture.ts";
-import type { ExportOrder } from "./export-table.ts";
+import { ago, ORDER, useExports } from "./exports.fixture.ts";
 import { beginExport, prepareExport } from "./run-export.ts";
 
 const folder = useFolder();
@@ -78,17 +77,8 @@ describe("an account that is erased while an export runs", () => {
     const ports = { ...system, executor: system.pool, featureSealer, onProgress: () => {} };
     const labels = `account,label_time,label\nraced,${ago(0)},fraud\nkept,${ago(0)},good\n`;
     const source = { format: "csv", open: () => Readable.from([Buffer.from(labels)]) } as const;
-    const order: ExportOrder = {
-      purpose: 1,
-      features: ["root@1"],
-      clock: "received",
-      format: "csv",
-      recipient: "team",
-      expiresOn: "2999-01-31",
-      reason: "training",
-    };
-    const checked = await prepareExport(ports, order, source);
-    const parts = await beginExport(ports, order, source, checked, { actor: "A. Analyst", via: "direct" });
+    const checked = await prepareExport(ports, ORDER, source);
+    const parts = await beginExport(ports, ORDER, source, checked, { actor: "A. Analyst", via: "direct" });
     let file = "";
     for await (const part of parts) if ("bytes" in part) file += String(part.bytes);
     expect(erasures).toBe(1);

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { bundleOf } from "../bundle.fixture.ts";
+import { bundleOf, onlyInQuickJs } from "../bundle.fixture.ts";
 import { checkArchived, fixtureProblems } from "./archived.ts";
 
 const BUNDLE = bundleOf("({ su }) => su.state === 'observed' ? su.value : null");
@@ -36,6 +36,13 @@ it("a program that is too slow in V8 is a problem, and QuickJS does not start it
   expect(new Set(problems.map((problem) => problem.split(": ").at(-1)))).toEqual(
     new Set(["V8 does not finish the feature in time"]),
   );
+});
+
+it.each([
+  ["V8", "import('node:fs')", 'the program of example@1 contains the word "import"'],
+  ["QuickJS", onlyInQuickJs("throw null"), "QuickJS can't load the program of example@1, or not in time"],
+])("a program that %s does not load is a problem", async (_, compute, problem) => {
+  expect(await checkArchived(bundleOf(compute), expecting(true))).toMatchObject({ problems: [problem] });
 });
 
 it.each([null, {}, { cases: [null] }, { cases: [{ inputs: { other: "timeout" } }] }])(

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Bundle } from "../manifest.ts";
 import type { Result } from "../result.ts";
-import { openRunner } from "../runner/runner.ts";
+import { NotLoadable, openRunner } from "../runner/runner.ts";
 import { type Case, readCase } from "./cases.ts";
 import { writeResult } from "./fixtures.ts";
 import { computeInQuickJs, type EngineCase } from "./quickjs.ts";
@@ -27,6 +27,7 @@ export interface FeatureCase {
  * computes the cases a second time in reverse order. If a definition keeps state between events, the results can
  * differ. QuickJS computes no feature that V8 did not finish, because it would occupy this thread.
  * @param quickJsMs the time limit of QuickJS.
+ * @returns what is wrong. If an engine can't load a program, this is the only problem.
  */
 export async function checkCases(
   bundles: readonly Bundle[],
@@ -34,6 +35,21 @@ export async function checkCases(
   quickJsMs = QUICKJS_DEADLINE_MS,
 ): Promise<string[]> {
   if (cases.length === 0) return [];
+  try {
+    return await compareEngines(bundles, cases, quickJsMs);
+  } catch (error) {
+    // guard(false): a program that can't be loaded is a problem that the command reports
+    // fails: packages/features/src/check/archived.test.ts › does not load is a problem
+    if (error instanceof NotLoadable) return [error.message];
+    throw error;
+  }
+}
+
+async function compareEngines(
+  bundles: readonly Bundle[],
+  cases: readonly FeatureCase[],
+  quickJsMs: number,
+): Promise<string[]> {
   const runnable = cases.map((one) => ({
     feature: one.feature,
     read: readCase(bundles[one.feature] as Bundle, one.case),

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { bundleOf } from "../bundle.fixture.ts";
+import { bundleOf, onlyInQuickJs } from "../bundle.fixture.ts";
 import { computeInQuickJs } from "./quickjs.ts";
 
 it("QuickJS keeps the results before the case that its deadline interrupts", async () => {
@@ -14,4 +14,9 @@ it("QuickJS keeps the results before the case that its deadline interrupts", asy
     { state: "failed", failure: "paused" },
   ]);
   expect(performance.now() - started, "far from the minute of a command").toBeLessThan(20_000);
+});
+
+it("QuickJS stops loading a program at its deadline", async () => {
+  const endless = bundleOf(onlyInQuickJs("for (;;)"));
+  await expect(computeInQuickJs([endless], [], 100)).rejects.toThrow("QuickJS can't load the program of example@1");
 });

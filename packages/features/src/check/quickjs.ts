@@ -11,6 +11,7 @@ import type { ReadInput } from "../readings/readings.ts";
 import type { Result } from "../result.ts";
 import { REALM } from "../runner/child-process.ts";
 import { type Cell, encodeBatch, InputLayout } from "../runner/input-layout.ts";
+import { NotLoadable } from "../runner/runner.ts";
 
 const MEMORY_BYTES = 256 * 1024 * 1024;
 
@@ -28,7 +29,7 @@ const READ_MS = 1_000;
  * occupies until the deadline.
  *
  * @returns the results; `paused` from the case on that the deadline interrupted.
- * @throws Error for a program that does not load.
+ * @throws NotLoadable for a program that QuickJS does not load, or not before the deadline. The message names it.
  */
 export async function computeInQuickJs(
   bundles: readonly Bundle[],
@@ -50,8 +51,10 @@ export async function computeInQuickJs(
         context.unwrapResult(context.callFunction(scope.manage(context.getProp(harness, name)), harness, ...values)),
       );
     const text = (value: string): QuickJSHandle => scope.manage(context.newString(value));
-    for (const bundle of inputLayout.bundles)
-      call("add", text(bundle.layout), scope.manage(loadProgram(context, bundle.text)));
+    for (const [at, { layout, text: program }] of inputLayout.bundles.entries()) {
+      const { id, version } = bundles[at] as Bundle;
+      call("add", text(layout), scope.manage(loadProgram(context, program, `${id}@${version}`)));
+    }
     call("begin", text(encodeBatch(readings)));
     try {
       for (const [event, { feature }] of cases.entries()) {
@@ -68,6 +71,11 @@ export async function computeInQuickJs(
   });
 }
 
-function loadProgram(context: QuickJSContext, text: string): QuickJSHandle {
-  return context.unwrapResult(context.evalCode(`(() => {${text}\nreturn feature;})()`));
+function loadProgram(context: QuickJSContext, text: string, name: string): QuickJSHandle {
+  const loaded = context.evalCode(`(() => {${text}\nreturn feature;})()`);
+  if (loaded.error) {
+    loaded.error.dispose();
+    throw new NotLoadable(`QuickJS can't load the program of ${name}, or not in time`);
+  }
+  return loaded.value;
 }

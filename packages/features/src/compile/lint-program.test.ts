@@ -33,6 +33,9 @@ describe("lintProgram", () => {
     ["(()=>{}).constructor(`1`)()", "`constructor`"],
     ["{}.__proto__", "`__proto__`"],
     ["import(`x`)", "`import()`"],
+    ["`an import`", "the word `import`"],
+    ["['import'].length", "the word `import`"],
+    ["({}).import", "the word `import`"],
     ["new Error().stack", "`stack`"],
   ])("reports %s", (expression, message) => {
     const found = lint(`()=>(${expression})`);

@@ -2,6 +2,7 @@
  * Reports code whose result ECMAScript does not specify exactly, code that keeps state between events, and code that
  * merges states of readings. The lint reads the bundled program, so that it also checks the imports of a definition.
  */
+import { hasImportWord } from "../import-word.ts";
 import type { Origin, Program } from "./bundle-program.ts";
 import { type ModuleNames, namesIn, resolveModuleNames } from "./module-names.ts";
 import { isFunction, isNode, childrenOf, nameOf, parse, slotsOf, type SyntaxNode } from "./syntax.ts";
@@ -98,6 +99,7 @@ function messagesFor(node: SyntaxNode, place: Place, scope: Scope): readonly str
   const messages = [
     BANNED_SYNTAX[node.type],
     asynchronous(node),
+    importWord(node),
     changeOf(node, place, scope),
     aliasOf(node, place, scope),
   ];
@@ -130,6 +132,13 @@ function messagesFor(node: SyntaxNode, place: Place, scope: Scope): readonly str
 
 function asynchronous(node: SyntaxNode): string | undefined {
   return isFunction(node) && node["async"] === true ? "`async`: a definition gives its value at once" : undefined;
+}
+
+/** Reports the word in a string, a template or a name. `BANNED_SYNTAX` has the keyword. */
+function importWord({ type, name, value }: SyntaxNode): string | undefined {
+  const text = type === "TemplateElement" ? (value as { readonly raw: string }).raw : (name ?? value);
+  if (typeof text !== "string" || !hasImportWord(text)) return undefined;
+  return "the word `import`: no program that contains it is computed";
 }
 
 /** Whether an identifier in this place is the name of a variable, and not of a member or a label. */

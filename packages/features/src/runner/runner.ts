@@ -1,4 +1,5 @@
 import { isIntact } from "../identity.ts";
+import { hasImportWord } from "../import-word.ts";
 import type { Bundle } from "../manifest.ts";
 import type { Reading } from "../reading.ts";
 import type { ReadInput } from "../readings/readings.ts";
@@ -57,28 +58,24 @@ const SEARCH_MS = 15_000;
 /** The time limit of a start. A process needs a tenth of a second; on a machine under load it needs more. */
 const START_MS = 10_000;
 
-/**
- * An `import()` that fails gives its caller an error of the main realm, and with it everything that this realm can
- * reach. A keyword can't be spelled with escapes.
- */
-const IMPORT = /\bimport\b/;
-
 /** No process loaded the bundles in time, for example because the machine lacks memory or a bundle does not end. */
 export class NotStarted extends Error {
   override readonly name = "NotStarted";
 }
 
-/**
- * @throws TypeError if a bundle does not match its hash, or its program can't be loaded or contains the word `import`
- * @throws NotStarted
- */
+/** A bundle does not match its hash, or its program can't be loaded or contains the word `import`. */
+export class NotLoadable extends TypeError {
+  override readonly name = "NotLoadable";
+}
+
+/** @throws NotLoadable. The message names the feature. @throws NotStarted */
 export async function openRunner(bundles: readonly Bundle[], options: RunnerOptions = {}): Promise<FeatureRunner> {
   const changed = bundles.find((bundle) => !isIntact(bundle));
-  if (changed) throw new TypeError(`${nameOf(changed)} does not match its hash`);
-  const importing = bundles.find(({ text }) => IMPORT.test(text));
+  if (changed) throw new NotLoadable(`${nameOf(changed)} does not match its hash`);
+  const importing = bundles.find(({ text }) => hasImportWord(text));
   // guard(false): a definition imports nothing when it runs
   // fails: packages/features/src/runner/runner.test.ts › does not load a definition that imports
-  if (importing) throw new TypeError(`the program of ${nameOf(importing)} contains the word "import"`);
+  if (importing) throw new NotLoadable(`the program of ${nameOf(importing)} contains the word "import"`);
   const runner = new IsolatedRunner(bundles, options);
   await runner.start();
   return runner;
@@ -114,7 +111,7 @@ class IsolatedRunner implements FeatureRunner {
     if (loaded && loaded.broken === undefined) return (this.#child = child);
     await child.kill();
     const broken = loaded?.broken === undefined ? undefined : this.#bundles[loaded.broken];
-    if (broken) throw new TypeError(`the program of ${nameOf(broken)} can't be loaded`);
+    if (broken) throw new NotLoadable(`the program of ${nameOf(broken)} can't be loaded`);
     throw new NotStarted("the process for features did not start, or a bundle does not end");
   }
 

@@ -16,9 +16,9 @@ export async function requireRunnable(bundles: readonly ProposedBundle[]): Promi
  * state-conflict if no process has memory and time for all of them.
  */
 export async function requireLoadable(bundles: readonly Bundle[]): Promise<void> {
-  const { NotStarted, openRunner } = await import("@device-risk-signals/features/runner");
+  const { NotLoadable, NotStarted, openRunner } = await import("@device-risk-signals/features/runner");
   const runner = await openRunner(bundles).catch((cause: unknown) => {
-    if (cause instanceof TypeError) {
+    if (cause instanceof NotLoadable) {
       throw new OperatorError("input-invalid", `A bundle can't be loaded: ${cause.message}.`, { cause });
     }
     if (!(cause instanceof NotStarted)) throw cause;

@@ -38,9 +38,11 @@ const FIND_RECALLS = sql(
   `select x.export_id, x.recipient, e.erasure_id, e.sequence, ${instant("e.began_at", "erased_at")},
       array_agg(distinct s.row_number order by s.row_number) as rows, ${instant("a.acknowledged_at", "acknowledged_at")},
       a.reason
-    from ${RECALLED} left join acknowledged_recall a on a.export_id = x.export_id and a.sequence = e.sequence
+    from ${RECALLED}
+    left join lateral (select a.acknowledged_at, a.reason from acknowledged_recall a join erasure o on o.sequence = a.sequence
+      where a.export_id = x.export_id and o.subject_mac = e.subject_mac order by a.sequence limit 1) a on true
     where ($1::uuid is null or x.export_id = $1) and ($2::uuid is null or e.erasure_id = $2)
-    group by x.export_id, e.sequence, a.export_id, a.sequence order by e.sequence, x.export_id`,
+    group by x.export_id, e.sequence, a.acknowledged_at, a.reason order by e.sequence, x.export_id`,
   ["uuid?", "uuid?"],
   {
     export_id: "uuid",
@@ -61,7 +63,7 @@ export interface RecallFilter {
 
 /**
  * Finds recalls. There is one recall for each erasure and export. A recall is open until the recipient has acknowledged
- * it.
+ * it, or has acknowledged the recall of the same rows by another erasure.
  */
 export async function findRecalls(executor: Executor, { exportId, erasureId }: RecallFilter) {
   return (await query(executor, FIND_RECALLS, [exportId ?? null, erasureId ?? null])).rows;

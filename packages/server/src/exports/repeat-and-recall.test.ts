@@ -140,8 +140,17 @@ describe("an erasure after an export", () => {
     const again = await drs("export", "acknowledge", export_id, "--reason", "a letter");
     expect(again, "is acknowledged once").toMatchObject({ code: 1 });
 
+    await store("erased", true, 0);
+    const repeated = await done("erase", "run", "--account", "erased", "--reason", "request 17", "--yes");
+    expect(repeated, "the recipient has deleted the rows").toMatchObject([{ recalls: handedOut }]);
+    expect(await done("export", "list", "--limit", "1")).toMatchObject([{ recalled_rows: 0 }]);
+
     await done("erase", "run", "--event", keptEvent.eventId, "--reason", "request 18", "--yes");
-    expect(await done("export", "recall", export_id)).toMatchObject([{ rows: [1, 3] }, { rows: [2] }]);
+    expect(await done("export", "recall", export_id)).toMatchObject([
+      { rows: [1, 3], acknowledged_at: expect.any(String) as string },
+      { rows: [1, 3], acknowledged_at: expect.any(String) as string },
+      { rows: [2], acknowledged_at: null },
+    ]);
   });
 
   it("recalls the rows even if the event and its values have expired, and a request stays open until its exports are recalled", async () => {

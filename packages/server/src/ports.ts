@@ -285,7 +285,7 @@ export const areKeysDestroyed = (error: unknown): error is OperatorError<"keys-d
   hasCode(error, "keys-destroyed");
 
 export type UnavailableCode =
-  "dependency-unavailable" | "dependency-silent" | "dependency-unusable" | "partition-missing";
+  "dependency-unavailable" | "dependency-silent" | "dependency-unusable" | "partition-missing" | "secret-missing";
 
 type UnavailableOptions = ErrorOptions &
   (

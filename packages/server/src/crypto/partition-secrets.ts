@@ -38,7 +38,9 @@ interface InPartition {
 export const partitionSecretName = (secretId: string): string => `partition/${secretId}`;
 
 export const secretMissing = (name: string): Unavailable =>
-  new Unavailable(`the key store lacks the secret ${name}: restore it, or drs key accept-loss`);
+  new Unavailable(`the key store lacks the secret ${name}: restore it, or drs key accept-loss`, {
+    code: "secret-missing",
+  });
 
 export const keysDestroyed = (message: string, secrets: readonly string[]): OperatorError =>
   new OperatorError("keys-destroyed", message, { detail: { secrets } });

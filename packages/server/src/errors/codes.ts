@@ -55,6 +55,10 @@ export const OPERATOR_ERRORS = {
     ...FAILED,
     when: "A definition took longer than its time for an event, which gets no row of its layer. After three such events in a minute, other events get none, either, until the minute is over; a backfill computes them. Retire the feature, or make its definition faster.",
   },
+  "feature-not-loadable": {
+    ...FAILED,
+    when: "An archived program can't be loaded, because it was changed, so that events get no row of its layer. Restore the program from a backup, or retire the feature; then a backfill computes the events.",
+  },
   "bench-failed": {
     ...FAILED,
     when: "The installation did not store all events of `drs bench`; the message counts its answers.",
@@ -104,6 +108,10 @@ export const OPERATOR_ERRORS = {
   "partition-missing": {
     ...FAILED,
     when: "No partition may be created for this time. Set the clocks of the server and of the database.",
+  },
+  "secret-missing": {
+    ...FAILED,
+    when: "The key store lacks a secret that events or values are sealed under. Restore the key store, or run `drs key accept-loss`.",
   },
   "database-refused": {
     ...FAILED,

@@ -1,4 +1,4 @@
-/** A feature that tests adopt for the purpose `default`, and its evidence. */
+/** A feature that tests adopt, and its evidence. */
 import { bundleOf } from "../../../features/src/bundle.fixture.ts";
 import type { System } from "../app/system.ts";
 import { inOwnerTransaction } from "../postgres/database.ts";
@@ -9,11 +9,11 @@ export const EVIDENCE = { days: 7, events: 0, is_limited: false, coverage: [], r
 export const PURPOSE = { code: 1, id: "default" };
 
 /** Proposes and adopts version 1 of a feature with the value of `suBinaryFound`. @returns its layer. */
-export function adoptFound(system: System, id: string): Promise<number> {
-  const bundle = bundleOf("({ su }) => su.state === 'observed' ? su.value : null", { id, purposes: [PURPOSE.id] });
+export function adoptFound(system: System, id: string, purpose = PURPOSE): Promise<number> {
+  const bundle = bundleOf("({ su }) => su.state === 'observed' ? su.value : null", { id, purposes: [purpose.id] });
   return inOwnerTransaction(system.administration, async (owner) => {
     await proposeFeatures(owner, system.audit, [bundle], EVIDENCE, DECIDER);
-    const adoption = { features: [`${id}@1`], purpose: PURPOSE, evidence: EVIDENCE, acceptsRefusals: false };
+    const adoption = { features: [`${id}@1`], purpose, evidence: EVIDENCE, acceptsRefusals: false };
     return adoptFeatures(owner, system, adoption, DECIDER);
   });
 }

@@ -6,7 +6,7 @@ import { tryLockSession } from "../postgres/advisory-locks.ts";
 import { type DatabaseOptions, inTransaction, withClient } from "../postgres/database.ts";
 import { LOCKS } from "../postgres/locks.ts";
 import { beginAttestation, type DuePartition, findDuePartition, insertAttestation } from "./attestations.ts";
-import type { ComputePorts } from "./extract.ts";
+import type { ComputePorts } from "./compute-layer.ts";
 import { countRowsOfLayers, type FeatureRow } from "./feature-rows.ts";
 import { LayerRunners } from "./layer-runners.ts";
 import { leafOf, LeafList, rootOf } from "./leaves.ts";

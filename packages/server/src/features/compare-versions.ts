@@ -5,7 +5,7 @@ import { type EventFilter, listEvents, readEvents } from "../events/read-events.
 import type { Sealer } from "../ports.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { Confusion, type Counts } from "./confusion.ts";
-import { isTooSlow } from "./extract.ts";
+import { isTooSlow } from "./compute-layer.ts";
 import { type OpenedEvent, openForFeatures } from "./open-event.ts";
 import { binOf } from "./tally.ts";
 import { readCovers } from "./verify-values.ts";

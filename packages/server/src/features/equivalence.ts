@@ -6,7 +6,7 @@ import { OperatorError } from "../errors/operator-error.ts";
 import { plural } from "../messages/plural.ts";
 import { type ComparePorts, computeStored } from "./compare-versions.ts";
 import { type FeatureName, findBundles, findFixtures, nameOf } from "./decisions.ts";
-import { isTooSlow } from "./extract.ts";
+import { isTooSlow } from "./compute-layer.ts";
 
 export interface EquivalentProgram {
   readonly feature: FeatureName;

@@ -1,32 +1,24 @@
 /** Computes the features of events: reads, opens, runs, seals and stores them in one transaction. */
-import { randomBytes } from "node:crypto";
-import type { ManifestInput, Result } from "@device-risk-signals/features";
-import { readEvent } from "@device-risk-signals/features/readings";
+import type { ManifestInput } from "@device-risk-signals/features";
 import type { FeatureSealer } from "../crypto/feature-sealer.ts";
 import { readEvents } from "../events/read-events.ts";
-import type { Sealer, StoredEvent } from "../ports.ts";
+import type { StoredEvent } from "../ports.ts";
 import type { Executor, Transaction } from "../postgres/executor.ts";
+import { type AssignedEvent, type Collected, type ComputePorts, computeLayer, findLoadable } from "./compute-layer.ts";
 import { type FeatureName, type LayerRow, listLayers } from "./decisions.ts";
 import { type Coverage, readCoverage } from "./coverage.ts";
 import type { DueEvent } from "./extraction-due.ts";
 import { deleteFormer, type ExtractionFailure, type FailureReason, recordFailures } from "./failures.ts";
-import { decodeFeatures, encodeFeatures, isSameResult, SALT_BYTES } from "./feature-payload.ts";
+import { decodeFeatures, isSameResult } from "./feature-payload.ts";
 import { allFeatureRows, insertFeatureRows, type NewFeatureRow } from "./feature-rows.ts";
-import type { LayerRunners } from "./layer-runners.ts";
 import { assignLayers, isOf, type KnownOfEvent, readKnown, shareFeatures } from "./layers-of-event.ts";
 import { type OpenedEvent, openForFeatures } from "./open-event.ts";
 import { openRow } from "./open-row.ts";
 import type { ParseEvent, ParserOf } from "./read-inputs.ts";
-import { addToTally, type CountedEvent } from "./tally.ts";
+import { addToTally } from "./tally.ts";
 
 /** Number of events in a slice. The exact bytes of two slices are in memory at once. */
 const SLICE_SIZE = 250;
-
-export interface ComputePorts {
-  readonly sealer: Sealer;
-  readonly featureSealer: FeatureSealer;
-  readonly runners: LayerRunners;
-}
 
 export interface ExtractPorts extends ComputePorts {
   readonly parserOf: ParserOf;
@@ -42,38 +34,46 @@ export interface Extracted {
   readonly slow: readonly FeatureName[];
   /** The number of leading events that are decided. The others come after one that was too slow. */
   readonly decided: number;
+  /** Ids of decided events whose values can't be sealed now. They stay due. */
+  readonly waiting: ReadonlySet<string>;
+  /** Errors that concern only some layers, once for each layer. */
+  readonly errors: readonly unknown[];
 }
 
-export const NOTHING: Extracted = { rows: 0, failures: 0, differences: 0, slow: [], decided: 0 };
+export const NOTHING: Extracted = {
+  rows: 0,
+  failures: 0,
+  differences: 0,
+  slow: [],
+  decided: 0,
+  waiting: new Set(),
+  errors: [],
+};
 
-/** A row, and its values before they are sealed. */
-interface Computed {
-  readonly row: NewFeatureRow;
-  readonly values: Buffer;
-  readonly counted: CountedEvent;
-}
-
-/** What a backfill computes: some layers of the purpose. */
-export interface BackfillOf {
-  readonly runId: string;
+/** A part of what an event gets. */
+export interface ExtractOnly {
+  /** The numbers of the layers. */
   readonly layers: readonly number[];
+  /** The backfill that computes the events, which are not due. */
+  readonly runId?: string;
 }
 
 /**
  * Stores a row for each event and each layer of its purpose that had not ended when the event was received. Events that
  * are erased, expired or restricted get none.
- * @param backfill limits the layers. If several layers of an event share features, the caller has excluded other backfills
- *   of its purpose.
+ * @param only limits the layers. If several layers of an event share features, the caller of a backfill has excluded
+ *   other backfills of its purpose.
  */
 export async function extract(
   transaction: Transaction,
   ports: ExtractPorts,
   events: readonly DueEvent[],
-  backfill?: BackfillOf,
+  only?: ExtractOnly,
 ): Promise<Extracted> {
   const allLayers = await listLayers(transaction);
-  const layers = backfill ? allLayers.filter(({ layer }) => backfill.layers.includes(layer)) : allLayers;
-  const assign = assignerOf(transaction, allLayers, backfill);
+  const layers = only ? allLayers.filter(({ layer }) => only.layers.includes(layer)) : allLayers;
+  const isBackfill = only?.runId !== undefined;
+  const assign = assignerOf(transaction, allLayers, only);
   // Processes of active layers are kept, because due events and a backfill use them in turn.
   await ports.runners.keepOnly(
     allLayers.filter((layer) => layer.ended_at === null || events.some((event) => isOf(layer, event))),
@@ -86,8 +86,15 @@ export async function extract(
   // fails: packages/server/src/features/slow-features.test.ts › longer than a transaction may be idle
   await transaction.query("set local idle_in_transaction_session_timeout = 0");
   const coverage = await readCoverage(transaction);
-  const collected: Collected = { computed: [], failures: [], slow: [], undecided: new Set() };
-  const parse = await parserOfLayers(transaction, ports, layers, eventsWithLayer);
+  const collected: Collected = {
+    computed: [],
+    failures: [],
+    slow: [],
+    undecided: new Set(),
+    waiting: new Set(),
+    errors: new Map(),
+  };
+  const parse = await parserOfLayers(transaction, ports, layers, eventsWithLayer, collected);
   type Slice = ReturnType<typeof openForFeatures>;
   const openSlice = async (at: number): Slice =>
     openForFeatures(ports.sealer, await readEvents(transaction, eventsWithLayer.slice(at, at + SLICE_SIZE)), parse);
@@ -125,8 +132,7 @@ export async function extract(
         // guard(false): no event is computed for a layer while it waits behind a slow event of another layer
         // fails: packages/server/src/features/slow-features.test.ts › behind the slow event of another layer
         const ahead = decided < events.length ? own.filter((one) => placeOf(one) < decided) : own;
-        if (ahead.length > 0)
-          await computeLayer(transaction, ports, layer, ahead, coverage, collected, backfill !== undefined);
+        if (ahead.length > 0) await computeLayer(transaction, ports, layer, ahead, coverage, collected, isBackfill);
       }
     }
   } finally {
@@ -138,7 +144,8 @@ export async function extract(
   // fails: packages/server/src/features/slow-features.test.ts › decide no event
   if (decided === 0) throw new Error("no event was decided");
   const kept = decided === events.length ? collected : keepOf(collected, events.slice(0, decided));
-  return { ...(await store(transaction, ports, kept, coverage, backfill)), decided };
+  const stored = await store(transaction, ports, kept, coverage, only?.runId);
+  return { ...stored, decided, waiting: kept.waiting, errors: [...kept.errors.values()] };
 }
 
 /** Keeps what was collected for these events. */
@@ -156,34 +163,31 @@ async function parserOfLayers(
   { runners, parserOf }: ExtractPorts,
   layers: readonly LayerRow[],
   events: readonly DueEvent[],
+  collected: Collected,
 ): Promise<ParseEvent> {
   const inputs: ManifestInput[] = [];
   for (const layer of layers) {
     if (!events.some((event) => isOf(layer, event))) continue;
-    inputs.push(...(await runners.find(executor, layer)).inputs);
+    const open = await findLoadable(executor, runners, layer, collected);
+    if (open) inputs.push(...open.inputs);
   }
   return parserOf(inputs);
-}
-
-/** An event of a layer. Only the features in `counted` count the event in their tallies. */
-interface AssignedEvent extends OpenedEvent {
-  readonly counted: ReadonlySet<FeatureName>;
 }
 
 /** Returns a function that chooses the events of each layer. Its result has them by the number of the layer. */
 function assignerOf(
   executor: Transaction,
   allLayers: readonly LayerRow[],
-  backfill: BackfillOf | undefined,
+  only: ExtractOnly | undefined,
 ): (opened: readonly OpenedEvent[]) => Promise<ReadonlyMap<number, readonly AssignedEvent[]>> {
   return async (opened) => {
     const layersOf = (event: StoredEvent): readonly LayerRow[] => allLayers.filter((layer) => isOf(layer, event));
     const sharing = opened.filter(({ event }) => shareFeatures(layersOf(event))).map(({ event }) => event);
-    const found = sharing.length > 0 ? await readKnown(executor, sharing, !backfill) : undefined;
+    const found = sharing.length > 0 ? await readKnown(executor, sharing, only?.runId === undefined) : undefined;
     const byLayer = new Map<number, AssignedEvent[]>();
     for (const one of opened) {
       const knownOfEvent = found?.get(one.event.eventId) ?? NOTHING_KNOWN;
-      for (const { layer, own } of assignLayers(layersOf(one.event), knownOfEvent, backfill?.layers)) {
+      for (const { layer, own } of assignLayers(layersOf(one.event), knownOfEvent, only?.layers)) {
         const events = byLayer.get(layer.layer) ?? [];
         byLayer.set(layer.layer, events);
         events.push({ ...one, counted: own });
@@ -203,95 +207,18 @@ export const failuresOf = (
 ): readonly ExtractionFailure[] =>
   layers.filter((layer) => isOf(layer, event)).map(({ layer }) => ({ event, layer, reason }));
 
-interface Collected {
-  readonly computed: Computed[];
-  readonly failures: ExtractionFailure[];
-  /** Each feature that was too slow, with the event for which it was. */
-  readonly slow: { readonly eventId: string; readonly feature: FeatureName }[];
-  /** Ids of the events that come after one that was too slow. */
-  readonly undecided: Set<string>;
-}
-
-/** Computes events of a layer, up to the first one that is too slow, so that the transaction ends soon. */
-async function computeLayer(
-  executor: Executor,
-  { featureSealer, runners }: ExtractPorts,
-  layer: LayerRow,
-  opened: readonly AssignedEvent[],
-  { policyVersion, covers: coverage }: Coverage,
-  { computed, failures, slow, undecided }: Collected,
-  isBackfill: boolean,
-): Promise<void> {
-  // guard(false): slow events do not take all the time of a worker
-  // fails: packages/server/src/features/slow-features.test.ts › pauses a layer
-  if (!isBackfill && runners.isPaused(layer.layer)) {
-    failures.push(...opened.map(({ event }) => ({ event, layer: layer.layer, reason: "paused" as const })));
-    return;
-  }
-  const { runner, features } = await runners.find(executor, layer);
-  const covers = coverage.get(layer.purpose);
-  if (!covers) throw new Error(`the policy has no purpose ${layer.purpose}, so its coverage is unknown`);
-  const { events, paused } = await runner.run(opened.map(({ parsed }) => readEvent(parsed, covers)));
-  if (paused.length > 0) {
-    const slowOfLayer = opened.flatMap(({ event: { eventId } }, index) =>
-      (events[index] ?? []).flatMap((result, place) => {
-        const feature = features[place];
-        return feature && isOverBudget(result) ? [{ eventId, feature: feature.name }] : [];
-      }),
-    );
-    slow.push(...slowOfLayer);
-    await runners.renew(layer.layer, isBackfill ? [] : slowOfLayer.map(({ eventId }) => eventId));
-  }
-  const salts = randomBytes(opened.length * SALT_BYTES);
-  const rows = opened.flatMap(({ event, exact, counted }, index) => {
-    const results = events[index] ?? [];
-    // guard(false): the event that is too slow is decided, although other features were not computed
-    // fails: packages/server/src/features/slow-features.test.ts › longer than the search
-    if (results.some(isOverBudget)) {
-      failures.push({ event, layer: layer.layer, reason: "over-budget" });
-      return [];
-    }
-    // guard(false): an event is decided by its own time, not by that of an event before it
-    // fails: packages/server/src/features/slow-features.test.ts › too slow does not delay
-    if (results.some(isPaused)) {
-      undecided.add(event.eventId);
-      return [];
-    }
-    if (!("keyId" in event.sealedUnder)) throw new Error("no features are computed of what only a hold keeps");
-    const { keyId } = event.sealedUnder;
-    const salt = salts.subarray(index * SALT_BYTES, (index + 1) * SALT_BYTES);
-    const values = encodeFeatures(exact, results, policyVersion, salt);
-    const { receivedAt, platform, sdkVersion } = event;
-    const row = { ...event, layer: layer.layer, keyId };
-    return [{ row, values, counted: { receivedAt, platform, sdkVersion, features, results, counted } }];
-  });
-  const payloads = await featureSealer.sealMany(
-    rows.map(({ row, values }) => ({ identity: row, keyId: row.keyId, bytes: values })),
-  );
-  computed.push(...rows.map((one, index) => ({ ...one, row: { ...one.row, payload: payloads[index] as Buffer } })));
-}
-
-/** Whether the definition took too long for this event itself. */
-export const isOverBudget = (result: Result): boolean => result.state === "failed" && result.failure === "over-budget";
-
-/** Whether the definition was not computed: it was too slow for an earlier event, or the search for it took too long. */
-export const isPaused = (result: Result): boolean => result.state === "failed" && result.failure === "paused";
-
-/** Whether the definition took too long. Such a result is not stored, because another computation could be faster. */
-export const isTooSlow = (result: Result): boolean => isOverBudget(result) || isPaused(result);
-
 async function store(
   transaction: Transaction,
   { featureSealer }: ExtractPorts,
   { computed, failures, slow }: Collected,
   { policyVersion }: Coverage,
-  backfill: BackfillOf | undefined,
-): Promise<Omit<Extracted, "decided">> {
+  runId: string | undefined,
+): Promise<Omit<Extracted, "decided" | "waiting" | "errors">> {
   const keyOf = ({ eventId, layer }: { eventId: string; layer: number }): string => `${eventId} ${layer}`;
   const inserted = await insertFeatureRows(
     transaction,
     computed.map(({ row }) => row),
-    backfill?.runId,
+    runId,
     policyVersion,
   );
   const stored = new Set(inserted.map(keyOf));
@@ -309,7 +236,7 @@ async function store(
   const failed = failures.map(({ event: { eventId }, layer }) => ({ eventId, layer }));
   // guard(drop): a failure is over when a backfill has stored the values
   // fails: packages/server/src/features/backfill.test.ts › gives up an event that always fails, and no other
-  if (backfill) await deleteFormer(transaction, [...inserted, ...failed]);
+  if (runId !== undefined) await deleteFormer(transaction, [...inserted, ...failed]);
   await recordFailures(transaction, failures);
   return { rows: inserted.length, failures: failures.length, differences, slow: slow.map(({ feature }) => feature) };
 }

@@ -19,7 +19,7 @@ export interface DueBatch {
 
 /** An expression: when something that failed is tried again. The wait doubles with each failure, up to a minute. */
 export const retryAt = (seconds: string): string =>
-  `wall_clock_time() + make_interval(secs => least(power(2, tries) * ${seconds}, 60))`;
+  `wall_clock_time() + make_interval(secs => least(power(2, least(tries, 10)) * ${seconds}, 60))`;
 
 /**
  * A condition: whether the time until which something waits has come. No wait is as long as five minutes, so a time that

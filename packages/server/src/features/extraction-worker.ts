@@ -1,14 +1,15 @@
 import type pg from "pg";
 import { OperatorError } from "../errors/operator-error.ts";
-import { isPartitionMissing, type OnError, Unavailable } from "../ports.ts";
+import { type OnError, Unavailable } from "../ports.ts";
 import { inTransaction } from "../postgres/database.ts";
 import { isTransient } from "../postgres/errors.ts";
 import { backfillNext } from "./backfill.ts";
 import { listLayers } from "./decisions.ts";
 import { extract, type Extracted, type ExtractPorts, failuresOf } from "./extract.ts";
-import { claimDue, deleteDue, type DueBatch, isWorkWaiting, postponeDue } from "./extraction-due.ts";
+import { claimDue, deleteDue, type DueBatch, type DueEvent, isWorkWaiting, postponeDue } from "./extraction-due.ts";
 import { recordFailures } from "./failures.ts";
 import { LayerRunners } from "./layer-runners.ts";
+import { isOf } from "./layers-of-event.ts";
 import { createParserOf } from "./read-inputs.ts";
 
 /** The interval at which an idle worker looks for work. It begins with `first`, and doubles up to `last`. */
@@ -118,25 +119,25 @@ export async function extractNext(ports: WorkerPorts & WorkerParts): Promise<Ext
       if (!batch) return undefined;
       claimed.batch = batch;
       const result = await extract(transaction, ports, batch.events);
-      await deleteDue(transaction, batch, batch.events.slice(result.decided));
+      const { decided, waiting } = result;
+      const rest = batch.events.filter(({ eventId }, place) => place >= decided || waiting.has(eventId));
+      await deleteDue(transaction, batch, rest);
+      if (waiting.size > 0) await postponeDue(transaction, batch, ports.retrySeconds ?? 1);
       return result;
     });
     if (extracted) report(ports, extracted);
     return extracted;
   } catch (error) {
     const { batch } = claimed;
-    // Only the events of a time without a partition have this error, until the clocks are right again.
-    // guard(false): events of a clock that is ahead keep no other events waiting
-    // fails: packages/server/src/features/vanishing-data.test.ts › of a time without a partition
-    if (batch && isPartitionMissing(error)) await postponeDue(ports.pool, batch, ports.retrySeconds ?? 1);
     // A dependency that is unavailable is no reason to give up an event.
-    else if (batch && !(error instanceof Unavailable) && !isTransient(error)) await setAside(ports, batch);
+    if (batch && !(error instanceof Unavailable) && !isTransient(error)) await setAside(ports, batch);
     throw error;
   }
 }
 
 function report({ onError, onExtracted }: WorkerPorts, extracted: Extracted): void {
   onExtracted?.(extracted);
+  for (const error of extracted.errors) onError(error, EXTRACTION);
   if (extracted.slow.length > 0) {
     const slow = [...new Set(extracted.slow)].join(", ");
     onError(new OperatorError("feature-paused", `too slow for an event: ${slow}`), EXTRACTION);
@@ -157,18 +158,32 @@ async function setAside(ports: WorkerPorts & WorkerParts, batch: DueBatch): Prom
   // guard(true): a batch that always fails is given up
   // fails: packages/server/src/features/extraction.test.ts › never keeps others waiting
   if (batch.tries + 1 < MAX_TRIES) return postponeDue(pool, batch, retrySeconds);
-  for (const event of batch.events) await extractAlone(ports, event);
-  await inTransaction(pool, (transaction) => deleteDue(transaction, batch));
+  const waiting: DueEvent[] = [];
+  for (const event of batch.events) if (await extractAlone(ports, event)) waiting.push(event);
+  await inTransaction(pool, async (transaction) => {
+    await deleteDue(transaction, batch, waiting);
+    if (waiting.length > 0) await postponeDue(transaction, batch, retrySeconds);
+  });
 }
 
-/** Computes an event and, if this fails, records the failure. @throws Unavailable, and transient database errors. */
-async function extractAlone(ports: WorkerPorts & WorkerParts, event: DueBatch["events"][number]): Promise<void> {
-  try {
-    report(ports, await inTransaction(ports.pool, (transaction) => extract(transaction, ports, [event])));
-  } catch (error) {
-    if (error instanceof Unavailable || isTransient(error)) throw error;
-    await inTransaction(ports.pool, async (transaction) => {
-      await recordFailures(transaction, failuresOf(event, await listLayers(transaction), "error"));
-    });
+/**
+ * Computes an event in each of its layers alone. If this fails, records the failure of the layer.
+ * @returns whether the event stays due, because its values can't be sealed now.
+ * @throws Unavailable, and transient database errors.
+ */
+async function extractAlone(ports: WorkerPorts & WorkerParts, event: DueEvent): Promise<boolean> {
+  let isWaiting = false;
+  for (const layer of (await listLayers(ports.pool)).filter((one) => isOf(one, event))) {
+    const only = { layers: [layer.layer] };
+    try {
+      const extracted = await inTransaction(ports.pool, (transaction) => extract(transaction, ports, [event], only));
+      report(ports, extracted);
+      isWaiting ||= extracted.waiting.size > 0;
+    } catch (error) {
+      if (error instanceof Unavailable || isTransient(error)) throw error;
+      const failures = failuresOf(event, [layer], "error");
+      await inTransaction(ports.pool, (transaction) => recordFailures(transaction, failures));
+    }
   }
+  return isWaiting;
 }

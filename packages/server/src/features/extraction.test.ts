@@ -193,6 +193,41 @@ describe("extraction", () => {
     expect(await read(neighbour)).toHaveProperty("1");
   });
 
+  it("of an event that fails in one layer stores its values of the other layers", async () => {
+    const { featureSealer } = opened.system;
+    await propose(bundle("poisoned"));
+    const layer = await adopt(["poisoned@1"]);
+    const event = await store("one-layer");
+    const failing = ports({
+      featureSealer: {
+        ...featureSealer,
+        sealMany: (rows) => {
+          if (rows.some(({ identity }) => identity.layer === layer)) throw new TypeError("poison");
+          return featureSealer.sealMany(rows);
+        },
+      },
+    });
+    for (let tries = 0; tries < 5; tries++) await expect(extractNext(failing)).rejects.toThrow("poison");
+    await retire("poisoned@1");
+    expect(await failuresOf(event)).toEqual([{ layer, reason: "error" }]);
+    expect(Object.keys(await read(event))).toEqual([String(LAYER)]);
+  });
+
+  it("for a layer whose program can't be loaded fails alone, and reports the layer", async () => {
+    await propose(bundle("changed"));
+    const layer = await adopt(["changed@1"]);
+    await opened.owner.query("set session_replication_role = replica");
+    await opened.owner.query("update feature_version set bundle = bundle || ' ' where id = 'changed'");
+    await opened.owner.query("reset session_replication_role");
+    const event = await store("unloadable");
+    expect(await extractNext(ports())).toMatchObject({ rows: 1, failures: 1 });
+    await retire("changed@1");
+    const message = `changed@1 does not match its hash, so layer ${layer} computes nothing`;
+    expect(errors.splice(0)).toMatchObject([{ code: "feature-not-loadable", message }]);
+    expect(await failuresOf(event)).toEqual([{ layer, reason: "error" }]);
+    expect(Object.keys(await read(event))).toEqual([String(LAYER)]);
+  });
+
   it("fails, and its process continues, where a later slice can't be read", async () => {
     const { sealer } = opened.system;
     const events: PastEvent[] = [];

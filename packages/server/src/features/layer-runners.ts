@@ -1,5 +1,6 @@
 import type { ManifestInput } from "@device-risk-signals/features";
 import type { FeatureRunner, RunnerOptions } from "@device-risk-signals/features/runner";
+import { OperatorError } from "../errors/operator-error.ts";
 import { Unavailable } from "../ports.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { findBundles, type LayerRow, nameOf } from "./decisions.ts";
@@ -39,7 +40,7 @@ export class LayerRunners {
     this.#options = options;
   }
 
-  /** @throws TypeError for an archived bundle that was changed. @throws Unavailable if no process starts. */
+  /** @throws feature-not-loadable. @throws Unavailable if no process starts. */
   async find(executor: Executor, layer: LayerRow): Promise<OpenLayer> {
     const found = this.#open.get(layer.layer);
     if (found) return found;
@@ -91,11 +92,11 @@ export class LayerRunners {
   }
 }
 
-async function openLayer(executor: Executor, { members }: LayerRow, options: RunnerOptions): Promise<OpenLayer> {
+async function openLayer(executor: Executor, { layer, members }: LayerRow, options: RunnerOptions): Promise<OpenLayer> {
   const bundles = await findBundles(executor, members);
   const features = bundles.map(({ manifest }) => ({ name: nameOf(manifest), output: manifest.output }));
   // A server without adopted features does not load this module.
-  const { NotStarted, openRunner } = await import("@device-risk-signals/features/runner");
+  const { NotLoadable, NotStarted, openRunner } = await import("@device-risk-signals/features/runner");
   const inputs = bundles.flatMap(({ manifest }) => manifest.inputs);
   const orUnavailable = (error: unknown): never => {
     // guard(false): no event is given up because the machine can't start a process
@@ -103,7 +104,10 @@ async function openLayer(executor: Executor, { members }: LayerRow, options: Run
     if (error instanceof NotStarted) throw new Unavailable(error.message, { cause: error });
     throw error;
   };
-  const runner = await openRunner(bundles, options).catch(orUnavailable);
+  const runner = await openRunner(bundles, options).catch((cause: unknown) => {
+    if (!(cause instanceof NotLoadable)) return orUnavailable(cause);
+    throw new OperatorError("feature-not-loadable", `${cause.message}, so layer ${layer} computes nothing`, { cause });
+  });
   const run: FeatureRunner["run"] = (batch) => runner.run(batch).catch(orUnavailable);
   return { runner: { run, close: () => runner.close() }, features, inputs };
 }

@@ -1,6 +1,6 @@
 /** Extraction and backfills whose events, values or secrets are dropped while they run. */
 import { randomUUID } from "node:crypto";
-import { rm } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { objects, type Printed, runWithBreakGlass } from "../../../../e2e/support/command.ts";
@@ -17,7 +17,7 @@ import { partitionSecretName } from "../crypto/partition-secrets.ts";
 import { accountSecretName } from "../crypto/sealer.ts";
 import { type BackfillPorts, backfillNext } from "./backfill.ts";
 import type { BackfillRow } from "./backfill-runs.ts";
-import { adoptFound, DECIDER, textOfEvent } from "./adopt-feature.fixture.ts";
+import { adoptFound, DECIDER, PURPOSE, textOfEvent } from "./adopt-feature.fixture.ts";
 import { retireFeatures } from "./decisions.ts";
 import type { Extracted } from "./extract.ts";
 import { extractNext } from "./extraction-worker.ts";
@@ -42,7 +42,7 @@ afterAll(() => runners.close());
 
 const store = (account: string, hoursAgo: number): Promise<PastEvent> => past.store(hoursAgo, { account }, EXACT);
 
-const adopt = (id = "found"): Promise<number> => adoptFound(opened.system, id);
+const adopt = (id = "found", purpose = PURPOSE): Promise<number> => adoptFound(opened.system, id, purpose);
 
 const ports = (more: Partial<BackfillPorts> = {}): BackfillPorts => ({
   pool: opened.system.pool,
@@ -76,8 +76,8 @@ async function drain(using = ports()): Promise<number> {
 const drs = (...args: readonly string[]): Promise<Printed> => runWithBreakGlass(opened.environment, ...args);
 const retention = (): Promise<Printed> => drs("retention", "run", "--yes");
 
-async function start(): Promise<string> {
-  const order = ["--purpose", "default", "--reason", "review 4711", "--json"];
+async function start({ id } = PURPOSE): Promise<string> {
+  const order = ["--purpose", id, "--reason", "review 4711", "--json"];
   return String(objects((await drs("feature", "backfill", "start", ...order)).stdout)[0]?.["run_id"]);
 }
 
@@ -89,6 +89,9 @@ const count = async (table: string): Promise<number> =>
 
 const resultsOf = async ({ account }: PastEvent): Promise<unknown> =>
   (await listFeatures(opened.system.pool, { account }, 1)).map(({ status, reason }) => [status, reason])[0];
+
+const statusOf = async ({ eventId }: Pick<PastEvent, "eventId">): Promise<string | undefined> =>
+  (await listFeatures(opened.system.pool, { eventId }, 1, { includeRestricted: false }))[0]?.status;
 
 /** Whether a session waits for a lock. */
 const isAwaited = async (): Promise<boolean> =>
@@ -105,11 +108,9 @@ it("an event that is due in a layer that was retired since is pending until its 
       DECIDER,
     ),
   );
-  const status = async () =>
-    (await listFeatures(opened.system.pool, { eventId }, 1, { includeRestricted: false }))[0]?.status;
-  expect(await status()).toBe("pending");
+  expect(await statusOf({ eventId })).toBe("pending");
   expect(await extractNext(ports())).toMatchObject({ rows: 1 });
-  expect(await status()).toBe("computed");
+  expect(await statusOf({ eventId })).toBe("computed");
 });
 
 it("events of a time without a partition of values keep no other events waiting, and are due until there is one", async () => {
@@ -118,23 +119,86 @@ it("events of a time without a partition of values keep no other events waiting,
   const ahead = await store("ahead", 0);
   const other = await store("other", 0);
   let isMissing = true;
-  const sealMany: typeof featureSealer.sealMany = (rows) => {
+  const sealMany: typeof featureSealer.sealMany = async (rows) => {
     if (isMissing && rows.some(({ identity }) => identity.account === "ahead")) {
       throw new Unavailable("no partition may be made", { code: "partition-missing" });
     }
     return featureSealer.sealMany(rows);
   };
   const withGap = ports({ featureSealer: { ...featureSealer, sealMany } });
-  const status = async ({ eventId }: PastEvent) =>
-    (await listFeatures(opened.system.pool, { eventId }, 1, { includeRestricted: false }))[0]?.status;
+  expect(await extractNext(withGap)).toMatchObject({ waiting: new Set([ahead.eventId, other.eventId]) });
   await until(async () => {
-    await extractNext(withGap).catch(() => undefined);
-    return (await status(other)) === "computed";
+    await extractNext(withGap);
+    return (await statusOf(other)) === "computed";
   });
-  expect(await status(ahead)).toBe("pending");
+  expect(await statusOf(ahead)).toBe("pending");
   isMissing = false;
   await until(async () => (await extractNext(withGap)) !== undefined);
-  expect(await status(ahead)).toBe("computed");
+  expect(await statusOf(ahead)).toBe("computed");
+});
+
+describe("a purpose that lacks the secret of its values", () => {
+  const SECOND = { code: 2, id: "second" };
+
+  /** Adopts a feature for each of two purposes, and deletes the secret of the values of the second one. */
+  async function loseValues(): Promise<void> {
+    const definition = { title: "t", legal_basis: "l", owner: "o", raw_retention: "PT40H", derived_retention: "PT44H" };
+    const purposes = [PURPOSE, SECOND].map(({ id }) => ({ id, ...definition }));
+    const file = join(folder(), "two-purposes.yaml");
+    await writeFile(file, JSON.stringify({ purposes, actions: {}, unmapped: "default" }));
+    expect(await drs("purpose", "apply", file, "--yes")).toMatchObject({ code: 0 });
+    await adopt("first");
+    await adopt("second", SECOND);
+    await storeFor(SECOND);
+    await drain();
+    const { rows } = await opened.owner.query<{ id: string }>(
+      "select partition_id as id from feature_partition where purpose = $1",
+      [SECOND.code],
+    );
+    for (const { id } of rows) await rm(secretFile(opened.environment, partitionSecretName(id)));
+    forgetKeys();
+  }
+
+  const storeFor = ({ code }: typeof PURPOSE): Promise<PastEvent> =>
+    past.store(0, { account: "both", purpose: code }, EXACT);
+
+  const acceptLoss = (): Promise<Printed> => drs("key", "accept-loss", "--reason", "incident 4711", "--yes");
+
+  it("keeps no values of other purposes waiting, and gets its values after the loss is accepted", async () => {
+    await loseValues();
+    const [event, waiting] = [await storeFor(PURPOSE), await storeFor(SECOND)];
+    const errors: unknown[] = [];
+    const using = ports({ onError: (error) => errors.push(error) });
+    expect(await extractNext(using)).toMatchObject({ rows: 1, failures: 0 });
+    expect([await statusOf(event), await statusOf(waiting)]).toEqual(["computed", "pending"]);
+    expect(errors).toMatchObject([{ code: "secret-missing" }]);
+    // After a weekend.
+    await opened.owner.query("update extraction_due set tries = 5000");
+    expect(await extractNext(using)).toMatchObject({ rows: 0, failures: 0 });
+    expect(await acceptLoss()).toMatchObject({ code: 0 });
+    await extractNext(using);
+    expect(await statusOf(waiting)).toBe("computed");
+    expect(await count("extraction_failure")).toBe(0);
+  });
+
+  it("delays only its own backfill", async () => {
+    await loseValues();
+    const [waiting] = [await storeFor(SECOND), await storeFor(PURPOSE)];
+    await opened.owner.query("delete from extraction_due");
+    const [stalled, other] = [await start(SECOND), await start()];
+    const using = ports({ retrySeconds: 0.2 });
+    await until(async () => {
+      await backfillNext(using).catch((error: unknown) => expect(error).toMatchObject({ code: "secret-missing" }));
+      return (await status(other)).state === "done";
+    });
+    expect((await status(stalled)).state).toBe("running");
+    expect(await acceptLoss()).toMatchObject({ code: 0 });
+    await until(async () => {
+      await backfillNext(using);
+      return (await status(stalled)).state === "done";
+    });
+    expect(await statusOf(waiting)).toBe("computed");
+  });
 });
 
 describe("extraction", () => {
@@ -276,6 +340,36 @@ describe("a backfill", () => {
     expect(await drain(during)).toBe(2);
     const balance = { live: 4, stored: 2, unreadable: 2, missing: 0, deleted: 0 };
     expect(await status(run)).toMatchObject({ state: "done", events: 4, balance });
+  });
+
+  it.each([
+    ["which the worker still knows", "23514"],
+    ["which the worker looks up", "partition-missing"],
+  ])("gives up events of a dropped partition of values, %s, and no others", async (_, code) => {
+    await adopt();
+    for (const hoursAgo of [30, 30, 0]) await store("dropped", hoursAgo);
+    await drain();
+    await expireWithin("PT40H", "PT25H");
+    await applyPeriod(opened.environment, folder(), "PT40H", "PT44H");
+    await store("dropped", 0);
+    await opened.owner.query("delete from extraction_due");
+    const run = await start();
+    const { featureSealer } = opened.system;
+    const sealMany: typeof featureSealer.sealMany = async (rows) => {
+      // The answer of the database to a worker that does not know the partition.
+      if (
+        code === "partition-missing" &&
+        rows.some(({ identity }) => identity.receivedAt < Date.now() - 25 * 3_600_000)
+      )
+        throw new Unavailable("what was received then has expired", { code: "partition-missing" });
+      return featureSealer.sealMany(rows);
+    };
+    const using = ports({ featureSealer: { ...featureSealer, sealMany } });
+    await until(async () => {
+      await backfillNext(using).catch((error: unknown) => expect(error).toMatchObject({ code }));
+      return (await status(run)).state === "done";
+    });
+    expect(await status(run)).toMatchObject({ balance: { live: 4, stored: 2, failed: 2, missing: 0 } });
   });
 
   it("leaves out events whose values would have expired, and its balance counts them", async () => {

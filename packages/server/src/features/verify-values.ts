@@ -6,7 +6,7 @@ import { coversOf } from "../policy/coverage.ts";
 import { readPolicyVersionDocument, readPurposeIds } from "../policy/policy-table.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { type FeatureName, type LayerRow, listLayers } from "./decisions.ts";
-import { type ComputePorts, isOverBudget, isPaused, isTooSlow } from "./extract.ts";
+import { type ComputePorts, isOverBudget, isPaused, isTooSlow } from "./compute-layer.ts";
 import { decodeFeatures, encodeFeatures, type StoredFeatures } from "./feature-payload.ts";
 import { type FeatureRow, findRowsOfEvents } from "./feature-rows.ts";
 import { type OpenedEvent, openForFeatures } from "./open-event.ts";

@@ -56,6 +56,7 @@ const PROBLEM_OF_CODE: Partial<Readonly<Record<OperatorErrorCode, AdminProblemCo
   "dependency-unavailable": "unavailable",
   "dependency-silent": "unavailable",
   "dependency-unusable": "unavailable",
+  "secret-missing": "unavailable",
   "replay-needed": "unavailable",
   "schema-outdated": "unavailable",
 };

@@ -1,0 +1,152 @@
+/** Computes the features of a layer for opened events, and seals their values. */
+import { randomBytes } from "node:crypto";
+import type { Result } from "@device-risk-signals/features";
+import { readEvent } from "@device-risk-signals/features/readings";
+import type { FeatureSealer } from "../crypto/feature-sealer.ts";
+import { hasCode } from "../errors/operator-error.ts";
+import { isPartitionMissing, type Sealer } from "../ports.ts";
+import type { Executor } from "../postgres/executor.ts";
+import type { Coverage } from "./coverage.ts";
+import type { FeatureName, LayerRow } from "./decisions.ts";
+import type { ExtractionFailure } from "./failures.ts";
+import { encodeFeatures, SALT_BYTES } from "./feature-payload.ts";
+import type { NewFeatureRow } from "./feature-rows.ts";
+import type { LayerRunners, OpenLayer } from "./layer-runners.ts";
+import type { OpenedEvent } from "./open-event.ts";
+import type { CountedEvent } from "./tally.ts";
+
+export interface ComputePorts {
+  readonly sealer: Sealer;
+  readonly featureSealer: FeatureSealer;
+  readonly runners: LayerRunners;
+}
+
+/** A row, and its values before they are sealed. */
+export interface Computed {
+  readonly row: NewFeatureRow;
+  readonly values: Buffer;
+  readonly counted: CountedEvent;
+}
+
+/** An event of a layer. Only the features in `counted` count the event in their tallies. */
+export interface AssignedEvent extends OpenedEvent {
+  readonly counted: ReadonlySet<FeatureName>;
+}
+
+/** What the layers of some events give. */
+export interface Collected {
+  readonly computed: Computed[];
+  readonly failures: ExtractionFailure[];
+  /** Each feature that was too slow, with the event for which it was. */
+  readonly slow: { readonly eventId: string; readonly feature: FeatureName }[];
+  /** Ids of the events that come after one that was too slow. */
+  readonly undecided: Set<string>;
+  /** Ids of the due events whose values can't be sealed now. */
+  readonly waiting: Set<string>;
+  /** The last error of each layer that has one, by its number. */
+  readonly errors: Map<number, unknown>;
+}
+
+/** Computes events of a layer, up to the first one that is too slow, so that the transaction ends soon. */
+export async function computeLayer(
+  executor: Executor,
+  { featureSealer, runners }: ComputePorts,
+  layer: LayerRow,
+  opened: readonly AssignedEvent[],
+  { policyVersion, covers: coverage }: Coverage,
+  collected: Collected,
+  isBackfill: boolean,
+): Promise<void> {
+  const { computed, failures, slow, undecided, waiting, errors } = collected;
+  // guard(false): slow events do not take all the time of a worker
+  // fails: packages/server/src/features/slow-features.test.ts › pauses a layer
+  if (!isBackfill && runners.isPaused(layer.layer)) {
+    failures.push(...opened.map(({ event }) => ({ event, layer: layer.layer, reason: "paused" as const })));
+    return;
+  }
+  const open = await findLoadable(executor, runners, layer, collected);
+  if (!open) {
+    failures.push(...opened.map(({ event }) => ({ event, layer: layer.layer, reason: "error" as const })));
+    return;
+  }
+  const { runner, features } = open;
+  const covers = coverage.get(layer.purpose);
+  if (!covers) throw new Error(`the policy has no purpose ${layer.purpose}, so its coverage is unknown`);
+  const { events, paused } = await runner.run(opened.map(({ parsed }) => readEvent(parsed, covers)));
+  if (paused.length > 0) {
+    const slowOfLayer = opened.flatMap(({ event: { eventId } }, index) =>
+      (events[index] ?? []).flatMap((result, place) => {
+        const feature = features[place];
+        return feature && isOverBudget(result) ? [{ eventId, feature: feature.name }] : [];
+      }),
+    );
+    slow.push(...slowOfLayer);
+    await runners.renew(layer.layer, isBackfill ? [] : slowOfLayer.map(({ eventId }) => eventId));
+  }
+  const salts = randomBytes(opened.length * SALT_BYTES);
+  const rows = opened.flatMap(({ event, exact, counted }, index) => {
+    const results = events[index] ?? [];
+    // guard(false): the event that is too slow is decided, although other features were not computed
+    // fails: packages/server/src/features/slow-features.test.ts › longer than the search
+    if (results.some(isOverBudget)) {
+      failures.push({ event, layer: layer.layer, reason: "over-budget" });
+      return [];
+    }
+    // guard(false): an event is decided by its own time, not by that of an event before it
+    // fails: packages/server/src/features/slow-features.test.ts › too slow does not delay
+    if (results.some(isPaused)) {
+      undecided.add(event.eventId);
+      return [];
+    }
+    if (!("keyId" in event.sealedUnder)) throw new Error("no features are computed of what only a hold keeps");
+    const { keyId } = event.sealedUnder;
+    const salt = salts.subarray(index * SALT_BYTES, (index + 1) * SALT_BYTES);
+    const values = encodeFeatures(exact, results, policyVersion, salt);
+    const { receivedAt, platform, sdkVersion } = event;
+    const row = { ...event, layer: layer.layer, keyId };
+    return [{ row, values, counted: { receivedAt, platform, sdkVersion, features, results, counted } }];
+  });
+  const sealing = featureSealer.sealMany(
+    rows.map(({ row, values }) => ({ identity: row, keyId: row.keyId, bytes: values })),
+  );
+  const payloads = await sealing.catch((error: unknown) => {
+    // guard(true): values that can't be sealed keep no values of other purposes waiting
+    // fails: packages/server/src/features/vanishing-data.test.ts › keeps no values of other purposes waiting
+    if (isBackfill || !isOfPartition(error)) throw error;
+    errors.set(layer.layer, error);
+    for (const { row } of rows) waiting.add(row.eventId);
+    return undefined;
+  });
+  if (payloads)
+    computed.push(...rows.map((one, index) => ({ ...one, row: { ...one.row, payload: payloads[index] as Buffer } })));
+}
+
+/** Whether the error concerns only events of one purpose and time: the server can't seal values of their partition. */
+const isOfPartition = (error: unknown): boolean => isPartitionMissing(error) || hasCode(error, "secret-missing");
+
+/** Whether the definition took too long for this event itself. */
+export const isOverBudget = (result: Result): boolean => result.state === "failed" && result.failure === "over-budget";
+
+/** Whether the definition was not computed: it was too slow for an earlier event, or the search for it took too long. */
+export const isPaused = (result: Result): boolean => result.state === "failed" && result.failure === "paused";
+
+/** Whether the definition took too long. Such a result is not stored, because another computation could be faster. */
+export const isTooSlow = (result: Result): boolean => isOverBudget(result) || isPaused(result);
+
+/** @returns `undefined` for a layer whose programs can't be loaded. Then the error is collected. */
+export async function findLoadable(
+  executor: Executor,
+  runners: LayerRunners,
+  layer: LayerRow,
+  { errors }: Collected,
+): Promise<OpenLayer | undefined> {
+  try {
+    return await runners.find(executor, layer);
+  } catch (error) {
+    // guard(true): a program that can't be loaded keeps no other layer waiting
+    // fails: packages/server/src/features/extraction.test.ts › can't be loaded
+    if (!hasCode(error, "feature-not-loadable")) throw error;
+    errors.set(layer.layer, error);
+    return undefined;
+  }
+}

@@ -6,7 +6,7 @@ import { type Answer, type Input, type RouteId, routeOf } from "./routes.ts";
 export interface AdminClientOptions {
   /** Address of the admin listener, such as `https://admin.example:8081`. */
   readonly url: string;
-  /** An admin token. */
+  /** An admin token, or the token of a login (`drs login`). */
   readonly token: string;
   /** Default: the platform's `fetch`. */
   readonly fetch?: typeof fetch;
@@ -17,7 +17,10 @@ export interface AdminClientOptions {
 }
 
 export interface AdminClient {
-  /** Calls a route. @throws AdminRequestError if the server answers a problem; errors of `fetch`. */
+  /**
+   * Calls a route.
+   * @throws AdminRequestError if the answer is not a success, or the order failed; errors of `fetch`.
+   */
   call<Id extends RouteId>(id: Id, input: Input<Id>): Promise<Answer<Id>>;
 }
 
@@ -41,8 +44,8 @@ export class AdminRequestError extends Error {
   readonly problem: AdminProblem | undefined;
 
   constructor(status: number, problem: AdminProblem | undefined) {
-    const places = problem?.errors?.map(({ where, detail }) => `${where}: ${detail}`) ?? [];
-    super([problem?.detail ?? `the server answered ${status}`, ...places].join("\n"));
+    const violations = problem?.errors?.map(({ where, detail }) => `${where}: ${detail}`) ?? [];
+    super([problem?.detail ?? `the server answered ${status}`, ...violations].join("\n"));
     this.status = status;
     this.problem = problem;
     this.code = problem && adminProblemCode(problem);

@@ -1,4 +1,4 @@
-/** What several routes of features take and answer. */
+/** Schemas of parameters and answers that several routes of features share. */
 import { Type } from "typebox";
 import { count, nonEmptyText, nullable, object, shownText } from "./schemas.ts";
 

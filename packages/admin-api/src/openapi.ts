@@ -18,7 +18,8 @@ const COMMON_PROBLEMS: readonly AdminProblemCode[] = [
   "unavailable",
 ];
 const RECENT_SIGN_IN_PROBLEMS: readonly AdminProblemCode[] = ["step-up-required"];
-const WITH_BODY: readonly AdminProblemCode[] = ["cross-site", "body-too-large", "media-type-unsupported"];
+/** Problems that every route may answer whose method is not GET. */
+const NON_GET_PROBLEMS: readonly AdminProblemCode[] = ["cross-site", "body-too-large", "media-type-unsupported"];
 
 /** The OpenAPI 3.1 document of the admin API. */
 export function adminOpenApiDocument(version: string): Json {
@@ -94,10 +95,10 @@ const PLACED: Json = {
   content: { "application/json": { schema: JSON.parse(JSON.stringify(order)) } },
 };
 
-function parameters(part: Route["params"], place: "path" | "query"): readonly Json[] {
+function parameters(part: Route["params"], location: "path" | "query"): readonly Json[] {
   return Object.entries(part?.properties ?? {}).map(([name, schema]) => ({
     name,
-    in: place,
+    in: location,
     required: part?.required?.includes(name) ?? false,
     schema: toPlainJson(schema),
   }));
@@ -118,16 +119,16 @@ function contentOf(answer: Route["answer"]): Json {
 function problems(route: Route): Json {
   const codes = [
     ...COMMON_PROBLEMS,
-    ...(route.method === "GET" ? [] : WITH_BODY),
+    ...(route.method === "GET" ? [] : NON_GET_PROBLEMS),
     ...(route.recentSignIn ? RECENT_SIGN_IN_PROBLEMS : []),
     ...(route.problems ?? []),
   ];
   const byStatus = Map.groupBy(codes, (code) => ADMIN_PROBLEMS[code].status);
   return Object.fromEntries(
-    [...byStatus].map(([status, of]) => [
+    [...byStatus].map(([status, codesOfStatus]) => [
       String(status),
       {
-        description: of.map((code) => `\`${code}\`: ${ADMIN_PROBLEMS[code].when}`).join("\n\n"),
+        description: codesOfStatus.map((code) => `\`${code}\`: ${ADMIN_PROBLEMS[code].when}`).join("\n\n"),
         content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },
       },
     ]),

@@ -65,7 +65,10 @@ export interface Route {
   readonly problems?: readonly AdminProblemCode[];
 }
 
-/** A route that changes how personal data is governed: the role privacy may call it, and a worker applies the order. */
+/**
+ * Members that several routes for changes share. A worker applies the order. The role privacy may call the route, unless the
+ * route names another permission.
+ */
 export const GOVERNANCE_CHANGE = {
   method: "POST",
   permission: "governance.change",

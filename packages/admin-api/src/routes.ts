@@ -55,7 +55,7 @@ export const ROUTES = {
 } as const satisfies Readonly<Record<string, Route>>;
 
 export type RouteId = keyof typeof ROUTES;
-/** The compiler computes the types of each route once, because these are members of an object type. */
+/** `Inputs` and `Answers` are interfaces, so that the compiler computes the types of each route only once. */
 interface Inputs extends InputsOf<typeof ROUTES> {}
 interface Answers extends AnswersOf<typeof ROUTES> {}
 export type Input<Id extends RouteId> = Inputs[Id];
@@ -67,7 +67,9 @@ export const routeOf = (id: RouteId): Route => ROUTES[id];
 
 export const isRouteId = (text: string): text is RouteId => Object.hasOwn(ROUTES, text);
 
-/** Operations that read payloads or destroy data, by their names in audit entries. */
+/**
+ * Operations for which a command on an external database always needs `--break-glass`, by their names in audit entries.
+ */
 export const BREAK_GLASS_OPERATIONS: readonly string[] = ROUTE_IDS.map(routeOf)
   .filter(({ breakGlass }) => breakGlass === true)
   .map(({ operation }) => operation);

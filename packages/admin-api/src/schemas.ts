@@ -40,7 +40,7 @@ export const limit = Type.Optional(
   Type.Integer({ minimum: 1, maximum: 1_000, default: 50, description: "Maximum number of rows." }),
 );
 
-/** `page`: the query parameters of every list. `next`: the member that its answer has in addition to the rows. */
+/** `page`: the query parameters of most lists. `next`: the member that the answer has in addition to the rows. */
 export const page = { limit, after: Type.Optional(nonEmptyText(4_096, "`next` of the page before.")) };
 export const next = nullable(shownText("Continues the list; null at its end."));
 

@@ -4,7 +4,7 @@ const LONE_SURROGATE = /[\ud800-\udfff]/u;
 
 /**
  * The canonical form of a JSON value by RFC 8785 (JCS): members sorted by UTF-16 code units, numbers as ECMAScript
- * prints doubles, no white space. Two payloads are equal if their canonical forms are.
+ * prints doubles, no white space. Two values are equal if their canonical forms are.
  *
  * @throws TypeError for a number that is not finite, half a surrogate pair, or a value that JSON can't represent.
  */
@@ -30,8 +30,8 @@ function canonicalString(value: string): string {
 }
 
 /**
- * The canonical form of a whole transport request. An absent `app_version` counts as an empty one. Two requests under
- * one idempotency key are the same payload exactly when these texts are equal.
+ * The canonical form of a whole transport request. An absent `app_version` counts as an empty one. Two requests with
+ * one idempotency key count as the same request exactly if these texts are equal.
  */
 export function canonicalRequest(request: TransportRequest): string {
   return canonicalize({ ...request, app_version: request.app_version ?? "" });

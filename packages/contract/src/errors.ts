@@ -157,8 +157,8 @@ export const PROBLEMS = {
 export type ProblemCode = keyof typeof PROBLEMS;
 
 /**
- * The codes of violations in `errors`. A rejection with a single entry, as `reject` makes it, has the code of the
- * problem there.
+ * The codes of violations in `errors`. A rejection that `reject` makes has one entry, whose code is the code of the
+ * problem.
  */
 export const VIOLATIONS = {
   "utf8-invalid": "Bytes that are not UTF-8.",
@@ -213,8 +213,8 @@ export function reject(code: ProblemCode, detail: string = PROBLEMS[code].when, 
 /** Maximum number of entries in one answer. */
 const MAX_ERRORS = 100;
 /**
- * Maximum length of the entries of one answer, as JSON. Names in pointers come from the client, and must not make the
- * answer many times as long as the request.
+ * Maximum total length of the entries of one answer, as JSON. Names in pointers come from the client, and must not make
+ * the answer many times as long as the request.
  */
 const MAX_ERROR_CHARACTERS = 65_536;
 

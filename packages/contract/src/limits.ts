@@ -1,7 +1,7 @@
 /** This limit is exported separately, so that an app's bundle can contain it without `LIMITS`. */
 export const MAX_SESSION_ID_LENGTH = 128;
 
-/** The numbers of the contract. Lengths count Unicode code points. */
+/** The limits of the contract. Lengths count Unicode code points. */
 export const LIMITS = {
   /** Decompressed request body, bytes; a server may be configured otherwise. */
   bodyBytes: 262_144,

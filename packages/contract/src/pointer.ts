@@ -1,7 +1,7 @@
 /** The maximum length of a name in an answer. A pointer ends before a longer name. */
 const MAX_NAME_LENGTH = 128;
 
-/** Appends one member name or array index to a JSON Pointer (RFC 6901). */
+/** Appends one member name or array index to a JSON Pointer (RFC 6901), unless the name is too long. */
 export function pointerTo(parent: string, name: string | number): string {
   const token = String(name);
   if (token.length > MAX_NAME_LENGTH) return parent;

@@ -5,8 +5,8 @@ import { expect, it } from "vitest";
 const IMPORT = /\b(?:from|import)\s*(["'])(?<named>[^"']+)\1|\b(?:import|require)\s*\(\s*(?<called>[^)]*)\)/g;
 
 /**
- * The imports of a source file, as written. For a call of `import()` it is the whole argument, so that a computed name
- * is found, too.
+ * The imports of a source file, as written. For a call of `import` or `require`, the item is the whole argument, so
+ * that a computed name is found, too.
  */
 function importsOf(source: string): string[] {
   return [...source.matchAll(IMPORT)].map(({ groups }) => String(groups?.["named"] ?? groups?.["called"]));

@@ -45,7 +45,7 @@ const justification = {
   ticket: Type.Optional(ticket),
 };
 
-/** One of the five states of a probe or a field. */
+/** The state of a probe or a field in one of two events. A probe that gave data has the state `success`. */
 const side = Type.Union([
   object({ state: Type.Literal("omitted") }),
   object({ state: Type.Literal("skipped"), reason: shownText() }),

@@ -22,8 +22,8 @@ import {
 const TAG = "Exports";
 
 /**
- * Enough for some hundred thousand labels. Only the API has this limit: a command on the database reads a file of any
- * size.
+ * Enough for several hundred thousand labels. Only the API has this limit: a command on the database reads a file of
+ * any size.
  */
 export const MAX_LABELS_BYTES = 16_777_216;
 

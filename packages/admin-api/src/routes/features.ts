@@ -18,7 +18,7 @@ import {
 
 const TAG = "Features";
 
-/** Enough for the bundles of some hundred features. */
+/** Enough for the bundles of several hundred features. */
 const MAX_BUNDLES_BYTES = 8_388_608;
 
 const featureNames = Type.Array(featureName, { minItems: 1, maxItems: 500 });

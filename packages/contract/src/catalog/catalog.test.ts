@@ -150,7 +150,7 @@ describe("the vocabulary of a text field", () => {
   it("is declared by exactly one of `values`, `form` and `raw`", () => {
     for (const [path, , { values, form, raw }] of texts) {
       expect(
-        [values, form, raw].filter((said) => said !== undefined),
+        [values, form, raw].filter((declared) => declared !== undefined),
         path,
       ).toHaveLength(1);
     }
@@ -158,7 +158,7 @@ describe("the vocabulary of a text field", () => {
 
   it("is declared for exactly the platforms that fill the field", () => {
     for (const [path, , { platforms, values, range }] of filled) {
-      for (const said of [values, range]) if (said) expect(Object.keys(said), path).toEqual(platforms);
+      for (const declared of [values, range]) if (declared) expect(Object.keys(declared), path).toEqual(platforms);
     }
   });
 

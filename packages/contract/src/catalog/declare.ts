@@ -1,6 +1,7 @@
 /**
- * The words in which a probe file declares its fields. Everything that is known about a field (types, JSON Schema,
- * OpenAPI, data dictionary, validation, drift) derives from such a declaration, so that no fact is written twice.
+ * The types and functions with which a probe file declares its fields. Everything that is known about a field (types,
+ * JSON Schema, OpenAPI, data dictionary, validation, drift) derives from such a declaration, so that no fact is written
+ * twice.
  */
 
 import type { Disclosure } from "./disclosure.ts";
@@ -12,7 +13,8 @@ export type Platform = "android" | "ios";
  * How much a value says about a person.
  *
  * - `low`: shared by every device of a model, OS version or app build.
- * - `medium`: sets devices apart when combined (free space, boot time, installed tools), or describes how a person set the device up.
+ * - `medium`: in combination distinguishes devices (free space, boot time, installed tools), or describes how a person
+ *   set up the device.
  * - `high`: location, telephony, network names and addresses, installed apps, accessibility use.
  */
 export type Sensitivity = "low" | "medium" | "high";
@@ -101,7 +103,7 @@ export interface Probe {
   readonly title: string;
   readonly meaning: string;
   readonly platforms: readonly Platform[];
-  /** Whether the SDK runs the probe, if there is consent, although the configuration does not mention the probe. */
+  /** Whether the probe is enabled if the configuration of the SDK does not mention it. It also needs consent. */
   readonly enabledByDefault: boolean;
   /** What the app must declare to the app stores if it sends the probe's data. */
   readonly disclosure: Disclosure;

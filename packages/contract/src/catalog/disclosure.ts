@@ -1,5 +1,6 @@
 /**
- * The data that an app collects, in the terms of the stores. A probe belongs to the most sensitive kind of its fields.
+ * The data that an app collects, in the terms of the app stores. The disclosure of a probe is that of its most
+ * sensitive field.
  */
 
 export interface Disclosure {
@@ -7,7 +8,7 @@ export interface Disclosure {
   readonly play: string;
   /** Apple, App Privacy: data type. */
   readonly apple: string;
-  /** The condition on which the answer depends, if there is one. */
+  /** What the data contains, what it does not contain, or on what its content depends. */
   readonly note?: string;
 }
 

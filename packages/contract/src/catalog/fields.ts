@@ -1,6 +1,7 @@
 /**
- * The catalog without its prose: names, types and platforms, which an app needs at run time. Titles, meanings and
- * sensitivity are in `catalog.ts` only, so that an app's bundle stays small.
+ * The part of the catalog that an app needs at run time: names, types, platforms, which probes are enabled by default,
+ * and which fields are required or constant. The other facts, such as meanings and sensitivity, are in `catalog.ts`
+ * only, so that an app's bundle stays small.
  */
 import type { ProbeDataById } from "../generated/raw-signal-event.ts";
 import { FIELD_INDEX } from "../generated/field-index.ts";
@@ -39,7 +40,7 @@ const TYPES: Readonly<Record<string, FieldType>> = {
 };
 const BOTH: readonly Platform[] = ["android", "ios"];
 
-/** `a` means Android, `i` iOS, `-` no platform; none of these marks means both platforms. */
+/** `a` means Android, `i` means iOS, `-` means no platform. Without any of these marks, the platforms are both. */
 function platformsOf(marks: string): readonly Platform[] {
   if (marks.includes("-")) return [];
   if (marks.includes("a")) return ["android"];
@@ -47,9 +48,9 @@ function platformsOf(marks: string): readonly Platform[] {
 }
 
 /**
- * Reads an index of the form `<type letter><marks>:<name> <name>… <type letter><marks>:…`. A prefix applies to all
- * names up to the next prefix. The mark `!` means required, `=` means constant on iOS, and other marks name platforms.
- * The members of an object are in parentheses after its name.
+ * Reads the index of the fields of a probe: `<type letter><marks>:<name> <name>… <type letter><marks>:…`. A prefix
+ * applies to all names up to the next prefix. The mark `!` means required, `=` means constant on iOS, and other marks
+ * name platforms. The members of an object are in parentheses after its name.
  */
 function read(index: string): ReadonlyMap<string, FieldFacts> {
   const fields = new Map<string, FieldFacts>();
@@ -69,20 +70,23 @@ function read(index: string): ReadonlyMap<string, FieldFacts> {
 
 const facts = new Map<ProbeId, ProbeFacts>();
 
-/** The index is built at the first look-up, not at import. */
+/**
+ * Reads the entry of a probe in the index at the first call, not at import. The entry has the marks of the probe, a
+ * colon, and the index of its fields. The mark `+` means enabled by default, and other marks name platforms.
+ */
 export function factsOf(probe: ProbeId): ProbeFacts {
   const cached = facts.get(probe);
   if (cached) return cached;
   const index: string = FIELD_INDEX[probe];
   const colon = index.indexOf(":");
   const marks = index.slice(0, colon);
-  const made = {
+  const probeFacts = {
     platforms: platformsOf(marks),
     enabledByDefault: marks.includes("+"),
     fields: read(index.slice(colon + 1)),
   };
-  facts.set(probe, made);
-  return made;
+  facts.set(probe, probeFacts);
+  return probeFacts;
 }
 
 export function isProbeId(name: string): name is ProbeId {

@@ -2,7 +2,7 @@ import { OUTCOME_STATUSES } from "../limits.ts";
 import { OUTCOME_ERRORS, SKIPPED_REASONS } from "../wire/outcome-words.ts";
 import { CATALOG } from "./catalog.ts";
 
-/** What counters need of an event's outcomes. */
+/** What the counters of outcomes need from an event. */
 export interface ProbeOutcomes {
   /** The outcome code of each probe of the catalog, in the catalog's order; 0 if the event omits the probe. */
   readonly known: Uint8Array;
@@ -18,7 +18,7 @@ interface Outcome {
   readonly error?: unknown;
 }
 
-/** The value of the lower four bits if the outcome has no reason or error, or one that is no word of the SDK. */
+/** The value of the lower four bits if the outcome has neither a reason nor an error that the SDK defines. */
 const NO_WORD = 15;
 
 const STATUSES: readonly string[] = OUTCOME_STATUSES;
@@ -27,7 +27,7 @@ const ERRORS: readonly unknown[] = [...OUTCOME_ERRORS];
 
 /**
  * The code of an outcome. The upper four bits are the position of its status, counted from 1. The lower four bits are
- * the position of its reason or error among the words of the SDK.
+ * the position of its reason or error among the words of the SDK, counted from 0, or `NO_WORD`.
  */
 export function outcomeCode({ status, reason, error }: Outcome): number {
   const word = status === "skipped" ? REASONS.indexOf(reason) : status === "error" ? ERRORS.indexOf(error) : -1;

@@ -6,8 +6,8 @@ import type { Field } from "./declare.ts";
 interface Names {
   readonly byName: ReadonlyMap<string, Names>;
   /**
-   * The names in an object whose own name is not in `known`, such as an unknown probe; absent if no such names are
-   * known.
+   * The names in a member whose own name is not in `byName`, such as an unknown probe; absent if the contract defines no
+   * names there.
    */
   readonly ofUnknownName?: Names;
 }
@@ -38,8 +38,11 @@ const PROBES: Names = {
 const REQUEST = namesOf(TRANSPORT.members, { observations: namesOf(ENVELOPE.members, { probes: PROBES }) });
 
 /**
- * Reduces a JSON Pointer into a request to names of the contract and the catalog. Every other name and every index
- * becomes `*`. The place ends after a `*` below which no names are known, so the number of places is finite.
+ * The place to which a JSON Pointer refers. It has the pointer's names that belong to the contract or the catalog, and
+ * `*` for every other name and every index. It ends after a `*` below which no names are known, so the number of places
+ * is finite.
+ *
+ * @param pointer a JSON Pointer into a transport request
  */
 export function placeOf(pointer: string): string {
   let place = "";

@@ -1,4 +1,4 @@
-/** JSON Schema 2020-12 of everything that crosses the wire, made from the catalog and the wire rules. */
+/** JSON Schema 2020-12 of the raw event, the request and the answers, made from the catalog and the wire rules. */
 import { CATALOG } from "../catalog/catalog.ts";
 import type { Field, Probe } from "../catalog/declare.ts";
 import { ENVELOPE, type MemberRule, type ObjectRule, OUTCOMES, TRANSPORT } from "../wire/members.ts";

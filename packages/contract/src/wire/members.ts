@@ -113,7 +113,7 @@ const text = (meaning: string): MemberRule => ({
   meaning,
 });
 
-/** The four shapes of an outcome, each closed. The fifth state, *omitted*, is the absence of the probe's key. */
+/** The four shapes of an outcome, each closed. The fifth state, *omitted*, is the absence of the probe. */
 export const OUTCOMES: Readonly<Record<OutcomeStatus, ObjectRule>> = {
   success: {
     open: false,

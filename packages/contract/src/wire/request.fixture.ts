@@ -38,8 +38,8 @@ export function pathsOf(value: unknown): Path[] {
 }
 
 /**
- * A copy of `value` with `put` at `path`, or without this member if `put` is `undefined`. Unchanged if no object is
- * there.
+ * A copy of `value` with `put` at `path`, or without this member if `put` is `undefined`. If the path leads through a
+ * value that is neither an object nor an array, or to no item of an array, nothing changes.
  */
 export function replaced(value: unknown, path: Path, put: unknown): unknown {
   const [name, ...rest] = path;

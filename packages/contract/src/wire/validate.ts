@@ -12,7 +12,7 @@ export type Validation =
 /**
  * Checks a parsed body against the wire rules: the transport object, the event envelope and the shape of each outcome.
  * The values that a successful probe observed are not checked (see `checkAgainstCatalog`). One pass over the body finds
- * every violation. It ends after 100 violations, and then one more entry says that there are more.
+ * every violation. It ends at violation 101, and an entry in place of this violation says that there are more.
  *
  * @param body a value as `JSON.parse` returns it, from a text without duplicate member names.
  */

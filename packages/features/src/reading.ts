@@ -20,7 +20,7 @@ export interface Observed<T> {
   readonly value: T;
 }
 
-/** One field of one event. It has a `value` only after a test of its `state`. */
+/** One field of one event. Its `value` can be read only after a test of its `state`. */
 export type Reading<T> = Observed<T> | Unobserved;
 
 export type ReadingState = Reading<unknown>["state"];

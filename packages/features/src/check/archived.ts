@@ -24,8 +24,8 @@ export interface ArchivedCheck {
 }
 
 /**
- * Time limit of QuickJS, in milliseconds. A server answers no requests meanwhile. A case takes QuickJS less than a
- * millisecond, if the program is not made to be slow.
+ * Time limit of QuickJS, in milliseconds. A server answers no requests while QuickJS runs. QuickJS needs less than a
+ * millisecond for a case, unless the program is slow on purpose.
  */
 const QUICKJS_MS = 2_000;
 

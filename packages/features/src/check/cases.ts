@@ -15,8 +15,8 @@ export interface Case extends Omit<FixtureCase, "expected"> {
 
 /**
  * The fixtures of a feature, and two kinds of derived cases. In the first kind all inputs have the same state without a
- * value, and the result must have that state. In the second kind one input of a fixture gets another state, and the
- * definition must not fail.
+ * value, and the result must have that state. In the second kind one input of a fixture gets a state without a value,
+ * and the definition must not fail.
  */
 export function casesOf({ manifest: { inputs } }: Bundle, fixtures: readonly FixtureCase[]): Case[] {
   const shared = [...UNOBSERVED].map(([name, reading]) => ({
@@ -36,8 +36,11 @@ export function casesOf({ manifest: { inputs } }: Bundle, fixtures: readonly Fix
 }
 
 /**
- * @returns a text for each value that no fixture expects although one must, and a text if no fixture has both inputs
- * with a value and inputs without one
+ * Finds what the fixtures of a feature do not show.
+ *
+ * @returns a problem for each value of a flag or category that no fixture expects, a problem if no fixture expects a
+ * value, and, for a feature with several inputs, a problem if no fixture has both inputs with a value and inputs
+ * without one
  */
 export function gapsOf({ manifest: { inputs, output } }: Bundle, fixtures: readonly FixtureCase[]): string[] {
   const observed = new Set(
@@ -64,7 +67,8 @@ function isObserved({ state }: Reading<unknown>): boolean {
 }
 
 /**
- * Returns the readings of a case, as if they came from an event. An input that the feature does not have is omitted.
+ * Returns a function that reads inputs from a case, as `readEvent` does from an event. An input that the feature does
+ * not have is omitted.
  */
 export function readCase({ manifest }: Bundle, { readings }: Case): ReadInput {
   const byPath = new Map(manifest.inputs.map(({ path }, at) => [path.join("\0"), readings[at] as Reading<unknown>]));

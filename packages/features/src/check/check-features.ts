@@ -19,14 +19,14 @@ export interface CheckReport {
 export interface CheckOptions {
   /**
    * The path of an earlier lock file, such as the one of the target branch. The lock file of the folder must still have
-   * its entries.
+   * the entries of the earlier one.
    */
   readonly base?: string;
 }
 
 /**
- * Checks the definitions below a folder: builds and lints them, compares them with the lock file and the overlay, and
- * computes their fixtures on two engines.
+ * Checks the definitions below a folder: builds and lints them, compares them with the lock file and the overlay,
+ * compares `overlay.d.ts` with the overlay, checks what the fixtures cover, and computes them on two engines.
  */
 export async function checkFeatures(folder: string, { base }: CheckOptions = {}): Promise<CheckReport> {
   const read = readOverlay(folder);
@@ -59,7 +59,7 @@ function typesProblems(folder: string, wanted: string, isNeeded: boolean): strin
   try {
     existingText = readFileSync(join(folder, OVERLAY_TYPES), "utf8");
   } catch {
-    // A missing file counts as an empty one, which differs.
+    // A missing file counts as an empty one, which differs from the expected text.
   }
   return existingText === wanted ? [] : [`${OVERLAY_TYPES} does not match the overlay: run \`drs feature lock\``];
 }

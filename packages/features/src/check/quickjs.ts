@@ -15,7 +15,7 @@ import { NotLoadable } from "../runner/runner.ts";
 
 const MEMORY_BYTES = 256 * 1024 * 1024;
 
-/** The index of one feature, and a function that reads its inputs. */
+/** The index of a feature's bundle, and a function that reads the feature's inputs. */
 export interface EngineCase {
   readonly feature: number;
   readonly read: ReadInput;
@@ -25,10 +25,10 @@ export interface EngineCase {
 const READ_MS = 1_000;
 
 /**
- * Computes cases on QuickJS, an engine that shares no code with V8. It runs on the thread of the caller, which it
- * occupies until the deadline.
+ * Computes cases on QuickJS, an engine that shares no code with V8. The engine occupies the thread of the caller, at
+ * most until the deadline.
  *
- * @returns the results; `paused` from the case on that the deadline interrupted.
+ * @returns the results; `failed` with `paused` for the case that the deadline interrupted and for all later cases.
  * @throws NotLoadable for a program that QuickJS does not load, or not before the deadline. The message names it.
  */
 export async function computeInQuickJs(

@@ -95,7 +95,7 @@ function inputOptions(file: string, name: string, part: string, problems: string
   };
 }
 
-/** The bundler throws one error with all problems. This leaves out the source excerpt that follows each problem. */
+/** The problems in an error of the bundler, which throws one error for all, without the source excerpt after each. */
 function problemsOf(error: unknown): string[] {
   const { errors = [error] } = error as { readonly errors?: readonly unknown[] };
   return errors.map((one) => {

@@ -9,7 +9,7 @@ const MAX_VALUES = 64;
 
 type Members = Readonly<Record<Exclude<keyof Manifest, "hash" | "inputs">, unknown>>;
 
-/** @returns what is wrong with the members of a manifest, except its inputs */
+/** @returns what is wrong with the members of a manifest, except its inputs and its hash */
 export function declaredProblems({ output, ...members }: Members): string[] {
   const { id, version, owner, meaning, falseReadings, purposes } = members;
   const problems: string[] = [];

@@ -37,8 +37,8 @@ function isDefinition({ id, init }: SyntaxNode): boolean {
 }
 
 /**
- * Replaces the call of `feature` with its member `compute`. White space replaces the other members, so that positions
- * up to the end of `compute` do not change.
+ * Replaces the call of `feature` with the member `compute` of its argument. White space replaces the other code of the
+ * call, so that positions up to the end of `compute` do not change.
  */
 export function withComputeOnly(text: string, definition: Extract<FoundDefinition, { ok: true }>): string {
   const { call, literal, compute } = definition;

@@ -24,7 +24,7 @@ export type Resolved =
  * Looks up a field in the catalog, then in the overlay. Returns the input of a manifest, which says how the field is
  * read.
  *
- * @param path the names of the field, joined by `.` as in definitions
+ * @param path the path as definitions write it: `probe.field`, or `probe.field.member` inside an object field
  */
 export function resolveInput(name: string, path: string, overlay: Overlay): Resolved {
   const names = path.split(".");

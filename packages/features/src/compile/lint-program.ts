@@ -192,8 +192,8 @@ function changeOf(node: SyntaxNode, { depth }: Place, { moduleNames }: Scope): s
 }
 
 /**
- * Reports code in a function that passes a table of a module to other code: a map, set, array or object that is
- * declared outside of functions. The other code may change the table under another name.
+ * Reports code in a function that passes a table of a module to other code, which may change the table under another
+ * name. A table of a module is a map, set, array or object that is declared outside of functions.
  */
 function aliasOf(node: SyntaxNode, { depth }: Place, { moduleNames }: Scope): string | undefined {
   if (depth <= MODULE_DEPTH || !moduleNames.isPassedOn(node)) return undefined;
@@ -219,7 +219,7 @@ function rootOf(target: unknown): SyntaxNode | undefined {
   return target.type === "Identifier" ? target : undefined;
 }
 
-/** Reports each place where `compute` tests or compares a reading and not its value. */
+/** Reports each place where `compute` tests or compares a reading instead of its value. */
 function mergedReadings({ value }: SyntaxNode): string[] {
   const [parameter] = isNode(value) && isFunction(value) ? (value["params"] as SyntaxNode[]) : [];
   if (!isNode(value) || !parameter) return [];

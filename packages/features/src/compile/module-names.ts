@@ -16,7 +16,7 @@ export interface ModuleNames {
 
 interface Binding {
   readonly depth: number;
-  /** The value in the declaration, if there is exactly one. */
+  /** The node of the value; `undefined` for parameters, patterns and declarations without a value. */
   readonly value: SyntaxNode | undefined;
 }
 
@@ -249,12 +249,12 @@ class Values {
   }
 
   /**
-   * Whether a function that `made` returns can use only constants: the arguments, the default values and the variables
-   * of `made`.
+   * Whether the arguments, the default values and the variables of a called function are constants. Then a function
+   * that it returns keeps no state in them.
    */
-  #keepsNothing(made: SyntaxNode, given: unknown): boolean {
-    const defaults = (made["params"] as SyntaxNode[]).map(({ right }) => right);
-    const areConstant = withinFunction(made, "VariableDeclaration").flatMap(({ kind, declarations }) =>
+  #keepsNothing(calledFunction: SyntaxNode, given: unknown): boolean {
+    const defaults = (calledFunction["params"] as SyntaxNode[]).map(({ right }) => right);
+    const areConstant = withinFunction(calledFunction, "VariableDeclaration").flatMap(({ kind, declarations }) =>
       (declarations as SyntaxNode[]).map(({ init }) => kind === "const" && this.isConstant(init)),
     );
     return (
@@ -284,9 +284,9 @@ class Values {
   }
 }
 
-/** The expressions that a function returns; `undefined` for a `return` without an expression. */
-function resultsOf(made: SyntaxNode): unknown[] {
-  const body = made["body"] as SyntaxNode;
+/** The expressions that a function returns. The item of a `return` without an expression is no node. */
+function resultsOf(functionNode: SyntaxNode): unknown[] {
+  const body = functionNode["body"] as SyntaxNode;
   if (body.type !== "BlockStatement") return [body];
   return withinFunction(body, "ReturnStatement").map(({ argument }) => argument);
 }

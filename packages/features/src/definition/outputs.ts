@@ -34,7 +34,7 @@ export const number = ({ unit, bins }: { readonly unit: Unit; readonly bins: rea
   bins,
 });
 
-/** One of a few texts. */
+/** One of the given texts. */
 export const category = <const Value extends string>(values: readonly Value[]): Category<Value> => ({
   type: "category",
   values,

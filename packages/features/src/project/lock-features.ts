@@ -34,7 +34,7 @@ export async function lockFeatures(folder: string): Promise<LockReport> {
 /**
  * Writes the hashes of `bundles` into the lock file. Their programs are equivalent to the locked ones.
  *
- * @returns what is wrong.
+ * @returns what is wrong; empty if the lock file was written.
  */
 export function lockEquivalents(
   folder: string,

@@ -43,7 +43,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Whether a value is a cell: a word, or an array with the value of a feature. */
+/** Whether a value is a cell: a word, `null`, or an array with the value of a feature. */
 function isCell(cell: unknown): boolean {
   if (!Array.isArray(cell)) return WORDS.has(cell);
   const [value]: readonly unknown[] = cell;

@@ -26,7 +26,9 @@ export interface Loaded {
   readonly broken?: number;
 }
 
-/** Maximum number of characters of an answer. A batch of 1,000 events with 100 features of long texts has half of it. */
+/**
+ * Maximum number of characters of an answer. For 1,000 events with 100 features of long texts, half of it is enough.
+ */
 const MAX_ANSWER = 64 * 1024 * 1024;
 
 type Message =
@@ -56,7 +58,8 @@ export class Child {
   }
 
   /**
-   * @param size the number of events. @param features the number of features, with those of `skip`.
+   * @param size the number of events
+   * @param features the number of features, including those of `skip`
    * @param skip the indexes of features that are not computed
    * @returns `undefined` if the child ended, did not answer in time, or its answer is invalid
    */

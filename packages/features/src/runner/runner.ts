@@ -36,8 +36,8 @@ export interface BatchResults {
   /** For each event of the batch, a list with one result for each bundle. Events and bundles are in the given order. */
   readonly events: readonly (readonly Result[])[];
   /**
-   * Features that exceeded their budget in this batch. The runner does not compute them again: their results are
-   * `failed` from that event on.
+   * Features that exceeded their budget in this batch, or blocked or ended the process. The runner does not compute
+   * them again: from the event on at which this happened, their results are `failed`.
    */
   readonly paused: readonly PausedFeature[];
 }
@@ -46,7 +46,8 @@ export interface BatchResults {
 export interface FeatureRunner {
   /**
    * @param batch for each event a function that reads its inputs (see `readEvent`)
-   * @throws Error after `close`. @throws NotStarted if an ended process can't be replaced.
+   * @throws Error after `close`; the reason of the signal, if the signal ended a search
+   * @throws NotStarted if an ended process can't be replaced
    */
   run(batch: readonly ReadInput[]): Promise<BatchResults>;
   close(): Promise<void>;
@@ -189,8 +190,9 @@ class IsolatedRunner implements FeatureRunner {
   }
 
   /**
-   * Computes the events one at a time, to find the one at which the feature ends or blocks the process. The runner
-   * tries each event twice. It does not compute events after the one that it found.
+   * Computes the events one at a time, to find the one at which the feature ends or blocks the process. If an event
+   * fails, the runner tries it a second time. It does not compute events after the one that it found.
+   *
    * @param end the value of `performance.now()` from which on no event is computed
    */
   async #computeEachEvent(

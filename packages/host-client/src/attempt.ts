@@ -22,8 +22,8 @@ export async function attempt(
     if (isExpired(request)) return EXPIRED;
     return post(settings, request, token, bounds.signal);
   };
-  const verdict = await bounded(exchange, settings.timeoutMs, signal);
-  return typeof verdict === "string" ? later(verdict) : verdict;
+  const result = await bounded(exchange, settings.timeoutMs, signal);
+  return typeof result === "string" ? later(result) : result;
 }
 
 /**

@@ -25,13 +25,13 @@ export function bounded<Value>(
       host.clearTimeout(timer);
       signal?.removeEventListener("abort", onAbort);
     };
-    const cut = (why: "timeout" | "aborted"): void => {
+    const stop = (why: "timeout" | "aborted"): void => {
       end();
       resolve(why);
       controller?.abort();
     };
-    const onAbort = (): void => cut("aborted");
-    const timer = host.setTimeout(() => cut("timeout"), ms);
+    const onAbort = (): void => stop("aborted");
+    const timer = host.setTimeout(() => stop("timeout"), ms);
     signal?.addEventListener("abort", onAbort);
     work({ signal: controller?.signal, isOver: () => isOver })
       .finally(end)

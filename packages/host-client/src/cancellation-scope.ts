@@ -2,9 +2,9 @@ import type { HostAbortSignal } from "./host-globals.ts";
 import { requireSignal } from "./misuse.ts";
 
 /**
- * Ends all work in progress in an outbox at once, so that no event of one account is sent with the session of the next
- * account. It combines its own signal with the caller's signal, because React Native has no `AbortSignal.any`, and some
- * platforms have no `AbortController`.
+ * Creates a scope that can end all work in progress in an outbox at once, so that no event of one account is sent with
+ * the session of the next account. The scope combines its own signal with the caller's signal, because React Native has
+ * no `AbortSignal.any`, and some platforms have no `AbortController`.
  */
 export function createCancellationScope() {
   const listeners = new Set<() => void>();
@@ -21,19 +21,19 @@ export function createCancellationScope() {
         get aborted() {
           return endedAtJoin !== endCount || !!signal?.aborted;
         },
-        addEventListener(type, cut) {
-          listeners.add(cut);
-          signal?.addEventListener(type, cut);
+        addEventListener(type, listener) {
+          listeners.add(listener);
+          signal?.addEventListener(type, listener);
         },
-        removeEventListener(type, cut) {
-          listeners.delete(cut);
-          signal?.removeEventListener(type, cut);
+        removeEventListener(type, listener) {
+          listeners.delete(listener);
+          signal?.removeEventListener(type, listener);
         },
       };
     },
     end(): void {
       endCount++;
-      listeners.forEach((cut) => cut());
+      listeners.forEach((listener) => listener());
     },
   };
 }

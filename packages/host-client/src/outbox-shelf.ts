@@ -27,8 +27,8 @@ export interface ShelfOptions {
 
 /**
  * Keeps the entries of an outbox in its storage. Each entry is one item, in one of a fixed number of places. There is
- * no index that could contradict the items, and to write an entry changes no other entry. After the first read, memory
- * mirrors the storage. Operations run one after the other.
+ * no index that could contradict the items, and to write an entry changes no other entry. After the first read, the
+ * entries are also in memory. Operations run one after the other.
  */
 export function openShelf({ storage, name, maxEvents, maxBytes, onCorrupt }: ShelfOptions) {
   const places = Array.from({ length: MAX_EVENTS }, (_, index) => `${name}.${index}`);
@@ -77,12 +77,12 @@ export function openShelf({ storage, name, maxEvents, maxBytes, onCorrupt }: She
     const fresh = { request, rounds: 0 };
     const text = writeEntry(fresh);
     const bytes = byteLength(text);
-    const heldEntries = [...entries.values()];
-    const heldBytes = heldEntries.reduce((sum, entry) => sum + entry.bytes, 0);
-    if (heldEntries.length >= maxEvents || heldBytes + bytes > maxBytes) return undefined;
+    const keptEntries = [...entries.values()];
+    const keptBytes = keptEntries.reduce((sum, entry) => sum + entry.bytes, 0);
+    if (keptEntries.length >= maxEvents || keptBytes + bytes > maxBytes) return undefined;
     for (const place of places) {
       // Reads the place, because it may have an item that could not be moved aside. This item must not be overwritten.
-      if (heldEntries.some((entry) => entry.place === place) || (await storage.getItem(place))) continue;
+      if (keptEntries.some((entry) => entry.place === place) || (await storage.getItem(place))) continue;
       await storage.setItem(place, text);
       const entry = { ...fresh, place, bytes };
       entries.set(request.key, entry);
@@ -104,7 +104,7 @@ export function openShelf({ storage, name, maxEvents, maxBytes, onCorrupt }: She
     /** The entries by idempotency key, in the order in which the outbox sends them. */
     entries: entries as ReadonlyMap<string, ShelvedEntry>,
     read: () => exclusively(read),
-    /** Writes an entry into the storage. Returns `undefined` if the outbox is full. */
+    /** Writes an entry into the storage, unless the request has one. Returns `undefined` if the outbox is full. */
     add: (request: SignalRequest) => exclusively(() => add(request)),
     /**
      * Removes the entry or replaces it by `next`. The outbox sends `next` after all other entries, so that one event

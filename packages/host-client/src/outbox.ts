@@ -17,9 +17,9 @@ const UNCOUNTED = /^(aborted|signed-out|no-token)$/;
 
 export type DroppedReason =
   | RefusedReason
-  /** The outbox has sent the event the maximum number of times, and by the device's clock the event has not expired. */
+  /** 500 calls of the client's `deliver` gave no final result, and by the device's clock the event has not expired. */
   | "exhausted"
-  /** An item in the storage was no entry. The outbox moved it to the item `<name>.aside`. */
+  /** An item in the storage was no entry. The outbox moves it to the item `<name>.aside`, if the storage allows it. */
   | "corrupt";
 
 /** An event that the outbox removed, although the server may not have stored it. The object may be logged. */
@@ -67,13 +67,14 @@ export interface FlushReport {
 export interface Outbox {
   /**
    * Writes the event into the storage, then sends it as the client's `send` does. An event with the outcome `later`
-   * stays in the outbox. If the outbox is full or the storage fails, the event is sent nevertheless, but not kept.
+   * stays in the outbox, unless it is `exhausted`. If the outbox is full or the storage fails, the event is sent
+   * nevertheless, but not kept.
    */
   send(sending: Sending): Promise<OutboxResult>;
   /**
-   * Sends the kept events, one after the other, until an event has to wait. Call it at the start, after a sign-in and
-   * when the network is back. A call during a running flush returns the report of that flush; the signal of the call
-   * has no effect.
+   * Sends the kept events, one after the other, until an event has to wait. Call it at the start of the app, after a
+   * sign-in and when the network is back. A call during a running flush returns the report of that flush; the signal of
+   * the call has no effect.
    */
   flush(options?: { readonly signal?: HostAbortSignal | undefined }): Promise<FlushReport>;
   /**
@@ -149,8 +150,8 @@ export function createOutbox(options: OutboxOptions): Outbox {
     return bounds.isOver() ? undefined : shelf.add(request);
   }
 
-  async function flush(callers: HostAbortSignal | undefined): Promise<FlushReport> {
-    const signal = scope.join(callers);
+  async function flush(callerSignal: HostAbortSignal | undefined): Promise<FlushReport> {
+    const signal = scope.join(callerSignal);
     const dropsBefore = dropCount;
     const count = { stored: 0, replayed: 0 };
     const report = (stopped?: FlushReport["stopped"], retryAfterMs?: number): FlushReport => ({
@@ -178,8 +179,8 @@ export function createOutbox(options: OutboxOptions): Outbox {
   }
 
   return {
-    async send({ action, event, signal: callers }) {
-      const signal = scope.join(callers);
+    async send({ action, event, signal: callerSignal }) {
+      const signal = scope.join(callerSignal);
       const request = client.prepare({ action, event });
       const entry = await inTime((bounds) => keep(request, bounds), signal).catch(() => undefined);
       const result = await (entry ? deliverOnce(entry, signal) : client.deliver(request, { signal }));

@@ -135,10 +135,10 @@ describe("the client's reading of a hostile answer", () => {
   it("takes at most 100 pointers of at most 1,024 characters", () => {
     const long = { pointer: `/${"a".repeat(1_000_000)}`, code: "type-wrong" };
     const errors = [long, ...Array.from({ length: 100_000 }, () => ({ ...long, pointer: "/a" }))];
-    const verdict = readRejection(errors);
-    if (!("errors" in verdict)) throw new Error("no rejection");
-    expect(verdict.errors).toHaveLength(100);
-    expect(Math.max(...verdict.errors.map(({ pointer }) => pointer.length))).toBe(1_024);
+    const result = readRejection(errors);
+    if (!("errors" in result)) throw new Error("no rejection");
+    expect(result.errors).toHaveLength(100);
+    expect(Math.max(...result.errors.map(({ pointer }) => pointer.length))).toBe(1_024);
   });
 
   it.each([

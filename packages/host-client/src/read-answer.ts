@@ -17,8 +17,8 @@ const RETRYABLE = /^(407|408|425|429|5\d\d)$/;
 /**
  * Reads an answer. The event counts as stored only if the answer is a 200 or 201 with `event_id` and `created`. It
  * counts as rejected only if the answer is a problem document of the server. The page of a captive portal, which may
- * have any status, means neither. The result takes only short identifiers from the answer, because a hostile answer may
- * quote the token, and results are logged.
+ * have any status, means neither. Results are logged, and a hostile answer may quote the token. So the result takes
+ * from the answer only short codes, pointers of limited length, and `event_id`.
  */
 export function readAnswer({ status, text, retryAfterMs }: Answer): AttemptResult {
   const { event_id, created, type, errors } = readObject(text);

@@ -2,7 +2,7 @@
 export type RefusedReason =
   /** The event is too old by the device's clock. An attempt whose answer was lost may have stored the event. */
   | "expired"
-  /** 409: the idempotency key names another payload. */
+  /** 409: the idempotency key belongs to another request. */
   | "conflict"
   /** The server rejected the event: see `status`, `code` and `errors`. */
   | "rejected";
@@ -11,7 +11,7 @@ export type RefusedReason =
 export type LaterReason =
   /** `fetch` failed: no network, no such host, connection lost. */
   | "network"
-  /** No answer within `timeoutMs`. */
+  /** The attempt, from the token to the answer, took longer than `timeoutMs`. */
   | "timeout"
   /** The server can't store the event now: 407, 408, 425, 429, 5xx, or a body that arrived damaged. */
   | "busy"
@@ -34,8 +34,8 @@ export interface RequestError {
 }
 
 /**
- * May be logged: the result has no payload and no token, unless a hostile endpoint repeats them in a pointer or an
- * event id.
+ * May be logged: the result has neither the event nor the token, unless a hostile endpoint repeats them in a pointer or
+ * an event id.
  */
 export type SendResult =
   /**

@@ -22,8 +22,8 @@ export interface SignalClient {
    */
   send(sending: Sending): Promise<SendResult>;
   /**
-   * The first half of `send`, for a host that keeps requests by itself. Returns the same request for each call with an
-   * event object.
+   * The first half of `send`, for a host that keeps requests by itself. Calls with the same event object return the
+   * same request.
    */
   prepare(sending: Pick<Sending, "action" | "event">): SignalRequest;
   /** The second half of `send`: sends a request that `prepare` returned. */

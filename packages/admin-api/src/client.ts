@@ -19,6 +19,7 @@ export interface AdminClientOptions {
 export interface AdminClient {
   /**
    * Calls a route.
+   *
    * @throws AdminRequestError if the answer is not a success, or the order failed; errors of `fetch`.
    */
   call<Id extends RouteId>(id: Id, input: Input<Id>): Promise<Answer<Id>>;

@@ -17,7 +17,7 @@ export type Role = keyof typeof ROLES;
 export const ROLE_NAMES = Object.keys(ROLES) as readonly Role[];
 
 /**
- * How far a permission reaches for a role. `full`: everything; `with-approval`: what another person of the role privacy
+ * What a permission covers for a role. `full`: everything; `with-approval`: what another person of the role privacy
  * approves; `pseudonyms`: accounts and sessions as pseudonyms; `low-and-medium`: fields of low and medium sensitivity;
  * `without-values`: everything but values of features; `own`: what the caller did.
  */

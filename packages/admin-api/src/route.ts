@@ -66,8 +66,8 @@ export interface Route {
 }
 
 /**
- * Members that several routes for changes share. A worker applies the order. The role privacy may call the route, unless the
- * route names another permission.
+ * Members that several routes for changes share. A worker applies the order. The role privacy may call the route,
+ * unless the route names another permission.
  */
 export const GOVERNANCE_CHANGE = {
   method: "POST",

@@ -8,8 +8,8 @@ import type { Field } from "./declare.ts";
 export type FieldPath = readonly string[];
 
 /**
- * How a value departs from the catalog. The server counts departures as drift. It rejects an event only for a departure
- * in an adopted field.
+ * How a value departs from the catalog. The server counts departures as drift. It rejects an event for a departure only
+ * if the departure is in an adopted field.
  */
 export interface Departure {
   readonly kind: "unknown-probe" | "unknown-field" | "wrong-type" | "missing-field";

@@ -6,8 +6,8 @@ import type { Field } from "./declare.ts";
 interface Names {
   readonly byName: ReadonlyMap<string, Names>;
   /**
-   * The names in a member whose own name is not in `byName`, such as an unknown probe; absent if the contract defines no
-   * names there.
+   * The names in a member whose own name is not in `byName`, such as an unknown probe; absent if the contract defines
+   * no names there.
    */
   readonly ofUnknownName?: Names;
 }

@@ -1,4 +1,7 @@
-/** The admin API as a request listener: every request is authenticated, authorised, validated and audited here. */
+/**
+ * The admin API as a request listener. It authenticates, authorises and validates the call of each route, and audits
+ * reads and denials. An operation that makes a change writes its own audit entry.
+ */
 import type { IncomingMessage, RequestListener } from "node:http";
 import { Readable } from "node:stream";
 import type { TLSSocket } from "node:tls";
@@ -39,7 +42,7 @@ const MAX_BODY_BYTES = 65_536;
 /** Limits for the requests of one caller: the sustained rate per second, and the largest burst. */
 const REQUESTS_PER_SECOND = 50;
 const MAX_REQUEST_BURST = 100;
-/** If an order takes longer than this, the answer is its address, with the status 202. */
+/** If an order takes longer than this, the answer has the status 202, and the address of the order. */
 const ANSWER_WITHIN_MS = 2_000;
 /**
  * Limits for failed authentications of one source address: the sustained rate per second, and the largest burst. An
@@ -164,8 +167,8 @@ function addRoute(
 }
 
 /**
- * Audits a rejection with the status 403. The entry has what the caller named, except an account that the caller sees
- * only as a pseudonym.
+ * Audits a rejection with the status 403, unless the operation has audited it. The entry has the account, the event and
+ * the case that the caller named, but no account that the caller sees only as a pseudonym.
  */
 async function auditRejection(
   id: RouteId,
@@ -236,7 +239,10 @@ async function answerLines({ ports, id, caller, input, reply, onError }: OrderRe
   return reply.type("application/x-ndjson").send(Readable.from(linesOf(all(), onError), { objectMode: false }));
 }
 
-/** The problem for the caller if this process can't relay the answer of an order. The order may continue. */
+/**
+ * The failure to answer: that of the order, or that of this process, which can't relay the answer. In the second case
+ * the order may continue.
+ */
 function failureOf(orderId: string, error: unknown, onError: OnError): OrderFailed {
   if (error instanceof OrderFailed) return error;
   const { shown, unexpected } = adminErrorOf(error);
@@ -335,7 +341,7 @@ function isCrossSite({ headers }: IncomingMessage): boolean {
   return origin !== undefined && URL.parse(origin)?.host !== host;
 }
 
-/** Answers other methods of known paths with 405, instead of 404. */
+/** Answers other methods on the paths of routes with 405, instead of 404. */
 function refuseOtherMethods(app: FastifyInstance): void {
   const urls = Map.groupBy(ROUTE_IDS.map(routeOf), urlOf);
   for (const [url, routes] of urls) {

@@ -33,7 +33,7 @@ export interface TokenOptions {
   readonly person?: string;
   /** The time of issue; milliseconds since the Unix epoch. */
   readonly at?: number;
-  /** The person who obtained it through the admin API. */
+  /** The person who obtained the token through the admin API. */
   readonly obtainedBy?: string;
 }
 

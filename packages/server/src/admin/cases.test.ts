@@ -175,8 +175,8 @@ describe("a case", () => {
   });
 });
 
-/** Waits for an approval by privacy. @returns the approval's id. */
-async function waiting(call: Promise<unknown>): Promise<string> {
+/** Expects the call to fail because it needs an approval by privacy. @returns the approval's id. */
+async function approvalNeededBy(call: Promise<unknown>): Promise<string> {
   const error = (await call.catch((thrown: unknown) => thrown)) as AdminRequestError;
   expect(error).toMatchObject({ code: "state-conflict", problem: { code: "approval-needed" } });
   return /Approval (\S+) by privacy/.exec(error.message)?.[1] ?? "";
@@ -200,7 +200,7 @@ describe("what a role may do with an approval", () => {
       review_on: "2999-01-31",
     };
     const listed = async () => (await listHolds(pool)).filter(({ reason }) => reason === hold.reason);
-    const approvalId = await waiting(client.call("addHold", hold));
+    const approvalId = await approvalNeededBy(client.call("addHold", hold));
     expect(await scene.system.approvals.find(pool, clock, approvalId)).toMatchObject({
       operation: "hold.add",
       plan: { events: 1 },
@@ -210,11 +210,11 @@ describe("what a role may do with an approval", () => {
     expect(await listed()).toEqual([]);
     expect(await decide(approvalId, "investigator-1")).toBe(false);
     expect(await decide(approvalId)).toBe(true);
-    await waiting(client.call("addHold", { ...hold, review_on: "2999-02-28" }));
+    await approvalNeededBy(client.call("addHold", { ...hold, review_on: "2999-02-28" }));
     expect(await client.call("readApproval", { approval_id: approvalId })).toMatchObject({ state: "approved" });
     const { hold_id } = await client.call("addHold", hold);
     expect(await listed()).toMatchObject([{ hold_id }]);
-    await waiting(client.call("addHold", hold));
+    await approvalNeededBy(client.call("addHold", hold));
     await expect(client.call("liftHold", { hold_id, reason: hold.reason })).rejects.toMatchObject({
       code: "permission-missing",
     });
@@ -227,7 +227,7 @@ describe("what a role may do with an approval", () => {
     const before = await approvals.countChanged(pool, clock);
     const operator = await listener.client(["operator"]);
     const wanted = { person: "thief", roles: ["privacy" as const], ttl_ms: 60_000 };
-    const approvalId = await waiting(operator.call("issueAdminToken", wanted));
+    const approvalId = await approvalNeededBy(operator.call("issueAdminToken", wanted));
     await scene.owner.query("set role drs_admin");
     await scene.owner.query(
       `insert into approval_decision (approval_id, person, role, decision, decided_at, mac)
@@ -251,10 +251,10 @@ describe("what a role may do with an approval", () => {
   it("waits for privacy: an admin token that an operator proposes, with these roles", async () => {
     const operator = await listener.client(["operator"]);
     const wanted = { person: "j.doe", roles: ["auditor" as const], ttl_ms: 60_000 };
-    const approvalId = await waiting(operator.call("issueAdminToken", wanted));
+    const approvalId = await approvalNeededBy(operator.call("issueAdminToken", wanted));
     expect(await decide(approvalId, "person-operator")).toBe(false);
     expect(await decide(approvalId)).toBe(true);
-    await waiting(operator.call("issueAdminToken", { ...wanted, roles: ["auditor", "privacy"] }));
+    await approvalNeededBy(operator.call("issueAdminToken", { ...wanted, roles: ["auditor", "privacy"] }));
     const { token, ...issued } = await operator.call("issueAdminToken", wanted);
     expect(issued).toMatchObject({ person: "j.doe", roles: ["auditor"] });
     const session = await createAdminClient({ url: listener.url, token }).call("readSession", {});
@@ -271,7 +271,7 @@ describe("what a role may do with an approval", () => {
 it("an investigator reads only their own approvals", async () => {
   const other = await listener.client(["investigator"], { person: "investigator-2" });
   const hold = { event_id: event.eventId, reason: "order 20", approver: "J. Doe", review_on: "2999-01-31" };
-  const approval_id = await waiting(other.call("addHold", hold));
+  const approval_id = await approvalNeededBy(other.call("addHold", hold));
   expect((await other.call("listApprovals", {})).approvals).toMatchObject([{ approval_id }]);
   const { approvals } = await client.call("listApprovals", {});
   expect(approvals.filter(({ requested_by }) => requested_by !== "investigator-1")).toEqual([]);
@@ -284,7 +284,7 @@ it("a token that another person obtained asks for approvals in the name of both 
   const further = { person: "other", roles: ["privacy" as const], ttl_ms: 60_000 };
   await expect(machine.call("issueAdminToken", further)).rejects.toMatchObject({ code: "permission-missing" });
   const hold = { event_id: event.eventId, reason: "order 19", approver: "J. Doe", review_on: "2999-01-31" };
-  const approval_id = await waiting(machine.call("addHold", hold));
+  const approval_id = await approvalNeededBy(machine.call("addHold", hold));
   const asked = { requested_by: "machine", obtained_by: "person-operator" };
   expect(await machine.call("readApproval", { approval_id })).toMatchObject(asked);
   expect(await decide(approval_id, "person-operator")).toBe(false);
@@ -296,9 +296,9 @@ it("a token does not use an approval by the person who obtained it, and asks for
   const own = await listener.client(["investigator"], { person: "holder" });
   const token = await listener.client(["investigator"], { person: "holder", obtainedBy: "person-privacy" });
   const hold = { event_id: event.eventId, reason: "order 20", approver: "J. Doe", review_on: "2999-01-31" };
-  const approval_id = await waiting(own.call("addHold", hold));
+  const approval_id = await approvalNeededBy(own.call("addHold", hold));
   expect(await decide(approval_id, "person-privacy")).toBe(true);
-  expect(await waiting(token.call("addHold", hold))).not.toBe(approval_id);
+  expect(await approvalNeededBy(token.call("addHold", hold))).not.toBe(approval_id);
   expect(await own.call("addHold", hold)).toMatchObject({ hold_id: expect.any(String) as string });
 });
 
@@ -327,10 +327,10 @@ describe("a person who opens more events than the limit of a day", () => {
   it("needs an approval by another person for more events than the limit, but can read an event again without one", async () => {
     const { opens } = await openerOf("opener-1");
     for (const index of [0, 1, 2, 0]) await opens(index);
-    const approvalId = await waiting(opens(3));
-    expect(await waiting(opens(4)), "asked again").toBe(approvalId);
+    const approvalId = await approvalNeededBy(opens(3));
+    expect(await approvalNeededBy(opens(4)), "asked again").toBe(approvalId);
     expect(await decide(approvalId, "opener-1")).toBe(false);
-    await waiting(opens(3));
+    await approvalNeededBy(opens(3));
     expect(await decide(approvalId)).toBe(true);
     await opens(3);
     await opens(2);
@@ -342,14 +342,14 @@ describe("a person who opens more events than the limit of a day", () => {
     const [one, other] = [await openerOf("opener-2"), await openerOf("opener-3")];
     for (const index of [0, 1, 2]) await one.opens(index);
     for (const index of [0, 1, 2]) await other.opens(index);
-    const approvalId = await waiting(one.opens(3));
+    const approvalId = await approvalNeededBy(one.opens(3));
     await decide(approvalId);
     for (const index of [3, 4]) await one.opens(index);
-    await waiting(other.opens(3));
+    await approvalNeededBy(other.opens(3));
     const { case_id: another } = await one.opener.call("openCase", { account: OTHER, ...WHY });
-    expect(await waiting(one.opens(7, another))).not.toBe(approvalId);
+    expect(await approvalNeededBy(one.opens(7, another))).not.toBe(approvalId);
     await one.opens(5);
-    expect(await waiting(one.opens(6))).not.toBe(approvalId);
+    expect(await approvalNeededBy(one.opens(6))).not.toBe(approvalId);
   });
 
   it("does not exceed the limit by parallel reads, by several tokens, or by a comparison", async () => {
@@ -362,7 +362,7 @@ describe("a person who opens more events than the limit of a day", () => {
     const two = await openerOf("opener-5");
     for (const index of [0, 1]) await two.opens(index);
     const [event_id, other_event_id] = [events[2] ?? "", events[3] ?? ""];
-    await waiting(two.opener.call("compareEvents", { event_id, other_event_id, case_id: two.case_id }));
+    await approvalNeededBy(two.opener.call("compareEvents", { event_id, other_event_id, case_id: two.case_id }));
     await two.opens(2);
   });
 
@@ -373,7 +373,7 @@ describe("a person who opens more events than the limit of a day", () => {
     // An event that the other person opens with their own credential does not count.
     await (await openerOf("opener-8")).opens(4);
     for (const index of [0, 1]) await own.opens(index);
-    for (const { opens } of [own, other]) await waiting(opens(3));
+    for (const { opens } of [own, other]) await approvalNeededBy(opens(3));
   });
 
   it("can ask for an approval only for a named case, not for the case of a single read", async () => {

@@ -14,7 +14,10 @@ const opened = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: join(folder()
 const listener = useAdminListener(() => opened.system);
 const path = (name: string): string => join(folder(), name);
 
-/** Commands that use the admin API. `feature work` is not among them, because it computes features on the database. */
+/**
+ * The commands about features, drift and exports that use the admin API. `feature work` is not among them, because it
+ * computes features on the database.
+ */
 const commands = commandsOfInstallation().filter((name) => /^(?:feature|drift|export) (?!work$)/.test(name));
 
 /** A role that may not run the command. */
@@ -23,8 +26,8 @@ function roleWithout(command: string): Role {
   return command === "drift list" ? "privacy" : "operator";
 }
 
-/** Files that commands read before they call the admin API. */
-const FILES: Readonly<Record<string, () => readonly string[]>> = {
+/** Arguments of the commands that read a file before they call the admin API. */
+const FILE_ARGUMENTS: Readonly<Record<string, () => readonly string[]>> = {
   "feature propose": () => [path("bundles.json"), "--reason", "review 17"],
   "feature equivalent": () => [path("bundles.json"), "--reason", "review 17"],
   "export verify": () => [path("export.csv")],
@@ -44,7 +47,7 @@ it("the commands are those of features, drift and exports", () => {
 describe("a command whose caller lacks the permission", () => {
   it.each(commands)("is refused with the name of the permission, and audited: %s", async (command) => {
     const remote = { DRS_ADMIN_URL: listener.url, DRS_ADMIN_TOKEN: await listener.token([roleWithout(command)]) };
-    const parameters = FILES[command]?.() ?? REQUIRED[command] ?? [];
+    const parameters = FILE_ARGUMENTS[command]?.() ?? REQUIRED[command] ?? [];
     const { code, stdout, stderr } = await runAsGiven(remote, ...command.split(" "), ...parameters);
     const refusal = expect.stringMatching(/^No role of the caller has the permission [a-z.]+\.\n$/) as string;
     expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: "", stderr: refusal });

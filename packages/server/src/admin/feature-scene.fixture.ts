@@ -35,7 +35,7 @@ export interface FeatureScene {
   readonly store: (account: string, value: unknown) => Promise<PastEvent>;
   /** Computes the feature values that are missing for stored events. */
   readonly extract: () => Promise<void>;
-  /** Applies a policy whose only purpose covers the given probes. */
+  /** Applies a policy whose only purpose, `default`, has these further members, such as `probes`. */
   readonly applyCoverage: (coverage: object) => Promise<void>;
 }
 

@@ -77,7 +77,7 @@ describe("the answer of an order", () => {
   });
 });
 
-/** An export that its worker refuses, because it names no request. */
+/** An export that the worker rejects, because the export names no request. */
 const EXPORTED = { account: "customer-1", reason: "request 17" };
 
 describe("a call whose order was given", () => {

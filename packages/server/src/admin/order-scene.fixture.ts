@@ -31,7 +31,7 @@ export interface OrderScene {
   readonly ports: () => AdminPorts;
   readonly startWorker: (system?: System) => void;
   readonly stopWorker: () => Promise<void>;
-  /** A caller with an admin token of these roles that was issued some hours ago. */
+  /** A caller with an admin token of these roles, which was issued `hoursAgo` hours ago, by default 3. */
   readonly callerOf: (
     person: string,
     roles: readonly Role[],
@@ -48,11 +48,9 @@ export interface OrderScene {
   ) => Promise<
     readonly { readonly operation: string; readonly outcome: string; readonly order?: string | undefined }[]
   >;
-  /** Starts an order of a route and leaves it running, as a worker does that is killed. */
+  /** Starts an order of a route and leaves it running, as a killed worker does. */
   readonly take: (id: RouteId) => Promise<TakenOrder | undefined>;
-  /**
-   * Starts an order of a route, records that it was checked, and leaves it running, as a worker does that is killed.
-   */
+  /** Starts an order of a route, records that it was checked, and leaves it running, as a killed worker does. */
   readonly takeChecked: (id: RouteId) => Promise<void>;
   readonly check: (order: Pick<TakenOrder, "orderId" | "tries">) => Promise<boolean>;
   /** Changes columns that triggers protect, as a superuser can. */

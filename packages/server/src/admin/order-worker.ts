@@ -1,4 +1,7 @@
-/** Applies each order of the admin API once, with the logins of a worker and the roles of its caller. */
+/**
+ * Applies orders of the admin API, with the logins of a worker and the roles of the order's caller. Each order ends
+ * once.
+ */
 import { isLines, type RouteId, ROUTE_IDS, isRouteId, routeOf, scopeOf } from "@device-risk-signals/admin-api";
 import type { System } from "../app/system.ts";
 import { writeAudit } from "../audit/audit.ts";
@@ -35,7 +38,7 @@ const POLL_EVERY_MS = 1_000;
 /**
  * Time until the next look at a route whose orders another worker applies; it is longer, because orders may take long.
  */
-const RETRY_POLL_MS = 5_000;
+const LOCKED_POLL_MS = 5_000;
 const DELETE_EVERY_MS = 3_600_000;
 const DELETE_RESULTS_EVERY_MS = 60_000;
 const REPORT_EVERY_MS = 1_000;
@@ -43,7 +46,7 @@ const REPORT_EVERY_MS = 1_000;
 const MAX_ROUTES = 4;
 /** Maximum number of starts of an order. An order that crashes its worker is not started for ever. */
 const MAX_TRIES = 3;
-/** On close, running orders have this time to end. A worker that starts later begins them again. */
+/** On close, running orders have this time to end. Another worker then takes the orders that have not ended. */
 const CLOSE_WITHIN_MS = 5_000;
 const MAX_END_TRIES = 5;
 
@@ -71,7 +74,9 @@ export class OrderWorker {
   readonly #timer: NodeJS.Timeout;
   /** Running work, by route. */
   readonly #running = new Map<string, Promise<void>>();
-  /** Routes whose orders another worker applies, with the time of the next look. */
+  /**
+   * Routes that wait, because another worker applies their orders or after an error, with the time of the next look.
+   */
   readonly #nextLooks = new Map<string, number>();
   #deletedAt = -Infinity;
   #deletedResultsAt = -Infinity;
@@ -132,7 +137,7 @@ export class OrderWorker {
     const work = this.#applyAll(route)
       .then((isLocked) => {
         if (isLocked) this.#nextLooks.delete(route);
-        else this.#nextLooks.set(route, performance.now() + RETRY_POLL_MS);
+        else this.#nextLooks.set(route, performance.now() + LOCKED_POLL_MS);
       })
       .catch((error: unknown) => {
         this.#nextLooks.set(route, performance.now() + POLL_EVERY_MS);
@@ -179,7 +184,7 @@ export class OrderWorker {
   #timedOut(): Outcome {
     const error = timedOut(this.#system.config.service.orderTimeoutMs);
     this.#onError(error, "apply order");
-    return this.#refuse("failed", error);
+    return this.#outcomeOf("failed", error);
   }
 
   async #end(session: Connection, order: TakenOrder, outcome: Outcome): Promise<void> {
@@ -207,18 +212,18 @@ export class OrderWorker {
     const { orders } = this.#system;
     // guard(false): an order that was changed in the database is not applied
     // fails: packages/server/src/admin/order-checks.test.ts › that was changed
-    if (!orders.isSigned(order, order.input, order.mac)) return this.#refuse("changed", orderChanged());
+    if (!orders.isSigned(order, order.input, order.mac)) return this.#outcomeOf("changed", orderChanged());
     // guard(false): only the signature of a worker shows that an order was checked
     // fails: packages/server/src/admin/order-checks.test.ts › that a login of the database marked as checked
     if (order.check && !orders.isCheckSigned(order.orderId, order.check))
-      return this.#refuse("changed", orderChanged());
+      return this.#outcomeOf("changed", orderChanged());
     const sealed = this.#inputOf(order);
     // guard(true): an order that a worker has started but not checked is checked
     // fails: packages/server/src/admin/order-worker.test.ts › before it was checked
     const refusal = order.check ? interrupted(order, sealed.input) : await this.#check(order);
-    if (refusal) return this.#refuse(order.check ? "failed" : "refused", refusal);
+    if (refusal) return this.#outcomeOf(order.check ? "failed" : "refused", refusal);
     try {
-      // The worker that started the order before may have written an erasure to the journal, and lost its transaction.
+      // An earlier worker of the order may have written an erasure to the journal before its transaction failed.
       // guard(drop): an erasure that is started again finds itself in the database
       // fails: e2e/operations/killed-worker.test.ts › the other worker finishes
       if (order.check && isErasing(order, sealed.input)) await this.#system.replay();
@@ -239,7 +244,7 @@ export class OrderWorker {
     return (this.#system.orders.open(orderId, "input", input) as OrderInput | undefined) ?? { input: {} };
   }
 
-  /** Runs the operation of the order as its caller. Its audit entries name the order. */
+  /** Runs the operation of an order for the caller of the order. The audit entries of the operation name the order. */
   async #perform(
     order: TakenOrder,
     { input, reader_key: readerKey = "" }: OrderInput,
@@ -278,8 +283,8 @@ export class OrderWorker {
   }
 
   /**
-   * Checks an order, and records in the database that it was checked, before the order has an effect. @returns the
-   * error if the order is rejected.
+   * Checks an order, and if it is not rejected, records in the database that it was checked, before it has an effect.
+   * @returns the error if the order is rejected.
    */
   async #check(order: TakenOrder): Promise<OperatorError | undefined> {
     const { pool, clock, orders } = this.#system;
@@ -293,8 +298,8 @@ export class OrderWorker {
   }
 
   /**
-   * Checks the caller by what the database says, and not by what the process of the admin API wrote. @returns the error
-   * if the caller may not place this order.
+   * Checks the caller by what the database says, and not by what the process of the admin API wrote.
+   * @returns the error if the caller may not place this order, or if the order has expired or its route is unknown.
    */
   async #refusalOf(order: TakenOrder): Promise<OperatorError | undefined> {
     const { route, person, roles, requestedAt, expiresAt } = order;
@@ -334,9 +339,9 @@ export class OrderWorker {
     return session && { ...session, ...originOfSession(session.person, session.kind, session.sessionId) };
   }
 
-  #refuse(state: EndState, refusal: OperatorError): Outcome {
-    if (state === "changed") this.#onError(refusal, "apply order");
-    return { state, result: { problem: adminErrorOf(refusal).shown.problem }, code: refusal.code };
+  #outcomeOf(state: EndState, error: OperatorError): Outcome {
+    if (state === "changed") this.#onError(error, "apply order");
+    return { state, result: { problem: adminErrorOf(error).shown.problem }, code: error.code };
   }
 
   /**

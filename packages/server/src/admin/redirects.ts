@@ -4,10 +4,10 @@
  */
 import { AdminError } from "./operations/problem.ts";
 
-/** Any origin will do, because it is compared only with a path that is resolved against it. */
+/** The base of relative paths. Any origin will do, because only the origin of a resolved path is compared with it. */
 const OWN_ORIGIN = "https://here.invalid";
 
-/** @returns the path and query as the browser will interpret them. @throws AdminError request-invalid */
+/** @returns the path, query and fragment as the browser will interpret them. @throws AdminError request-invalid */
 export function localPath(text: string): string {
   const url = text.startsWith("/") ? URL.parse(text, OWN_ORIGIN) : null;
   // guard(false): a sign-in ends at a page of this server
@@ -18,8 +18,9 @@ export function localPath(text: string): string {
 }
 
 /**
- * Accepts only an address of loopback, and not a name, which may resolve to other addresses (RFC 8252 §7.3). @throws
- * AdminError request-invalid
+ * Accepts only an `http:` URI with a loopback address and a port. A host name is rejected, because it may resolve to
+ * other addresses (RFC 8252 §7.3).
+ * @throws AdminError request-invalid
  */
 export function loopbackUri(text: string): string {
   const url = URL.parse(text);

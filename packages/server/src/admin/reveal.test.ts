@@ -1,4 +1,4 @@
-/** Tests that the database gives a payload only for a committed audit entry. */
+/** Tests that the database gives a payload or feature values only for a committed audit entry. */
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";

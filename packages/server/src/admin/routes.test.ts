@@ -175,7 +175,7 @@ describe("every route of the admin API", () => {
     tokens.set(role, token);
     const isGranted = scopeOf(routeOf(id).permission, [role]) !== undefined;
     const status = await call(id, `Bearer ${await token}`);
-    // An admin token can't decide about an approval, with any roles.
+    // An admin token with any roles can't decide about an approval.
     if (id === "approve" || id === "deny" || !isGranted) expect(status).toBe(403);
     else expect([200, 404, 409]).toContain(status);
   });

@@ -53,7 +53,7 @@ const SIGN_INS_PER_SECOND = 5;
 const MAX_SIGN_IN_BURST = 60;
 const MAX_MAX_AGE = 86_400;
 
-const CODE_CHALLENGE_PATTERN = "^[A-Za-z0-9._~-]{43,128}$";
+const CODE_VERIFIER_PATTERN = "^[A-Za-z0-9._~-]{43,128}$";
 const NO_OTHER_PROPERTIES = { additionalProperties: false } as const;
 const SIGN_IN_QUERY = Type.Object(
   {
@@ -73,7 +73,7 @@ const CLI_QUERY = Type.Object(
 );
 type CliQuery = Static<typeof CLI_QUERY>;
 const CODE_BODY = Type.Object(
-  { code: Type.String({ maxLength: 128 }), code_verifier: Type.String({ pattern: CODE_CHALLENGE_PATTERN }) },
+  { code: Type.String({ maxLength: 128 }), code_verifier: Type.String({ pattern: CODE_VERIFIER_PATTERN }) },
   NO_OTHER_PROPERTIES,
 );
 
@@ -137,7 +137,8 @@ const CLIENT_REFUSED =
   "The identity provider does not accept this server: check DRS_OIDC_CLIENT_ID and DRS_OIDC_CLIENT_SECRET.";
 
 /**
- * Maps the identity to a person, and ends its sessions with roles that it has lost. @throws AdminError sign-in-refused
+ * Maps an identity to a person, and ends the sessions of the identity that have a role which the identity has lost.
+ * @throws AdminError sign-in-refused
  */
 async function mapPerson(
   { pool, clock, keys }: Ports,

@@ -86,8 +86,8 @@ interface SealedResult {
 }
 
 /**
- * @param account the account whose data the result contains; `undefined` if it contains no data of a person. @throws
- * Unavailable
+ * @param account the account whose data the result contains; `undefined` if it contains no data of a person.
+ * @throws Unavailable
  */
 export async function sealResult(
   { pool, orders, audit }: Pick<Keys, "orders" | "audit"> & Pick<AdminPorts, "pool">,
@@ -193,7 +193,10 @@ function recordOf(
 const FIRST_POLL_MS = 10;
 const POLL_EVERY_MS = 200;
 
-/** Waits for the end of an order, and returns the order in its state then; `undefined` if no order has the id. */
+/**
+ * Waits at most `withinMs` for the end of an order.
+ * @returns the order in its state then; `undefined` if no order has the id.
+ */
 export async function waitForEnd(
   { pool, clock, monotonic }: AdminPorts,
   orderId: string,

@@ -52,14 +52,14 @@ async function decide(
     throw error;
   });
   const { state } = await requireApprovalRow(ports, approvalId);
-  const counts = await inTransaction(pool, async (transaction) => {
+  const wasCounted = await inTransaction(pool, async (transaction) => {
     const { person, roles } = caller;
     const isCounted = await approvals.decide(transaction, clock, { approvalId, person, roles, decision });
     await writeAudit(transaction, audit, { ...entry, outcome: isCounted ? "done" : "denied" });
     return isCounted;
   });
-  if (!counts && state === "changed") throw new OperatorError("approval-changed", notSigned(approvalId).trim());
-  if (!counts) {
+  if (!wasCounted && state === "changed") throw new OperatorError("approval-changed", notSigned(approvalId).trim());
+  if (!wasCounted) {
     throw new OperatorError(
       "state-conflict",
       "The approval does not wait for this person: it is the person's own request, needs another role, or is decided or expired.",
@@ -98,8 +98,8 @@ export interface Approval {
 }
 
 /**
- * Whether operations need approvals. An operation of a command on the database needs none, because the command's login
- * allows it.
+ * Whether operations of the caller may need approvals. An operation of a command on the database needs none, because
+ * the command's login allows it.
  */
 export const areApprovalsNeeded = ({ config }: AdminPorts, { via }: Caller): boolean =>
   config.service.approvals !== "off" && via !== "direct";
@@ -107,7 +107,7 @@ export const areApprovalsNeeded = ({ config }: AdminPorts, { via }: Caller): boo
 /**
  * Requires the approval of an operation.
  * @returns `undefined` if the operation needs no approval.
- * @throws approval-needed that names the approval to wait for.
+ * @throws approval-needed; its message names the approval to wait for.
  */
 export async function requireApproval(
   ports: AdminPorts,
@@ -122,8 +122,9 @@ export async function requireApproval(
 }
 
 /**
- * Requires an approval by the role privacy if the caller has its permission only "with approval". @throws
- * approval-needed
+ * Requires an approval by the role privacy if the caller has the permission of the operation only "with approval".
+ * @returns `undefined` if the operation needs no approval.
+ * @throws approval-needed
  */
 export async function approveByPrivacy(
   { ports, caller, scope }: Pick<OperationCall<RouteId>, "ports" | "caller" | "scope">,
@@ -144,7 +145,7 @@ export function askerOf({ person, actor }: Caller): Asker {
   return { person, obtainedBy };
 }
 
-/** The approval that the caller could use now. */
+/** The approval that the caller could use now; `undefined` if there is none. */
 export async function findApprovalOf(
   ports: AdminPorts,
   executor: Executor,
@@ -168,7 +169,7 @@ export async function findApprovalOf(
   return { id: usableId, use };
 }
 
-/** @throws approval-needed that names the approval to wait for. */
+/** @throws approval-needed; its message names the approval to wait for. */
 export async function askForApproval(
   ports: AdminPorts,
   caller: Caller,

@@ -47,7 +47,7 @@ export const verifyAttestations: Operation<"verifyAttestations"> = async ({ port
   };
 };
 
-/** Reads the values of a partition, which only the login of a worker may read. */
+/** Verifies an attestation with the values of its partition, which only the login of a worker may read. */
 async function verify(
   ports: AdminPorts,
   row: AttestationRow,
@@ -77,10 +77,10 @@ async function isStatementOf(ports: AdminPorts, row: AttestationRow): Promise<bo
   const { receipts, codec } = await ports.keys();
   const { publicKey } = await receipts();
   try {
-    const said = await verifyReceipt(row.statement, publicKey);
-    const { receipt, installation } = said;
+    const signed = await verifyReceipt(row.statement, publicKey);
+    const { receipt, installation } = signed;
     const isOurs = receipt === "attestation" && installation === codec.installation;
-    return isOurs && isDeepStrictEqual(statementOf(said as never), statementOf(row));
+    return isOurs && isDeepStrictEqual(statementOf(signed as never), statementOf(row));
   } catch (error) {
     if (hasCode(error, "receipt-invalid")) return false;
     throw error;

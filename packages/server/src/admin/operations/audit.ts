@@ -44,8 +44,8 @@ function shown(row: AuditRow, hidesAccounts: boolean): Answer<"listAudit">["entr
 type Cursor = { readonly entryId: string; readonly skip: number };
 
 /**
- * The cursor of the next page. An entry of a commit batch has a row for each of its events, so a page may end between
- * two rows of one entry.
+ * The cursor of the next page. An entry about several events, such as that of a commit batch, has a row for each of
+ * them, so a page may end between two rows of one entry.
  */
 function nextOf(rows: readonly AuditRow[], from: Cursor | undefined): string | null {
   const entryId = rows.at(-1)?.entry_id;

@@ -75,8 +75,8 @@ async function requireOpenCase(
 }
 
 /**
- * With a case, a number in the answer may be about a single event. Therefore the caller needs the permission to read
- * the observations of that event.
+ * With a case, a number in the answer may be about a single event. If a version reads a field of high sensitivity, the
+ * caller therefore needs the permission to read such fields of events.
  * @throws AdminError permission-missing
  */
 function requireReadable({ caller }: OperationCall<"compareFeatures">, versions: readonly Bundle[]): void {

@@ -7,7 +7,7 @@ export type Difference = Answer<"compareEvents">["differences"][number];
 type Side = Difference["left"];
 type Json = Readonly<Record<string, unknown>>;
 
-/** Finds the differences. Numbers are compared as doubles, as in the comparison of payloads (RFC 8785). */
+/** Finds the differences. Numbers are compared as doubles, as in the canonical form of a request (RFC 8785). */
 export function* compareObservations(left: Json, right: Json): Generator<Difference> {
   yield* compareMembers([], left, right, ["probes"]);
   const [ones, others] = [membersOf(left["probes"]), membersOf(right["probes"])];

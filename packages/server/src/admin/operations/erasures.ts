@@ -71,7 +71,7 @@ type Erased = Answer<"runErasure">;
 
 const shownPlan = ({ exports, ...plan }: ErasurePlan): Erased["plan"] => ({ ...plan, exports: [...exports] });
 
-/** Previews an erasure. A dry run on a read-only database does not read the journal. */
+/** Previews an erasure. It compares the database with the journal only if the connection may make changes. */
 async function previewErasure(
   ports: AdminPorts,
   subject: ErasureSubject,
@@ -143,8 +143,8 @@ async function erase(
 }
 
 /**
- * Audits an answer about an earlier erasure as a read, even on the database. Only an erasure that begins writes an
- * entry itself.
+ * Audits an answer about an earlier erasure as a read, also for a command on the database. Only an erasure that begins
+ * writes an entry itself.
  */
 async function auditRead(
   { pool, audit }: Installation,
@@ -165,7 +165,10 @@ interface PlannedErasure {
   readonly installation: Installation;
 }
 
-/** Erases a subject. The audit entry, with the keyed MAC of the subject, exists before anything is deleted. */
+/**
+ * Erases a subject. The audit entry, with the keyed MAC of the subject, exists before anything is deleted.
+ * @returns the sequence of the erasure in the journal; `undefined` if nothing was left to erase.
+ */
 async function beginAndFinish(
   ports: AdminPorts,
   caller: Caller,
@@ -186,8 +189,8 @@ async function beginAndFinish(
   const agent = agentOf(caller);
   const entry = { ...agent, operation: "erase.run", outcome: "begun", reason, references, detail };
   await writeAudit(pool, audit, { ...entry, ...(approval.id !== undefined && { approvalId: approval.id }) });
-  // A worker that begins an order of the admin API again finds the order's erasure by this id, even if a restored
-  // database got the erasure from the journal.
+  // If a worker begins an order of the admin API a second time, it finds the erasure of the order by this id, even if a
+  // restored database got the erasure from the journal.
   const ofOrder = caller.orderId !== undefined && { erasureId: caller.orderId };
   const order = { ...ofOrder, subject, actor: agent.actor, reason, refuseLater, isUnknown: !isKnown };
   const sequence = await inOwnerTransaction(administration, async (owner) =>
@@ -199,7 +202,9 @@ async function beginAndFinish(
   return sequence;
 }
 
-/** Maximum number of exports that an approver is shown: an approval has a limited size, and an erasure can't be divided. */
+/**
+ * Maximum number of exports that an approver is shown: an approval has a limited size, and an erasure can't be divided.
+ */
 const SHOWN_EXPORTS = 50;
 
 export function planToApprove({ exports, ...counts }: ErasurePlan): ApprovedOperation["plan"] {
@@ -209,7 +214,9 @@ export function planToApprove({ exports, ...counts }: ErasurePlan): ApprovedOper
 
 const eventsOf = ({ events, held }: ErasurePlan): number => events + held;
 
-/** Accepts a loss after its verification. A dry run only verifies the loss. */
+/**
+ * Accepts the loss of an entry of the journal, after a check that the entry is lost. A dry run only makes this check.
+ */
 export const acceptJournalLoss: Operation<"acceptJournalLoss"> = async ({ ports, caller, input }) => {
   const { entry: sequence } = input;
   const reason = reasonOf(input.reason, ports.config);
@@ -243,8 +250,8 @@ async function subjectsOf(executor: Executor, input: Subject): Promise<readonly 
 }
 
 /**
- * @throws AdminError request-invalid if the input names no subject or several. @throws not-found for an unknown
- * purpose.
+ * @throws AdminError request-invalid if the input names no subject or several, or a purpose without an account.
+ * @throws not-found for an unknown purpose.
  */
 async function subjectOf(executor: Executor, input: Subject): Promise<ErasureSubject> {
   const { account, purpose, action_id, event_id } = input;
@@ -265,8 +272,9 @@ async function macsOf({ keys }: AdminPorts, subjects: readonly ErasureSubject[])
 }
 
 /**
- * Finds the latest erasure of the subject. @returns `undefined` if the subject has data and was never erased. @throws
- * not-found if it has no data and was never erased.
+ * Finds the latest erasure of the subject.
+ * @returns `undefined` if the subject has data and was never erased.
+ * @throws not-found if the subject has no data and was never erased.
  */
 async function findBefore(executor: Executor, mac: Buffer, plan: ErasurePlan): Promise<number | undefined> {
   if (isNothing(plan) && plan.still_held + plan.released === 0) return requireKnown(executor, mac);

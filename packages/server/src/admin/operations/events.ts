@@ -141,7 +141,7 @@ async function purposeCode(pool: AdminPorts["pool"], id: string): Promise<number
   });
 }
 
-/** The filter for the audit, which names the account in a column of its own. */
+/** The filter for the detail of the audit entry, without the account and the limit, which the entry has elsewhere. */
 function shownFilter(input: ListInput): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(input).filter(([name]) => name !== "account" && name !== "limit"));
 }

@@ -85,7 +85,8 @@ async function requireCase({ ports, caller, input: { case_id } }: Call): Promise
 }
 
 /**
- * Writes the entry of a rejected export, because no other code does if a worker applies the export. @returns the error.
+ * Writes the entry of a rejected export, because no other code writes it if a worker applies the export.
+ * @returns the error.
  */
 async function denied(
   { ports, caller }: Pick<Call, "ports" | "caller">,
@@ -110,7 +111,9 @@ interface Asked {
  * Requires an approval by a second person with the role privacy, who sees how many events are exported, and how many of
  * them the case does not cover. The approval names account and action by their MACs, because it remains after their
  * erasure.
- * @throws AdminError case-invalid if the case does not cover all events, and approvals are off.
+ * @throws AdminError case-invalid if the case does not cover all events and no approval can be asked for, because
+ * approvals are off or the caller is a command on the database.
+ * @throws approval-needed
  */
 async function approvalOf(
   { ports, caller, input }: Call,
@@ -137,8 +140,8 @@ async function approvalOf(
     expires_on,
   };
   const asked = { operation: "export.raw", parameters, plan: { ...counts }, events: counts.events } as const;
-  // The approval refers to the reason of the case, which an erasure of the account deletes, and does not copy it: the
-  // approval remains, and more roles may read it.
+  // The approval only refers to the reason of the case: an erasure of the account deletes the reason, but not the
+  // approval, which more roles may read.
   // guard(drop): raw bulk export was approved
   // fails: packages/server/src/exports/export-events.test.ts › beyond its case
   return requireApproval(ports, caller, { ...asked, needed: ["privacy"] }, `the reason of case ${case_id}`);

@@ -83,7 +83,7 @@ const agentWith = (caller: Caller, approval: Approval | undefined) => ({
   ...(approval && { approvalId: approval.id }),
 });
 
-/** A worker applies this operation, because only its login may read the values of many events at once. */
+/** A worker applies these exports, because only its login may read the values of many events at once. */
 const portsOf = (ports: AdminPorts, { pool, audit, featureSealer, pseudonymizer }: Installation): ExportPorts => ({
   executor: pool,
   administration: ports.administration,

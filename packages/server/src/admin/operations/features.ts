@@ -68,7 +68,7 @@ export const recordEquivalence: Operation<"recordEquivalence"> = async (call) =>
   const policyVersion = await readPolicyVersion(ports.pool);
   const onProgress = (events: number): void => ports.report(`${events} events`);
   await auditReading(call, "recordEquivalence", bundles);
-  // Reads events as the owner, as the evidence of an adoption does.
+  // Reads events with the owner's login, as `evidenceOf` does.
   const evidence = await withOwner(ports.administration, (executor) =>
     requireEquivalent({ executor, sealer, policyVersion, onProgress }, bundles, purposes),
   );
@@ -109,9 +109,9 @@ export const adoptFeatures: Operation<"adoptFeatures"> = async (call) => {
 };
 
 /**
- * Requires an approval if the caller proposed one of the versions, or if one reads a field of high sensitivity, because
- * analysts and investigators can read its values without a case. The approver sees the evidence that was computed for
- * the request.
+ * Requires an approval if the caller proposed one of the versions. It also requires one if a version reads a field of
+ * high sensitivity, because analysts and investigators can read the values of the feature without a case. The approver
+ * sees the evidence that was computed for the request.
  */
 async function approvalOf(
   ports: AdminPorts,
@@ -140,7 +140,7 @@ export const retireFeatures: Operation<"retireFeatures"> = async ({ ports, calle
   return { answer: { ended: [...ended] } };
 };
 
-/** Opens the installation for a decision on the database. @throws replay-needed if the database lacks entries. */
+/** Opens the installation for a decision. @throws replay-needed if the database lacks entries of the journal. */
 async function openRecovered(ports: AdminPorts) {
   const installation = await ports.installation();
   await requireRecovered(installation);
@@ -166,7 +166,8 @@ async function auditReading(
 }
 
 /**
- * Reads events as the owner, because no other login of the admin API may read payloads without an audit entry for each.
+ * Computes the evidence. It reads events with the owner's login, because no other login of the admin API may read
+ * payloads without an audit entry for each.
  */
 async function evidenceOf(ports: AdminPorts, bundles: readonly Bundle[], purpose?: number): Promise<Evidence> {
   const { sealer } = await ports.keys();
@@ -263,8 +264,8 @@ async function revealListed(
 }
 
 /**
- * Finds the open case that a caller needs to read the values of restricted events. @throws AdminError
- * permission-missing, case-invalid
+ * Finds the open case that a caller needs to read the values of restricted events.
+ * @throws AdminError permission-missing, request-invalid, case-invalid
  */
 async function requireCase({ ports, caller, input }: OperationCall<"readFeatures">): Promise<CaseRow> {
   // guard(false): a role that does not see restricted events does not see their values
@@ -279,7 +280,7 @@ async function requireCase({ ports, caller, input }: OperationCall<"readFeatures
   return openedCase;
 }
 
-/** @throws AdminError case-invalid */
+/** Counts the events as opened in the case. @throws AdminError case-invalid if the case does not cover all of them. */
 async function requireCovered({ pool }: AdminPorts, opened: CaseRow, events: readonly ListedFeatures[]): Promise<void> {
   const isWithin = events.every(({ account, action_id: actionId, event_id: eventId }) =>
     isCovered(opened, { account, actionId, eventId }),

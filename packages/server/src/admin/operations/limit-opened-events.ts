@@ -94,7 +94,7 @@ const eventsUnder = (opened: readonly OpenedEvents[], approvalId: string | null)
 
 /**
  * Asks for the approval of a read that was beyond the limit. Call it after the transaction of the read was rolled back.
- * @throws approval-needed, or the error
+ * @throws approval-needed, or `error` itself if it has another cause
  */
 export function askIfBeyondLimit(ports: AdminPorts, caller: Caller, error: unknown): Promise<never> {
   if (!(error instanceof BeyondLimit)) throw error;

@@ -1,4 +1,4 @@
-/** Pages of lists. A cursor is the last row of a page as text, and reveals only what the page shows. */
+/** Pages of lists. A cursor is the position of the last row of a page, as text: a time and ids. */
 import { isUuid } from "../../identifiers/uuidv7.ts";
 import type { KeysetPage } from "../../postgres/keyset.ts";
 import { invalid } from "./input.ts";
@@ -10,7 +10,7 @@ interface PageInput {
   readonly after?: string;
 }
 
-/** The pattern of an id in a cursor. */
+/** Whether a text has the form of an id in a cursor. */
 type IsId = (id: string) => boolean;
 
 export const isText: IsId = (id) => !id.includes("\0");
@@ -29,7 +29,7 @@ export function pageOf({ limit = LIMIT, after }: PageInput, ids: readonly IsId[]
   return { limit, after: { at, ids: found } };
 }
 
-/** The cursor of the next page; `null` if this page is the last one. */
+/** The cursor of the next page; `null` if this page has fewer rows than the limit, and is therefore the last one. */
 export function nextOf<Row>(
   rows: readonly Row[],
   { limit }: KeysetPage,

@@ -19,7 +19,10 @@ export interface OperationCall<Id extends RouteId> {
 /** The answer of an operation, and the audit entry that it still needs. */
 export interface OperationResult<Id extends RouteId> {
   readonly answer: Answer<Id>;
-  /** The audit entry to write before the answer is sent. Absent if the operation has written its entry itself. */
+  /**
+   * The audit entry to write before the answer is sent. Absent if the operation has written its entry itself, or needs
+   * none.
+   */
   readonly audit?: AuditedRead;
   /** Headers of the answer. */
   readonly headers?: Readonly<Record<string, string>>;

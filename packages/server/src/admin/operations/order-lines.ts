@@ -1,6 +1,6 @@
 /**
- * Passes an answer that is a stream from a worker, which applies the order, to the process of the admin API that
- * answers the caller.
+ * Answers that are streams: a worker applies the order and writes the answer in parts, and the process of the admin API
+ * that answers the caller reads them.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AdminProblem } from "@device-risk-signals/admin-api";
@@ -18,10 +18,10 @@ const PART_CHARACTERS = 262_144;
 const MAX_UNREAD = 8;
 const POLL_EVERY_MS = 50;
 /**
- * Interval for polling an order that has not started; it is longer, because the order may wait for other orders of its
- * route.
+ * Interval for polling an order that no worker has started. It is longer, because the order may wait for other orders
+ * of its route.
  */
-const RETRY_POLL_MS = 200;
+const WAITING_POLL_MS = 200;
 const READ_WITHIN_MS = 30_000;
 /** A worker that has started the order and writes nothing for this long counts as unavailable. */
 const WRITE_WITHIN_MS = 60_000;
@@ -94,7 +94,8 @@ export class OrderFailed extends Error {
 
 /**
  * Yields the values that the worker writes, until the order ends.
- * @param stop aborts when the caller has left. @throws OrderFailed, order-changed, dependency-unavailable
+ * @param stop aborts when the caller has closed the connection.
+ * @throws OrderFailed, order-changed, dependency-unavailable
  */
 export async function* receiveLines(
   ports: AdminPorts,
@@ -126,7 +127,7 @@ export async function* receiveLines(
     if (order?.state === "waiting") {
       // The time limit starts when a worker begins the order. An order that waits too long becomes `expired`.
       until = monotonic.now() + WRITE_WITHIN_MS;
-      await sleep(RETRY_POLL_MS);
+      await sleep(WAITING_POLL_MS);
       continue;
     }
     if (monotonic.now() >= until) throw new OperatorError("dependency-unavailable", "No worker answers the order.");

@@ -61,7 +61,7 @@ export function portsOfWorker(system: System, report: AdminPorts["report"]): Adm
   };
 }
 
-/** For one command. */
+/** The ports of one command on the database. */
 export function portsOn(connection: OpenConnection, report: AdminPorts["report"] = () => {}): AdminPorts {
   let keys: Promise<Keys> | undefined;
   let installation: Promise<Installation> | undefined;

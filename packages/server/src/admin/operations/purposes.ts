@@ -90,10 +90,13 @@ async function approvalOf(call: OperationCall<"applyPolicy">, policy: Policy): P
   return approveEvents(ports, caller, planned, `a policy that replaces policy ${version}`);
 }
 
-/** Events that expire are destroyed: see `requireBreakGlass`, which looks at the plan. */
+/**
+ * Events that expire are destroyed, so the command needs `--break-glass`. The command checks the plan itself; this
+ * function checks the events that the policy makes expire when it is applied.
+ */
 function requireBreakGlassToExpire({ ports, caller }: OperationCall<"applyPolicy">, events: number): void {
   const isDirect = caller.via === "direct" && !ports.config.embedded;
-  // guard(false): events that came after the plan expire by a policy with --break-glass alone
+  // guard(false): a command makes events that came after the plan expire only with --break-glass
   // fails: e2e/break-glass.test.ts › is also needed by a program that calls an operation without the command line
   if (events > 0 && isDirect && !caller.breakGlass) throw needsBreakGlass();
 }

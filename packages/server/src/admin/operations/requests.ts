@@ -80,7 +80,7 @@ async function closeOpen(
   if (openRequest?.outcome === "partly" && outcome === "done") return complete(executor, openRequest, input);
   if (!openRequest || openRequest.closed_at !== null)
     throw new OperatorError("not-found", `There is no request ${id} that is open.`);
-  // guard(false): a request is closed as done only if it says how the identity was verified
+  // guard(false): a request is closed as done or partly only if it says how the identity was verified
   // fails: e2e/requests.test.ts › is overdue until
   if (outcome !== "refused" && (identity ?? openRequest.identity) === null) {
     throw new OperatorError(
@@ -104,7 +104,7 @@ async function closeOpen(
 
 /**
  * Completes a request that was closed in part. The request already has the erasure, identity, reason and export of the
- * first call, so the second call may not give any.
+ * first call, so the second call may give none of them.
  */
 async function complete(
   executor: Executor,
@@ -150,7 +150,10 @@ function requireOutcome(outcome: RequestOutcome, { erasure_id, still_held, relea
   }
 }
 
-/** Checks that the result that a request asks for exists, before the request is closed as done. */
+/**
+ * Checks that a request for erasure, restriction or objection has its result, before the request is closed as done.
+ * Other requests are not checked.
+ */
 async function requireDone(executor: Executor, pseudonymizer: Pseudonymizer, open: RequestRow): Promise<void> {
   if (open.kind === "erasure") return requireNothingLeft(executor, pseudonymizer, open);
   // guard(false): a restriction that was asked for is placed

@@ -29,7 +29,7 @@ export const readOverdue: Operation<"readOverdue"> = async ({ ports: { pool } })
 export const runRetention: Operation<"runRetention"> = async ({ ports, caller }) => {
   const agent = agentOf(caller);
   const installation = await ports.installation();
-  // The pass of a command, like the pass of a server, applies the orders of the journal before it deletes anything.
+  // A pass of a command, like a pass of a server, replays the journal before it deletes anything.
   // guard(drop): a pass on a restored database replays first
   // fails: e2e/restored-holds.test.ts › by the copy that the first hold made
   for (const line of describeReplayed(await recover(installation))) ports.report(line);
@@ -46,6 +46,7 @@ export const runRetention: Operation<"runRetention"> = async ({ ports, caller })
 };
 
 /**
+ * Writes the audit entry of a pass.
  * @throws AggregateError with the errors of the pass, and with the error of an audit entry that could not be written.
  */
 async function auditPass({ pool, audit }: Installation, agent: Agent, pass: Pass | undefined): Promise<void> {

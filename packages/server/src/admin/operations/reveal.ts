@@ -37,7 +37,7 @@ export async function requireEvent(
   throw new OperatorError("not-found", `There is no event ${eventId}.`);
 }
 
-/** The case of a read; or the category and reason of the cases that the read opens, one for each event. */
+/** The case of a read; or the category, reason and ticket of the cases that the read opens, one for each event. */
 export type Why = Pick<Input<"readExactEvent">, "case_id" | "reason" | "category" | "ticket">;
 
 export interface RevealedEvent {
@@ -114,7 +114,7 @@ async function auditDenial({ ports, caller, operation }: EventAccess, events: re
   }
 }
 
-/** The open case that covers the event, or a new one of this event alone. */
+/** The named case, which must cover the event, or a new case of this event alone. @throws AdminError */
 async function justify(
   { ports, caller }: EventAccess,
   transaction: Transaction,

@@ -20,8 +20,9 @@ export function isSensitive([probe = "", name = ""]: readonly string[]): boolean
 }
 
 /**
- * Removes fields of high sensitivity, and fields that the catalog does not know, because their sensitivity is unknown.
- * @returns their JSON Pointers.
+ * Removes fields of high sensitivity. Also removes fields that the catalog does not know, and members of the event that
+ * the contract does not describe, because their sensitivity is unknown.
+ * @returns the JSON Pointers of what was removed.
  */
 function withholdSensitive(observations: RawEvent): string[] {
   const withheld: string[] = [];

@@ -16,8 +16,8 @@ import { type AdminPorts, requireReplayedJournal } from "./ports.ts";
 const PAGE_SIZE = 500;
 const MAX_SHOWN = 100;
 /**
- * The time limit of one computation. It is long, because this process shares the machine with others; the values do not
- * depend on it.
+ * The time limit of one computation. It is long, because this process shares the machine with other processes. No value
+ * depends on the limit.
  */
 const BUDGET_MS = 50;
 
@@ -53,7 +53,10 @@ export const verifyFeatures: Operation<"verifyFeatures"> = async (call) => {
   }
 };
 
-/** Reads events as the owner: no other login of the admin API may read payloads without an audit entry for each. */
+/**
+ * Reads events with the owner's login, because no other login of the admin API may read payloads without an audit entry
+ * for each.
+ */
 async function verify(
   executor: Executor,
   call: OperationCall<"verifyFeatures">,

@@ -96,8 +96,8 @@ const REQUEST = sql(
   ],
 );
 /**
- * @param mac of the request. @returns `false` if another transaction has inserted a row with this id, or is inserting
- * one.
+ * @param mac of the request.
+ * @returns `false` if another transaction has inserted a row with this id, or is inserting one.
  */
 export async function insertApproval(executor: Executor, request: ApprovalRequest, mac: Buffer): Promise<boolean> {
   const { rowCount } = await query(executor, REQUEST, [
@@ -257,7 +257,7 @@ const SEARCH_IN_USE = sql(
       -- guard(true): an approval of several uses ends
       -- fails: packages/server/src/approvals/approvals.test.ts › valid for a day after the first use
       and a.used_at > $3::timestamptz - interval '${IN_USE_MS} milliseconds'
-      -- guard(true): what no person approved, or approved earlier, is not in use
+      -- guard(true): an approval without a decision, or first used an hour or more after the decision, is not in use
       -- fails: packages/server/src/approvals/approvals.test.ts › a login of the database
       and ${WAS_APPROVED_AT_USE}`),
   ["uuid[]", "text?", "timestamptz"],
@@ -286,7 +286,7 @@ const DECIDE = sql(
         -- guard(true): a decided or expired request is not decided again
         -- fails: packages/server/src/approvals/approvals.test.ts › is decided once
         and ${stateAt("$5::timestamptz")} = 'waiting'
-    -- One person is one pair of eyes: a person decides once about an approval, and a role is decided once.
+    -- A person decides once about an approval, and one person decides for a role.
     on conflict do nothing`,
   ["uuid", "text", "text", "text", "timestamptz", "bytea"],
 );

@@ -8,7 +8,7 @@ const scene = useTestSystem();
 const HOUR_MS = 3_600_000;
 
 let made = 0;
-/** An operation for which no other test asks. */
+/** An operation for which no other test asks for an approval. */
 const operation = (change: Partial<ApprovedOperation> = {}): ApprovedOperation => ({
   operation: "erase.run",
   parameters: { account: `customer-${++made}` },

@@ -104,7 +104,7 @@ export interface Decision {
 /** The caller who asks for an approval, or uses one. */
 export interface Asker {
   readonly person: string;
-  /** The person who obtained the admin token of the caller, if it is another person. */
+  /** The person who obtained the admin token of the caller, if this is another person. */
   readonly obtainedBy?: string | undefined;
 }
 
@@ -128,8 +128,8 @@ export class Approvals {
   }
 
   /**
-   * Asks for an approval once. If the same request is already waiting, no other one is made. @returns the approval's
-   * id.
+   * Asks for an approval once. If the same request is already waiting, no other one is made.
+   * @returns the approval's id.
    * @throws state-conflict if the operation is too large for an approval.
    */
   async request(
@@ -167,7 +167,7 @@ export class Approvals {
     }
   }
 
-  /** Finds the approval that the operation could use now. @returns its id. */
+  /** Finds an approval that the operation could use now. @returns its id; `undefined` if there is none. */
   async findUsable(
     executor: Executor,
     clock: Clock,
@@ -245,8 +245,8 @@ export class Approvals {
   }
 
   /**
-   * Lists approvals, newest first. A page that takes too long ends early, after at least one SQL statement. @param
-   * person the person who asked for the approvals; by default any person.
+   * Lists approvals, newest first. A page that takes too long ends early, after at least one SQL statement.
+   * @param person the person who asked for the approvals; by default any person.
    */
   async list(executor: Executor, clock: Clock, page: KeysetPage = FIRST_PAGE, person?: string): Promise<ApprovalPage> {
     const end = performance.now() + this.#listMs;

@@ -1,4 +1,4 @@
-/** The people behind the actor of an entry. */
+/** The people whom the actor of an audit entry names. */
 
 /**
  * A pattern for the end of the actor's name if the actor is a token that a person obtained through the admin API. Names

@@ -103,7 +103,9 @@ export type ExpiredSecret = RowOf<{
   readonly position: "text";
 }>;
 
-/** Reads a page of the secrets that ended before a time and are not destroyed, in the sequence of their ends. */
+/**
+ * Reads a page of the secrets that ended at least `retentionMs` ago and are not destroyed, in the order of their ends.
+ */
 export async function listExpired(
   executor: Executor,
   retentionMs: number,

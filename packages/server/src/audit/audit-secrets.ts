@@ -1,4 +1,7 @@
-/** Ends audit secrets. An erasure ends the secrets of its account, and a retention pass destroys them later. */
+/**
+ * Ends and destroys audit secrets. An erasure ends the secrets of its account, and a retention pass destroys them
+ * later.
+ */
 import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
 import { lockTransactionNamed } from "../postgres/advisory-locks.ts";
 import { inTransactionOn } from "../postgres/database.ts";
@@ -17,7 +20,10 @@ import type { AuditSigner } from "./audit-signer.ts";
 import { auditSecretName } from "./personal-detail.ts";
 import { isUnderReview } from "./review-table.ts";
 
-/** @param subject the keyed MAC of the account. @param at the time of the erasure, in RFC 3339. */
+/**
+ * Ends the secrets of an account.
+ * @param subject the keyed MAC of the account. @param at the time of the erasure, in RFC 3339.
+ */
 export async function endAuditSecrets(
   owner: OwnerTransaction,
   pseudonymizer: Pseudonymizer,
@@ -29,7 +35,11 @@ export async function endAuditSecrets(
   await endSecrets(owner, secretIds, at);
 }
 
-/** Destroys the audit secrets of accounts that were erased more than `retentionMs` ago. @throws Unavailable */
+/**
+ * Destroys the audit secrets of accounts that were erased at least `retentionMs` ago, unless a review of an entry about
+ * the account is open.
+ * @throws Unavailable
+ */
 export async function destroyAuditSecrets(
   connection: Connection,
   signer: AuditSigner,

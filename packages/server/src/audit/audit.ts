@@ -42,7 +42,10 @@ export interface AuditEntry extends Agent {
   /** The reason. It is sealed like `detail`, so that an erasure of the account makes both unreadable after a time. */
   readonly reason?: string;
   readonly detail?: Readonly<Record<string, unknown>>;
-  /** Ids and keyed MACs in the clear, by which the server searches entries. Readers see them as a part of `detail`. */
+  /**
+   * Texts in the clear by which the server searches entries, such as ids and keyed MACs. Readers see them as a part of
+   * `detail`.
+   */
   readonly references?: Readonly<Record<string, string>>;
   /** The category of the case, such as `dispute`. */
   readonly category?: string;
@@ -104,8 +107,8 @@ interface Group {
 }
 
 /**
- * Counts rejected requests, replays and conflicts by account and outcome. It writes the counts every second, but those
- * of requests without an account every minute.
+ * Counts rejections, replays and event warnings by account and outcome. It writes the counts every second, but those of
+ * requests without an account every minute.
  */
 export class BufferedAuditLog implements AuditLog {
   readonly #executor: Executor;
@@ -132,7 +135,10 @@ export class BufferedAuditLog implements AuditLog {
     if (peer !== undefined) countSource(group, sourceOf(peer), 1);
   }
 
-  /** Writes the counted requests. Counts that can't be written are kept for the next call. */
+  /**
+   * Writes the counted requests. Counts that can't be written are kept for the next call.
+   * @param everything whether to also write counts of requests without an account that are not a minute old.
+   */
   flush(everything: boolean): Promise<void> {
     this.#writing = this.#writing.then(() => this.#write(everything));
     return this.#writing;
@@ -145,9 +151,9 @@ export class BufferedAuditLog implements AuditLog {
   async close(stop?: AbortSignal): Promise<void> {
     clearInterval(this.#timer);
     const deadline = performance.now() + CLOSE_WITHIN_MS;
-    const goesOn = (): boolean => this.#groups.size > 0 && performance.now() < deadline && stop?.aborted !== true;
+    const mayRetry = (): boolean => this.#groups.size > 0 && performance.now() < deadline && stop?.aborted !== true;
     await this.flush(true);
-    while (goesOn()) {
+    while (mayRetry()) {
       await sleep(CLOSE_RETRY_MS);
       await this.flush(true);
     }
@@ -155,14 +161,14 @@ export class BufferedAuditLog implements AuditLog {
 
   #group(outcome: string, account: string | undefined): Group {
     const groupName = `${outcome}\n${account ?? ""}`;
-    const crowded = this.#groups.size >= MAX_GROUPS && !this.#groups.has(groupName);
-    const name = crowded ? `${outcome}\n` : groupName;
+    const isFull = this.#groups.size >= MAX_GROUPS && !this.#groups.has(groupName);
+    const name = isFull ? `${outcome}\n` : groupName;
     const existing = this.#groups.get(name);
     if (existing) return existing;
     const group: Group = {
       since: this.#signer.clock.now(),
       outcome,
-      account: crowded ? undefined : account,
+      account: isFull ? undefined : account,
       occurrences: 0,
       eventIds: new Set(),
       sources: new Map(),
@@ -203,7 +209,7 @@ export class BufferedAuditLog implements AuditLog {
     };
   }
 
-  /** Adds entries that could not be written to newer ones. */
+  /** Merges the counts of a failed write with newer counts. */
   #keep({ since, outcome, account, occurrences, eventIds, sources }: Group): void {
     const group = this.#group(outcome, account);
     group.since = Math.min(group.since, since);
@@ -231,7 +237,7 @@ export interface AuditRow {
   readonly occurrences: number;
   readonly reason: string | null;
   readonly detail: unknown;
-  /** Whether reason and detail were sealed under a secret that is destroyed or lost. */
+  /** Whether reason and detail can't be opened: their secret is destroyed or lost, or the record was changed. */
   readonly unreadable: boolean;
   readonly category: string | null;
   readonly ticket: string | null;
@@ -254,8 +260,8 @@ export interface AuditFilter {
 }
 
 /**
- * The entry of a commit batch is written at most this long after the events were received; it is far longer than an
- * event waits for its batch.
+ * The entry of a commit batch is written at most this long after the events were received. This time is far longer than
+ * an event waits for its batch.
  */
 export const BATCH_WITHIN = "5 minutes";
 
@@ -357,7 +363,7 @@ export async function openRow(findSecrets: FindSecrets, { sealed_in, ...row }: S
 }
 
 /**
- * Lists entries, newest first. The entry of a commit batch appears once for each of its events that the filter matches.
+ * Lists entries, newest first. An entry about several events appears once for each event that the filter matches.
  * @throws Unavailable
  */
 export async function listAudit(

@@ -28,9 +28,9 @@ export interface AuditedAccount {
   /** The latest entries about an account, by default the test's. */
   readonly listed: (account?: string) => Promise<readonly AuditRow[]>;
   readonly secretsOf: (account?: string) => Promise<Row[]>;
-  /** Ends the secrets of the test's account, as an erasure did that many milliseconds ago. */
+  /** Ends the secrets of the test's account, as if an erasure had ended them this many milliseconds ago. */
   readonly endedAgo: (ms: number) => Promise<void>;
-  /** Destroys the secrets that ended before this period. */
+  /** Destroys the secrets that ended at least `retentionMs` ago. */
   readonly destroy: (retentionMs: number) => Promise<void>;
   /** Opens a review of an entry, by default as another person. @returns the id of the review. */
   readonly open: (entryId: string, order?: Partial<ReviewOrder>) => Promise<string>;

@@ -2,7 +2,7 @@
 export interface CheckpointSink {
   /** The name for people, such as `erasure journal`. */
   readonly name: string;
-  /** The latest checkpoint. @throws Unavailable */
+  /** The latest checkpoint; `undefined` if the sink has none. @throws Unavailable */
   readCheckpoint(): Promise<string | undefined>;
   /** Stores the checkpoint as the latest one, and as the last one of its day. @throws Unavailable */
   writeCheckpoint(note: string, at: Date): Promise<void>;

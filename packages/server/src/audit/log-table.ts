@@ -98,7 +98,7 @@ const IS_TRANSACTION_AHEAD = sql(
   },
 );
 
-/** Whether a transaction number is of another cluster: a dump was restored since. */
+/** Whether a transaction id is of another cluster, because a dump was restored after the id was stored. */
 export async function isOfAnotherCluster(transaction: Transaction, upto: string): Promise<boolean> {
   return (await query(transaction, IS_TRANSACTION_AHEAD, [upto])).rows[0]?.is_ahead ?? false;
 }
@@ -145,7 +145,7 @@ export interface InsertedLeaf {
   readonly hash: Buffer;
   /**
    * The smallest transaction id of the next page: that of this entry, or that of an older transaction which was running
-   * when the page was read, and whose entries must not be passed over.
+   * when the page was read, and whose entries must not be skipped.
    */
   readonly next: string | null;
 }

@@ -1,4 +1,4 @@
-/** Finds the events that a person has opened in the last 24 hours, by the audit. */
+/** Counts the events that people have opened in the last 24 hours, by their audit entries. */
 import type { Executor } from "../postgres/executor.ts";
 import { query, sql } from "../postgres/statement.ts";
 import { obtainerSql, personSql } from "./actor-persons.ts";

@@ -1,4 +1,7 @@
-/** Seals reason and detail of an entry under a secret of the account that the entry is about. */
+/**
+ * Seals and opens reason and detail of an entry. The secret is of the account that the entry is about, or of the
+ * installation.
+ */
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { deriveKey } from "../crypto/derive-key.ts";
 import { uuidBytes } from "../crypto/pseudonymizer.ts";
@@ -36,8 +39,8 @@ export const auditSecretName = (secretId: string): string => `audit/${secretId}`
 const keyOf = (secret: Buffer): ReturnType<typeof deriveKey> => deriveKey(secret, "audit detail");
 
 /**
- * Seals reason and detail by AES-256-GCM with the id of the entry as associated data, as `1 | nonce (12)
- * | ciphertext | tag (16)`.
+ * Seals reason and detail by AES-256-GCM, with the id of the entry as associated data. The sealed bytes are
+ * `1 | nonce (12) | ciphertext | tag (16)`.
  * @returns `undefined` if there is no reason and no detail. @throws Unavailable
  */
 export async function sealDetail(
@@ -75,8 +78,8 @@ export async function openDetail(
 }
 
 /**
- * The latest secret of an account, or a new one if the account has none or the key store has lost it. Two writers at
- * the same time may create a secret each; an erasure ends both.
+ * The latest active secret of an account or of the installation, or a new one if there is none or the key store has
+ * lost it. Two writers at the same time may create a secret each; an erasure ends both.
  */
 async function currentSecret(
   executor: Executor,

@@ -26,7 +26,7 @@ const AGENT = { actor: "cli:anna", via: "direct" } as const;
 const DAY_MS = 86_400_000;
 
 let kept: string | undefined;
-/** The signer of another process with separate keys. By default it is the system's signer. */
+/** The signer of another process with separate keys. Without it, the system's signer is used. */
 let own: AuditSigner | undefined;
 const signer = (): AuditSigner => own ?? opened.system.audit;
 /** The id of the second entry. */

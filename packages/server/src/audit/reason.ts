@@ -7,7 +7,10 @@ const MIN_DIFFERENT_CHARACTERS = 4;
  */
 const INVISIBLE = /[\p{C}\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\u115f\u1160\u3164\uffa0\u2800]/gu;
 
-/** Whether a trimmed text can be a reason. Its length is counted in code points, without invisible ones. */
+/**
+ * Whether a trimmed text can be a reason. Lengths are counted in code points; invisible ones count for the maximum, but
+ * not for the minimum.
+ */
 export function isReason(reason: string, minLength: number): boolean {
   const visible = [...reason.replaceAll(INVISIBLE, "")];
   const different = new Set(visible).size;

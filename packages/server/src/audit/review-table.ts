@@ -158,7 +158,7 @@ export async function hasOpenReviewBefore(
   return (await queryRow(executor, HAS_LEAF_BEFORE, [open.map(({ entry_id }) => entry_id), epoch, leaf])).found;
 }
 
-/** Whether a review of the subject is open. */
+/** Whether a review of an entry about the subject is open. */
 export async function isUnderReview(executor: Executor, signer: AuditSigner, subject: Buffer): Promise<boolean> {
   return (await openReviews(executor, signer, await findReviewsOf(executor, signer.reviews, subject))).length > 0;
 }
@@ -270,11 +270,11 @@ async function findEnded(
   reviews: readonly ReviewRow[],
 ): Promise<ReadonlySet<string>> {
   const ended = new Set<string>();
-  let sought = reviews;
-  for (let number = 0; sought.length > 0; number++) {
-    const ids = new Map(sought.map((review) => [endIdsOf(signer, review.mac)(number), review]));
+  let remaining = reviews;
+  for (let number = 0; remaining.length > 0; number++) {
+    const ids = new Map(remaining.map((review) => [endIdsOf(signer, review.mac)(number), review]));
     const { rows } = await query(executor, FIND_ENDS, [[...ids.keys()]]);
-    sought = rows.flatMap((end) => {
+    remaining = rows.flatMap((end) => {
       const review = ids.get(end.end_id);
       if (!review) return [];
       // guard(false): an end that a login of the database wrote is no end

@@ -1,4 +1,4 @@
-/** Tests of reviews of audit entries: reasons and details remain readable until they are closed. */
+/** Tests of reviews of audit entries: reasons and details remain readable while a review is open. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, vi } from "vitest";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";

@@ -72,8 +72,9 @@ export async function openReview(
 }
 
 /**
- * Closes a review, unless the person wrote the reviewed entry. An entry records the close or its denial. @returns
- * whether the review was closed. @throws not-found
+ * Closes a review, unless the person wrote the reviewed entry and is not alone. An entry records the close or its
+ * denial.
+ * @returns whether the review was closed. @throws not-found
  */
 export async function closeReview(
   transaction: Transaction,

@@ -1,4 +1,4 @@
-/** Queries of other folders on the audit log. */
+/** Queries on the audit log that other folders need. */
 import type { Secrets } from "../crypto/secrets.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";
@@ -8,8 +8,8 @@ import { decodeRecord } from "./log/record.ts";
 import { openDetail } from "./personal-detail.ts";
 import { readReviews } from "./review-table.ts";
 
-/** Operations whose entries name the account for which the caller searched, even if this account does not exist. */
-const NAMED_BY_OPERATOR = [
+/** Operations whose entries name the account that the caller gave, even if this account does not exist. */
+const NAMED_BY_CALLER = [
   "event.list",
   "event.timeline",
   "audit.list",
@@ -26,9 +26,12 @@ const IS_ACCOUNT_AUDITED = sql(
   { audited: "bool" },
 );
 
-/** Whether an entry is about the account with this keyed MAC. Entries of the operations above do not count. */
+/**
+ * Whether an entry is about the account with this keyed MAC. Entries of the operations above, and entries with the
+ * outcome `not-found`, do not count.
+ */
 export async function isAccountAudited(executor: Executor, subject: Buffer): Promise<boolean> {
-  const { rows } = await query(executor, IS_ACCOUNT_AUDITED, [subject, NAMED_BY_OPERATOR]);
+  const { rows } = await query(executor, IS_ACCOUNT_AUDITED, [subject, NAMED_BY_CALLER]);
   return rows[0]?.audited ?? false;
 }
 
@@ -75,7 +78,7 @@ const FIND_UNREVIEWED = sql(
   { entries: "int8", since: "text?" },
 );
 
-/** Counts entries of commands on the database whose review is not closed. */
+/** Counts the entries of these operations by commands on the database for which no review is closed. */
 export async function findUnreviewedUse(
   executor: Executor,
   signer: AuditSigner,

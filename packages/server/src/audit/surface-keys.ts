@@ -29,7 +29,10 @@ export interface Change {
   readonly leaf: number | null;
 }
 
-/** Finds the last change to keys of the key file. @returns `undefined` if derived keys are active. */
+/**
+ * Finds the last change of keys whose entry has the MAC of a key of the key file.
+ * @returns `undefined` if there is none, as while derived keys are active.
+ */
 export async function findLastChange(executor: Executor, signer: AuditSigner): Promise<Change | undefined> {
   for (const { record: bytes, mac, epoch, leaf } of (await query(executor, LIST_CHANGES, [KEYS_OPERATION])).rows) {
     const record = decodeRecord(bytes);

@@ -9,7 +9,10 @@ import { BATCH_WITHIN, MAX_NAMED } from "./audit.ts";
 
 /** An entry that names the event of the idempotency key. */
 export interface TimelineEntry {
-  /** The time at which the entry was written: about a second after the last request that it counts. */
+  /**
+   * The time at which the entry was written. For retries and warnings, it is usually a second or less after the last
+   * one.
+   */
   readonly at: string;
   /** `accepted`, `replayed`, `idempotency-conflict`, or an event warning. */
   readonly outcome: string;
@@ -64,10 +67,9 @@ const COUNT_UNNAMED = sql(
  * Finds the event that holds an idempotency key, and the entries of the audit about its creation, its replays and its
  * conflicts. The audit groups retries, so an entry may count the retries of several events. Each entry has the number
  * of its events.
- *
  * @param limit maximum number of entries.
- * @returns `undefined` if no event holds the key, because it was never stored, was erased, or its replay window is
- * over.
+ * @returns `undefined` if no event holds the key: no event was stored with it, the event was erased, or the replay
+ * window is over.
  */
 export async function timelineOfIdempotencyKey(
   executor: Executor,

@@ -1,4 +1,7 @@
-/** Changes of the MAC keys of surfaces: from an entry of the log on, entries with replaced keys are refused. */
+/**
+ * Changes of the MAC keys of surfaces. An entry records each change, and later entries with a replaced key are
+ * rejected.
+ */
 import { type KeyObject, timingSafeEqual } from "node:crypto";
 import { macOf, type SignedRecord, type Surface, SURFACES } from "./record.ts";
 import { type KeyRing, surfaceKeyId, type SurfaceKeys } from "./surfaces.ts";
@@ -76,6 +79,7 @@ export class ActiveKeys {
   }
 
   /**
+   * Activates the keys that an entry names.
    * @param surface the surface of `signed`. @param signed the entry of the change, whose MAC is valid. @param
    * references the references of the entry.
    * @returns what is wrong with the change or with an entry before it; `undefined` if nothing is.

@@ -51,7 +51,7 @@ function epochOf(name: string, prefix: string): number | undefined {
     : undefined;
 }
 
-/** The references of the first entry of an epoch. @param kept a note, as is `continued`. */
+/** The references of the first entry of an epoch. `kept` and `continued` are signed notes of checkpoints. */
 export const epochReferences = (epoch: number, kept: string, continued?: string): Readonly<Record<string, string>> => ({
   epoch: String(epoch),
   kept,

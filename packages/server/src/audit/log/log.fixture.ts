@@ -55,8 +55,8 @@ export const read = (number: number): LaneEntry => ({
 export const storedOf = ({ bytes, mac }: SignedRecord): SignedRecord => ({ bytes, mac });
 
 /**
- * Entries of two lanes of ingestion, of which the second continues the first, and entries of reads, which are in no
- * lane, between them.
+ * Entries of two writers of ingestion, which sometimes continue in a new lane, and between them entries of reads, which
+ * are in no lane.
  */
 export function signedEntries(count: number): SignedRecord[] {
   const lanes = [new Lane(INGEST), new Lane(INGEST)];

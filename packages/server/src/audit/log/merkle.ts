@@ -112,8 +112,8 @@ export async function hashRanges(
 }
 
 /**
- * The part of a subtree that is represented by roots, because its leaves are not read. The subtree of each root is
- * completely inside or completely outside of it.
+ * The part of a subtree that is represented by roots, because its leaves are not read. The leaves of each root are
+ * either all inside the range of the subtree or all outside of it.
  */
 function rangeBefore({ start, end }: Range, { size, roots }: Before): CompactRange {
   const within: Buffer[] = [];

@@ -1,4 +1,4 @@
-/** The text of an inclusion proof (C2SP `tlog-proof`): an index, the hashes, and the checkpoint that they lead to. */
+/** An inclusion proof (C2SP `tlog-proof`): an index, the hashes, and the checkpoint that they lead to. */
 export interface InclusionProof {
   readonly index: number;
   readonly hashes: readonly Buffer[];

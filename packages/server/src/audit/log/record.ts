@@ -124,7 +124,7 @@ const head: Codec<Head> = {
   decode: (value) => ({ ...place.decode(value), mac: value.subarray(PLACE_BYTES) }),
 };
 
-/** @returns `undefined` for bytes that are no texts with their lengths. */
+/** @returns `undefined` for bytes that are not a sequence of texts, each after its length. */
 function splitTexts(value: Buffer): string[] | undefined {
   const found: string[] = [];
   for (let at = 0; at < value.length;) {
@@ -199,7 +199,9 @@ function withLengthPrefix(field: Buffer | undefined): Buffer[] {
   return field ? [length, field] : [length];
 }
 
-/** The format `drs-audit/1`: a line that names it, then each field as its length (32 bits, big-endian) and its bytes. */
+/**
+ * The format `drs-audit/1`: a line that names it, then each field as its length (32 bits, big-endian) and its bytes.
+ */
 export function encodeRecord(record: AuditRecord): Buffer {
   const parts: Buffer[] = [FORMAT_PREFIX];
   for (const [name, { encode }] of CODECS) {

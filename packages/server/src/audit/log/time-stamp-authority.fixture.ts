@@ -9,14 +9,14 @@ import { promisify } from "node:util";
 import { type Der, encode, encodeInteger, readAll, TAGS } from "./der.ts";
 
 export interface Authority {
-  /** The certificate whose key has signed the authority's certificate. */
+  /** The path of the certificate whose key has signed the authority's certificate. */
   readonly caFile: string;
   readonly trusted: readonly X509Certificate[];
   /** The reply to a query, both in DER. */
   readonly reply: (query: Buffer) => Promise<Buffer>;
   /**
-   * The reply with the signature of a certificate for TLS servers. The fixture signs it itself, because OpenSSL signs
-   * no time stamp with such a certificate.
+   * The reply with the signature of a certificate for TLS servers. The fixture signs it with `openssl cms`, because
+   * `openssl ts` signs nothing with such a certificate.
    */
   readonly replyOfServer: (query: Buffer) => Promise<Buffer>;
   /** Whether OpenSSL accepts the reply for the message. */

@@ -202,7 +202,9 @@ interface Chain {
   readonly trusted: readonly X509Certificate[];
 }
 
-/** Whether a chain leads from the certificate to a trusted one, of which every certificate was valid at that time. */
+/**
+ * Whether a chain of certificates, each of which was valid at that time, leads from this certificate to a trusted one.
+ */
 function isTrusted(one: X509Certificate, chain: Chain, seen = new Set<string>()): boolean {
   const { at, certificates, trusted } = chain;
   if (seen.has(one.fingerprint256) || at < new Date(one.validFrom) || at > new Date(one.validTo)) return false;

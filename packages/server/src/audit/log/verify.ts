@@ -80,7 +80,10 @@ export interface VerifyOptions {
   readonly now: number;
 }
 
-/** 0: intact. 3: intact, but no checkpoint kept outside confirms the last entries. 6: broken. 1: can't be checked. */
+/**
+ * 0: intact. 3: intact, but an entry is overdue, or no checkpoint kept outside confirms the last entries. 6: broken. 1:
+ * can't be checked.
+ */
 export type Verdict = 0 | 1 | 3 | 6;
 
 export interface Verification {
@@ -425,7 +428,7 @@ class LogVerifier {
       const what = isChange ? "it was inserted or changed, or activates keys that the verifier lacks" : INSERTED;
       this.#report("inserted", `The MAC of ${name} is not of ${record.surface}: ${what}.`);
     } else this.#lackingKeys.valid();
-    // guard(false): a process that has the installation secret alone signs for no surface that has a key of its own
+    // guard(false): a process that has only the installation secret signs for no surface that has a key of its own
     // fails: packages/server/src/service/separated.test.ts
     if (state === "replaced") {
       this.#report("inserted", `The MAC of ${name} is of a key of ${record.surface} that was replaced before.`);

@@ -164,8 +164,8 @@ const FIND_HOLDERS_OF_OBTAINED = sql(
 );
 
 /**
- * Finds the people to whom the tokens belong that any of `persons` obtained. Skips tokens that expired more than 24
- * hours ago, but not tokens that were revoked.
+ * Finds the people for whom one of `persons` obtained a token. Skips tokens that expired more than 24 hours ago, but
+ * not tokens that were revoked.
  */
 export async function findHoldersOfObtainedTokens(
   executor: Executor,

@@ -11,9 +11,9 @@ export interface Caller extends Agent {
   readonly roles: readonly Role[];
   /** The time at which the credential expires, in RFC 3339. Absent for a command on the database. */
   readonly expiresAt?: string;
-  /** The session of a person who signed in; absent if the credential is an admin token. */
+  /** The session of a person who signed in; absent for an admin token and for a command on the database. */
   readonly session?: CallerSession;
-  /** The id of the admin token; absent if the credential is a session. */
+  /** The id of the admin token; absent for a session and for a command on the database. */
   readonly tokenId?: string;
 }
 
@@ -21,7 +21,7 @@ export interface CallerSession {
   readonly id: string;
   /**
    * The time at which the person authenticated at the identity provider, in RFC 3339; `null` if the provider does not
-   * report it.
+   * report it, or if a worker applies an order of the caller.
    */
   readonly authenticatedAt: string | null;
 }

@@ -1,4 +1,6 @@
-/** Sign-in of people by OpenID Connect: authorization code with PKCE, nonce, state and the issuer's `iss` (RFC 9207). */
+/**
+ * Sign-in of people by OpenID Connect: authorization code with PKCE, nonce, state and the issuer's `iss` (RFC 9207).
+ */
 import {
   allowInsecureRequests,
   authorizationCodeGrant,
@@ -141,7 +143,10 @@ export function identityProvider(options: IdentityProviderOptions): IdentityProv
   };
 }
 
-/** Checks only twice a minute, because each check is a request to another organisation's system. */
+/**
+ * Checks only twice a minute while the provider answers, because each check is a request to another organisation's
+ * system.
+ */
 const PROBE_PACE: Pace = { everyMs: 30_000, retryMs: 5_000 };
 
 /**

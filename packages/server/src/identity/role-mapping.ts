@@ -4,8 +4,8 @@ import { type Role, ROLE_NAMES } from "@device-risk-signals/admin-api";
 import { isMapping, readYaml, refuseUnknown, type ReportProblem } from "../files/read-yaml.ts";
 
 /**
- * Identifies an account at an identity provider permanently. A user name or an email address does not, because the
- * provider may give it to another person later.
+ * Identifies a user at an identity provider permanently. A user name or an email address does not, because the provider
+ * may give it to another person later.
  */
 export interface Identity {
   readonly issuer: string;

@@ -6,7 +6,7 @@ import { FIRST_PAGE, isAfter, type KeysetPage, positionValues } from "../postgre
 import { narrowed, query, sql } from "../postgres/statement.ts";
 import type { OrderCheck, OrderRecord } from "./order-codec.ts";
 
-/** How an order ends. `changed`: its row is not what the admin API signed. */
+/** How an order ends. `changed`: its row is not what the admin API, or the worker that checked it, signed. */
 export type EndState = "done" | "failed" | "refused" | "changed";
 export type OrderState = "waiting" | "running" | EndState | "expired";
 
@@ -22,7 +22,7 @@ export interface OrderRow {
   readonly progress: string | null;
 }
 
-/** Maximum number of open orders of one person, so that they can't grow without limit while no worker runs. */
+/** Maximum number of open orders of one person, so that their number is limited while no worker runs. */
 export const MAX_OPEN = 100;
 
 const INSERT = sql(

@@ -1,4 +1,7 @@
-/** Seals the content of an order, and signs that a process of the admin API has accepted the order. */
+/**
+ * Seals the content of an order, and signs that a process of the admin API has accepted the order, or that a worker has
+ * checked it.
+ */
 import {
   createCipheriv,
   createDecipheriv,

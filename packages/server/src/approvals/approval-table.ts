@@ -15,7 +15,7 @@ const IN_USE_MS = 24 * 3_600_000;
 export const PAGE = 100;
 /**
  * Maximum number of bytes of the parameters and the plan of an approval as JSON. The constraint of the table allows
- * half as many again.
+ * 1.5 times as many.
  */
 export const MAX_JSON_BYTES = 131_072;
 /** No approval has this id: a constraint refuses it. */

@@ -215,7 +215,8 @@ export function planToApprove({ exports, ...counts }: ErasurePlan): ApprovedOper
 const eventsOf = ({ events, held }: ErasurePlan): number => events + held;
 
 /**
- * Accepts the loss of an entry of the journal, after a check that the entry is lost. A dry run only makes this check.
+ * Accepts the loss of an entry of the journal, after a check that it is the first damaged entry. A dry run only makes
+ * this check.
  */
 export const acceptJournalLoss: Operation<"acceptJournalLoss"> = async ({ ports, caller, input }) => {
   const { entry: sequence } = input;

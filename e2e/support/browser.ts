@@ -1,4 +1,4 @@
-/** The steps of a browser at a sign-in: cookies, redirects, pages that continue elsewhere, and one form. */
+/** The steps of a browser at a sign-in: cookies, redirects, pages with a refresh, and one form. */
 export interface Page {
   readonly url: string;
   readonly status: number;
@@ -11,7 +11,7 @@ const MAX_STEPS = 20;
 export class Browser {
   /** Cookies by host and port, then by name. */
   readonly #cookies = new Map<string, Map<string, string>>();
-  /** Every visited URL. */
+  /** Every requested URL. */
   readonly visited: string[] = [];
 
   /** Sends one request, and does not follow redirects. */
@@ -34,7 +34,7 @@ export class Browser {
   /**
    * Visits a page and the pages that it leads to, and signs in if a form asks for a name.
    * @param until returns whether the visit ends before this URL is requested.
-   * @returns the last page, or the URL that was not requested.
+   * @returns the last page; if `until` ended the visit, a page with status 0 and the URL that was not requested.
    */
   async visit(url: string, name = "", until: (url: string) => boolean = () => false): Promise<Page> {
     let nextRequest: { readonly url: string; readonly init?: RequestInit } | undefined = { url };

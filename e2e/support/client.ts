@@ -1,4 +1,4 @@
-/** Requests as the API client of a host sends them, and as a hostile client does. */
+/** Requests as the host client sends them, and as a hostile client does. */
 import { type Agent, request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import type { Credentials } from "./server.ts";
@@ -48,7 +48,7 @@ function reply(status: number, raw: Readonly<Record<string, string | string[] | 
   return { status, headers, text, json: isJson ? (JSON.parse(text) as Record<string, unknown>) : {} };
 }
 
-/** Writes bytes to a new connection and reads until the server closes it, or until `waitMs` have passed. */
+/** Writes bytes to a new connection. Reads a complete answer, or until the server closes or `waitMs` have passed. */
 export function sendRaw(url: string, bytes: string | Uint8Array, waitMs = 3_000): Promise<Reply> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
@@ -130,7 +130,7 @@ export function authorized(who: Credentials, key: string = freshKey()): Record<s
   return { Authorization: `Bearer ${who.token}`, "Idempotency-Key": key, "Content-Type": "application/json" };
 }
 
-/** The request of a stored event with another body. */
+/** The request of a stored event, with another value of a field in its body. */
 export const withChange = <Request extends Omit<Post, "url">>({ request }: { readonly request: Request }): Request => ({
   ...request,
   body: String(request.body).replace('"sensorCount":23', '"sensorCount":24'),

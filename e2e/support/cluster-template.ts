@@ -14,8 +14,8 @@ import { SQL_CLOCK } from "./test-clock.ts";
 export const CLUSTER_TEMPLATE = "TEST_POSTGRES_CLUSTER";
 
 /**
- * The name of a migrated database with the clock of the tests. Each copy of the cluster contains the database, which
- * accepts no connection.
+ * The name of a migrated database with the clock of the tests. Each copy of the cluster contains this database. Nothing
+ * connects to it, because PostgreSQL clones only a database without connections.
  */
 export const TEMPLATE = "drs_template";
 
@@ -33,7 +33,7 @@ export async function makeClusterTemplate(dataDir: string): Promise<void> {
   process.env[CLUSTER_TEMPLATE] = dataDir;
 }
 
-/** Copies the template into a new data directory. */
+/** Copies the template into a new data directory. Does nothing without a template. */
 export async function copyCluster(dataDir: string): Promise<void> {
   const template = process.env[CLUSTER_TEMPLATE];
   if (template === undefined) return;

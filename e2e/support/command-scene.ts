@@ -13,7 +13,7 @@ interface Opened {
   readonly server: ServerProcess;
 }
 
-/** A server and its commands. A test file creates it at its top; its hooks start and stop the server. */
+/** A server and its commands. A test file creates the scene at its top; hooks start and stop the server. */
 export class CommandScene {
   #database: TestDatabase | undefined;
   #opened: Opened | undefined;
@@ -83,5 +83,5 @@ export class CommandScene {
   };
 }
 
-/** The form in which commands print a time. */
+/** The form in which commands print times, except `collected_at`, which has microseconds. */
 export const PRINTED_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;

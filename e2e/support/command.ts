@@ -78,10 +78,10 @@ export function withBreakGlass(
 
 const NO_ID = "019a0000-0000-7000-8000-000000000000";
 
-/** Arguments of a read for legal claims, which shows what only a hold keeps. */
+/** Arguments of a read for a legal claim, which also shows restricted events, and erased events that a hold keeps. */
 export const PRIVACY = ["--include-restricted", "--reason", "a legal claim"] as const;
 
-/** Required arguments of commands. Without them a command is wrong usage. */
+/** Arguments with which each command is no wrong usage. Commands that are not listed need none. */
 export const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   "token issue": ["--account", "a"],
   "token revoke": [NO_ID],

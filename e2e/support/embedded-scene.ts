@@ -3,7 +3,10 @@ import { afterEach, expect } from "vitest";
 import { type Home, makeEmptyHome, until } from "./embedded.ts";
 import { type CommandResult, runDrs, type ServerProcess, startServer } from "./server.ts";
 
-/** An embedded database per test. A test file creates it at its top; its hook cleans up at the end of each test. */
+/**
+ * Makes embedded databases and servers. A test file creates the scene at its top; a hook of the scene removes them at
+ * the end of each test.
+ */
 export class EmbeddedScene {
   /** Functions that run at the end of the test, in reverse order. */
   readonly leftovers: (() => Promise<unknown>)[] = [];
@@ -55,7 +58,7 @@ export function expectRefused(result: CommandResult, ...messages: readonly (stri
   expect(result.stderr).not.toMatch(/^\s+at /m);
 }
 
-/** Waits until no PostgreSQL runs, because its pid file is deleted a moment before its process ends. */
+/** Waits until the PostgreSQL of the home has ended. Its pid file is deleted a moment before its process ends. */
 export async function expectStopped(place: Home): Promise<void> {
   await until(async () => (await place.postgres()).length === 0);
 }

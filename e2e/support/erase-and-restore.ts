@@ -21,7 +21,7 @@ export async function store(server: ServerProcess, who: Credentials): Promise<St
   return { eventId: String(reply.json["event_id"]), text: JSON.stringify(body.observations) };
 }
 
-/** Exact observations of the event, or `undefined` if it can't be read. */
+/** Exact bytes of the event, or `undefined` if it can't be read. */
 export async function read(environment: Environment, { eventId }: Stored): Promise<string | undefined> {
   const { code, stdout } = await runDrs(environment, ["event", "get", eventId, "--raw", ...PRIVACY]);
   return code === 0 ? stdout.toString() : undefined;
@@ -37,16 +37,16 @@ export async function erase(environment: Environment, ...args: readonly string[]
   expect(done.code, done.stderr).toBe(0);
 }
 
-/** Adopts a feature, so that later events have values. @param folder receives the definition. */
+/** Adopts a feature, so that later events have values. @param folder receives the file with the bundle. */
 async function adoptFeature(environment: Environment, folder: string): Promise<void> {
   const file = join(folder, "bundles.json");
   await writeFile(file, JSON.stringify([bundleOf("() => true", { purposes: ["default"] })]));
   const why = ["--reason", "review 4711"];
-  for (const order of [
+  for (const args of [
     ["propose", file],
     ["adopt", "example@1", "--purpose", "default"],
   ]) {
-    const { code, stderr } = await runDrs(environment, ["feature", ...order, ...why]);
+    const { code, stderr } = await runDrs(environment, ["feature", ...args, ...why]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   }
 }

@@ -18,7 +18,7 @@ export interface Stored {
   readonly request: Omit<Parameters<typeof send>[0], "url">;
 }
 
-/** Servers on one database. A test file creates it at its top; its hooks start and stop everything. */
+/** Servers on one database. A test file creates the scene at its top; hooks of the scene start and stop everything. */
 export class ErasureScene extends SystemScene {
   readonly servers: ServerProcess[] = [];
   #accounts = 0;
@@ -47,7 +47,7 @@ export class ErasureScene extends SystemScene {
   readonly party = (account = `erased-${this.#accounts++}`): Promise<Credentials> =>
     makeCredentials(this.system, account);
 
-  /** Posts to both servers in turns. */
+  /** Posts to each of the servers in turn. */
   readonly post = (request: Stored["request"]): Promise<Reply> =>
     send({ ...request, url: this.servers[this.#turn++ % this.servers.length]?.url ?? "" });
 
@@ -93,7 +93,7 @@ export class ErasureScene extends SystemScene {
     return files.filter((name) => name.endsWith(".json")).length;
   };
 
-  /** The tables of the database that contain the text. */
+  /** The names of the tables of which a row contains the text. */
   readonly tablesWith = async (text: string): Promise<string[]> => {
     const { rows } = await this.owner.query<{ name: string }>(
       "select relname as name from pg_class where relnamespace = 'drs'::regnamespace and relkind in ('r', 'p') and not relispartition",

@@ -11,15 +11,15 @@ import { advanceClock } from "./test-clock.ts";
 export const HOLD_OPTIONS = ["--reason", "dispute", "--approver", "J. Doe", "--review", "2999-01-31"];
 
 /**
- * A server with holds. A test file creates it at its top; its hooks open and close everything, and lift each hold at
- * the end of its test.
+ * A system with holds. A test file creates the scene at its top; hooks of the scene open and close everything. After
+ * each test, a hook lifts the active holds and runs a retention pass.
  */
 export class HoldScene extends SystemScene {
   #past: Past | undefined;
   #accountCount = 0;
   /**
-   * The age of the events that `expired` stores. Each test uses a new age, because a dropped partition is never created
-   * again.
+   * The age, in hours, of the events that `expired` stores. Each test uses a new age, because a dropped partition is
+   * never created again.
    */
   hoursAgo = 46;
 

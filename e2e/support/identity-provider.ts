@@ -71,7 +71,7 @@ function listenerOf(
   };
 }
 
-/** Answers the form that asks for a name. Consent is given at once. */
+/** Shows the form that asks for a name, and signs in the person whom the form names. Consent is given at once. */
 async function interact(provider: Provider, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { prompt, session, params } = await provider.interactionDetails(request, response);
   if (prompt.name === "consent" && session) {

@@ -13,7 +13,7 @@ export interface PastEvent extends PromotedAttributes {
 export type EventIn = Partial<Omit<PromotedAttributes, "eventId" | "receivedAt">>;
 
 /**
- * Stores events as if they had been received this many hours ago. The maximum is 48, because no partition is made for
+ * Stores events as if they had been received some hours ago. The maximum is 48, because no partition is made for
  * earlier hours.
  */
 export class Past {

@@ -6,7 +6,7 @@ export const hasStarted = async (path: string): Promise<boolean> => (await textO
 
 export const wasStarted = (path: string): Promise<void> => until(() => hasStarted(path));
 
-/** Whether the process exists and is no zombie. */
+/** Whether the process whose id is in the file exists and is no zombie. */
 export async function isRunning(path: string): Promise<boolean> {
   const pid = (await textOf(path)).trim();
   const stat = await textOf(`/proc/${pid}/stat`);

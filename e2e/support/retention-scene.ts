@@ -23,8 +23,8 @@ export interface Stored {
 }
 
 /**
- * A server whose events expire. A test file creates it at its top; its hooks start and stop everything. Each test
- * begins with a retention period of 30 days.
+ * A server whose events expire. A test file creates the scene at its top; hooks of the scene start and stop everything.
+ * Each test begins with a retention period of 30 days.
  */
 export class RetentionScene extends SystemScene {
   #server: ServerProcess | undefined;
@@ -51,7 +51,7 @@ export class RetentionScene extends SystemScene {
     return this.#who;
   }
 
-  /** Starts a server. It runs retention passes only if the test sets their interval. */
+  /** Starts a server. Its first retention pass is after 24 hours, unless the test sets another interval. */
   readonly start = async (settings: Record<string, string> = {}): Promise<void> => {
     const serving = { ...this.environment, DRS_THROTTLE_RATE: "0", DRS_RETENTION_INTERVAL: "24h" };
     this.#server = await startServer({ ...serving, ...settings });

@@ -15,7 +15,7 @@ export interface Stage {
   readonly other: Credentials;
 }
 
-/** Servers of one file. A test file creates it at its top; its hooks stop each server at the end of its test. */
+/** Servers of one test file, which creates the scene at its top. A hook stops each server at the end of its test. */
 export class ServerScene {
   #database: TestDatabase | undefined;
   readonly #running: ServerProcess[] = [];

@@ -27,7 +27,7 @@ export interface StartOptions {
   readonly cwd?: string;
   /** The checkout whose server is started; this one by default. */
   readonly root?: string;
-  /** The user who runs a command. Only root may choose it. */
+  /** The id of the user who runs a command. Only root may choose the user. */
   readonly uid?: number;
 }
 
@@ -49,7 +49,7 @@ export const V8_OPTIONS = [
 
 const drs = (root: string): string => (root === ROOT ? drsOfRun() : join(root, "packages/server/bin/drs.js"));
 
-/** Starts `drs` with these arguments and without its output. The caller ends the process. */
+/** Starts `drs` with these arguments (`withBreakGlass`), and ignores its output. The caller ends the process. */
 export const spawnDrs = (environment: Readonly<Record<string, string>>, args: readonly string[]): ChildProcess =>
   spawn(process.execPath, [drs(ROOT), ...withBreakGlass(environment, args)], {
     cwd: ROOT,
@@ -106,7 +106,7 @@ export interface CommandResult {
   readonly stderr: string;
 }
 
-/** Runs `drs` with these arguments. */
+/** Runs `drs` with these arguments (`withBreakGlass`) in a separate process. */
 export function runDrs(
   environment: Readonly<Record<string, string>>,
   args: readonly string[],
@@ -117,7 +117,7 @@ export function runDrs(
       process.execPath,
       // `drs` of an older checkout may lack the option `--break-glass`.
       [...clockOptions(environment), drs(root), ...(root === ROOT ? withBreakGlass(environment, args) : args)],
-      // A process that does not end by itself is killed, so that no test leaves a process.
+      // A process that does not end within 50 seconds is killed, so that no test leaves a process.
       {
         cwd,
         env: cleanEnvironment(environment),
@@ -143,7 +143,10 @@ export interface Credentials {
   readonly sessionId: string;
 }
 
-/** Issues a token and registers an action through the command line. Both are valid for `ttl`. */
+/**
+ * Issues a token and registers an action through the command line. The token is valid for `ttl`, and the action for
+ * `actionTtl`.
+ */
 export async function issueCredentials(
   environment: Readonly<Record<string, string>>,
   account = "customer-1",

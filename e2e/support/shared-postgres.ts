@@ -12,7 +12,7 @@ import { beginTestRun, endTestRun, temporaryFolder } from "./temporary-folder.ts
 
 let stop: (() => Promise<void>) | undefined;
 
-/** Vitest calls this once for each of its projects. The projects share the PostgreSQL of the first call. */
+/** Vitest calls this once for each project with this setup. The projects share the PostgreSQL of the first call. */
 export async function setup(): Promise<void> {
   if (process.env[SHARED_SOCKET] !== undefined) return;
   beginTestRun();

@@ -1,6 +1,6 @@
 /**
  * The servers and commands of tests preload this file, so that their `Date` shows the clock of the test. Timers and
- * `performance` keep the machine's time. The file is plain JavaScript, which loads sooner.
+ * `performance` keep the machine's time. The file is plain JavaScript, because Node loads it faster than TypeScript.
  */
 import { openSync, readSync } from "node:fs";
 

@@ -14,7 +14,7 @@ export interface SignInServer {
   stop(): Promise<void>;
 }
 
-/** Links subject 1 to `j.doe`, and gives this person the roles of the group `staff`. */
+/** Gives three roles to the group `staff`, and links subject 1 of the issuer to the person `j.doe`. */
 export const roleFileOf = (issuer: string): string => `
 roles:
   staff: [operator, privacy, auditor]

@@ -1,4 +1,4 @@
-/** Which share of the long rounds runs, from 0 to 1. `npm run soak` sets 1, and CI sets a small share. */
+/** Which share of the long rounds runs, from 0 to 1. `npm run soak` sets 1, and `.ci/run` sets 0.05. */
 const SHARE_OF_ROUNDS = Number(process.env["SOAK"] ?? 0);
 
 /** Number of rounds that a test makes: few in `npm test`, many in `npm run soak`. */

@@ -1,4 +1,4 @@
-/** A system with a separate folder, and `drs` with its environment. The scenes of lifecycle tests extend it. */
+/** A system with a separate folder, and `drs` with its environment. The scenes of lifecycle tests extend this scene. */
 import type { System } from "../../packages/server/src/app/system.ts";
 import { runWithBreakGlass, type Printed } from "./command.ts";
 import type { OwnerClient, TestDatabase } from "./database.ts";
@@ -6,7 +6,7 @@ import { applyPeriod } from "./policy.ts";
 import { type TestSystem, useTestSystem } from "./test-system.ts";
 import { useFolder } from "./use-folder.ts";
 
-/** A system with a folder. A test file creates it at its top; its hooks open and close everything. */
+/** A system with a folder. A test file creates the scene at its top; hooks of the scene open and close everything. */
 export class SystemScene {
   readonly #folder = useFolder();
   readonly #opened: TestSystem;

@@ -1,4 +1,4 @@
-/** A network that fails below the protocol, between a client and a server that speak over TCP or a Unix socket. */
+/** A proxy that causes network errors, between a client over TCP and a server behind TCP or a Unix socket. */
 import { createConnection, createServer, type Socket } from "node:net";
 import type { AddressInfo } from "node:net";
 

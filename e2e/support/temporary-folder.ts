@@ -1,23 +1,23 @@
-/** Folders of a test run: of its PostgreSQL clusters, and of the keys and journals of its servers. */
+/** Temporary folders of a test run, for PostgreSQL clusters, keys, journals and the files of tests. */
 import { readdirSync, readlinkSync, rmSync, statfsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { freemem, tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Files in memory, on Linux. */
+/** The folder whose files are in memory. Linux has it. */
 const MEMORY_FOLDER = "/dev/shm";
-/** New folders are in memory only while this much is free. The clusters of a whole test run take 6 GiB. */
+/** New folders are in memory only while this many bytes are free. The clusters of a whole test run take 6 GiB. */
 const NEEDED_BYTES = 8 * 2 ** 30;
 /** The environment variable with the name of the test run. The names of the run's folders contain it. */
 const RUN = "TEST_RUN";
 
 /**
- * The place of new folders. A test run in memory takes three quarters of the processor time and half of the duration of
- * a run on a disk: each test database has hundreds of files, which a file system on a disk is slow to make, and each
- * commit waits for the disk. Tests kill processes but never the machine, so what PostgreSQL has written remains in
- * memory, too.
+ * The folder that contains new folders. A test run in memory takes three quarters of the processor time and half of the
+ * duration of a run on a disk: each test database has hundreds of files, which a file system on a disk is slow to make,
+ * and each commit waits for the disk. Tests kill processes but never the machine, so PostgreSQL does not lose data that
+ * it has written to memory.
  */
-function place(): string {
+function parentFolder(): string {
   try {
     const { bavail, bsize } = statfsSync(MEMORY_FOLDER);
     if (Math.min(bavail * bsize, freemem()) >= NEEDED_BYTES) return MEMORY_FOLDER;
@@ -28,7 +28,7 @@ function place(): string {
 }
 
 export async function temporaryFolder(): Promise<{ path: string; remove: () => Promise<void> }> {
-  const path = await mkdtemp(join(place(), `drs-test-${process.env[RUN] ?? nameOfRun()}-`));
+  const path = await mkdtemp(join(parentFolder(), `drs-test-${process.env[RUN] ?? nameOfRun()}-`));
   return { path, remove: () => rm(path, { recursive: true, force: true, maxRetries: 5 }) };
 }
 
@@ -38,10 +38,13 @@ export function beginTestRun(): void {
   removeFromMemory((pid) => !isAlive(pid));
 }
 
-/** Removes what the tests left in memory. */
+/** Removes what the run of this process left in memory. */
 export const endTestRun = (): void => removeFromMemory((pid) => pid === process.pid);
 
-/** Containers can share the memory folder and have the same process ids, so the name includes their namespace. */
+/**
+ * The name of a run that this process starts. Containers can share the memory folder and have the same process ids, so
+ * the name contains the namespace of the process.
+ */
 const nameOfRun = (): string => `${namespace()}-${process.pid}`;
 
 /** The number of the namespace of process ids (pid_namespaces(7)); 0 where there is none. */
@@ -53,12 +56,12 @@ function namespace(): string {
   }
 }
 
-/** Removes the folders of some test runs. @param isWanted whether to remove the run of the process with this id */
-function removeFromMemory(isWanted: (pid: number) => boolean): void {
+/** Removes the folders of some test runs. @param isRemoved whether to remove those of the process with this id */
+function removeFromMemory(isRemoved: (pid: number) => boolean): void {
   const folderOfThisNamespace = new RegExp(`^drs-test-${namespace()}-(\\d+)-`);
   for (const name of namesInMemory()) {
     const pid = folderOfThisNamespace.exec(name)?.[1];
-    if (pid === undefined || !isWanted(Number(pid))) continue;
+    if (pid === undefined || !isRemoved(Number(pid))) continue;
     try {
       rmSync(join(MEMORY_FOLDER, name), { recursive: true, force: true });
     } catch {

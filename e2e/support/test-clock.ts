@@ -31,7 +31,7 @@ export const SQL_CLOCK = `
   end
   $$`;
 
-/** @returns the variables for the environment of a new test database that name its clock. */
+/** Makes the clock of a new test database. @returns the environment variable that names the clock */
 export async function makeClock(folder: string, database: string): Promise<Environment> {
   const path = join(folder, `clock-${database}`);
   await writeFile(path, encoded(0));

@@ -64,8 +64,8 @@ test("after an accepted loss a key store from before the erasure is rejected, an
   await rm(keys, { recursive: true });
   await rename(`${keys}.newer`, keys);
   await startOnce(environment);
-  // The restored account still names the destroyed key, until the erasure is repeated or the loss of the key is
-  // accepted.
+  // The restored account key still names the destroyed secret, until the erasure is repeated or the loss of the secret
+  // is accepted.
   await run(environment, 0, "key", "accept-loss", "--reason", "its erasure was lost", "--yes");
   const event = await store(environment, "a1");
   expect(await read(environment, event)).toBe(event.exact);

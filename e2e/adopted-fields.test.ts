@@ -1,6 +1,7 @@
 /**
- * Tests of adopted fields, which features read. The server checks them against the published schema. A file sets
- * them, also while the server runs. An app that embeds the endpoint may name them when it creates the endpoint.
+ * Tests of adopted fields, which features read. The server checks their values against the published schema. A file
+ * names the adopted fields, and may change while the server runs. An app that embeds the endpoint may instead name them
+ * when it creates the endpoint.
  */
 import { rename, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";

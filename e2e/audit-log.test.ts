@@ -1,4 +1,7 @@
-/** Tests of the commands of the audit log: `drs audit checkpoint`, `verify`, `export`, `proof` and `key`. */
+/**
+ * Tests of the commands of the audit log: `drs audit checkpoint`, `verify`, `export`, `proof`, `key`, `prune` and
+ * `epoch`.
+ */
 import { mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

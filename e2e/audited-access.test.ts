@@ -1,4 +1,4 @@
-/** Tests that the audit records which person read which events through the command line. */
+/** Tests that the audit log records which person read which events through the command line. */
 import { randomUUID } from "node:crypto";
 import { hostname, userInfo } from "node:os";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -1,6 +1,6 @@
 /**
- * Tests of `--break-glass`, which commands that read payloads or destroy data on an external database need, and of what
- * it records.
+ * Tests of the option `--break-glass`, and of what its use records. On an external database, commands that read
+ * payloads or destroy data need this option.
  */
 import { randomUUID } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";

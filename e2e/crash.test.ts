@@ -20,7 +20,7 @@ import { rounds } from "./support/soak.ts";
 const READ_LOCK = 4711;
 const KILLS = rounds(3, 20);
 const WORKERS = 16;
-/** Milliseconds that a worker waits after a rejection, so that an outage does not cause thousands of requests. */
+/** Milliseconds that a worker waits after a 5xx or no answer. Without this wait, an outage causes too many requests. */
 const PAUSE_MS = 200;
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -67,7 +67,7 @@ interface Sent {
   readonly key: string;
   readonly body: string;
   readonly event: string;
-  /** The status of the first answer; `undefined` if there was none. */
+  /** The status of the latest answer; `undefined` if there was none. */
   status?: number;
   eventId?: string;
 }
@@ -137,8 +137,8 @@ async function forEach<Item>(items: readonly Item[], work: (item: Item) => Promi
 }
 
 async function check(load: Load): Promise<void> {
-  const unanswered = load.sent.filter(({ status }) => status !== 201);
-  await forEach(unanswered, async (item) => {
+  const unconfirmed = load.sent.filter(({ status }) => status !== 201);
+  await forEach(unconfirmed, async (item) => {
     expect([undefined, 500, 503]).toContain(item.status);
     await until(async () => {
       await attempt(item);
@@ -170,7 +170,7 @@ async function connectToEmbedded(): Promise<pg.Client> {
   return client;
 }
 
-/** Kills the server when the audit entry of a read is committed and the server has not yet got the payload. */
+/** Kills the server when the audit entry of a read is committed and the server has not yet received the payload. */
 async function killWhileReading(eventId: string): Promise<void> {
   const { token } = await inSystem(({ administration, clock }) =>
     inOwnerTransaction(administration, (owner) =>

@@ -1,4 +1,7 @@
-/** Story of the data scientist: from the first definition to an export for training. */
+/**
+ * Tests of the work of a data scientist, from the first definition to an export for training. Each test continues from
+ * the previous one.
+ */
 import { copyFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parquetReadObjects } from "hyparquet";
@@ -25,7 +28,7 @@ const errors: unknown[] = [];
 const eventIds: string[] = [];
 let past: Past;
 let worker: ExtractionWorker;
-/** A time after the last event, and before any value was computed. */
+/** A time after the last event was stored and before any value was computed. */
 let storedAt: string;
 
 const path = (name: string): string => join(folder(), name);
@@ -52,7 +55,7 @@ async function edit(file: string, ...changes: readonly (readonly [from: string, 
   );
 }
 
-/** The value of the field in an event: `true` in a third of the events, `false` in a third, and absent in a third. */
+/** The value of `isVpnActive` in the event at this index: `true`, `false` and absent, each in a third of the events. */
 const isActive = (index: number): boolean | undefined => [true, false, undefined][index % 3];
 
 beforeAll(
@@ -105,7 +108,7 @@ it("an edited helper fails the check, which names the features that import it", 
   expect(await succeed("feature", "lock", repository())).toContain("2 features");
 });
 
-const withState = (state: boolean | undefined): number => eventIds.filter((_, at) => isActive(at) === state).length;
+const countWith = (value: boolean | undefined): number => eventIds.filter((_, at) => isActive(at) === value).length;
 
 it("two versions are compared over all events, and the sums agree", async () => {
   await succeed("feature", "propose", repository(), ...REASON);
@@ -115,9 +118,9 @@ it("two versions are compared over all events, and the sums agree", async () => 
   const counted = (before: string, after: string, count: number) =>
     expect.objectContaining({ before, after, events: count }) as unknown;
   expect(cells).toEqual([
-    counted("observed false", "observed true", withState(false)),
-    counted("observed true", "observed false", withState(true)),
-    counted("omitted", "omitted", withState(undefined)),
+    counted("observed false", "observed true", countWith(false)),
+    counted("observed true", "observed false", countWith(true)),
+    counted("omitted", "omitted", countWith(undefined)),
   ]);
 });
 
@@ -136,8 +139,8 @@ it("a backfill computes the adopted version for every event, and its balance is 
 });
 
 it("an export has the rows in the order of the labels, and with --clock known no value that was computed after its label's time", async () => {
-  // The times of the labels go back some milliseconds from now. No value may be computed in this time, so the test
-  // waits.
+  // The earliest label has a time some milliseconds before now. Every value must have been computed before this time,
+  // so the test waits.
   await new Promise((resolve) => setTimeout(resolve, Math.ceil(LABELS / EVENTS)));
   const now = new Date().toISOString();
   // The labels are neither in the order of the events nor in the order of their ids.

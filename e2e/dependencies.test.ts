@@ -65,7 +65,7 @@ interface Stage {
   readonly owner: pg.Client;
   /** A connection to the database of the events. It holds locks for which commands and servers wait. */
   readonly blocker: pg.Client;
-  /** A connection of the test to the dependency, if the dependency is a database. */
+  /** A connection of the test to the dependency, or to the database of the events if the dependency is no database. */
   readonly dependencyConnection: pg.Client;
   readonly who: Credentials;
   readonly close: () => Promise<void>;
@@ -146,10 +146,10 @@ async function metric(server: ServerProcess, name: string): Promise<number> {
   return Number(line?.split(" ")[1]);
 }
 
-const isUp = (server: ServerProcess, name: DependencyName): Promise<number> =>
+const upMetric = (server: ServerProcess, name: DependencyName): Promise<number> =>
   metric(server, `drs_dependency_up{dependency="${name}"}`);
 
-/** Numbers tokens, so that each is new to the server and must be looked up. */
+/** Numbers the tokens, so that each token is new to the server, which must then look it up. */
 let tokenCount = 0;
 const fresh = (name: DependencyName, who: Credentials): Credentials => {
   if (name === "introspection") return { ...who, token: `foreign-${tokenCount++}` };
@@ -182,7 +182,7 @@ describe.concurrent.each(["database", "key_store", "erasure_journal", "introspec
                 if (status === 503) expect(headers["retry-after"]).toMatch(/^[1-9]/);
               }
               const expected = name === "erasure_journal" ? 201 : 503;
-              return replies.every(({ status }) => status === expected) && (await isUp(server, name)) === 0;
+              return replies.every(({ status }) => status === expected) && (await upMetric(server, name)) === 0;
             });
             const { status, text } = await get(server, "/readyz");
             expect([status, text], trouble).toEqual([
@@ -194,7 +194,9 @@ describe.concurrent.each(["database", "key_store", "erasure_journal", "introspec
           proxy.heal();
           await until(async () => (await post(server, fresh(name, who))).status === 201);
           // A readiness check that began before the recovery can end after it, and then reports the failure once more.
-          await until(async () => (await get(server, "/readyz")).text === "ok\n" && (await isUp(server, name)) === 1);
+          await until(
+            async () => (await get(server, "/readyz")).text === "ok\n" && (await upMetric(server, name)) === 1,
+          );
         }
         expect(server.stderr()).toMatch(new RegExp(`"dependency":"${name}".*"dependency is down"`));
 
@@ -240,7 +242,7 @@ describe.concurrent.each(["database", "key_store", "erasure_journal"] as const)(
     await blocker.query("commit");
     const { code, stderr } = await erasing;
     expect([code, stderr]).toEqual([1, expect.stringContaining(`the ${TITLES[name]} gave no answer within`)]);
-    // The journal may contain the order that the database lacks.
+    // The journal may contain the erasure although the database lacks it.
     expect((await runWithBreakGlass(environment, "erase", "replay")).code).toBe(0);
     const again = await erase();
     expect([again.code, again.stderr], again.stdout).toEqual([0, expect.any(String)]);
@@ -267,7 +269,7 @@ describe.concurrent.each(["database", "key_store", "erasure_journal"] as const)(
       await own.query("commit");
       const since = Date.now() / 1000;
       await until(async () => (await lastPass()) > since, 10_000);
-      // The lock is free when no backend of a pass is left.
+      // The maintenance lock is free only when no backend of a pass is left.
       await until(async () => {
         const { rows } = await owner.query<{ held: boolean }>("select pg_try_advisory_xact_lock(7236518) as held");
         return rows[0]?.held === true;
@@ -292,12 +294,12 @@ test("if JWKS can't be reached, requests with unknown tokens get 503 in time, an
       const { status, text } = await get(server, "/readyz");
       expect([status, text], trouble).toEqual([200, expect.stringMatching(/^ok\nJWKS: /)]);
       expect((await post(server, who)).status).toBe(201);
-      expect(await isUp(server, "jwks")).toBe(0);
+      expect(await upMetric(server, "jwks")).toBe(0);
     }
     answeringServer.answer(json({ keys: [] }));
     proxy.heal();
     await until(async () => (await post(server, fresh("jwks", who))).status === 401);
-    expect(await isUp(server, "jwks")).toBe(1);
+    expect(await upMetric(server, "jwks")).toBe(1);
   } finally {
     await server.stop();
     await close();
@@ -321,7 +323,7 @@ test("an embedded PostgreSQL that hangs does not keep the server from ending", a
   }
 });
 
-/** The number of sessions that wait for a lock in the client's database, observed from another session. */
+/** Counts, through the first client, the sessions that wait for a lock in the database of the second client. */
 async function waiting(observer: pg.Client, { database: name } = observer): Promise<number> {
   const { rows } = await observer.query<{ waiting: number }>(
     "select count(*)::int as waiting from pg_stat_activity where datname = $1 and wait_event_type = 'Lock'",

@@ -30,17 +30,20 @@ afterAll(async () => {
   await database.close();
 });
 
-/** Stores an event from its text, in a transport request whose members have the given order. */
+/**
+ * Stores the event with this text, in a transport request with `observations` at the position.
+ * @returns the id of the event
+ */
 async function store(
   event: string | Buffer,
-  order: "first" | "middle" | "last" = "last",
+  position: "first" | "middle" | "last" = "last",
   gzip = false,
 ): Promise<string> {
   const { observations: _, ...metadata } = transport(who);
   const others = Object.entries(metadata).map(([name, value]) =>
     Buffer.from(`${JSON.stringify(name)}:${JSON.stringify(value)}`),
   );
-  const at = { first: 0, middle: 2, last: others.length }[order];
+  const at = { first: 0, middle: 2, last: others.length }[position];
   others.splice(at, 0, Buffer.concat([Buffer.from('"observations" : '), Buffer.from(event)]));
   const body = Buffer.from(`{ ${others.map((part) => part.toString("latin1")).join(" , ")} }\n`, "latin1");
   const headers = { ...authorized(who), ...(gzip && { "Content-Encoding": "gzip" }) };
@@ -73,14 +76,14 @@ describe("the exact bytes of an event come back", () => {
   test(`for ${EVENTS} generated events`, async () => {
     const { sessionId } = who;
     const { randomEvent } = await import("./support/random-event.ts");
-    const order = fc.constantFrom("first" as const, "middle" as const, "last" as const);
+    const position = fc.constantFrom("first" as const, "middle" as const, "last" as const);
     await fc.assert(
       fc.asyncProperty(
         randomEvent(sessionId, new Date().toISOString()),
-        order,
+        position,
         fc.boolean(),
-        async (event, place, gzip) => {
-          const eventId = await store(event, place, gzip);
+        async (event, at, gzip) => {
+          const eventId = await store(event, at, gzip);
           expect((await readRaw(eventId)).toString("utf8")).toBe(event);
         },
       ),

@@ -10,9 +10,9 @@ import { advanceClock, clockOf } from "./support/test-clock.ts";
 
 const ROUNDS = rounds(60, 1_000);
 /**
- * After `ROUNDS_OF_ACCOUNT` rounds another account sends, and after `ROUNDS_OF_HOUR` rounds the clock advances by an
- * hour, because reads of payloads are limited: 1,000 of an account at once, and 10,000 of all accounts in an hour. The
- * server reads a stored payload for two thirds of the requests.
+ * Every `ROUNDS_OF_ACCOUNT` rounds another account starts to send, and every `ROUNDS_OF_HOUR` rounds the clock advances
+ * by an hour. Without these changes the test would exceed the limits of reads of payloads in an hour: 1,000 for an
+ * account, and 10,000 for all accounts. The server reads a stored payload for two thirds of the requests.
  */
 const ROUNDS_OF_ACCOUNT = 40;
 const ROUNDS_OF_HOUR = 400;
@@ -185,7 +185,7 @@ describe("the server stores one event for each idempotency key", () => {
     }
   });
 
-  // This test is the last one, because it advances the clock by two days.
+  // These tests are the last ones, because each of them advances the clock by 25 hours.
   test.for([
     { state: "revoked", ttl: "2d" },
     { state: "expired", ttl: "24h" },

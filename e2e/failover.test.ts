@@ -1,6 +1,6 @@
 /**
- * Tests of a database that loses its last seconds while a server runs. The server looks up again what it knew of these
- * seconds, which are account keys and partitions.
+ * Tests of a database that loses its last seconds while a server runs. The server then looks up again the account keys
+ * and partitions that it has in memory.
  */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { System } from "../packages/server/src/app/system.ts";
@@ -34,7 +34,7 @@ afterAll(async () => {
   await database?.close();
 });
 
-/** The first event that is answered with 201, in its sent form and as it is read back. */
+/** Sends an event until the answer is 201. @returns the event as it was sent, and as it is read back */
 async function storedAndRead(): Promise<{ readonly sent: string; readonly read: string }> {
   const body = transport(who);
   let eventId: unknown;

@@ -73,7 +73,7 @@ test("a manifest that lowers the sensitivity of a field is not archived", async 
   expect(stderr).toContain("Manifest 1 is not as the catalog and the accepted fields say.");
 });
 
-/** Events with a wrong type, which were stored before any adoption. */
+/** The ids of events with a wrong type that were stored before any adoption. */
 const olderEventIds: string[] = [];
 
 test("a wrong type is rejected by every server within 2 s of the adoption, until the features are retired", async () => {
@@ -114,7 +114,7 @@ test(`each stored event has its features once after ${KILLS} kills of ${WORKERS}
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
     stored.push(...answers.map(({ eventId }) => eventId));
     await Promise.all(ofPerson);
-    // When it is killed, a worker has computed the features of some events and may be computing others.
+    // At the kill, a worker has computed the features of some events and may be computing others.
     await until(async () => (await statusOf(stored)).includes("computed"));
     const erasing = person && runWithBreakGlass(environment, ...ERASE, person.account);
     workers.shift()?.kill("SIGKILL");

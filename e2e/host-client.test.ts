@@ -1,4 +1,4 @@
-/** Tests of the host's client against the real endpoint over a failing network. Each `send` stores one event. */
+/** Tests of the host client against the real endpoint over a failing network. Each event is stored once. */
 import type { RawSignalEvent } from "@device-risk-signals/contract";
 import {
   type Action,
@@ -79,7 +79,7 @@ async function sendUntilSettled(sender: SignalClient, event: RawSignalEvent): Pr
   }
 }
 
-/** Checks in the store that the event with this key exists once, under this id. */
+/** Checks that the database has one event with this idempotency key, under the id in the result. */
 async function expectStoredOnce(key: string, result: unknown): Promise<void> {
   const rows = await stored(key);
   expect(rows).toHaveLength(1);

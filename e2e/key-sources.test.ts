@@ -57,7 +57,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** The environment of a fresh database and key store. The test adds the key. */
+/** The environment of a fresh database and key store. The test adds the key-encryption key. */
 async function withoutKey(): Promise<Environment> {
   const { DRS_KEY_ENCRYPTION_KEY: _, ...environment } = await database.environment();
   return { ...environment, DRS_DEPENDENCY_TIMEOUT: "2s" };
@@ -176,7 +176,7 @@ describe("a key that a command prints", () => {
     await store(environment, server, "one");
     await writeFile(printed, `${first}\n${second}\n`);
     expect((await run(environment, "key", "rotate")).code).toBe(0);
-    // The server drops secrets from memory within a second, and then meets the new key.
+    // The server drops secrets from memory within a second, and then reads secrets that the new key wraps.
     let account = 0;
     await until(async () => {
       const { length } = await countByVersion(environment);

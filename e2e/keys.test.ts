@@ -37,7 +37,7 @@ beforeEach(async () => {
   return () => rm(folder, { recursive: true, force: true });
 });
 
-/** The environment of a fresh database and key store. The test adds the key. */
+/** The environment of a fresh database and key store. The test adds the key-encryption key. */
 async function withoutKey(): Promise<Record<string, string>> {
   const { DRS_KEY_ENCRYPTION_KEY: _, ...environment } = await database.environment();
   return environment;

@@ -1,5 +1,5 @@
 /**
- * Tests of secrets that the key store has lost. The owner accepts the loss, and then the server stores events again.
+ * Tests of secrets that the key store has lost. An operator accepts the loss, and then the server stores events again.
  */
 import { readFile, rename } from "node:fs/promises";
 import { createHash } from "node:crypto";
@@ -134,7 +134,7 @@ test("events are stored again once the loss is accepted, and a key store that wa
     ]);
     expect(await drs("key", "rotate", "--dry-run")).toMatchObject({ code: 0 });
 
-    // The operator finds a copy that has the lost secrets. It lacks the secrets that were made since.
+    // The operator finds a copy that has the lost secrets. This copy lacks the secrets that were made since.
     await swap();
     await until(async () => /key store: lacks \d secrets/.test((await ready(server)).text));
     expect((await post(server, one)).reply.status).toBe(503);
@@ -279,7 +279,7 @@ test("expiry, holds and erasure work with lost secrets: a copy keeps the attribu
     const accepted = await ok("key", "accept-loss", ...REASON, "--yes", "--json");
     expect(accepted).toEqual([{ events: 2, accounts: 2, partitions: 1, copies: 1, dry_run: false }]);
 
-    // The pass drops the partition. The hold keeps the attributes of events that it can't open.
+    // The pass drops the partition. The hold keeps the attributes of events that can't be opened.
     const [pass = {}] = await ok("retention", "run", "--json");
     expect(pass).toMatchObject({ rows: 1, held: 1 });
     const later = await past.store(20, { account: "held" });

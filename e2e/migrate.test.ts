@@ -1,5 +1,6 @@
 /**
- * Tests of who changes the schema: `drs migrate`, a person with its SQL, or the server, unless `--no-migrate` is given.
+ * Tests of what changes the schema: `drs migrate`, or a person who runs the SQL that `drs migrate --sql` prints. A
+ * server with `--no-migrate` and other commands change nothing.
  */
 import { readdir } from "node:fs/promises";
 import pg from "pg";

@@ -1,5 +1,6 @@
 /**
- * Tests what happens to feature values when events expire, are erased or are held, as one story of a privacy officer.
+ * Tests what happens to feature values when events expire, are erased or are held. Each test continues from the
+ * previous one.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -99,14 +99,14 @@ const onNewConnection = (sender: Credentials): Promise<Reply> => {
   return send({ url: server.url, headers, body, agent: new Agent({ keepAlive: false }) });
 };
 
-const withStatus = (replies: readonly (Reply | undefined)[], status: number): number =>
+const countWithStatus = (replies: readonly (Reply | undefined)[], status: number): number =>
   replies.filter((reply) => reply?.status === status).length;
 
 describe("a server of three processes", () => {
   test("answers with one readiness and one page of metrics for all processes", async () => {
     expect([...pids().keys()]).toEqual([1, 2, 3]);
     const replies = await Promise.all(Array.from({ length: PROCESSES }, () => post(server, who)));
-    expect(withStatus(replies, 201)).toBe(PROCESSES);
+    expect(countWithStatus(replies, 201)).toBe(PROCESSES);
     expect(await countOf('drs_requests_total{status="201"')).toBe(PROCESSES);
     expect(await countOf("drs_processes ")).toBe(PROCESSES);
     expect(await get(server.adminUrl, "/readyz")).toMatchObject({ status: 200, text: "ok\n" });
@@ -121,7 +121,9 @@ describe("a server of three processes", () => {
       const replies = await Promise.all(
         Array.from({ length: 12 }, () => send({ url: server.url, headers, body, agent })),
       );
-      expect([withStatus(replies, 201), withStatus(replies, 200) + withStatus(replies, 429)]).toEqual([1, 11]);
+      expect([countWithStatus(replies, 201), countWithStatus(replies, 200) + countWithStatus(replies, 429)]).toEqual([
+        1, 11,
+      ]);
     }
     agent.destroy();
     const after = await countRows();
@@ -133,14 +135,14 @@ describe("a server of three processes", () => {
     const started = Date.now();
     const many = await flood(who, 4 * PROCESSES, 1_000);
     const seconds = (Date.now() - started) / 1_000;
-    expect(withStatus(many, 201)).toBeLessThanOrEqual(RATE * seconds + PROCESSES * RATE);
+    expect(countWithStatus(many, 201)).toBeLessThanOrEqual(RATE * seconds + PROCESSES * RATE);
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const body = JSON.stringify(transport(thirdSender));
     const one = await Promise.all(
       Array.from({ length: RATE }, () => send({ url: server.url, headers: authorized(thirdSender), body, agent })),
     );
     agent.destroy();
-    expect(withStatus(one, 201)).toBe(RATE);
+    expect(countWithStatus(one, 201)).toBe(RATE);
   });
 
   test("replaces a process that was killed under load, and stores each answered event once", async () => {
@@ -176,14 +178,14 @@ describe("a server of three processes", () => {
       201,
       "reset",
     ]);
-    const created = withStatus((await load).flat(), 201);
+    const created = countWithStatus((await load).flat(), 201);
     await until(async () => (await countOf("drs_processes ")) === PROCESSES);
     expect(pids().get(2)).not.toBe(killed);
     expect(await countOf("drs_process_ends_total")).toBe(1);
     expect(await countOf('drs_requests_total{status="201"')).toBeGreaterThanOrEqual(answered);
 
     const { events, keys } = await countRows();
-    // A request whose connection was reset may have been stored.
+    // The event of a request whose connection was reset may have been stored.
     expect(events).toBeGreaterThanOrEqual(before.events + created);
     expect(keys).toBe(events);
     expect(server.stderr()).toContain('"end":"SIGKILL"');
@@ -233,7 +235,7 @@ describe("a server of three processes", () => {
     await until(async () => (await get(server.adminUrl, "/readyz")).text.startsWith("draining"));
     const eachRejects = async (): Promise<boolean> => {
       const replies = await Promise.all(Array.from({ length: PROCESSES }, () => onNewConnection(thirdSender)));
-      return withStatus(replies, 503) === PROCESSES;
+      return countWithStatus(replies, 503) === PROCESSES;
     };
     await until(eachRejects);
     expect(await eachRejects()).toBe(true);

@@ -42,7 +42,7 @@ const PAYMENTS = { id: "payments", raw_retention: "P90D" };
 const OTHERS = { id: "others", raw_retention: "P7D" };
 const COMMON = { title: "Fraud prevention", legal_basis: "legitimate interest", derived_retention: "P1Y", owner: "o" };
 
-/** The file contains JSON, which is valid YAML. */
+/** Writes a policy as JSON, which is valid YAML. @returns the path of the file */
 async function fileOf(purposes: readonly object[], actions: object, unmapped: string): Promise<string> {
   const path = join(folder, `${freshKey()}.yaml`);
   const content = { purposes: purposes.map((purpose) => ({ ...COMMON, ...purpose })), actions, unmapped };

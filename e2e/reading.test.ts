@@ -67,7 +67,7 @@ async function dump(environment: Environment): Promise<Record<string, string>> {
   return tables;
 }
 
-/** Every file of a folder. */
+/** The content of every file of a folder, in hexadecimal digits, by path. */
 async function filesOf(path = ""): Promise<Record<string, string>> {
   const names = await readdir(path, { recursive: true, withFileTypes: true }).catch(() => []);
   const files = names.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
@@ -155,7 +155,7 @@ test("a listing uses neither the owner's login nor the key store", async () => {
     );
   }
   const { DRS_KEY_DIR = "" } = environment;
-  // Only drift list needs the key store: it checks the MACs of decisions, whose key is derived from a secret.
+  // drift list needs the key store, because it checks the MACs of decisions. The MAC key is derived from a secret.
   expect((await runWithBreakGlass(away, "drift", "list")).stderr).toContain("key store");
   expect(await runWithBreakGlass({ ...away, DRS_KEY_DIR }, "drift", "list")).toEqual(
     await runWithBreakGlass(environment, "drift", "list"),
@@ -182,7 +182,7 @@ describe("a database that was restored from a backup", () => {
   });
 
   const LACKING = "the database lacks 1 entry of the erasure journal: run drs erase replay\n";
-  const keys = (): string => join(folder.path, "export");
+  const exportFolder = (): string => join(folder.path, "export");
 
   const expectRejected = async (...args: readonly string[]): Promise<void> => {
     const { code, stdout, stderr } = await runWithBreakGlass(environment, ...args);
@@ -195,7 +195,7 @@ describe("a database that was restored from a backup", () => {
     await expectRejected("event", "get", former?.eventId ?? "");
     await expectRejected("event", "timeline", "--account", "former", "--idempotency-key", "k");
     await expectRejected("event", "get", former?.eventId ?? "", "--raw", ...WHY);
-    await expectRejected("account", "export", "--account", "former", "--out", keys(), ...WHY);
+    await expectRejected("account", "export", "--account", "former", "--out", exportFolder(), ...WHY);
     await expectRejected("erase", "run", "--account", "stays", ...WHY, "--yes");
     await expectRejected("hold", "add", "--account", "stays", ...HOLD);
     await expectRejected("restriction", "add", "--account", "stays", ...RESTRICTION);
@@ -312,7 +312,7 @@ describe.skipIf(programs === undefined)("on a read-only standby (skipped without
     await home?.remove();
   });
 
-  /** Commands that only read, with more arguments than they need. */
+  /** Commands that only read, each with the arguments of one or more calls. */
   const reading = (): Readonly<Record<string, readonly (readonly string[])[]>> => ({
     "token list": [[], ["--account", "stays"]],
     "admin-token list": [[]],

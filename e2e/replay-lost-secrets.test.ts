@@ -1,6 +1,6 @@
 /**
- * Tests of a restored database with a key store that lacks secrets. A replay erases nothing that another copy of the
- * key store can open.
+ * Tests of a restored database with a key store that lacks secrets. A replay keeps every held event that another copy
+ * of the key store can open.
  */
 import { cp, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -110,7 +110,7 @@ test.each(["--event", "--account"])(
     await applyPeriod(environment, cluster.folder, "PT1H");
     const system = await openTestSystem(environment);
     const past = new Past(system);
-    // At its start a server looks for secrets of partitions that have not expired.
+    // Each start requires the secrets of partitions that have not expired, so the partition of this event has expired.
     const held = await past.store(40, { account: "held" });
     await past.close();
     const order = ["--account", "held", ...WHY, "--approver", "J. Doe", "--review", "2999-01-31"];

@@ -1,4 +1,7 @@
-/** Tests of holds in the erasure journal after a restore: held events stay, with any orders after the backup. */
+/**
+ * Tests of holds in the erasure journal after a restore. Events stay while a hold covers them, even if the journal has
+ * other orders from after the backup.
+ */
 import { rm } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { holdSecretName } from "../packages/server/src/crypto/sealer.ts";
@@ -24,7 +27,7 @@ const { install, changePeriod, backUp } = useRestoreScene();
 
 /**
  * Checks that the key store has no secret of the hold any more.
- * @returns the number of the hold's secrets, including former ones
+ * @returns the number of secrets that the hold had
  */
 async function expectNoSecrets(environment: Environment, holdId: string): Promise<number> {
   const owner = await connectAsOwner(environment);

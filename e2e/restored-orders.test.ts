@@ -1,4 +1,4 @@
-/** Tests that a restored database obeys the orders in the erasure journal. */
+/** Tests that the orders in the erasure journal are applied to a restored database. */
 import { rm } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { accountSecretName } from "../packages/server/src/crypto/sealer.ts";

@@ -99,13 +99,13 @@ async function listed(account: string, more: readonly string[] = [], where = env
   return idsOf(await run(0, ["event", "list", "--account", account, ...more], where));
 }
 
-/** The events that an analyst reads by SQL. */
+/** The ids of the account's events that an analyst reads by SQL, newest first. */
 async function analysed(account: string): Promise<string[]> {
   const text = "select event_id from drs.readable_event where account = $1 order by received_at desc, event_id desc";
   return idsOf((await analyst.query<{ event_id: string }>(text, [account])).rows);
 }
 
-/** Checks that lists, reads and SQL show exactly these events of the account, newest first. */
+/** Checks that the list and SQL show exactly these events of the account, newest first. */
 async function expectShown(account: string, events: readonly PastEvent[]): Promise<void> {
   const ids = events.map(({ eventId }) => eventId);
   expect(await listed(account)).toEqual(ids);

@@ -1,5 +1,5 @@
 /**
- * Tests of the whole path of an event: the SDK collects it on a mock phone, the client sends it, and the endpoint
+ * Tests of the whole path of an event: the SDK collects it on a mock phone, the host client sends it, and the endpoint
  * stores it.
  */
 import { createSignalClient } from "@device-risk-signals/host-client";

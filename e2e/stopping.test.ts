@@ -1,4 +1,4 @@
-/** Tests of the end of a server, for each sender of a signal and each cause of a hang. */
+/** Tests of the end of a server: by SIGTERM to `npm start`, and while its key directory hangs. */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { open, readFile, rm } from "node:fs/promises";
@@ -46,7 +46,7 @@ test.skipIf(process.platform === "win32")(
   async () => {
     const environment = await database.environment();
     const server = await startServer({ ...environment, DRS_DEPENDENCY_TIMEOUT: "1s", DRS_DRAIN_TIMEOUT: "200ms" });
-    // To open a named pipe without a writer hangs, as to open a file on a network file system that does not answer.
+    // Opening a named pipe without a writer hangs, like opening a file on a network file system that does not answer.
     const mark = join(environment["DRS_KEY_DIR"] ?? "", "mark");
     await rm(mark, { force: true });
     execFileSync("mkfifo", [mark]);

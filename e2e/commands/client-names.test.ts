@@ -1,12 +1,16 @@
 /**
- * Tests of names that clients choose: unknown names are counted without their text, and no name can control a terminal.
+ * Tests of names that clients choose: odd names are counted as `*`, without their text, and no name can control a
+ * terminal.
  */
 import { describe, expect, test } from "vitest";
 import { authorized, freshKey, send, transport } from "../support/client.ts";
 import { CommandScene } from "../support/command-scene.ts";
 import { until } from "../support/embedded.ts";
 
-/** Characters that may control a terminal: C0 and C1 controls except line feed, direction marks and tags. */
+/**
+ * Characters that may control a terminal: format characters (Cf), such as direction marks and tags, and control
+ * characters (Cc) except the line feed.
+ */
 const CONTROLS = /[^\P{Cc}\n]|\p{Cf}/u;
 
 const scene = new CommandScene();

@@ -8,7 +8,7 @@ const scene = new ServerScene();
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Adds the counts of all hours and gives each sum a line, because an hour may end during the test. */
+/** Sums the counts over all hours, because an hour may end during the test. @returns a line for each sum */
 function summed(rows: readonly Row[]): string[] {
   const sums = new Map<string, number>();
   for (const { hour, occurrences, ...names } of rows) {

@@ -9,7 +9,7 @@ import { BASE_PATH, isBytes, isLines, type Route, ROUTES } from "@device-risk-si
 import { commandsOfInstallation, REQUIRED, runAsGiven } from "../support/command.ts";
 
 const ESC = "\u001b";
-/** What a client may send: escape sequences, direction marks, every line separator, and an unpaired surrogate. */
+/** Text that a client may send: a formula, escape sequences, direction marks, line breaks and an unpaired surrogate. */
 const HOSTILE = `=cmd()${ESC}[2J${ESC}]0;x\u0007\u202e\u2066\u200f\u061c\u2028\u2029\u0085\r\n\t\u009b\ud800`;
 const SHOWN = "=cmd()\\u001b[2J\\u001b]0;x\\u0007\\u202e\\u2066\\u200f\\u061c\\u2028\\u2029\\u0085";
 const UNSAFE = /[^\P{Cc}\n]|[\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}]/u;
@@ -69,7 +69,7 @@ afterAll(() => server?.close());
 
 /**
  * Commands that print no text from an answer of the admin API. They print only names that the user gave, or they work
- * on files or on the database and print by the functions that the last test of this file checks.
+ * on files or on the database. The last test of this file lists the code that prints for them.
  */
 const WITHOUT_TEXT: readonly string[] = [
   "migrate",

@@ -37,8 +37,8 @@ beforeAll(async () => {
   past = new Past(system);
   server = await startServer(environment);
   remote = await through("operator", "privacy", "auditor");
-  // This command makes the secret that signs checkpoints. Otherwise the server would make it ten seconds after its
-  // start, which may be between two commands that count secrets.
+  // This command makes the secret that signs checkpoints. Otherwise the server would make this secret ten seconds after
+  // its start, possibly between two commands that count secrets.
   await runWithBreakGlass(environment, "audit", "checkpoint");
 });
 
@@ -55,7 +55,7 @@ const NO_ID = "019a0000-0000-7000-8000-000000000000";
 const through = (...roles: readonly string[]): Promise<Record<string, string>> =>
   remoteEnvironment(environment, server.adminUrl, roles);
 
-/** Runs a command through the admin API. Its progress lines, which only a slow order has, are left out. */
+/** Runs a command through the admin API, and removes the progress lines that it prints for a slow order. */
 async function runRemote(...args: readonly string[]): Promise<Printed> {
   const printed = await runWithBreakGlass(remote, ...args);
   return { ...printed, stderr: printed.stderr.replace(/^.*, order [\da-f-]{36}: (?:waiting|running).*\n/gm, "") };
@@ -74,7 +74,7 @@ async function twice(...args: readonly string[]): Promise<readonly [Printed, Pri
   return [there, await runWithBreakGlass(environment, ...args)];
 }
 
-/** The operations of the newest audit entries of the API, newest first, except the entries of their orders. */
+/** The operations of the newest audit entries of the admin API, newest first, without the entries `order.*`. */
 async function audited(limit: number): Promise<readonly string[]> {
   const { stdout } = await runWithBreakGlass(environment, "audit", "list", "--limit", "1000", "--json");
   return objects<{ operation: string; via: string }>(stdout)

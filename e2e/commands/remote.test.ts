@@ -40,7 +40,7 @@ afterAll(async () => {
   await database?.close();
 });
 
-/** A policy with one purpose, written as JSON, which is valid YAML. */
+/** Writes a policy with one purpose as JSON, which is valid YAML. @returns the path of the file */
 async function policyFile(raw_retention: string): Promise<string> {
   const path = join(folder.path, "policy.yaml");
   const texts = { title: "Fraud prevention", legal_basis: "legitimate interest", owner: "o" };
@@ -54,7 +54,7 @@ const WHY = ["--category", "dispute", "--reason", "dispute 4711"];
 const through = (...roles: readonly string[]): Promise<Record<string, string>> =>
   remoteEnvironment(environment, server.adminUrl, roles);
 
-/** Commands that only read, with what they print. */
+/** Commands that only read. */
 const READING: readonly (readonly string[])[] = [
   ["token", "list"],
   ["token", "list", "--account", "customer-1"],

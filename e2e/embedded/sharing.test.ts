@@ -42,7 +42,8 @@ describe("an embedded PostgreSQL that the server and commands share", () => {
     const server = await serve(place);
     const running = await place.postgres();
     expect(running).toHaveLength(1);
-    // Ctrl-C signals all processes of the terminal's session, and PostgreSQL must outlive the server's shutdown.
+    // Ctrl-C signals a process group of the terminal's session. PostgreSQL must outlive the server's shutdown, so it is
+    // in another session.
     expect(await sessionOf(running[0])).not.toBe(await sessionOf(server.process.pid));
     expect((await issueToken(place)).code).toBe(0);
     expect(await place.postgres()).toEqual(running);

@@ -14,7 +14,7 @@ const scene = new ErasureScene();
 const { drs, party, post, store, erase, read, listed, keysOf, secretExists, tablesWith } = scene;
 
 /**
- * Counts what may name the account: rows of its identity and keys, its audit entries, and the secrets of all accounts.
+ * Counts what may name the account: rows of its identity and keys, its audit entries `event.create`, and all secrets.
  */
 async function countNaming(account: string): Promise<object> {
   const { rows } = await scene.owner.query(
@@ -81,7 +81,7 @@ describe("the erasure of an account", () => {
     expect(await read(theirs.eventId)).toBe(theirs.text);
 
     const namedBefore = await countNaming(who.account);
-    // The account's token was deleted. Late retries with a new token get the answers of the first requests.
+    // The account's token was deleted. With a new token, a late retry is still a replay or a conflict.
     const [first] = mine;
     for (const _ of scene.servers)
       await until(async () => first !== undefined && (await post(first.request)).status === 401);
@@ -97,8 +97,8 @@ describe("the erasure of an account", () => {
       });
       expect((await post(again(withChange(one)))).status).toBe(409);
     }
-    // Each server writes its counts every second. The retries came before the other account's replays, so they are
-    // counted when these replays are.
+    // Each server writes the audit entries of replays every second. The late retries came before the other account's
+    // replays, so their entries would be written no later.
     for (const _ of scene.servers) expect((await post(theirs.request)).status).toBe(200);
     await until(async () => (await replaysOf(other.account)) === scene.servers.length);
     // The new token created the identity row.

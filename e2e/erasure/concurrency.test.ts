@@ -20,7 +20,7 @@ describe("an erasure during other work", () => {
   const LOCKED = `select ${AWAITED_LOCKS} and locktype = 'advisory'`;
 
   /**
-   * Starts the work while another connection holds its lock, and runs `meanwhile` when the work waits.
+   * Starts the work while another connection holds the lock, and runs `meanwhile` when the work waits for this lock.
    * @returns the result of the work
    */
   async function runWhileLocked<T>(lock: string, work: () => Promise<T>, meanwhile: () => Promise<void>): Promise<T> {
@@ -38,7 +38,7 @@ describe("an erasure during other work", () => {
     }
   }
 
-  /** Commits the order of an erasure and finishes nothing. `meanwhile` runs before the commit, under the locks. */
+  /** Begins an erasure and does not finish it. `meanwhile` runs before the commit, under the locks. */
   async function begin(subject: ErasureSubject, meanwhile?: () => Promise<void>): Promise<void> {
     const { administration, journal } = scene.system;
     if (!journal) throw new Error("there is no journal");
@@ -145,7 +145,7 @@ describe("an erasure during other work", () => {
       await client.query("select ensure_account_key($1, null, 1, $2)", [other.account, unused]);
       await client.query("select delete_account_key($1)", [unused]);
       expect(await keysOf(other.account)).toEqual([unused]);
-      // The event has no secret. Without this statement the key store would count as older than the database.
+      // This account key has no secret. If its row stayed, the key store would count as older than the database.
       await scene.owner.query("delete from account_key where key_id = $1", [unused]);
       for (const text of [
         "delete from erasure",

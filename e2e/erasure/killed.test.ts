@@ -14,7 +14,7 @@ const scene = new ErasureScene();
 const { drs, party, store, read, listed, entries, tablesWith } = scene;
 
 describe("an erasure that is killed", () => {
-  /** Runs the command and kills it when it waits for a lock that is held. */
+  /** Runs `drs erase run`, and kills it when it waits for the lock that the statement `lock` takes. */
   async function eraseAndKill(account: string, lock: string): Promise<void> {
     const holder = await connectAsOwner(scene.environment);
     await holder.query("begin");
@@ -25,7 +25,7 @@ describe("an erasure that is killed", () => {
       stdio: "ignore",
     });
     const ended = new Promise((resolve) => child.once("close", resolve));
-    // Ignores advisory locks, because workers wait for each other by these.
+    // Ignores advisory locks, because workers also wait for these.
     const waiting = `${AWAITED_LOCKS} and locktype <> 'advisory'`;
     await until(async () => (await scene.owner.query(`select ${waiting}`)).rowCount !== 0);
     child.kill("SIGKILL");
@@ -37,7 +37,10 @@ describe("an erasure that is killed", () => {
     await holder.end();
   }
 
-  /** The lock for which the command waits at each of its steps, and what is visible of the erasure at this moment. */
+  /**
+   * Each step has a title, the statement that takes the lock for which the command waits, and what is visible of the
+   * erasure at this moment.
+   */
   const STEPS: readonly (readonly [string, string, { readonly inDatabase: boolean; readonly ledger: number }])[] = [
     [
       "when the journal has it and the database does not",
@@ -60,10 +63,13 @@ describe("an erasure that is killed", () => {
   test.each(STEPS)("%s is finished by the next process, once", async (_, lock, { inDatabase, ledger }) => {
     const who = await party();
     const stored = await store(who);
-    const [journalled, head] = [await entries(), (await scene.owner.query("select from erasure")).rowCount ?? 0];
+    const [journalled, erasuresBefore] = [
+      await entries(),
+      (await scene.owner.query("select from erasure")).rowCount ?? 0,
+    ];
     await eraseAndKill(who.account, lock);
     expect(await entries(), "the erasure is in the journal").toBe(journalled + 1);
-    expect((await scene.owner.query("select from erasure")).rowCount).toBe(head + (inDatabase ? 1 : 0));
+    expect((await scene.owner.query("select from erasure")).rowCount).toBe(erasuresBefore + (inDatabase ? 1 : 0));
     expect((await scene.owner.query("select from idempotency_key where account = $1", [who.account])).rowCount).toBe(
       ledger,
     );
@@ -110,7 +116,7 @@ describe("an erasure that is killed", () => {
       drs("erase", "run", "--account", who.account, "--reason", "r", "--yes", "--json");
     let run = await erase();
     if (run.stderr.includes("run drs erase replay")) {
-      // The last erasure was killed between the journal and the database.
+      // The last erasure was killed after its entry was in the journal and before its commit in the database.
       expect((await drs("erase", "replay")).code).toBe(0);
       run = await erase();
     }

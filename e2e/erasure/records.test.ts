@@ -1,4 +1,4 @@
-/** Tests of the records of an erasure: the order, the journal, the audit and the receipt. */
+/** Tests of `drs erase`, and of what records an erasure: the journal, the audit log and the receipt. */
 import { createPrivateKey, randomUUID } from "node:crypto";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ const { drs, party, store, erase, read, purposeOf, receiptOf, entries } = scene;
 const BASE64URL = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 describe("drs erase", () => {
-  /** Adds entries, so that the journal has more than five even if this test runs alone. */
+  /** Adds entries, so that the journal has more than five even if only one test of this file runs. */
   beforeAll(async () => {
     for (let count = 0; count < 6; count++) await erase("--account", (await party()).account);
   });

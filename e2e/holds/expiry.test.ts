@@ -137,7 +137,7 @@ test("a pass and its receipt report what was deleted and what a hold keeps, also
   for (let count = 0; count < 2; count++) await store(scene.hoursAgo, { account: newAccount() });
   scene.hoursAgo--;
   await hold("--event", kept.eventId);
-  // Leaves the state after a pass that was killed when it had deleted the events and not yet recorded itself.
+  // Leaves the state of a pass that was killed after it had deleted the events and before it recorded itself.
   const client = await connectAsOwner(scene.environment);
   await expire(client, { ...erasurePorts(scene.system), heldDestructionDelay: 60_000 });
   await client.end();

@@ -29,7 +29,7 @@ const {
   store,
 } = scene;
 
-/** Whether a hold covers each event of the account, first as the list says and then as the account's export says. */
+/** The id of each event of the account, and whether a hold covers it. Expects the list and the export to agree. */
 async function marksOf(account: string): Promise<unknown[]> {
   const marks = (text: string): unknown[] => objects(text).map(({ event_id, held }) => [event_id, held]);
   const out = await mkdtemp(join(scene.folder, "export-"));

@@ -1,4 +1,4 @@
-/** Tests that the audit records who did what, and counts unauthenticated requests. */
+/** Tests that the audit log records who did what, and counts unauthenticated requests. */
 import { Agent } from "node:http";
 import { describe, expect, test } from "vitest";
 import { freshKey, send, transport } from "../support/client.ts";

@@ -1,4 +1,4 @@
-/** Tests that an operator sees no data of a client in any log, metric or audit entry. */
+/** Tests that an operator sees no data of a client in any log, metric, audit entry or count. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -39,7 +39,7 @@ describe("an operator sees", () => {
       "X-Request-Id": mark(),
       traceparent: `00-${"a".repeat(32)}-${"b".repeat(16)}-01`,
     });
-    const send201 = async (key: string, body: string): Promise<number> =>
+    const statusFor = async (key: string, body: string): Promise<number> =>
       (await send({ url: server.url, headers: headers(key), body })).status;
     const marked = (): Record<string, unknown> => ({
       ...transport({ ...who, sessionId: mark() }),
@@ -63,9 +63,9 @@ describe("an operator sees", () => {
     const validBody = JSON.stringify({ ...marked(), observations });
 
     const key = mark();
-    expect(await send201(key, validBody)).toBe(201);
-    expect(await send201(key, validBody)).toBe(200);
-    expect(await send201(key, validBody.replace('"skipped","reason":"', '"skipped","reason":"other'))).toBe(409);
+    expect(await statusFor(key, validBody)).toBe(201);
+    expect(await statusFor(key, validBody)).toBe(200);
+    expect(await statusFor(key, validBody.replace('"skipped","reason":"', '"skipped","reason":"other'))).toBe(409);
     const gzipped = await send({
       url: server.url,
       headers: { ...headers(), "Content-Encoding": "gzip" },
@@ -84,7 +84,7 @@ describe("an operator sees", () => {
       `{"${mark()}":1,"${mark()}":1,"a":"\\ud800"}`,
       mark(),
     ];
-    for (const body of refused) expect([400, 403]).toContain(await send201(mark(), body));
+    for (const body of refused) expect([400, 403]).toContain(await statusFor(mark(), body));
     const strange: Record<string, string>[] = [
       { Authorization: `Bearer ${mark()}` },
       { Authorization: `Basic ${mark()}` },
@@ -106,20 +106,20 @@ describe("an operator sees", () => {
     await owner.connect();
     await owner.query("alter table drs.event add constraint picky check (app_version not like '%boom') not valid");
     const picked = validBody.replace(/"app_version":"[^"]+"/, `"app_version":"${mark()}boom"`);
-    expect(await send201(mark(), picked)).toBe(500);
+    expect(await statusFor(mark(), picked)).toBe(500);
     await owner.end();
     await refusing.close();
 
     // PostgreSQL dies under load, and reports this in its log.
     const [postmaster = 0] = await home.postgres();
-    const load = Array.from({ length: 40 }, () => send201(mark(), validBody).catch(() => 0));
+    const load = Array.from({ length: 40 }, () => statusFor(mark(), validBody).catch(() => 0));
     process.kill(await servingBackend(postmaster), "SIGSEGV");
     await Promise.all(load);
     const log = (): Promise<string> => readFile(join(home.dataDir, "postgres.log"), "utf8");
     await until(async () => (await log()).includes("was terminated by signal 11"));
-    await until(async () => (await send201(mark(), validBody).catch(() => 0)) === 201);
+    await until(async () => (await statusFor(mark(), validBody).catch(() => 0)) === 201);
     process.kill(postmaster, "SIGKILL");
-    await until(async () => (await send201(mark(), validBody).catch(() => 0)) === 201);
+    await until(async () => (await statusFor(mark(), validBody).catch(() => 0)) === 201);
 
     const metrics = (await get(server.adminUrl, "/metrics")).text;
     expect(await server.stop()).toBe(0);

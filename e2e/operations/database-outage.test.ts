@@ -1,5 +1,6 @@
 /**
- * Tests of a database that stops or does not answer: the server answers 503 at once, and recovers without a restart.
+ * Tests of a database that stops or does not answer. While it is stopped, the server answers 503 at once. In both cases
+ * the server recovers without a restart.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { EmbeddedPostgres } from "../../packages/server/src/embedded-postgres/embedded-postgres.ts";
@@ -109,7 +110,7 @@ describe("while the database is away", () => {
       expect((await waiting).status).toBe(201);
       await until(async () => (await get(server.adminUrl, "/readyz")).status === 200);
     } finally {
-      // The server ends the backends of connections that it has abandoned.
+      // Some processes of `all` may have ended, because the server ends the backends of connections that it abandoned.
       for (const pid of await home.postgres()) process.kill(pid, "SIGCONT");
     }
     expect(await server.stop()).toBe(0);

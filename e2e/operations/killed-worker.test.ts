@@ -36,7 +36,7 @@ test("if a worker is killed after it wrote an erasure to the journal, the other 
   const remote = await remoteEnvironment(scene.environment, servers.get("first")?.adminUrl ?? "", ["privacy"]);
   const client = createAdminClient({ url: remote["DRS_ADMIN_URL"] ?? "", token: remote["DRS_ADMIN_TOKEN"] ?? "" });
   const holder = await connectAsOwner(scene.environment);
-  // The transaction of an erasure deletes tokens after it has written the journal.
+  // The transaction of an erasure deletes tokens after it has written the entry of the journal.
   await holder.query("begin; lock table drs.session_token in exclusive mode");
   const called = client.call("runErasure", { account: "erased", reason: "request 17" }).catch(() => undefined);
   const waiting = `${AWAITED_LOCKS} and locktype <> 'advisory'`;

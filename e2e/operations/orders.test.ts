@@ -30,7 +30,10 @@ afterAll(async () => {
   await server?.stop();
 });
 
-/** Calls a route, kills the server when it waits for a lock that the test holds, and starts the next server. */
+/**
+ * Calls a route, and kills the server when it waits for a lock that the statement `lock` takes. Then runs `meanwhile`
+ * and starts the next server.
+ */
 async function callAndKill(
   id: "runRetention" | "runErasure",
   input: object,
@@ -58,7 +61,7 @@ interface Audited {
   readonly actor: string;
 }
 
-/** The order for this operation when it has ended, and the audit entries that name the order. */
+/** The state of the only order for this operation, once it has ended, and the audit entries that name the order. */
 async function endOf(operation: string): Promise<{ readonly state: string; readonly entries: readonly Audited[] }> {
   const rows = async () => objects<Record<string, string>>((await scene.drs("order", "list", "--json")).stdout);
   const isEnded = async () => (await rows()).some((row) => row["operation"] === operation && row["ended_at"] !== null);

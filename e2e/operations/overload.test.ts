@@ -50,8 +50,8 @@ describe("an overloaded server", () => {
     slow[0]?.hangUp();
     await untilInFlight(server, 3);
 
-    // The freed budget is enough for one body of the maximum size or for several small ones. After a small body it is
-    // too small for one without an announced length.
+    // The freed budget is enough for one body of the maximum size or for several small ones. When a small body has
+    // taken a part, the rest is too small for a body without an announced length.
     const small = new SlowRequest(server, who);
     await untilInFlight(server, 4);
     for (const unknown of ["Transfer-Encoding: chunked", "Content-Length: 500\r\nContent-Encoding: gzip"]) {
@@ -105,8 +105,8 @@ describe("an overloaded server", () => {
     const watch = setInterval(() => void resident().then((now) => (peak = Math.max(peak, now))), 20);
     const agent = new Agent({ keepAlive: false, maxSockets: 4_000 });
 
-    // The uploads have 250 MB with an announced length, of which each lacks one byte, 400 MB without an announced
-    // length, and 200 MB without a session.
+    // 250 MB of the uploads have a session and an announced length, and each lacks one byte. 400 MB have a session and
+    // no announced length. 200 MB have no session.
     const body = `${JSON.stringify(transport(who))}${" ".repeat(262_144)}`.slice(0, 262_143);
     const endless = Array.from({ length: 4 }, () => Buffer.alloc(1024 * 1024, " "));
     const uploads: ClientRequest[] = [];

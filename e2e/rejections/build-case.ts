@@ -1,4 +1,4 @@
-/** Builds cases from a change of a valid request, and has the problems that several cases expect. */
+/** Builds cases from a change of a valid request, and the answers that several cases expect. */
 import type { Case, Expected } from "./case.ts";
 
 export type Json = Record<string, never>;
@@ -31,7 +31,7 @@ export const change = (row: number, name: string, expected: Expected, work: (req
   send: (scene) => scene.changed(work),
 });
 
-/** Sets a value deep in a request. */
+/** Sets the member at a path of a request, such as `/observations/probes`; `undefined` deletes the member. */
 export function set(request: unknown, path: string, value: unknown): void {
   const names = path.split("/").slice(1);
   const last = names.pop() as string;

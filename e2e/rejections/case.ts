@@ -26,7 +26,7 @@ export interface Case {
   /**
    * The number of the step that rejects the request: 1 method, 2 authentication, 4 idempotency key, 5 media type, 6
    * encoding, 7 size, 8 text, 9 members of the request, 10 the raw event, 12 `collected_at`, 15 action, 16 session
-   * binding, 18 no request to this endpoint, or no HTTP. Other steps have tests of their own.
+   * binding, 18 the HTTP server. Other steps have tests of their own.
    */
   readonly row: number;
   readonly name: string;
@@ -70,7 +70,7 @@ export class Scene {
     return this.post(change(JSON.stringify(this.good())));
   }
 
-  /** Sends a request that is written by hand: the `head` lines follow the request line, and the body follows them. */
+  /** Sends a request byte by byte as given: the request line, `Host`, the lines of `head`, an empty line, the body. */
   raw(head: readonly string[], body: string | Uint8Array = "", waitMs?: number): Promise<Reply> {
     const { host } = new URL(this.url);
     const lines = [`POST ${PATH} HTTP/1.1`, `Host: ${host}`, ...head, "", ""].join("\r\n");

@@ -1,4 +1,4 @@
-/** Every case in which the endpoint must reject a request, by the step that rejects it. `Case.row` lists the steps. */
+/** The cases in which one request must be rejected, by the step that rejects it. `Case.row` lists the steps. */
 import type { Case } from "./case.ts";
 import { HEADER_CASES } from "./header-cases.ts";
 import { HTTP_CASES } from "./http-cases.ts";

@@ -4,7 +4,7 @@ import { PROBLEMS, VIOLATIONS } from "@device-risk-signals/contract";
 import { expect, test } from "vitest";
 import { REJECTIONS } from "./cases.ts";
 
-/** Test files of codes that need more than one request, or another state of the server. */
+/** The test file of each code that needs more than one request, or another state or other settings of the server. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   "account-erased": "e2e/erasure/account.test.ts",
   "adopted-field-invalid": "e2e/adopted-fields.test.ts",

@@ -1,4 +1,4 @@
-/** Cases of row 18: requests that are no POST to this endpoint, or no HTTP. */
+/** Cases of row 18: requests that are no POST to this endpoint, and invalid, incomplete or no HTTP. */
 import { PATH, send, sendRaw } from "../support/client.ts";
 import type { Case } from "./case.ts";
 

@@ -36,7 +36,7 @@ describe("a server on restored files of the embedded database", () => {
 
   afterEach(() => home.remove());
 
-  /** `cp -a` keeps modes and owners; with other ones PostgreSQL rejects the folders. */
+  /** `cp -a` keeps modes and owners; PostgreSQL rejects folders with other modes or owners. */
   const copy = async (from: string, to: string): Promise<void> => void (await run("cp", ["-a", from, to]));
 
   const backUp = (folder: string) => async (): Promise<() => Promise<void>> => {
@@ -113,7 +113,7 @@ describe("a server on restored files of the embedded database", () => {
     await (await startServer(environment)).stop();
   });
 
-  /** Stores events of several accounts and erases each account. @returns the accounts and their events. */
+  /** Stores one event for each of `count` new accounts. @returns the accounts and their events. */
   async function storeAccounts(server: ServerProcess, count: number): Promise<{ account: string; stored: Stored }[]> {
     const made: { account: string; stored: Stored }[] = [];
     for (let index = 1; index <= count; index++) {

@@ -23,7 +23,7 @@ async function debianPostgres(): Promise<string | undefined> {
 
 const programs = await debianPostgres();
 
-/** Tests of the system's own PostgreSQL with its tools. Debian's package is `postgresql`. */
+/** These tests use an installed PostgreSQL with its tools, from Debian's package `postgresql`. */
 describe.skipIf(programs === undefined)(
   "an external database that was restored by pg_dump applies what was erased since",
   () => {

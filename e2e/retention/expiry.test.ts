@@ -1,6 +1,6 @@
 /**
- * Tests of expiry: an expired event is not read, then it is deleted with its secret, and its idempotency key is deleted
- * later.
+ * Tests of expiry: no read finds an expired event; then the event and the secret of its partition are deleted, and
+ * later its idempotency key.
  */
 import { describe, expect, onTestFinished, test } from "vitest";
 import { COUNTS, type Expired } from "../../packages/server/src/lifecycle/retention/runs.ts";
@@ -76,7 +76,7 @@ describe("after the retention period", () => {
     });
     expect(expired.bytes).toBeGreaterThan(0);
     expect((await drs("doctor")).code).toBe(0);
-    // The server may write counted requests in the meantime.
+    // The server may write audit entries of counted requests in the meantime.
     const entries = objects((await drs("audit", "list", "--json")).stdout);
     expect(entries.find(({ operation }) => operation === "retention.run")).toMatchObject({
       outcome: "done",
@@ -164,7 +164,7 @@ describe("a clock that jumps back", () => {
 
 describe("no event is deleted before it has expired", () => {
   test("by a serving connection", async () => {
-    // The period is shorter than the partition, so its rows are deleted one by one.
+    // The period is shorter than the partition, so the rows of the partition are deleted one by one.
     await applyPeriod("PT1M");
     await store();
     const [partition] = await partitions(OF_NOW);
@@ -190,8 +190,8 @@ describe("no event is deleted before it has expired", () => {
     const alive = (await partitions()).length;
     const session = await scene.system.pool.connect();
     onTestFinished(() => session.release(true));
-    const year = new Date(scene.system.clock.now());
-    const today = Math.floor((year.getTime() - Date.UTC(year.getUTCFullYear(), 0, 1)) / DAY_MS);
+    const now = new Date(scene.system.clock.now());
+    const today = Math.floor((now.getTime() - Date.UTC(now.getUTCFullYear(), 0, 1)) / DAY_MS);
     // Each of these time zones skips a week on a day near today.
     for (let day = Math.max(1, today - 12); day < today + 6; day++) {
       for (const hour of [0, 6, 12, 18]) {

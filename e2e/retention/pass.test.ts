@@ -131,7 +131,7 @@ describe("a retention pass", () => {
     expect(stderr).toBe(
       "The pass is not complete; what failed: record the pass.\nthe database refused (SQLSTATE 23514)\n",
     );
-    // The server may write counted requests in the meantime.
+    // The server may write audit entries of counted requests in the meantime.
     const entries = objects((await drs("audit", "list", "--limit", "20", "--json")).stdout);
     expect(entries.find(({ operation }) => operation === "retention.run")).toMatchObject({
       outcome: "failed",
@@ -207,7 +207,7 @@ describe("a retention pass", () => {
 
   test("that is killed at any moment is finished by the next pass, and does nothing twice", async () => {
     await applyPeriod("P1D");
-    // A connection that knows the current partitions.
+    // A newly opened system has no outdated partitions in memory.
     const fresh = await openTestSystem(scene.environment);
     await fresh.partitions.prepare(1, fresh.clock.now(), 40);
     const partitionIds = await partitions("dropped_at is null and upper_bound > transaction_time()");

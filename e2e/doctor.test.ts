@@ -9,7 +9,7 @@ let database: TestDatabase;
 let environment: Record<string, string>;
 
 beforeAll(async () => {
-  // This test disables fsync for all databases of its PostgreSQL.
+  // A test of this file disables fsync for all databases of its PostgreSQL.
   database = await startDatabase();
   environment = await database.environment();
   // The first start makes the secrets of the installation, which the doctor needs.

@@ -1,4 +1,4 @@
-/** Tests of `drs erase`, and of what records an erasure: the journal, the audit log and the receipt. */
+/** Tests of `drs erase`, and of the records of an erasure: the journal, the audit log and the receipt. */
 import { createPrivateKey, randomUUID } from "node:crypto";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -48,7 +48,7 @@ function reply(status: number, raw: Readonly<Record<string, string | string[] | 
   return { status, headers, text, json: isJson ? (JSON.parse(text) as Record<string, unknown>) : {} };
 }
 
-/** Writes bytes to a new connection. Reads a complete answer, or until the server closes or `waitMs` have passed. */
+/** Writes bytes to a new connection. Reads until the answer is complete, the server closes, or `waitMs` have passed. */
 export function sendRaw(url: string, bytes: string | Uint8Array, waitMs = 3_000): Promise<Reply> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {

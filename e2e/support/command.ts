@@ -81,7 +81,7 @@ const NO_ID = "019a0000-0000-7000-8000-000000000000";
 /** Arguments of a read for a legal claim, which also shows restricted events, and erased events that a hold keeps. */
 export const PRIVACY = ["--include-restricted", "--reason", "a legal claim"] as const;
 
-/** Arguments with which each command is no wrong usage. Commands that are not listed need none. */
+/** Arguments with which each command is correct usage. The other commands of an installation need none. */
 export const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   "token issue": ["--account", "a"],
   "token revoke": [NO_ID],

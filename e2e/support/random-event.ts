@@ -1,4 +1,4 @@
-/** Generates texts of raw events: any JSON that the contract allows, in every spelling that JSON allows. */
+/** Generates texts of raw events: JSON that the contract allows, in many of the spellings that JSON allows. */
 import fc from "fast-check";
 
 const space = fc.constantFrom("", "", "", " ", "\n", "\t", "\r\n", "  ");

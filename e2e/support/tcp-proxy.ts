@@ -1,4 +1,4 @@
-/** A proxy that causes network errors, between a client over TCP and a server behind TCP or a Unix socket. */
+/** A proxy that causes network errors. It accepts TCP connections, and connects to a server by TCP or a Unix socket. */
 import { createConnection, createServer, type Socket } from "node:net";
 import type { AddressInfo } from "node:net";
 

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { freemem, tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** The folder whose files are in memory. Linux has it. */
+/** A folder of Linux whose files are in memory. */
 const MEMORY_FOLDER = "/dev/shm";
 /** New folders are in memory only while this many bytes are free. The clusters of a whole test run take 6 GiB. */
 const NEEDED_BYTES = 8 * 2 ** 30;

@@ -5,5 +5,5 @@ const config = {
   typescript: { ignoreBuildErrors: true },
 };
 
-// oxlint-disable-next-line import/no-default-export -- Next asks for one.
+// oxlint-disable-next-line import/no-default-export -- Next requires one.
 export default config;

@@ -127,7 +127,7 @@ function expectProblem(answer: Reply, status: number): void {
   expect(answer.headers["content-type"]).toBe("application/problem+json");
 }
 
-/** Makes an event as no serialiser writes it. White space, numbers and escapes would not survive parsing. */
+/** Makes an event whose white space, numbers and escapes would change if the event were parsed and serialised. */
 function rawEvent(): string {
   return String.raw`{ "session_id": "${CUSTOMER.sessionId}",
     "event_type":"device_intel_collection", "schema_version":1.0, "collected_at":"${new Date().toISOString()}",

@@ -1,4 +1,4 @@
-/** The interface that every example implements, and a host for the examples with a `node:http` server. */
+/** The interface that every example implements, and its implementation for a `node:http` server. */
 import { once } from "node:events";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -6,7 +6,7 @@ import type { Endpoint } from "@device-risk-signals/server";
 
 export interface RunningHost {
   readonly url: string;
-  /** Accepts no more connections, sends the remaining answers, then closes the database. */
+  /** Stops accepting connections, sends the remaining answers, then closes the endpoint. */
   readonly close: () => Promise<void>;
 }
 

@@ -11,7 +11,8 @@ import { useIntel } from "./use-intel";
 const SCREENS = ["Inspect", "Send", "Checklist"] as const;
 
 /**
- * The endpoint and the action that `npm start` prints, with the address as this machine or `adb reverse` reaches it.
+ * The values of `npm start` that are always the same: its address (through `adb reverse` on Android), and the type and
+ * session of its action. The user enters the token and the id of the action.
  */
 const LOCAL: Endpoint = {
   baseUrl: "http://localhost:8080",

@@ -2,7 +2,7 @@ import { type ReactNode } from "react";
 import { Pressable, StyleSheet, Switch, Text, TextInput, View } from "react-native";
 import { MONOSPACE, type Tone, usePalette } from "./theme";
 
-/** Touch targets are at least 44 points high (Apple) and 48 with their margin (Android). */
+/** The minimum height of buttons and entries. Apple recommends at least 44 points for a touch target, Android 48. */
 const MIN_TARGET_SIZE = 48;
 
 export function Card({ children }: { readonly children: ReactNode }) {

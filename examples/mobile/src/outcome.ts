@@ -43,7 +43,7 @@ export function outcomeWords(outcome: Outcome): OutcomeWords {
   }
 }
 
-/** How many probes had each outcome, in the order of the contract. An outcome that no probe had is left out. */
+/** How many probes had each outcome: `1 success · 18 skipped`. An outcome that no probe had is left out. */
 export function summaryOf(event: CollectedEvent): string {
   const outcomes = Object.values(event.probes);
   return (["success", "skipped", "timeout", "error"] as const)

@@ -22,7 +22,7 @@ export interface Intel {
   /** The reason why there is no event, if the screen does not show it otherwise. */
   readonly notice: string | undefined;
   readonly isCollecting: boolean;
-  /** Whether the window that `transaction_safety` observes is open. */
+  /** Whether the observation window of `transaction_safety` is open. */
   readonly isObserving: boolean;
   readonly consentTo: (probes: readonly ProbeId[]) => void;
   readonly collect: (sessionId: string) => Promise<void>;

@@ -5,8 +5,8 @@ import { host } from "../../../../../src/host.ts";
 type Handler = (request: Request) => Promise<Response>;
 
 async function open(): Promise<Handler> {
-  // Node must load the package, because it reads its migrations from files next to its code, and a bundle would
-  // separate them.
+  // Node must load the package, because the package reads its migrations from files next to its code, and a bundle
+  // would separate the code from these files.
   const { createEndpoint, optionsFromEnvironment } = await import(
     /* webpackIgnore: true */ "@device-risk-signals/server"
   );
@@ -25,8 +25,8 @@ async function open(): Promise<Handler> {
 }
 
 /**
- * The first request opens the endpoint, because `next build` loads this module, too. After a failure the next request
- * tries again.
+ * The first request opens the endpoint. The module itself does not, because `next build` loads the module, too. After
+ * a failure the next request tries again.
  */
 let opening: Promise<Handler> | undefined;
 

@@ -91,7 +91,7 @@ class DeviceRiskSignalsModule internal constructor(
   /** Returns the value at once. */
   override fun echo(value: Double, promise: Promise) = promise.resolve(value)
 
-  /** Stops all calls and the observation when the host app ends. */
+  /** Stops all calls and the observation when React Native discards the module, for example at a reload. */
   override fun invalidate() {
     if (started.isInitialized()) calls.close()
     UiThreadUtil.runOnUiThread { runCatching(observation::close) }
@@ -101,7 +101,7 @@ class DeviceRiskSignalsModule internal constructor(
 
 /**
  * A rejection has a code and no message, because a message could contain a path. If the promise throws, for example
- * because the host app has ended, the app must not crash.
+ * because React Native has discarded the module, the app must not crash.
  */
 private class PromiseSettlement(private val promise: Promise) : Settlement<Any> {
   override fun answered(answer: Any) {

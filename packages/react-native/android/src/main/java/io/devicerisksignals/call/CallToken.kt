@@ -10,8 +10,8 @@ internal class CallStopped : RuntimeException(null, null, false, false)
  * The permission of one call to continue. It ends at the call's deadline or when the call is stopped.
  *
  * Work in several parts calls [check] between the parts. Blocking work is bounded by [remainingMs] and runs in
- * [closing], so that the end of the call closes its resource. A call of the platform that does not return can't be
- * ended in this way; [Calls] then ends the call without it.
+ * [closing], so that the end of the call closes its resource. A function of the platform that does not return can't be
+ * ended in this way; [Calls] then rejects the call, although its thread is still blocked.
  */
 internal class CallToken(timeoutMs: Long) {
   private val deadlineNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs)

@@ -11,8 +11,8 @@ import java.util.concurrent.TimeUnit
 import java.util.concurrent.atomic.AtomicBoolean
 
 /**
- * Receives the end of a call, once and on any thread. An exception of the receiver is dropped, because the call has no
- * other receiver.
+ * Receives the result of a call, once and on any thread. An exception of the receiver is dropped, because the call has
+ * no other receiver.
  */
 internal interface Settlement<in T> {
   fun answered(answer: T)
@@ -20,7 +20,7 @@ internal interface Settlement<in T> {
   fun rejected(code: RejectionCode)
 }
 
-/** The codes with which a promise is rejected. The interface defines them. */
+/** The codes with which a promise is rejected. `docs/native-interface.md` defines them. */
 internal enum class RejectionCode(val wireName: String) {
   CANCELLED("cancelled"),
   FAILED("failed")
@@ -29,8 +29,8 @@ internal enum class RejectionCode(val wireName: String) {
 /**
  * Runs calls in parallel on a bounded pool, and resolves each call exactly once, with its answer or with a code.
  *
- * At its deadline a call is rejected, even if a call of the platform that does not return still blocks its thread. A
- * later answer is dropped. Idle threads end.
+ * At its deadline a call is rejected, even if a function of the platform that does not return still blocks the thread
+ * of the call. A later answer is dropped. Idle threads end.
  */
 internal class Calls(threads: Int = THREADS, queue: Int = QUEUE) {
   private val running = ConcurrentHashMap<String, Call<*>>()
@@ -46,7 +46,7 @@ internal class Calls(threads: Int = THREADS, queue: Int = QUEUE) {
   }
 
   /**
-   * Starts [work] under [name]. No running call may have this name.
+   * Starts [work] under [name]. If a running call has this name, the new call is rejected.
    *
    * @param timeoutMs milliseconds after which the caller stops waiting.
    */
@@ -115,7 +115,7 @@ internal class Calls(threads: Int = THREADS, queue: Int = QUEUE) {
   }
 
   companion object {
-    /** One thread for each probe that runs in parallel with others. */
+    /** More threads than one collection has probes that run in parallel. */
     const val THREADS = 16
     const val QUEUE = 64
     private const val IDLE_SECONDS = 5L

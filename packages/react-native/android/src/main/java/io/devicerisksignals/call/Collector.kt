@@ -4,8 +4,8 @@ import io.devicerisksignals.probes.PROBES
 import io.devicerisksignals.sources.SOURCES
 
 /**
- * Answers one request: reads exactly the fields, and gathers exactly the sources, that the request names. If none of
- * them has a value and a read gave a reason, this reason is the answer.
+ * Answers one request: reads exactly the fields, and gathers exactly the sources, that the request names. If no field
+ * and no source has a value, the first reason that a read gave is the answer.
  */
 internal fun collect(scope: CallScope, request: Request): Map<String, Any?> = try {
   val reads = PROBES[scope.probe]?.invoke(scope) ?: throw Unavailable(Lack.UNSUPPORTED)

@@ -23,7 +23,11 @@ internal class TransactionObservation(
 
   private var closed = false
 
-  /** Starts the observation unless it already runs. @return whether it runs; without an activity it does not. */
+  /**
+   * Starts the observation unless it already runs.
+   *
+   * @return whether it runs. It does not run without an activity, or after [close].
+   */
   fun start(): Boolean {
     if (window == null && !closed) window = activity()?.let { ObservedWindow.open(it, elapsedMs) }
     return window != null

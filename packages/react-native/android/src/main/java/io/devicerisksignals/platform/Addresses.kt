@@ -8,7 +8,7 @@ private val EUI64_MARK = byteArrayOf(0xff.toByte(), 0xfe.toByte())
 
 /**
  * An address as text, without its scope. Null for a link-local address, and for an address that is made from a hardware
- * address (EUI-64, RFC 4291 appendix A), because it would identify the device or its router.
+ * address (EUI-64, RFC 4291 appendix A), because such an address can identify the device or its router.
  */
 internal fun addressText(address: InetAddress): String? =
   if (address.isLinkLocalAddress || isMadeFromHardware(address.address)) {

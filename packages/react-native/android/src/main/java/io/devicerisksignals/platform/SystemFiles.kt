@@ -11,7 +11,7 @@ import java.io.IOException
 
 /** The text of a file; [truncated] if the file is longer than the reader's limit. */
 internal class Text(val text: String, val truncated: Boolean) {
-  /** The text as a member of the interface. */
+  /** The text in the form of the interface. */
   fun members(): Map<String, Any> = mapOf("text" to text, "truncated" to truncated)
 }
 
@@ -19,7 +19,8 @@ internal class Text(val text: String, val truncated: Boolean) {
  * Reads files of the system, such as those of `/proc`.
  *
  * @param root `/`, except in tests.
- * @param access calls `access` of the system with a path and a mode; null if the answer is unknown.
+ * @param access calls `access` of the system with a path and a mode. It returns true, false if the path does not exist,
+ * or null if the system denies the access or fails.
  */
 internal class SystemFiles(
   private val root: File = File("/"),
@@ -49,7 +50,7 @@ internal class SystemFiles(
       bytes.toByteArray()
     }
 
-  /** Names in a folder, in no particular order. @throws java.io.IOException if the folder may not be listed. */
+  /** Names in a folder, in no particular order. @throws java.io.IOException if the folder can't be listed. */
   fun names(folder: String): List<String> = File(root, folder).list()?.toList() ?: throw IOException()
 
   /** The target of a symbolic link. @throws ErrnoException */
@@ -60,7 +61,7 @@ internal class SystemFiles(
    */
   fun exists(path: String): Boolean? = access(File(root, path).path, OsConstants.F_OK)
 
-  /** Whether the file may be read; null if this is unknown. */
+  /** True if the file may be read, false if it does not exist, null if the system denies the access or fails. */
   fun isReadable(path: String): Boolean? = access(File(root, path).path, OsConstants.R_OK)
 
   private companion object {

@@ -35,7 +35,10 @@ internal fun deviceSecurityPosture(scope: CallScope): Fields {
 private fun declares(scope: CallScope, feature: String, since: Int = 0): Boolean? =
   if (Build.VERSION.SDK_INT >= since) scope.context.packageManager.hasSystemFeature(feature) else null
 
-/** The kinds of biometry that the system declares. Before API 29 it declares only fingerprint readers. */
+/**
+ * The kind of biometry that the system declares, or `multiple` for several kinds. Before API 29 the system declares
+ * only fingerprint readers, so without such a reader the kind is unknown.
+ */
 private fun biometryType(scope: CallScope): String? {
   if (Build.VERSION.SDK_INT < Build.VERSION_CODES.Q) {
     return if (declares(scope, PackageManager.FEATURE_FINGERPRINT) == true) "fingerprint" else null

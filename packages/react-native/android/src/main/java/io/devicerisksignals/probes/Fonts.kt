@@ -14,8 +14,8 @@ internal fun fonts(scope: CallScope): Fields = mapOf(
 )
 
 /**
- * Lists the font files. Null if it is unknown whether the second folder exists, because a digest over only a part of
- * the files would differ.
+ * Lists the font files. Null if it is unknown whether the folder of product fonts exists, because a digest over only a
+ * part of the files would differ.
  */
 private fun fontFileNames(scope: CallScope): List<String>? = when (scope.files.exists(PRODUCT_FONTS)) {
   true -> scope.files.names(SYSTEM_FONTS) + scope.files.names(PRODUCT_FONTS)

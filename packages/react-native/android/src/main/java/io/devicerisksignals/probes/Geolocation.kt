@@ -48,7 +48,7 @@ private fun position(last: Once<Location?>): Fields = fieldsOf(
   "isFromMockProvider" to { this?.let(::isMock) }
 )
 
-/** The most recent position that any provider remembers. */
+/** The most recent of the last known positions of all enabled providers. */
 @SuppressLint("MissingPermission")
 private fun lastKnown(scope: CallScope): Location? {
   val locations = scope.service<LocationManager>()

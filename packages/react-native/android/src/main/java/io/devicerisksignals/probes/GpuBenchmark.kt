@@ -42,7 +42,7 @@ private fun timesOf(run: Once<GpuRun>): Fields {
   )
 }
 
-/** @property skippedReason one of `no_context`, `no_shader` and `time`; null after a complete run. */
+/** @property skippedReason `no_context`, `no_shader` or `time`; null if at least [MIN_OPERATIONS] operations ended. */
 private class GpuRun(
   val skippedReason: String?,
   val names: Map<Int, String?> = emptyMap(),
@@ -67,7 +67,7 @@ private fun runOffscreen(token: CallToken): GpuRun {
   }
 }
 
-/** Durations of the operations that ended within the time limit. */
+/** Durations of the operations that began within the time limit. */
 private fun time(drawing: Drawing, token: CallToken): List<Double> {
   val bound = minOf(MAX_DURATION_MS, token.remainingMs() - RESERVE_MS)
   val start = System.nanoTime()

@@ -27,8 +27,9 @@ private fun activeNetwork(scope: CallScope): Fields {
   val connectivity = Once { scope.service<ConnectivityManager>() }
 
   /**
-   * Null if there is no network, or if the system blocks this app from the existing network: then the app is not
-   * connected and the network is unknown. If the network ends between the two reads, the read fails.
+   * Null if there is no network, or if the system blocks this app from the existing network. In both cases
+   * `isConnected` is false, and the other fields are left out. If the network ends between the two reads, the read
+   * fails.
    */
   val active = Once {
     connectivity.value.activeNetwork?.let { checkNotNull(connectivity.value.getNetworkCapabilities(it)) }
@@ -56,7 +57,8 @@ private fun activeNetwork(scope: CallScope): Fields {
 }
 
 /**
- * VPN apps and the system's own VPN use these interfaces. `ipsec` is no evidence, because calls over Wi-Fi use it, too.
+ * Whether one of the interfaces belongs to a VPN. VPN apps and the system's own VPN use `tun`, `tap` and `ppp`. Null if
+ * only `ipsec` exists, which is no evidence, because calls over Wi-Fi use it, too.
  */
 internal fun hasVpnInterface(names: List<String>): Boolean? = when {
   names.any(Regex("(tun|tap|ppp)\\d+")::matches) -> true
@@ -102,8 +104,8 @@ private fun link(scope: CallScope): Fields {
 }
 
 /**
- * Reads the proxy. For a proxy that a script selects, only the host of the script is read, because the rest of its
- * address may contain secrets.
+ * Reads the proxy. If a script selects the proxy, only the host and the port of the script's address are read, because
+ * the rest of the address may contain secrets.
  */
 private fun proxy(scope: CallScope): Fields {
   val proxy = Once { scope.service<ConnectivityManager>().defaultProxy }

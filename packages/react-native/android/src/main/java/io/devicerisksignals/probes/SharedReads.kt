@@ -26,7 +26,7 @@ internal fun enabledAccessibilityServices(scope: CallScope): List<String> {
   }
 }
 
-/** Whether a recording shows this app now. The host app must declare DETECT_SCREEN_RECORDING. */
+/** Whether a recording shows this app now; null before API 35. The host app must declare DETECT_SCREEN_RECORDING. */
 internal fun isScreenCaptured(scope: CallScope): Boolean? {
   if (Build.VERSION.SDK_INT < Build.VERSION_CODES.VANILLA_ICE_CREAM) return null
   val observer = RecordingObserver(scope.service<WindowManager>())

@@ -29,8 +29,8 @@ private fun simCount(telephony: TelephonyManager): Int? =
     ?.count { it != TelephonyManager.SIM_STATE_ABSENT }
 
 /**
- * Before API 26 the system reports one state of the device and no state of a slot. The answer is null if the device has
- * more than one slot.
+ * The SIM state of each slot. Before API 26 the system reports one state for the device and none for a slot, so the
+ * states are known only if the device has exactly one slot.
  */
 @Suppress("DEPRECATION")
 private fun simStates(telephony: TelephonyManager): List<Int>? = when {

@@ -20,7 +20,7 @@ internal fun transactionSafety(scope: CallScope): Fields {
   )
 }
 
-/** Without an observation only one value is known: the SDK does not watch for screenshots. */
+/** Without an observation only `screenshotObservationActive` has a value, which is false. */
 private fun window(scope: CallScope): Fields = fieldsOf(
   Once { scope.observation.window },
   "transactionObservationStartedElapsedMs" to { this?.startedElapsedMs },

@@ -9,12 +9,12 @@ import io.devicerisksignals.call.Request.Companion.namesOf
 /** The name of the manifest's `<meta-data>` element that lists the probes for which the `<queries>` are declared. */
 internal const val DECLARED_QUERIES = "io.devicerisksignals.QUERIES"
 
-/** Paths that exist. */
+/** Which paths exist. */
 internal fun paths(scope: CallScope, argument: Any?) = presence(scope, namesOf(argument), scope.files::exists)
 
 /**
- * Executables in the folders of PATH. An executable that exists is listed with each of its full paths. A name is absent
- * if every folder was examined and no folder contains it.
+ * Which executables the folders of PATH contain. An executable that exists is listed with each of its full paths. A
+ * name is absent if every folder was examined and no folder contains it.
  */
 internal fun executables(scope: CallScope, argument: Any?): Map<String, List<String>> {
   val folders = checkNotNull(System.getenv("PATH")).split(':').filter(String::isNotEmpty).distinct()
@@ -27,11 +27,11 @@ internal fun executables(scope: CallScope, argument: Any?): Map<String, List<Str
   )
 }
 
-/** Environment variables that are set. */
+/** Which environment variables are set. */
 internal fun environment(scope: CallScope, argument: Any?) =
   presence(scope, namesOf(argument)) { name -> System.getenv(name) != null }
 
-/** Classes that can be loaded, without initialising them. */
+/** Which classes can be loaded, without initialising them. */
 internal fun classes(scope: CallScope, argument: Any?): Map<String, List<String>> {
   val loader = scope.context.classLoader
   return presence(scope, namesOf(argument)) { name ->
@@ -45,8 +45,8 @@ internal fun classes(scope: CallScope, argument: Any?): Map<String, List<String>
 }
 
 /**
- * Packages that are installed. From API 30 on, a package that this app does not see is absent only if the manifest says
- * that its query was declared for this probe. Otherwise it is unknown.
+ * Which packages are installed. From API 30 on, a package that this app does not see is absent only if the manifest
+ * says that the packages of this probe are declared. Otherwise it is unknown.
  */
 internal fun packages(scope: CallScope, argument: Any?): Map<String, List<String>> {
   val seesAll = Build.VERSION.SDK_INT < Build.VERSION_CODES.R || scope.probe in declaredProbes(scope.context)

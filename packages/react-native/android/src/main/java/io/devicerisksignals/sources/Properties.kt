@@ -5,11 +5,11 @@ import io.devicerisksignals.call.CallScope
 import io.devicerisksignals.call.Request.Companion.namesOf
 
 /**
- * System properties by name; the value is `""` if the property is not set.
+ * System properties by name: `""` if the property is not set, null if it is unknown whether it is set.
  *
  * `android.os.SystemProperties` is not public, but Android lists it among the interfaces that apps may use
- * (`unsupported`). A `getprop` process for each name would cost far more. For a property that this app may not read the
- * answer is `""`, too; [PropertyAccess] distinguishes the two cases.
+ * (`unsupported`). A `getprop` process for each name would cost far more. For a property that this app may not read,
+ * `SystemProperties` returns `""`, too; [PropertyAccess] distinguishes the two cases.
  */
 @SuppressLint("PrivateApi")
 internal fun properties(scope: CallScope, argument: Any?): Map<String, String?> {

@@ -93,8 +93,8 @@ RCT_EXPORT_MODULE(DeviceRiskSignals)
 }
 
 /**
- * Reads on the main thread, in one asynchronous hop, what must be read there, and the rest on the queue. No thread
- * waits for another.
+ * First runs the part of the probe that needs the main thread, in one asynchronous block on that thread. Then runs the
+ * other part on the queue. Neither thread waits for the other.
  */
 - (void)run:(drs::Probe)probe reading:(DRSReading *)reading done:(dispatch_block_t)done {
   NSOperationQueue *queue = _queue;

@@ -9,7 +9,7 @@
 
 namespace drs {
 
-/** The calls that run now, by the names that JavaScript gave them. Any thread may use it. */
+/** The calls that run now, by the names that JavaScript gave them. Any thread may use this object. */
 class Calls {
  public:
   /** @param milliseconds time after which the token stops by itself. */

@@ -29,7 +29,7 @@ class Token {
     changed_.notify_all();
   }
 
-  /** Whether the caller has stopped waiting. Work ends at its next check of this. */
+  /** Whether the caller has stopped waiting. If so, work ends when it next calls this function. */
   bool stopped() const { return cancelled_ || Clock::now() >= deadline_; }
 
  private:
@@ -42,7 +42,7 @@ class Token {
   std::condition_variable changed_;
 };
 
-/** One value that another thread gives. This thread waits for it until the token of its call stops. */
+/** One value that one thread waits for and another thread gives. The wait ends when the token of the call stops. */
 template <class Value>
 class Handover {
  public:
@@ -57,7 +57,7 @@ class Handover {
     token_->changed_.notify_all();
   }
 
-  /** @return no value if the token stopped, or `bound` passed, before a value came. */
+  /** @return no value if the token has stopped, or if `bound` passed before a value came. */
   std::optional<Value> take(Token::Clock::duration bound) {
     const auto until = std::min(Token::Clock::now() + bound, token_->deadline_);
     std::unique_lock lock(token_->mutex_);

@@ -11,7 +11,7 @@ namespace drs::images {
 
 double count();
 
-/** Paths of the images, no more than the interface's limit. */
+/** Paths of the images, up to the limit of the interface. */
 std::vector<std::string> paths(const Token &token);
 
 /** Whether the App Store has encrypted the app's own executable. No value if this is unknown. */

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-/** Reads of the kernel about this process and this device. Each returns no value if it failed. */
+/** Facts that the kernel reports about this process and this device. A read that fails returns no value. */
 namespace drs::kernel {
 
 /** A sysctl value that is a text, such as `hw.machine`. */

@@ -5,7 +5,7 @@
 #include "../core/Existence.h"
 #include "../core/Token.h"
 
-/** The only part of the SDK that opens a socket. It connects only to this device. */
+/** The only part of the iOS code that opens a socket. It connects only to this device. */
 namespace drs::loopback {
 
 /**

@@ -30,7 +30,7 @@ void readTimes(DRSReading *reading, const GpuTimes &times) {
 
 }  // namespace
 
-/** Skips the run of an app in the background, because iOS ends its graphics work there. */
+/** Skips the run if the app is in the background, because iOS ends the graphics work of such an app. */
 void readGpuBenchmarkOnMain(DRSReading *reading) {
   const bool inBackground = UIApplication.sharedApplication.applicationState == UIApplicationStateBackground;
   if (inBackground) readSkipped(reading, @"background");

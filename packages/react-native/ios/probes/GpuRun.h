@@ -22,10 +22,10 @@ struct GpuTimes {
 };
 
 /**
- * Draws off screen, one operation after the other, until all operations are done, the token stops, or the run's own
- * time limit has passed. It does not wait for the graphics processor beyond this.
+ * Draws off screen, one operation after the other, until all operations are done, one fails, the token stops, or the
+ * run's own time limit has passed. An operation that began before the time limit may end after it.
  *
- * @return no value if fewer operations completed than statistics need.
+ * @return no value if the device can't draw, or if fewer operations completed than statistics need.
  */
 std::optional<GpuTimes> drawOffScreen(id<MTLDevice> device, const std::shared_ptr<Token> &token);
 

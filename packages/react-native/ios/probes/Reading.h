@@ -14,8 +14,8 @@ FOUNDATION_EXPORT DRSUnavailable const DRSUnavailableUnsupported;
 FOUNDATION_EXPORT DRSUnavailable const DRSUnavailablePermission;
 
 /**
- * One call: what it requests, and what was read for it so far. It reads only what is requested, and stops reading when
- * the token stops. A failed read affects no other read. Only one thread uses it at a time.
+ * What one call requests, and what was read for the call so far. An object reads only what is requested, and stops
+ * reading when the token stops. A failed read affects no other read. Only one thread at a time uses an object.
  */
 @interface DRSReading : NSObject
 
@@ -43,10 +43,10 @@ FOUNDATION_EXPORT DRSUnavailable const DRSUnavailablePermission;
 /** @param gather receives the source's argument unchanged. */
 - (void)source:(NSString *)name gather:(id _Nullable(NS_NOESCAPE ^)(id argument))gather;
 
-/** Runs a part of a probe, unless the call has stopped. An exception ends only this part. */
+/** Runs a part of a probe, unless the call has stopped. An exception ends the part and sets `failed`. */
 - (void)part:(void (*)(DRSReading *))read;
 
-/** Sets the reason as the whole answer, unless a value was read. */
+/** Sets the reason that becomes the whole answer if no value is read. */
 - (void)unavailable:(DRSUnavailable)reason;
 
 @end

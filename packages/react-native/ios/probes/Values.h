@@ -8,7 +8,10 @@
 
 NS_ASSUME_NONNULL_BEGIN
 
-/** Only this code boxes values. A boolean is always boxed as a boolean, and a number always as a finite double. */
+/**
+ * Converts values into objects for the bridge: a boolean into a boxed boolean, a number into a boxed double. `boolean`
+ * and `number` return nil for a missing value, `number` also for a number that is not finite.
+ */
 namespace drs {
 
 NSNumber *_Nullable boolean(std::optional<bool> value);

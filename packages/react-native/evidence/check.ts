@@ -28,8 +28,8 @@ export function conclude(
 }
 
 /**
- * A line for each judged field that differs from the case: its value is wrong, it is absent, or the case does not
- * mention it.
+ * A line for each judged field that differs from the case: its value is wrong or absent, it has a value although it
+ * must be absent, or the case does not mention it.
  */
 export function departures(subject: EvidenceCase, judgements?: JudgementsByPlatform): readonly string[] {
   return judgedProbes(subject, judgements).flatMap(([probe, own]) => {

@@ -1,6 +1,6 @@
 /**
- * The cases that an app's tests can play through the mock. They are imported one by one, so that the mock needs no file
- * system.
+ * The cases that an app's tests can select as scenarios of the mock. They are imported one by one, so that the mock
+ * needs no file system.
  */
 import cleanAndroid from "./clean-android.json" with { type: "json" };
 import cleanIos from "./clean-ios.json" with { type: "json" };

@@ -38,8 +38,8 @@ const CHECKS: Readonly<Record<string, Finding>> = { build, files, properties, mo
 export const deviceFarmMarkers = together(present("packages", FARM_PACKAGES), present("paths", FARM_PATHS));
 
 /**
- * Checks for markers that no real device has. They do not include weak values of the build, processors, and agents of
- * device farms, because real devices can have these.
+ * The checks, other than `build`, for markers that no real device has. Weak values of the build, virtual processors and
+ * agents of device farms do not count as markers, because real devices can have them.
  */
 export const STRONG_MARKERS: readonly Finding[] = [files, properties, mounts];
 const allFindings = together(build, ...STRONG_MARKERS);
@@ -51,8 +51,8 @@ function countMarkers({ markers }: AndroidRules, evidence: Evidence): number {
 
 /**
  * Whether the sources were examined that are needed for the value `false`: the sources that every app can read on every
- * phone. Properties and mounts can only add markers, because up to Android 8.1 a property that is not set can't be
- * distinguished from a property that this app may not read.
+ * phone. Properties and mounts can only add markers, because an app can't read them on every phone. Up to Android 8.1,
+ * for example, a property that is not set can't be distinguished from a property that this app may not read.
  */
 function lookedAtAll(evidence: Evidence): boolean {
   return build.find(evidence).isComplete && files.find(evidence).isComplete;

@@ -28,8 +28,8 @@ const MAGISK_PATH = /(^|\/)\.?magisk(\/|$)/;
 const ROOT_TOOL = /^(KSU|APatch|worker)$/;
 
 /**
- * Whether the marker matches the source, the root, the mount point, or the options, which contain the folders of an
- * overlay.
+ * Whether the marker matches the source, the root, the mount point, or the options of the file system, which contain
+ * the folders of an overlay.
  */
 function mentions({ source, root, point, superOptions }: Mount, marker: RegExp): boolean {
   return [source, root, point, superOptions].some((text) => marker.test(text));

@@ -59,7 +59,7 @@ describe("the corpus", () => {
   });
 });
 
-/** False alarms of the project's own list, and false alarms that its lists of artefacts have caused since then. */
+/** Every false alarm that the rules must prevent. */
 const KNOWN_FALSE_ALARMS = [
   "substrings of names",
   "deleted mappings of the JIT",

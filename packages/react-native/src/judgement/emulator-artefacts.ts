@@ -7,8 +7,8 @@
 import { under } from "./under.ts";
 
 /**
- * The members of `android.os.Build` that are compared with the values of emulators. On a phone none of them has such a
- * value.
+ * The members of `android.os.Build` that are compared with the values of emulators: with those in `EMULATORS`, which no
+ * phone has, and with the weak ones in `WEAK_BUILD_FACTS`.
  */
 export const BUILD_MEMBERS = under(
   "",

@@ -1,4 +1,7 @@
-/** Apps that the SDK looks for around a transaction. The identifiers are from the apps' pages in the stores. */
+/**
+ * Apps that `transaction_safety` and `media_bluetooth_apps` look for. The names of packages are from the apps' pages in
+ * the store.
+ */
 import { under } from "./under.ts";
 
 /** Apps for remote support and remote control of an Android device. */
@@ -9,7 +12,7 @@ export const REMOTE_ACCESS_APPS = under(
     " logmein.rescuemobile zoho.assist.agent rsupport.mvagent bomgar.thinclient.android",
 );
 
-/** Apps that fake a position, and apps that run other apps inside themselves. */
+/** Remote access apps, apps that fake a position, and apps that run other apps inside themselves. */
 export const FLAGGED_APPS = [
   ...REMOTE_ACCESS_APPS,
   ...under(

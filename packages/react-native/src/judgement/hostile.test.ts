@@ -18,8 +18,8 @@ function judgeAll(judgements: Judgements, evidence: unknown): Record<string, unk
 }
 
 /**
- * Pieces of real evidence, which the test cuts and joins at random, because such texts almost match what the readers
- * search for.
+ * Pieces of real evidence, which the test joins at random with other short texts, because the results almost match what
+ * the readers search for.
  */
 const PIECES =
   "/memfd:frida-agent-64.so|r-xp|tmpfs|magisk|/data|/system|TracerPid:\t|@|0A|:69A2|flags\t: |hypervisor|[|/|rw|overlay|de.robv.";

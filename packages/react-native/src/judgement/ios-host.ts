@@ -14,7 +14,7 @@ export const MAC_IMAGES: readonly ((path: string) => boolean)[] = [
 
 /**
  * Limits a finding to iPhone and iPad. On a Mac the finding is unknown, because every Mac has a shell and symbolic
- * links, and another parent process than an iPhone.
+ * links, and another parent process than an iPhone. Without the list of images the finding is unknown, too.
  */
 export function onPhone(macs: typeof MAC_IMAGES): (finding: Finding) => Finding {
   const isPhone = ({ images }: Evidence): boolean =>

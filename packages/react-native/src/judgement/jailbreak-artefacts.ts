@@ -38,7 +38,7 @@ export function imagesNamed(names: string): (path: string) => string | undefined
 
 /** Tweaks that hide a jailbreak from apps. */
 const BYPASS_TWEAK_NAMES = ["shadow", "choicy", "flyjb", "flyjbx", "hidejb", "liberty", "abypass"];
-/** File names of tweaks. Some begin with blanks or punctuation, so that the loader loads them first. */
+/** File names of tweaks. The prefixes `!` and `zzzzz` make the loader load a tweak first or last. */
 const BYPASS_TWEAKS =
   "Shadow.dylib Choicy.dylib FlyJB.dylib FlyJBX.dylib HideJB.dylib zzzzzLiberty.dylib ABypass.dylib !ABypass2.dylib";
 
@@ -88,12 +88,12 @@ function familyOf(name: string): string {
 }
 
 /**
- * Families whose names are no ordinary words. Frameworks of apps may have ordinary words as names, such as `Shadow` and
- * `Substrate`.
+ * Families of which a framework counts, too, and not only a `.dylib`, because their names are no ordinary words.
+ * Frameworks of apps may have ordinary words as names, such as `Shadow` and `Substrate`.
  */
 const IN_FRAMEWORKS = new Set(["cydiasubstrate", "frida", "tweakinject"]);
 
-/** @param ofFamily whether a name belongs to one of the known families. */
+/** Returns a function that recognises an image of one of the families and returns the name of the image. */
 function imagesOf({ library, ofFamily }: ImageRules, families: readonly string[]): Recognise {
   return (path) => {
     const name = imageName(path);
@@ -106,11 +106,13 @@ function imagesOf({ library, ofFamily }: ImageRules, families: readonly string[]
 type Recognise = (path: string) => string | undefined;
 
 export interface ImageRules {
+  /** Matches the name of a single library, and not of a framework. */
   readonly library: RegExp;
+  /** Whether the family of an image is the known family. */
   readonly ofFamily: (family: string, known: string) => boolean;
 }
 
-/** Matches a single library, and never a part of a word, because `libfriday.dylib` is an ordinary library. */
+/** A family must be equal, and not only contain the word, because `libfriday.dylib` is an ordinary library. */
 export const IMAGE_RULES: ImageRules = { library: /\.dylib$/, ofFamily: (family, known) => family === known };
 
 function imageName(path: string): string {

@@ -1,15 +1,16 @@
 import type { Platform, ProbeId } from "@device-risk-signals/contract/catalog/fields";
 import type { Evidence, Sources } from "../native/native-interface.ts";
 
-/** The value of a field; `undefined` leaves it out, because its evidence is missing or incomplete. */
+/** The value that a judgement concludes for a field. */
 export type Value = string | number | boolean | readonly string[] | readonly number[];
 
 /** Derives a field from evidence: `sources` says what native code must read, and `judge` what the evidence means. */
 export interface Judgement {
   readonly sources: Partial<Sources>;
   /**
-   * A pure function. Evidence has its declared shapes, but its content is hostile: any text, of any length within the
-   * bounds.
+   * A pure function. Evidence has its declared shapes, but its content may be hostile: any text, of any length within
+   * the bounds.
+   * @returns `undefined` if the evidence is missing or incomplete. The field is then left out.
    */
   judge(evidence: Evidence): Value | undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Every field that is concluded from evidence. Native code reads all other fields directly. An app's bundle contains
- * only the judgements of its own platform, because Metro replaces this file with `judgements.android.ts` or
+ * Every field that is concluded from evidence. Native code or JavaScript reads all other fields. An app's bundle
+ * contains only the judgements of its own platform, because Metro replaces this file with `judgements.android.ts` or
  * `judgements.ios.ts`.
  */
 import { androidJudgements } from "./android-judgements.ts";

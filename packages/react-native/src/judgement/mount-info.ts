@@ -15,12 +15,12 @@ export interface Mount {
 }
 
 /**
- * A line has the columns `id parent device root point options [optional…] - type source superOptions`. Few lines have
- * optional columns.
+ * The maximum number of columns that are read. A line has the columns
+ * `id parent device root point options [optional…] - type source superOptions`; there are few optional columns.
  */
 const MAX_COLUMNS = 24;
 
-/** The length of `1 1 0:1 / / ro - a b c`, the shortest line. */
+/** The length of `1 1 0:1 / / ro - a b ro`, the shortest line. */
 const MIN_LINE_LENGTH = 23;
 
 /** Every mount of the table. Lines that do not have the expected form are ignored. */

@@ -51,8 +51,8 @@ const CHECKS: Readonly<Record<string, Finding>> = { environment, images: simulat
 const { sources } = together(environment, simulator, files);
 
 /**
- * Makes an unknown finding one that found nothing. The finding about the folders of tweaks is unknown on a Mac, which
- * has libraries of its own there; then only the names of images decide.
+ * Makes a finding complete: what was not examined counts as not found. The finding about the folders of tweaks is
+ * unknown on a Mac, which has libraries of its own there; then only the names of images decide.
  */
 function onlyFound({ sources, find }: Finding): Finding {
   return { sources, find: (evidence) => ({ found: find(evidence).found, isComplete: true }) };

@@ -17,8 +17,8 @@ export const SU_PATHS = [
 ];
 
 /**
- * Files of Superuser and SuperSU, the image of Magisk up to version 14, and scripts that reinstall root after an
- * update.
+ * Paths of `su`, files of Superuser and SuperSU, the image of Magisk up to version 14, and scripts that start SuperSU
+ * or Magisk or reinstall Magisk after an update.
  */
 export const ROOT_PATHS = [
   ...SU_PATHS,

@@ -143,7 +143,10 @@ export class Collection {
     };
   }
 
-  /** Runs the work when no other measurement runs, in this or another collection. */
+  /**
+   * Runs the work when no other measurement runs, in this or another collection. The wait ends at the deadline, after
+   * which no probe starts.
+   */
   async #exclusively(work: () => Promise<void>): Promise<void> {
     const previousMeasurement = lastMeasurement;
     const ownMeasurement = this.#waiting.within(this.#left(), () => previousMeasurement).then(work);

@@ -164,7 +164,7 @@ function readDuration(value: unknown, fallback: number, max: number, path: strin
   return fallback;
 }
 
-/** Reads the own members of a plain object. Adds a problem for each member that is not in `known`. */
+/** Reads the own members of an object. Adds a problem for a value that is no object, and for each unknown member. */
 export function readMembers(value: unknown, path: string, known: readonly string[], problems: Problem[]): Members {
   const given = membersOf(value);
   if (!given) problems.push({ path, message: "must be an object" });

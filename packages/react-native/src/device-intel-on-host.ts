@@ -88,8 +88,8 @@ export class DeviceIntelOnHost {
   }
 
   /**
-   * Replaces the configuration for later collections. If the new configuration has a `consent`, it replaces the active
-   * consent as `setConsent` does; if it has none, the active consent stays. If the configuration disables
+   * Replaces the configuration for later collections. If the new configuration has a `consent`, this consent replaces
+   * the active consent as `setConsent` does; otherwise the active consent stays. If the new configuration disables
    * `transaction_safety`, running observation windows end.
    * @throws MisuseError that names every problem; the previous configuration then stays active.
    */
@@ -147,7 +147,8 @@ export class DeviceIntelOnHost {
 
   /**
    * Begins the window in which `transaction_safety` observes screenshots, recordings and obscured touches. The window
-   * does not begin without consent or while the probe is disabled, and it ends when the consent is withdrawn.
+   * does not begin without consent or while the probe is disabled. It ends when the consent is withdrawn or the probe is
+   * disabled.
    */
   observeTransaction(): ObservationWindow {
     const host = this.#host();

@@ -1,7 +1,7 @@
 /**
- * Copies a list of unknown origin. Returns `undefined` if the list is too long or an entry is invalid, because a
- * shortened list was never observed. The copy is made index by index, so that a hole counts as an invalid entry, and so
- * that an entry can't change after its check.
+ * Copies a list of unknown origin. Returns `undefined` if the value is no list, the list is too long or an entry is
+ * invalid. A shortened list would be a value that was never observed. The copy is made index by index, so that a hole
+ * counts as an invalid entry, and so that an entry can't change after its check.
  */
 export function entriesOf<Entry>(
   value: unknown,

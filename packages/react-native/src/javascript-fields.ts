@@ -4,7 +4,7 @@ import { observeRuntimeTiming } from "./runtime-timing.ts";
 
 const namesOf = (probe: ProbeId): readonly string[] => [...factsOf(probe).fields.keys()];
 
-/** Fields that JavaScript observes without native code, on both platforms. */
+/** Fields that JavaScript observes itself, on both platforms. */
 export const JAVASCRIPT_FIELDS: Readonly<Partial<Record<ProbeId, readonly string[]>>> = {
   runtime: namesOf("runtime"),
   // Native code reads the other fields of this probe.

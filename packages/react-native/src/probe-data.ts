@@ -26,7 +26,8 @@ export type ProbeData = Readonly<Record<string, JsonValue>>;
 
 /**
  * The selected fields that have valid values, in the catalog's order. Values beyond the size limit are left out one by
- * one, so that an attacker who fills one list can't hide the other observations.
+ * one, so that an attacker who fills one list can't hide the other observations. Returns the reason of an error if a
+ * required field has no valid value or exceeds the size limit.
  */
 export function probeData(probe: ProbeId, values: Members, selected: ReadonlySet<string>): ProbeData | DataError {
   const data: Record<string, JsonValue> = {};

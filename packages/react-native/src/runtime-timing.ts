@@ -5,8 +5,8 @@ const LOOP_SAMPLES = 32;
 const ROUND_TRIPS = 5;
 
 /**
- * The JavaScript half of `runtime_timing`. The catalog defines its fields. A value that is not a finite number is left
- * out of the event.
+ * The JavaScript half of `runtime_timing`. The catalog defines its fields. A number that is not finite is left out of
+ * the event.
  */
 export async function observeRuntimeTiming(
   wanted: ReadonlySet<string>,
@@ -35,8 +35,8 @@ export async function observeRuntimeTiming(
 }
 
 /**
- * The smallest step of the clock in milliseconds. The step is not finite if the clock did not advance during the
- * measurement.
+ * The number of readings of the clock, and its smallest step in milliseconds. The step is not finite if the clock did
+ * not advance during the measurement.
  */
 function clock(host: Host): Readonly<Record<string, number>> {
   let smallest = Number.POSITIVE_INFINITY;

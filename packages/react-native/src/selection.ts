@@ -4,7 +4,7 @@ import { JUDGEMENTS } from "./judgement/judgements.ts";
 import { type Judgement, mergeSources } from "./judgement/judgement.ts";
 import type { Sources } from "./native/native-interface.ts";
 
-/** Who supplies each selected field of a probe on one platform: native code, a judgement, or JavaScript. */
+/** How each selected field of a probe is found on one platform: by native code, a judgement, or JavaScript. */
 export interface Selection {
   /** All selected fields. The set is empty if none of them exists on the platform. */
   readonly fields: ReadonlySet<string>;
@@ -13,7 +13,7 @@ export interface Selection {
   /** Judgements of the selected fields that are concluded from evidence. */
   readonly judged: ReadonlyMap<string, Judgement>;
   readonly sources: Partial<Sources>;
-  /** Names of the selected fields that JavaScript observes without native code. */
+  /** Names of the selected fields that JavaScript observes itself, or that are constants on the platform. */
   readonly javascript: ReadonlySet<string>;
 }
 

@@ -11,8 +11,8 @@ export class Waiting {
   }
 
   /**
-   * Resolves to the result of the work, or to `undefined` if the time is up or `end` was called before. Rejects if the
-   * work rejects.
+   * Resolves to the result of the work, or to `undefined` if the time is up or `end` is called before the work ends.
+   * Rejects if the work rejects.
    */
   within<T>(milliseconds: number, begin: () => Promise<T>): Promise<T | undefined> {
     if (this.#hasEnded) return Promise.resolve(undefined);

@@ -24,6 +24,7 @@ export const QUERIES_MARKER = "io.devicerisksignals.QUERIES";
 export const DEFAULT_PROBES: readonly ProbeId[] = PROBE_IDS.filter((probe) => factsOf(probe).enabledByDefault);
 
 /**
+ * The declarations that these probes need.
  * @param probes a value of unknown origin; default: the probes that are enabled by default.
  * @throws MisuseError if the value is no list of probes.
  */

@@ -21,6 +21,7 @@ interface ConfigPlugins {
 const OPTIONS: ReadonlySet<string> = new Set(["probes"]);
 
 /**
+ * Adds the declarations to the app's config.
  * @throws TypeError if the options are wrong. Prebuild fails later, with a MisuseError, if the app declares more
  * schemes than iOS considers.
  */

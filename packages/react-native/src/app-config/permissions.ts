@@ -17,7 +17,7 @@ const INSTALL_TIME_PERMISSIONS: ReadonlySet<string> = new Set([
   "USE_BIOMETRIC",
 ]);
 
-/** Permissions in the catalog's order: by probe, then by permission. */
+/** The permissions of these probes that Android grants at installation. They are in the catalog's order of probes. */
 export function installTimePermissions(probes: readonly string[]): readonly Unlocked[] {
   return CATALOG.filter(({ id }) => probes.includes(id)).flatMap(({ id, fields }) => {
     const unlocked = new Map<string, string[]>();

@@ -20,10 +20,11 @@ const PACKAGE = "@device-risk-signals/react-native";
 const OLDEST_MINOR = 80;
 
 /**
- * Examines an app's folder and changes no file. Runs `app.config.js` or `app.config.ts`, as Expo does.
+ * Examines an app's folder and changes no file. Runs a dynamic config, such as `app.config.ts`, as Expo does.
  * @param probes the probes of the app. Without them, `examine` expects the declarations of the probes that the plugin's
- * entry in the Expo config names, or of the default probes if it names none. Then it examines the permissions of all
- * these probes.
+ * entry in the Expo config names, or of the default probes if it names none; and it examines the permissions of the
+ * default probes and of the named probes.
+ * @throws TypeError if a probe is unknown, or if `package.json` is no JSON.
  */
 export function examine(folder: string, probes: readonly string[] | undefined): readonly Finding[] {
   const manifest = readJson(join(folder, "package.json"));

@@ -28,9 +28,10 @@ interface ExpoConfigPackage {
 const DYNAMIC_CONFIG_FILES = ["ts", "mts", "cts", "mjs", "cjs", "js"].map((extension) => `app.config.${extension}`);
 
 /**
- * The config of the app in a folder. The app's own `@expo/config` builds it from `app.json` and from `app.config.js` or
- * `app.config.ts`, which it runs with the environment files that Expo loads. If Expo is not installed, this function
- * reads only a JSON file. Returns `undefined` if the app has no config.
+ * The config of the app in a folder. The app's own `@expo/config` builds it from a JSON file and from a dynamic config,
+ * such as `app.config.ts`. `@expo/config` runs the dynamic config after Expo's environment files were loaded. If Expo
+ * is not installed, only a config that consists of a JSON file can be read.
+ * @returns `undefined` if the app has no config; the reason if the config can't be read.
  */
 export function readExpoConfig(folder: string): ExpoConfig | UnreadableConfig | undefined {
   const file = [...DYNAMIC_CONFIG_FILES, "app.json", "app.config.json"].find((name) => existsSync(join(folder, name)));

@@ -1,4 +1,7 @@
-/** The command `device-risk-signals`, for developers of an app with the SDK, or of a backend without a phone. */
+/**
+ * The command `device-risk-signals`, for developers of an app with the SDK, and for developers of a backend who have no
+ * phone.
+ */
 import { parseArgs } from "node:util";
 import { SCENARIOS, type Scenario, sampleEvent } from "../jest/mock.ts";
 import { examine } from "./doctor.ts";
@@ -16,7 +19,7 @@ Example: npx device-risk-signals sample --scenario rooted-android
 
 type Write = (text: string) => void;
 
-/** @returns the exit code: 0 for success, 1 for a failure or a reported problem, 2 for wrong usage. */
+/** @returns the exit code: 0 for success, 1 if `doctor` reports a problem, 2 for wrong usage. */
 export async function main(args: readonly string[], folder: string, out: Write, err: Write): Promise<number> {
   const [command, ...rest] = args.includes("--help") ? ["help"] : args;
   try {

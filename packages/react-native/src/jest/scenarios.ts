@@ -20,7 +20,10 @@ export const SCENARIOS = [
 
 export type Scenario = (typeof SCENARIOS)[number];
 
-/** Scenarios in which probes have no value on a clean phone. They exist on both platforms. */
+/**
+ * Scenarios of a clean phone on which consent is denied, or native code does not answer or fails. They exist on both
+ * platforms.
+ */
 const FAILING: ReadonlySet<string> = new Set<Scenario>(["consent-denied", "timeouts", "errors"]);
 
 /**

@@ -16,7 +16,7 @@ interface Globals {
 
 let host: Host | undefined;
 
-/** The React Native that runs this app. It is read at the first use. */
+/** The host of an app: the React Native that runs it. The first call makes the host. */
 export function reactNativeHost(): Host {
   host ??= makeHost(globalThis);
   return host;

@@ -1,7 +1,7 @@
 /**
- * Reads the answer of native code without trusting it. A patched native half may answer anything: wrong types, endless
- * texts, or no members. A value without its declared shape counts as not read. The judgement of `network` checks the
- * members of `proxies`, because an Android app does not need that check.
+ * Reads the answer of native code without trusting it. A patched native half may answer anything: wrong types, huge
+ * texts, or no members. A value without its declared shape counts as not read. The judgement of `network` on iOS checks
+ * the members of `proxies`, so that the bundle of an Android app does not contain this check.
  */
 import { entriesOf } from "../entries.ts";
 import { membersOf } from "../members.ts";

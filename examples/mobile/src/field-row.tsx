@@ -45,12 +45,12 @@ export function FieldRow({ name, field, state }: FieldRowProps) {
 
 /** The members of an object, shown as fields. A member that is missing is omitted, too. */
 function Members({ name, field, value }: { readonly name: string; readonly field: Field; readonly value: object }) {
-  return Object.entries(field.fields ?? {}).map(([member, its]) => {
+  return Object.entries(field.fields ?? {}).map(([member, memberField]) => {
     const found = Object.entries(value).find(([key]) => key === member);
     const state = found
       ? ({ state: "observed", value: found[1] as unknown } as const)
       : ({ state: "omitted" } as const);
-    return <FieldRow key={member} name={`${name}.${member}`} field={its} state={state} />;
+    return <FieldRow key={member} name={`${name}.${member}`} field={memberField} state={state} />;
   });
 }
 

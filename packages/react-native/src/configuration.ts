@@ -13,7 +13,7 @@ export interface FieldSelection {
 export interface ProbeConfiguration {
   /** Whether the probe runs. Default: the value in the catalog (`docs/data-dictionary.md`). */
   readonly enabled?: boolean;
-  /** Time limit of the probe in milliseconds, up to 60,000. */
+  /** Time limit of the probe in milliseconds, up to 60,000. Default: 2,000; for some probes 3,000 or 5,000. */
   readonly timeoutMs?: number;
   readonly fields?: FieldSelection;
 }

@@ -23,7 +23,10 @@ export interface Host {
   /** `undefined` if the app was built without the native half. */
   readonly native: Native | undefined;
   readonly runtime: JavaScriptRuntime;
-  /** Milliseconds of a monotonic clock, which a change of the device's clock does not affect. */
+  /**
+   * Milliseconds of a monotonic clock, which a change of the device's clock does not affect. If the engine has no such
+   * clock, milliseconds of the device's clock.
+   */
   monotonic(): number;
   /** The name of the clock that `monotonic` reads, for `runtime_timing`. */
   readonly clockSource: string;

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-/** Upper bounds of reads. Bounds that `docs/native-interface.md` does not define are defined only here. */
+/** Upper bounds of reads. `docs/native-interface.md` defines the bound of images; the others are defined only here. */
 namespace drs::bounds {
 
 constexpr std::size_t kImages = 4096;

@@ -35,29 +35,29 @@ function distances(numbers: readonly number[], expected: readonly number[]): rea
 
 function ofIntegers(conclude: (distances: readonly number[]) => Value | undefined): Judgement {
   return from(({ integers }) => {
-    const known = distances(integers, expectedIntegers());
-    return known && conclude(known);
+    const differences = distances(integers, expectedIntegers());
+    return differences && conclude(differences);
   });
 }
 
 function ofFloats(conclude: (distances: readonly number[]) => Value | undefined): Judgement {
   return from(({ floats }) => {
-    const known = distances(floats, expectedFloats());
-    return known && conclude(known);
+    const differences = distances(floats, expectedFloats());
+    return differences && conclude(differences);
   });
 }
 
-function mismatches(known: readonly number[]): number {
-  return known.filter((distance) => distance !== 0).length;
+function mismatches(differences: readonly number[]): number {
+  return differences.filter((distance) => distance !== 0).length;
 }
 
 export const numericConsistency: Judgements = {
-  integerVectorMatches: ofIntegers((known) => mismatches(known) === 0),
+  integerVectorMatches: ofIntegers((differences) => mismatches(differences) === 0),
   integerMismatchCount: ofIntegers(mismatches),
-  floatSampleCount: ofFloats((known) => known.length),
+  floatSampleCount: ofFloats((differences) => differences.length),
   floatMismatchCount: ofFloats(mismatches),
-  floatMaxAbsoluteDifference: ofFloats((known) => {
-    const largest = Math.max(...known);
+  floatMaxAbsoluteDifference: ofFloats((differences) => {
+    const largest = Math.max(...differences);
     return Number.isFinite(largest) ? largest : undefined;
   }),
   signedZeroPreserved: from(({ negativeZero }) => Object.is(negativeZero, -0)),

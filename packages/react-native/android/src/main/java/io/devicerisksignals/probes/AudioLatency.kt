@@ -7,8 +7,8 @@ private const val MS_PER_SECOND = 1000.0
 
 /** Reads what the system reports about its audio output. No sound is played or recorded for a measurement. */
 internal fun audioLatency(scope: CallScope): Fields {
-  val frames = Once { stated(scope, AudioManager.PROPERTY_OUTPUT_FRAMES_PER_BUFFER) }
-  val rate = Once { stated(scope, AudioManager.PROPERTY_OUTPUT_SAMPLE_RATE) }
+  val frames = Once { reported(scope, AudioManager.PROPERTY_OUTPUT_FRAMES_PER_BUFFER) }
+  val rate = Once { reported(scope, AudioManager.PROPERTY_OUTPUT_SAMPLE_RATE) }
   return mapOf(
     "measured" to { frames.value != null || rate.value != null },
     "outputLatencyMs" to { bufferMs(frames.value, rate.value) },
@@ -17,7 +17,7 @@ internal fun audioLatency(scope: CallScope): Fields {
   )
 }
 
-private fun stated(scope: CallScope, property: String): Int? =
+private fun reported(scope: CallScope, property: String): Int? =
   scope.service<AudioManager>().getProperty(property)?.toInt()?.takeIf { it > 0 }
 
 /** The time for which one buffer of the output plays. */

@@ -66,12 +66,12 @@ internal class LoopbackScan(
 
   private fun isRejected(socket: Socket, token: CallToken): Boolean {
     socket.soTimeout = bound(token)
-    socket.getOutputStream().write(GREETING)
-    return start(socket.getInputStream(), token).contentEquals(REJECTION)
+    socket.getOutputStream().write(AUTH_REQUEST)
+    return readStart(socket.getInputStream(), token).contentEquals(REJECTION)
   }
 
   /** Reads as many bytes as [REJECTION] has, or fewer if the stream ends earlier. */
-  private fun start(input: InputStream, token: CallToken): ByteArray {
+  private fun readStart(input: InputStream, token: CallToken): ByteArray {
     val bytes = ByteArray(REJECTION.size)
     var length = 0
     while (length < bytes.size) {
@@ -88,7 +88,7 @@ internal class LoopbackScan(
   private companion object {
     const val STEP_MS = 300L
     val LOOPBACK = byteArrayOf(127, 0, 0, 1)
-    val GREETING = "\u0000AUTH\r\n".toByteArray()
+    val AUTH_REQUEST = "\u0000AUTH\r\n".toByteArray()
     val REJECTION = "REJECT".toByteArray()
   }
 }

@@ -41,14 +41,14 @@ class CallsTest {
   fun `an exception of a receiver does not end the thread`() {
     val calls = Calls(threads = 1)
     val threads = LinkedBlockingQueue<Thread>()
-    val deaf = object : Settlement<String> {
+    val failingReceiver = object : Settlement<String> {
       override fun answered(answer: String): Unit = error("answered")
 
       override fun rejected(code: RejectionCode): Unit = error("rejected")
     }
     val work = { threads += Thread.currentThread() }
-    calls.start("1", 10_000, deaf) { "".also { work() } }
-    calls.start("2", 10_000, deaf) { error("".also { work() }) }
+    calls.start("1", 10_000, failingReceiver) { "".also { work() } }
+    calls.start("2", 10_000, failingReceiver) { error("".also { work() }) }
     assertEquals("done", calls.start("3") { "done".also { work() } }.await())
     assertEquals(1, threads.toSet().size)
     assertEquals(3, threads.size)

@@ -34,14 +34,14 @@ class ReferencesTest {
 
   @Test
   fun `a class that breaks the promises is detected`() {
-    val name = Culprit::class.java.name.substringAfterLast('.') + ".class"
-    val found = broken(textsOf(checkNotNull(Culprit::class.java.getResourceAsStream(name))), isScan = false)
+    val name = BrokenPromises::class.java.name.substringAfterLast('.') + ".class"
+    val found = broken(textsOf(checkNotNull(BrokenPromises::class.java.getResourceAsStream(name))), isScan = false)
     for (promise in listOf("network", "identifier", "storage", "permission")) {
       assertTrue("$promise in $found", found.any { it.startsWith(promise) })
     }
   }
 
-  private class Culprit {
+  private class BrokenPromises {
     fun call(activity: android.app.Activity) {
       URL("https://example.com").openConnection()
       android.provider.Settings.Secure.getString(activity.contentResolver, "android_id")

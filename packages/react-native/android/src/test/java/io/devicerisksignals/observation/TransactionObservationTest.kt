@@ -65,9 +65,9 @@ class TransactionObservationTest {
 
   @Test
   fun `the observation does not run without an activity`() {
-    val nowhere = TransactionObservation({ null })
-    assertFalse(nowhere.start())
-    assertNull(nowhere.window)
+    val withoutActivity = TransactionObservation({ null })
+    assertFalse(withoutActivity.start())
+    assertNull(withoutActivity.window)
   }
 
   @Test

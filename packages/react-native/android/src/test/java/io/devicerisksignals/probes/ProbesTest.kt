@@ -93,8 +93,8 @@ class ProbesTest {
 
   @Test
   fun `64-bit values keep every bit`() {
-    val uptime = read("hardware", listOf("uptimeMs", "runtimeMaxMemoryBytes"))["runtimeMaxMemoryBytes"]
-    assertEquals(Runtime.getRuntime().maxMemory().toDouble(), uptime)
+    val maxMemory = read("hardware", listOf("uptimeMs", "runtimeMaxMemoryBytes"))["runtimeMaxMemoryBytes"]
+    assertEquals(Runtime.getRuntime().maxMemory().toDouble(), maxMemory)
   }
 
   @Test

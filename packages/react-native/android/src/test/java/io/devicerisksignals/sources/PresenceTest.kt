@@ -55,7 +55,7 @@ class PresenceTest {
 
   @Test
   fun `classes are looked up and not initialised`() {
-    val asked = listOf("io.devicerisksignals.sources.PresenceTest\$Explosive", "de.robv.android.xposed.XposedBridge")
+    val asked = listOf("io.devicerisksignals.sources.PresenceTest\$Failing", "de.robv.android.xposed.XposedBridge")
     assertEquals(presence(present = asked.take(1), absent = asked.drop(1)), gather("classes", asked))
   }
 
@@ -84,7 +84,7 @@ class PresenceTest {
     assertThrows(IllegalArgumentException::class.java) { gather("classes", listOf(1.0)) }
   }
 
-  private object Explosive {
+  private object Failing {
     init {
       error("initialised")
     }

@@ -4,7 +4,7 @@ import { JUDGEMENTS } from "./judgement/judgements.ts";
 import { type Judgement, mergeSources } from "./judgement/judgement.ts";
 import type { Sources } from "./native/native-interface.ts";
 
-/** How each selected field of a probe is found on one platform: by native code, a judgement, or JavaScript. */
+/** What supplies each selected field of a probe on one platform: native code, a judgement, or JavaScript. */
 export interface Selection {
   /** All selected fields. The set is empty if none of them exists on the platform. */
   readonly fields: ReadonlySet<string>;

@@ -16,7 +16,7 @@ interface Globals {
 
 let host: Host | undefined;
 
-/** The host of an app: the React Native that runs it. The first call makes the host. */
+/** The host for the React Native that runs this app. The first call makes the host. */
 export function reactNativeHost(): Host {
   host ??= makeHost(globalThis);
   return host;

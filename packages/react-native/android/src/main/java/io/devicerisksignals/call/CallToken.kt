@@ -3,7 +3,7 @@ package io.devicerisksignals.call
 import java.io.Closeable
 import java.util.concurrent.TimeUnit
 
-/** Work throws this when its caller has stopped waiting. It does not count as the failure of a field. */
+/** Work throws this when its caller has stopped waiting. The exception does not count as the failure of a field. */
 internal class CallStopped : RuntimeException(null, null, false, false)
 
 /**

@@ -147,8 +147,8 @@ export class DeviceIntelOnHost {
 
   /**
    * Begins the window in which `transaction_safety` observes screenshots, recordings and obscured touches. The window
-   * does not begin without consent or while the probe is disabled. It ends when the consent is withdrawn or the probe is
-   * disabled. On iOS the window has no effect.
+   * does not begin without consent or while the probe is disabled. It ends when the consent is withdrawn or the probe
+   * is disabled. On iOS the window has no effect.
    */
   observeTransaction(): ObservationWindow {
     const host = this.#host();

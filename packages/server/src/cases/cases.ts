@@ -231,7 +231,7 @@ const COUNT_OPENED = sql("update access_case set events_opened = events_opened +
   "int8",
 ]);
 
-/** Adds the number of events that were opened with the case to the case's count. */
+/** Adds `events` to the number of events that were opened with the case. */
 export async function addOpenedEvents(executor: Executor, caseId: string, events: number): Promise<void> {
   await query(executor, COUNT_OPENED, [caseId, events]);
 }

@@ -1,4 +1,7 @@
-/** `drs audit verify`, `export`, `proof`, `checkpoint` and `key`: the audit as a log that others can verify. */
+/**
+ * The commands of the audit log, which others can verify: `drs audit verify`, `export`, `proof`, `checkpoint`, `key`,
+ * `switch-keys`, `epoch` and `prune`.
+ */
 import { createReadStream, createWriteStream } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
@@ -139,7 +142,7 @@ function verifyDatabase(
     );
     if (journal) connection.opened.add("erasure journal", () => journal.close());
     // The sinks are read before the database. A checkpoint that is signed in between is then only in the database, and
-    // the verification does not report it as truncated.
+    // the verification does not report the log as truncated.
     const askedSinks = await Promise.all(checkpointSinks(connection, journal).map(askSink));
     const stamped = (await (await openTimeStamps(connection.config))?.read()) ?? [];
     return inSnapshot(connection.database, async (snapshot) => {

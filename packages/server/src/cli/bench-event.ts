@@ -3,12 +3,12 @@ import type { Field } from "@device-risk-signals/contract/catalog/declare";
 
 const DIGITS = 12;
 
-/** The session value of each event of a bench: it marks them. */
+/** The session value and the app version of the events of a bench, by which these events can be recognised. */
 export const BENCH_SESSION = "drs-bench";
 
 /**
- * A raw event with every field of the catalog, about 12 KB; no two of them are alike. Its values have the types of the
- * catalog, but are not plausible.
+ * A raw event with every field of the catalog, of about 12 KB. No two such events are alike. The values have the types
+ * of the catalog, but are not plausible.
  */
 export function benchEvent(random: () => number, collectedAt: Date): Readonly<Record<string, unknown>> {
   const probes = CATALOG.map(({ id, fields }) => [id, { status: "success", data: valuesOf(fields, random) }]);

@@ -66,7 +66,7 @@ const wholeUpTo =
     return value;
   };
 
-/** @throws bench-failed if an event was not stored. */
+/** @throws bench-failed if an event was not stored; wrong-usage without a confirmation. */
 async function bench(context: Context, options: BenchOptions): Promise<void> {
   const what = `${options.url} will store ${plural(options.events, "event")} of about 12 KB.`;
   await confirm(context, { what, yes: options.yes });
@@ -96,7 +96,7 @@ interface Measured {
   readonly latencies: readonly number[];
   readonly seconds: number;
   /**
-   * The number of answers by status; `none` counts requests whose connection was lost or whose answer did not come in
+   * The number of answers by status; `none` counts requests whose connection failed or whose answer did not come in
    * time.
    */
   readonly answers: ReadonlyMap<string, number>;

@@ -32,7 +32,7 @@ const TIMEOUT_MS = 3_600_000;
 
 /** Calls one operation: through the admin API if one is configured, otherwise on the database. */
 export async function call<Id extends RouteId>(context: Context, id: Id, input: Input<Id>): Promise<Answer<Id>> {
-  return withCalls(context, accessOf(id, input as object), (caller) => caller(id, input));
+  return withCalls(context, accessOf(id, input as object), (invoke) => invoke(id, input));
 }
 
 /**

@@ -9,7 +9,7 @@ export interface Confirmation {
 }
 
 /**
- * Asks before something is destroyed.
+ * Asks the user to confirm what the command will do.
  * @throws wrong-usage if there is neither a terminal nor `--yes`, or if the answer is not "yes".
  */
 export async function confirm({ ask }: Context, { what, yes }: Confirmation): Promise<void> {

@@ -46,7 +46,8 @@ export const loadConfig = ({ environment, directory }: Context): Config =>
 /**
  * Runs work on the events' database, whether or not the server runs. Afterwards an embedded database is stopped, unless
  * another process uses it.
- * @throws schema-outdated if the schema is outdated.
+ * @throws schema-outdated if the schema is outdated; access-denied if `isBreakGlass` is set and the login is not the
+ * owner's.
  */
 export async function withConnection<T>(
   context: Context,
@@ -57,7 +58,7 @@ export async function withConnection<T>(
   const { isBreakGlass = false } = context;
   return withCloseStack(context, config, async (opened, onError) => {
     const connection = await openConnection(context, config, access, onError, opened);
-    // guard(drop): only the owner's login breaks the glass
+    // guard(drop): --break-glass needs the owner's login
     // fails: e2e/break-glass.test.ts › the owner's login
     if (isBreakGlass) await requireOwner(connection.administration);
     // The access is `change`, because the command signs a checkpoint at its end.
@@ -67,7 +68,7 @@ export async function withConnection<T>(
 
 /**
  * Opens the connection for a command. If a signal ends the command, its calls to dependencies are ended, because the
- * program that prints keys would otherwise continue to run.
+ * program of `DRS_KEY_ENCRYPTION_KEY_COMMAND` would otherwise continue to run.
  */
 export async function openConnection(
   { environment, clock, onInterrupt }: Context,
@@ -127,7 +128,7 @@ export function printJson(context: Context, value: object): void {
   print(context, JSON.stringify(value));
 }
 
-/** Prints rows as one JSON object per line, or as a table. */
+/** Prints rows as one JSON object per line, or as a table. In place of a table without rows, it prints `empty`. */
 export function printRows(context: Context, rows: readonly object[], json: boolean, empty: string): void {
   if (json) {
     for (const row of rows) printJson(context, row);

@@ -95,7 +95,7 @@ function runCommand(context: Context): Command {
       }
       if (!options.dryRun) {
         const erasing = requireBreakGlass(context, options);
-        return withCalls(erasing, "change", (caller) => run(erasing, caller, options));
+        return withCalls(erasing, "change", (invoke) => run(erasing, invoke, options));
       }
       const input = { ...subjectOf(options), reason: options.reason, dry_run: true };
       const { plan, is_known } = await call(context, "runErasure", input);
@@ -123,7 +123,7 @@ const ERASED_IN_BACKUPS =
  * Begins an erasure only after the user has confirmed it. An erasure that was started earlier is finished without a
  * confirmation.
  */
-async function run(context: Context, caller: Call, options: RunOptions): Promise<void> {
+async function run(context: Context, invoke: Call, options: RunOptions): Promise<void> {
   const { reason, refuseLater = false, receipt: file, yes, json } = options;
   const input = {
     ...subjectOf(options),
@@ -131,7 +131,7 @@ async function run(context: Context, caller: Call, options: RunOptions): Promise
     ...(refuseLater && { refuse_later: true }),
     ...(options.unknown && { unknown: true }),
   };
-  const { plan, is_known: isKnown, is_needed: isNeeded } = await caller("runErasure", { ...input, dry_run: true });
+  const { plan, is_known: isKnown, is_needed: isNeeded } = await invoke("runErasure", { ...input, dry_run: true });
   if (!isNeeded && !isKnown) throw new OperatorError("not-found", UNKNOWN);
   const path = file === undefined ? undefined : resolve(context.directory, file);
   if (isNeeded) {
@@ -141,7 +141,7 @@ async function run(context: Context, caller: Call, options: RunOptions): Promise
     // fails: e2e/erasure/records.test.ts › stops before anything is erased if the receipt can't be written
     if (path !== undefined) await requireWritable(path);
   }
-  const erased = await caller("runErasure", isNeeded ? input : { ...input, only_finish: true });
+  const erased = await invoke("runErasure", isNeeded ? input : { ...input, only_finish: true });
   const { erasure, still_held: kept } = erased;
   if (!erasure) {
     if (json) printJson(context, { ...erased.plan, dry_run: false });
@@ -198,11 +198,11 @@ function acceptLossCommand(context: Context): Command {
     .option("--yes", "do not ask")
     .addHelpText("after", example('drs erase accept-loss --entry 3 --reason "disk 2 failed, no copy" --yes'))
     .action(async ({ entry: sequence, reason, yes }: { entry: number; reason: string; yes?: boolean }) => {
-      await withCalls(context, "change", async (caller) => {
-        await caller("acceptJournalLoss", { entry: sequence, reason, dry_run: true });
+      await withCalls(context, "change", async (invoke) => {
+        await invoke("acceptJournalLoss", { entry: sequence, reason, dry_run: true });
         const what = `What entry ${sequence} erased may be readable again after a restore, and what it held may be deleted.`;
         await confirm(context, { what, yes });
-        await caller("acceptJournalLoss", { entry: sequence, reason });
+        await invoke("acceptJournalLoss", { entry: sequence, reason });
       });
       print(context, `The loss of entry ${sequence} is accepted. Run drs erase replay, and start the servers again.`);
     });

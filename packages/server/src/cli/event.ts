@@ -19,7 +19,7 @@ interface GetOptions extends Reading, WhyOptions, BreakGlassOptions {
   readonly json?: boolean;
 }
 
-/** Options of a case, which only a raw read has. */
+/** The options about a case, which `drs event get` accepts only with `--raw`. */
 const CASE_OPTIONS = ["case", "category", "ticket"] as const;
 
 export function eventCommand(context: Context): Command {
@@ -96,7 +96,8 @@ export function eventCommand(context: Context): Command {
 }
 
 /**
- * Only few reasons allow a read of restricted events (GDPR, article 18 (2)), so each read must state one for the audit.
+ * Only a few reasons allow a read of restricted events (GDPR, article 18 (2)), so each read must state one for the
+ * audit.
  */
 function requireReason({ includeRestricted, reason }: Reading, self: Command): void {
   // guard(false): a read of restricted events has a reason
@@ -105,8 +106,8 @@ function requireReason({ includeRestricted, reason }: Reading, self: Command): v
 }
 
 /**
- * Rejects the option for reads through the admin API or with a case. There, roles decide about restricted events:
- * privacy lists them, and no role opens them.
+ * Rejects `--include-restricted` for reads through the admin API or with a case. Through the admin API, the role
+ * `privacy` sees the attributes of restricted events. No operation of the admin API opens a restricted event.
  */
 function refuseRestricted({ includeRestricted }: Reading, self: Command): void {
   if (includeRestricted) self.error("error: --include-restricted works only on the database, and not with --case");

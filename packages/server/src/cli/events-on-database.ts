@@ -115,8 +115,8 @@ export interface Listing {
 export type ReceivePage = (page: readonly Event[]) => void;
 
 /**
- * Lists on the database. The audit entry is durable before the first row is printed. It counts the rows of the snapshot
- * from which the rows are read.
+ * Lists events on the database. The audit entry is durable before the first row is printed. The entry has the number of
+ * rows, which are counted and read in one snapshot.
  */
 export function listOnDatabase(context: Context, options: Listing, take: ReceivePage): Promise<void> {
   return withJournalApplied(context, (installation) =>
@@ -136,9 +136,9 @@ async function listSnapshot(
   const filter = filterOf(options);
   const purposes = await readPurposeIds(reading);
   const first = await listEvents(reading, filter, Math.min(PAGE_SIZE, limit), options.after);
-  const behind = first.length === PAGE_SIZE ? first.at(-1)?.event_id : undefined;
+  const lastId = first.length === PAGE_SIZE ? first.at(-1)?.event_id : undefined;
   let countAfterFirst = 0;
-  for await (const page of pagesBehind(reading, filter, limit - first.length, behind)) countAfterFirst += page.length;
+  for await (const page of pagesAfter(reading, filter, limit - first.length, lastId)) countAfterFirst += page.length;
   await auditRead(context, installation, {
     operation: "event.list",
     outcome: "done",
@@ -149,7 +149,7 @@ async function listSnapshot(
   const named = (page: readonly ListedEvent[]): readonly Event[] =>
     page.map((row) => ({ ...row, purpose: purposes.get(row.purpose) ?? String(row.purpose) }));
   take(named(first));
-  for await (const page of pagesBehind(reading, filter, countAfterFirst, behind)) {
+  for await (const page of pagesAfter(reading, filter, countAfterFirst, lastId)) {
     if (context.stdout.destroyed) break;
     take(named(page));
   }
@@ -164,16 +164,16 @@ const filterOf = ({ account, action, actionType, sdkVersion, includeRestricted =
 });
 
 /**
- * Yields pages of the events after the event `behind`: at most `limit` events in total, and nothing if `behind` is
+ * Yields pages of the events after the event `start`: at most `limit` events in total, and nothing if `start` is
  * undefined.
  */
-async function* pagesBehind(
+async function* pagesAfter(
   executor: Executor,
   filter: EventFilter,
   limit: number,
-  behind: string | undefined,
+  start: string | undefined,
 ): AsyncGenerator<readonly ListedEvent[]> {
-  let [left, after] = [limit, behind];
+  let [left, after] = [limit, start];
   while (left > 0 && after !== undefined) {
     const wanted = Math.min(PAGE_SIZE, left);
     const page = await listEvents(executor, filter, wanted, after);

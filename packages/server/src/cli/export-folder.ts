@@ -22,7 +22,8 @@ export async function requireUnused(folder: string): Promise<void> {
 
 /**
  * Writes an export into an unused folder that only its owner can read. `manifest.json` comes last.
- * @throws dependency-unavailable if the export ends without its manifest.
+ * @throws dependency-unavailable if the export ends without its manifest; unexpected-error if it names a file that an
+ * export can't have.
  */
 export async function writeExport(folder: string, parts: AsyncIterable<ExportPart>): Promise<AccountExport> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -36,7 +37,7 @@ export async function writeExport(folder: string, parts: AsyncIterable<ExportPar
         await writeFile(join(folder, "manifest.json"), text, { mode: 0o600, flag: "wx" });
         return part.manifest;
       }
-      await appendLines(folder, opened, part);
+      await writePart(folder, opened, part);
     }
   } finally {
     for (const file of opened.values()) await file.close();
@@ -44,7 +45,7 @@ export async function writeExport(folder: string, parts: AsyncIterable<ExportPar
   throw new OperatorError("dependency-unavailable", "The export ended before its manifest: it is not whole.");
 }
 
-async function appendLines(
+async function writePart(
   folder: string,
   opened: Map<string, FileHandle>,
   part: Exclude<ExportPart, { readonly manifest: unknown }>,

@@ -134,7 +134,7 @@ export function list(context: Context, options: PageOptions): Promise<void> {
 export async function verify(context: Context, file: string, { json = false }: ShownOptions): Promise<void> {
   const path = resolve(context.directory, file);
   await withCalls(context, "read", async (call) => {
-    const id = await exportOf(path);
+    const id = await exportIdOf(path);
     const { sha256, bytes } = await hashOf(createReadStream(path));
     const { record, is_expired, recalled } = await call("readExport", { export_id: id });
     const same = record.sha256 === sha256;
@@ -229,7 +229,7 @@ async function textOf({ path, bytes, format }: LabelFile): Promise<Input<"export
 async function unusedFile({ directory }: Context, file: string): Promise<string> {
   const path = resolve(directory, file);
   const manifest = manifestPathOf(path);
-  // These paths are checked here because an export is recorded, and its approval used up, before its file is opened.
+  // These paths are checked here, because an export is recorded and uses its approval before its file is opened.
   for (const one of [path, draftOf(path), manifest, draftOf(manifest)]) {
     const found = await stat(one).catch(() => undefined);
     if (found) throw new OperatorError("output-failed", `${one} is already there: name another file`);
@@ -237,7 +237,7 @@ async function unusedFile({ directory }: Context, file: string): Promise<string>
   return path;
 }
 
-async function exportOf(path: string): Promise<string> {
+async function exportIdOf(path: string): Promise<string> {
   const text = await readFile(manifestPathOf(path), "utf8").catch(() => "");
   let id: unknown;
   try {

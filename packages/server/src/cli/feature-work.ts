@@ -1,4 +1,4 @@
-/** `drs feature work`: a process that computes features. */
+/** `drs feature work`: a process that computes and attests features. */
 import { pino } from "pino";
 import { attestationSigner } from "../app/attestation-signer.ts";
 import { forgetErasedKeys } from "../app/background.ts";

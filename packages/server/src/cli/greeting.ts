@@ -14,7 +14,7 @@ import type { Executor } from "../postgres/executor.ts";
 
 const ACCOUNT = "development";
 const TTL_MS = 24 * 3_600_000;
-/** The name of the file in the data directory that holds the initial admin token. */
+/** The file in the data directory to which the initial admin token is written. */
 const TOKEN_FILE = "admin-token";
 
 export interface Urls {
@@ -23,9 +23,9 @@ export interface Urls {
 }
 
 /**
- * Composes the message of a server that is ready: its address and, only if the endpoint uses the embedded database and
- * listens on loopback, a development token, an action and a request to paste. If the admin API listens on loopback,
- * too, the message also has an admin token.
+ * Composes the message of a server that is ready, and issues the tokens and the action in it. The message has the
+ * address of the server. If the endpoint uses the embedded database and listens on loopback, it also has a development
+ * token, an action and a request to paste. If the admin API listens on loopback, too, it also has an admin token.
  * @param isTerminal whether a person reads the message. If not, the message may go to a log, which must contain no
  * admin token, so the token is written to a file.
  */
@@ -69,7 +69,7 @@ export async function greet(system: System, { url, adminUrl }: Urls, isTerminal:
 
 const tokenFile = ({ config }: System): string => join(config.database.directory, TOKEN_FILE);
 
-/** Revokes the admin token that an earlier start issued, even if this start issues none. */
+/** Revokes the admin token that an earlier start issued, and deletes its file, even if this start issues none. */
 async function revokeInitialToken(system: System): Promise<void> {
   const { pool, audit, clock } = system;
   await inTransaction(pool, async (transaction) => {
@@ -81,7 +81,7 @@ async function revokeInitialToken(system: System): Promise<void> {
   await rm(tokenFile(system), { force: true });
 }
 
-/** Issues an admin token that has all roles and is valid for a day. */
+/** Issues an admin token that has all roles and is valid for a day. @returns lines of the message. */
 async function greetAdmin(system: System, adminUrl: string, isTerminal: boolean): Promise<string[]> {
   const { administration, audit, clock } = system;
   const issued = await inOwnerTransaction(administration, async (owner) => {

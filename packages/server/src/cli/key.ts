@@ -67,10 +67,10 @@ interface LossOptions extends ChangeOptions {
 async function acceptLoss(context: Context, { reason, dryRun = false, yes, json }: LossOptions): Promise<void> {
   const accepted = dryRun
     ? await call(context, "acceptKeyLoss", { reason, dry_run: true })
-    : await withCalls(context, "change", async (caller) => {
-        const what = lossSentence(await caller("acceptKeyLoss", { reason, dry_run: true }));
+    : await withCalls(context, "change", async (invoke) => {
+        const what = lossSentence(await invoke("acceptKeyLoss", { reason, dry_run: true }));
         await confirm(context, { what, yes });
-        return caller("acceptKeyLoss", { reason });
+        return invoke("acceptKeyLoss", { reason });
       });
   if (json) return printJson(context, { ...accepted, dry_run: dryRun });
   if (dryRun) return print(context, `${lossSentence(accepted)} Nothing was changed.`);
@@ -88,7 +88,7 @@ async function rotate(context: Context, { dryRun = false, json }: ChangeOptions)
     return print(context, `To wrap again: ${plural(secrets, "secret")}. Nothing was changed.`);
   }
   const report = json ? () => {} : undefined;
-  const { version, secrets } = await withCalls(context, "change", (caller) => caller("rotateKeys", {}), report);
+  const { version, secrets } = await withCalls(context, "change", (invoke) => invoke("rotateKeys", {}), report);
   if (json) return printJson(context, { version, secrets, dry_run: false });
   print(context, `Wrapped under version ${version}: ${plural(secrets, "secret")}.`);
 }
@@ -97,11 +97,11 @@ async function destroy(context: Context, version: string, options: ChangeOptions
   const { dryRun = false, yes, json } = options;
   if (dryRun) await call(context, "destroyKey", { version, dry_run: true });
   else {
-    await withCalls(requireBreakGlass(context, options), "change", async (caller) => {
-      await caller("destroyKey", { version, dry_run: true });
+    await withCalls(requireBreakGlass(context, options), "change", async (invoke) => {
+      await invoke("destroyKey", { version, dry_run: true });
       const what = `Afterwards, backups of the key store that were made under version ${version} can't be opened.`;
       await confirm(context, { what, yes });
-      await caller("destroyKey", { version });
+      await invoke("destroyKey", { version });
     });
   }
   if (json) return printJson(context, { version, dry_run: dryRun });

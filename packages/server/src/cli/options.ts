@@ -22,7 +22,7 @@ export function name(what: string, maxLength: number): (text: string) => string 
   };
 }
 
-/** Reads a text that other people will read. Trims it, and rejects an empty text. */
+/** Reads a text that other people will read. Trims the text, and rejects an empty or too long one. */
 export function written(what: string, maxLength: number): (text: string) => string {
   const read = name(what, maxLength);
   return (text) => read(text.trim());
@@ -107,7 +107,7 @@ export function time(text: string): number {
   return at.epochMs;
 }
 
-/** Help text with an example. */
+/** Help text with one example in each line. */
 export function example(...lines: readonly string[]): string {
   return `\n${lines.length > 1 ? "Examples" : "Example"}:\n${lines.map((line) => `  $ ${line}`).join("\n")}\n`;
 }

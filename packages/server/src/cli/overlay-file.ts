@@ -39,8 +39,8 @@ const CONSTRUCTORS = {
 } as const;
 
 /**
- * Composes the declaration of the field for the catalog's file of its probe. A person must add the meaning of the
- * field.
+ * Composes a text with the declaration of the field and the file of the catalog to which it must be added. A person
+ * must write the meaning of the field.
  */
 export function catalogDeclaration(
   { path, type, unit, sensitivity }: Answer<"acceptDrift">["decision"],

@@ -54,8 +54,8 @@ export const printList = (
   withCalls(context, "read", (call) => printPages(context, (position) => read(call, position), page, empty));
 
 /**
- * Prints a list page by page. JSON is printed as it is read. A table waits for all rows, because the widths of its
- * columns depend on them.
+ * Prints a list page by page. JSON is printed as it is read. A table is printed after all rows were read, because the
+ * widths of its columns depend on them.
  */
 export async function printPages<Row extends object>(
   context: Context,

@@ -63,7 +63,7 @@ function addCommand(context: Context): Command {
       if (approver === undefined && request === undefined) {
         self.error("error: give --approver or --request, to say who decided");
       }
-      const placed = await withCalls(context, "change", (caller) => placeRestriction(caller, options));
+      const placed = await withCalls(context, "change", (invoke) => placeRestriction(invoke, options));
       if (json) return printJson(context, { ...placed, dry_run: dryRun });
       if (dryRun) print(context, `It would hide ${plural(placed.events, "event")}. Nothing was changed.`);
       else
@@ -72,10 +72,10 @@ function addCommand(context: Context): Command {
 }
 
 function placeRestriction(
-  caller: Call,
+  invoke: Call,
   { account: of, purpose, article, reason, approver, request, dryRun = false }: AddOptions,
 ): Promise<Answer<"addRestriction">> {
-  return caller("addRestriction", {
+  return invoke("addRestriction", {
     account: of,
     article: Number(article) as RestrictionArticle,
     reason,
@@ -112,9 +112,9 @@ function liftCommand(context: Context): Command {
       example('drs restriction lift 5f0c2b9e-… --informed-on 2026-11-20 --reason "the data was corrected"'),
     )
     .action(async (id: string, { informedOn: informed_on, reason, dryRun = false, yes, json }: LiftOptions) => {
-      const { events } = await withCalls(context, "change", async (caller) => {
+      const { events } = await withCalls(context, "change", async (invoke) => {
         const lift = (dry_run: boolean): Promise<Answer<"liftRestriction">> =>
-          caller("liftRestriction", { restriction_id: id, informed_on, reason, dry_run });
+          invoke("liftRestriction", { restriction_id: id, informed_on, reason, dry_run });
         const would = await lift(true);
         if (dryRun) return would;
         // guard(drop): nothing is shown to analysts again without a confirmation

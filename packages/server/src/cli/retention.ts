@@ -30,9 +30,9 @@ export function retentionCommand(context: Context): Command {
         if (json) return printJson(context, { ...overdue, dry_run: true });
         return print(context, `${overdueText(overdue)} Nothing was changed.`);
       }
-      const expired = await withCalls(context, "change", async (caller) => {
-        if (context.ask) await confirmOverdue(context, await caller("readOverdue", {}), yes);
-        return caller("runRetention", {});
+      const expired = await withCalls(context, "change", async (invoke) => {
+        if (context.ask) await confirmOverdue(context, await invoke("readOverdue", {}), yes);
+        return invoke("runRetention", {});
       });
       if (json) return printJson(context, expired);
       const { partitions, rows, bytes, secrets, keys, copies, held, features } = expired;

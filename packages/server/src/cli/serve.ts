@@ -126,7 +126,10 @@ function withPoolOfProcess(config: Config, processes: number): Config {
   return { ...config, database: { ...config.database, pool: poolOfProcess(config.database.pool, processes) } };
 }
 
-/** Serves events under a supervisor, which has migrated and recovered the database, and says when to stop. */
+/**
+ * Serves events under a supervisor. The supervisor has already migrated the database, or checked its schema, and has
+ * applied the journal. It says when to stop.
+ */
 async function serveAsProcess(context: Context, { only }: ServeOptions, supervisor: Supervisor): Promise<void> {
   context.onSignal(["SIGTERM", "SIGINT", "SIGHUP"], () => {});
   const { number, processes } = await supervisor.place;

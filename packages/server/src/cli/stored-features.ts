@@ -29,7 +29,7 @@ interface DecideOptions extends BreakGlassOptions {
   readonly json?: boolean;
 }
 
-/** Commands on the features of an installation: decisions, values, and the process that computes them. */
+/** Commands on the features of an installation: decisions, layers, values, backfills, and `drs feature work`. */
 export function addStoredFeatures(command: Command, context: Context): void {
   addDecisions(command, context);
   addReads(command, context);

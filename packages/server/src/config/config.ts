@@ -13,8 +13,7 @@ type Nested<Flat> = {
 };
 
 /**
- * The effective configuration. It is immutable, its values are typed and respect all rules, and its folders are
- * absolute.
+ * The effective configuration. It is immutable, its values are typed and respect all rules, and its paths are absolute.
  */
 export interface Config extends Nested<SettingValues> {
   /** Whether the database is the embedded PostgreSQL. */
@@ -37,7 +36,7 @@ interface ReadChoices {
 /** Whether the name of a variable is reserved for this server, even if the server does not know the variable. */
 export const isOwnVariable = (name: string): boolean => name.startsWith("DRS_");
 
-/** Reads the `DRS_` variables of an environment. Pure. Reports all problems at once, without values of secrets. */
+/** Reads the `DRS_` variables of an environment. Pure. Reports all problems at once, without the values. */
 export function readConfig(environment: Environment, directory: string): ConfigResult {
   const { choices, problems } = readVariables(environment);
   return resolveConfig(choices, problems, variableOf, directory);
@@ -46,7 +45,7 @@ export function readConfig(environment: Environment, directory: string): ConfigR
 export type SettingsResult =
   { readonly ok: true; readonly settings: Settings } | { readonly ok: false; readonly problems: readonly string[] };
 
-/** Reads the variables as options. */
+/** Reads the variables as options. Settings of `service`, which are no options, are only checked. */
 export function readSettings(environment: Environment, directory: string): SettingsResult {
   const { choices, problems } = readVariables(environment);
   const settled = resolveConfig(choices, problems, variableOf, directory);
@@ -199,7 +198,7 @@ export function readSetting<P extends Path>(path: P, environment: Environment): 
 export interface DescribedSetting {
   /** Name of the variable. */
   readonly name: string;
-  /** The value; `(set)` for a secret. */
+  /** The value, or `null` if there is none; `(set)` for a secret that has a value. */
   readonly value: unknown;
   /**
    * The value as a text. A number is as written in the environment or in the default, so that a duration has its unit.

@@ -1,4 +1,4 @@
-/** Rules between settings, which are named by the paths of their options. */
+/** Rules between settings. Each setting is named by its path, such as `keys.directory`. */
 import { isIP } from "node:net";
 import { resolve, sep } from "node:path";
 import { type Path, PATHS, type SettingValues } from "./settings.ts";
@@ -138,8 +138,8 @@ export function conflicts({ isSet, values, nameOf: n, directory }: Choices): str
     has("sessions.jwt.jwksUrl", "sessions.jwt.secret") && !(has("sessions.jwt.issuer") && has("sessions.jwt.audience")),
     `${n("sessions.jwt.issuer")} and ${n("sessions.jwt.audience")} are required with JWT verification`,
   );
-  // A host that sets an option of a method wants to use the method, so an incomplete method is a problem. A variable
-  // may be set for a method that is not used, and has no effect then.
+  // A host that sets an option of JWT verification or of introspection wants to use it, so missing options are a
+  // problem. A variable may be set for a verification that is not used, and has no effect then.
   const isOptionOf = (group: string): boolean =>
     PATHS.some((path) => path.startsWith(group) && isSet(path) && n(path) === path);
   problemWhen(

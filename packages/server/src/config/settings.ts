@@ -1,6 +1,7 @@
 /**
- * Every setting, declared once, by the path of its option: options, variables, `drs config`, `docs/configuration.md` and
- * the documentation of the options derive from it. Settings of `service` are no options of an embedded endpoint.
+ * Declares every setting once, by its path. Options, variables, `drs config`, `docs/configuration.md` and the
+ * documentation of the options derive from these declarations. Settings of `service` are no options of an embedded
+ * endpoint.
  */
 import { LIMITS } from "@device-risk-signals/contract";
 import {

@@ -65,7 +65,7 @@ const DURATION_UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 6
 
 const NO_DURATION = "must be a duration such as 500ms, 30s, 5m, 24h or 7d";
 
-/** `500ms`, `30s`, `5m`, `24h`, `7d`: milliseconds. */
+/** Returns the milliseconds of a duration such as `500ms` or `7d`, or `undefined` if the text is no duration. */
 function millisecondsOf(raw: string): number | undefined {
   const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(raw);
   return match ? Number(match[1]) * (DURATION_UNITS[match[2] ?? ""] ?? 0) : undefined;
@@ -154,7 +154,7 @@ export const urlWithoutCredentials = withCheck(url("https:", "http:"), (raw) => 
   return username === "" && password === "" ? undefined : "must not hold credentials";
 });
 
-/** A URL to fetch from. */
+/** A URL to fetch from. It starts with `https:`, or with `http:` on loopback. */
 export const webUrl = withCheck(urlWithoutCredentials, (raw) => {
   const { protocol, hostname } = new URL(raw);
   const local = ["localhost", "127.0.0.1", "[::1]"].includes(hostname);

@@ -1,5 +1,5 @@
 /**
- * Selects the texts of clients that are counted unchanged. The form of these texts can't contain words that a client
+ * Selects the texts of clients that are counted unchanged. A text of this form can't contain a word that a client
  * chose.
  */
 

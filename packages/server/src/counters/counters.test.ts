@@ -101,7 +101,7 @@ const on = (systemVersion: unknown): Probes => ({ device_identity: { status: "su
 const skipped = (reason: string): object => ({ status: "skipped", reason });
 const failed = (error: string): object => ({ status: "error", error });
 
-/** A database that a test makes unavailable. It is unavailable at first. */
+/** A database that is unavailable until a test sets `away` to false. */
 function breakable(): { executor: Executor; state: { away: boolean } } {
   const state = { away: true };
   const query: Executor["query"] = (text, values) =>

@@ -1,6 +1,6 @@
 /**
- * Lists counts in pages: the newest hour first, and the rows of one hour ordered by their names. `null` means that the
- * value is unknown or absent.
+ * Lists counts in pages: the newest hour first, and the rows of one hour in the order of their other columns. `null`
+ * means that the value is unknown or absent.
  */
 import type { Executor } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";

@@ -89,8 +89,8 @@ const WRITE_OUTCOMES = sql(
 );
 
 /**
- * Counts the outcome of each probe of stored events, by hour. The counts contain words of the contract, the catalog and
- * this file, and versions of numbers. They contain no other text and no value of an event.
+ * Counts the outcome of each probe of stored events, by hour. The counts contain words of the contract and the catalog,
+ * the word `other`, and versions of the form that `counted-text.ts` permits. They contain no other text of an event.
  */
 export class BufferedOutcomeLog implements OutcomeLog {
   readonly #executor: Executor;

@@ -140,7 +140,7 @@ async function separationFinding({ pool, audit }: Installation): Promise<Finding
   };
 }
 
-/** Gives no finding if no identity provider is configured. @throws Unavailable */
+/** Reports whether the identity provider answers. Gives no finding if none is configured. */
 export async function identityFinding({
   config,
   dependencies,

@@ -45,7 +45,7 @@ const INSERT_DECISION = sql(
 );
 /** Maximum number of rows that a statement reads, because a login of the database can insert rows without limit. */
 const PAGE_SIZE = 1_000;
-/** Number of ids of decisions that a statement looks up. */
+/** Maximum number of ids of decisions that a statement looks up. */
 const MAX_IDS_LOOKED_UP = 250;
 type DecisionRow = RowOf<typeof DECISION_TYPES>;
 const FIND_DECISIONS = sql(
@@ -72,7 +72,7 @@ interface DecisionOfRow extends DriftDecision {
   readonly decision_id: string;
 }
 
-/** The decisions of an installation. Each has a MAC, which is verified when it is read. */
+/** The decisions of an installation. Each has a MAC, which the server verifies when it reads the decision. */
 export class DriftDecisions {
   readonly #signer: RowSigner;
 

@@ -72,8 +72,8 @@ export const relatedTo = <Row extends { readonly path: string }>(rows: readonly 
   rows.filter((row) => isWithin(row.path, path) || isWithin(path, row.path));
 
 /**
- * Adds to each row the state of the review of its path. If a JSON type had not been seen at the time of the last
- * decision, the path is open again.
+ * Adds to each row the state of the review of its path. A path is open again if it has a JSON type that had not been
+ * seen at the time of the last decision, or on the day on which an ignored path is listed again.
  *
  * @param decisions newest first. @param now in milliseconds since the Unix epoch.
  */

@@ -35,7 +35,7 @@ interface DriftLogScene {
   readonly errors: unknown[];
 }
 
-/** Opens a log, and observes requests with few members unless a test gives another number. */
+/** Opens a log. Its requests have few members unless a test gives another number. */
 function openLog(executor: Executor = opened.system.pool): DriftLogScene {
   const errors: unknown[] = [];
   const log = new BufferedDriftLog(executor, clock, (error) => errors.push(error));

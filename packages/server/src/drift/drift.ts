@@ -43,7 +43,7 @@ const WRITE_DRIFT = sql(
   ), version as (
     select sdk_version, count(*) as paths from drift group by sdk_version
   ), by_version as (
-    -- A new version is added only below the limit of versions,
+    -- A new version is added only below the limit of versions.
     select t.path, t.json_type, t.platform, t.occurrences, case
         when v.paths is not null then sdk_version
         when (select count(*) from version)
@@ -52,7 +52,7 @@ const WRITE_DRIFT = sql(
       end as sdk_version
     from reported t left join version v using (sdk_version)
   ), by_path as (
-    -- and a new row only below the limit of its version's paths.
+    -- A new row is added only below the limit of its version.
     select path, json_type, platform, sdk_version, b.occurrences, d.first_seen is not null or coalesce(v.paths, 0)
       + row_number() over (partition by sdk_version, d.first_seen is null order by path, json_type, platform) <= ${MAX_PATHS} as fits
     from by_version b left join version v using (sdk_version) left join drift d using (sdk_version, platform, path, json_type)

@@ -321,7 +321,7 @@ export type OperatorErrorCode = keyof typeof OPERATOR_ERRORS;
 
 export const isOperatorErrorCode = (code: string): code is OperatorErrorCode => Object.hasOwn(OPERATOR_ERRORS, code);
 
-/** Additional data of errors of some codes, for the code that catches them. */
+/** Additional data of errors with some codes, for functions that catch these errors. */
 export interface OperatorErrorDetails {
   "dependency-unusable": {
     /** What is wrong with the dependency, as a sentence without its subject. */

@@ -58,7 +58,11 @@ async function writeManifest(path: string, manifest: ExportManifest): Promise<vo
   }
 }
 
-/** Deletes what a failed call has written. @returns the call's error, which names each file that can't be deleted. */
+/**
+ * Deletes what a failed call has written.
+ * @returns the call's error. If it is `output-failed` or `dependency-unavailable`, it names each file that can't be
+ * deleted.
+ */
 async function deleteFiles(files: Iterable<string>, error: unknown): Promise<unknown> {
   const left: string[] = [];
   for (const file of files) await unlinkIfThere(file).catch(() => left.push(file));
@@ -77,8 +81,9 @@ const notWhole = (): OperatorError =>
 export const draftOf = (path: string): string => `${path}.partial`;
 
 /**
- * Runs `work` on a new file that only its owner can read. The name never refers to an incomplete file. A process that
- * is killed leaves a part of the file under another name. If the call fails, it deletes what it has made.
+ * Runs `work` on a new file that only its owner can read. On a file system with links, the name never refers to an
+ * incomplete file. A process that is killed leaves a part of the file under another name. If the call fails, it deletes
+ * what it has made.
  * @throws output-failed if the file can't be written, or if a killed process has left a part of it.
  */
 export async function withNewFile<T>(path: string, work: (sink: ExportSink) => Promise<T>): Promise<T> {
@@ -105,7 +110,7 @@ export async function withNewFile<T>(path: string, work: (sink: ExportSink) => P
   }
 }
 
-/** File systems such as exFAT have no links. */
+/** The codes of the errors of `link` on file systems without links, such as exFAT. */
 const NO_LINKS = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
 
 /**

@@ -5,7 +5,7 @@ import type { ExportManifest } from "@device-risk-signals/admin-api";
 /** Bytes that are appended to the file, or its manifest at the end. Without a manifest the file is incomplete. */
 export type ExportPart<Manifest = ExportManifest> = { readonly bytes: Uint8Array } | { readonly manifest: Manifest };
 
-/** Collects bytes between two parts, and measures all of them. */
+/** Collects bytes until they are taken, and measures all bytes that were appended. */
 export class MeasuredBytes {
   readonly #sha256 = createHash("sha256");
   #bytes = 0;

@@ -1,4 +1,4 @@
-/** The adopted feature `root@1` of a system, and what tests of exports need. */
+/** Adopts `root@1` and another feature in a system, and provides what tests of exports need. */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect } from "vitest";
@@ -41,7 +41,7 @@ export interface Asked {
   readonly clock?: string;
 }
 
-/** What a person asks through the admin API. */
+/** Runs commands of one person through the admin API. */
 export interface RemotePerson {
   readonly ask: (...args: readonly string[]) => Promise<Printed>;
   /** Runs a command that another person approves. @returns its first object */
@@ -71,7 +71,7 @@ export interface ExportScene {
   readonly through: (person: string, ...roles: readonly Role[]) => Promise<RemotePerson>;
 }
 
-/** The hooks of a test file adopt the features in the system. @param folder is for all files. */
+/** Registers hooks that adopt the features in the system. @param folder the folder of all files. */
 export function useExports(opened: TestSystem, folder: () => string): ExportScene {
   const listener = useAdminListener(() => opened.system);
   const runners = new LayerRunners({ graceMs: 100 });

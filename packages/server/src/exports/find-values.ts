@@ -31,6 +31,7 @@ export interface ValueScope {
   readonly features: readonly string[];
   /** The layers of the purpose that have a feature of the export. */
   readonly layers: readonly LayerRow[];
+  /** Whether the clock of the export is `known`. */
   readonly isKnown: boolean;
   /** A timestamp of PostgreSQL. Values that were stored later are not found. */
   readonly watermark: string;
@@ -79,6 +80,7 @@ export async function findValues(
   });
 }
 
-/** The state of a feature for which the event has no value, although it has other values. */
+/** The cell of a feature whose stored values can't be opened. */
 const UNREADABLE: Cell = { value: null, state: "unreadable" };
+/** The cell of a feature of which the event has no value, although it has values of another layer. */
 const NOT_COMPUTED: Cell = { value: null, state: "not-computed" };

@@ -12,7 +12,7 @@ const FIND_RECALLED_ROWS = sql(
   { row_number: "int4" },
 );
 
-/** The numbers of the rows of an export whose values were erased after the export. */
+/** The numbers of the rows of an export whose data was erased after the export began. */
 export async function findRecalledRows(executor: Executor, exportId: string): Promise<readonly number[]> {
   return (await query(executor, FIND_RECALLED_ROWS, [exportId])).rows.map(({ row_number }) => row_number);
 }
@@ -23,7 +23,7 @@ const FIND_RECALLED_OF = sql(
   { row_number: "int4" },
 );
 
-/** The numbers of the rows from `first` to `last` of an export whose values were erased after the export began. */
+/** The numbers of the rows from `first` to `last` of an export whose data was erased after the export began. */
 export async function findRecalledRowsBetween(
   executor: Executor,
   exportId: string,

@@ -11,7 +11,7 @@ export interface Settings {
     readonly url?: string;
     /** The same database by the login that owns the tables. Absent: the login of `database.url` owns them too. Must be a URL that starts with postgres: or postgresql:. Variable: `DRS_MIGRATION_DATABASE_URL`. */
     readonly migrationUrl?: string;
-    /** Connections in the pool; each of several processes has a pool of a part of them: at least 4, or all of fewer than 4. Commit batches, retention passes, monitoring and the owner's login use others. Must be a whole number from 2 to 200. Default: `8`. Variable: `DRS_DATABASE_POOL`. */
+    /** Connections in the pool. If several processes receive events, each has an equal part of them, but at least 4, or all if there are fewer than 4. Commit batches, retention passes, monitoring and the owner's login use other connections. Must be a whole number from 2 to 200. Default: `8`. Variable: `DRS_DATABASE_POOL`. */
     readonly pool?: number;
   };
   readonly keys?: {
@@ -119,7 +119,7 @@ export interface Settings {
     readonly heldDestructionDelayMs?: number;
   };
   readonly audit?: {
-    /** Directory that keeps the checkpoints of the audit log, in addition to the erasure journal: on another system, that administrators of the database can't write. Must be a path. Variable: `DRS_AUDIT_CHECKPOINTS`. */
+    /** Directory that keeps the checkpoints of the audit log, in addition to the erasure journal. Use a directory of another system, in which administrators of the database can't write. Must be a path. Variable: `DRS_AUDIT_CHECKPOINTS`. */
     readonly checkpointDirectory?: string;
     readonly timeStamps?: {
       /** Authority that signs time stamps (RFC 3161): a worker gets one for the first checkpoint of the audit log of each hour. Must be a URL that starts with https: or http:. Variable: `DRS_AUDIT_TIME_STAMP_URL`. */
@@ -129,7 +129,7 @@ export interface Settings {
       /** Directory that keeps each of these checkpoints and its time stamp. Must be a path. Variable: `DRS_AUDIT_TIME_STAMP_DIR`. */
       readonly directory: string;
     };
-    /** File of the MAC keys of audit entries: lines of a surface (`ingest`, `admin`, `worker`, `direct`) and 32 bytes in base64. Give each process the lines of its own surface, and a worker and commands all lines. Without it, each process derives all keys from the installation secret. Must be a path. Variable: `DRS_AUDIT_KEY_FILE`. */
+    /** File of the MAC keys of audit entries: each line has a surface (`ingest`, `admin`, `worker`, `direct`) and 32 bytes in base64. Give each process the lines of its own surface; give workers and commands all lines. Without it, each process derives all keys from the installation secret. Must be a path. Variable: `DRS_AUDIT_KEY_FILE`. */
     readonly keyFile?: string;
     /** How long audit entries are kept: `drs audit prune` deletes older ones. Without it, they are kept without a limit. Must be a whole number of milliseconds from 2592000000 to 3153600000000 (36500d). Variable: `DRS_AUDIT_RETENTION`. */
     readonly retentionMs?: number;
@@ -142,6 +142,6 @@ export interface Settings {
     /** Whether the server computes adopted features. With false, `drs feature work` does it, in a process of its own. Must be true or false. Default: `true`. Variable: `DRS_FEATURE_WORKER`. */
     readonly worker?: boolean;
   };
-  /** How long a call to the database, the key store, the erasure journal, the JWKS, the introspection endpoint or Vault may take, and the command that prints the key-encryption key. Must be a whole number of milliseconds from 100 to 600000 (10m). Default: `5000`, which is `5s`. Variable: `DRS_DEPENDENCY_TIMEOUT`. */
+  /** Time limit of a call to the database, the key store, the erasure journal, the directory of audit checkpoints, the JWKS, the introspection endpoint, the identity provider, Vault or the time-stamp authority, and of a run of the command that prints the key-encryption key. Must be a whole number of milliseconds from 100 to 600000 (10m). Default: `5000`, which is `5s`. Variable: `DRS_DEPENDENCY_TIMEOUT`. */
   readonly dependencyTimeoutMs?: number;
 }

@@ -138,13 +138,13 @@ export const SETTINGS = {
     "DRS_APPROVAL_EVENTS",
     integer(0, 1_000_000_000),
     "1000",
-    "An erasure of more events, or a policy that makes more events expire earlier, needs an approval through the admin API.",
+    "An erasure of more events than this, or a policy that makes more events expire earlier, needs an approval through the admin API.",
   ),
   "service.openedEventsLimit": setting(
     "DRS_OPENED_EVENTS_LIMIT",
     integer(1, 1_000_000),
     "25",
-    "A person who opens more events in 24 hours through the admin API needs an approval by privacy, for a case.",
+    "Number of events that a person may open in 24 hours through the admin API without an approval. More events need a case and an approval by privacy.",
   ),
   "service.remote.url": optional(
     "DRS_ADMIN_URL",
@@ -167,7 +167,7 @@ export const SETTINGS = {
     "DRS_DATABASE_POOL",
     integer(2, 200),
     "8",
-    "Connections in the pool; each of several processes has a pool of a part of them: at least 4, or all of fewer than 4. Commit batches, retention passes, monitoring and the owner's login use others.",
+    "Connections in the pool. If several processes receive events, each has an equal part of them, but at least 4, or all if there are fewer than 4. Commit batches, retention passes, monitoring and the owner's login use other connections.",
   ),
   "keys.directory": optional(
     "DRS_KEY_DIR",
@@ -337,7 +337,7 @@ export const SETTINGS = {
   "audit.checkpointDirectory": optional(
     "DRS_AUDIT_CHECKPOINTS",
     path,
-    "Directory that keeps the checkpoints of the audit log, in addition to the erasure journal: on another system, that administrators of the database can't write.",
+    "Directory that keeps the checkpoints of the audit log, in addition to the erasure journal. Use a directory of another system, in which administrators of the database can't write.",
   ),
   "audit.timeStamps.url": required(
     "DRS_AUDIT_TIME_STAMP_URL",
@@ -358,7 +358,7 @@ export const SETTINGS = {
   "audit.keyFile": optional(
     "DRS_AUDIT_KEY_FILE",
     path,
-    "File of the MAC keys of audit entries: lines of a surface (`ingest`, `admin`, `worker`, `direct`) and 32 bytes in base64. Give each process the lines of its own surface, and a worker and commands all lines. Without it, each process derives all keys from the installation secret.",
+    "File of the MAC keys of audit entries: each line has a surface (`ingest`, `admin`, `worker`, `direct`) and 32 bytes in base64. Give each process the lines of its own surface; give workers and commands all lines. Without it, each process derives all keys from the installation secret.",
   ),
   "audit.retentionMs": optional(
     "DRS_AUDIT_RETENTION",
@@ -454,7 +454,7 @@ export const SETTINGS = {
     "DRS_DEPENDENCY_TIMEOUT",
     durationWithin("100ms", "10m"),
     "5s",
-    "How long a call to the database, the key store, the erasure journal, the JWKS, the introspection endpoint or Vault may take, and the command that prints the key-encryption key.",
+    "Time limit of a call to the database, the key store, the erasure journal, the directory of audit checkpoints, the JWKS, the introspection endpoint, the identity provider, Vault or the time-stamp authority, and of a run of the command that prints the key-encryption key.",
   ),
   "service.processes": optional(
     "DRS_PROCESSES",

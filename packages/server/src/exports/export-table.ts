@@ -48,7 +48,8 @@ const INSERT_EXPORT = sql(
   `insert into data_export (export_id, kind, format, recipient, expires_on, started_by, purpose, features, clock, reason,
       labels_sha256, label_rows, case_id, watermark, erasures)
     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,
-      -- Values that are stored after an export are newer than its watermark by a microsecond, even if the clock was set back.
+      -- Values that are stored after an export are newer than its watermark by a microsecond, even if the clock was
+      -- set back.
       greatest(wall_clock_time(),
         -- guard(drop): values that were stored after an attestation are in the export
         -- fails: packages/server/src/features/clock-jumps.test.ts › hide from an export

@@ -100,7 +100,7 @@ async function planOf(executor: Executor, purpose: number, features: readonly st
   };
 }
 
-/** Called in the transaction that records an export. */
+/** Called in the transaction that records an export or audits its repetition. */
 export type OnRecord = (owner: OwnerTransaction) => Promise<void>;
 
 /**
@@ -324,11 +324,11 @@ async function withoutErased(
 interface FoundBatch {
   readonly labels: readonly NumberedLabel[];
   readonly found: readonly (FoundValues | undefined)[];
-  /** The number of labels, including omitted ones. */
+  /** The number of labels, including those that are left out. */
   readonly size: number;
 }
 
-/** Batches whose values are read while earlier ones are written. */
+/** Number of batches whose values are read while earlier ones are written. */
 const BATCHES_AHEAD = 2;
 
 /** @throws input-invalid if the labels have changed in the meantime. */

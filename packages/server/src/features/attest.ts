@@ -74,7 +74,7 @@ export async function attestNext(
   return true;
 }
 
-/** The statement that an attestation signs. */
+/** The statement of an attestation, which is signed. */
 export interface AttestationStatement {
   readonly partition_id: string;
   readonly layer: number;

@@ -1,4 +1,7 @@
-/** The table of attestations: the values of a partition of events that were computed again before it expired. */
+/**
+ * The table of attestations. An attestation has the values of a partition of events that gave the same result when they
+ * were computed again before the partition expired.
+ */
 import { excludeIngestion } from "../events/exclude-ingestion.ts";
 import type { Executor, Transaction } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";

@@ -31,7 +31,7 @@ const CHARGE = sql(
 );
 
 /**
- * Delays the next piece of a run with a rate by the time that the computed events take at this rate. The delays of
+ * If the run has a rate, delays its next piece by the time that the computed events take at this rate. The delays of
  * workers that compute at the same time add up.
  */
 export async function charge(
@@ -118,7 +118,7 @@ const FIND_EVENTS = sql(
       -- guard(true): nothing is computed of what only a hold keeps
       -- fails: packages/server/src/features/backfill.test.ts › only a hold keeps
       and not ${hasExpired("e.received_at", "(select p.raw_retention from purpose p where p.code = e.purpose)")}
-      -- guard(true): nothing is computed whose values would have expired
+      -- guard(true): values that would have expired are not computed
       -- fails: packages/server/src/features/vanishing-data.test.ts › leaves out events whose values would have expired
       and not ${hasExpired("e.received_at", "(select p.derived_retention from purpose p where p.code = e.purpose)")}
       -- guard(true): what is stored is not computed again

@@ -1,4 +1,4 @@
-/** Starts, lists, pauses and cancels backfills. */
+/** Starts, lists, pauses, resumes and cancels backfills. */
 import { OperatorError } from "../errors/operator-error.ts";
 import type { Executor, Transaction } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";

@@ -80,7 +80,7 @@ async function workOn(ports: BackfillPorts, run: RunningBackfill): Promise<Extra
 
 const pieceOf = ({ tries }: Chunk): number => PIECES[tries] ?? 1;
 
-/** @returns `undefined` if another backfill computes events of the same purpose, whose features several layers share. */
+/** @returns `undefined` if another backfill computes events of a purpose of which several layers share a feature. */
 async function compute(
   transaction: Transaction,
   ports: BackfillPorts,
@@ -104,8 +104,8 @@ async function compute(
 }
 
 /**
- * Excludes other backfills from purposes of events whose features several layers share. It does not wait: a piece of
- * another backfill may take longer than a statement.
+ * Excludes other backfills from those purposes of the events of which several layers share a feature. It does not wait,
+ * because a piece of another backfill may take longer than a statement may.
  * @returns `false` if another backfill computes such a purpose now.
  */
 async function lockSharing(transaction: Transaction, events: readonly PieceEvent[]): Promise<boolean> {

@@ -11,7 +11,7 @@ import { binOf } from "./tally.ts";
 import { readCovers } from "./verify-values.ts";
 
 const PAGE_SIZE = 500;
-/** Events whose exact bytes are in memory at once. */
+/** Number of events whose exact bytes are in memory at once. */
 const SLICE_SIZE = 64;
 /** A longer limit than that of extraction, because extraction may keep the machine busy. */
 const BUDGET_MS = 50;
@@ -20,7 +20,7 @@ export interface ComparePorts {
   readonly executor: Executor;
   readonly sealer: Sealer;
   readonly policyVersion: number;
-  /** Called after each page. */
+  /** Called after each page except the last, with the number of events so far. */
   readonly onProgress: (events: number) => void;
 }
 

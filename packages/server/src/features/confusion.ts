@@ -54,7 +54,7 @@ export interface ShownCounts {
  * Suppresses small numbers, and then the next smallest ones, so that the total reveals no small number: at least two
  * numbers are suppressed, and together they have at least 10 events. Undecided events are one of these numbers. A
  * caller can know the number of all events. Therefore the number of computed events is suppressed together with that of
- * undecided ones. It is also suppressed if there are too few other numbers to suppress.
+ * undecided ones. The number of computed events is also suppressed if there are too few other numbers to suppress.
  */
 export function suppressSmall({ cells, events, undecided }: Counts): ShownCounts {
   const withoutResult = { events: undecided };

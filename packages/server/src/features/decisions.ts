@@ -195,8 +195,8 @@ export interface Adoption {
 }
 
 /**
- * Makes a layer of the features: from the commit on, each event of the purpose gets a row of the layer, and ingestion
- * validates the fields that the features read.
+ * Makes a layer of the features. From the commit on, each event of the purpose gets a row of the layer. Ingestion
+ * validates the fields that the features read within 2 s.
  * @returns the number of the layer. @throws not-found, state-conflict
  */
 export async function adoptFeatures(

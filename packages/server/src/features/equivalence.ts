@@ -13,9 +13,9 @@ export interface EquivalentProgram {
   /** SHA-256 of the identity of the program that is equivalent, in hexadecimal. */
   readonly hash: string;
   readonly archived_hash: string;
-  /** Stored events of the purposes of the archived definition. */
+  /** Number of stored events of the purposes of the archived definition. */
   readonly events: number;
-  /** Results that were computed from the archived fixtures, on each engine. */
+  /** Number of results that were computed from the archived fixtures, on each engine. */
   readonly cases: number;
 }
 
@@ -32,8 +32,8 @@ interface Pair {
 }
 
 /**
- * Computes programs and the archived ones of their versions, for all stored events and for the archived fixtures.
- * Programs that are archived themselves are left out.
+ * Compares programs with the archived ones of their versions, for all stored events and for the archived fixtures. A
+ * program that is the archived one itself is left out.
  *
  * Because the caller chooses the programs, the answer reveals only one bit about events: it names no event, and does
  * not say which of several programs differs.
@@ -110,7 +110,7 @@ async function computeFixtures(
     executor,
     pairs.map(({ given }) => nameOf(given)),
   );
-  // The second engine is loaded by few commands.
+  // Loaded here, because only few commands need the second engine.
   const { checkArchived } = await import("@device-risk-signals/features/archived");
   const counts = new Map<FeatureName, number>();
   for (const { given } of pairs) {

@@ -12,7 +12,7 @@ import { type OpenedEvent, openForFeatures } from "./open-event.ts";
 const DAYS = 7;
 const DAY_MS = 86_400_000;
 const PAGE_SIZE = 500;
-/** Events whose payloads are in memory at once. */
+/** Number of events whose payloads are in memory at once. */
 const SLICE_SIZE = 64;
 const MAX_EVENTS = 20_000;
 /** If ingestion would refuse a larger share of an SDK version's events, a person must accept this for the adoption. */
@@ -102,8 +102,8 @@ export async function gatherEvidence(ports: EvidencePorts, inputs: readonly Mani
 }
 
 /**
- * Takes the count of each version from the result that read more of its events. A version that few events of other
- * purposes have may be missing among the newest events of all purposes.
+ * Takes the larger of the two counts for each version. A version may be missing among the newest events of all purposes
+ * if other purposes have many newer events.
  */
 function withMoreEvents(all: Counted, ofPurpose: Counted): Counted {
   const versions = new Map(all.versions);

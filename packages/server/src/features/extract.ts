@@ -1,4 +1,7 @@
-/** Computes the features of events: reads, opens, runs, seals and stores them in one transaction. */
+/**
+ * Computes the features of events in one transaction: reads and opens the events, runs the definitions, and seals and
+ * stores the values.
+ */
 import type { ManifestInput } from "@device-risk-signals/features";
 import type { FeatureSealer } from "../crypto/feature-sealer.ts";
 import { readEvents } from "../events/read-events.ts";
@@ -25,10 +28,13 @@ export interface ExtractPorts extends ComputePorts {
 }
 
 export interface Extracted {
-  /** Rows that were stored. */
+  /** Number of rows that were stored. */
   readonly rows: number;
   readonly failures: number;
-  /** Rows that existed and differ from the values that were computed now, because a definition is not deterministic. */
+  /**
+   * Number of rows that existed and differ from the values that were computed now, because a definition is not
+   * deterministic.
+   */
   readonly differences: number;
   /** Features that were too slow for a decided event, once for each such event. */
   readonly slow: readonly FeatureName[];

@@ -1,9 +1,12 @@
-/** The stored form of the features of one event in one layer. It is the same for the same results, byte by byte. */
+/**
+ * The stored form of the features of one event in one layer. Equal results of one event, with the same policy version
+ * and salt, give the same bytes.
+ */
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { FeatureValue, InputState, Result, ResultState } from "@device-risk-signals/features";
 
-/** Random bytes of each row. */
+/** Number of random bytes of each row. */
 export const SALT_BYTES = 16;
 
 /** A feature's value or state, with the states of its inputs. */

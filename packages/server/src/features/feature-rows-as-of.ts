@@ -49,7 +49,7 @@ const asOf = (condition: string) =>
             -- fails: packages/server/src/exports/repeat-and-recall.test.ts › the same bytes
             and n.extracted_at <= $9::timestamptz
           order by n.received_at desc, n.event_id desc limit 1) newest
-        -- "offset 0": planned by itself, so that the rows of each label are found by their key.
+        -- "offset 0" has this subquery planned separately, so that the rows of each label are found by their key.
         cross join lateral (select * from unrestricted_feature o
           where ${within("o", "view")} and o.account = newest.account
             and o.received_at = newest.received_at and o.event_id = newest.event_id and o.layer = any ($7::int4[])

@@ -42,7 +42,7 @@ const INSERT_ROWS = sql(
           -- guard(drop): values that are stored after an export are not in its repetition
           -- fails: packages/server/src/features/clock-jumps.test.ts › is repeated with the same bytes
           (select max(watermark) + interval '1 microsecond' from data_export),
-          -- guard(drop): values that are stored after an attestation are not missing in it
+          -- guard(drop): values that are stored after an attestation do not count as missing in it
           -- fails: packages/server/src/features/clock-jumps.test.ts › stored after an attestation
           (select max(attested_at) from attestation_start),
           -- guard(drop): no value was known before its event
@@ -85,13 +85,13 @@ const INSERT_ROWS = sql(
   { event_id: "uuid", layer: "int4" },
 );
 
-/** The key of a row, without its account and its purpose, which the event determines. */
+/** The layer of a row, and the id of its event, which determines the rest of the key of the row. */
 export type FeatureKey = Pick<NewFeatureRow, "eventId" | "layer">;
 
 /**
  * Stores each row once, without rows of events that were erased or restricted. An erasure or a new policy waits for the
  * end of the transaction.
- * @param runId the backfill that computed them. @param policyVersion the policy that masked their inputs.
+ * @param runId the backfill that computed the rows. @param policyVersion the policy that masked their inputs.
  * @throws Unavailable if there is another policy now. @returns the keys of the rows that it stored.
  */
 export async function insertFeatureRows(
@@ -101,7 +101,7 @@ export async function insertFeatureRows(
   policyVersion?: number,
 ): Promise<readonly FeatureKey[]> {
   if (computed.length === 0) return [];
-  // Sorted, so that transactions that store the same rows do not wait for each other in a circle.
+  // Sorted, so that transactions that store the same rows cause no deadlock.
   const rows = computed.toSorted((a, b) => compareText(a.eventId, b.eventId) || a.layer - b.layer);
   await query(transaction, LOCK_INGESTION_SHARED);
   // guard(false): what a new policy masks is not stored under the former one
@@ -264,8 +264,8 @@ const REVEAL = sql(
 const REVEALED_AT_ONCE = 20;
 
 /**
- * Reads the sealed values of rows. The audit entry must be committed, must be written by this login less than a minute
- * ago, and must name the events of the rows. Rows that were deleted meanwhile are left out.
+ * Reads the sealed values of rows. The audit entry must be committed, must have been written by this login less than a
+ * minute ago, and must name the events of the rows. Rows that were deleted meanwhile are left out.
  */
 export async function revealFeatures(
   executor: Executor,

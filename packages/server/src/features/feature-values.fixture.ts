@@ -1,4 +1,4 @@
-/** The adopted feature `found@1` of a system, and what tests of its values need. */
+/** Adopts the feature `found@1` in a system, and provides what tests of its values need. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Bundle } from "@device-risk-signals/features";
@@ -52,7 +52,7 @@ export interface FeatureValues {
   readonly statusOf: (event: PastEvent) => Promise<unknown>;
 }
 
-/** The hooks of a test file propose and adopt the feature in the system. @param folder is for the files of policies. */
+/** Registers hooks that propose and adopt the feature in the system. @param folder the folder for files of policies. */
 export function useFeatureValues(opened: TestSystem, folder: () => string): FeatureValues {
   const runners = new LayerRunners({ graceMs: 100 });
   const errors: unknown[] = [];

@@ -57,7 +57,7 @@ export function assignLayers(
 
 /** Whether two layers of the same purpose have a feature in common. */
 export function shareFeatures(layers: readonly LayerRow[]): boolean {
-  // Most events have one layer. The texts below would be made for each of them.
+  // Most events have one layer. Without this line, the texts below would be made for each of these events.
   if (layers.length < 2) return false;
   const names = layers.flatMap(({ purpose, members }) => members.map((name) => `${purpose} ${name}`));
   return new Set(names).size < names.length;

@@ -89,8 +89,8 @@ export async function listFeatures(
 }
 
 /**
- * Opens the values of listed events. An event is excluded if none of its values can be opened, and left out if all of
- * them were deleted or restricted since the list was read.
+ * Opens the values of listed events. An event gets the status `excluded` if none of its values can be opened. It is
+ * left out if all of its values were deleted or restricted since the list was read.
  * @param rows the rows of the listed events that may be opened. @throws Unavailable
  */
 export async function openListed(

@@ -39,7 +39,7 @@ const ADD = sql(
     select day::date, feature, platform, sdk_version, state, bin, occurrences
       from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::int8[])
         as counted (day, feature, platform, sdk_version, state, bin, occurrences)
-      -- In one order: transactions that count the same do not wait for each other in a circle.
+      -- Sorted, so that transactions that count the same features cause no deadlock.
       order by 1, 2, 3, 4, 5, 6
     on conflict (day, feature, platform, sdk_version, state, bin)
       do update set occurrences = feature_tally.occurrences + excluded.occurrences`,
@@ -60,7 +60,7 @@ export async function addToTally(transaction: Transaction, events: readonly Coun
   ]);
 }
 
-/** Events of one day, platform and version; a batch has few of them. */
+/** The events of one day, platform and SDK version. A batch has few such groups. */
 interface Group {
   readonly day: string;
   readonly platform: string;

@@ -33,7 +33,7 @@ const EXACT = textOfEvent();
 let past: Past;
 
 beforeEach(async () => {
-  // Partitions of an hour.
+  // These periods give partitions of an hour.
   await applyPeriod(opened.environment, folder(), "PT40H", "PT44H");
   past = new Past(opened.system);
 });

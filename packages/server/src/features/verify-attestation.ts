@@ -10,11 +10,11 @@ import { openRow } from "./open-row.ts";
 export interface VerifiedAttestation {
   /** Whether there are as many leaves as the attestation says, and they give its root. */
   readonly isRootRight: boolean;
-  /** Rows that still exist and were extracted before the attestation. */
+  /** Number of rows that still exist and were extracted before the attestation, without restricted ones. */
   readonly found: number;
-  /** Found rows that are among the leaves. */
+  /** Number of found rows that are among the leaves. */
   readonly included: number;
-  /** Rows that can't be opened: their secrets are lost, or they were changed. */
+  /** Number of found rows that can't be opened: their secrets are lost, or they were changed. */
   readonly unreadable: number;
 }
 

@@ -4,7 +4,7 @@ import { type FeatureName, findBundles, findFixtures } from "./decisions.ts";
 
 export interface ProgramVerification {
   readonly feature: FeatureName;
-  /** Results that were computed on each engine; 0 if no fixtures were proposed. */
+  /** Number of results that were computed on each engine; 0 if no fixtures were proposed. */
   readonly cases: number;
   readonly problems: readonly string[];
 }

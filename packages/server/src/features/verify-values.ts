@@ -13,7 +13,7 @@ import { type OpenedEvent, openForFeatures } from "./open-event.ts";
 import { openRow } from "./open-row.ts";
 import type { SlowTime } from "./slow-time.ts";
 
-/** Events whose exact bytes are in memory at once. */
+/** Number of events whose exact bytes are in memory at once. */
 const SLICE_SIZE = 64;
 
 const NO_SALT = Buffer.of();
@@ -30,9 +30,9 @@ export interface Difference {
 }
 
 export interface Verified {
-  /** Events that were read. */
+  /** Number of events that were read. */
   readonly events: number;
-  /** Rows of their values. */
+  /** Number of rows of their values. */
   readonly rows: number;
   readonly equal: number;
   readonly different: number;
@@ -78,8 +78,8 @@ interface Pair {
 }
 
 /**
- * Compares every row of these events with the values that the archived programs compute now, under the policy of the
- * time at which the row was stored.
+ * Compares every row of these events, without restricted ones, with the values that the archived programs compute now,
+ * under the policy of the time at which the row was stored.
  * @throws the reason of `signal`.
  */
 export async function verifyValues(

@@ -15,7 +15,10 @@ import { verifyValues } from "./verify-values.ts";
 
 const PAGE_SIZE = 500;
 const LOOK_EVERY_MS = 600_000;
-/** A long limit. The result does not depend on it, because no value is stored whose computation took too long. */
+/**
+ * Milliseconds that a definition may take for an event: more than in an extraction. The longer time changes no result,
+ * because extraction stores no value whose computation took too long.
+ */
 const BUDGET_MS = 50;
 
 export interface AttestPorts extends Omit<ComputePorts, "runners"> {

@@ -34,7 +34,8 @@ export type ParserOf = (inputs: readonly ManifestInput[]) => ParseEvent;
 /**
  * Makes parsers that read only the fields of their inputs, by one scanner. A parser reads the whole event, without the
  * scanner, if the scanner is not certain of it or fails, if a probe was skipped for a reason that the contract does not
- * know, or if an input is not in the catalog of this release. Parsers give the probes and fields of their inputs; others may be missing.
+ * know, or if an input is not in the catalog of this release. Parsers give the probes and fields of their inputs; others
+ * may be missing.
  * @param open makes a scanner. It is called again after an error, which is reported.
  */
 export function createParserOf(onError: OnError, open: () => EventScanner = openScanner): ParserOf {

@@ -2,7 +2,7 @@
 import { defineConfig } from "vitest/config";
 
 const SUITES = ["crash", "exactly-once", "exact-bytes", "retention", "holds", "erasure", "features", "data-scientist"];
-/** These run on servers of three processes, too. */
+/** Suites that run on servers of three processes. */
 const WITH_PROCESSES = ["crash", "exactly-once", "rejections", "operations"];
 
 const filesOf = (suites: readonly string[]): string[] =>

@@ -1,5 +1,5 @@
 /**
- * Synthetic raw events of about 15 KB with every field of the catalog. No two events are equal. The values resemble
+ * Synthetic raw events of about 14 KB with every field of the catalog. No two events are equal. The values resemble
  * those of real phones: some are equal on all phones of a model, some differ between phones, and some change with every
  * collection.
  */

@@ -12,7 +12,7 @@ export interface LoadOptions {
   readonly token: string;
   readonly actionId: string;
   readonly connections: number;
-  /** At a given rate, one second more is sent before, whose latencies are not measured. */
+  /** Duration of the measurement. With a `rate`, the load generator first sends for one second without measuring. */
   readonly seconds: number;
   /**
    * Requests per second, sent on time and independent of the answers. With 0, a connection sends the next request after
@@ -39,8 +39,8 @@ export interface LoadResult {
 
 const TEMPLATES = 1_000;
 /**
- * At a given rate, requests of the first second are sent and not measured: the load generator compiles its code and
- * opens its connections then, and sends late what is due.
+ * With a `rate`, the latencies of the first second are not measured, because the load generator then compiles its code
+ * and opens its connections, and sends requests late.
  */
 const WARM_UP_MS = 1_000;
 /**
@@ -69,8 +69,7 @@ function makeTemplate(index: number): [Buffer, Buffer] {
   return [Buffer.from(before), Buffer.from(after)];
 }
 
-/** Makes one costly body. All requests of a run have this body, and differ only in the idempotency key.
- */
+/** Makes one costly body. All requests of a run have this body, and differ only in the idempotency key. */
 function makeCostlyTemplate(kind: string): [Buffer, Buffer] {
   const body = COSTLY[kind]?.(options.actionId);
   if (body === undefined) throw new TypeError(`no costly body ${kind}`);

@@ -3,7 +3,8 @@
  * the same load generator and the same events. Prints a table with ratios. `--seconds N` (default 8), `--rounds N`
  * (default 5), `--connections N` (default 64), `--profile DIR` (writes a CPU profile of this server), `--before DIR`
  * (compares with the server of another checkout, where `npm ci` has run, instead of the recipe), `--generator
- * full|unseen` (events of one generator only). A round during which other programs used the machine is repeated.
+ * full|unseen` (events of one generator only). A round during which other programs used more than a tenth of the
+ * machine is repeated, unless as many rounds as `--rounds` were repeated already.
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -217,9 +218,7 @@ function medians(all: readonly Figures[]): Figures {
 /** The figures of all rounds: those of the peer, then those of this server. */
 type Rounds = readonly [theirs: Figures[], own: Figures[]];
 
-/**
- * @returns the median of the rounds' ratios. If the machine is slow in a round, both servers are, and the ratio is not.
- */
+/** @returns the median of the ratios of the rounds. A slow machine slows down both servers, and hardly changes a ratio. */
 function ratioOf(name: keyof Figures, [theirs, own]: Rounds): number {
   return median(own.map((figures, round) => figures[name] / (theirs[round]?.[name] ?? Number.NaN)));
 }

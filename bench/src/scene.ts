@@ -42,7 +42,7 @@ async function keyOf(folder: string): Promise<string> {
   return readFile(path, "utf8");
 }
 
-/** What still runs. It ends with this process, also after an error or Ctrl+C. */
+/** Functions that end what still runs. They are called when this process ends, also after an error or Ctrl+C. */
 const atExit = new Set<() => void>();
 process.once("exit", () => {
   for (const end of atExit) end();

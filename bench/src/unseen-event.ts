@@ -1,5 +1,5 @@
 /**
- * A second generator of synthetic raw events of about 15 KB with every field of the catalog. The compression dictionary
+ * A second generator of synthetic raw events of about 14 KB with every field of the catalog. The compression dictionary
  * was made without its events. It shares only the catalog and the class `Random` with `full-event.ts`, and differs from
  * it:
  *

@@ -117,7 +117,7 @@ const reviewOf = (outcome: string): SignedRecord =>
     detail: JSON.stringify({ entry_id: AUDITED.entryId }),
   });
 
-/** A log that was restored when it had 32 entries, and its second epoch. */
+/** A log whose database was restored to the state with 32 entries, and the second epoch of the log. */
 function epochs(second: readonly SignedRecord[], first = entries.slice(0, 32)): Pick<Case, "items" | "outside"> {
   const epoch = inEpoch(2, second);
   return { items: [...logOf(first, [7, 32]).items, ...epoch.items], outside: epoch.notes };
@@ -201,7 +201,7 @@ const PRUNED: readonly Case[] = [
 ];
 
 /**
- * At this time an entry without a leaf has waited too long. Go's program uses no time, and reports such an entry as not
+ * At this time an entry without a leaf has waited too long. The Go program uses no time, and reports such an entry as not
  * confirmed.
  */
 const LATE = STARTED + 3_600_000;

@@ -97,7 +97,7 @@ describe.skipIf(!hasChromium)("a person who signs in with Chromium (skipped with
   test("signs out from a page of the same origin", async () => {
     const context = await browser.newContext();
     const page = await signIn(context);
-    // Answers of the API allow no script to connect.
+    // The API's answers forbid scripts to connect (Content-Security-Policy), so the script runs on another page.
     await page.goto(`${scene.environment["DRS_ADMIN_PUBLIC_URL"]}/livez`);
     const status = "fetch('/admin/v1/sign-out', { method: 'POST' }).then(({ status }) => status)";
     expect(await page.evaluate(status)).toBe(200);

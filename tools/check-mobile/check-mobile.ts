@@ -1,9 +1,10 @@
 /**
- * `npm run check:mobile`: checks the SDK as its users receive it. It packs the packages, installs the tarballs into the
- * example and into an app made from React Native's own template, and checks the results of Metro, Hermes, TypeScript,
- * Jest, autolinking and `expo prebuild`. Ends with one line of counts.
+ * `npm run check:mobile`: checks the SDK as its users receive it. The check packs the packages, installs the tarballs
+ * into the example and into an app made from React Native's own template, and makes a new Expo app with the packages of
+ * the example. It checks the results of Metro, Hermes, TypeScript, Jest, autolinking, `expo prebuild` and `doctor`. Ends
+ * with one line of counts.
  *
- * It builds no native code, which would need Gradle with an Android SDK, or Xcode.
+ * The check builds no native code, because this would need Gradle with an Android SDK, or Xcode.
  */
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -94,15 +94,15 @@ export function dataDictionary(): string {
 # Data dictionary
 
 ${CATALOG.length} probes, ${count} fields. Every field is optional unless it says *required*. An omitted field was not observed: that is not
-\`false\`. Unknown probes and unknown fields of a later SDK release are kept as they come.
+\`false\`. Unknown probes and unknown fields of a later SDK release are stored unchanged.
 
-Sensitivity: \`low\` says little about one device, because many devices have the same value; \`medium\` sets devices apart when
-combined, or describes how a person set the device up; \`high\` is location, telephony, network names and addresses, installed apps,
+Sensitivity: \`low\` says little about one device, because many devices have the same value; \`medium\` distinguishes devices if
+several values are combined, or describes how a person set the device up; \`high\` is location, telephony, network names and addresses, installed apps,
 accessibility use.
 
-Values are what the SDK of this release can put into a field: a closed vocabulary, a form, a range, or the platform's own words; and the
-systems (API level of Android, major version of iOS) that give the value out. The endpoint rejects no event for a value that is not
-among them.
+The column *values* says what the SDK of this release can put into a field: a closed vocabulary, a form, a range, or the platform's own
+words. It also says which systems (API level of Android, major version of iOS) provide the field. The endpoint rejects no event because
+of a value that the column does not list.
 
 ${CATALOG.map(section).join("\n")}`;
 }

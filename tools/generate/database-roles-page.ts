@@ -38,7 +38,7 @@ ${tables.join("\n")}
 
 ## Functions
 
-Functions with the rights of the owner check what they do themselves.
+A function that runs with the rights of the owner itself checks what it may do for its caller.
 
 | function | ${head} |
 | --- | ${rule} |

@@ -40,7 +40,8 @@ ${errors.join("\n")}
 
 A line of the log at level 50 has one of these codes as \`code\`; an error that \`createEndpoint\` throws or reports has it as
 \`code\`, too. A command ends with exit code 0 when it is done, and otherwise with the exit code of its error: 1 failed, 2
-wrong usage, 3 partly done, 4 not ready. "Retry" says whether the same call may succeed later although no operator changes anything.
+wrong usage, 3 done in part or with a difference, 4 not ready, 5 waiting for an approval, 6 the audit log is broken. "Retry" says
+whether the same call may succeed later although no operator changes anything.
 
 | code | exit code | retry | when, and what to do |
 | --- | --- | --- | --- |

@@ -1,6 +1,7 @@
 /**
- * Writes every file and section that is generated from the contract, the configuration or the layout. With `--check` it
- * writes no file, prints the names of outdated files, and exits with code 1.
+ * Writes every generated file and section. The sources are the contract, the admin API, the settings, the error codes,
+ * the grants of the database, the example policy and the list of folders. With `--check` it writes no file, and if a
+ * file is outdated, it prints the name of the file and exits with code 1.
  */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";

@@ -19,8 +19,8 @@ function list(): string {
 }
 
 /**
- * Leaves out arrows that follow from others. Even so, a folder may import what its imports import only if the list
- * allows it.
+ * Leaves out an arrow if a path of other arrows leads to the same folder. Such a path does not permit an import: only
+ * the list of folders says what a folder may import.
  */
 function drawing(): string {
   const arrows = FOLDERS.flatMap((folder) =>

@@ -15,7 +15,7 @@ import { MarkerInvalid } from "./marker.ts";
 import { runTests } from "./run-tests.ts";
 import { switchOff } from "./switch-off.ts";
 
-/** The reason why a guard's test proves nothing in this tree: it fails without any change, or it does not exist. */
+/** Finds guards whose test proves nothing, with the reason: the test fails without any change, or does not exist. */
 async function findUnusable(copy: string, guards: readonly Guard[]): Promise<ReadonlyMap<Guard, string>> {
   const unusable = new Map<Guard, string>();
   for (const [file, group] of Map.groupBy(guards, ({ test }) => test.file)) {

@@ -104,9 +104,9 @@ const isNode = (value: unknown): value is Node =>
   typeof value === "object" && value !== null && "type" in value && "start" in value && "end" in value;
 
 /**
- * `drop` removes the line. `true` and `false` replace its predicate: the text after `where`, `and`, `or` or `if` up to
- * the end of the line, or further if a parenthesis is open. Parameters stay in the text, so that PostgreSQL still knows
- * their types.
+ * `drop` removes the line. `true` and `false` give its predicate a constant value. The predicate is the text after
+ * `where`, `and`, `or`, `on`, `if` or `elsif` up to the end of the line, or further if a parenthesis is open. The
+ * predicate stays in the text, so that PostgreSQL still knows the types of its parameters.
  */
 function changesInSql(text: string, marker: Marker): Change {
   const line = /^[^\n]*/.exec(text.slice(marker.at))?.[0] ?? "";

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Downloads the sources of the derived headers once into the given folder ($1). It uses only package registries and
-# their ordinary clients. Nothing of it is committed.
+# Installs missing packages of the system, and downloads the sources of the derived headers once into the given folder
+# ($1). The script uses only package registries and their ordinary clients. No download is committed.
 set -euo pipefail
 mkdir -p "$1"
 truth=$(cd "$1" && pwd)

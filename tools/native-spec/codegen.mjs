@@ -23,10 +23,10 @@ const generator = require("@react-native/codegen/lib/generators/RNCodegen.js");
 
 const config = JSON.parse(readFileSync(join(PACKAGE, "package.json"), "utf8")).codegenConfig;
 const check = process.argv.includes("--check");
-const drift = PLATFORMS.flatMap(check ? differences : write);
+const problems = PLATFORMS.flatMap(check ? differences : write);
 
-for (const line of drift) process.stderr.write(`${line}\n`);
-if (drift.length > 0) {
+for (const line of problems) process.stderr.write(`${line}\n`);
+if (problems.length > 0) {
   process.stderr.write("The generated native code is not what the spec says: run `npm run generate:native`.\n");
   process.exitCode = 1;
 }

@@ -13,7 +13,10 @@ const FORMATS = [
   { format: "cjs", type: "commonjs", condition: "require" },
 ] as const;
 
-/** Writes one file for each entry and format. Each format has its own declarations, and contains the contract. */
+/**
+ * Writes one file for each entry and format. Each format has its own declarations, and contains the contract.
+ * @returns the manifest to publish.
+ */
 export async function buildPackageFiles(
   source: string,
   target: string,
@@ -71,7 +74,7 @@ export async function buildPackageFiles(
   );
   return {
     ...published(manifest),
-    // Each format's folder has its own `type`. Tools that read CommonJS load the files next to this manifest.
+    // The folder of each format has its own `type`. This `type` is for the other files, such as `app.plugin.js`.
     type: "commonjs",
     exports,
     dependencies,
@@ -82,7 +85,7 @@ export async function buildPackageFiles(
   } as unknown as Partial<Manifest>;
 }
 
-/** Maps names in the package to paths: of files that have variants for a platform, and of these variants. */
+/** Finds the files that have a variant for a platform, and these variants. @returns their paths, by name. */
 function platformFilesOf(source: string): Readonly<Record<string, string>> {
   const names = readdirSync(join(source, "src"), { recursive: true, encoding: "utf8" });
   const found = names.filter((name) => /\.(android|ios)\.ts$/.test(name));

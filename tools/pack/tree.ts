@@ -20,7 +20,7 @@ export async function buildTree(source: string, target: string, manifest: Manife
       const path = join(name.parentPath, name.name);
       const copy = join(target, path.slice(source.length));
       cpSync(path, copy);
-      // The file that starts the program is JavaScript already, and imports TypeScript by its name.
+      // The file that starts the program is JavaScript already, but its imports name TypeScript files.
       if (folder === "bin")
         writeFileSync(copy, readFileSync(copy, "utf8").replaceAll(/(\.\/[\w./-]+)\.ts"/g, '$1.js"'));
     }

@@ -1,6 +1,6 @@
 /**
  * Reads Parquet with DuckDB: a file of the server's writer with every type, and the export of 5,000 labels that
- * `drs export run` writes in the story of the data scientist.
+ * `drs export run` writes in `e2e/data-scientist.test.ts`.
  */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -65,16 +65,16 @@ try {
   assert.deepEqual(await ask(`select label from '${path}' where row = 5999`), [["label 5999"]]);
 
   const root = join(import.meta.dirname, "../..");
-  const story = spawnSync("npx", ["--no", "vitest", "run", "e2e/data-scientist.test.ts"], {
+  const testRun = spawnSync("npx", ["--no", "vitest", "run", "e2e/data-scientist.test.ts"], {
     cwd: root,
     env: { ...process.env, KEEP_EXPORT_IN: folder },
     encoding: "utf8",
   });
-  assert.equal(story.status, 0, story.stdout);
+  assert.equal(testRun.status, 0, testRun.stdout);
   const expected = JSON.parse(await readFile(join(folder, "expected.json"), "utf8"));
   const exported = `select label, vpn_used__v2, vpn_used__v2__state from '${join(folder, "known.parquet")}'`;
   assert.equal(expected.length, 5_000);
-  // In the order of the file, which is that of the labels.
+  // The rows are in the order of the file, which is the order of the labels.
   assert.deepEqual(
     await ask(exported),
     expected.map((/** @type {{ label: string, value: unknown, state: string }} */ { label, value, state }) => [

@@ -5,7 +5,7 @@ const avoidedWords = new Map(TERMS.flatMap(({ avoid, write }) => avoid.map((phra
 const phrases = [...avoidedWords.keys()].map((phrase) => phrase.replaceAll(" ", "\\s+")).join("|");
 const AVOIDED = new RegExp(`(?<![\\p{L}\\p{N}_-])(?:${phrases})(?![\\p{L}\\p{N}_-])`, "giu");
 
-/** Reports words that the list of terms avoids. It ignores code, links and quoted blocks. */
+/** Reports words that the list of terms avoids. It ignores code and the addresses of links. */
 export const terminology: TextlintRuleModule = (context) => ({
   [context.Syntax.Str](node) {
     for (const match of context.getSource(node).matchAll(AVOIDED)) {
@@ -16,7 +16,8 @@ export const terminology: TextlintRuleModule = (context) => ({
   },
 });
 
-// A token is a name and not a word if it contains a digit, an underscore, a dot inside or a capital letter inside.
+// A token is a name and not a word if it contains a digit, a sign such as an underscore or a dot inside, or a capital
+// letter after a small one, or if it consists of capital letters.
 const TOKEN = /[\p{L}\p{N}_$@./:\\#%&=+-]*[\p{L}](?:[\p{L}\p{N}_'’$@/:\\#%&=+-]|\.(?=[\p{L}\p{N}]))*/gu;
 const NAME = /[\p{N}_$@/\\#%&=+:.]|[\p{Ll}]\p{Lu}|^\p{Lu}+s?$/u;
 

@@ -1,4 +1,4 @@
-/** All texts and sources that are written by hand. */
+/** The texts and sources that are checked. */
 export const INCLUDED = [
   "*.{md,ts,yaml}",
   ".{changeset,github}/**/*.{md,yml}",

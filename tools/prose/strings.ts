@@ -14,6 +14,7 @@ const SENTENCE = /\p{L}[\p{L}',;:]* +\p{L}/u;
 
 /**
  * The messages, help texts and test names of a source file: strings of two words or more, each as a separate paragraph.
+ * @returns `undefined` for a file that is neither TypeScript nor JavaScript.
  */
 export function stringsOf(path: string, source: string): Prose | undefined {
   const language = LANGUAGE.exec(path)?.groups?.["lang"];

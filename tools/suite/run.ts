@@ -10,7 +10,7 @@ export interface Done {
   readonly all: string;
 }
 
-/** The path of a program of one of the app's packages. This is faster than `npx`. */
+/** The path of a program of an installed package. To run it by this path is faster than by `npx`. */
 export function bin(name: string): string {
   return `node_modules/.bin/${name}`;
 }
@@ -18,7 +18,7 @@ export function bin(name: string): string {
 /** Maximum length of the printed output of a failed program. */
 const TAIL_CHARACTERS = 4_000;
 
-/** Runs programs in one folder with the current Node, without telemetry and without network, except for npm. */
+/** Runs programs in one folder, with the current Node. Expo sends no telemetry and uses no network. */
 export class ProgramRunner {
   readonly #folder: string;
   readonly #environment: NodeJS.ProcessEnv;

@@ -9,7 +9,7 @@ const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
 const PAGES = globSync(["README.md", "docs/**/*.md", "packages/*/README.md", "examples/*/README.md"], { cwd: ROOT });
 const GUIDE = read("docs/integrator-mobile.md");
 
-/** Numbers that pages give with the word, each with its page. */
+/** Numbers in the pages that the first group of a pattern matches, each with its page. */
 const numbersOf = (what: RegExp): readonly (readonly [page: string, count: number])[] =>
   PAGES.flatMap((page) => [...read(page).matchAll(what)].map(([, count]) => [page, Number(count)] as const));
 

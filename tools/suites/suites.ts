@@ -10,14 +10,14 @@ export type Suite = "unit" | "integration" | "e2e";
 
 export const TEST_FILES = ["packages/*/src/**/*.test.ts", "tools/**/*.test.ts", "e2e/**/*.test.ts"];
 
-/** Folders that have a separate lock file and a separate check. */
+/** Folders whose tests belong to no suite: they have a separate lock file, and a separate check runs their tests. */
 const OWN_LOCK_FOLDERS = ["tools/pack/", "tools/browser/"];
 
-/** Support code that opens a system, or a part of one, in the process of the test. */
+/** Matches an import of a package, or of support code that opens a system or a part of one in the process of the test. */
 const IN_PROCESS_TESTS =
   /from "\.{1,2}\/(?:\.\.\/)*(?:packages\/|support\/(?:parties|past-event|test-system|(?:erasure|hold|retention|restore)-scene)\.ts)/;
 
-/** Support code that starts a PostgreSQL, or uses the PostgreSQL of the run. */
+/** Matches a call of support code that starts a PostgreSQL, or uses the PostgreSQL of the run. */
 const STARTS_POSTGRES =
   /\b(?:sharedDatabase|startDatabase|startEmptyDatabase|useTestSystem|useFeatureScene|useOrderScene|makeHome|makeEmptyHome)\(/;
 

@@ -20,7 +20,7 @@ test.each([
   expect(wrong.map(([, subject]) => subject)).toEqual([]);
 });
 
-/** Whether the file has no test whose name contains each part. */
+/** Whether the file lacks one of the given parts of names of tests. */
 function lacks(file: string, parts: string): boolean {
   const path = /^(?:e2e|packages)\//.test(file) ? file : `packages/server/src/${file}`;
   const text = readFileSync(join(ROOT, path), "utf8");

@@ -1,5 +1,5 @@
-// GNUstep's Foundation under the names of Apple's. Parts that only Apple's has are declared at the end and faked in the
-// tests.
+// Includes GNUstep's Foundation in place of Apple's. What only Apple's Foundation has is declared at the end, and the
+// tests fake it.
 #pragma once
 
 #include <stddef.h>

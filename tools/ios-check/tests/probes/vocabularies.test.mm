@@ -8,7 +8,7 @@ namespace {
 
 using Words = std::set<std::string>;
 
-/** The values that a field has on each of several devices. */
+/** The values that a field has in each of the given states of the device. */
 template <typename State>
 Words wordsOver(NSString *probe, NSString *field, std::initializer_list<State> states, void (*show)(State)) {
   Words words;

@@ -218,7 +218,7 @@ function medians(all: readonly Figures[]): Figures {
 /** The figures of all rounds: those of the peer, then those of this server. */
 type Rounds = readonly [theirs: Figures[], own: Figures[]];
 
-/** @returns the median of the ratios of the rounds. A slow machine slows down both servers, and hardly changes a ratio. */
+/** @returns the median of the ratios of the rounds. A slow machine affects both servers, and hardly changes a ratio. */
 function ratioOf(name: keyof Figures, [theirs, own]: Rounds): number {
   return median(own.map((figures, round) => figures[name] / (theirs[round]?.[name] ?? Number.NaN)));
 }

@@ -201,8 +201,8 @@ const PRUNED: readonly Case[] = [
 ];
 
 /**
- * At this time an entry without a leaf has waited too long. The Go program uses no time, and reports such an entry as not
- * confirmed.
+ * At this time an entry without a leaf has waited too long. The Go program uses no time, and reports such an entry as
+ * not confirmed.
  */
 const LATE = STARTED + 3_600_000;
 

@@ -1,8 +1,8 @@
 /**
  * `npm run check:mobile`: checks the SDK as its users receive it. The check packs the packages, installs the tarballs
  * into the example and into an app made from React Native's own template, and makes a new Expo app with the packages of
- * the example. It checks the results of Metro, Hermes, TypeScript, Jest, autolinking, `expo prebuild` and `doctor`. Ends
- * with one line of counts.
+ * the example. It checks the results of Metro, Hermes, TypeScript, Jest, autolinking, `expo prebuild` and `doctor`, and
+ * ends with one line of counts.
  *
  * The check builds no native code, because this would need Gradle with an Android SDK, or Xcode.
  */

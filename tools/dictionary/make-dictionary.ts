@@ -28,7 +28,7 @@ const MIN_FREQUENCY = SAMPLES / 10;
 type Fields = Readonly<Record<string, Field>>;
 
 export function makeDictionary(): Dictionary {
-  // The list omits the names of an outcome (`status`, `data`), so that the first field of a probe follows the probe's id.
+  // The list omits the names of an outcome (`status`, `data`), so that the first field of a probe follows its id.
   const names = [
     ...new Set([...Object.keys(ENVELOPE.members), ...CATALOG.flatMap(({ id, fields }) => [id, ...namesOf(fields)])]),
   ];
@@ -63,8 +63,8 @@ function* textsOf(object: object): Iterable<string> {
 }
 
 /**
- * An event with every field of the catalog. Flags are false, and numbers are 1. A text field occurs once for each word of
- * its closed vocabulary, and a list has all words of its vocabulary; without a vocabulary they are empty.
+ * An event with every field of the catalog. Flags are false, and numbers are 1. A text field occurs once for each word
+ * of its closed vocabulary, and a list has all words of its vocabulary. Texts and lists without a vocabulary are empty.
  */
 function emptyEvent(): string {
   const head = `{"session_id":"","client_id":"","event_type":"device_intel_collection","schema_version":1,"collected_at":"2026-`;

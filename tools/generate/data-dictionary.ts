@@ -97,8 +97,8 @@ ${CATALOG.length} probes, ${count} fields. Every field is optional unless it say
 \`false\`. Unknown probes and unknown fields of a later SDK release are stored unchanged.
 
 Sensitivity: \`low\` says little about one device, because many devices have the same value; \`medium\` distinguishes devices if
-several values are combined, or describes how a person set the device up; \`high\` is location, telephony, network names and addresses, installed apps,
-accessibility use.
+several values are combined, or describes how a person set the device up; \`high\` is location, telephony, network names and
+addresses, installed apps, accessibility use.
 
 The column *values* says what the SDK of this release can put into a field: a closed vocabulary, a form, a range, or the platform's own
 words. It also says which systems (API level of Android, major version of iOS) provide the field. The endpoint rejects no event because

@@ -38,7 +38,7 @@ ${tables.join("\n")}
 
 ## Functions
 
-A function that runs with the rights of the owner itself checks what it may do for its caller.
+Functions that run with the rights of the owner check in their own code what a caller may read or change.
 
 | function | ${head} |
 | --- | ${rule} |

@@ -7,8 +7,8 @@ import type { ProgramRunner } from "../suite/run.ts";
 const DIGEST_FILE = "node_modules/.installed-from";
 
 /**
- * Runs `npm ci` in the folder if nothing is installed there, or if its manifest, lock file or `.npmrc` has changed since
- * the last installation. Two installations must not run at the same time, because npm does not lock a folder.
+ * Runs `npm ci` in the folder if nothing is installed there, or if the manifest, the lock file or `.npmrc` has changed
+ * since the last installation. Two installations must not run at the same time, because npm does not lock a folder.
  */
 export async function installOnce(folder: string, runner: Pick<ProgramRunner, "install">): Promise<void> {
   const wanted = digestOf(["package.json", "package-lock.json", ".npmrc"].map((name) => join(folder, name)));

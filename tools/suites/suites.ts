@@ -13,7 +13,7 @@ export const TEST_FILES = ["packages/*/src/**/*.test.ts", "tools/**/*.test.ts", 
 /** Folders whose tests belong to no suite: they have a separate lock file, and a separate check runs their tests. */
 const OWN_LOCK_FOLDERS = ["tools/pack/", "tools/browser/"];
 
-/** Matches an import of a package, or of support code that opens a system or a part of one in the process of the test. */
+/** Matches an import of a package, or of support code that opens a system or a part of it in the test's process. */
 const IN_PROCESS_TESTS =
   /from "\.{1,2}\/(?:\.\.\/)*(?:packages\/|support\/(?:parties|past-event|test-system|(?:erasure|hold|retention|restore)-scene)\.ts)/;
 

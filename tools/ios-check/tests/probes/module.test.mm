@@ -35,7 +35,7 @@ std::shared_ptr<Promise> collect(DeviceRiskSignals *module, NSString *call, NSSt
   return promise;
 }
 
-/** Waits up to a second until the promise has ended. @param mainRuns whether blocks of the main thread run meanwhile. */
+/** Waits up to a second until a promise has ended. @param mainRuns whether blocks of the main thread run meanwhile. */
 bool settles(const std::shared_ptr<Promise> &promise, bool mainRuns = true) {
   for (int wait = 0; wait < 500 && !promise->settled; ++wait) {
     if (mainRuns) runMainThread();

@@ -20,7 +20,7 @@ export function encrypt(key: KeyObject, version: number, associatedData: Buffer,
   return sealed;
 }
 
-/** @throws payload-damaged if the bytes were not sealed with this key and associated data. */
+/** @throws payload-damaged if the bytes were not sealed with this key and associated data, or if `read` throws. */
 export function decrypt<T>(
   key: KeyObject,
   associatedDataOf: (version: number) => Buffer,

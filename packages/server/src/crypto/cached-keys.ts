@@ -35,7 +35,7 @@ export async function cacheKeys(
   const reload = async (): Promise<readonly Buffer[]> => {
     const started = ++loads;
     const loaded = await load();
-    // A newer read has ended before this one, whose keys may be from before a change of the source.
+    // A newer read has already ended. The keys of this read may be those before a change of the source.
     if (started < newestLoad) return heldKeys;
     newestLoad = started;
     return (heldKeys = loaded);

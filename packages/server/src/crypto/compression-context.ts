@@ -20,7 +20,7 @@ const joined = (chunks: readonly Buffer[]): Buffer =>
 /** A context on the caller's thread. */
 export class ImmediateContext {
   readonly #dictionary: Buffer;
-  /** Absent after an error. */
+  /** Absent before the first text, and after an error. */
   #stream: ImmediateZstdCompress | undefined;
   #output: Buffer[] = [];
   #error: unknown;
@@ -29,7 +29,10 @@ export class ImmediateContext {
     this.#dictionary = dictionary;
   }
 
-  /** @throws the error of zstd. The next call uses a new context. */
+  /**
+   * @throws the error of zstd, or an error if the frame does not state the size of `bytes`. The next call uses a new
+   * context.
+   */
   compress(bytes: Uint8Array): Buffer {
     const stream = (this.#stream ??= this.#open());
     stream.write(bytes);
@@ -88,7 +91,7 @@ const MAX_EVENT_BYTES = 16_777_216;
 /** A context that decompresses frames on the caller's thread. */
 export class FrameDecompressor {
   readonly #options: { readonly dictionary: Buffer; readonly chunkSize: number; readonly maxOutputLength: number };
-  /** Absent after an error, or after a frame that did not end. */
+  /** Absent before the first frame, after an error, and after a frame that did not end. */
   #stream: ImmediateZstdDecompress | undefined;
   #output: Buffer[] = [];
   #hasFailed = false;

@@ -43,7 +43,8 @@ describe("the compressor", () => {
       const [first, second] = [payload(size, "noise"), payload(size, "noise")];
       const alone = new Compressor();
       const after = new Compressor();
-      // Both lanes of `after` have compressed the first text, no lane of `alone` has.
+      // Every context of `after` that can compress the second text has compressed the first one. No context of `alone`
+      // has.
       for (let lane = 0; lane < 2; lane++) await after.compress(first);
       expect(await after.compress(second)).toEqual(await alone.compress(second));
       const again = await after.compress(first);

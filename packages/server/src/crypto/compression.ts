@@ -7,7 +7,7 @@ interface Dictionary {
   /** The content to which zstd's frames may refer. */
   readonly content: Buffer;
   readonly frames: FrameDecompressor;
-  /** Absent for the first version, whose frames contain the event's bytes unchanged. */
+  /** Absent for version 1, whose frames decompress to the bytes of the event. */
   readonly tokens?: NameTokens;
   readonly decoder?: TokenDecoder;
 }
@@ -34,7 +34,7 @@ const CURRENT_DICTIONARY = 2;
 
 const loaded = new Map<number, Dictionary>();
 
-/** @throws if a later release added the version. */
+/** @throws if this release does not know the version. */
 function dictionaryOf(version: number): Dictionary {
   const known = loaded.get(version) ?? DICTIONARIES[version]?.();
   if (!known) throw new Error(`dictionary ${version} is not known to this version`);
@@ -119,7 +119,10 @@ class Lane {
   }
 }
 
-/** @throws if the bytes are not an output of `compress`, or if a later release added the version of the dictionary. */
+/**
+ * @throws if zstd rejects the frame, if a token is not known, or if this release does not know the version of the
+ * dictionary. A changed frame may decompress to other bytes without an error.
+ */
 export function decompress({ dictionary, bytes }: Compressed): Buffer {
   const { frames, decoder } = dictionaryOf(dictionary);
   if (!decoder) return frames.decompress(bytes);

@@ -14,8 +14,8 @@ import type { KeyStore, KeyStoreWatermark } from "./key-store.ts";
 const SECRET_ID = /^[\da-f]{64}$/;
 
 /**
- * Keeps a file per secret, and an empty file per destruction record. The files are named after the secret's id, so that
- * a listing of the directory names no account.
+ * Keeps a file per secret, an empty file per destruction record, and a file per watermark. The files of secrets and
+ * destruction records are named after the secret's id, so that a listing of the directory names no account.
  * @param creates whether the directory is made if it does not exist.
  */
 export async function directoryKeyStore(directory: string, creates = true): Promise<KeyStore> {

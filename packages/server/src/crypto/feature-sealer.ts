@@ -46,12 +46,12 @@ export interface OpenedFeatures {
 
 /** Seals feature values under the secret of the account and the secret of a partition of feature values. */
 export interface FeatureSealer {
-  /** Seals the values of stored events, and reads each secret once. @throws keys-destroyed, Unavailable */
+  /** Seals the values of stored events. The secret of each account is read once. @throws keys-destroyed, Unavailable */
   sealMany(rows: readonly OpenedFeatures[]): Promise<readonly Buffer[]>;
   /** @throws keys-destroyed, payload-damaged, Unavailable */
   open(identity: FeatureRowIdentity, keyId: string, payload: Buffer): Promise<Buffer>;
   /**
-   * Opens many rows, and reads each secret once.
+   * Opens many rows. The secret of each account and partition is read once.
    * @returns `undefined` for a row whose secrets were destroyed or lost, or that was damaged. @throws Unavailable
    */
   openMany(rows: readonly SealedFeatures[]): Promise<readonly (Buffer | undefined)[]>;

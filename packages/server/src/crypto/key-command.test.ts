@@ -25,8 +25,8 @@ afterAll(() => folder.remove());
 const shell = (script: string, ...args: readonly string[]): readonly string[] => ["sh", "-c", script, "sh", ...args];
 
 /**
- * A deadline that expires only after the process has written its id, because a slow machine needs longer to start the
- * process.
+ * A deadline that expires only after a process has written its id to each of the files, because a slow machine needs
+ * longer to start the processes.
  */
 const afterStartOf = (...paths: readonly string[]): SourceDeadline => ({
   ms: 50,

@@ -1,6 +1,6 @@
 /**
  * Keys that a command prints. The command can be the client of any key service, so that this process needs no library
- * for it.
+ * for that service.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { type Environment, isOwnVariable } from "../config/config.ts";
@@ -18,7 +18,7 @@ const MAX_OUTPUT_BYTES = 64 * 1024;
  * Runs the command without a shell, with an empty standard input and without the variables of this server. Its standard
  * error is dropped, and no error quotes its output.
  * @param command the program and its arguments.
- * @param environment the environment of this process, in which the provider's client finds its credentials.
+ * @param environment the environment of this process. The command finds its credentials there.
  * @throws key-source-unusable, Unavailable
  */
 export async function keysOfCommand(
@@ -60,7 +60,7 @@ async function outputOf(command: readonly string[], env: Environment, signal: Ab
   child.once("close", () => resolve(Buffer.concat(chunks).toString()));
   signal.addEventListener("abort", () => {
     reject(signal.reason);
-    // The command is ended here and not after the promise: a server that a signal ends does not wait for promises.
+    // The command is ended here and not only in `finally`: a server that stops does not wait for promises.
     endIfRunning(child);
   });
   try {

@@ -8,10 +8,11 @@ import type { KeySource } from "./key-encryption.ts";
 import { keysOfText } from "./keys-of-text.ts";
 
 /**
- * Opens the key-encryption keys of this host from the environment or from a file. If neither is configured, which only
- * the embedded default allows, the keys are in a file in the key directory. The file is made when it is first needed.
- * This default is for development, because a copy of the directory contains the keys and the secrets.
- * @param creates whether the file in the key directory is made.
+ * Opens the key-encryption keys of this host from the environment or from a file. If neither is configured, the keys
+ * are in a file in the key directory. The file is made when it is first needed. Only the embedded database, with a key
+ * directory, allows this default. It is for development, because a copy of the directory contains the keys and the
+ * secrets.
+ * @param creates whether the file in the key directory is made if it is missing.
  * @throws key-file-unusable
  */
 export async function openLocalKeySource(keys: Config["keys"], creates = true): Promise<KeySource> {

@@ -2,8 +2,8 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:
 import { OperatorError } from "../errors/operator-error.ts";
 
 /**
- * Wraps and unwraps secrets. Several versions of the key exist at once: the current version wraps, and each version
- * unwraps. An implementation may use a key-management service instead of keys in a file. Such keys never leave the
+ * Wraps and unwraps secrets. Several versions of the key-encryption key can exist at once: the current version wraps,
+ * and each version unwraps. An implementation may call a key-management service, so that its keys never leave the
  * service.
  */
 export interface KeyEncryption {
@@ -13,13 +13,13 @@ export interface KeyEncryption {
   versions(): Promise<readonly string[]>;
   /** @param context the context to which the secret is bound. */
   wrap(secret: Buffer, context: Buffer): Promise<Buffer>;
-  /** @throws secret-damaged */
+  /** @throws secret-damaged, and the errors of `reload` */
   unwrap(wrapped: Buffer, context: Buffer): Promise<Buffer>;
   /** The version under which a secret is wrapped. @throws secret-damaged */
   versionOf(wrapped: Buffer): string;
   /** Makes a new version the current one. @throws key-versions-fixed if versions are made elsewhere. */
   rotate(): Promise<string>;
-  /** Destroys a version under which no secret is wrapped. @throws key-versions-fixed */
+  /** Destroys a version. The caller must know that no secret is wrapped under it. @throws key-versions-fixed */
   destroy(version: string): Promise<void>;
   /**
    * If the keys of a source are kept in memory, reads them from the source again.

@@ -16,7 +16,7 @@ export interface KeySourceOptions {
   readonly dependencies: Dependencies;
   /** Runs a call to files within the deadline of the dependency. */
   readonly bounded: Bounded;
-  /** Whether the key of the embedded default is made if it is missing. */
+  /** Whether the key file in the key directory is made if it is missing and no source is configured. */
   readonly creates: boolean;
   /** The id of the installation. */
   readonly installation: string;

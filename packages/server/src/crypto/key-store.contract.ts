@@ -6,7 +6,7 @@ import type { KeyStore } from "./key-store.ts";
 export interface KeyStorePlace {
   /** Opens another instance on the same storage, as another process would. */
   readonly open: () => Promise<KeyStore>;
-  /** All stored bytes, as a thief would read them. */
+  /** All bytes of the storage, as a person who copied it could read them. */
   readonly readAllBytes: () => Promise<Buffer>;
   readonly remove: () => Promise<void>;
 }

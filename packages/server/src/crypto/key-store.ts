@@ -3,7 +3,7 @@
  * was restored from a backup.
  */
 export const KEY_STORE_WATERMARKS = {
-  /** The latest entry of the journal that was applied to the key store. */
+  /** The latest journal entry that was applied to the key store. */
   applied: "mark",
   /** The latest entry that the erasure journal has. */
   journalHead: "journal-head",
@@ -11,8 +11,8 @@ export const KEY_STORE_WATERMARKS = {
 export type KeyStoreWatermark = (typeof KEY_STORE_WATERMARKS)[keyof typeof KEY_STORE_WATERMARKS];
 
 /**
- * Stores wrapped secrets by their ids (64 hexadecimal digits). It must not be in the same data directory, cluster,
- * backup or WAL as the events; otherwise the destruction of a secret would erase nothing.
+ * Stores wrapped secrets by their ids (64 hexadecimal digits). A key store must not be in the same data directory,
+ * cluster, backup or WAL as the events; otherwise the destruction of a secret would erase nothing.
  */
 export interface KeyStore {
   /** @returns the wrapped secret, or `undefined` if there is none. @throws Unavailable */
@@ -24,29 +24,29 @@ export interface KeyStore {
   readToOpen(ids: readonly string[]): Promise<ReadonlyMap<string, Buffer>>;
   /**
    * Stores a wrapped secret unless the id already has one. The secret is durable when the promise resolves.
-   * @returns the stored one. @throws Unavailable
+   * @returns the wrapped secret that the id has now. @throws Unavailable
    */
   create(id: string, wrapped: Buffer): Promise<Buffer>;
   /**
-   * Destroys a secret on purpose. Its destruction record is durable before the secret is deleted. When the promise
+   * Destroys a secret on purpose. A crash can't leave the secret deleted without a destruction record. When the promise
    * resolves, the id has no secret. A secret that did not exist is no error. @throws Unavailable
    */
   destroy(id: string): Promise<void>;
   /** Deletes a secret under which nothing was sealed, without a destruction record. @throws Unavailable */
   discard(id: string): Promise<void>;
   /**
-   * Replaces a stored wrapped secret by another wrapping of the same secret. It is durable when the promise resolves.
-   * No process may destroy secrets at the same time. @returns whether `existing` was the stored one. @throws
-   * Unavailable
+   * Replaces a stored wrapped secret by another wrapping of the same secret. The new wrapping is durable when the
+   * promise resolves. No process may destroy secrets at the same time. @returns whether `existing` was the stored one.
+   * @throws Unavailable
    */
   replace(id: string, existing: Buffer, wrapped: Buffer): Promise<boolean>;
   /** Finds ids that have no secret. @throws Unavailable */
   findMissing(ids: readonly string[]): Promise<readonly string[]>;
   /** Finds ids that have a destruction record. No record is ever deleted. @throws Unavailable */
   findDestroyed(ids: readonly string[]): Promise<readonly string[]>;
-  /** Yields the ids of all secrets in several lists. @throws Unavailable */
+  /** Yields the ids of all secrets in one or more lists. @throws Unavailable */
   ids(): AsyncIterable<readonly string[]>;
-  /** Reads the text of a watermark, or `undefined`. @throws Unavailable */
+  /** Reads the text of a watermark; `undefined` if none was written. @throws Unavailable */
   readWatermark(name: KeyStoreWatermark): Promise<string | undefined>;
   /** Replaces a watermark. The text is durable when the promise resolves. @throws Unavailable */
   writeWatermark(name: KeyStoreWatermark, text: string): Promise<void>;

@@ -5,8 +5,8 @@ import { join } from "node:path";
 const TOKEN_SUFFIXES = ["", "true,", "false,"];
 const FIRST_TOKEN = 0x10;
 /**
- * From this token on, the number of the name is stored apart from the text. Each suffix has two tokens: for numbers
- * from 0 and from 256.
+ * From this token on, the number of the name is stored apart from the text. Each suffix has two tokens: one for numbers
+ * below 256, and one for numbers from 256 on.
  */
 const FIRST_NUMBERED = FIRST_TOKEN + TOKEN_SUFFIXES.length;
 const END_OF_TOKENS = FIRST_NUMBERED + 2 * TOKEN_SUFFIXES.length;
@@ -32,7 +32,7 @@ export interface TokenEncoder {
 export interface TokenDecoder {
   /**
    * If the text was encoded with other names, the result may be wrong.
-   * @throws if a token or number has no name, or if the result is too large.
+   * @throws if a token has no known name, if a number has no token, or if the text or the result is too large.
    */
   decode(encoded: Encoded): Buffer;
 }
@@ -60,8 +60,9 @@ interface WebAssemblyApi {
 
 /**
  * Replaces each known member name of a JSON text by a token, with its quotes and its colon. If the value is `true` or
- * `false` and a comma follows, the token includes both. A token is a control character, which no JSON text has. Most of
- * an event are names, and a general-purpose compressor needs more space for each of them.
+ * `false` and a comma follows, the token includes both. Each token is one of the bytes 10 to 18 (hexadecimal), control
+ * characters that no valid JSON text contains. Names take most of the space of an event, and a general-purpose
+ * compressor needs more space for a name than a token takes.
  *
  * Names are numbered. The tokens 10, 11 and 12 (hexadecimal) are the name whose number follows that of the previous
  * token: with any value, with `true`, with `false`. If the first token is one of them, it is the name 0. The tokens 13

@@ -1,7 +1,7 @@
 /**
- * Ids of the rows that the server inserts, by their number. A login of the database can insert rows, but it can't compute
- * the ids of further rows of the server. A search by these ids therefore finds the rows of the server, however many rows
- * a login inserts.
+ * Ids of the rows that the server inserts. An id is computed from the number of its row. A login of the database can
+ * insert rows, but it can't compute the ids of further rows of the server. A search by these ids therefore finds the
+ * rows of the server, however many rows a login inserts.
  */
 import { uuidText } from "./pseudonymizer.ts";
 import type { RowSigner, SignedValues } from "./row-signer.ts";
@@ -48,7 +48,7 @@ export async function* readNumbered<Row>({
   }
 }
 
-/** Reads all rows of a series, in the order of their numbers. */
+/** Reads into one list the rows that `readNumbered` yields. */
 export async function findNumbered<Row>(search: NumberedSearch<Row>): Promise<readonly NumberedRow<Row>[]> {
   return (await Array.fromAsync(readNumbered(search))).flat();
 }

@@ -1,4 +1,6 @@
-/** The secrets of partitions: the secret that seals, and the secrets that may open. */
+/**
+ * The secrets of partitions: the secret under which events are sealed now, and the secrets that may open stored events.
+ */
 import { OperatorError } from "../errors/operator-error.ts";
 import { Unavailable } from "../ports.ts";
 import type { Secrets } from "./secrets.ts";
@@ -15,7 +17,7 @@ export interface PartitionSecrets {
   readonly end: number;
 }
 
-/** Finds the partition of a purpose and time. */
+/** The partitions and their secrets, as the database has recorded them. */
 export interface PartitionRegistry {
   /** Finds the secrets of a partition, without a promise if they are known. @throws Unavailable */
   find(purpose: number, receivedAt: number): PartitionSecrets | Promise<PartitionSecrets>;
@@ -56,7 +58,8 @@ export async function secretForWriting(
   { secret: id, wasCreated }: PartitionSecrets,
 ): Promise<{ id: string; secret: Buffer }> {
   const name = partitionSecretName(id);
-  // After a failover the record may be missing, and then another secret may have this name.
+  // Without the record, the secret is not taken from memory: after a failover the record may be missing, and another
+  // secret may have this name.
   let secret = await (wasCreated ? secrets.findRecent(name) : secrets.findForUse(name));
   if (!secret) {
     const present = await partitions.ensure(place.purpose, place.receivedAt);
@@ -79,10 +82,10 @@ export const sourceOf = (found: ReadonlyMap<string, Buffer>): SecretSource => ({
 });
 
 /**
- * Opens a payload with the secret that fits. If none fits, the payload was changed, unless the partition has lost
- * secrets: then the payload may have been sealed under one of them.
+ * Opens a payload with the secret that fits. If none fits, the payload was changed, unless there are earlier or missing
+ * secrets: then the payload may have been sealed under one of those.
  * @param names the names of secrets, the current one last.
- * @throws keys-destroyed, payload-damaged
+ * @throws keys-destroyed, payload-damaged, and the errors of `secrets`
  */
 export async function openWithOne<T>(
   secrets: SecretSource,

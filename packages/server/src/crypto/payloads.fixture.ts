@@ -14,7 +14,8 @@ const size = fc.oneof(
 export type Kind = "noise" | "zeros" | "json";
 
 /**
- * Noise can't be compressed and takes several chunks, zeros take one chunk of a few bytes, and JSON is the common case.
+ * Noise can't be compressed, so long noise takes several chunks. Zeros take one chunk of a few bytes. JSON is the
+ * common case.
  */
 export function payload(bytes: number, kind: Kind): Buffer {
   if (kind === "noise") return randomBytes(bytes);

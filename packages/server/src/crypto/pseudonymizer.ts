@@ -4,9 +4,11 @@ const MAC_BYTES = 16;
 const ID_BYTES = 16;
 
 /**
- * Computes pseudonyms: the names of tombstones, which replace ledger rows, and the MACs of subjects. To compute one, a
- * caller needs the original names and a key that is derived from the installation secret. An erasure does not delete
- * that secret. A caller who can compute the name of a tombstone can also read its event id.
+ * Computes pseudonyms: the names of tombstones, which replace ledger rows; the MACs of subjects; and the pseudonyms
+ * that are shown to people. It also computes the ids of audit secrets, and masks the event ids of tombstones. To
+ * compute one of these values, a caller needs the original names and a key that is derived from the installation
+ * secret. An erasure does not delete that secret. A caller who can compute the name of a tombstone can also read its
+ * event id.
  */
 export class Pseudonymizer {
   /** A key object, because Node.js would make one from bytes for each MAC, at four times the cost. */
@@ -50,7 +52,7 @@ export class Pseudonymizer {
   }
 
   /**
-   * Computes the ids of the audit secrets of an account, by number.
+   * Computes the ids of the audit secrets of an account, or of the installation, by number.
    * @param subject the keyed MAC of the account, or `undefined` for the audit secrets of the installation.
    */
   auditSecretIdsOf(subject: Buffer | undefined): (number: number) => string {

@@ -5,7 +5,7 @@
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 import { canonicalize } from "@device-risk-signals/contract";
 
-/** The counting of rows that the server did not sign stops at this number. */
+/** Rows that the server did not sign are counted only up to this number. */
 export const MAX_UNSIGNED = 1_000;
 
 /** The content of a row as JSON values. The first value is the kind of the row. */

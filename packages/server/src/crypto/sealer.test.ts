@@ -65,7 +65,7 @@ function accountKeys(secrets: Secrets, partitions: TestPartitions): AccountKeys 
   };
 }
 
-/** The sealer on a key store. Its MAC key comes from the installation secret. */
+/** A sealer on the key store. `macKey` replaces a key that is derived from the installation secret. */
 function sealerOver(
   store: KeyStore,
   macKey = MAC_KEY,

@@ -31,9 +31,9 @@ export type FindHoldSecrets = (holdId: string) => Promise<readonly string[]>;
 /** A sealer that keeps data keys in memory. */
 export interface CachingSealer extends Sealer {
   /**
-   * Drops keys from memory: the data keys of partitions that receive no more events, although their events have not
-   * expired, and all secrets. If this is called every second, a secret of a partition that was lost in the key store is
-   * used for new data keys for at most a second.
+   * Drops from memory all secrets, and the data keys of partitions that receive no more events, even if the stored
+   * events have not expired. If this is called every second, the secret of a partition is used for new data keys for at
+   * most a second after the key store has lost it.
    */
   evictKeys(now: number): void;
 }
@@ -42,7 +42,7 @@ export interface CachingSealer extends Sealer {
 export interface AccountKeys {
   /** The current key, without a promise if it is known. @throws Unavailable */
   current(account: string, purpose: number): CurrentKey | Promise<CurrentKey>;
-  /** The current key, which this call does not create. @throws Unavailable */
+  /** The current key; `undefined` if there is none. This call creates no key. @throws Unavailable */
   existing(account: string, purpose: number): CurrentKey | undefined | Promise<CurrentKey | undefined>;
   /** Reads erasures and accepted losses that came after the known key epoch. @throws Unavailable */
   refresh(): Promise<void>;
@@ -122,7 +122,7 @@ export function createSealer(
         currentDataKeys().remember(id, partition.end, keyId, key);
       return { keyId, keyEpoch, key };
     }
-    // The key was just erased, or its loss was accepted, so another key exists by now.
+    // If the key was just erased, or if its loss was just accepted, `find` now finds another key or none.
     await accountKeys.refresh();
     const next = await find(identity);
     if (next?.keyId !== keyId) return keyForWriting(find, identity, partition, generation);

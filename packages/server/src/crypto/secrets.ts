@@ -53,8 +53,8 @@ export class Secrets {
   }
 
   /**
-   * Finds secrets as `findToOpen` does, and keeps them for the batches of the next second. A secret that another process
-   * destroys is in memory no longer than that.
+   * Finds secrets as `findToOpen` does, and keeps them for the batches of the next second. A secret that another
+   * process destroys is used no longer than that.
    */
   async findForBatch(names: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
     const isOld = performance.now() - this.#batchesSince > BATCH_SECRETS_MS;
@@ -130,7 +130,7 @@ export class Secrets {
     });
   }
 
-  /** Names of the secrets that were last searched for or created for sealing. */
+  /** Names of the secrets that were most recently searched for, or created, in order to seal. */
   get used(): readonly string[] {
     return [...this.#used];
   }
@@ -147,7 +147,7 @@ export class Secrets {
     return names.filter((name) => destroyed.has(secretId(name)));
   }
 
-  /** Finds the names that have no secret, although none of these secrets was destroyed on purpose. */
+  /** Finds the names whose secret is missing although it was not destroyed on purpose. */
   async findLost(names: readonly string[]): Promise<readonly string[]> {
     const missing = await this.findMissing(names);
     // Destruction records are read after the secrets, so that a secret which is destroyed in the meantime is not lost.

@@ -21,7 +21,10 @@ export interface VaultOptions {
   readonly namespace?: string | undefined;
 }
 
-/** A much larger limit than an answer needs: a key of 32 bytes and some members about the request. */
+/**
+ * The maximum size of an answer. A correct answer is much smaller: a key of 32 bytes, and some members about the
+ * request.
+ */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 const CIPHERTEXT = /^vault:v\d{1,9}:[A-Za-z\d+/]+={0,2}$/;
@@ -178,7 +181,7 @@ function keyOf(text: string, vault: VaultOptions, line: string): Buffer {
   );
 }
 
-/** Reads the key from the answer to a decryption, in base64. */
+/** Reads the key, in base64, from the answer to a decryption; `undefined` if the answer has none. */
 function plaintextOf(text: string): string | undefined {
   try {
     const { data } = JSON.parse(text) as { readonly data?: { readonly plaintext?: unknown } };

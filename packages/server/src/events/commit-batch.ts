@@ -50,9 +50,9 @@ const READ_LATEST = sql(`select ${LATEST_ERASURE} as erasure, ${LATEST_LOSS} as 
 });
 
 /**
- * If a layer is active, or if an event of the batch was received before the end of a layer, a row records that the
- * features of the batch's events are due. An adoption of features excludes commit batches, so that a batch that commits
- * after the adoption reads the layer.
+ * If a layer of the batch's purposes is active, or if an event of the batch was received before the end of such a
+ * layer, a row records that the features of the batch's events are due. An adoption of features excludes commit
+ * batches, so that a batch that commits after the adoption reads the layer.
  */
 const RECORD_DUE = sql(
   `insert into extraction_due (purposes, received_at, event_ids) select $1, $2, $3
@@ -98,12 +98,13 @@ export type CommitResult = "stored" | "taken" | "stale";
 
 /**
  * Commits events in one transaction: their idempotency keys, their rows, and one audit entry that lists the events. If
- * all keys are free, it needs two round trips, each with one write to the socket. The second one is sent after the
- * holders of the keys are known.
+ * all keys are free, this needs two round trips, each with one write to the socket. The second one is sent when it is
+ * known which keys the events have claimed.
  *
  * @param client a client in pipeline mode, so that statements of one round trip need not wait for each other.
- * @returns for each event: `stored`; `taken` if its idempotency key is in use; `stale` if its secrets were erased or
- * lost after it was sealed, or if a policy was applied after its purpose was chosen.
+ * @returns for each event: `stored`; `taken` if its idempotency key is in use; `stale`, for all events, if one of them
+ * was sealed before the latest erasure or accepted loss of secrets, or if a policy was applied after its purpose was
+ * chosen.
  */
 export async function commitBatch(
   client: pg.Client,
@@ -111,7 +112,7 @@ export async function commitBatch(
   pseudonymizer: Pseudonymizer,
   lane: Lane,
 ): Promise<readonly CommitResult[]> {
-  // Batches with the same keys claim them in the same order, so that they never wait for each other in a circle.
+  // Batches with the same keys claim them in the same order, so that they cause no deadlock.
   const sorted = events.toSorted(
     (a, b) => compareText(a.account, b.account) || compareText(a.idempotencyKey, b.idempotencyKey),
   );
@@ -150,7 +151,7 @@ export async function commitBatch(
   }
 }
 
-/** @returns the events that now hold their keys. */
+/** @returns the events that now hold their keys, or `stale`, as `commitBatch` does. */
 async function claimKeys(
   client: pg.Client,
   events: readonly NewEvent[],

@@ -11,7 +11,7 @@ class TestStore extends PostgresEventStore {
   }
 }
 
-/** The store of a system. Events of `newEvent` use a key that is not erased. */
+/** Opens the event store of a system, and creates the account key that events of `newEvent` use. */
 export async function openEventStore(
   system: System,
   options: Partial<EventStoreOptions> = {},

@@ -408,7 +408,8 @@ describe("the event store during a transient failure", () => {
       [events.map(({ idempotencyKey }) => idempotencyKey)],
     );
     expect(rows).toEqual([{ count: 10, keys: 10 }]);
-    // The pool lost its connections as well. If it has not noticed this, they fail here, not in the next test.
+    // The pool lost its connections as well. If it has not noticed this, the statements fail here, not in the next
+    // test.
     await Promise.allSettled(range(system.pool.totalCount).map(() => system.pool.query("select")));
   });
 

@@ -52,7 +52,7 @@ export interface EventStoreOptions {
    * that finds the database unavailable or read-only, until the database's monitor reports otherwise.
    */
   readonly canStore: () => boolean;
-  /** Reads new erasures and lost secrets, so that a stale event can be sealed again. */
+  /** Reads new erasures and accepted losses of secrets, so that a stale event can be sealed again. */
   readonly onStale: () => Promise<void>;
   /** Called when a connection was lost, because events that were sealed before are then stale. */
   readonly onConnectionLost: () => void;
@@ -245,7 +245,7 @@ export class PostgresEventStore implements EventStore {
     return client;
   }
 
-  /** A failed connection is not used again, whether or not it has detected that it is dead. */
+  /** Closes a failed connection, so that it is not used again, even if the client has not detected the failure. */
   #drop(connection: number): void {
     const client = this.#clients[connection];
     if (!client) return;

@@ -32,7 +32,7 @@ export async function makePartitions(owner: pg.Client, partitions: number): Prom
           insert into feature_partition (purpose, lower_bound, upper_bound, table_name)
             values (code, lower_at, lower_at + interval '1 day', name);
         end loop;
-        -- A transaction for all of them would need more locks than there are.
+        -- One transaction for all partitions would need more locks than the server has.
         commit;
       end loop;
     end

@@ -1,7 +1,7 @@
 /**
- * Tests of reads, erasures, holds and expiry with many partitions, of events and of feature values each: 700 in
- * `npm test`, and 5,000 in `npm run soak` or with `PARTITIONS=5000`. The tests count locks, because their number does
- * not depend on the machine. Planning time depends on it, so only the long run checks it.
+ * Tests of reads, orders and expiry with many partitions of events, and as many of feature values: 700 in `npm test`,
+ * and 5,000 in `npm run soak` or with `PARTITIONS=5000`. The tests count locks, because the number of locks does not
+ * depend on the machine. The planning time depends on the machine, so only the long run checks it.
  */
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -42,10 +42,10 @@ const IS_LONG_RUN = PARTITIONS > 700;
 const MAX_LOCKS = 200;
 /**
  * Maximum number of locks of the owner's transaction, which keeps the locks of the partitions of the last hour until
- * its end. At the time of day of these tests, the last hour belongs to two days.
+ * its end. In these tests it is half past midnight, so the last hour belongs to two days.
  */
 const MAX_LOCKS_OF_AN_ORDER = 460;
-/** Maximum number of locks of an order that reads one partition of events at most. */
+/** Maximum number of locks of an order that reads at most one partition of events. */
 const MAX_LOCKS_OF_A_FEATURE_ORDER = 60;
 const MAX_PLANNING_MS = 40;
 const DAY_HOURS = 24;
@@ -384,7 +384,7 @@ describe("doctor compares partitions with the available locks", () => {
 /**
  * Returns a connection on which `begin`, `commit` and `rollback` do nothing, so that an erasure finishes inside the
  * transaction of the test. In production each deletion of values is a transaction of its own, whose end releases its
- * locks. Here a part of the transaction is rolled back, which releases them.
+ * locks. Here a rollback to a savepoint releases them.
  */
 const withoutTransactions = (executor: Executor): Connection => {
   const releasing = releasingLocks(executor as Transaction);

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { uuidv7 } from "../identifiers/uuidv7.ts";
 import type { NewEvent } from "../ports.ts";
 
-/** The id of an account key that is not erased: `knowTestKey` stores it in the database. */
+/** The id of an account key that is not erased. `openEventStore` stores the key in the database. */
 export const TEST_KEY = "00000000-0000-4000-8000-000000000001";
 
 let eventCount = 0;

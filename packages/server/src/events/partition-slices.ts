@@ -14,7 +14,7 @@ import {
 
 /**
  * Maximum number of partitions in one statement. PostgreSQL locks the table and the five indexes of each partition, and
- * plans each separately. A statement over all partitions would use up the lock table of the whole cluster.
+ * plans each separately. A statement over all partitions could use up the lock table of the whole cluster.
  */
 const MAX_SLICE_PARTITIONS = 20;
 
@@ -157,8 +157,9 @@ export interface PartitionLoad {
   readonly partitions: number;
   /** Locks that a statement over all partitions takes. */
   readonly locks: number;
-  /** Number of locks that the cluster's lock table can hold, and the sessions that share them. */
+  /** Number of locks that the cluster's lock table can hold. */
   readonly capacity: number;
+  /** Maximum number of sessions and prepared transactions, which share the lock table. */
   readonly sessions: number;
 }
 
@@ -236,7 +237,7 @@ export async function* queryPartitions<Values extends readonly unknown[], Row>(
   for (const slice of slicesOf(partitions)) yield* (await queryComposed(executor, over(slice, values))).rows;
 }
 
-/** A span of time and the partitions that contain events of it. The spans of a walk have no gaps. */
+/** A span of time and the partitions that contain events of it. The spans that `spansOf` yields have no gaps. */
 export interface Span {
   /** Inclusive start; absent means no start. */
   readonly from?: number;
@@ -246,9 +247,9 @@ export interface Span {
 }
 
 /**
- * Cuts all time into spans, newest first. The first span has at most `first` partitions, and each next one twice as
- * many, up to a slice, if the bounds of the partitions allow it. Partitions of several purposes, or of periods that
- * were changed, may have different lengths.
+ * Cuts all time into spans, newest first. The first span has at most `first` partitions, and each next span has at most
+ * twice as many as the one before, up to a slice, if the bounds of the partitions allow it. Partitions of several
+ * purposes, or of periods that were changed, may have different lengths.
  */
 export function* spansOf(partitions: readonly Partition[], first = MAX_SLICE_PARTITIONS): Generator<Span> {
   const bounds = [...new Set(partitions.map(({ lower_ms }) => lower_ms))].toSorted((a, b) => b - a);

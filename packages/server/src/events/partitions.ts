@@ -7,7 +7,7 @@ import { query, sql, type Statement } from "../postgres/statement.ts";
 
 /** Maximum number of partitions of a purpose in memory. */
 const MAX_KNOWN = 100;
-/** Partitions that begin later than this are not created in advance. A partition may cover a month. */
+/** Partitions that begin later than this time from now are not created in advance. A partition may cover a month. */
 const FARTHEST_MS = 8 * 86_400_000;
 
 interface KnownPartition extends PartitionSecrets {
@@ -22,8 +22,8 @@ const ADD_PARTITION_SECRETS = sql(
 );
 
 /**
- * Adds the id of a new secret to each partition whose secret was lost. The new secret is used from then on; the id of
- * the lost secret stays.
+ * Adds the id of a new secret to each of the given partitions, whose secrets were lost. The new secret is used from
+ * then on; the id of the lost secret stays.
  * @param secrets ids of the new secrets, in the order of `partitions`.
  */
 export async function addPartitionSecrets(

@@ -182,7 +182,7 @@ describe("each access pattern of events uses its index", () => {
 
   afterAll(() => close?.());
 
-  /** The indexes that are used to read the page. It fails if a partition is read without an index. */
+  /** The indexes that are used to read the page. The test fails if a partition is read without an index. */
   async function indexesOf(filter: EventFilter, after?: string): Promise<string[]> {
     const [span] = [...spansOf(await findPartitions(system.pool))];
     const { text, values } = listQuery(filter, span ?? { partitions: [] }, 50, after);

@@ -167,9 +167,9 @@ const REVEAL_EVENT = sql(
 );
 
 /**
- * Reads the payload of an event. The audit entry must be committed, must be written by this login less than a minute
- * ago, and must name the event.
- * @returns `undefined` if the event was deleted in the meantime.
+ * Reads the payload of an event. The audit entry must be committed, must have been written by this login less than a
+ * minute ago, and must name the event.
+ * @returns `undefined` if the event was deleted or restricted in the meantime.
  */
 export async function revealEvent(
   executor: Executor,
@@ -190,7 +190,7 @@ export async function readReplayed(executor: Executor, account: string, key: str
 
 const COUNT_REPLAYED_PAYLOADS = sql("select count_replayed_payloads() as payloads", [], { payloads: "int8" });
 
-/** The number of payloads that replays read in this hour, over all servers. */
+/** The number of payloads that all servers read in this hour in order to compare retries. */
 export async function countReplayedPayloads(executor: Executor): Promise<number> {
   return (await queryRow(executor, COUNT_REPLAYED_PAYLOADS)).payloads;
 }

@@ -141,10 +141,7 @@ export async function* searchEventsOf<Row>(
   yield* searchEvents(executor, search[subject.kind], await partitionsOf(executor, subject), subjectValues(subject));
 }
 
-/**
- * Copies are sealed under a hold's secret. All other events are erased together with the key under which they are
- * sealed.
- */
+/** Leaves out events whose account key is erased. It never leaves out a copy, which is sealed under a hold's secret. */
 export const NOT_ERASED = "(hold_id is not null or not is_account_key_erased(key_id))";
 
 const COUNT_STORED = subjectSearch(
@@ -158,7 +155,10 @@ const COUNT_UNRESTRICTED = subjectSearch(
   { events: "int8" },
 );
 
-/** The number of a subject's events that are not erased, including expired ones that are not deleted yet. */
+/**
+ * The number of a subject's events that are not erased, including expired ones that are not deleted yet, and of the
+ * copies that holds keep of erased ones.
+ */
 export async function countStored(executor: Executor, subject: EventSubject): Promise<number> {
   return sumOfCounts(searchEventsOf(executor, COUNT_STORED, subject));
 }

@@ -63,7 +63,7 @@ const LIST_ERASED_COPIES = sql(
 
 /**
  * Renews the tombstones of erased events while a hold keeps a copy of the event, because the tombstone must exist as
- * long as any form of its event. Does nothing if no tombstone's replay window is over.
+ * long as the event or a copy of it. Does nothing if no tombstone's replay window is over.
  * @param window an SQL interval.
  */
 export async function renewHeldTombstones(

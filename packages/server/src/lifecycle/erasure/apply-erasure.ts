@@ -51,7 +51,7 @@ export async function applyErasure(
     await eraseEvents(executor, pseudonymizer, sequence, entry.events.slice(at, at + BATCH));
   }
   await addToErasure(executor, sequence, { held: await countCopiesErasedBy(executor, sequence) });
-  // guard(drop): tokens of the erased are deleted again after a restore
+  // guard(drop): tokens of an erased account are deleted again after a restore
   // fails: e2e/restore/files.test.ts › repeats the erasures that came after the backup
   for (const id of entry.accounts) await eraseAccount(executor, sequence, id);
   // guard(false): the erasure of an account makes its reasons in the audit unreadable
@@ -78,7 +78,10 @@ async function eraseAccount(executor: OwnerTransaction, sequence: number, accoun
   await addToErasure(executor, sequence, { tokens, actions });
 }
 
-/** Deletes events, but leaves a copy that a hold covers until the hold ends. Replaces ledger rows by tombstones. */
+/**
+ * Deletes events and their feature values, but leaves a copy that a hold covers until the hold ends. Replaces ledger
+ * rows by tombstones.
+ */
 async function eraseEvents(
   executor: OwnerTransaction,
   pseudonymizer: Pseudonymizer,

@@ -51,10 +51,10 @@ export interface ErasureOrder {
 }
 
 /**
- * Begins an erasure: copies held events, waits for running commit batches, and writes the journal entry. From the
- * commit on, no read finds what was erased, and later events are sealed under another key. If the process is killed
- * after the write of the journal, a replay applies the entry and destroys the secrets. The next retention pass or
- * erasure then deletes the rows and signs the receipt. If the process is killed before the write, nothing is erased.
+ * Begins an erasure: copies held events, waits for running commit batches, writes the journal entry, and applies it.
+ * From the commit on, no read finds what was erased, and later events are sealed under another key. If the process is
+ * killed after the write of the journal, a replay applies the entry and destroys the secrets. The next retention pass
+ * or erasure then deletes the rows and signs the receipt. If the process is killed before the write, nothing is erased.
  *
  * @returns the sequence of the journal entry, or `undefined` if nothing is left to erase.
  * @throws journal-entry-exists, Unavailable, and what `onUnreadable` and `onPlan` throw

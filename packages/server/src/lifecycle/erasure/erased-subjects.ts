@@ -15,7 +15,8 @@ const EVENTS_READ = 5;
 /**
  * Finds the names of erased subjects in a restored database. The journal has only keyed MACs of these names. The names
  * are needed, because a backup of another history has keys and events of a subject under ids that the journal does not
- * contain. A backup belongs to another history if, for example, an older backup was restored after it was made.
+ * contain. A backup belongs to another history if, for example, an older backup was restored after this backup was
+ * made.
  */
 export class ErasedSubjectSearch {
   readonly #pseudonymizer: Pseudonymizer;

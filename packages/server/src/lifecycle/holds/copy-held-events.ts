@@ -44,7 +44,7 @@ export type OnUnreadable = (eventId: string, reason: Unreadable) => void | Promi
  * transaction must have the hold lock. If the secrets of an event were destroyed on purpose, or their loss was
  * accepted, its copy has only the attributes.
  *
- * @param onUnreadable called with an event that can't be opened, and therefore not be copied, and with the reason.
+ * @param onUnreadable called with an event that can't be opened and is therefore not copied, and with the reason.
  * Without it, the reason is thrown.
  * @returns the number of copies.
  * @throws keys-destroyed, payload-damaged
@@ -68,7 +68,7 @@ export async function copyHeldEvents(
       copies++;
       continue;
     }
-    // The event can't be opened, or it has expired and was deleted row by row, and only its ledger row remains.
+    // The event can't be opened, or it has expired and was deleted, so that only its ledger row remains.
     passedOver.push(key.event_id);
   }
   return copies;
@@ -80,7 +80,7 @@ export interface EventCopyPorts {
 }
 
 /**
- * @returns the payload of the copy; `undefined` if it can't be opened and `onUnreadable` did not throw.
+ * @returns the payload of the copy; `undefined` if the event can't be opened and `onUnreadable` did not throw.
  * @throws as `copyHeldEvents` does
  */
 async function sealCopyOf(
@@ -250,7 +250,10 @@ const heldByName = ({ from, where }: Ledger): string =>
     )
     .join(" union all ");
 
-/** Yields the events under holds on actions, from the partitions that contain erased events. */
+/**
+ * Yields the events under holds on actions, from the partitions that contain events which the erasure is about to
+ * delete.
+ */
 async function* heldByAction(
   executor: Transaction,
   ledger: Ledger,

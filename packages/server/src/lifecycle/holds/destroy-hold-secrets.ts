@@ -24,7 +24,10 @@ const RECORD_DESTROYED_HOLD_SECRET = sql("select record_destroyed_hold_secret($1
 
 const RECORD_SECRET_TO_DESTROY = sql("select record_secret_to_destroy($1)", ["uuid"]);
 
-/** Destroys the secrets of lifted holds that no copy needs any more, and records this in the journal. */
+/**
+ * Destroys the secrets of lifted holds that no copy needs any more. Records this in the journal, if there is one, and
+ * in the database.
+ */
 export async function destroyHoldSecrets(
   connection: Connection,
   { secrets, journal, ...ports }: HoldEndPorts,

@@ -1,6 +1,6 @@
 -- Returns the event that an idempotency key of an account names, for ingestion, which compares a retry with it and may
--- read no other payload. At most ten thousand calls in an hour, over all servers. The sequence counts them, because a
--- rollback does not reset a sequence. Its value is the hour, then nine digits of the count.
+-- read no other payload. It allows at most ten thousand calls in an hour, over all servers. The sequence counts them,
+-- because a rollback does not reset a sequence. Its value is the hour, then nine digits of the count.
 create or replace function replay_payload(in_account text, in_key text)
 returns table (account text, purpose integer, received_at timestamptz, event_id uuid, collected_at timestamptz,
   schema_version integer, idempotency_key text, action_id text, action_type text, session_id text, event_type text,
@@ -29,7 +29,7 @@ begin
   if not found then
     return;
   end if;
-  -- Constants: one partition is read.
+  -- The statement contains constants, so that PostgreSQL reads one partition only.
   return query execute format(
     'select e.account, e.purpose, e.received_at, e.event_id, e.collected_at, e.schema_version, e.idempotency_key,
         e.action_id, e.action_type, e.session_id, e.event_type, e.sdk_version, e.platform, e.app_version, e.payload,

@@ -28,7 +28,7 @@ export interface Pass {
   readonly failed: readonly FailedStep[];
 }
 
-/** Runs one pass, on a separate connection. @returns `undefined` if another worker runs a pass. */
+/** Runs one pass, on a separate connection. @returns `undefined` if another process has the maintenance lock. */
 export async function runRetention(options: RetentionOptions): Promise<Pass | undefined> {
   const { database, clock, actor, attest } = options;
   return tryWithMaintenanceLock(database, async (client) => {
@@ -67,7 +67,7 @@ async function finish(
   { secrets, pseudonymizer, audit, keyStore, journal, codec, attest, signal }: Omit<RetentionOptions, "actor">,
 ): Promise<void> {
   if (!(await hasUnfinishedErasures(connection))) return;
-  // guard(drop): secrets of the erased are destroyed
+  // guard(drop): secrets of erased subjects are destroyed
   // fails: e2e/erasure/account.test.ts › events, ledger, tokens, actions and keys
   await destroyErasedSecrets({ executor: connection, keyStore, secrets, codec }, journal);
   const sign = (erasure: ErasureRow, at: string): Promise<string> => attestErasure(attest, erasure, at);
@@ -96,7 +96,7 @@ export interface WorkerOptions extends Omit<RetentionOptions, "actor" | "signal"
   readonly replay: () => Promise<unknown>;
   readonly everyMs: number;
   readonly onError: OnError;
-  /** Called after every pass, even if the pass failed, or if another worker ran a pass instead. */
+  /** Called after every pass, even if the pass failed, or if another process had the maintenance lock. */
   readonly onPass: (state: PassState, expired: Expired | undefined) => void;
 }
 

@@ -23,8 +23,8 @@ const MARK_COPIES_OF_KEYS_ERASED = sql(
 );
 
 /**
- * Marks the copies of all events under these keys as erased. A marked copy is deleted when the last hold on its event
- * ends.
+ * Marks the copies of all events under these keys as erased. When the last hold on its event has ended, the next
+ * retention pass deletes a marked copy.
  */
 export async function markCopiesOfKeysErased(
   executor: OwnerTransaction,

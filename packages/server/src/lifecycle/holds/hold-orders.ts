@@ -36,7 +36,8 @@ export interface HoldOrderPorts extends AppendEntryPorts {
 /**
  * Places a hold.
  * @param ports absent in a dry run, which does not write the journal.
- * @returns `undefined` if its subject is unknown. @throws erasure-pending, journal-entry-exists, Unavailable
+ * @returns `undefined` if the subject of the hold is unknown. @throws erasure-pending, journal-entry-exists,
+ * Unavailable
  */
 export async function placeAndRecordHold(
   executor: OwnerTransaction,

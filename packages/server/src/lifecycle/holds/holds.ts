@@ -49,7 +49,7 @@ const INSERT_HOLD = {
  * Places a hold. The transaction waits for running deletions of what the hold covers, and later deletions wait for the
  * transaction. The hold covers everything that still exists, including expired events, and everything that comes later.
  *
- * @returns `undefined` if its subject is unknown.
+ * @returns `undefined` if the subject of the hold is unknown.
  * @throws erasure-pending
  */
 export async function placeHold(executor: OwnerTransaction, hold: NewHold): Promise<PlacedHold | undefined> {

@@ -55,7 +55,10 @@ export interface ReplayPorts extends ComparisonPorts, CopySealers {
   readonly administration: OwnerDatabase;
   readonly secrets: Secrets;
   readonly pseudonymizer: Pseudonymizer;
-  /** Spaces out the searches for the names of replayed holds. The caller must pass the same object to each call. */
+  /**
+   * Increases the time between searches for the names of replayed holds. The caller must pass the same object to each
+   * call.
+   */
   readonly holdSearch: SearchBackoff;
 }
 
@@ -74,12 +77,14 @@ type Applied = Omit<Replayed, "keyStore">;
 
 /**
  * Applies the entries of the journal that the database or the key store lacks: erasures, and orders about holds and
- * restrictions. Before this replay, a server could show erased or restricted events, or delete held ones. The replay also
- * destroys the secrets of dropped partitions in the key store again.
+ * restrictions. Before this replay, a server could show erased or restricted events, or delete held ones. The replay
+ * also destroys again the secrets of dropped partitions, and the audit secrets of erased accounts, that the key store
+ * still has.
  *
  * @param from as for `compareWithJournal`.
- * @throws the same errors as `compareWithJournal`; key-store-outdated if an entry would erase a held event that only
- * another copy of the key store opens. In this case neither this entry nor a later one is applied.
+ * @throws the same errors as `compareWithJournal`; journal-owner-needed if the configured login may not apply entries
+ * that the database lacks; key-store-outdated if an entry would erase a held event that only another copy of the key
+ * store opens. In this case neither this entry nor a later one is applied.
  */
 export async function replayJournal(ports: ReplayPorts, from: "start" | "head"): Promise<Replayed> {
   const compared = await compareWithJournal(ports, from);
@@ -115,7 +120,7 @@ async function replayIntoKeyStore(
     ...(await findUndestroyed(executor, secrets, from === "start" ? "all" : "latest")),
     ...(await undestroyedOf(secrets, await findErasedSecrets(executor, { unfinished: true }))),
   ];
-  // guard(left): a restored key store destroys again what it has of dropped partitions
+  // guard(left): secrets of dropped partitions that a restored key store has are destroyed again
   // fails: packages/server/src/lifecycle/recovery/lost-secrets.test.ts › destroyed again
   if (watermark >= lastSequence && undestroyed.length === 0) return 0;
   return withMaintenanceLock(ports.database, async () => {

@@ -62,7 +62,7 @@ export async function placeAndRecordRestriction(
   return placed;
 }
 
-/** Lifts a restriction. @returns the result of `liftRestriction`. */
+/** Lifts a restriction, and appends the order to the journal. @returns the result of `liftRestriction`. */
 export async function liftAndRecordRestriction(
   executor: OwnerTransaction,
   { clock, journal }: RestrictionOrderPorts,

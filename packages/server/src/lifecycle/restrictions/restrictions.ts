@@ -72,8 +72,8 @@ const APPLY_RESTRICTIONS = sql(
 );
 
 /**
- * Updates the marks of the account keys after a change of restrictions, because reads check these marks. A transaction
- * that creates a key of the account waits for the end of this one.
+ * Updates the column `restricted` of the account keys after a change of restrictions, because reads check this column.
+ * A transaction that creates a key of the account waits for the end of this one.
  * @param account the name of the account, if the caller knows it.
  */
 export async function applyRestrictions(

@@ -23,7 +23,7 @@ const LOCK_JOURNAL = sql("select lock_journal()");
 
 /**
  * SQL of the condition that no other transaction is inserting this id. An insert without it would wait for the other
- * transaction, which can be one of the same call.
+ * transaction, which can belong to the same call.
  * @param id the placeholder of the id.
  */
 export const isIdFree = (id: string): string =>

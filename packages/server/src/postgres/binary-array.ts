@@ -1,6 +1,6 @@
 /**
- * One-dimensional arrays in PostgreSQL's binary format (`array_send`), so that a batch travels as a handful of
- * parameters and no payload is written in hexadecimal.
+ * One-dimensional arrays in PostgreSQL's binary format (`array_send`), so that a batch needs few parameters and no
+ * payload is written in hexadecimal.
  *
  * Layout: dimensions, has-nulls flag, element type, length, lower bound (each int32), then for each element its length
  * in bytes (int32) and its bytes.

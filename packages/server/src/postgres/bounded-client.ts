@@ -59,8 +59,8 @@ export class AbandonedBackends {
   }
 }
 
-/** How long `end` waits for a peer that does not read. */
-const FAREWELL_MS = 1_000;
+/** Time in milliseconds for which `end` waits for a peer that does not read. */
+const END_WITHIN_MS = 1_000;
 
 /**
  * The serving role can't read when its own backend started, so this query returns its own time, which is a little
@@ -162,7 +162,7 @@ export class BoundedClient extends pg.Client {
   }
 
   async #end(): Promise<void> {
-    const timer = setTimeout(() => this.#socket.destroy(), FAREWELL_MS);
+    const timer = setTimeout(() => this.#socket.destroy(), END_WITHIN_MS);
     await super.end();
     clearTimeout(timer);
   }

@@ -15,13 +15,13 @@ export interface OwnerDatabase extends DatabaseOptions {
 
 declare const OWNER: unique symbol;
 
-/** Tables and functions live in a schema of their own, so that a shared database stays tidy. */
+/** Tables and functions are in a schema of their own, apart from other tables of a shared database. */
 export const SCHEMA = "drs";
 
 const INT8 = 20;
 const TIMESTAMPTZ = 1184;
 
-/** `bigint` as a number: what we count stays below 2^53. Timestamps stay text, to the microsecond. */
+/** `bigint` as a number: every count stays below 2^53. Timestamps stay text, to the microsecond. */
 const typeParsers = new pg.TypeOverrides();
 typeParsers.setTypeParser(INT8, Number);
 typeParsers.setTypeParser(TIMESTAMPTZ, String);
@@ -62,7 +62,7 @@ export function withDeadlineOf(
   isAway: (error: unknown) => boolean = isTransient,
 ): DatabaseOptions {
   const bound = { dependency, abandoned: new AbandonedBackends(), isAway };
-  // The time limit of PostgreSQL is longer than the deadline, whose error names the dependency.
+  // The driver's limit for connecting is longer than the deadline, whose error names the dependency.
   return { ...database, bound, connectionTimeoutMillis: dependency.timeoutMs + 500 };
 }
 
@@ -101,7 +101,7 @@ export function administrationOptions(owner: DatabaseOptions): OwnerDatabase {
 }
 
 export interface ServingSession {
-  /** The connection has the privileges of this role, also if its login has more. */
+  /** The connection has the privileges of this role, even if its login has more. */
   readonly role: Role;
   /** Whether its transactions are read-only. */
   readonly isReadOnly?: boolean;

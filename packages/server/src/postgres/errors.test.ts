@@ -9,7 +9,7 @@ import { asUnusable, isTransient, CONNECTION_ERROR_MESSAGES } from "./errors.ts"
 
 const refusedBy = (code: string): Error => Object.assign(new pg.DatabaseError("text", 1, "error"), { code });
 
-/** Every source file of the package that a module is part of. */
+/** The text of all `.js` files in the folder of a module's entry point. */
 function sourcesOf(name: string, from: NodeJS.Require): string {
   const folder = dirname(from.resolve(name));
   return readdirSync(folder, { recursive: true, encoding: "utf8" })

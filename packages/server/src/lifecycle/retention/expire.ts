@@ -34,7 +34,7 @@ const LOCK_WITHIN = "100ms";
 const LOCK_NOT_AVAILABLE = new Set<string | undefined>([SQL_STATES.lockNotAvailable, SQL_STATES.deadlockDetected]);
 const MAX_TRIES = 50;
 const RETRY_MS = 200;
-/** Number of rows that one statement deletes. */
+/** Maximum number of rows that one statement deletes. */
 const BATCH = 1_000;
 
 export interface ExpiryOptions {
@@ -65,8 +65,9 @@ export interface ExpiryOptions {
 }
 
 /**
- * Deletes what has expired: rows, partitions, the secrets that open their backups, and idempotency keys whose replay
- * window is over. The database records each step, so that a step is done once even if a process is killed between two
+ * Runs the steps that delete what has expired or is no longer needed: rows, partitions and the secrets that open their
+ * backups, released copies, idempotency keys whose replay window is over, counts, cases, sessions, and audit secrets of
+ * erased accounts. The database records each step, so that a step is done once even if a process is killed between two
  * steps.
  *
  * @param connection a connection whose lock time-out this function changes.
@@ -146,7 +147,10 @@ const DELETE_EXPIRED_COUNTS = sql("select delete_expired_counts($1, $2) as done"
   done: "int8",
 });
 
-/** Repeats a call until no rows are left, or until another session waits for the maintenance lock. */
+/**
+ * Repeats a call until no rows are left, a lock is not available, the signal is aborted, or another session waits for
+ * the maintenance lock.
+ */
 async function inBatches(
   executor: Executor,
   batch: () => Promise<QueryResult<{ done: number }>>,
@@ -155,7 +159,7 @@ async function inBatches(
   for (;;) {
     if (signal?.aborted) return;
     const done = (await unlessLocked(batch))?.rows[0]?.done ?? 0;
-    // guard(left): a long pass gives way
+    // guard(left): a long pass ends if another session waits for the maintenance lock
     // fails: e2e/retention/pass.test.ts › ends early if a command waits for the maintenance lock, and the next pass does the rest
     if (done < BATCH || (await isMaintenanceLockAwaited(executor))) return;
   }
@@ -289,8 +293,8 @@ const LIST_DROPPED_PARTITIONS = sql(
 const RECORD_DESTROYED_SECRET = sql("select record_destroyed_secret($1)", ["uuid"]);
 
 /**
- * Destroys the secrets of dropped partitions, after the drop is durable. If a drop were rolled back later, no secret
- * would open the events.
+ * Destroys the secrets of dropped partitions, after the drop is durable: a secret that is destroyed before that would
+ * be missing if the drop were rolled back.
  */
 async function destroySecretsOf(
   executor: Executor,

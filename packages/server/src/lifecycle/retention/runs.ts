@@ -45,10 +45,11 @@ const RECORD_RUN = sql(
 );
 
 /**
- * Signs a receipt for the effects that the database recorded and no pass has signed yet, including those of a killed
+ * Signs a receipt for the effects that the database recorded and that no receipt has yet, including those of a killed
  * pass, and records the pass in the same transaction.
  *
- * @param attest signs a receipt. @returns these effects.
+ * @param attest signs the receipt.
+ * @returns the effects.
  */
 export function recordRun(
   connection: Connection,

@@ -1,4 +1,5 @@
--- Marks the keys of an account as its restrictions say. `in_account` is its name, where the caller knows it.
+-- Sets `restricted` of the keys of an account as its restrictions say. `in_account` is the name of the account, if the
+-- caller knows it.
 create or replace function apply_restrictions(in_mac bytea, in_account text) returns void
 language plpgsql as $$
 begin

@@ -27,7 +27,7 @@ export const accepted = [
 export const rejected = [
   // @ts-expect-error a pool is no transaction
   inside(pool),
-  // @ts-expect-error nor is it one of the owner
+  // @ts-expect-error a pool is no transaction of the owner
   asOwner(pool),
   // @ts-expect-error a client may be in a transaction or not
   onConnection(client),
@@ -39,6 +39,6 @@ export const rejected = [
   asOwner(transaction),
   // @ts-expect-error the pool has the serving role
   inTransaction(pool, asOwner),
-  // @ts-expect-error so has the connection
+  // @ts-expect-error the connection has the serving role
   inTransactionOn(connection, asOwner),
 ];

@@ -151,7 +151,9 @@ describe("a login of", () => {
   });
 });
 
-/** Rows that have ended, as the owner inserts them. `column` is the time of the end, which no login may undo. */
+/**
+ * Rows that have ended, as the owner inserts them. `column` contains the time of the end, which no login may change.
+ */
 const ENDED: readonly (readonly [table: string, column: string, row: string])[] = [
   [
     "session_token",
@@ -324,7 +326,7 @@ describe("an entry of an administrator that a stolen login of ingestion forged",
     const { surfaces } = scene.system.audit;
     const entry = { entryId: uuidv7(Date.now()), at: Date.now(), actor: "ann", operation: "event.read_raw" };
     const forged = { ...entry, via: "api", outcome: "done", occurrences: 1, eventIds: [event.eventId] };
-    // The thief has the key of the entries of ingestion, too.
+    // The attacker has the key of the entries of ingestion, too.
     await insertEntries(ingest, [signOutsideLane({ surface: "admin", key: surfaces.ingest as KeyObject }, forged)]);
     expect(await drs("audit", "checkpoint")).toMatchObject({ code: 0 });
     const { code, stdout } = await drs("audit", "verify");

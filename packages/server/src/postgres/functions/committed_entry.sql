@@ -8,7 +8,7 @@ declare
   entry audit_entry;
 begin
   select * into entry from audit_entry a where a.entry_id = in_entry
-    -- guard(true): an entry reveals what it says was opened
+    -- guard(true): an entry reveals only what its operation opens
     -- fails: packages/server/src/admin/reveal.test.ts › another operation
     and a.operation = any (in_operations)
     -- guard(true): an entry that says that nothing was opened reveals nothing

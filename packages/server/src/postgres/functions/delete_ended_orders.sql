@@ -1,5 +1,5 @@
--- Deletes orders that ended longer ago than `in_retention`, which counts as at least a day. Orders in the state
--- `changed` are kept for 30 days, for `drs doctor`.
+-- Deletes orders that have expired and that ended longer ago than `in_retention`, which counts as at least a day.
+-- Orders in the state `changed` are kept for 30 days, for `drs doctor`.
 create or replace function delete_ended_orders(in_retention interval) returns bigint
 language plpgsql security definer
 set search_path = drs, pg_temp set timezone = 'UTC' as $$

@@ -1,5 +1,5 @@
--- Drops a partition of feature values whose derived period is over. The caller can drop no other. Values of held events
--- have copies by then.
+-- Drops a partition of feature values whose derived period is over. The caller can drop no other. While a held event of
+-- the same purpose and time has no copy, the function drops nothing and returns no row.
 create or replace function drop_expired_feature_partition(in_partition uuid) returns setof feature_partition
 language plpgsql security definer
 set search_path = drs, pg_temp set timezone = 'UTC' set plan_cache_mode = force_custom_plan as $$
@@ -18,7 +18,8 @@ begin
   if not found then
     return;
   end if;
-  -- The values wait for the copies of their events, which keep them.
+  -- The values of held events are copied only after their events, so the partition is kept until the events have
+  -- copies.
   if exists (select from event_under_hold u where u.purpose = found_row.purpose
       and u.received_at >= found_row.lower_bound and u.received_at < found_row.upper_bound
       and not exists (select from held_event c where c.account = u.account and c.purpose = u.purpose

@@ -1,4 +1,4 @@
--- Returns the row of the partition that holds (in_purpose, in_at), and creates the partition if there is none. The new
+-- Returns the row of the partition that covers (in_purpose, in_at), and creates the partition if there is none. The new
 -- partition covers one month, week, day or hour, chosen by the retention period. If that range overlaps an existing
 -- partition, the next shorter unit is tried; an hour always fits. Security definer, because the serving role owns no
 -- table and may create partitions of this shape only.

@@ -1,5 +1,5 @@
--- Does for feature values what `ensure_event_partition` does for events. The derived period chooses the length of the
--- partition. A backfill may need a partition of any time whose values have not expired.
+-- Does for feature values what `ensure_event_partition` does for events. The derived period determines the length of
+-- the partition. A backfill may need a partition of any time whose values have not expired.
 create or replace function ensure_feature_partition(in_purpose integer, in_at timestamptz) returns setof feature_partition
 language plpgsql security definer
 set search_path = drs, pg_temp set timezone = 'UTC' as $$

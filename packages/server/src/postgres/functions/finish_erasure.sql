@@ -1,4 +1,5 @@
--- Records that no account key of an erasure is left. The receipt of the first caller stays.
+-- Records that an erasure is finished, with its receipt, if no account key of it is left. The receipt of the first
+-- caller stays.
 create or replace function finish_erasure(in_sequence bigint, in_receipt text) returns void
 language sql security definer
 set search_path = drs, pg_temp set timezone = 'UTC' as $$

@@ -1,4 +1,4 @@
--- Whether a restriction hides the events of an account, by its keyed MAC, under a purpose.
+-- Whether a restriction hides the events of the account with this keyed MAC, under this purpose.
 create or replace function is_restricted(in_mac bytea, in_purpose integer) returns boolean
 language sql stable as $$
   select exists (select from drs.restriction where account_mac = in_mac

@@ -1,5 +1,5 @@
--- Excludes commit batches until the end of the transaction: events committed before are erased, events committed later
--- are sealed under another account key.
+-- Excludes commit batches until the end of the transaction. The erasure of an account, for example, then finds each
+-- event that was committed before. Events that are committed later are sealed under another account key.
 create or replace function lock_ingestion_exclusive() returns void
 language plpgsql as $$
 begin

@@ -1,4 +1,4 @@
--- Records that the secret of a lifted hold is destroyed, where no copy needs it.
+-- Records that the secret of a lifted hold is destroyed, if no copy needs it.
 create or replace function record_destroyed_hold_secret(in_hold uuid) returns void
 language sql security definer
 set search_path = drs, pg_temp set timezone = 'UTC' as $$

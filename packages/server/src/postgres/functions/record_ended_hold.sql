@@ -1,5 +1,5 @@
--- Records that a hold ended with its last copy, as an entry of the journal, because a backup of the key store may hold
--- its secret.
+-- Records that the secrets of a lifted hold without copies are destroyed, and the journal entry about this. The journal
+-- has the entry because a backup of the key store may have the secrets.
 create or replace function record_ended_hold(
   in_sequence bigint, in_erasure uuid, in_digest bytea, in_at timestamptz, in_hold uuid)
 returns void

@@ -1,5 +1,5 @@
 -- Adds the secret of a dropped partition or of an ended hold to the effects, before the secret is destroyed. The caller
--- calls it only if the secret exists: a partition that never held an event has none. A receipt names the secret only
+-- calls it only if the secret exists: a partition that never had an event has none. A receipt names the secret only
 -- after the destruction is recorded.
 create or replace function record_secret_to_destroy(in_secret_of uuid) returns void
 language sql security definer

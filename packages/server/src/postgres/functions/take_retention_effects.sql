@@ -1,5 +1,5 @@
--- Takes every effect that no receipt states yet, for the pass that signs them in this transaction. A secret whose
--- destruction is not recorded is left to the pass that destroys it.
+-- Deletes and returns every effect that no receipt states yet, for the pass that signs them in this transaction. A
+-- secret whose destruction is not recorded is left to the pass that destroys it.
 create or replace function take_retention_effects() returns setof retention_effect
 language sql security definer
 set search_path = drs, pg_temp set timezone = 'UTC' as $$

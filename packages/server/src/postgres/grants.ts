@@ -12,7 +12,7 @@ const READ = ["select"];
 const APPEND = ["select", "insert"];
 const columns = (privilege: string, names: string): string => `${privilege} (${names})`;
 
-/** Every column of the views of events except the payload. */
+/** Every column of `kept_event` except the payload. */
 const ATTRIBUTES = `account, purpose, received_at, event_id, collected_at, schema_version, idempotency_key, action_id,
   action_type, session_id, event_type, sdk_version, platform, app_version, key_id, hold_id, erased_by, partition_purpose`;
 
@@ -30,7 +30,7 @@ const ADMIN_ORDER_COLUMNS = `order_id, route, person, actor, via, roles, token_i
   expires_at, mac`;
 const ADMIN_ORDER_STATE_COLUMNS = "input, state, tries, started_at, checked_at, check_mac, progress, ended_at, result";
 
-/** Every column of the views of feature values except the payload. */
+/** Every column of `live_feature` and `unrestricted_feature` except the payload. */
 const FEATURE_ATTRIBUTE_COLUMNS = `account, purpose, received_at, event_id, layer, action_id, action_type, platform, sdk_version,
   app_version, schema_version, extracted_at, key_id, hold_id, erased_by, partition_purpose, restricted`;
 
@@ -160,8 +160,8 @@ const INGEST = ["drs_service", "drs_ingest"] as const;
 const ADMIN = ["drs_service", "drs_admin"] as const;
 
 /**
- * The roles that may execute a function. `public` means every login, including analysts. Without roles, only the owner
- * and triggers use it.
+ * The roles that may execute a function. `public` means every login, including analysts. A function without roles is
+ * used only by the owner, by triggers, and by functions and views of the owner.
  */
 export const FUNCTION_GRANTS: Readonly<Record<string, readonly (Role | "public")[]>> = {
   apply_restrictions: [],

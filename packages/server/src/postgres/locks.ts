@@ -14,11 +14,14 @@ export const LOCKS = {
   keyStoreSchema: 7_236_516,
   /** One policy at a time is compared and applied: the second one sees what the first did. */
   policy: 7_236_517,
-  /** One worker at a time, over all servers and commands, destroys or replaces secrets. */
+  /** One server or command at a time runs a retention pass, finishes erasures, or destroys or replaces secrets. */
   maintenance: 7_236_518,
   /** A transaction that places or lifts a hold and a transaction that deletes events exclude each other. */
   holds: 7_236_519,
-  /** Commit batches share this lock; an erasure, a change of the policy or an accepted loss takes it exclusively. */
+  /**
+   * Commit batches share this lock; an erasure, a change of the policy, a decision about features, an export or an
+   * accepted loss of secrets takes it exclusively.
+   */
   ingestion: 7_236_520,
   /** One transaction at a time appends to the erasure journal. */
   journal: 7_236_521,
@@ -44,7 +47,7 @@ export const LOCKS = {
   sharedFeatures: 7_236_544,
   /** One server at a time attests values before their events expire. */
   attestation: 7_236_528,
-  /** One call at a time starts the count of payloads that replays read in an hour. */
+  /** One call at a time starts the count of payloads that are read in an hour to compare retries. */
   replayedPayloads: 7_236_529,
   /** One call at a time opens events for a person, whose hash is the second number: each counts what the others opened. */
   openedEvents: 7_236_540,

@@ -9,15 +9,18 @@ import { query, sql } from "./statement.ts";
 
 const LOCK_TIMEOUT = "60s";
 
-/** Options for work that may take long. A worker that stops inside a transaction keeps others waiting for a minute. */
+/**
+ * Options for work that may take long. A process that hangs inside a transaction keeps others waiting for at most a
+ * minute.
+ */
 const forLongWork = (database: DatabaseOptions): DatabaseOptions => ({
   ...withoutStatementTimeout(database),
   idle_in_transaction_session_timeout: 60_000,
 });
 
 /**
- * Runs work on a connection of its own when no other worker has the lock.
- * @throws Unavailable if another worker has the lock for more than a minute.
+ * Runs `work` on a connection of its own, as soon as no other process has the maintenance lock.
+ * @throws Unavailable if another process keeps the lock for more than a minute.
  */
 export function withMaintenanceLock<T>(
   database: DatabaseOptions,
@@ -39,7 +42,7 @@ export function withMaintenanceLock<T>(
   });
 }
 
-/** Runs `work` under the maintenance lock, unless another worker has the lock: then returns `undefined`. */
+/** Runs `work` under the maintenance lock, unless another process has the lock: then returns `undefined`. */
 export function tryWithMaintenanceLock<T>(
   database: DatabaseOptions,
   work: (connection: Connection) => Promise<T>,

@@ -138,7 +138,7 @@ describe("the micro-batcher's wait for more items", () => {
     return performance.now() - started;
   }
 
-  /** Items that come much faster than the wait is long: enough of them for the batcher to notice. */
+  /** Adds items at intervals that are much shorter than the wait, and enough of them for the batcher to notice. */
   async function rush(batcher: MicroBatcher<number, string>, count = 600): Promise<void> {
     await Promise.all(range(count).map((item) => batcher.add(item)));
   }

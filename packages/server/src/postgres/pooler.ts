@@ -12,8 +12,8 @@ const CHECK_ROUNDS = 3;
 const READ_BACKEND_PID = sql("select pg_backend_pid() as pid", [], { pid: "int4" });
 
 /**
- * Advisory locks, prepared statements and settings belong to a session: a pooler that lends the backend of one
- * connection to another breaks them without an error.
+ * Requires that each connection keeps its backend. Advisory locks, prepared statements and settings belong to a
+ * session: a pooler that lends the backend of one connection to another breaks them without an error.
  * @throws pooler-unsupported
  */
 export async function requireSessions(login: DatabaseOptions): Promise<void> {

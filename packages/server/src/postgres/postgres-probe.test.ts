@@ -56,7 +56,10 @@ async function setStandby(name: string): Promise<void> {
   );
 }
 
-/** Sets an absent synchronous standby. Commits do not wait for it at once, so this resolves after one has waited. */
+/**
+ * Sets an absent synchronous standby. Commits do not wait for the standby at once, so the promise resolves only after a
+ * commit has waited.
+ */
 async function setAbsentStandby(): Promise<void> {
   await setStandby("absent");
   const client = new pg.Client({ connectionString: cluster.url("postgres"), application_name: "first commit" });

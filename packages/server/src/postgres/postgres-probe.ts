@@ -37,8 +37,8 @@ export interface PostgresProbeOptions {
   /** Options of the connections that the probe watches. */
   readonly database: DatabaseOptions;
   /**
-   * Called at each check. `isNewConnection` is true until a call on the connection has succeeded. @throws if the
-   * database can't be used.
+   * Called at each check. `isNewConnection` is true until a call of `observe` with this connection has succeeded.
+   * @throws if the database can't be used.
    */
   readonly observe?: (client: Executor, isNewConnection: boolean) => Promise<void>;
 }

@@ -13,7 +13,7 @@ export async function schemaText(client: pg.Client): Promise<string> {
   return lines.join("\n");
 }
 
-/** Tables and indexes of ours that are no partitions. */
+/** The condition for tables, views and indexes of the schema that are no partitions. */
 const OURS = `c.relnamespace = 'drs'::regnamespace and not c.relispartition`;
 
 /** Composes a query for the grants of an ACL, without the privileges that the owner has by default. */

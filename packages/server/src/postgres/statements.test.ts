@@ -38,7 +38,7 @@ afterAll(async () => {
   await database?.close();
 });
 
-/** Removes the mark of what may be null, which PostgreSQL does not know of an expression. */
+/** Removes the `?` of a type that may be null, because PostgreSQL does not report whether an expression may be null. */
 const typeName = (type: string): string => type.replace(/\?$/, "");
 
 /** Describes where PostgreSQL differs from a statement's declaration, or returns `undefined`. */

@@ -74,7 +74,7 @@ create or replace view released_copy as
       -- fails: e2e/holds/hold.test.ts › keeps what another hold covers
       and not is_held(c.account, c.action_id, c.event_id);
 
--- Partitions that hold expired events and are not to be dropped soon, because the retention period is shorter than a
+-- Partitions that contain expired events and are not to be dropped soon, because the retention period is shorter than a
 -- day, or because they are longer than today's retention period asks for: their rows are deleted one by one.
 create or replace view partly_expired_partition as
   select p.partition_id, p.purpose, p.lower_bound, p.upper_bound, u.raw_retention

@@ -26,15 +26,16 @@ begin
 end
 $$;
 
--- Defaults need it; the other functions are created after the tables.
+-- Defaults of columns need these functions. The others, except the function of triggers, are created after the tables.
 \ir ../functions/transaction_time.sql
 \ir ../functions/wall_clock_time.sql
 
--- One row, which ties a database to its key store.
+-- One row, by which a server checks that the key store belongs to this database.
 create table installation (
   only_one boolean primary key default true check (only_one),
   installation_id uuid not null default gen_random_uuid(),
-  -- HMAC of a fixed text under the installation's MAC secret: proves that a key store is the right one.
+  -- HMAC of a fixed text under a key that is derived from the installation secret: shows that a key store is the right
+  -- one.
   key_check bytea,
   created_at timestamptz not null default transaction_time()
 );
@@ -69,7 +70,7 @@ create table policy (
   version integer primary key check (version > 0),
   applied_at timestamptz not null,
   actor text not null,
-  -- Purpose of an action type that is not mapped; null: such events are refused.
+  -- Purpose of an action type that is not mapped; null: such events are rejected.
   unmapped integer references purpose (code),
   document jsonb not null
 );
@@ -97,7 +98,8 @@ create table event_partition (
   dropped_at timestamptz,
   dropped_rows bigint,
   dropped_bytes bigint,
-  -- No backup of the database can be opened from then on, once the backups of the key store are deleted too.
+  -- From then on, no backup of the database has a payload of the partition that can be opened, once the backups of the
+  -- key store are deleted, too.
   secret_destroyed_at timestamptz,
   -- When the last idempotency key of its events was deleted, after the replay window.
   idempotency_keys_deleted_at timestamptz,
@@ -134,7 +136,7 @@ create index event_action_type on event (action_type, received_at);
 create index event_sdk on event (sdk_version, schema_version, received_at);
 create index event_received_at on event (received_at, event_id);
 
--- Lives as long as its event or a held copy of it, plus the replay window.
+-- A row is kept as long as its event or a held copy of it, plus the replay window.
 create table idempotency_key (
   account text not null,
   key text not null,
@@ -147,7 +149,7 @@ create table idempotency_key (
 );
 create index idempotency_key_received_at on idempotency_key (purpose, received_at);
 
--- Counts the payloads that replays read; `replay_payload` has its format.
+-- Counts the payloads that are read to compare retries; `replay_payload` describes the format of the value.
 create sequence replayed_payload minvalue 0;
 
 create table session_token (
@@ -422,12 +424,12 @@ create table refused_account (
   sequence bigint not null references erasure (sequence)
 );
 
--- A random id for each account that any event is kept of.
+-- A random id for each account that has an event, a token or an action.
 create table account_identity (
   account text primary key,
   account_id uuid not null unique default gen_random_uuid(),
   created_at timestamptz not null default transaction_time(),
-  -- Keyed MAC of the name, from before the first event on: a restriction names the account by it.
+  -- Keyed MAC of the name, by which a restriction names the account. It is set before the first event.
   account_mac bytea unique
 );
 -- Losses of secrets that the owner accepted: the key store will never have them again, as far as the owner knows.
@@ -467,8 +469,9 @@ create index account_key_account on account_key (account);
 create index account_key_created_at on account_key (created_at);
 create index account_key_erased on account_key (erased_by) where erased_by is not null;
 
--- What an erasure leaves of an idempotency key: keyed MACs of (account, key) and of the request, and the event's id
--- under a mask, which is computed from (account, key) and the installation secret.
+-- What is left of an idempotency key after an erasure, or after a released copy is deleted: keyed MACs of (account,
+-- key) and of the request, and the event's id under a mask, which is computed from (account, key) and the installation
+-- secret.
 create table tombstone (
   name_mac bytea primary key,
   masked_event_id bytea not null,
@@ -477,14 +480,14 @@ create table tombstone (
 );
 create index tombstone_made_at on tombstone (made_at);
 
--- What must be kept although it has expired: events of an account, of an action, or one event. Only the owner's login
--- places and lifts a hold.
+-- What must be kept although it has expired or is erased: events of an account, of an action, or one event. Only the
+-- owner's login places and lifts a hold.
 create table legal_hold (
   hold_id uuid primary key,
   account text,
   action_id text,
   event_id uuid,
-  -- When the event was received: the index needs it.
+  -- When the event was received: the indexes of `event` need it.
   event_received_at timestamptz,
   reason text not null,
   approver text not null,
@@ -512,8 +515,9 @@ create index legal_hold_account on legal_hold (account) where lifted_at is null 
 create index legal_hold_action on legal_hold (action_id) where lifted_at is null and action_id is not null;
 create index legal_hold_event on legal_hold (event_id) where lifted_at is null and event_id is not null;
 
--- Copies of held events, sealed under a secret of the hold before their partition is dropped. One copy for each event:
--- it stays while any hold covers it. The payload is empty where the secrets of the event were lost before.
+-- Copies of held events, sealed under a secret of the hold before their partition is dropped or the events are erased.
+-- One copy for each event: it stays while any hold covers it. The payload is empty if the secrets of the event were
+-- destroyed or lost before.
 create table held_event (
   like event including defaults including constraints including storage,
   hold_id uuid not null references legal_hold (hold_id),
@@ -530,9 +534,9 @@ create index held_event_received_at on held_event (received_at, event_id);
 create index held_event_hold_id on held_event (hold_id);
 create index held_event_erased_by on held_event (erased_by) where erased_by is not null;
 
--- What is kept of an account, and not analysed (GDPR, articles 18 and 21). It names the account by its keyed MAC alone, so
--- that it applies to a database that is restored from before the account's first event, too. Only the owner's login
--- places and lifts a restriction.
+-- Restrictions and objections (GDPR, articles 18 and 21): events of an account that are kept and not analysed. A row
+-- names the account only by its keyed MAC, so that it also applies in a database that was restored to a state before
+-- the account's first event. Only the owner's login places and lifts a restriction.
 create table restriction (
   restriction_id uuid primary key,
   account_mac bytea not null,
@@ -589,7 +593,7 @@ create table retention_effect (
   held bigint not null default 0,
   copies bigint not null default 0,
   keys bigint not null default 0,
-  -- The number of rows of feature values in dropped partitions.
+  -- The number of deleted rows of feature values, without the ones that a hold keeps in a copy.
   features bigint not null default 0,
   -- The partition or hold whose secret is destroyed, or about to be.
   secret_of uuid
@@ -825,8 +829,8 @@ create table admin_order (
   -- How often a worker has started it.
   tries integer not null default 0,
   started_at timestamptz,
-  -- When a worker found that its caller may give it, with a MAC that no login of the database makes. An order without
-  -- it has had no effect.
+  -- When a worker found that the caller may give the order, and a MAC of this that no login of the database can make.
+  -- An order without them has had no effect.
   checked_at timestamptz check (checked_at is null or tries > 0),
   check_mac bytea,
   progress text,
@@ -946,8 +950,8 @@ create index feature_row_action_id on feature_row (action_id, received_at);
 create index feature_row_received_at on feature_row using brin (received_at) with (pages_per_range = 16);
 
 -- Copies of the values of held events, sealed under a secret of the hold that keeps the copy of the event, before their
--- partition is dropped or their row is erased. The copy of the event has the other attributes, and they are deleted with
--- it. The payload is empty where the values could not be opened.
+-- partition is dropped or their row is erased. The copy of the event has the other attributes, and the values are
+-- deleted with it. The payload is empty if the values could not be opened.
 create table held_feature (
   account text not null,
   purpose integer not null,
@@ -1002,8 +1006,8 @@ create table feature_run (
   check ((ended_at is null) = (state in ('running', 'paused')))
 );
 create index feature_run_running on feature_run (started_at) where state = 'running';
--- A part of a run within one partition of `event`: behind (from_at, from_event), up to (to_at, to_event). It is split
--- into chunks of at most 5,000 events first, computed, and balanced at the end.
+-- A part of a run within one partition of `event`: after (from_at, from_event), up to (to_at, to_event). First it is
+-- split into chunks of at most 5,000 events; then each chunk is computed, and finally balanced.
 create table feature_chunk (
   chunk_id bigint generated always as identity primary key,
   run_id uuid not null references feature_run (run_id),
@@ -1018,8 +1022,8 @@ create table feature_chunk (
   at_time timestamptz not null,
   at_event uuid not null,
   computed integer not null default 0,
-  -- A failure raises `tries` and a success lowers it: pieces get smaller and larger. `rounds`: how often its balance
-  -- missed rows.
+  -- A failure raises `tries`, so that the next piece is smaller. A success lowers it, so that the next piece is larger.
+  -- `rounds`: how often its balance missed rows.
   tries integer not null default 0,
   rounds integer not null default 0,
   not_before timestamptz not null default transaction_time(),
@@ -1053,7 +1057,7 @@ create table feature_tally (
 );
 
 -- The times at which attestations began to read. An unfinished attestation has a row, too. Values that are stored
--- afterwards are not older, wherever the clock is.
+-- afterwards have no earlier time, even if the clock was set back.
 create table attestation_start (
   attested_at timestamptz primary key
 );

@@ -141,7 +141,10 @@ export async function* searchEventsOf<Row>(
   yield* searchEvents(executor, search[subject.kind], await partitionsOf(executor, subject), subjectValues(subject));
 }
 
-/** Leaves out events whose account key is erased. It never leaves out a copy, which is sealed under a hold's secret. */
+/**
+ * A condition that leaves out events whose account key is erased. It leaves out no copy: copies are sealed under a
+ * hold's secret.
+ */
 export const NOT_ERASED = "(hold_id is not null or not is_account_key_erased(key_id))";
 
 const COUNT_STORED = subjectSearch(

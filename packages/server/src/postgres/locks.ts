@@ -19,8 +19,8 @@ export const LOCKS = {
   /** A transaction that places or lifts a hold and a transaction that deletes events exclude each other. */
   holds: 7_236_519,
   /**
-   * Commit batches share this lock; an erasure, a change of the policy, a decision about features, an export or an
-   * accepted loss of secrets takes it exclusively.
+   * Commit batches share this lock; an erasure, a change of the policy, an adoption or retirement of features, an
+   * export or an accepted loss of secrets takes it exclusively.
    */
   ingestion: 7_236_520,
   /** One transaction at a time appends to the erasure journal. */

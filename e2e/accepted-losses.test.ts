@@ -112,7 +112,7 @@ test("lost entries that are found again are applied, although the database has r
   expect(await read(environment, event)).toBeUndefined();
   expect(await secretExists(environment, accountSecretName(key))).toBe(false);
   const listed = await run(environment, 0, "hold", "list");
-  expect(listed, "a later entry lifted it").toMatchObject({ hold_id: held, lifted_at: expect.any(String) });
+  expect(listed, "a later entry lifted the hold").toMatchObject({ hold_id: held, lifted_at: expect.any(String) });
   await run(environment, 0, "doctor");
 });
 

@@ -146,7 +146,7 @@ describe("a start ends with exit code 1 and a message", () => {
   });
 
   test("for a data directory that this user can't write", async ({ skip }) => {
-    if (isRoot && !(await everybodyMayEnter(ROOT))) skip("another user can't get at this checkout");
+    if (isRoot && !(await everybodyMayEnter(ROOT))) skip("another user can't read this checkout");
     const place = await home();
     const asOther = isRoot ? { uid: NOBODY } : {};
     await chmod(place.path, isRoot ? 0o755 : 0o500);

@@ -53,7 +53,7 @@ describe("an erasure during other work", () => {
     (await scene.owner.query(`select from ${table} where ${where} = $1`, [value])).rowCount;
 
   test.each(["lock_ingestion_shared", "lock_holds", "lock_journal"])(
-    "begins when what has %s is over",
+    "begins after the holder of %s has ended",
     async (lock) => {
       const who = await party();
       await store(who);
@@ -133,7 +133,7 @@ describe("an erasure during other work", () => {
     expect(await tablesWith(who.account)).toEqual([]);
   });
 
-  test("lets the serving role take nothing that is not erased, nor change what was erased", async () => {
+  test("lets the serving role delete only erased data, and change no record of an erasure", async () => {
     const [who, other] = [await party(), await party()];
     const stored = await store(who);
     const [key] = await keysOf(who.account);

@@ -89,7 +89,7 @@ describe("a held event of an erased account", () => {
     const another = await drs("hold", "add", "--account", who.account, ...why);
     expect(another, "a new hold does not bring the event back").toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/only its row is left/),
+      stderr: expect.stringMatching(/only its copy is left/),
     });
     await scene.owner.query("create table aside as table held_event");
     await scene.owner.query("delete from held_event");

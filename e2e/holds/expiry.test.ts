@@ -144,7 +144,7 @@ test("a pass and its receipt report what was deleted and what a hold keeps, also
   const waiting = await scene.owner.query<{ id: string }>(
     "select partition_id as id from event_partition where dropped_at is not null and secret_destroyed_at is null",
   );
-  expect(waiting.rows, "the secret of the held event waits").toHaveLength(1);
+  expect(waiting.rows, "the partition's secret is not destroyed yet").toHaveLength(1);
   const reported = await run();
   expect(reported["destroyed_keys"]).toContain(waiting.rows[0]?.id);
   expect(reported).toMatchObject({ rows: 2, held: 1, copies: 0 });
@@ -180,5 +180,5 @@ test("the next pass tries again to destroy a hold's secret", async () => {
   const lost = await hold("--event", (await store(0, { account: newAccount() })).eventId);
   await drs("hold", "lift", lost, "--reason", "settled", "--yes");
   await scene.system.secrets.discard(holdSecretName(lost));
-  expect(await destroyed(), "what was lost is not destroyed").toEqual([]);
+  expect(await destroyed(), "a lost secret is not reported as destroyed").toEqual([]);
 });

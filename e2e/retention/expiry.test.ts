@@ -205,7 +205,7 @@ describe("no event is deleted before it has expired", () => {
     await expect(drop).rejects.toMatchObject({ code: "25000" });
   });
 
-  test("if the database has another default isolation level, because each connection of ours uses read committed", async () => {
+  test("if the database has another default isolation level, because each connection of the server uses read committed", async () => {
     const setting = `alter role current_user in database ${new URL(scene.environment["DRS_DATABASE_URL"] ?? "").pathname.slice(1)}`;
     await scene.owner.query(`${setting} set default_transaction_isolation = 'repeatable read'`);
     const level = "select current_setting('transaction_isolation') as level";

@@ -81,7 +81,7 @@ export async function checkPrebuild(
     clean(folder);
     const { code, all: said } = await runner.run(EXPO, prebuild("ios"));
     notEqual(code, 0);
-    match(said, /LSApplicationQueriesSchemes would hold \d+ schemes, and iOS looks at 50: 60 are the app's/);
+    match(said, /LSApplicationQueriesSchemes would hold \d+ schemes, and iOS considers only 50: 60 are the app's/);
   });
 }
 

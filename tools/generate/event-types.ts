@@ -80,7 +80,7 @@ export interface ErrorOutcome {
   readonly error: string;
 }
 
-/** What became of one probe. The absence of the probe's key, *omitted*, is a state of its own. */
+/** The outcome of one probe. The absence of the probe's key, *omitted*, is a state of its own. */
 export type ProbeOutcome<Data = { readonly [field: string]: JsonValue | undefined }> =
   | SuccessOutcome<Data>
   | SkippedOutcome

@@ -112,9 +112,10 @@ function changesInSql(text: string, marker: Marker): Change {
   const line = /^[^\n]*/.exec(text.slice(marker.at))?.[0] ?? "";
   if (marker.kind === "drop") return { start: marker.at, end: marker.at + line.length, by: "" };
   if (marker.kind !== "true" && marker.kind !== "false")
-    throw unsupportedGuard(marker, "SQL knows drop, true and false");
+    throw unsupportedGuard(marker, "a guard in SQL is of the kind drop, true or false");
   const keyword = /^(where|and|or|if|elsif|on) /.exec(line)?.[0];
-  if (keyword === undefined) throw unsupportedGuard(marker, "the line begins with none of where, and, or, on, if");
+  if (keyword === undefined)
+    throw unsupportedGuard(marker, "the line begins with none of where, and, or, on, if, elsif");
   const start = marker.at + keyword.length;
   const predicate = predicateOf(text.slice(start));
   const by = marker.kind === "true" ? `(${predicate} or true)` : `(${predicate} and false)`;

@@ -15,7 +15,7 @@ if (load) {
   const start = await load();
   const { url, close } = await start(process.env, Number(process.env["PORT"] ?? 8080));
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void close());
-  process.stdout.write(`Listening on ${url}. One event, to be sent within a day:\n\n${curl(url)}\n`);
+  process.stdout.write(`Listening on ${url}. One event, to be sent within an hour:\n\n${curl(url)}\n`);
 } else {
   process.stderr.write(`Usage: node src/main.ts ${Object.keys(HOSTS).join("|")}\n`);
   process.exitCode = 2;

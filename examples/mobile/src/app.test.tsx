@@ -89,7 +89,7 @@ describe("the inspector", () => {
   });
 
   it.each([
-    ["timeouts", "timeout", "Its time was over; what it had by then is dropped."],
+    ["timeouts", "timeout", "The probe reached its time limit; its values are dropped."],
     ["errors", "error · native-failed", "Native code failed; its message is never sent."],
   ] as const)("the scenario %s", async (scenario, badge, meaning) => {
     setScenario(scenario);

@@ -41,7 +41,7 @@ export function App({ fetch = globalThis.fetch }: { readonly fetch?: FetchFuncti
           Device Risk Signals
         </Text>
         <Text style={[styles.subtitle, { color: muted }]}>
-          What this device says of itself. Nothing leaves it unless you send it.
+          What the SDK observes on this device. Nothing leaves it unless you send it.
         </Text>
         <View accessibilityRole="tablist" style={styles.tabs}>
           {SCREENS.map((each) => (

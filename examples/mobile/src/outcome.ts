@@ -12,7 +12,7 @@ export interface OutcomeWords {
 
 const SKIPPED: Readonly<Record<SkippedReason, string>> = {
   disabled: "Off in the configuration.",
-  platform: "This platform has no such thing.",
+  platform: "This probe does not exist on this platform.",
   consent: "No consent: nothing was read.",
   unsupported: "This version of the system, or this hardware, does not support it.",
   permission: "The app lacks the permission, and the SDK never requests one.",
@@ -37,7 +37,7 @@ export function outcomeWords(outcome: Outcome): OutcomeWords {
         meaning: SKIPPED[outcome.reason as SkippedReason],
       };
     case "timeout":
-      return { tone: "late", badge: "timeout", meaning: "Its time was over; what it had by then is dropped." };
+      return { tone: "late", badge: "timeout", meaning: "The probe reached its time limit; its values are dropped." };
     case "error":
       return { tone: "bad", badge: `error · ${outcome.error}`, meaning: FAILED[outcome.error as ErrorCode] };
   }

@@ -51,7 +51,7 @@ export const ADMIN_PROBLEMS = {
   "sign-in-refused": {
     status: 403,
     title: "Sign-in refused",
-    when: "The identity provider vouches for the person, and the role file gives them no role; `detail` says what to do.",
+    when: "The identity provider confirms the person, but the role file gives them no role; `detail` says what to do.",
   },
   "step-up-required": {
     status: 403,

@@ -32,7 +32,7 @@ export const PROBLEMS = {
   "too-many-failures": {
     status: 429,
     title: "Too many failed authentications",
-    when: "This source address failed to authenticate too often. Valid credentials from it still pass.",
+    when: "This source address failed to authenticate too often. Requests from this address with valid credentials are still accepted.",
   },
   "too-many-requests": {
     status: 429,
@@ -82,7 +82,7 @@ export const PROBLEMS = {
   "adopted-field-invalid": {
     status: 400,
     title: "Adopted field invalid",
-    when: "A field that an enabled feature reads departs from the published schema.",
+    when: "A field that an adopted feature reads departs from the published schema.",
   },
   "collected-at-stale": {
     status: 400,
@@ -122,7 +122,7 @@ export const PROBLEMS = {
   "idempotency-conflict": {
     status: 409,
     title: "Idempotency key already used",
-    when: "This account has used the idempotency key for another payload. Use a new one for a new event.",
+    when: "This account has used the idempotency key for another request. Use a new key for a new event.",
   },
   "not-found": { status: 404, title: "Not found", when: "No resource exists at this path." },
   "request-timeout": {

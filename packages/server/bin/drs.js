@@ -7,7 +7,7 @@ const [major, minor] = process.versions.node.split(".").map(Number);
 if (major < 24 || (major === 24 && minor < 6)) {
   process.stderr.write(
     `drs needs Node 24.6 or later; this is ${process.version} (${process.execPath}).\n` +
-      "The repository brings one along with `npm ci`: start it through npm or npx.\n",
+      "The repository installs a suitable Node with `npm ci`: start it through npm or npx.\n",
   );
   process.exit(1);
 }

@@ -11,7 +11,9 @@ const manifest = object({
   export_id: shownText(),
   account: shownText(),
   exported_at: shownText(),
-  refused: Type.Boolean({ description: "Whether an erasure of the account ordered to refuse its later events." }),
+  refused: Type.Boolean({
+    description: "Whether the server rejects later events of the account, because of an erasure.",
+  }),
   files: Type.Array(object({ name: shownText(), rows: count(), bytes: count(), sha256: shownText("In hexadecimal.") })),
 });
 export type AccountExport = Static<typeof manifest>;

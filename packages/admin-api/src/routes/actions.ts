@@ -61,7 +61,7 @@ export const ACTION_ROUTES = {
     method: "POST",
     path: "/actions/revoke",
     tag: TAG,
-    summary: "Revoke an action; servers follow within five seconds",
+    summary: "Revoke an action; servers refuse it within five seconds",
     permission: "sessions.manage",
     operation: "action.revoke",
     access: "change",

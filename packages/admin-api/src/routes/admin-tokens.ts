@@ -73,7 +73,7 @@ export const ADMIN_TOKEN_ROUTES = {
     method: "POST",
     path: "/admin-tokens/{token_id}/revoke",
     tag: TAG,
-    summary: "Revoke an admin token; servers follow within five seconds",
+    summary: "Revoke an admin token; servers refuse it within five seconds",
     permission: "admin-tokens.revoke",
     operation: "admin-token.revoke",
     access: "change",

@@ -21,7 +21,7 @@ const backfill = object({
   computed: count("Of these, events that a worker has visited."),
   remaining_seconds: nullable(Type.Number({ description: "Null while it is not known." })),
   balance: object({
-    live: count("Events in each layer, of the chunks that are balanced."),
+    live: count("Events of the balanced chunks, counted once for each layer."),
     stored: count("Of these, with a row of features."),
     erased: count("Of these, erased meanwhile."),
     expired: count("Of these, past a retention period: only a hold keeps them, or they are not deleted yet."),
@@ -30,7 +30,7 @@ const backfill = object({
     failed: count("Of these, whose computation failed."),
     missing: count("Of these, events that are none of the above: 0 unless something is wrong."),
     deleted: count(
-      "Events in each layer that expired or were erased during the run, less the events that were stored late. They are not in `live`.",
+      "Events in each layer that expired or were erased during the run, less the events that were stored late. `live` does not count these deleted events.",
     ),
   }),
 });

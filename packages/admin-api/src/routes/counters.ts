@@ -117,7 +117,7 @@ export const COUNTER_ROUTES = {
       ),
       more: Type.Boolean({ description: "Whether there are more entries than the limit." }),
       unnamed: object({
-        entries: count("Entries about the account that name as many events as an entry can, and not this event."),
+        entries: count("Entries about the account that name the maximum number of events, but do not name this event."),
         occurrences: count("Retries in them; some may be of this key."),
       }),
     }),

@@ -58,7 +58,7 @@ const erasure = object({
   tokens: count(),
   actions: count(),
   held: count("Events that a hold kept when it began."),
-  copies: count("Copies of holds that it deleted, whose keys may open copies of others."),
+  copies: count("Held copies that the erasure deleted. The secret of their hold also opens its other copies."),
   unreadable: count("Held events that could not be opened, and therefore not copied. They were deleted."),
   features: count("Deleted rows of feature values."),
   still_held: count("Events that a hold still keeps."),

@@ -207,7 +207,7 @@ export const EXPORT_ROUTES = {
       is_expired: Type.Boolean(),
       empty_rows: nullable(count()),
       recalled: Type.Array(count(), { description: "Numbers of the rows whose recall is open." }),
-      erased: Type.Array(count(), { description: "Numbers of all rows of what was erased since." }),
+      erased: Type.Array(count(), { description: "Numbers of all rows whose data was erased since the export." }),
     }),
     problems: ["not-found"],
   },

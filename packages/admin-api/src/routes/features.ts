@@ -63,7 +63,7 @@ const featuresOfEvent = object({
   }),
   reason: nullable(
     shownText(
-      "`no-layer`: no feature is adopted for the purpose; `before-adoption`: the event was received earlier; `not-computed`: it was restricted when it was due, or its derived_retention was over, and no backfill has computed it; or why the computation failed. With `computed`: why one of the layers has no values, or that the values of one can't be opened.",
+      "`no-layer`: no feature is adopted for the purpose; `before-adoption`: the event was received earlier; `not-computed`: it was restricted when it was due, or its derived_retention was over, and no backfill has computed it; or the error of the computation. If the status is `computed`: the reason why a layer has no values or can't be opened.",
     ),
   ),
   sha256: nullable(shownText("SHA-256 of the exact bytes of the event, in hexadecimal.")),
@@ -158,7 +158,7 @@ export const FEATURE_ROUTES = {
     tag: TAG,
     summary: "Adopt versions of features for a purpose: they are computed from then on",
     description:
-      "Their inputs become adopted fields on every server within 2 s. It is refused if ingestion would have refused more " +
+      "Their inputs become adopted fields on every server within 2 s. The adoption is rejected if ingestion would have rejected more " +
       "than a thousandth of an SDK version's events of the last 7 days, unless `accept_refusals` is true. A person who proposed one of the versions " +
       "needs the approval of another analyst.",
     permission: "features.decide",

@@ -41,7 +41,7 @@ export const SESSION_TOKEN_ROUTES = {
     method: "POST",
     path: "/tokens/{token_id}/revoke",
     tag: TAG,
-    summary: "Revoke a session token; servers follow within five seconds",
+    summary: "Revoke a session token; servers refuse it within five seconds",
     permission: "sessions.manage",
     operation: "token.revoke",
     access: "change",

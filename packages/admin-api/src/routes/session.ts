@@ -68,7 +68,7 @@ export const SESSION_ROUTES = {
     method: "POST",
     path: "/sessions/{session_id}/revoke",
     tag: TAG,
-    summary: "End a session of any person; servers follow within five seconds",
+    summary: "End a session of any person; servers refuse it within five seconds",
     permission: "admin-tokens.revoke",
     operation: "session.revoke",
     access: "change",

@@ -15,7 +15,7 @@ export const numericConsistency: Probe = {
     floatSampleCount: number("count", "Floating-point calculations that were compared."),
     floatMismatchCount: number(
       "count",
-      "Floating-point calculations whose result differs from the expected one; maths libraries differ lawfully.",
+      "Floating-point calculations whose result differs from the expected one; correct maths libraries may give different results.",
     ),
     floatMaxAbsoluteDifference: number(
       "none",

@@ -23,7 +23,7 @@ export const osIntegrityFridaScan: Probe = {
       },
     ),
     fridaHandshakeReject: boolean(
-      "The listener turned the handshake down in the way of a Frida server; false means it did not.",
+      "The listener rejected the handshake as a Frida server does; false means it did not.",
       {
         on: "android",
         sensitivity: "medium",

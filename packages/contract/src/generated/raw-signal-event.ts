@@ -32,7 +32,7 @@ export interface ErrorOutcome {
   readonly error: string;
 }
 
-/** What became of one probe. The absence of the probe's key, *omitted*, is a state of its own. */
+/** The outcome of one probe. The absence of the probe's key, *omitted*, is a state of its own. */
 export type ProbeOutcome<Data = { readonly [field: string]: JsonValue | undefined }> =
   | SuccessOutcome<Data>
   | SkippedOutcome
@@ -71,7 +71,7 @@ export interface ProbeDataById {
   readonly application: ApplicationData;
   /** How well the device is secured by its own means: lock screen, biometrics, key storage, patch level, clock. */
   readonly device_security_posture: DeviceSecurityPostureData;
-  /** What was seen since the start of a running observation: capture, overlaid touches, calls, remote access apps. */
+  /** What was seen since the start of a running observation (screenshots, covered touches), and the state at collection: capture, calls, remote access apps. */
   readonly transaction_safety: TransactionSafetyData;
   /** The JavaScript engine and the React Native architecture the host app runs on. Shared by all installs of an app build. */
   readonly runtime: RuntimeData;
@@ -392,7 +392,7 @@ export interface OsIntegrityFridaScanData {
   readonly scannedPort?: number;
   /** The port accepted a connection; false means that it did not. Any program may listen there, not only Frida. Only on android. */
   readonly defaultPortOpen?: boolean;
-  /** The listener turned the handshake down in the way of a Frida server; false means it did not. Only on android. */
+  /** The listener rejected the handshake as a Frida server does; false means it did not. Only on android. */
   readonly fridaHandshakeReject?: boolean;
 }
 
@@ -832,7 +832,7 @@ export interface NumericConsistencyData {
   readonly integerMismatchCount?: number;
   /** Floating-point calculations that were compared. Unit: count. */
   readonly floatSampleCount?: number;
-  /** Floating-point calculations whose result differs from the expected one; maths libraries differ lawfully. Unit: count. */
+  /** Floating-point calculations whose result differs from the expected one; correct maths libraries may give different results. Unit: count. */
   readonly floatMismatchCount?: number;
   /** Largest absolute difference among the floating-point results; 0 means that all agree. Unit: none. */
   readonly floatMaxAbsoluteDifference?: number;

@@ -43,7 +43,7 @@ export function schemasReferring(refer: Refer): Readonly<Record<SchemaName, Json
       ...objectSchema(TRANSPORT, refer),
     },
     CreateResponse: {
-      description: "Where the event is kept, and whether this request put it there.",
+      description: "The id of the stored event, and whether this request stored it.",
       type: "object",
       additionalProperties: false,
       required: ["event_id", "created"],

@@ -53,8 +53,8 @@ function createEvent(): JsonSchema {
     tags: ["Events"],
     summary: "Store a raw event, once",
     description:
-      "A retry with the same `Idempotency-Key` and an equal payload (equal by RFC 8785) gets the answer of the first; " +
-      "another payload under the same key is a conflict. A rejected request stores nothing; its key stays unused.",
+      "A retry with the same `Idempotency-Key` and an equal body (equal by RFC 8785) gets the answer of the first request; " +
+      "another body with the same key is a conflict. A rejected request stores nothing; its key stays unused.",
     security: [{ sessionToken: [] }],
     parameters: [
       {

@@ -90,7 +90,7 @@ export const ENVELOPE: ObjectRule = {
     collected_at: {
       kind: "date-time",
       required: true,
-      meaning: "When the device says that it collected: its claim, RFC 3339 with an offset.",
+      meaning: "When the event was collected, as the device claims; RFC 3339 with an offset.",
     },
     probes: { kind: "probes", required: true, meaning: "Probe IDs and their outcomes; unknown ones are kept." },
   },

@@ -4,7 +4,7 @@ export const patchBeforeInstall = feature({
   id: "patch_before_install",
   version: 1,
   owner: "fraud team",
-  meaning: "Days from the security patch of the system to the last update of the app; Android",
+  meaning: "Range of the number of days from the security patch of the system to the last update of the app; Android",
   falseReadings: [
     "Many makers ship patches late, or no longer ship them",
     "An app that was not updated for long makes the number small",

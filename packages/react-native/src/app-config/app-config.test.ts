@@ -68,7 +68,7 @@ describe("the URL schemes of an app", () => {
   it("are rejected beyond the limit of iOS, with a message that has the numbers", () => {
     const own = Array.from({ length: 45 }, (_, index) => `own${index}`);
     const wanted = Array.from({ length: 6 }, (_, index) => `wanted${index}`);
-    expect(() => joinSchemes(own, wanted)).toThrow(/would hold 51 schemes, and iOS looks at 50: 45 .* 6 /);
+    expect(() => joinSchemes(own, wanted)).toThrow(/would hold 51 schemes, and iOS considers only 50: 45 .* 6 /);
     expect(joinSchemes(own, wanted.slice(1))).toHaveLength(50);
   });
 });

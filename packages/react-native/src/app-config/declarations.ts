@@ -60,7 +60,7 @@ export function joinSchemes(declared: readonly string[], wanted: readonly string
   const schemes = [...new Set([...declared, ...wanted])];
   if (schemes.length <= MAX_SCHEMES) return schemes;
   const message =
-    `would hold ${schemes.length} schemes, and iOS looks at ${MAX_SCHEMES}: ` +
+    `would hold ${schemes.length} schemes, and iOS considers only ${MAX_SCHEMES}: ` +
     `${declared.length} are the app's, ${schemes.length - declared.length} come from the probes; enable fewer probes`;
   throw new MisuseError([{ path: "LSApplicationQueriesSchemes", message }]);
 }

@@ -167,7 +167,11 @@ function examineIos(xml: string, schemes: readonly string[]): readonly Finding[]
           `${where}: LSApplicationQueriesSchemes lack ${absent.map((scheme) => `<string>${scheme}</string>`).join(" ")}`,
         ),
     ...(declared.length > MAX_SCHEMES
-      ? [tooMuch(`${where}: ${declared.length} schemes in LSApplicationQueriesSchemes; iOS looks at ${MAX_SCHEMES}`)]
+      ? [
+          tooMuch(
+            `${where}: ${declared.length} schemes in LSApplicationQueriesSchemes; iOS considers only ${MAX_SCHEMES}`,
+          ),
+        ]
       : []),
   ];
 }

@@ -8,7 +8,7 @@ import { examine } from "./doctor.ts";
 
 const HELP_TEXT = `Usage: device-risk-signals <command>
 
-  doctor [--probes a,b]      in an app's folder: what its manifests lack, or need not hold
+  doctor [--probes a,b]      check the manifests of the app in this folder: missing and needless entries
   sample --scenario S        a raw event on standard output
          --list              the scenarios
          --platform P        android or ios, for scenarios of either

@@ -103,9 +103,9 @@ export function createMetrics(inFlight: () => number, dependencies: Dependencies
     registers,
   });
   const replayedPayloads = new Gauge({
-    name: "drs_replayed_payloads",
+    name: "drs_retry_payload_reads",
     aggregator: "max",
-    help: "Payloads that replays of all servers read in this hour, to compare a retry with them.",
+    help: "Stored payloads that all servers read in this hour, to compare retries whose bytes differ.",
     registers,
   });
   const adopted = new Gauge({

@@ -16,7 +16,7 @@ interface RegisterOptions {
 
 export function actionCommand(context: Context): Command {
   const command = new Command("action")
-    .description("Actions that collections are bound to.")
+    .description("Actions that events refer to.")
     .addHelpText("after", example("drs action register --account customer-1 --type payment"));
 
   command
@@ -70,7 +70,7 @@ export function actionCommand(context: Context): Command {
 
   command
     .command("revoke")
-    .description("Revoke an action; servers follow within five seconds.")
+    .description("Revoke an action; servers refuse it within five seconds.")
     .argument("<action-id>", "its action_id", name("an action id", LIMITS.actionId))
     .requiredOption("--account <account>", "the account that the action belongs to", account)
     .addHelpText("after", example("drs action revoke act_1 --account customer-1"))

@@ -49,7 +49,7 @@ export function attestationCommand(context: Context): Command {
       };
       await withCalls(context, "audited-read", (call) => printPages(context, read(call), options, "No attestations."));
       if (isChanged) {
-        throw new OperatorError("features-differ", "An attestation or a row that it is about was changed.");
+        throw new OperatorError("features-differ", "An attestation, or a row that it covers, was changed.");
       }
     });
   return command;

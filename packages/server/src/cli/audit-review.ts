@@ -20,7 +20,7 @@ export function auditReviewCommand(context: Context): Command {
       if (json) return printJson(context, report);
       print(context, "Events that were opened, and use of the database itself (via direct):");
       printRows(context, report.reads, false, "None.");
-      printText(context, "\nReasons of several cases:");
+      printText(context, "\nReasons that one person gave for several cases:");
       printRows(context, report.repeated_reasons, false, "None.");
       printText(context, "\nCases that no event was opened with:");
       printRows(context, report.unused_cases, false, "None.");

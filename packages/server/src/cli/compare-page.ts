@@ -37,7 +37,7 @@ export function comparePage(compared: Compared): string {
   const facts = `${purpose}, ${since}: ${totalsOf(compared)}.`;
   const note = is_exact
     ? "Exact numbers."
-    : "Numbers below 10 are not shown, nor further numbers that would reveal them.";
+    : "Numbers below 10 are not shown. Further numbers are not shown if they would reveal these.";
   return `<!doctype html>
 <html lang="en">
 <head>

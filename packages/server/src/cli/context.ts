@@ -68,7 +68,7 @@ export async function withConnection<T>(
 
 /**
  * Opens the connection for a command. If a signal ends the command, its calls to dependencies are ended, because the
- * program of `DRS_KEY_ENCRYPTION_KEY_COMMAND` would otherwise continue to run.
+ * program that prints the key-encryption key would otherwise continue to run.
  */
 export async function openConnection(
   { environment, clock, onInterrupt }: Context,

@@ -22,7 +22,7 @@ const LOGIN_FILE = "login.json";
 const ACCESS_OF_OTHERS = 0o077;
 
 /**
- * Finds the admin API and the token in `DRS_ADMIN_URL` and `DRS_ADMIN_TOKEN`, or else in what `drs login` has stored.
+ * Finds the admin API and the token in the environment, or else in what `drs login` has stored.
  * @returns `undefined` if neither names an admin API: then commands work on the database.
  * @throws login-unusable if an admin API is configured and there is no valid token for it, or if the file of
  * `drs login` can't be used.

@@ -47,7 +47,7 @@ export function tokenCommand(context: Context): Command {
 
   command
     .command("revoke")
-    .description("Revoke a token; servers follow within five seconds.")
+    .description("Revoke a token; servers refuse it within five seconds.")
     .argument("<token-id>", "the token_id that `list` shows", uuid)
     .addHelpText("after", example("drs token revoke 5f0c2b9e-3f0e-4b57-9d0c-0f6a2f6f7c11"))
     .action(async (tokenId: string) => {

@@ -23,7 +23,7 @@ export interface Settings {
     readonly encryptionKey?: Uint8Array;
     /** The previous key-encryption key, until `drs key rotate` has wrapped every secret under the new one. Must be a Uint8Array of 32 bytes. Variable: `DRS_PREVIOUS_KEY_ENCRYPTION_KEY`. */
     readonly previousEncryptionKey?: Uint8Array;
-    /** File with one or more key-encryption keys, one a line: the last one wraps, all of them unwrap. With the embedded default the server makes one next to the wrapped secrets: for development, not for production. Must be a path. Variable: `DRS_KEY_ENCRYPTION_KEY_FILE`. */
+    /** File with one or more key-encryption keys, one a line: the last one wraps, all of them unwrap. Without a configured source, the server makes a key next to the wrapped secrets if it starts the embedded database: for development, not for production. Must be a path. Variable: `DRS_KEY_ENCRYPTION_KEY_FILE`. */
     readonly encryptionKeyFile?: string;
     /** Command that prints what the file would hold; the variable has a JSON array of the program and its arguments. It runs without a shell and without `DRS_` variables. Must be an array of the program and its arguments. Variable: `DRS_KEY_ENCRYPTION_KEY_COMMAND`. */
     readonly encryptionKeyCommand?: readonly string[];

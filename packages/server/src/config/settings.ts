@@ -109,7 +109,7 @@ export const SETTINGS = {
     "DRS_OIDC_ROLES_CLAIM",
     text,
     "groups",
-    "Claim of the ID token whose values the file gives roles to: a text or a list of texts.",
+    "Claim of the ID token, a text or a list of texts. The role file gives roles to its values.",
   ),
   "service.admin.oidc.scopes": setting(
     "DRS_OIDC_SCOPES",
@@ -126,13 +126,13 @@ export const SETTINGS = {
     "DRS_ADMIN_DATABASE_POOL",
     integer(1, 200),
     "4",
-    "Connections in the pool of the admin API. It has its own, so that a slow request there does not delay ingestion.",
+    "Connections of the admin API. They are in a separate pool, so that a slow request does not delay ingestion.",
   ),
   "service.approvals": setting(
     "DRS_APPROVALS",
     oneOf("on", "off"),
     "on",
-    "Whether operations through the admin API that touch much need the approval of a second person; `off` is for installations of one person.",
+    "Whether large or sensitive operations through the admin API need the approval of a second person (see access.md); `off` is for installations of one person.",
   ),
   "service.approvalEvents": setting(
     "DRS_APPROVAL_EVENTS",
@@ -149,7 +149,7 @@ export const SETTINGS = {
   "service.remote.url": optional(
     "DRS_ADMIN_URL",
     webUrl,
-    "For commands: the admin API that they go through. Absent: they work on the database.",
+    "For commands: URL of the admin API that they call. Absent: they work on the database.",
   ),
   "service.remote.token": secret("DRS_ADMIN_TOKEN", text, "For commands: the admin token of their user."),
   "database.directory": setting("DRS_DATA_DIR", path, "./.data", "Where the embedded PostgreSQL keeps its cluster."),
@@ -192,7 +192,7 @@ export const SETTINGS = {
   "keys.encryptionKeyFile": optional(
     "DRS_KEY_ENCRYPTION_KEY_FILE",
     path,
-    "File with one or more key-encryption keys, one a line: the last one wraps, all of them unwrap. With the embedded default the server makes one next to the wrapped secrets: for development, not for production.",
+    "File with one or more key-encryption keys, one a line: the last one wraps, all of them unwrap. Without a configured source, the server makes a key next to the wrapped secrets if it starts the embedded database: for development, not for production.",
   ),
   "keys.encryptionKeyCommand": secret(
     "DRS_KEY_ENCRYPTION_KEY_COMMAND",
@@ -459,7 +459,7 @@ export const SETTINGS = {
   "service.processes": optional(
     "DRS_PROCESSES",
     integer(1, 64),
-    "Number of processes that take events. Default: 1 on up to three processors; on more, one less than there are, at most 8.",
+    "Number of processes that receive events. Default: 1 on up to three processors, otherwise one less than the number of processors, at most 8.",
   ),
   "service.drainTimeoutMs": setting(
     "DRS_DRAIN_TIMEOUT",

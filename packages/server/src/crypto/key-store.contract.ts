@@ -178,7 +178,7 @@ export function describeKeyStore(what: string, setUp: () => Promise<KeyStorePlac
       expect(store.description).not.toMatch(/:\/\//);
     });
 
-    it("reveals the wrapped bytes to a thief, so that a search in its storage finds what was stored", async () => {
+    it("stores the wrapped bytes as they are, so that a search in its storage finds what was stored", async () => {
       await store.create(idOf("spilt"), Buffer.from("WRAPPED-AND-NOTHING-ELSE"));
       expect((await place.readAllBytes()).includes("WRAPPED-AND-NOTHING-ELSE")).toBe(true);
     });

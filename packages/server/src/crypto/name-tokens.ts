@@ -146,7 +146,7 @@ export class NameTokens {
 
 const TOO_LARGE = "a text with tokens is too large";
 const NOT_KNOWN = "a token is not known";
-const NUMBERS_LEFT = "a name has no token";
+const NUMBERS_LEFT = "a number of a name has no token";
 
 const withoutTokens = (text: Uint8Array): Encoded => ({
   text: Buffer.concat([NO_TOKENS, text]),

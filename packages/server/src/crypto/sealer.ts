@@ -126,7 +126,9 @@ export function createSealer(
     await accountKeys.refresh();
     const next = await find(identity);
     if (next?.keyId !== keyId) return keyForWriting(find, identity, partition, generation);
-    throw new Unavailable(`the key store lacks the secret ${accountSecretName(keyId)}: is it an older one?`);
+    throw new Unavailable(
+      `the key store lacks the secret ${accountSecretName(keyId)}: is the key store an older copy?`,
+    );
   }
 
   /** Chooses the key of an event, or the secrets from which it is derived. */

@@ -26,12 +26,12 @@ export const OPERATOR_ERRORS = {
   "wrong-usage": {
     exitCode: 2,
     retryable: false,
-    when: "A command lacks an option, or its user did not confirm it. Nothing was changed.",
+    when: "A command lacks an option, has options that exclude each other, or was not confirmed. Nothing was changed.",
   },
   "partly-done": {
     exitCode: 3,
     retryable: false,
-    when: "The command is done, except for what a legal hold keeps. See `drs hold list`.",
+    when: "The command has done everything except what a legal hold prevents. See `drs hold list`.",
   },
   "configuration-invalid": {
     ...FAILED,
@@ -61,7 +61,7 @@ export const OPERATOR_ERRORS = {
   },
   "bench-failed": {
     ...FAILED,
-    when: "The installation did not store all events of `drs bench`; the message counts its answers.",
+    when: "The installation did not store all events of `drs bench`; the message has the number of answers by status.",
   },
   "features-differ": {
     exitCode: 3,
@@ -184,7 +184,7 @@ export const OPERATOR_ERRORS = {
   },
   "key-store-outdated": {
     ...FAILED,
-    when: "The key store lacks keys of stored events: it is an older copy. Restore its latest one.",
+    when: "The key store lacks secrets of stored events: it is an older copy. Restore its latest copy.",
   },
   "key-file-unusable": {
     ...FAILED,

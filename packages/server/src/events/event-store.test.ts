@@ -235,7 +235,7 @@ describe("one bad row of a batch", () => {
     ["holds U+0000", { appVersion: "\0" }, false],
     ["has no partition and may have none", { receivedAt: Date.now() + 400 * DAY_MS }, true],
     ["is of a purpose that is not there", { purpose: 99 }, false],
-    ["was collected in a year that PostgreSQL has not", { collectedAt: { epochMs: -8.64e15, micros: 0 } }, false],
+    ["was collected in a year that PostgreSQL can't store", { collectedAt: { epochMs: -8.64e15, micros: 0 } }, false],
   ];
   it.each(badRows)("that %s fails alone, and does not use its key", async (_, change, isPassing) => {
     const events = range(12).map(() => newEvent());

@@ -147,7 +147,7 @@ export class PostgresEventStore implements EventStore {
     return await readReplayed(this.#options.executor, account, idempotencyKey).catch((error: unknown) => {
       const translated = this.#logAndTranslate(error, "read event");
       throw sqlState(error) === SQL_STATES.programLimitExceeded
-        ? new Unavailable("replays read too many payloads in this hour", { cause: error })
+        ? new Unavailable("retries read too many payloads in this hour", { cause: error })
         : translated;
     });
   }

@@ -324,7 +324,7 @@ async function withoutErased(
 interface FoundBatch {
   readonly labels: readonly NumberedLabel[];
   readonly found: readonly (FoundValues | undefined)[];
-  /** The number of labels, including those that are left out. */
+  /** The number of labels, with the labels that are left out. */
   readonly size: number;
 }
 

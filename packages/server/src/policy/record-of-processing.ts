@@ -27,7 +27,7 @@ export function recordOfProcessing({ purposes, actions, unmapped }: Policy): str
 ${purposes.map((purpose) => section(purpose, actionTypesOf(purpose, actions), unmapped === purpose.id)).join("\n")}
 ## Categories of data
 
-What a probe may hold; field by field in the data dictionary. In addition each event holds account, action, session, the app's and the
+The table says what each probe may contain; the data dictionary lists every field. In addition each event holds account, action, session, the app's and the
 SDK's version, platform and times.
 
 | probe | what | highest sensitivity |
@@ -54,7 +54,7 @@ function section(purpose: PurposeDefinition, actionTypes: readonly string[], tak
     ["Data", isLimited ? `${data}; ${beyond}` : data],
     ["Kept: the exact event", `${purpose.raw_retention} after receipt`],
     ["Kept: what is computed from it", `${purpose.derived_retention} after receipt`],
-    ["State", purpose.retired ? "retired: what it holds expires" : "in use"],
+    ["State", purpose.retired ? "retired: accepts no new events, and its events expire" : "in use"],
   ];
   return `## ${cell(purpose.id)}\n\n| | |\n| --- | --- |\n${rows.map(([what, text]) => `| ${what} | ${text} |`).join("\n")}\n`;
 }

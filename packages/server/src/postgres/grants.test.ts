@@ -64,7 +64,7 @@ describe("the list of grants", () => {
     expect(functions.map(({ name }) => name).toSorted()).toEqual(Object.keys(FUNCTION_GRANTS).toSorted());
   });
 
-  it("takes back what was granted by hand", async () => {
+  it("revokes privileges that were granted by hand", async () => {
     await scene.owner.query(
       "grant select on event to drs_admin; update schema_definition set digest = '' where name = 'grants'",
     );
@@ -264,7 +264,7 @@ describe("a login of servers", () => {
   });
 });
 
-describe("a replay", () => {
+describe("a read of a payload for a retry", () => {
   const read = "select payload from replay_payload($1, $2)";
   const key = [event.account, event.idempotencyKey];
   const counted = async (): Promise<number> =>

@@ -33,7 +33,7 @@ export function withMaintenanceLock<T>(
     await lockSession(client, LOCKS.maintenance).catch((cause: unknown) => {
       if (sqlState(cause) !== SQL_STATES.lockNotAvailable) throw cause;
       const advice = `see who holds advisory lock ${LOCKS.maintenance} in pg_locks: a server that hangs, a pass that takes long`;
-      throw new Unavailable(`another worker destroys or replaces secrets, for more than a minute: ${advice}`, {
+      throw new Unavailable(`another process has had the maintenance lock for more than a minute: ${advice}`, {
         cause,
       });
     });

@@ -146,7 +146,7 @@ test("a backend that has the process id of an abandoned one is not ended", async
   await probe.close();
 });
 
-test("a backend that is abandoned while the monitor looks is looked at next time", async () => {
+test("a backend that is abandoned during a check is checked the next time", async () => {
   const { database, dependency, probe } = watch(5_000);
   const otherConnection = await open(database);
   const abandoned = new AbandonedBackends();

@@ -91,7 +91,7 @@ TEST_CASE("fork test: the result is denied, allowed or unknown") {
   CHECK(json(fieldsOf(@"os_integrity_fork_test", names)) == R"({"testPerformed":true})");
 }
 
-TEST_CASE("fork test: held back on a Mac") {
+TEST_CASE("fork test: is not run on a Mac") {
   resetFakes();
   fakeDevice.onMac = true;
   CHECK(json(fieldsOf(@"os_integrity_fork_test", @[ @"testPerformed", @"forkSucceeded" ])) ==
@@ -236,7 +236,7 @@ TEST_CASE("gpu: one that hangs is not awaited after the call ended") {
   CHECK(drs::Token::Clock::now() - start < std::chrono::milliseconds(800));
 }
 
-TEST_CASE("audio: what the session knows") {
+TEST_CASE("audio: the values that the audio session reports") {
   resetFakes();
   NSArray *names = @[ @"measured", @"outputLatencyMs", @"inputLatencyMs", @"ioBufferDurationMs", @"nativeSampleRate" ];
   NSDictionary *fields = fieldsOf(@"audio_latency", names);
@@ -279,7 +279,7 @@ TEST_CASE("application: the receipt by its place") {
   CHECK(json(fieldsOf(@"application", names)[@"receiptPresent"]) == "absent");
 }
 
-TEST_CASE("security posture: an error says only what it names") {
+TEST_CASE("security posture: an error decides only the fields that it concerns") {
   resetFakes();
   NSArray *names = @[ @"hasSecureLockScreen", @"biometryAvailable", @"biometryType", @"protectedDataAvailable" ];
   NSDictionary *fields = fieldsOf(@"device_security_posture", names);

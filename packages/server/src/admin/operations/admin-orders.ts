@@ -127,7 +127,7 @@ const isShownOnce = ({ route }: OrderRow): boolean => isRouteId(route) && routeO
 const shownBefore = (): OperatorError =>
   new OperatorError(
     "not-found",
-    "The answer has a secret. It was shown once, or waited for five minutes, and is deleted. Revoke what was issued, and give the order again.",
+    "The answer contained a secret and is deleted: it was shown once, or not read within five minutes. Revoke what was issued, and give the order again.",
   );
 
 const problemOf = (error: OperatorError): OrderResult => ({ problem: adminErrorOf(error).shown.problem });
@@ -138,7 +138,10 @@ const erased = (secretId: string): OperatorError =>
   });
 
 export const orderExpired = (): OperatorError =>
-  new OperatorError("order-refused", "No worker began the order within an hour. See that one runs, and give it again.");
+  new OperatorError(
+    "order-refused",
+    "No worker began the order within an hour. Check that a worker runs, and give the order again.",
+  );
 
 export const orderChanged = (): OperatorError =>
   new OperatorError("order-changed", "The order was changed in the database after it had been given: see drs doctor.");

@@ -248,5 +248,5 @@ const cameMeanwhile = (): OperatorError =>
 const notUsable = (id: string): OperatorError =>
   new OperatorError(
     "approval-needed",
-    `Another call has used approval ${id}, or more events came than it is for: repeat the command to ask for a new one.`,
+    `Another call has used approval ${id}, or more events arrived than the approval allows: repeat the command to ask for a new one.`,
   );

@@ -68,7 +68,7 @@ async function subjectOf(
   if (eventId === undefined && account !== undefined) {
     return actionId === undefined ? { scope: "account", account } : { scope: "action", account, actionId };
   }
-  throw invalid("body", "account, account and action_id, or event_id says what the case covers");
+  throw invalid("body", "give account, account with action_id, or event_id: what the case covers");
 }
 
 function caseEntry(caller: Caller, operation: string, row: CaseRow) {

@@ -61,7 +61,7 @@ export const acceptDrift: Operation<"acceptDrift"> = (call) => {
 
 function requireAcceptable(path: string, type: Input<"acceptDrift">["type"], drift: readonly ReviewedRow[]): void {
   const names = path.split(".");
-  if (names.length < 2) throw invalid("params/path", "a field has the name of its probe and its own");
+  if (names.length < 2) throw invalid("params/path", "a path has the name of a probe and of its field: PROBE.FIELD");
   if (adoptFields([names]).ok) {
     throw new OperatorError("state-conflict", "The catalog has this field: definitions read it as it is published.");
   }
@@ -81,7 +81,10 @@ export const classifyDrift: Operation<"classifyDrift"> = (call) => {
     // guard(false): a person does not classify a field that the same person accepted
     // fails: packages/server/src/admin/drift-review.test.ts › by another person
     if (caller.via !== "direct" && accepted && isSamePerson(accepted.decided_by, caller.actor)) {
-      throw new OperatorError("state-conflict", "Another person than the one who accepted a field classifies it.");
+      throw new OperatorError(
+        "state-conflict",
+        "A person who accepted a field can't classify it: another person must.",
+      );
     }
   });
 };

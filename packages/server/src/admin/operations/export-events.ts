@@ -54,7 +54,7 @@ function selectionOf(input: Input<"exportEvents">, now: number): EventSelection 
   const { account, action_id: actionId, action_type: actionType, event_ids: ids, from, to } = input;
   const isFiltered = [account, actionId, actionType, from].some((value) => value !== undefined);
   if (ids === undefined ? !isFiltered : isFiltered || to !== undefined) {
-    throw invalid("body", "account, action_id, action_type and from, or event_ids alone, say what is exported");
+    throw invalid("body", "give at least one of account, action_id, action_type and from, or only event_ids");
   }
   if (ids) return { eventIds: ids.map((id) => id.toLowerCase()) };
   return {

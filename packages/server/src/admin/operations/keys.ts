@@ -153,6 +153,6 @@ function requireUnused(versions: readonly KeyVersion[], version: string): void {
   if (found.secrets > 0)
     throw new OperatorError(
       "state-conflict",
-      `It still wraps ${plural(found.secrets, "secret")}: drs key rotate first.`,
+      `The version still wraps ${plural(found.secrets, "secret")}: drs key rotate first.`,
     );
 }

@@ -30,7 +30,7 @@ export const addRestriction: Operation<"addRestriction"> = async ({ ports, calle
   const reason = reasonOf(input.reason, ports.config);
   const approver = input.approver === undefined ? undefined : writtenOf("body/approver", input.approver);
   if (approver === undefined && requestId === undefined) {
-    throw invalid("body", "approver or request_id says who decided it");
+    throw invalid("body", "give approver or request_id: who decided the restriction");
   }
   const asked = { account, purpose, article, reason, approver, requestId };
   const answer = await inRestrictionOrder(ports, isDryRun, (owner, order) =>

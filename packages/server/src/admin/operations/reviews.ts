@@ -28,7 +28,7 @@ export const closeReview: Operation<"closeReview"> = async ({ ports, caller, inp
   if (!(await inTransaction(pool, (transaction) => close(transaction, audit, review_id, order)))) {
     throw new OperatorError(
       "state-conflict",
-      "The review is of what the same person did: another person closes it. An installation of one person sets DRS_APPROVALS=off.",
+      "A person can't close the review of their own action: another person must. An installation of one person sets DRS_APPROVALS=off.",
     );
   }
   return { answer: { review_id } };

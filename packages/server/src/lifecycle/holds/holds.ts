@@ -89,7 +89,7 @@ async function requireNoneErased(executor: OwnerTransaction, held: HoldSubject):
   if ((await query(executor, FIND_ERASED_COPY[subject.kind], subjectValues(subject))).rowCount === 0) return;
   throw new OperatorError(
     "erasure-pending",
-    "The hold has ended and the event is erased; only its row is left. Run drs retention run, then place the hold.",
+    "The hold has ended and the event is erased; only its copy is left. Run drs retention run, then place the hold.",
   );
 }
 

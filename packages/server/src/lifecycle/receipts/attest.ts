@@ -12,7 +12,7 @@ import type { ReceiptSigner } from "./receipt-signer.ts";
 
 /** States the limits of a receipt. */
 const STATEMENT =
-  "This attests what the system did and found at that time. It is no proof that nothing of it exists elsewhere.";
+  "This attests what the system did and found at that time. It is no proof that no other copy of the data exists.";
 
 export interface ReceiptPorts {
   readonly executor: Executor;

@@ -80,7 +80,7 @@ export async function verifyReceipt(receipt: string, publicKey: string): Promise
   } catch (cause) {
     if (hasCode(cause, "receipt-invalid")) throw cause;
     const forged = cause instanceof errors.JWSSignatureVerificationFailed;
-    throw new OperatorError("receipt-invalid", forged ? "the key did not sign what it says" : NO_RECEIPT, {
+    throw new OperatorError("receipt-invalid", forged ? "the given key did not sign this content" : NO_RECEIPT, {
       cause,
     });
   }

@@ -79,6 +79,6 @@ export async function requireKeys(executor: Executor, secrets: Secrets): Promise
   throw new OperatorError(
     "key-store-outdated",
     "the key store lacks keys that events are sealed under: it is older than the events. " +
-      "Restore its latest copy; drs doctor lists what they are, drs key accept-loss accepts that they are permanently lost",
+      "Restore its latest copy; drs doctor lists the lost keys, drs key accept-loss accepts that they are permanently lost",
   );
 }

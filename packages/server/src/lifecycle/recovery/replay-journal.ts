@@ -155,7 +155,7 @@ async function nameAsOwner(ports: ReplayPorts, work: (owner: OwnerConnection) =>
   return asOwner(ports, work).catch((error: unknown) => {
     if (!hasCode(error, "journal-owner-needed")) throw error;
     throw new Unavailable(
-      "the account or action of a replayed hold is known now, and the owner's login must say so before anything is " +
+      "the account or action of a replayed hold is known now, and the owner's login must record it before anything is " +
         "deleted: run drs erase replay with DRS_MIGRATION_DATABASE_URL naming it",
       { cause: error },
     );

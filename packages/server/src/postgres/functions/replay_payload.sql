@@ -23,7 +23,7 @@ begin
   -- guard(false): a stolen login of ingestion can't read all payloads
   -- fails: packages/server/src/postgres/grants.test.ts › ten thousand
   if nextval('replayed_payload') > this_hour + 10000 then
-    raise exception 'replays read too many payloads in this hour' using errcode = 'program_limit_exceeded';
+    raise exception 'retries read too many payloads in this hour' using errcode = 'program_limit_exceeded';
   end if;
   select * into entry from idempotency_key i where i.account = in_account and i.key = in_key;
   if not found then

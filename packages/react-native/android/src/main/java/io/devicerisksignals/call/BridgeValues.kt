@@ -24,7 +24,7 @@ internal class BridgeValues(
         is String -> map.putString(name, value)
         is Map<*, *> -> map.putMap(name, mapOf(value))
         is List<*> -> map.putArray(name, arrayOf(value))
-        else -> throw IllegalArgumentException("a value of no type of the bridge")
+        else -> throw IllegalArgumentException("the bridge has no type for this value")
       }
     }
     return map
@@ -36,7 +36,7 @@ internal class BridgeValues(
       when (value) {
         is Number -> value.toDouble().takeIf(Double::isFinite)?.let(array::pushDouble)
         is String -> array.pushString(value)
-        else -> throw IllegalArgumentException("a value of no type of the bridge")
+        else -> throw IllegalArgumentException("the bridge has no type for this value")
       }
     }
     return array

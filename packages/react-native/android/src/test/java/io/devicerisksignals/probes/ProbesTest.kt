@@ -92,7 +92,7 @@ class ProbesTest {
   }
 
   @Test
-  fun `64-bit values keep every bit`() {
+  fun `a large number of bytes is reported exactly`() {
     val maxMemory = read("hardware", listOf("uptimeMs", "runtimeMaxMemoryBytes"))["runtimeMaxMemoryBytes"]
     assertEquals(Runtime.getRuntime().maxMemory().toDouble(), maxMemory)
   }
@@ -162,7 +162,7 @@ class ProbesTest {
   }
 
   @Test
-  fun `only the host of a proxy script is reported`() {
+  fun `only the host and the port of a proxy script are reported`() {
     val asked = listOf("isProxyConfigured", "proxyHost", "proxyPort")
     assertEquals(mapOf("isProxyConfigured" to false), read("network", asked))
     val script = Uri.parse("https://user:secret@proxy.example:8443/path?token=1")

@@ -313,7 +313,7 @@ function escape(at: usize): usize {
     byte == 0x6e ||
     byte == 0x72 ||
     byte == 0x74;
-  // guard(true): JSON knows eight escapes of one letter
+  // guard(true): JSON has eight escapes of one character
   // fails: packages/server/src/scanner/scanner.test.ts › agrees with the slow path
   return isKnown ? at + 2 : 0;
 }
@@ -518,7 +518,7 @@ function respell(): bool {
     } else {
       if (load<u8>(nameAt + 1) != 0x75) return false;
       byte = codeUnit(nameAt);
-      // guard(false): a name holds no escape that it must have
+      // guard(false): a name in which an escape is necessary is not accepted
       // fails: packages/server/src/scanner/scanner.test.ts › agrees with the slow path
       if (byte < 0x20 || byte > 0x7e || byte == QUOTE || byte == BACKSLASH) return false;
       nameAt += 6;
@@ -586,7 +586,7 @@ function fixedObject(at: usize, context: u32, level: u32): usize {
         // guard(false): a closed object has no other members
         // fails: packages/server/src/scanner/scanner.test.ts › agrees with the slow path
         if (!load<u8>(rules + IS_OPEN)) return 0;
-        // guard(false): another name of an event occurs once
+        // guard(false): a name that is not defined occurs once
         // fails: packages/server/src/scanner/scanner.test.ts › agrees with the slow path
         if (!claim(object)) return 0;
         at = value(at, level + 1);
@@ -624,7 +624,7 @@ function definedMember(at: usize, entry: usize, level: u32): usize {
       // fails: packages/server/src/scanner/scanner.test.ts › agrees with the slow path
       if (length < load<u32>(entry + LEAST)) return 0;
       const isDecoded = load<u8>(entry + IS_PLAIN) && spelling & ESCAPE;
-      // guard(false): a text has a limit, and a promoted one no U+0000
+      // guard(false): a text has a maximum length, and a promoted text contains no U+0000
       // fails: packages/server/src/scanner/scanner.test.ts › agrees with the slow path
       if (((most && length > most) || isDecoded) && characters(at + 1, length) > (most ? most : length)) return 0;
       capture(entry, at + 1, length);
@@ -698,7 +698,7 @@ function characters(at: usize, length: u32): u32 {
   return count;
 }
 
-/** The ordinal of a text among the words of a context, with or without escapes; `NO_REASON` if it is none of them. */
+/** The ordinal of a text, which may have escapes, among the words of a context; `NO_REASON` if it is none of them. */
 function reasonOf(context: u32, at: usize, length: u32): u32 {
   if (spelling & RESPELLED) {
     if (length > MAX_SPELLED) return NO_REASON;
@@ -739,7 +739,7 @@ function capture(entry: usize, at: usize, length: u32): void {
   store<u32>(CAPTURES + slot * 8 + 4, length);
 }
 
-/** @param at behind its brace. */
+/** @param at the position after its brace. */
 function probes(at: usize, context: u32, level: u32): usize {
   const object = ++objects;
   at = space(at);
@@ -759,7 +759,7 @@ function probes(at: usize, context: u32, level: u32): usize {
       at = outcome(at, load<u16>(entry + CHILD), level + 1);
       store<u8>(OUTCOMES + load<u16>(entry + ORDINAL), outcomeCode());
     } else {
-      // guard(false): another probe occurs once
+      // guard(false): a probe that is not in the catalog occurs once
       // fails: packages/server/src/scanner/scanner.test.ts › agrees with the slow path
       if (!claim(object)) return 0;
       if (!depart(UNKNOWN_PROBE, OBJECT, 0, name, length)) return 0;
@@ -822,7 +822,7 @@ function fields(at: usize, context: u32, level: u32): usize {
         store<u32>(position, u32(start - INPUT));
         store<u32>(position + 4, u32(at - INPUT));
       } else {
-        // guard(false): another field occurs once
+        // guard(false): a field that is not in the catalog occurs once
         // fails: packages/server/src/scanner/scanner.test.ts › agrees with the slow path
         if (!claim(object)) return 0;
         at = value(at, level + 1);

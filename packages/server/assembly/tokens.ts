@@ -112,7 +112,7 @@ export function encode(length: u32): u32 {
     }
     if (quotes) lastQuote = from + 31 - clz(quotes);
   }
-  // guard(false): a text that has the bytes of tokens gets none
+  // guard(false): a text that contains bytes of tokens is not encoded
   // fails: packages/server/src/crypto/name-tokens.test.ts › return every text byte for byte
   if (v128.any_true(reserved)) return 0;
   numbered = u32(numbers - NUMBERS);

@@ -14,8 +14,9 @@ if (major < 24 || (major === 24 && minor < 6)) {
 // Some commands replace their process once: V8 reads these options only at the start, and Node rejects two of them in
 // NODE_OPTIONS. Sizes are in MB. The old generation is collected when it has grown by the given percentage: a server
 // collects seldom, and an export needs a quarter less memory. docs/performance.md has the measurements.
-// Values that the operator sets stay. The process is not replaced on Windows, which can't do it, under Node's permission
-// model, which forbids it, or if it has a channel to a parent, which the new process would lose.
+// An option that the operator has set is not changed. The process is not replaced in three cases: on Windows, which has
+// no `execve`; under Node's permission model, which forbids it; and if the process has a channel to a parent, because the
+// new process would lose the channel.
 const V8_OPTIONS = {
   serve: {
     "--max-semi-space-size": 8,
@@ -37,7 +38,7 @@ if (missing.length > 0 && isReplaceable) {
     process.env,
   );
 }
-// The cache is not in the shared temporary folder, where others could leave code for us to run.
+// The cache is not in the shared temporary folder, where another user could store code that this process would run.
 module.enableCompileCache(fileURLToPath(new URL("../node_modules/.cache/compile", import.meta.url)));
 const { main } = await import("../src/main.ts");
 process.exitCode = await main(process.argv.slice(2));

@@ -39,8 +39,8 @@ const ENSURE_ACCOUNT_KEY = sql(
 );
 
 /**
- * Finds the key that the events of an account and purpose are sealed under. Remembered keys are valid for one key epoch:
- * the time between two changes of keys, which are erasures and accepted losses of secrets.
+ * Finds the key under which the events of an account and purpose are sealed. A key is returned with a key epoch, and is
+ * valid for this epoch: the time between two changes of keys, which are erasures and accepted losses of secrets.
  */
 export class PostgresAccountKeys implements AccountKeys {
   readonly #executor: Executor;
@@ -134,7 +134,7 @@ export class PostgresAccountKeys implements AccountKeys {
     );
   }
 
-  /** Reads new erasures and accepted losses and forgets their keys. @throws Unavailable */
+  /** Reads new erasures and accepted losses. Forgets the erased keys; after a loss, all keys. @throws Unavailable */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#refresh().finally(() => (this.#refreshing = undefined));
     return this.#refreshing;

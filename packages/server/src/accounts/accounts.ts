@@ -1,4 +1,7 @@
-/** The ids of accounts and of their keys. Erasures name accounts and keys by these ids. */
+/**
+ * The ids of accounts and of their keys, by which erasures name accounts and keys; and the accounts whose later events
+ * are rejected.
+ */
 import type { Executor, OwnerTransaction } from "../postgres/executor.ts";
 import { query, sql } from "../postgres/statement.ts";
 
@@ -29,7 +32,7 @@ const FIND_ACCOUNT_ID = sql(
   { account_id: "uuid" },
 );
 
-/** @param until RFC 3339: finds no id that was created later. */
+/** @param until a time in RFC 3339; an id that was created later is not found. */
 export async function findAccountId(executor: Executor, account: string, until?: string): Promise<string | undefined> {
   return (await query(executor, FIND_ACCOUNT_ID, [account, until ?? null])).rows[0]?.account_id;
 }
@@ -54,8 +57,8 @@ const FIND_KEY_IDS = sql(
 );
 
 /**
- * Ids of the keys under which events of an account are sealed, for one purpose or for all.
- * @param until RFC 3339: finds no key that was created later.
+ * Ids of the keys of an account that are not erased, for one purpose or for all.
+ * @param until a time in RFC 3339; a key that was created later is not found.
  */
 export async function findKeyIds(
   executor: Executor,

@@ -54,7 +54,8 @@ const FIND_SAME_ACTION = sql(
 
 /**
  * Registers an action, unique per (account, id). A second registration with the same type and session changes nothing
- * and returns the first one, with its expiry. A second registration with another type or session returns `undefined`.
+ * and returns the first one, with its expiry. A second registration with another type or session, or of a revoked
+ * action, returns `undefined`.
  */
 export async function registerAction(
   executor: Executor,
@@ -144,7 +145,7 @@ const FIND_ACTIONS = sql(
         extract(epoch from a.expires_at)::float8 * 1000 as expires_ms
       from unnest($1::text[], $2::text[]) as asked (account, action_id)
       join action a
-        -- guard(true): an action is of the account that registered it
+        -- guard(true): an action is found only for the account for which it was registered
         -- fails: e2e/rejections/rejections.test.ts › an action of another account
         on a.account = asked.account
         and a.action_id = asked.action_id
@@ -156,8 +157,8 @@ const FIND_ACTIONS = sql(
 );
 
 /**
- * An action registry that reads the table. It remembers each action that it found for five seconds. It does not
- * remember that an action was absent.
+ * An action registry that reads the table. For five seconds it remembers each action that it found. It does not remember
+ * that an action was absent.
  */
 export function actionTable(executor: Executor, clock: Clock): ActionRegistry {
   const remembered = new LimitedMap<{ readonly action: RegisteredAction; readonly until: number }>(MAX_REMEMBERED);

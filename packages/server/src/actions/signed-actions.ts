@@ -41,7 +41,7 @@ export function signActionId(secret: string, action: SignedAction): string {
 }
 
 /**
- * Whether an id has the form of a signed id. If a signing secret is configured, such an id is not looked up in the
+ * Whether an id has the prefix of signed ids. If a signing secret is configured, such an id is not looked up in the
  * table.
  */
 export const looksSigned = (actionId: string): boolean => actionId.startsWith(SIGNED_ID_PREFIX);

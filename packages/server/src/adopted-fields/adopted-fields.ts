@@ -24,7 +24,7 @@ export function parseAdoptedFields(text: string): ReadAdoptedFields {
   return readAdoptedPaths(value);
 }
 
-/** @param value of a file, or of an embedding host: anything. */
+/** @param value a value of any type, from a file or from an embedding host. */
 export function readAdoptedPaths(value: unknown): ReadAdoptedFields {
   if (!Array.isArray(value)) return { ok: false, problem: "must hold an array of paths, each an array of names" };
   const wrong = value.findIndex((path) => !isPath(path));

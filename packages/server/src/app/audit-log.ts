@@ -1,4 +1,4 @@
-/** The audit log of an installation: its key, and the places that keep its checkpoints. */
+/** Extends and prunes the audit log of an installation, starts its epochs, and finds its public key. */
 import { checkpointLog } from "../audit/checkpoint-log.ts";
 import type { Agent } from "../audit/audit.ts";
 import { verifyEpochCheckpoint } from "../audit/log/epoch.ts";

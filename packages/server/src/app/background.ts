@@ -31,7 +31,8 @@ export interface WorkReports {
 }
 
 /**
- * If the process is a worker, starts retention passes, checkpoints of the audit log and the computation of features.
+ * If the process is a worker, starts retention passes, checkpoints of the audit log, and the computation and attestation
+ * of features.
  * @param opened closes them.
  */
 export function startWork(
@@ -64,7 +65,7 @@ export function startWork(
   opened.add("audit log", () => sequencer.close());
 }
 
-/** Removes erased keys from memory. @param opened stops it. */
+/** Regularly removes erased keys and keys of dropped partitions from memory. @param opened stops the timer. */
 export function forgetErasedKeys(
   { sealer, featureSealer, accountKeys, clock }: Pick<System, "sealer" | "featureSealer" | "accountKeys" | "clock">,
   onError: OnError,

@@ -12,7 +12,7 @@ export interface ComparisonOptions {
   readonly identity: DatabaseIdentity;
   /**
    * Compares the database with the journal, and applies what the database lacks. @throws an error with a journal-…
-   * code, Unavailable
+   * code, key-store-outdated, Unavailable
    */
   readonly replay: () => Promise<Pick<Replayed, "erasures" | "holdOrders" | "restrictionOrders">>;
   /**
@@ -26,8 +26,8 @@ export interface ComparisonOptions {
 /**
  * Compares the database with the erasure journal after each new connection. If the connection leads to another
  * database, or to an older state of the database, the database counts as behind until the comparison has succeeded. If
- * the connection leads to the same database, the database does not count as behind, because a journal that does not
- * answer must not prevent ingestion.
+ * the connection leads to the same database, the database counts as behind only after the comparison has failed with an
+ * error of the journal or of the key store's age: a journal that does not answer must not prevent ingestion.
  */
 export class DatabaseComparison {
   readonly #options: ComparisonOptions;
@@ -36,8 +36,8 @@ export class DatabaseComparison {
   #connections = 0;
   #isDue = false;
   /**
-   * Whether data that was read earlier may be wrong, because the database was replaced. It is false again after the
-   * data was forgotten.
+   * Whether data that was read earlier may be wrong, because the database was replaced or lacked entries of the journal.
+   * It is false again after the data was forgotten.
    */
   #isReplaced = false;
   #running: Promise<unknown> | undefined;
@@ -69,7 +69,7 @@ export class DatabaseComparison {
       .finally(() => (this.#running = undefined));
   }
 
-  /** @throws an error with a journal-… code, Unavailable */
+  /** @throws an error with a journal-… code, key-store-outdated, Unavailable */
   async compare(): Promise<void> {
     const { database, replay, forget } = this.#options;
     const [connection, present] = [this.#connections, this.#present];

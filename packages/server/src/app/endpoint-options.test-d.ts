@@ -32,13 +32,13 @@ export const rejected = [
   open({ throttle: { rate: 5 } }),
   // @ts-expect-error there is no such group
   open({ throtle: {} }),
-  // @ts-expect-error a variable that is not set is no default
+  // @ts-expect-error the value of a variable that is not set (undefined) does not select the default
   open({ database: { url } }),
   // @ts-expect-error one of three words
   open({ sessionBinding: "always" }),
   // @ts-expect-error a key is bytes, not base64
   open({ keys: { encryptionKey: key.toString("base64") } }),
-  // @ts-expect-error listeners are the service's
+  // @ts-expect-error only the service has listeners
   open({ service: { port: 8080 } }),
   // @ts-expect-error one key store
   open({ keys: { directory: "/keys", databaseUrl: "postgresql://keys/keys" } }),

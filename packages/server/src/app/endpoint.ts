@@ -38,8 +38,8 @@ const PREPARE_EVERY_MS = 3_600_000;
 const COUNT_REPLAYED_EVERY_MS = 10_000;
 
 /**
- * Limits for the comparisons of raw events in canonical form, for one account: 1,000 in an hour, as a rate per second,
- * and bursts of 1,000.
+ * Limits for the comparisons of retries in canonical form, for one account: 1,000 in an hour, as a rate per second, and
+ * bursts of 1,000.
  */
 const COMPARISON_RATE = 1_000 / 3_600;
 const COMPARISON_BURST = 1_000;

@@ -9,10 +9,10 @@ import { constraintOf, sqlState, translateDriverError } from "../postgres/errors
 const MIN_INTERVAL_MS = 1_000;
 
 /**
- * Logs which operation failed, with a code of the registry and a description of the error without texts that it may
- * quote. It logs the error's class, its code and the position in the source, and the message only if `safeMessage`
- * allows it. For PostgreSQL's errors it logs only the SQLSTATE and the constraint, because their texts may contain
- * values of a row.
+ * Logs which operation failed, with a code of the registry and a description of the error and of its causes. The
+ * description has the error's class, code and position in the source, and the message only if `safeMessage` allows it.
+ * An error of PostgreSQL is described only by the SQLSTATE and the constraint, because its text may contain values of a
+ * row.
  */
 export function createErrorLog(logger: Logger): OnError {
   const loggedLines = new Map<string, { at: number; withheld: number }>();

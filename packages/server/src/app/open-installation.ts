@@ -28,7 +28,9 @@ export interface Installation extends OpenConnection, Keys {
   readonly attested: KnownEntry | undefined;
 }
 
-/** @throws installation-missing, key-store-mismatch, an error with a journal-… code, Unavailable */
+/**
+ * @throws installation-missing, key-store-mismatch, time-stamps-unusable, an error with a journal-… code, Unavailable
+ */
 export async function openInstallation(connection: OpenConnection): Promise<Installation> {
   const { config, dependencies, opened } = connection;
   const keys = await openKeys(connection);

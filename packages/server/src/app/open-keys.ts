@@ -116,8 +116,8 @@ async function openKeyStore(
   bounded: Bounded,
   access: Access,
 ): Promise<KeyStore> {
-  // Only a plain read opens the database read-only. An audited read writes to it if the secret that seals its audit
-  // entry is the first one of the account.
+  // Only a plain read opens the key database read-only. An audited read creates a secret in it if the account has no
+  // audit secret yet.
   if (database) return postgresKeyStore(database, access === "read");
   return boundedKeyStore(
     await bounded(() => directoryKeyStore(config.keys.directory ?? "", access === "change")),

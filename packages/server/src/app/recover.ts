@@ -1,4 +1,4 @@
-/** Recovers a restored database or key store before the server serves, orders or deletes anything. */
+/** Recovers a restored database or key store before a server starts, and requires this before an order. */
 import { SearchBackoff } from "../lifecycle/holds/search-backoff.ts";
 import { type Comparison, requireReplayed } from "../lifecycle/recovery/compare-with-journal.ts";
 import { requireKeys } from "../lifecycle/recovery/installation.ts";

@@ -14,12 +14,16 @@ export function roleOf(surfaces: readonly ServedSurface[]): Role {
   return surfaces.includes("ingest") ? "drs_ingest" : "drs_admin";
 }
 
-/** The surfaces whose audit entries a process writes. A worker also writes the entries of orders that it applies. */
+/**
+ * The surfaces whose audit entries a process may write. For a worker these are all surfaces, because it also writes the
+ * entries of orders that it applies.
+ */
 export const auditSurfacesOf = (surfaces: readonly ServedSurface[]): readonly Surface[] =>
   surfaces.includes("worker") ? SURFACES : surfaces.filter((surface) => surface !== "worker");
 
 /**
- * The settings of a process. A process that serves only the admin API connects with the login of the admin API alone.
+ * The settings of a process. A process that serves only the admin API connects only with the login of the admin API, if
+ * this login is configured.
  */
 export function settingsOf(config: Config, surfaces: readonly ServedSurface[]): Config {
   const { url } = config.service.admin.database;

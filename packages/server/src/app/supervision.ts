@@ -12,8 +12,8 @@ import type { System } from "./system.ts";
 
 export interface Supervision {
   /**
-   * Checks that the key store has every secret of stored events, and that the database lacks no entry of the journal.
-   * @throws Unavailable, also if the key store lacks secrets; an error with a journal-… code
+   * Checks that the key store has every secret of stored events, and then calls `System.replay`.
+   * @throws Unavailable, also if the key store lacks secrets; what `System.replay` throws
    */
   readonly inspect: () => Promise<void>;
   close(): Promise<void>;
@@ -44,7 +44,7 @@ export function superviseDependencies(
       // guard(drop): a key that was found before a replay seals nothing after it
       // fails: packages/server/src/app/supervision.test.ts › a key that was found
       await system.accountKeys.refreshAll();
-      // All caches are cleared in one turn of the event loop, so that everything sealed under an earlier key or
+      // Both caches are cleared in one turn of the event loop, so that everything sealed under an earlier key or
       // partition belongs to an earlier generation.
       system.accountKeys.clear();
       system.partitions.clear();

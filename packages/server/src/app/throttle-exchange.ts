@@ -13,8 +13,8 @@ export type Taken = readonly (readonly [throttle: ThrottleName, name: string, re
 export type Levels = readonly (readonly [throttle: ThrottleName, name: string, level: number])[];
 
 /**
- * How long a process collects before it reports. At this interval the messages cost little, and the other processes
- * still learn of requests early enough.
+ * How long a process collects changes before it reports them. At this interval the messages cost little, and the other
+ * processes still learn of requests early enough.
  */
 const REPORT_AFTER_MS = 50;
 
@@ -40,7 +40,7 @@ export class ThrottleExchange {
     };
   }
 
-  /** Adds the requests that another process has taken from its buckets. */
+  /** Adds the requests that another process has reported to the buckets of this process. */
   receive(taken: Taken): void {
     for (const [throttle, name, requests] of taken) this.#buckets.get(throttle)?.add(name, requests);
   }

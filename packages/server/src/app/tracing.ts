@@ -26,9 +26,9 @@ const HEADER_GETTER: TextMapGetter<RequestHeaders> = {
 };
 
 /**
- * Records one server span for each request, as a child of the caller's span (W3C Trace Context). Its attributes are the
- * status and the problem type of the answer, and never contain text of the client. Without a registered OpenTelemetry
- * SDK it only calls `ingest`.
+ * Records one server span for each request, as a child of the caller's span (W3C Trace Context). The attributes of the
+ * span are the method, the route and the status of the answer, and never contain other text of the client. Without a
+ * registered OpenTelemetry SDK, no span is recorded.
  */
 export function traced(ingest: Ingest, route: string): Ingest {
   return (request) => {

@@ -4,7 +4,7 @@ export interface Deadline {
   readonly ms: number;
   /** The error of a call that has expired. */
   readonly expired: () => Error;
-  /** If it is aborted, every call fails at once with its reason. */
+  /** When this signal is aborted, every call fails at once with the reason of the signal. */
   readonly stop?: AbortSignal;
   /** Called when the time is over. If it says that the call makes progress, the call gets the same time again. */
   readonly isProgressing?: () => Promise<boolean>;
@@ -13,7 +13,7 @@ export interface Deadline {
 /**
  * Resolves or rejects within the deadline, even if the call never ends. The deadline is extended as long as
  * `isProgressing` says so.
- * @param call gets a signal whose abort must cancel it: close its connection, end its request.
+ * @param call gets a signal. When the signal is aborted, the call must close its connection or end its request.
  */
 export function withDeadline<T>(
   { ms, expired, stop, isProgressing }: Deadline,

@@ -31,14 +31,14 @@ export interface Health {
   readonly required: boolean;
   /** Descriptions of problems, one line each; empty when the dependency is up. */
   readonly problems: readonly string[];
-  /** When the problem began: milliseconds since the Unix epoch. */
+  /** When the dependency went down: milliseconds since the Unix epoch. */
   readonly since?: number;
 }
 
 export interface CallOptions {
   /**
    * Whether an error means that the dependency is down. Any other error is an answer of the dependency. By default,
-   * every error means that it is down.
+   * every error means that the dependency is down.
    */
   readonly isAway?: (error: unknown) => boolean;
   readonly isProgressing?: () => Promise<boolean>;
@@ -46,7 +46,7 @@ export interface CallOptions {
   readonly isProbe?: boolean;
 }
 
-/** One system that the server needs: every call to it has a deadline, and its outcome is recorded. */
+/** One system that the server calls. Every call has a deadline, and its success or failure is recorded. */
 export class Dependency {
   readonly name: DependencyName;
   readonly timeoutMs: number;
@@ -80,8 +80,9 @@ export class Dependency {
   }
 
   /**
-   * @param work gets a signal whose abort must cancel it.
-   * @throws dependency-silent past the deadline, Unavailable when calls are rejected or the server stops, or what `work` throws.
+   * @param work gets a signal whose abort must cancel the work.
+   * @throws dependency-silent past the deadline, Unavailable when calls are rejected or the server stops, or what `work`
+   * throws.
    */
   async call<T>(work: (signal: AbortSignal) => Promise<T>, options: CallOptions = {}): Promise<T> {
     const { isAway = () => true, isProgressing, isProbe = false } = options;
@@ -177,7 +178,8 @@ export class Dependencies {
 
   /**
    * Checks the required dependencies that count as up, so that `canStore` is based on answers from during this call.
-   * @returns the dependencies whose check has not ended in time, because its own deadline may be longer.
+   * @returns the dependencies whose check has not ended within the time for which this call waits; the deadline of a
+   * check may be longer.
    */
   async check(): Promise<readonly Dependency[]> {
     const required = [...this.#all.values()].filter(({ name }) => DEPENDENCIES[name].required);

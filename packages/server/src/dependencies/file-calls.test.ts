@@ -58,7 +58,8 @@ test("the deadline applies to each file of a journal, and not to all files toget
     await expect(reading).rejects.toMatchObject({ code: "dependency-silent" });
     expect(texts).toEqual([{ sequence: 1, text: "one" }]);
     await release(index);
-    // An attempt that exceeds the deadline may still write its file, and no file is written twice.
+    // An attempt that exceeds the deadline may still write its file. A file can't be written twice, so each attempt has
+    // a number of its own.
     await until(
       async () =>
         await journal.appendLoss(sequence++, "").then(

@@ -15,7 +15,7 @@ const MAX_RUNNING = 2;
  * Bounds calls that can't be cancelled. An expired call continues in a thread, and while it hangs, no other call
  * begins. Before a call expires, at most one other call runs at the same time. The time for which a call waits to begin
  * counts towards its deadline.
- * @param bounded gives up a call with dependency-silent.
+ * @param bounded rejects with dependency-silent if a call takes too long.
  * @param hanging the error of a call that does not begin.
  */
 export function limitHanging(bounded: Bounded, hanging: () => Unavailable): Bounded {

@@ -47,7 +47,7 @@ export class Monitor {
     await this.#probe.close();
   }
 
-  /** Checks now, unless a check runs, and waits for its end. */
+  /** Starts a check, unless one is running, and waits for the end of the check. */
   async #check(): Promise<void> {
     if (!this.#isChecking) this.#waiting.abort();
     await this.#checked.promise;

@@ -21,7 +21,7 @@ export interface ReadinessPorts {
 
 /**
  * Asks the required dependencies whether this process can store events now. The schema is not checked, because a server
- * migrates before it listens.
+ * does not listen before its schema is up to date.
  */
 export async function readiness(ports: ReadinessPorts, draining: boolean): Promise<Readiness> {
   const unanswered = await ports.dependencies.check();

@@ -24,7 +24,7 @@ const OWNER = "postgres";
 const SERVING_LOGIN = "drs_app";
 const START_WITHIN_MS = 60_000;
 const STOP_WITHIN_MS = 60_000;
-/** Time limits for joining and leaving. A PostgreSQL on this host that gives no answer for longer hangs. */
+/** Time limits for joining and leaving. A PostgreSQL on this host that gives no answer for longer counts as hanging. */
 const CONNECT_WITHIN_MS = 5_000;
 const LEAVE_WITHIN_MS = 2_000;
 const POLL_MS = 25;
@@ -39,7 +39,10 @@ const ALREADY_CREATED = new Set<string | undefined>([
 const FIND_DATABASE = sql("select from pg_database where datname = $1", ["name"]);
 const MAX_LOG_BYTES = 10 * 1024 * 1024;
 
-/** The settings keep values out of error messages. With values, the log on a stolen disk would contain keys of rows. */
+/**
+ * The settings for logs keep values out of error messages. With values, the log on a stolen disk would contain keys of
+ * rows.
+ */
 const SETTINGS = [
   "listen_addresses=",
   "unix_socket_permissions=0700",
@@ -271,7 +274,7 @@ export class EmbeddedPostgres {
   async #spawn(): Promise<ChildProcess> {
     const log = await this.#openLog();
     const settings = SETTINGS.flatMap((setting) => ["-c", setting]);
-    // The option is a list: quoted, so that a comma in the path does not split it.
+    // The option is a list of paths. The path is quoted, so that a comma in it does not end it.
     const socketDir = `"${this.#socketDir.replaceAll('"', '""')}"`;
     const args = ["-D", this.#cluster, "-k", socketDir, ...settings];
     const [command, wrapped] = this.#launcher.wrap(this.#binaries.postgres, args);
@@ -367,8 +370,8 @@ async function requireCluster(dataDir: string): Promise<void> {
 }
 
 /**
- * Rejects a folder with other content. If the variable names a wrong folder, its content must not become private to
- * PostgreSQL.
+ * Rejects a folder with other content. If `DRS_DATA_DIR` names a wrong folder, the content of this folder must not
+ * become private to PostgreSQL.
  */
 async function rejectForeignFolder(folder: string): Promise<void> {
   const names = await readdir(folder).catch((): string[] => []);

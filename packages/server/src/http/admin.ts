@@ -1,4 +1,4 @@
-/** The operators' listener, which serves health, metrics and the admin API, apart from the listener of the endpoint. */
+/** The operators' listener for health, metrics and the admin API. It is separate from the listener of the endpoint. */
 import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { Readiness } from "../dependencies/readiness.ts";

@@ -13,8 +13,8 @@ export interface DeviceRiskSignalsOptions {
 }
 
 /**
- * Adds `POST /api/v1/device-signal-events` and `GET /api/v1/openapi.json`. The core gets the body as a stream of
- * bytes, past Fastify's own parsers; hooks of the host run as for every other route.
+ * Adds `POST /api/v1/device-signal-events` and `GET /api/v1/openapi.json`. The core gets the body as a stream of bytes,
+ * which no parser of Fastify has read; hooks of the host run as for every other route.
  */
 export const deviceRiskSignals: FastifyPluginCallback<DeviceRiskSignalsOptions> = (fastify, options, done) => {
   fastify.removeAllContentTypeParsers();

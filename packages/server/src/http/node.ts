@@ -84,8 +84,8 @@ export function writeAnswer(request: IncomingMessage, response: ServerResponse, 
   }
   // The client has disconnected: no answer can reach it.
   if (request.destroyed) return;
-  // The body was not read to its end. The answer is sent at once; the connection is closed when the client has
-  // stopped sending, because the client could lose the answer if it closed earlier.
+  // The body was not read to its end. The answer is sent at once. The connection is closed when the client has stopped
+  // sending or a limit above is reached, because the client could lose the answer if the connection closed at once.
   response.writeHead(answer.status, { ...headers, Connection: "close" });
   response.write(body);
   let discarded = 0;

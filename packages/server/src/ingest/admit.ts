@@ -33,9 +33,9 @@ type AdmittedRequest = Pick<ValidRequest, "collectedAt" | "probes"> & {
 };
 
 /**
- * Checks that the account is not erased, that the event is fresh, and that its action, session and purpose are valid.
- * These checks do not apply to a replay: if a check fails, the caller must look up the idempotency key in the ledger
- * before it rejects the request.
+ * Checks that no erasure rejects later events of the account, that the event is fresh, and that its action, session and
+ * purpose are valid. These checks do not apply to a replay: if a check fails, the caller must look up the idempotency
+ * key in the ledger before it rejects the request.
  */
 export async function admit(
   account: string,

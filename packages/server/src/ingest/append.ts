@@ -31,7 +31,8 @@ type UnsealedEvent = Omit<NewEvent, "sealed" | "purpose" | "policyVersion">;
 /**
  * Seals an event and stores it.
  *
- * @returns the ledger entry of the idempotency key, if the key is already in use.
+ * @returns the purpose of the stored event; the ledger entry of the idempotency key, if the key is already in use; or a
+ * rejection, if the account or a new policy rejects the event when it must be sealed again.
  * @throws Unavailable
  */
 export async function append(

@@ -10,7 +10,7 @@ import type { FailureThrottle } from "./throttle.ts";
  */
 const MAX_HEADER_LENGTH = 8_192;
 
-/** The syntax of a token (RFC 6750 §2.1, `b64token`). */
+/** The value of the header, with a token of RFC 6750 §2.1 (`b64token`). */
 const BEARER = /^Bearer +([A-Za-z0-9\-._~+/]+=*) *$/i;
 
 const CHALLENGE_NONE = { "WWW-Authenticate": "Bearer" };

@@ -103,7 +103,7 @@ interface RequestProgress {
   account?: string;
   /** The id of the stored event with the same idempotency key; absent if there is none, or if the event is erased. */
   existingEventId?: string;
-  /** The SDK version in the request, valid or not. Absent if the text of the body was not read. */
+  /** The SDK version in the request, valid or not. Absent if the body was not parsed, or if it has no such text. */
   sdkVersion?: string;
   headers: AnswerHeaders;
 }
@@ -210,8 +210,8 @@ async function runStages(
 }
 
 /**
- * Parses and validates a body that the scanner did not accept. Returns a rejection with the reason if the body is
- * invalid.
+ * Parses and validates a body if neither the scanner nor `readScan` could tell that it is valid. Returns a rejection
+ * with the reason if the body is invalid.
  */
 async function readSlowly(
   body: Buffer,

@@ -17,7 +17,10 @@ export interface IngestRequest {
 }
 
 export interface RequestHeaders {
-  /** Every value of the header, in order, one per header line. Empty if the request has no such header. */
+  /**
+   * Every value of the header, in order, one per header line. A host of the Fetch standard has joined the lines to one
+   * value. Empty if the request has no such header.
+   */
   all(name: LowercaseHeader): readonly string[];
 }
 

@@ -76,7 +76,7 @@ export function* readInTurns(text: string): Generator<void, unknown> {
     for (at++; ; at++) {
       const code = text.charCodeAt(at);
       if (code === QUOTE) break;
-      // The condition is also false at the end of the text, because `code` is NaN there.
+      // At the end of the text `code` is NaN, so the comparison is false there, too.
       if (!(code >= SPACE)) return undefined;
       if (code === BACKSLASH) {
         escaped = true;

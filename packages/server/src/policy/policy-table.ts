@@ -145,7 +145,7 @@ export interface Applied {
 export interface ApplyOptions {
   readonly builtIn: number;
   readonly agent: Agent;
-  /** Called with the changes before the policy is applied. Throws to refuse the policy. */
+  /** Called with the changes before the policy is applied. If it throws, the policy is not applied. */
   readonly confirm?: (changes: readonly Change[]) => Promise<void>;
   readonly approvalId?: string | undefined;
 }
@@ -161,7 +161,7 @@ const INSERT_MAPPINGS = sql(
   ["int4", "text[]", "int4[]"],
 );
 
-/** Finds the changes that a policy would make. @throws policy-incomplete as `applyPolicy` */
+/** Finds the changes that a policy would make. @throws policy-incomplete, in the same cases as `applyPolicy` */
 export async function comparePolicy(transaction: Transaction, policy: Policy, builtIn: number): Promise<Applied> {
   const { current, changes } = await compareWithCurrent(transaction, policy, builtIn);
   return { version: current.version, changes };
@@ -170,7 +170,7 @@ export async function comparePolicy(transaction: Transaction, policy: Policy, bu
 /**
  * Applies a policy. The transaction waits for running commit batches before it writes the policy. Later batches choose
  * the purpose by this policy. Stored events keep their purpose, and a changed period also applies to them. A policy
- * that changes nothing gets no version.
+ * that changes nothing gets no version, unless it is the first policy.
  *
  * @throws policy-incomplete if it leaves out a purpose that holds events.
  */

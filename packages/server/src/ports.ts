@@ -24,7 +24,7 @@ export interface MonotonicClock {
 export interface Session {
   /** 1 to 256 code points, without U+0000. */
   readonly account: string;
-  /** Milliseconds since the Unix epoch, if it is known. */
+  /** When the session ends: milliseconds since the Unix epoch. Absent if it is not known. */
   readonly expiresAt?: number;
 }
 
@@ -42,7 +42,7 @@ export interface RegisteredAction {
   readonly actionType: string;
   /** The session value that the action was issued with. */
   readonly sessionId?: string;
-  /** When the session ends: milliseconds since the Unix epoch. */
+  /** When the action expires: milliseconds since the Unix epoch. */
   readonly expiresAt: number;
 }
 
@@ -71,7 +71,7 @@ export interface AssignedPurpose {
 
 /** What the core must know of an account before it seals an event. */
 export interface Accounts {
-  /** Whether later events of the account are rejected, because the account was erased permanently. */
+  /** Whether later events of the account are rejected, because its erasure also ordered this. */
   isRefused(account: string): boolean;
   /**
    * Whether events of the account were stored under the purpose and have not been erased since then.
@@ -192,7 +192,7 @@ export interface EventStore {
   findKey(account: string, key: string): Promise<LedgerEntry | undefined>;
   /**
    * Finds the event of an idempotency key; `undefined` when it is deleted and only the key is left.
-   * @throws Unavailable, also if replays have read too many payloads.
+   * @throws Unavailable, also if comparisons of retries have read too many payloads.
    */
   findStored(account: string, idempotencyKey: string): Promise<StoredEvent | undefined>;
 }
@@ -244,7 +244,10 @@ export interface Meter {
   scanned(result: ScanResult): void;
 }
 
-/** The fields that features read: an event must match the published schema in them. The set may change while the server runs. */
+/**
+ * The fields that features read. In these fields an event must match the published schema. The set may change while the
+ * server runs.
+ */
 export interface AdoptedFieldSet {
   readonly current: AdoptedFields;
 }

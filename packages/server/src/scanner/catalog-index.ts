@@ -38,7 +38,7 @@ export interface Member {
   readonly capture?: number;
   readonly least?: number;
   readonly most?: number;
-  /** Whether the text must not have an escape. */
+  /** Whether the text must not contain U+0000, as a promoted attribute must not. */
   readonly plain?: boolean;
   readonly mask?: number;
 }

@@ -292,7 +292,7 @@ export class BodyMaker {
     return Buffer.from(this.#print(this.#request(), { junk: 0 }));
   }
 
-  /** Bodies that were changed in places: one in its values, then copies of it in its bytes. */
+  /** One body that may be changed in its values, then copies of this body that are changed in their bytes. */
   *mutated(): Iterable<Buffer> {
     const random = this.#random;
     const body = Buffer.from(this.#print(this.#request(), { junk: random.pick([0, 0.003, 0.02]) }));

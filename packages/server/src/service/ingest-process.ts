@@ -12,7 +12,7 @@ import { snapshotOf } from "./merge-metrics.ts";
 import type { Answers, Question, Supervisor } from "./process-messages.ts";
 import { createListener, listenForEvents, logDependencies, reloadKeyEncryption } from "./service.ts";
 
-/** The supervisor ends the process after a longer time. */
+/** Time limit for this process to end after a stop. The supervisor waits longer before it ends the process. */
 const STOP_WITHIN_MS = 8_000;
 
 export interface IngestProcessOptions {

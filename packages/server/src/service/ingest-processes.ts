@@ -13,11 +13,11 @@ const ANSWER_WITHIN_MS = 1_000;
 /** The supervisor ends a process that leaves this many consecutive questions unanswered, after about half a minute. */
 const MAX_UNANSWERED = 6;
 const WATCH_EVERY_MS = 5_000;
-/** A process that does not serve after this time hangs in its start, unless a dependency is not available. */
+/** A process that does not serve after this time counts as hanging, unless a dependency is not available. */
 const START_WITHIN_MS = 60_000;
 /** Time between attempts to start a process that has failed to start too often, while other processes serve. */
 const RETRY_AFTER_MS = 30_000;
-/** Longer than the time limit of a process for its own end. */
+/** Time limit for all processes to end after a stop. It is longer than the limit that each process has for its end. */
 const STOP_WITHIN_MS = 10_000;
 
 export interface IngestProcessesOptions {
@@ -48,7 +48,10 @@ export class IngestProcesses {
     this.#failed.promise.catch(() => {});
   }
 
-  /** Rejects when a process can't be started. */
+  /**
+   * Rejects when a process can't be started: before all processes have served once, at its first error; later, only if no
+   * other process serves.
+   */
   get failed(): Promise<never> {
     return this.#failed.promise;
   }
@@ -155,7 +158,10 @@ export class IngestProcesses {
     for (const { forked, isServing } of this.#running()) if (!isServing) forked.kill();
   }
 
-  /** Ends processes whose main thread hangs. The supervisor answers health checks, and does not hang with them. */
+  /**
+   * Ends processes whose main thread hangs, and processes that do not begin to serve in time. `/livez` does not detect
+   * them, because the supervisor answers it.
+   */
   async #watch(): Promise<void> {
     const { logger, canServe, watchEveryMs = WATCH_EVERY_MS, startWithinMs = START_WITHIN_MS } = this.#options;
     const watch = async ({ number, process }: Slot): Promise<void> => {
@@ -255,7 +261,7 @@ export class IngestProcesses {
   }
 }
 
-/** Removes the start time, because processes detect one outage at different times. */
+/** Removes the time at which a problem began, because processes detect one outage at different times. */
 const withoutStartTime = (line: string): string => line.replace(/ \(since [^)]*\)$/, "");
 
 /** The place of a process and of its replacements. */

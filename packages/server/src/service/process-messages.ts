@@ -25,8 +25,8 @@ export interface Place {
 }
 
 /**
- * With `inform`, the supervisor asks a process to inform the newly started process `process` of the permits that it
- * holds, and of its levels of throttles.
+ * With `inform`, the supervisor asks a process to report the permits that it holds and its levels of throttles. The
+ * supervisor passes both to the newly started process with the number `process`.
  */
 export type Instruction =
   | { readonly kind: "begin"; readonly place: Place }

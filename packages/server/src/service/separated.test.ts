@@ -33,8 +33,8 @@ const HOUR_MS = 3_600_000;
 const folder = useFolder();
 const scene = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: `${folder()}/journal` }));
 const suffix = randomBytes(4).toString("hex");
-/** Files with the MAC keys of these surfaces. Each process has its own file. */
 const KEYS = new Map(SURFACES.map((surface) => [surface, randomBytes(32).toString("base64")]));
+/** Writes a file with the MAC keys of these surfaces. Each process has its own file. */
 async function keyFile(...surfaces: readonly Surface[]): Promise<Readonly<Record<string, string>>> {
   const path = `${folder()}/keys-${surfaces.join("-")}`;
   await writeFile(path, surfaces.map((surface) => `${surface} ${KEYS.get(surface)}\n`).join(""));

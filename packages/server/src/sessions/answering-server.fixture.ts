@@ -32,10 +32,10 @@ export const plain =
     response.end(body);
   };
 
-/** Takes the request and never answers. */
+/** Receives the request and never answers. */
 export const silence: Reply = () => {};
 
-/** Takes the request and hangs up. */
+/** Receives the request and closes the connection. */
 export const hangUp: Reply = (response) => {
   response.destroy();
 };

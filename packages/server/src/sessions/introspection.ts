@@ -11,7 +11,7 @@ export interface IntrospectionOptions {
   readonly fetch?: typeof fetch;
 }
 
-/** Session tokens that an authorization server vouches for: OAuth 2.0 Token Introspection (RFC 7662). */
+/** Verifies session tokens by asking an authorization server: OAuth 2.0 Token Introspection (RFC 7662). */
 export function introspectionVerifier(options: IntrospectionOptions, clock: Clock): SessionVerifier {
   const { fetch: send = fetch } = options;
   const authorization = basicCredentials(options);

@@ -18,7 +18,7 @@ export interface JwtOptions {
   /** Pinned: a token of another algorithm is invalid. */
   readonly algorithms: readonly string[];
   readonly accountClaim: string;
-  /** Milliseconds. */
+  /** Tolerated difference between the clocks of the issuer and this server, in milliseconds. */
   readonly clockSkew: number;
   readonly fetch?: FetchImplementation;
 }
@@ -28,7 +28,10 @@ export const DEFAULT_ALGORITHMS = {
   secret: ["HS256"],
 } as const;
 
-/** Session tokens that are JWTs (RFC 7519), checked as RFC 8725 asks: issuer, audience and algorithm pinned, `exp` required. */
+/**
+ * Verifies session tokens that are JWTs (RFC 7519) as RFC 8725 requires: issuer, audience and algorithm are pinned, and
+ * `exp` is required.
+ */
 export function jwtVerifier(options: JwtOptions, clock: Clock): SessionVerifier {
   const resolveKey = keyResolver(options);
   return {

@@ -28,7 +28,7 @@ const ISSUE_TOKEN = sql(
   ["bytea", "uuid", "text", "timestamptz", "timestamptz"],
 );
 
-/** Issues a token. Only its hash is stored: the token is shown here and never again. */
+/** Issues a token. Only the hash of its text is stored, so no later call can return the token again. */
 export async function issueToken(
   executor: Executor,
   clock: Clock,

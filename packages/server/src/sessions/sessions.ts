@@ -15,7 +15,7 @@ const INTROSPECTION_CACHE_MS = 10_000;
 
 /**
  * The verifiers of the configuration. Tokens of this server's form are looked up in the table, and all other tokens go
- * to the configured verifier.
+ * to the configured verifier. If none is configured, all other tokens are invalid.
  */
 export function openSessions(
   config: Config,

@@ -1,4 +1,4 @@
-/** Everything that is stored about an account, as parts of files. */
+/** The export of what is stored about an account, as parts of files. */
 import type { AccountExport, ExportPart } from "@device-risk-signals/admin-api";
 import { createHash } from "node:crypto";
 import { isAccountRefused } from "../accounts/accounts.ts";
@@ -39,9 +39,10 @@ interface Exported {
 }
 
 /**
- * Yields everything that is held about an account: exact events, their attributes, purposes and features, keys,
- * actions, tokens (never their hashes), requests, restrictions, and who read or changed what, when and why. The
- * manifest comes last: without it, an export is incomplete.
+ * Yields what is stored about an account: exact events, their attributes, purposes and features, the exports that have
+ * rows of the account, idempotency keys, actions, tokens (never their hashes), requests, restrictions, and who read or
+ * changed what, when and why. Legal holds are not disclosed. The manifest comes last: without it, an export is
+ * incomplete.
  */
 export async function* exportAccount(
   { transaction, secrets, sealer, featureSealer, pseudonymizer, onProgress }: ExportPorts,

@@ -46,9 +46,9 @@ export interface RequestRow {
   readonly ground: string | null;
   readonly erasure_id: string | null;
   readonly export_id: string | null;
-  /** The restriction that was placed for the request. */
+  /** The latest restriction that was placed for the request. */
   readonly restriction_id: string | null;
-  /** Whether the restriction is active. The person must be informed before the restriction is lifted. */
+  /** Whether a restriction of the request is active. The person must be informed before the restriction is lifted. */
   readonly restriction_active: boolean;
 }
 
@@ -194,8 +194,8 @@ const COMPLETE_REQUEST = sql(
 );
 
 /**
- * Closes as done a request that was closed in part. @returns `undefined` if no request that was closed in part has the
- * id, or if copies of held events of its erasure still exist.
+ * Changes the outcome of a request that was closed in part to `done`. @returns `undefined` if no request that was closed
+ * in part has the id, or if copies of held events of its erasure still exist.
  */
 export async function completeRequest(executor: Executor, id: string): Promise<RequestRow | undefined> {
   const { rows } = await query(executor, COMPLETE_REQUEST, [id]);

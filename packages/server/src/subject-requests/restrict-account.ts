@@ -1,4 +1,4 @@
-/** Places and lifts restrictions for a person, with the checks before and the audit entry. */
+/** Places and lifts the restrictions that a person orders: checks the order, applies it, and writes the audit entry. */
 import { type Agent, writeAudit } from "../audit/audit.ts";
 import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
 import { OperatorError } from "../errors/operator-error.ts";
@@ -26,7 +26,8 @@ export interface AuditedRestrictionPorts extends RestrictionOrderPorts {
 
 /**
  * Places a restriction and writes its audit entry.
- * @throws not-found if the account, the purpose or the request is unknown; as `placeAndRecordRestriction`
+ * @throws not-found if the account or the purpose is unknown, or if the account has no open request of this kind with
+ * the id; what `placeAndRecordRestriction` throws
  */
 export async function restrictAccount(
   executor: OwnerTransaction,
@@ -81,7 +82,7 @@ async function findPurpose(executor: Executor, id: string | undefined): Promise<
 
 /**
  * Lifts a restriction and writes its audit entry.
- * @throws not-found if no active restriction has the id; as `liftAndRecordRestriction`
+ * @throws not-found if no active restriction has the id; what `liftAndRecordRestriction` throws
  */
 export async function liftAccountRestriction(
   executor: OwnerTransaction,

@@ -255,8 +255,8 @@ export interface AdoptedFieldSet {
 /** Counts the departures of stored events from the catalog. Never blocks, never throws. */
 export interface DriftLog {
   /**
-   * @param members number of members of the request at all depths. If there are very many, the event is not walked, but
-   * counted as such.
+   * @param members number of members of the request at all depths. If there are very many, the departures are not
+   * searched, and the event is counted as `not-walked`.
    */
   observe(
     sender: Pick<PromotedAttributes, "platform" | "sdkVersion">,

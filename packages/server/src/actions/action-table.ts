@@ -157,8 +157,8 @@ const FIND_ACTIONS = sql(
 );
 
 /**
- * An action registry that reads the table. For five seconds it remembers each action that it found. It does not remember
- * that an action was absent.
+ * An action registry that reads the table. For five seconds it remembers each action that it found. It does not
+ * remember that an action was absent.
  */
 export function actionTable(executor: Executor, clock: Clock): ActionRegistry {
   const remembered = new LimitedMap<{ readonly action: RegisteredAction; readonly until: number }>(MAX_REMEMBERED);

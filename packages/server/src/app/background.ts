@@ -31,8 +31,8 @@ export interface WorkReports {
 }
 
 /**
- * If the process is a worker, starts retention passes, checkpoints of the audit log, and the computation and attestation
- * of features.
+ * If the process is a worker, starts retention passes, checkpoints of the audit log, and the computation and
+ * attestation of features.
  * @param opened closes them.
  */
 export function startWork(

@@ -36,8 +36,8 @@ export class DatabaseComparison {
   #connections = 0;
   #isDue = false;
   /**
-   * Whether data that was read earlier may be wrong, because the database was replaced or lacked entries of the journal.
-   * It is false again after the data was forgotten.
+   * Whether data that was read earlier may be wrong, because the database was replaced or lacked entries of the
+   * journal. It is false again after the data was forgotten.
    */
   #isReplaced = false;
   #running: Promise<unknown> | undefined;

@@ -105,8 +105,8 @@ const isFunction = <T>(value: unknown): Result<T> =>
   typeof value === "function" ? accept(value) : { problem: "must be a function" };
 
 /**
- * Accepts an object of the host that has the method; any other value counts as settings (`undefined`). An array or typed
- * array is never such an object, although it may have a method of this name.
+ * Accepts an object of the host that has the method; any other value counts as settings (`undefined`). An array or
+ * typed array is never such an object, although it may have a method of this name.
  */
 const withMethod =
   <T>(name: string) =>

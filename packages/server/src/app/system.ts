@@ -19,8 +19,8 @@ export interface System extends Installation {
   /** The identity of the database that was compared with the erasure journal at start. */
   readonly identity: DatabaseIdentity;
   /**
-   * Applies the entries of the erasure journal that this database or key store lacks. A process without a worker applies
-   * none, and throws replay-needed if the database lacks entries. @throws an error with a journal-… code,
+   * Applies the entries of the erasure journal that this database or key store lacks. A process without a worker
+   * applies none, and throws replay-needed if the database lacks entries. @throws an error with a journal-… code,
    * key-store-outdated, Unavailable
    */
   replay(): Promise<Replayed>;

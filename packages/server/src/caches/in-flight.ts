@@ -1,6 +1,6 @@
 /**
- * Running calls by name. While a call with a name runs, `join` with the same name makes no further call, and returns the
- * result of the running call.
+ * Running calls by name. While a call with a name runs, `join` with the same name makes no further call, and returns
+ * the result of the running call.
  */
 export class InFlight<Value> {
   readonly #calls = new Map<string, Promise<Value>>();

@@ -31,7 +31,7 @@ export interface Health {
   readonly required: boolean;
   /** Descriptions of problems, one line each; empty when the dependency is up. */
   readonly problems: readonly string[];
-  /** When the dependency went down: milliseconds since the Unix epoch. */
+  /** When the dependency became unavailable: milliseconds since the Unix epoch. */
   readonly since?: number;
 }
 
@@ -81,8 +81,8 @@ export class Dependency {
 
   /**
    * @param work gets a signal whose abort must cancel the work.
-   * @throws dependency-silent past the deadline, Unavailable when calls are rejected or the server stops, or what `work`
-   * throws.
+   * @throws dependency-silent past the deadline, Unavailable when calls are rejected or the server stops, or what
+   * `work` throws.
    */
   async call<T>(work: (signal: AbortSignal) => Promise<T>, options: CallOptions = {}): Promise<T> {
     const { isAway = () => true, isProgressing, isProbe = false } = options;

@@ -9,8 +9,8 @@ const REMOVED = -1;
 const listenersOf = new WeakMap<AbortSignal, Listener[]>();
 
 /**
- * Calls `run` when a signal is aborted. It is meant for a signal that exists much longer than its listeners, such as the
- * signal that stops the server.
+ * Calls `run` when a signal is aborted. It is meant for a signal that exists much longer than its listeners, such as
+ * the signal that stops the server.
  *
  * An `AbortSignal` keeps its listeners in a linked list, and a removed listener still refers to the next one. Once V8
  * has moved a removed listener to the old generation, every later listener survives scavenges, and with it all that the

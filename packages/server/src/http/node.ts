@@ -36,7 +36,8 @@ function headersOf(request: IncomingMessage): RequestHeaders {
 function bodyOf(request: IncomingMessage, invite: (() => void) | undefined): ByteStream {
   return {
     givesChunks: true,
-    // The server of this package, which gives `invite`, shares its requests with no other listener.
+    // Only the server of this package gives `invite`, for a request with `Expect: 100-continue`. It shares its requests
+    // with no other listener.
     givesMemory: invite !== undefined,
     forEach: (take) =>
       new Promise((resolve) => {

@@ -20,10 +20,10 @@ export interface RateThrottle {
   /** Takes 1 of the account's allowance, before a request is read. */
   take(account: string): RateDecision;
   /**
-   * Charges the account for the cost of a request beyond 1, after the request was read. The request passes, and may raise
-   * the level of the account above the burst: the account is then in debt, and later requests are rejected until the
-   * level has fallen. If the account is in debt already, the request is rejected and not charged, so that concurrent
-   * requests can't all exceed the burst.
+   * Charges the account for the cost of a request beyond 1, after the request was read. The request passes, and may
+   * raise the level of the account above the burst: the account is then in debt, and later requests are rejected until
+   * the level has fallen. If the account is in debt already, the request is rejected and not charged, so that
+   * concurrent requests can't all exceed the burst.
    */
   charge(account: string, additionalCost: number): RateDecision;
 }

@@ -49,8 +49,8 @@ export class IngestProcesses {
   }
 
   /**
-   * Rejects when a process can't be started: before all processes have served once, at its first error; later, only if no
-   * other process serves.
+   * Rejects when a process can't be started: before all processes have served once, at its first error; later, only if
+   * no other process serves.
    */
   get failed(): Promise<never> {
     return this.#failed.promise;

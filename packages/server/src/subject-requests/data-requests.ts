@@ -194,8 +194,8 @@ const COMPLETE_REQUEST = sql(
 );
 
 /**
- * Changes the outcome of a request that was closed in part to `done`. @returns `undefined` if no request that was closed
- * in part has the id, or if copies of held events of its erasure still exist.
+ * Changes the outcome of a request that was closed in part to `done`. @returns `undefined` if no request that was
+ * closed in part has the id, or if copies of held events of its erasure still exist.
  */
 export async function completeRequest(executor: Executor, id: string): Promise<RequestRow | undefined> {
   const { rows } = await query(executor, COMPLETE_REQUEST, [id]);

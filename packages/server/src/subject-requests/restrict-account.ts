@@ -1,4 +1,4 @@
-/** Places and lifts the restrictions that a person orders: checks the order, applies it, and writes the audit entry. */
+/** Places and lifts restrictions: checks the order, applies it, and writes the audit entry. */
 import { type Agent, writeAudit } from "../audit/audit.ts";
 import type { Pseudonymizer } from "../crypto/pseudonymizer.ts";
 import { OperatorError } from "../errors/operator-error.ts";

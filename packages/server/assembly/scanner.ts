@@ -518,7 +518,7 @@ function respell(): bool {
     } else {
       if (load<u8>(nameAt + 1) != 0x75) return false;
       byte = codeUnit(nameAt);
-      // guard(false): a name in which an escape is necessary is not accepted
+      // guard(false): a Unicode escape in a name is accepted only for an ASCII character that needs no escape
       // fails: packages/server/src/scanner/scanner.test.ts › agrees with the slow path
       if (byte < 0x20 || byte > 0x7e || byte == QUOTE || byte == BACKSLASH) return false;
       nameAt += 6;

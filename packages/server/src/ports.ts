@@ -207,7 +207,7 @@ export interface Sealer {
   sealUnderExistingKey(identity: EventIdentity, bytes: Uint8Array): Promise<Sealed | undefined>;
   /** Seals a copy that a hold keeps. @throws Unavailable */
   sealCopy(identity: EventIdentity, holdId: string, bytes: Uint8Array): Promise<Buffer>;
-  /** @throws keys-destroyed, or payload-damaged if the bytes are not what was sealed for this identity. */
+  /** @throws keys-destroyed; payload-damaged if the bytes are not what was sealed for this identity; Unavailable */
   open(identity: EventIdentity, under: PayloadSecret, payload: Buffer): Promise<Buffer>;
   /**
    * Opens many payloads, and reads each secret once.

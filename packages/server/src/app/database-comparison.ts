@@ -26,8 +26,8 @@ export interface ComparisonOptions {
 /**
  * Compares the database with the erasure journal after each new connection. If the connection leads to another
  * database, or to an older state of the database, the database counts as behind until the comparison has succeeded. If
- * the connection leads to the same database, the database counts as behind only after the comparison has failed with an
- * error of the journal or of the key store's age: a journal that does not answer must not prevent ingestion.
+ * the connection leads to the same database, the database counts as behind only after the comparison has failed with a
+ * journal-… code or key-store-outdated: a journal that does not answer must not prevent ingestion.
  */
 export class DatabaseComparison {
   readonly #options: ComparisonOptions;

@@ -29,7 +29,7 @@ export interface Installation extends OpenConnection, Keys {
 }
 
 /**
- * @throws installation-missing, key-store-mismatch, time-stamps-unusable, an error with a journal-… code, Unavailable
+ * @throws what `openKeys` throws; time-stamps-unusable, an error with a journal-… code, Unavailable
  */
 export async function openInstallation(connection: OpenConnection): Promise<Installation> {
   const { config, dependencies, opened } = connection;

@@ -60,7 +60,7 @@ export interface Keys {
 
 /**
  * Opens the key store. Missing secrets of the installation are created only with the access `change`. @throws
- * installation-missing, key-store-mismatch, Unavailable
+ * installation-missing, key-file-unusable, key-source-unusable, key-store-mismatch, Unavailable
  */
 export async function openKeys(connection: OpenConnection): Promise<Keys> {
   const { access, clock, config, environment, dependencies, opened, pool } = connection;

@@ -28,8 +28,8 @@ export async function readBody(body: ByteStream, encoding: Encoding, limit: numb
 
 /**
  * Frees the memory of a body at once, if this memory contains nothing else, as after the body arrived in one chunk.
- * Otherwise V8 would free the memory with the next garbage collection, which under load is a thousand bodies later. No
- * code may read the body afterwards, in this thread or another.
+ * Without this call V8 frees the memory with the next garbage collection, which under load is a thousand bodies later.
+ * No code may read the body afterwards, in this thread or another.
  */
 export function freeMemory(body: Buffer): void {
   if (body.length > 0 && body.length === body.buffer.byteLength) (body.buffer as ArrayBuffer).transfer(0);

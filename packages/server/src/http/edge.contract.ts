@@ -23,6 +23,8 @@ export interface EdgeOptions {
    * Whether the edge takes the source address from the connection or, with one proxy in front, from `X-Forwarded-For`.
    */
   readonly knowsPeer: boolean;
+  /** Whether the core may free the memory of a body. Listeners of an embedding host may read it, too. */
+  readonly givesMemory: boolean;
 }
 
 /** A request that the core received. */
@@ -32,6 +34,7 @@ interface RecordedRequest {
   authorization: readonly string[];
   keys: readonly string[];
   body: Buffer | undefined;
+  givesMemory: boolean;
 }
 
 const LIMIT = 262_144;
@@ -44,7 +47,7 @@ const ANSWER: Answer = {
 export function describeEdge(
   name: string,
   start: (ingest: Ingest, proxyHops: number) => Promise<Edge>,
-  { keepsLines, knowsPeer }: EdgeOptions,
+  { keepsLines, knowsPeer, givesMemory }: EdgeOptions,
 ): void {
   describe(`the edge: ${name}`, () => {
     let edge: Edge;
@@ -59,6 +62,7 @@ export function describeEdge(
         authorization: headers.all("authorization"),
         keys: headers.all("idempotency-key"),
         body: undefined,
+        givesMemory: body.givesMemory ?? false,
       };
       noted.push(note);
       if (!readsBody) return answerRejection(rejectRequest("credentials-missing", { "WWW-Authenticate": "Bearer" }));
@@ -98,6 +102,12 @@ export function describeEdge(
       it.each(bodies)("reaches the core unchanged: %s", async (_, bytes) => {
         expect((await post(bytes, { "Content-Type": "application/json" })).status).toBe(201);
         expect(noted[0]?.body?.equals(bytes)).toBe(true);
+      });
+
+      it(`${givesMemory ? "may" : "may not"} be freed by the core, with \`Expect: 100-continue\` or without`, async () => {
+        await post("{}");
+        await post("{}", { Expect: "100-continue" });
+        expect(noted.map((one) => one.givesMemory)).toEqual([givesMemory, givesMemory]);
       });
 
       it("reaches the core still compressed", async () => {

@@ -20,7 +20,7 @@ export const deviceRiskSignals: FastifyPluginCallback<DeviceRiskSignalsOptions> 
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser("*", (_request, _payload, parsed) => parsed(null));
   route(fastify, EVENTS_PATH, async (request, reply) => {
-    const answer = await options.ingest(ingestRequest(request.raw, options.proxyHops ?? 0));
+    const answer = await options.ingest(ingestRequest(request.raw, { proxyHops: options.proxyHops ?? 0 }));
     if (!request.raw.complete) reply.header("Connection", "close");
     return answer;
   });

@@ -19,6 +19,6 @@ export function nodeHandler(
 ): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
   return async (request, response) => {
     if (request.readableDidRead) throw new TypeError("the body has been read: mount the endpoint before body parsers");
-    writeAnswer(request, response, await ingest(ingestRequest(request, proxyHops)));
+    writeAnswer(request, response, await ingest(ingestRequest(request, { proxyHops })));
   };
 }

@@ -6,15 +6,23 @@ import type { Answer, ByteStream, IngestRequest, RequestHeaders } from "../inges
 const DISCARD_TIMEOUT_MS = 2_000;
 const MAX_DISCARDED_BYTES = 4 * 1024 * 1024;
 
-/**
- * @param invite called before the first byte of the body is read, for `Expect: 100-continue`.
- * @param proxyHops how many proxies in front append to `X-Forwarded-For`.
- */
-export function ingestRequest(request: IncomingMessage, proxyHops: number, invite?: () => void): IngestRequest {
+export interface NodeRequestOptions {
+  /** How many proxies in front append to `X-Forwarded-For`. */
+  readonly proxyHops: number;
+  /** Whether no other code reads the body, such as a listener of an embedding host. */
+  readonly isUnshared?: boolean;
+  /** Called before the first byte of the body is read, for `Expect: 100-continue`. */
+  readonly invite?: (() => void) | undefined;
+}
+
+export function ingestRequest(
+  request: IncomingMessage,
+  { proxyHops, isUnshared = false, invite }: NodeRequestOptions,
+): IngestRequest {
   return {
     method: request.method ?? "",
     headers: headersOf(request),
-    body: bodyOf(request, invite),
+    body: bodyOf(request, isUnshared, invite),
     peer: sourceAddress(request, proxyHops),
   };
 }
@@ -33,12 +41,10 @@ function headersOf(request: IncomingMessage): RequestHeaders {
   };
 }
 
-function bodyOf(request: IncomingMessage, invite: (() => void) | undefined): ByteStream {
+function bodyOf(request: IncomingMessage, isUnshared: boolean, invite: (() => void) | undefined): ByteStream {
   return {
     givesChunks: true,
-    // Only the server of this package gives `invite`, for a request with `Expect: 100-continue`. It shares its requests
-    // with no other listener.
-    givesMemory: invite !== undefined,
+    givesMemory: isUnshared,
     forEach: (take) =>
       new Promise((resolve) => {
         const finish = (end: "end" | "stopped" | "broken"): void => {

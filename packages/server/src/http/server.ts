@@ -101,7 +101,11 @@ async function handle(
   }
   switch (pathOf(request.url ?? "/")) {
     case EVENTS_PATH:
-      return writeAnswer(request, response, await ingest(ingestRequest(request, proxyHops, invite)));
+      return writeAnswer(
+        request,
+        response,
+        await ingest(ingestRequest(request, { proxyHops, isUnshared: true, invite })),
+      );
     case OPENAPI_PATH:
       return writeAnswer(request, response, answerOpenApi(request.method ?? "", OPENAPI_JSON));
     default:

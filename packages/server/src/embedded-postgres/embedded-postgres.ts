@@ -370,7 +370,7 @@ async function requireCluster(dataDir: string): Promise<void> {
 }
 
 /**
- * Rejects a folder with other content. If `DRS_DATA_DIR` names a wrong folder, the content of this folder must not
+ * Rejects a folder with other content. If the setting names a wrong folder, the content of this folder must not
  * become private to PostgreSQL.
  */
 async function rejectForeignFolder(folder: string): Promise<void> {

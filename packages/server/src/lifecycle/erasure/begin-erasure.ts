@@ -66,10 +66,10 @@ export async function beginErasure(
 ): Promise<number | undefined> {
   const { erasureId = randomUUID(), subject, actor, reason, refuseLater, isUnknown = false } = order;
   // guard(drop): an erasure waits for a transaction that places or lifts a hold
-  // fails: e2e/erasure/concurrency.test.ts › begins when what has
+  // fails: e2e/erasure/concurrency.test.ts › begins after the holder of
   await lockHolds(executor);
   // guard(drop): one erasure at a time begins
-  // fails: e2e/erasure/concurrency.test.ts › begins when what has
+  // fails: e2e/erasure/concurrency.test.ts › begins after the holder of
   await lockJournal(executor);
   await resolveHolds(executor, ports.pseudonymizer, {
     reading: releasingLocks(executor),
@@ -89,7 +89,7 @@ export async function beginErasure(
   const unreadable = new Set(await copyHeldOf(executor, ports, idsFoundBefore, ports));
   const findRecent = await prepareRecent(executor, subject, ports.clock.now());
   // guard(drop): commit batches end before an erasure
-  // fails: e2e/erasure/concurrency.test.ts › begins when what has
+  // fails: e2e/erasure/concurrency.test.ts › begins after the holder of
   await excludeIngestion(executor);
   const idsToErase = findRecent
     ? { ...idsFoundBefore, events: [...new Set([...idsFoundBefore.events, ...(await findRecent())])] }

@@ -11,7 +11,7 @@ declare
 begin
   select * into erased from account_key where key_id = in_key
     -- guard(true): the serving role deletes events of erased keys only
-    -- fails: e2e/erasure/concurrency.test.ts › lets the serving role take nothing that is not erased
+    -- fails: e2e/erasure/concurrency.test.ts › lets the serving role delete only erased data
     and erased_by is not null;
   if not found then
     return;

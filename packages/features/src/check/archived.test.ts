@@ -45,6 +45,17 @@ it.each([
   expect(await checkArchived(bundleOf(compute), expecting(true))).toMatchObject({ problems: [problem] });
 });
 
+it("fixtures are a problem if there are too many for the derived cases", () => {
+  const inputs = BUNDLE.manifest.inputs.flatMap((input) =>
+    Array.from({ length: 100 }, (_, n) => ({ ...input, name: `input_${n}` })),
+  );
+  const cases = Array.from({ length: 11 }, () => ({ inputs: { "*": "timeout" }, result: "timeout" }));
+  expect(fixtureProblems({ ...BUNDLE.manifest, inputs }, { cases })).toEqual([
+    "11 fixtures; a feature with these inputs may have 10",
+  ]);
+  expect(fixtureProblems({ ...BUNDLE.manifest, inputs }, { cases: cases.slice(1) })).toEqual([]);
+});
+
 it.each([null, {}, { cases: [null] }, { cases: [{ inputs: { other: "timeout" } }] }])(
   "fixtures that do not fit the feature are a problem: %j",
   (fixtures) => {

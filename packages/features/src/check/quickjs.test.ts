@@ -20,3 +20,21 @@ it("QuickJS stops loading a program at its deadline", async () => {
   const endless = bundleOf(onlyInQuickJs("for (;;)"));
   await expect(computeInQuickJs([endless], [], 1_000)).rejects.toThrow("QuickJS can't load the program of example@1");
 });
+
+it("QuickJS is ended if one of its own functions does not return", async () => {
+  const value = bundleOf("({ su }) => su.state === 'observed' ? su.value : null");
+  const native = bundleOf("() => Array.prototype.includes.call({ length: 2 ** 53 - 1 }, 1)", { id: "native" });
+  const read = () => ({ state: "observed", value: true }) as const;
+  const cases = [0, 1].map((feature) => ({ feature, read }));
+  const paused = { state: "failed", failure: "paused" };
+  expect(await computeInQuickJs([value, native], cases, 100)).toMatchObject([paused, paused]);
+});
+
+it.each([
+  ["recurses without end", "() => { const deep = () => 1 + deep(); return deep() > 0; }"],
+  ["needs too much memory", "() => { const all = []; for (;;) all.push('x'.repeat(1e6) + all.length); }"],
+])("QuickJS gives no value of a definition that %s", async (_, compute) => {
+  const read = () => ({ state: "observed", value: true }) as const;
+  const [result] = await computeInQuickJs([bundleOf(compute)], [{ feature: 0, read }], 10_000);
+  expect(result).toMatchObject({ state: "failed" });
+});

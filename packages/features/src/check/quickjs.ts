@@ -1,81 +1,59 @@
-import variant from "@jitl/quickjs-wasmfile-release-sync";
-import {
-  newQuickJSWASMModuleFromVariant,
-  type QuickJSContext,
-  type QuickJSHandle,
-  type QuickJSSyncVariant,
-  Scope,
-} from "quickjs-emscripten-core";
+import { fileURLToPath } from "node:url";
 import type { Bundle } from "../manifest.ts";
 import type { ReadInput } from "../readings/readings.ts";
 import type { Result } from "../result.ts";
 import { REALM } from "../runner/child-process.ts";
 import { type Cell, encodeBatch, InputLayout } from "../runner/input-layout.ts";
-import { NotLoadable } from "../runner/runner.ts";
+import { IsolatedProcess } from "../runner/isolated-process.ts";
+import { NotLoadable, NotStarted } from "../runner/runner.ts";
 
-const MEMORY_BYTES = 256 * 1024 * 1024;
-
-/** The index of a feature's bundle, and a function that reads the feature's inputs. */
+/** The index of one feature, and a function that reads its inputs. */
 export interface EngineCase {
   readonly feature: number;
   readonly read: ReadInput;
 }
 
-/** After an interruption, the results of the cases before it are read within this time. */
-const READ_MS = 1_000;
+/** The program imports the engine from `node_modules`. The engine gives definitions no access to files. */
+const ARGUMENTS = ["--allow-fs-read=*", fileURLToPath(new URL("../sandbox/quickjs.js", import.meta.url))];
+
+/** The time limits of the process, in addition to those of the engine: to start it, and to answer. */
+const START_MS = 10_000;
+const ANSWER_MS = 2_000;
 
 /**
- * Computes cases on QuickJS, an engine that shares no code with V8. The engine occupies the thread of the caller, at
- * most until the deadline.
+ * Computes cases on QuickJS, an engine that shares no code with V8, in a process of its own.
  *
- * @returns the results; `failed` with `paused` for the case that the deadline interrupted and for all later cases.
+ * @param deadlineMs the time limit for loading the programs, and then for the cases.
+ * @returns the results; `failed` with `paused` for the case that the deadline interrupted and for all later cases, and
+ * for all cases if the process ended or had to be killed.
  * @throws NotLoadable for a program that QuickJS does not load, or not before the deadline. The message names it.
+ * @throws NotStarted
  */
 export async function computeInQuickJs(
   bundles: readonly Bundle[],
   cases: readonly EngineCase[],
   deadlineMs: number,
 ): Promise<readonly Result[]> {
-  const quickJs = await newQuickJSWASMModuleFromVariant(variant as unknown as QuickJSSyncVariant);
   const inputLayout = new InputLayout(bundles);
   const readings = cases.map(({ read }) => inputLayout.read(read));
-  return Scope.withScope((scope) => {
-    const runtime = scope.manage(quickJs.newRuntime());
-    runtime.setMemoryLimit(MEMORY_BYTES);
-    let end = Date.now() + deadlineMs;
-    runtime.setInterruptHandler(() => Date.now() > end);
-    const context = scope.manage(runtime.newContext());
-    const harness = scope.manage(context.unwrapResult(context.evalCode(REALM)));
-    const call = (name: string, ...values: QuickJSHandle[]): QuickJSHandle =>
-      scope.manage(
-        context.unwrapResult(context.callFunction(scope.manage(context.getProp(harness, name)), harness, ...values)),
-      );
-    const text = (value: string): QuickJSHandle => scope.manage(context.newString(value));
-    for (const [at, { layout, text: program }] of inputLayout.bundles.entries()) {
-      const { id, version } = bundles[at] as Bundle;
-      call("add", text(layout), scope.manage(loadProgram(context, program, `${id}@${version}`)));
-    }
-    call("begin", text(encodeBatch(readings)));
-    try {
-      for (const [event, { feature }] of cases.entries()) {
-        call("compute", scope.manage(context.newNumber(feature)), scope.manage(context.newNumber(event)));
-      }
-    } catch (error) {
-      if (Date.now() <= end) throw error;
-      end = Date.now() + READ_MS;
-    }
-    const cells = JSON.parse(context.getString(call("end"))) as Cell[][];
-    return cases.flatMap(({ feature }, event) =>
-      inputLayout.results(readings[event] ?? [], cells[event] ?? [], [feature]),
+  const engine = new IsolatedProcess(ARGUMENTS);
+  try {
+    const loading = await engine.ask({ realm: REALM, bundles: inputLayout.bundles, deadlineMs }, deadlineMs + START_MS);
+    const { loaded, broken } = (loading ?? {}) as { readonly loaded?: boolean; readonly broken?: number };
+    const unloaded = bundles[broken ?? 0];
+    if (loaded !== true && unloaded && broken !== undefined)
+      throw new NotLoadable(`QuickJS can't load the program of ${unloaded.id}@${unloaded.version}, or not in time`);
+    if (loaded !== true) throw new NotStarted("the process of QuickJS did not start, or a program does not end");
+    const answer = await engine.ask(
+      { batch: encodeBatch(readings), cases: cases.map(({ feature }, event) => [feature, event]), deadlineMs },
+      deadlineMs + ANSWER_MS,
     );
-  });
-}
-
-function loadProgram(context: QuickJSContext, text: string, name: string): QuickJSHandle {
-  const loaded = context.evalCode(`(() => {${text}\nreturn feature;})()`);
-  if (loaded.error) {
-    loaded.error.dispose();
-    throw new NotLoadable(`QuickJS can't load the program of ${name}, or not in time`);
+    const { cells: text } = (answer ?? {}) as { readonly cells?: string };
+    const cells = text === undefined ? [] : (JSON.parse(text) as Cell[][]);
+    return cases.flatMap(({ feature }, event) =>
+      inputLayout.results(readings[event] ?? [], cells[event] ?? bundles.map((): Cell => "not-computed"), [feature]),
+    );
+  } finally {
+    await engine.kill();
   }
-  return loaded.value;
 }

@@ -57,6 +57,74 @@ describe("a runner", () => {
     expect(results.at(-1)).toMatchObject({ value: true });
   });
 
+  it("keeps definitions apart: none changes what another one computes, or reads what it matched", async () => {
+    const inputs = [
+      { name: "su", path: ["os_integrity", "suBinaryFound"], type: "boolean", sensitivity: "low" },
+    ] as const;
+    const victim = "() => [1, 2].values().map((n) => n).toArray().length";
+    const vandal = `(() => {
+      const helpers = Object.getPrototypeOf([].values().map((x) => x));
+      try { helpers.next = () => ({ done: true, value: undefined }); } catch {}
+      return () => true;
+    })()`;
+    const reader = "() => /secret/.test('a secret')";
+    const spy =
+      "() => [RegExp.input, RegExp.$_, RegExp.lastMatch, RegExp['$&']].filter((text) => text !== undefined).length";
+    const output = { type: "count", bins: [] } as const;
+    const runner = await open([
+      bundleOf(vandal, { id: "vandal", inputs }),
+      bundleOf(victim, { id: "victim", inputs, output }),
+      bundleOf(reader, { id: "reader", inputs }),
+      bundleOf(spy, { id: "spy", inputs, output }),
+    ]);
+    const [results] = (await runner.run([EVENT])).events;
+    expect(results).toMatchObject([{ value: true }, { value: 2 }, { value: true }, { value: 0 }]);
+  });
+
+  it("runs no code of a definition after it has returned", async () => {
+    const spin = "() => { (async () => { await 0; for (;;); })(); return true; }";
+    const reject = "() => { (async () => { throw 1; })(); return true; }";
+    const counter = "(() => { let n = 0; return () => ++n; })()";
+    const output = { type: "count", bins: [] } as const;
+    const runner = await open([
+      bundleOf(spin),
+      bundleOf(reject, { id: "reject" }),
+      bundleOf(counter, { id: "n", output }),
+    ]);
+    const counts: unknown[] = [];
+    for (let batch = 0; batch < 3; batch++) {
+      const { events, paused } = await runner.run([EVENT]);
+      expect(paused).toEqual([]);
+      counts.push(events[0]?.[2]);
+    }
+    expect(counts, "by the same process").toMatchObject([1, 2, 3].map((value) => ({ value })));
+  });
+
+  it("does not load a program that ends its function and continues outside", async () => {
+    const open = "() => true); return feature; })(); const shared = 1; (() => { var feature = (() => true";
+    await expect(openRunner([bundleOf(open)])).rejects.toThrow("the program of example@1 can't be loaded");
+  });
+
+  it("ends a process that needs far more memory than its heap, and computes the other features", async () => {
+    const large = `() => {
+      const text = "x".repeat(1 << 20), all = [];
+      for (let n = 0; n < 500; n++) all.push(text);
+      return JSON.stringify(all).length > 0;
+    }`;
+    const runner = await open([bundleOf(large), bundleOf(VALUE, { id: "value" })], { budgetMs: 10_000 });
+    const [results] = (await runner.run([EVENT])).events;
+    expect(results).toMatchObject([{ state: "failed", failure: "over-budget" }, { value: true }]);
+  });
+
+  it("gives a batch the time of all its features", async () => {
+    const busy = "() => { let n = 0; while (n < 3e6) n++; return n > 0; }";
+    const bundles = Array.from({ length: 20 }, (_, n) => bundleOf(busy, { id: `busy_${n}` }));
+    const runner = await open(bundles, { budgetMs: 20, graceMs: 0, searchMs: 0 });
+    const { events, paused } = await runner.run(Array.from({ length: 20 }, () => EVENT));
+    expect(paused).toEqual([]);
+    expect(new Set(events.flat().map(({ state }) => state))).toEqual(new Set(["observed"]));
+  });
+
   it("gives a definition no access to the process, and no function whose result may differ between calls", async () => {
     const names = [
       "process",

@@ -14,8 +14,8 @@ export interface RunnerOptions {
   /** Milliseconds that one feature may take for one event. Default: 1. */
   readonly budgetMs?: number;
   /**
-   * The runner gives a batch `budgetMs` for each event and this many milliseconds. Then it kills the process. Default:
-   * 1000.
+   * The runner gives a batch `budgetMs` for each feature of each event, and this many milliseconds. Then it kills the
+   * process. Default: 1000.
    */
   readonly graceMs?: number;
   /**
@@ -53,6 +53,11 @@ export interface FeatureRunner {
   close(): Promise<void>;
 }
 
+export interface OpenedRunner extends FeatureRunner {
+  /** Milliseconds of processor time that the first process needed to load the programs. */
+  readonly loadMs: number;
+}
+
 const BUDGET_MS = 1;
 const GRACE_MS = 1000;
 const SEARCH_MS = 15_000;
@@ -70,7 +75,7 @@ export class NotLoadable extends TypeError {
 }
 
 /** @throws NotLoadable. The message names the feature. @throws NotStarted */
-export async function openRunner(bundles: readonly Bundle[], options: RunnerOptions = {}): Promise<FeatureRunner> {
+export async function openRunner(bundles: readonly Bundle[], options: RunnerOptions = {}): Promise<OpenedRunner> {
   const changed = bundles.find((bundle) => !isIntact(bundle));
   if (changed) throw new NotLoadable(`${nameOf(changed)} does not match its hash`);
   const importing = bundles.find(({ text }) => hasImportWord(text));
@@ -78,13 +83,13 @@ export async function openRunner(bundles: readonly Bundle[], options: RunnerOpti
   // fails: packages/features/src/runner/runner.test.ts › does not load a definition that imports
   if (importing) throw new NotLoadable(`the program of ${nameOf(importing)} contains the word "import"`);
   const runner = new IsolatedRunner(bundles, options);
-  await runner.start();
+  await runner.begin();
   return runner;
 }
 
 const nameOf = ({ id, version }: PausedFeature): string => `${id}@${version}`;
 
-class IsolatedRunner implements FeatureRunner {
+class IsolatedRunner implements OpenedRunner {
   readonly #bundles: readonly Bundle[];
   readonly #inputLayout: InputLayout;
   readonly #budgetMs: number;
@@ -95,6 +100,7 @@ class IsolatedRunner implements FeatureRunner {
   #child: Child | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #isClosed = false;
+  loadMs = 0;
 
   constructor(bundles: readonly Bundle[], options: RunnerOptions) {
     const { budgetMs = BUDGET_MS, graceMs = GRACE_MS, searchMs = SEARCH_MS } = options;
@@ -106,12 +112,20 @@ class IsolatedRunner implements FeatureRunner {
     this.#signal = options.signal;
   }
 
-  async start(): Promise<Child> {
+  async begin(): Promise<void> {
+    this.loadMs = await this.#start();
+  }
+
+  /** @returns milliseconds of processor time that the programs needed. */
+  async #start(): Promise<number> {
     const child = new Child();
     const loaded = await child.load(this.#inputLayout.bundles, this.#budgetMs, START_MS);
-    if (loaded && loaded.broken === undefined) return (this.#child = child);
+    if (loaded && "loadMs" in loaded) {
+      this.#child = child;
+      return loaded.loadMs;
+    }
     await child.kill();
-    const broken = loaded?.broken === undefined ? undefined : this.#bundles[loaded.broken];
+    const broken = loaded && this.#bundles[loaded.broken];
     if (broken) throw new NotLoadable(`the program of ${nameOf(broken)} can't be loaded`);
     throw new NotStarted("the process for features did not start, or a bundle does not end");
   }
@@ -154,9 +168,10 @@ class IsolatedRunner implements FeatureRunner {
 
   /** @returns the cells; `undefined` if the process gave no answer and was killed */
   async #ask(events: readonly (readonly Reading<unknown>[])[], skip: readonly number[]): Promise<Cell[][] | undefined> {
-    const child = this.#child ?? (await this.start());
-    const deadline = this.#graceMs + events.length * this.#budgetMs;
+    if (!this.#child) await this.#start();
+    const child = this.#child as Child;
     const features = this.#bundles.length;
+    const deadline = this.#graceMs + events.length * (features - skip.length) * this.#budgetMs;
     const computed = await child.compute(encodeBatch(events), { size: events.length, features, skip }, deadline);
     if (computed) return this.#cellsOf(computed);
     await child.kill();

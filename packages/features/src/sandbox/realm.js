@@ -40,6 +40,10 @@
     "captureStackTrace",
     "stackTraceLimit",
     "prepareStackTrace",
+    // Changes an expression that other events use, too.
+    "compile",
+    // The work of this function would continue after the definition has returned.
+    "fromAsync",
   ];
   const MAX_TEXT = 256;
 
@@ -49,6 +53,12 @@
       if (configurable && !names.includes(name)) delete target[name];
     }
   }
+
+  /** The prototypes of what the methods of iterators return. */
+  const iteratorHelpers = ({ from }) => [
+    Object.getPrototypeOf([].values().map(() => 0)),
+    Object.getPrototypeOf(from({ next() {} })),
+  ];
 
   /** Finds every object that code of this realm can reach. */
   function intrinsics() {
@@ -62,6 +72,7 @@
       Object.getPrototypeOf(new Map()[Symbol.iterator]()),
       Object.getPrototypeOf(new Set()[Symbol.iterator]()),
       Object.getPrototypeOf("".matchAll(/./g)),
+      ...(globalThis.Iterator ? iteratorHelpers(globalThis.Iterator) : []),
     ];
     const found = new Set();
     while (hidden.length > 0) {
@@ -82,6 +93,8 @@
   const { parse, stringify } = JSON;
 
   keepOnly(Math, MATH);
+  // Other properties have the text that an expression of another definition matched last.
+  keepOnly(RegExp, ["length", "name"]);
   const reachable = intrinsics();
   for (const object of reachable) for (const name of INEXACT) delete object[name];
   keepOnly(globalThis, GLOBALS);

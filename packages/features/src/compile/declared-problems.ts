@@ -30,7 +30,8 @@ export function declaredProblems({ output, ...members }: Members): string[] {
  * @returns what is wrong with a manifest that another program sent. Its inputs must be as the catalog and the overlay
  * declare them: a manifest can't lower the sensitivity of a field, or change how the field is read.
  */
-export function manifestProblems(manifest: Manifest, overlay: Overlay = NO_OVERLAY): string[] {
+export function manifestProblems(manifest: unknown, overlay: Overlay = NO_OVERLAY): string[] {
+  if (!isManifest(manifest)) return ["it is no manifest"];
   const { hash: _, inputs, ...members } = manifest;
   const names = new Set(inputs.map(({ name }) => name));
   const inputProblems = inputs.flatMap((input) => {
@@ -46,6 +47,16 @@ export function manifestProblems(manifest: Manifest, overlay: Overlay = NO_OVERL
     ...(names.size < inputs.length ? ["two inputs have the same name"] : []),
     ...inputProblems,
   ];
+}
+
+/** Whether a value has the form of a manifest as far as the checks above rely on it. */
+function isManifest(value: unknown): value is Manifest {
+  const { inputs } = (value ?? {}) as { readonly inputs?: unknown };
+  const isInput = (input: unknown): boolean => {
+    const { name, path } = (input ?? {}) as { readonly name?: unknown; readonly path?: unknown };
+    return typeof name === "string" && Array.isArray(path) && path.every((part) => typeof part === "string");
+  };
+  return Array.isArray(inputs) && inputs.every(isInput);
 }
 
 const SENSITIVITIES_ASCENDING: readonly Sensitivity[] = ["low", "medium", "high"];

@@ -76,6 +76,42 @@ it("features that do not fit into one process are not adopted together", async (
   await expect(other.call("adoptFeatures", adopt)).rejects.toThrow("No process could load these features together");
 });
 
+it("programs that load slowly are not proposed", async () => {
+  const analyst = await listener.client(["analyst"], { person: "gina" });
+  const slow = "(() => { let n = 0; while (n < 1.5e9) n++; return () => n > 0; })()";
+  const bundles = [bundleOf(slow, { id: "slow_load", purposes: ["default"] })];
+  const proposal = analyst.call("proposeFeatures", { bundles, reason: "review 4716" });
+  await expect(proposal).rejects.toThrow("ms of processor time, more than 1000 ms");
+});
+
+it.each([
+  ["U+0000 in a fixture", { fixtures: { cases: [{ name: "a\0b", inputs: { su: "timeout" }, result: "timeout" }] } }],
+  ["half a surrogate pair in a fixture", { fixtures: { cases: [], note: "\ud800" } }],
+])("bundles with a text that can't be archived are not proposed: %s", async (_, more) => {
+  const file = fileIn("texts.json");
+  await writeFile(
+    file,
+    JSON.stringify([{ ...bundleOf("() => true", { id: "texts", purposes: ["default"] }), ...more }]),
+  );
+  const { code, stderr } = await runWithBreakGlass(opened.environment, "feature", "propose", file, ...REASON);
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining("Bundle 1 contains") as string });
+});
+
+it.each([
+  ["null", "is not an array of bundles"],
+  ["[null]", "is not an array of bundles"],
+  [JSON.stringify([{ ...bundleOf("() => true"), manifest: null }]), "Manifest 1 is not"],
+  [
+    JSON.stringify([{ ...bundleOf("() => true"), manifest: { inputs: [{ name: "su", path: "x" }] } }]),
+    "Manifest 1 is not",
+  ],
+])("a file without bundles is not proposed: %s", async (text, message) => {
+  const file = fileIn("none.json");
+  await writeFile(file, text);
+  const { code, stderr } = await runWithBreakGlass(opened.environment, "feature", "propose", file, ...REASON);
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining(message) as string });
+});
+
 it("another program for a version is recorded if it gives the same values, but not if one value of a stored event differs", async () => {
   const file = fileIn("programs.json");
   const equivalent = async (compute: string) => {

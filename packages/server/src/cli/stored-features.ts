@@ -264,9 +264,21 @@ async function lockEquivalents(path: string, bundles: Bundles): Promise<void> {
 }
 
 function parseBundles(path: string, text: string): Bundles {
+  let bundles: unknown;
   try {
-    return JSON.parse(text) as Bundles;
+    bundles = JSON.parse(text);
   } catch (cause) {
     throw new OperatorError("input-invalid", `${path} is not JSON`, { cause });
   }
+  if (Array.isArray(bundles) && bundles.length > 0 && bundles.every(isBundle)) return bundles;
+  throw new OperatorError(
+    "input-invalid",
+    `${path} is not an array of bundles with id, version, hash, text and manifest`,
+  );
+}
+
+function isBundle(value: unknown): value is Bundles[number] {
+  const { id, version, hash, text, manifest } = (value ?? {}) as Partial<Record<string, unknown>>;
+  const areTexts = [id, hash, text].every((member) => typeof member === "string");
+  return areTexts && Number.isSafeInteger(version) && manifest !== undefined;
 }

@@ -3,6 +3,7 @@ import type { Bundle } from "@device-risk-signals/features";
 import type { DriftDecisions } from "../drift/drift-decisions.ts";
 import { OperatorError } from "../errors/operator-error.ts";
 import type { Executor } from "../postgres/executor.ts";
+import { isStorable } from "./storable.ts";
 
 const loadManifests = () => import("@device-risk-signals/features/manifest");
 
@@ -27,6 +28,15 @@ export async function requirePublishedInputs(
   drift: DriftDecisions,
   bundles: readonly Bundle[],
 ): Promise<void> {
+  const unstorable = bundles.findIndex((bundle) => !isStorable(bundle));
+  // guard(false): what is archived can be read again
+  // fails: packages/server/src/admin/feature-programs.test.ts › that can't be archived
+  if (unstorable !== -1) {
+    throw new OperatorError(
+      "input-invalid",
+      `Bundle ${unstorable + 1} contains a text with U+0000 or half of a surrogate pair, or more than 100 levels.`,
+    );
+  }
   const { manifestProblems } = await loadManifests();
   const overlay = await readOverlay(executor, drift);
   const at = bundles.findIndex(({ manifest }) => manifestProblems(manifest, overlay).length > 0);

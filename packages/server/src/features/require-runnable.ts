@@ -11,6 +11,9 @@ export async function requireRunnable(bundles: readonly ProposedBundle[]): Promi
   await requireLoadable(bundles);
 }
 
+/** Maximum processor time for loading the programs of a layer, which a worker loads again after each slow event. */
+const MAX_LOAD_MS = 1_000;
+
 /**
  * Loads the programs of a layer together, as a worker does. @throws input-invalid for a program that can't be loaded,
  * state-conflict if no process has memory and time for all of them.
@@ -26,6 +29,15 @@ export async function requireLoadable(bundles: readonly Bundle[]): Promise<void>
     throw new OperatorError("state-conflict", `No process could load these features together. ${advice}`, { cause });
   });
   await runner.close();
+  // guard(false): a program that loads slowly does not take all the time of a worker
+  // fails: packages/server/src/admin/feature-programs.test.ts › that load slowly
+  if (runner.loadMs > MAX_LOAD_MS) {
+    const needed = `${Math.round(runner.loadMs)} ms of processor time`;
+    throw new OperatorError(
+      "state-conflict",
+      `Loading these features takes ${needed}, more than ${MAX_LOAD_MS} ms: compute less outside of \`compute\`.`,
+    );
+  }
 }
 
 /**

@@ -288,7 +288,12 @@ export const areKeysDestroyed = (error: unknown): error is OperatorError<"keys-d
   hasCode(error, "keys-destroyed");
 
 export type UnavailableCode =
-  "dependency-unavailable" | "dependency-silent" | "dependency-unusable" | "partition-missing" | "secret-missing";
+  | "dependency-unavailable"
+  | "dependency-silent"
+  | "dependency-unusable"
+  | "partition-missing"
+  | "secret-missing"
+  | "feature-not-started";
 
 type UnavailableOptions = ErrorOptions &
   (

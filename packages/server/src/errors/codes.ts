@@ -55,6 +55,10 @@ export const OPERATOR_ERRORS = {
     ...FAILED,
     when: "A definition took longer than its time for an event, which gets no row of its layer. After three such events in a minute, other events get none, either, until the minute is over; a backfill computes them. Retire the feature, or make its definition faster.",
   },
+  "feature-not-started": {
+    ...FAILED_FOR_NOW,
+    when: "The process that computes the features of a layer did not start, because the machine lacks memory or processor time. Events of the layer wait, and other layers continue.",
+  },
   "feature-not-loadable": {
     ...FAILED,
     when: "An archived program can't be loaded, because it was changed, so that events get no row of its layer. Restore the program from a backup, or retire the feature; then a backfill computes the events.",

@@ -70,9 +70,10 @@ async function workOn(ports: BackfillPorts, run: RunningBackfill): Promise<Extra
     // A dependency that is unavailable is no reason to give up an event. An event whose partition of values was dropped
     // is given up, once it fails alone.
     const isAway = (error instanceof Unavailable && !isPartitionMissing(error)) || isTransient(error);
+    const isOfOne = hasCode(error, "secret-missing", "feature-not-started");
     // guard(false): other chunks and backfills do not wait until a secret is restored
     // fails: packages/server/src/features/vanishing-data.test.ts › delays only its own backfill
-    if (chunk && hasCode(error, "secret-missing")) await postponeChunk(ports.pool, chunk, ports.retrySeconds ?? 1);
+    if (chunk && isOfOne) await postponeChunk(ports.pool, chunk, ports.retrySeconds ?? 1);
     else if (chunk && !isAway) await setAside(ports, run, chunk, events);
     throw error;
   }

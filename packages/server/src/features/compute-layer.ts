@@ -11,7 +11,7 @@ import type { FeatureName, LayerRow } from "./decisions.ts";
 import type { ExtractionFailure } from "./failures.ts";
 import { encodeFeatures, SALT_BYTES } from "./feature-payload.ts";
 import type { NewFeatureRow } from "./feature-rows.ts";
-import type { LayerRunners, OpenLayer } from "./layer-runners.ts";
+import { isOfLayer, type LayerRunners } from "./layer-runners.ts";
 import type { OpenedEvent } from "./open-event.ts";
 import type { CountedEvent } from "./tally.ts";
 
@@ -41,7 +41,7 @@ export interface Collected {
   readonly slow: { readonly eventId: string; readonly feature: FeatureName }[];
   /** Ids of the events that come after one that was too slow. */
   readonly undecided: Set<string>;
-  /** Ids of the due events whose values can't be sealed now. */
+  /** Ids of the due events whose values can't be computed or sealed now. */
   readonly waiting: Set<string>;
   /** The last error of each layer that has one, by its number. */
   readonly errors: Map<number, unknown>;
@@ -57,22 +57,31 @@ export async function computeLayer(
   collected: Collected,
   isBackfill: boolean,
 ): Promise<void> {
-  const { computed, failures, slow, undecided, waiting, errors } = collected;
+  const { computed, failures, slow, undecided } = collected;
   // guard(false): slow events do not take all the time of a worker
   // fails: packages/server/src/features/slow-features.test.ts › pauses a layer
   if (!isBackfill && runners.isPaused(layer.layer)) {
     failures.push(...opened.map(({ event }) => ({ event, layer: layer.layer, reason: "paused" as const })));
     return;
   }
-  const open = await findLoadable(executor, runners, layer, collected);
-  if (!open) {
-    failures.push(...opened.map(({ event }) => ({ event, layer: layer.layer, reason: "error" as const })));
-    return;
-  }
-  const { runner, features } = open;
   const covers = coverage.get(layer.purpose);
   if (!covers) throw new Error(`the policy has no purpose ${layer.purpose}, so its coverage is unknown`);
-  const { events, paused } = await runner.run(opened.map(({ parsed }) => readEvent(parsed, covers)));
+  const start = performance.now();
+  const ran = await runners
+    .find(executor, layer)
+    .then(async ({ runner, features: ofLayer }) => ({
+      ...(await runner.run(opened.map(({ parsed }) => readEvent(parsed, covers)))),
+      features: ofLayer,
+    }))
+    .catch((error: unknown) => {
+      // guard(true): a layer that can't be computed keeps no other layer waiting
+      // fails: packages/server/src/features/extraction.test.ts › can't be loaded
+      if (!isOfLayer(error)) throw error;
+      setAside(error, layer, opened, collected, isBackfill);
+      return undefined;
+    });
+  if (!ran) return;
+  const { events, paused, features } = ran;
   if (paused.length > 0) {
     const slowOfLayer = opened.flatMap(({ event: { eventId } }, index) =>
       (events[index] ?? []).flatMap((result, place) => {
@@ -81,7 +90,11 @@ export async function computeLayer(
       }),
     );
     slow.push(...slowOfLayer);
-    await runners.renew(layer.layer, isBackfill ? [] : slowOfLayer.map(({ eventId }) => eventId));
+    await runners.renew(
+      layer.layer,
+      isBackfill ? [] : slowOfLayer.map(({ eventId }) => eventId),
+      performance.now() - start,
+    );
   }
   const salts = randomBytes(opened.length * SALT_BYTES);
   const rows = opened.flatMap(({ event, exact, counted }, index) => {
@@ -112,13 +125,27 @@ export async function computeLayer(
   const payloads = await sealing.catch((error: unknown) => {
     // guard(true): values that can't be sealed keep no values of other purposes waiting
     // fails: packages/server/src/features/vanishing-data.test.ts › keeps no values of other purposes waiting
-    if (isBackfill || !isOfPartition(error)) throw error;
-    errors.set(layer.layer, error);
-    for (const { row } of rows) waiting.add(row.eventId);
+    if (!isOfPartition(error)) throw error;
+    setAside(error, layer, opened, collected, isBackfill);
     return undefined;
   });
   if (payloads)
     computed.push(...rows.map((one, index) => ({ ...one, row: { ...one.row, payload: payloads[index] as Buffer } })));
+}
+
+/** Keeps the events of a layer due, so that other layers do not wait. A layer that can't be loaded fails instead. */
+function setAside(
+  error: unknown,
+  { layer }: LayerRow,
+  opened: readonly AssignedEvent[],
+  { failures, waiting, errors }: Collected,
+  isBackfill: boolean,
+): void {
+  const isLost = hasCode(error, "feature-not-loadable");
+  if (isBackfill && !isLost) throw error;
+  errors.set(layer, error);
+  if (isLost) failures.push(...opened.map(({ event }) => ({ event, layer, reason: "error" as const })));
+  else for (const { event } of opened) waiting.add(event.eventId);
 }
 
 /** Whether the error concerns only events of one purpose and time: the server can't seal values of their partition. */
@@ -132,21 +159,3 @@ export const isPaused = (result: Result): boolean => result.state === "failed" &
 
 /** Whether the definition took too long. Such a result is not stored, because another computation could be faster. */
 export const isTooSlow = (result: Result): boolean => isOverBudget(result) || isPaused(result);
-
-/** @returns `undefined` for a layer whose programs can't be loaded. Then the error is collected. */
-export async function findLoadable(
-  executor: Executor,
-  runners: LayerRunners,
-  layer: LayerRow,
-  { errors }: Collected,
-): Promise<OpenLayer | undefined> {
-  try {
-    return await runners.find(executor, layer);
-  } catch (error) {
-    // guard(true): a program that can't be loaded keeps no other layer waiting
-    // fails: packages/server/src/features/extraction.test.ts › can't be loaded
-    if (!hasCode(error, "feature-not-loadable")) throw error;
-    errors.set(layer.layer, error);
-    return undefined;
-  }
-}

@@ -7,13 +7,14 @@ import type { FeatureSealer } from "../crypto/feature-sealer.ts";
 import { readEvents } from "../events/read-events.ts";
 import type { StoredEvent } from "../ports.ts";
 import type { Executor, Transaction } from "../postgres/executor.ts";
-import { type AssignedEvent, type Collected, type ComputePorts, computeLayer, findLoadable } from "./compute-layer.ts";
+import { type AssignedEvent, type Collected, type ComputePorts, computeLayer } from "./compute-layer.ts";
 import { type FeatureName, type LayerRow, listLayers } from "./decisions.ts";
 import { type Coverage, readCoverage } from "./coverage.ts";
 import type { DueEvent } from "./extraction-due.ts";
 import { deleteFormer, type ExtractionFailure, type FailureReason, recordFailures } from "./failures.ts";
 import { decodeFeatures, isSameResult } from "./feature-payload.ts";
 import { allFeatureRows, insertFeatureRows, type NewFeatureRow } from "./feature-rows.ts";
+import { isOfLayer } from "./layer-runners.ts";
 import { assignLayers, isOf, type KnownOfEvent, readKnown, shareFeatures } from "./layers-of-event.ts";
 import { type OpenedEvent, openForFeatures } from "./open-event.ts";
 import { openRow } from "./open-row.ts";
@@ -40,7 +41,7 @@ export interface Extracted {
   readonly slow: readonly FeatureName[];
   /** The number of leading events that are decided. The others come after one that was too slow. */
   readonly decided: number;
-  /** Ids of decided events whose values can't be sealed now. They stay due. */
+  /** Ids of decided events whose values can't be computed or sealed now. They stay due. */
   readonly waiting: ReadonlySet<string>;
   /** Errors that concern only some layers, once for each layer. */
   readonly errors: readonly unknown[];
@@ -100,7 +101,7 @@ export async function extract(
     waiting: new Set(),
     errors: new Map(),
   };
-  const parse = await parserOfLayers(transaction, ports, layers, eventsWithLayer, collected);
+  const parse = await parserOfLayers(transaction, ports, layers, eventsWithLayer);
   type Slice = ReturnType<typeof openForFeatures>;
   const openSlice = async (at: number): Slice =>
     openForFeatures(ports.sealer, await readEvents(transaction, eventsWithLayer.slice(at, at + SLICE_SIZE)), parse);
@@ -169,12 +170,15 @@ async function parserOfLayers(
   { runners, parserOf }: ExtractPorts,
   layers: readonly LayerRow[],
   events: readonly DueEvent[],
-  collected: Collected,
 ): Promise<ParseEvent> {
   const inputs: ManifestInput[] = [];
   for (const layer of layers) {
     if (!events.some((event) => isOf(layer, event))) continue;
-    const open = await findLoadable(executor, runners, layer, collected);
+    const open = await runners.find(executor, layer).catch((error: unknown) => {
+      // `computeLayer` handles the error, which `find` remembers.
+      if (!isOfLayer(error)) throw error;
+      return undefined;
+    });
     if (open) inputs.push(...open.inputs);
   }
   return parserOf(inputs);

@@ -264,11 +264,15 @@ describe("extraction", () => {
     const event = await store("no-process");
     const { execPath } = process;
     onTestFinished(() => void (process.execPath = execPath));
-    const starting = new LayerRunners({ graceMs: 100 });
+    const starting = new LayerRunners({ graceMs: 100, retryMs: 0 });
     const using = ports({ runners: starting });
     process.execPath = "/nowhere/node";
-    for (let tries = 0; tries < 7; tries++) await expect(extractNext(using)).rejects.toThrow(Unavailable);
+    const waiting = { rows: 0, failures: 0, waiting: new Set([event.eventId]) };
+    for (let tries = 0; tries < 7; tries++) expect(await extractNext(using)).toMatchObject(waiting);
     process.execPath = execPath;
+    expect(new Set(errors.splice(0).map((error) => (error as Unavailable).code))).toEqual(
+      new Set(["feature-not-started"]),
+    );
     await extractNext(using);
     expect(await failuresOf(event)).toEqual([]);
     expect(await read(event)).toHaveProperty(String(LAYER));
@@ -277,7 +281,7 @@ describe("extraction", () => {
     await starting.find(opened.system.pool, await layerOf(layer));
     const slow = await store("not-replaced", { suBinaryFound: false });
     process.execPath = "/nowhere/node";
-    await expect(extractNext(using), "an ended process can't be replaced").rejects.toThrow(Unavailable);
+    expect(await extractNext(using), "an ended process can't be replaced").toMatchObject({ rows: 1, failures: 0 });
     process.execPath = execPath;
     await extractNext(using);
     await retire("blocks@1");

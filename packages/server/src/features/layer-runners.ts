@@ -1,6 +1,6 @@
 import type { ManifestInput } from "@device-risk-signals/features";
 import type { FeatureRunner, RunnerOptions } from "@device-risk-signals/features/runner";
-import { OperatorError } from "../errors/operator-error.ts";
+import { hasCode, OperatorError } from "../errors/operator-error.ts";
 import { Unavailable } from "../ports.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { findBundles, type LayerRow, nameOf } from "./decisions.ts";
@@ -16,37 +16,59 @@ export interface OpenLayer {
 
 export interface LayerRunnerOptions extends RunnerOptions {
   /**
-   * If three events are too slow within this number of milliseconds, the layer is paused until the first of them is
-   * that long ago. Default: a minute.
+   * If three events are too slow within this number of milliseconds, or if slow events take a quarter of it, the layer is
+   * paused until the first of them is that long ago. Default: a minute.
    */
   readonly pauseMs?: number;
+  /** A layer whose process did not start is tried again after this number of milliseconds. Default: 30,000. */
+  readonly retryMs?: number;
 }
 
 const PAUSE_MS = 60_000;
 /** One slow event can take as long as thousands of other events. */
 const SLOW_EVENTS_OF_PAUSE = 3;
 
+/** A layer whose process did not start is tried again after this time. A try can take 10 seconds. */
+const RETRY_MS = 30_000;
+
+interface SlowEvent {
+  /** When it was computed, and how long this took: milliseconds of `performance.now()`. */
+  readonly at: number;
+  readonly took: number;
+}
+
 /** A process for each layer in use, which computes its features from the archived bundles. */
 export class LayerRunners {
   readonly #open = new Map<number, Promise<OpenLayer>>();
-  /**
-   * For each layer, the last due events that were too slow, and when each was computed: milliseconds of
-   * `performance.now()`.
-   */
-  readonly #slow = new Map<number, ReadonlyMap<string, number>>();
+  /** For each layer, the last due events that were too slow. */
+  readonly #slow = new Map<number, ReadonlyMap<string, SlowEvent>>();
+  /** When and why the process of a layer did not start. */
+  readonly #failed = new Map<number, { readonly at: number; readonly error: unknown }>();
   readonly #options: LayerRunnerOptions;
 
   constructor(options: LayerRunnerOptions = {}) {
     this.#options = options;
   }
 
-  /** @throws feature-not-loadable. @throws Unavailable if no process starts. */
+  /** @throws feature-not-loadable, and feature-not-started (Unavailable) */
   async find(executor: Executor, layer: LayerRow): Promise<OpenLayer> {
+    const failed = this.#failed.get(layer.layer);
+    const { retryMs = RETRY_MS } = this.#options;
+    // guard(false): a layer that does not start takes no time of the other layers
+    // fails: packages/server/src/features/slow-features.test.ts › does not start
+    if (failed && performance.now() < failed.at + retryMs) throw failed.error;
+    this.#failed.delete(layer.layer);
     const found = this.#open.get(layer.layer);
     if (found) return found;
-    const opening = openLayer(executor, layer, this.#options);
+    const onError = (error: unknown): void => {
+      if (isOfLayer(error)) this.#failed.set(layer.layer, { at: performance.now(), error });
+    };
+    const opening = openLayer(executor, layer, this.#options, onError);
     this.#open.set(layer.layer, opening);
-    opening.catch(() => this.#open.delete(layer.layer));
+    opening.catch((error: unknown) => {
+      this.#open.delete(layer.layer);
+      onError(error);
+    });
     return opening;
   }
 
@@ -55,23 +77,29 @@ export class LayerRunners {
    * next `find` starts a new process.
    * @param slowDue ids of the due events that were too slow. No other events pause the layer. An event that is computed
    * again, such as after a failed transaction, counts once.
+   * @param took milliseconds for which the layer was computed.
    */
-  async renew(layer: number, slowDue: readonly string[]): Promise<void> {
+  async renew(layer: number, slowDue: readonly string[], took = 0): Promise<void> {
     const slow = this.#recentSlow(layer);
-    for (const eventId of slowDue) slow.set(eventId, performance.now());
+    for (const eventId of slowDue) slow.set(eventId, { at: performance.now(), took: took / slowDue.length });
     this.#slow.set(layer, slow);
     await this.#close(layer);
   }
 
-  /** Whether no due event of the layer is computed now, because too many of the last ones were too slow. */
+  /** Whether no due event of the layer is computed now, because the last ones were too slow. */
   isPaused(layer: number): boolean {
-    return this.#recentSlow(layer).size >= SLOW_EVENTS_OF_PAUSE;
+    const slow = this.#recentSlow(layer);
+    const took = [...slow.values()].reduce((sum, event) => sum + event.took, 0);
+    return slow.size >= SLOW_EVENTS_OF_PAUSE || took >= this.#pauseMs / 4;
   }
 
-  #recentSlow(layer: number): Map<string, number> {
-    const { pauseMs = PAUSE_MS } = this.#options;
+  get #pauseMs(): number {
+    return this.#options.pauseMs ?? PAUSE_MS;
+  }
+
+  #recentSlow(layer: number): Map<string, SlowEvent> {
     const slow = [...(this.#slow.get(layer) ?? [])];
-    return new Map(slow.filter(([, at]) => at > performance.now() - pauseMs));
+    return new Map(slow.filter(([, { at }]) => at > performance.now() - this.#pauseMs));
   }
 
   /** Ends the processes of other layers. */
@@ -92,22 +120,37 @@ export class LayerRunners {
   }
 }
 
-async function openLayer(executor: Executor, { layer, members }: LayerRow, options: RunnerOptions): Promise<OpenLayer> {
+/** Whether a layer can't be computed now, and another one may. */
+export const isOfLayer = (error: unknown): boolean => hasCode(error, "feature-not-loadable", "feature-not-started");
+
+/** @param onError called with each error of `run`, as it is thrown. */
+async function openLayer(
+  executor: Executor,
+  { layer, members }: LayerRow,
+  options: RunnerOptions,
+  onError: (error: unknown) => void,
+): Promise<OpenLayer> {
   const bundles = await findBundles(executor, members);
   const features = bundles.map(({ manifest }) => ({ name: nameOf(manifest), output: manifest.output }));
   // A server without adopted features does not load this module.
   const { NotLoadable, NotStarted, openRunner } = await import("@device-risk-signals/features/runner");
   const inputs = bundles.flatMap(({ manifest }) => manifest.inputs);
-  const orUnavailable = (error: unknown): never => {
+  const codedError = (cause: unknown): unknown => {
+    const message = `${cause instanceof Error ? cause.message : ""}, so layer ${layer} computes nothing`;
     // guard(false): no event is given up because the machine can't start a process
     // fails: packages/server/src/features/extraction.test.ts › no process starts
-    if (error instanceof NotStarted) throw new Unavailable(error.message, { cause: error });
-    throw error;
+    if (cause instanceof NotStarted) return new Unavailable(message, { code: "feature-not-started", cause });
+    if (cause instanceof NotLoadable) return new OperatorError("feature-not-loadable", message, { cause });
+    return cause;
   };
-  const runner = await openRunner(bundles, options).catch((cause: unknown) => {
-    if (!(cause instanceof NotLoadable)) return orUnavailable(cause);
-    throw new OperatorError("feature-not-loadable", `${cause.message}, so layer ${layer} computes nothing`, { cause });
+  const runner = await openRunner(bundles, options).catch((error: unknown) => {
+    throw codedError(error);
   });
-  const run: FeatureRunner["run"] = (batch) => runner.run(batch).catch(orUnavailable);
+  const run: FeatureRunner["run"] = (batch) =>
+    runner.run(batch).catch((error: unknown) => {
+      const coded = codedError(error);
+      onError(coded);
+      throw coded;
+    });
   return { runner: { run, close: () => runner.close() }, features, inputs };
 }

@@ -97,6 +97,34 @@ describe("extraction", () => {
     expect(await failuresOf(slow)).toEqual([{ layer, reason: "over-budget" }]);
   });
 
+  it("of a layer that does not start waits, and the layer is tried again after a time", async () => {
+    const { execPath } = process;
+    onTestFinished(() => void (process.execPath = execPath));
+    const starting = new LayerRunners({ graceMs: 100, retryMs: 2_000 });
+    onTestFinished(() => starting.close());
+    const layer = await layerOf(LAYER);
+    process.execPath = "/nowhere/node";
+    const find = () => starting.find(opened.system.pool, layer);
+    await expect(find()).rejects.toMatchObject({ code: "feature-not-started" });
+    process.execPath = execPath;
+    await expect(find(), "no process is started so soon").rejects.toMatchObject({ code: "feature-not-started" });
+    await until(() =>
+      find().then(
+        () => true,
+        () => false,
+      ),
+    );
+  });
+
+  it("pauses a layer whose slow events take much time, even if they are few", async () => {
+    const slow = new LayerRunners({ pauseMs: 4_000 });
+    onTestFinished(() => slow.close());
+    await slow.renew(LAYER, ["event"], 999);
+    expect(slow.isPaused(LAYER)).toBe(false);
+    await slow.renew(LAYER, ["other"], 999);
+    expect(slow.isPaused(LAYER)).toBe(true);
+  });
+
   it("of a batch whose programs decide no event fails, so that the batch waits and is given up", async () => {
     const event = await store("undecided");
     const stuck = new LayerRunners();

@@ -57,6 +57,7 @@ const PROBLEM_OF_CODE: Partial<Readonly<Record<OperatorErrorCode, AdminProblemCo
   "dependency-silent": "unavailable",
   "dependency-unusable": "unavailable",
   "secret-missing": "unavailable",
+  "feature-not-started": "unavailable",
   "replay-needed": "unavailable",
   "schema-outdated": "unavailable",
 };

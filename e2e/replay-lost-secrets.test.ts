@@ -101,7 +101,7 @@ test.each<{ first: Copy; hoursAgo: readonly number[] }>([
 });
 
 test.each(["--event", "--account"])(
-  "erase run %s is refused while a hold keeps what another key store opens",
+  "erase run %s is rejected if a hold covers an event whose secret only another copy of the key store has",
   async (option) => {
     const environment = await cluster.database.environment();
     environment["DRS_ERASURE_JOURNAL"] = join(cluster.folder, databaseName(environment["DRS_DATABASE_URL"]));

@@ -45,7 +45,7 @@ For all probes:
 - The purpose is _fraud prevention, security and compliance_ (Google) and _app functionality_ (Apple's definition includes fraud prevention).
 - The data is not shared with third parties by this software, and not used for tracking.
 - The data is linked to the person as soon as you set a client id or collect for an action of the person.
-- The data is encrypted in transit.
+- The data is encrypted in transit if your app sends it to an \`https\` URL. The host client also accepts \`http\`.
 - You decide whether a person may request deletion in your app. The endpoint erases an account by \`drs erase run\`
   ([erasure](privacy/erasure.md)), and deletes events after the retention period of their purpose.
 

@@ -9,7 +9,7 @@ export const transactionSafety: Probe = {
   id: "transaction_safety",
   title: "Transaction safety",
   meaning:
-    "What was seen since the start of a running observation (screenshots, covered touches), and the state at collection: capture, calls, remote access apps.",
+    "What the SDK noticed during the observation window (screenshots, touches while another window covered that of the app), and the state at collection: screen capture, calls, remote access apps.",
   platforms: ["android", "ios"],
   enabledByDefault: false,
   disclosure: INSTALLED_APPS,

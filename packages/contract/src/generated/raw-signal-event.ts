@@ -71,7 +71,7 @@ export interface ProbeDataById {
   readonly application: ApplicationData;
   /** How well the device is secured by its own means: lock screen, biometrics, key storage, patch level, clock. */
   readonly device_security_posture: DeviceSecurityPostureData;
-  /** What was seen since the start of a running observation (screenshots, covered touches), and the state at collection: capture, calls, remote access apps. */
+  /** What the SDK noticed during the observation window (screenshots, touches while another window covered that of the app), and the state at collection: screen capture, calls, remote access apps. */
   readonly transaction_safety: TransactionSafetyData;
   /** The JavaScript engine and the React Native architecture the host app runs on. Shared by all installs of an app build. */
   readonly runtime: RuntimeData;

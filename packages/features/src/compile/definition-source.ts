@@ -11,6 +11,7 @@ export type FoundDefinition =
   | { readonly ok: false; readonly problem: string };
 
 const EXPECTED_FORM = "a definition file must have exactly one `export const NAME = feature({…})`";
+const NO_LITERAL = "the argument of `feature` must be an object literal without spreads (`...`) and computed names";
 
 /** Finds the definition in the text of a module. */
 export function findDefinition(text: string): FoundDefinition {
@@ -25,9 +26,9 @@ export function findDefinition(text: string): FoundDefinition {
   const call = declarator["init"] as SyntaxNode;
   const [literal] = call["arguments"] as SyntaxNode[];
   const members = literal?.type === "ObjectExpression" ? membersOf(literal) : undefined;
-  const compute = members?.get("compute");
-  if (!literal || !compute)
-    return { ok: false, problem: "the argument of `feature` must be an object literal with plain members" };
+  if (!literal || !members) return { ok: false, problem: NO_LITERAL };
+  const compute = members.get("compute");
+  if (!compute) return { ok: false, problem: "the argument of `feature` has no member `compute`" };
   return { ok: true, name: (declarator["id"] as SyntaxNode)["name"] as string, call, literal, compute };
 }
 

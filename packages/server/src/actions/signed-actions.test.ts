@@ -176,7 +176,7 @@ describe("any action that is signed", () => {
     }),
   });
 
-  it("is read as it was signed, in at most 128 characters, or signing throws a TypeError", async () => {
+  it("gets an id of at most 128 characters that is read as the same action, or signing throws a TypeError", async () => {
     let signedCount = 0;
     await fc.assert(
       fc.asyncProperty(action, async (given) => {

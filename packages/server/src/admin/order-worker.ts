@@ -377,7 +377,7 @@ const refused = (why: string): OperatorError =>
 const timedOut = (limitMs: number): OperatorError =>
   new OperatorError(
     "order-timed-out",
-    `The order took longer than DRS_ORDER_TIMEOUT, which is ${limitMs / 1_000} seconds. Its operation may still end: ` +
+    `The order took longer than DRS_ORDER_TIMEOUT, which is ${limitMs / 1_000} seconds. Its operation may still complete: ` +
       "see whether it took effect before you give it again.",
   );
 

@@ -102,8 +102,10 @@ export async function connect(config: Config, options: ConnectOptions, opened: C
 
 /** Returns the error for a schema that looks outdated. The real cause may be a pooler that drops settings. */
 async function whyOutdated(config: Config, serving: Executor, role: Role): Promise<Error> {
-  const hidden = config.embedded ? undefined : await requireSettings(serving, role).catch((error: unknown) => error);
-  if (hasCode(hidden, "pooler-unsupported")) return hidden;
+  const settingsError = config.embedded
+    ? undefined
+    : await requireSettings(serving, role).catch((error: unknown) => error);
+  if (hasCode(settingsError, "pooler-unsupported")) return settingsError;
   const lacking = role === "drs_service" ? "" : `, or its login lacks the role ${role}`;
   const detail = `the schema of the database is missing or outdated${lacking}: run drs migrate`;
   return new OperatorError("schema-outdated", detail);

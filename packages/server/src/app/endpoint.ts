@@ -21,7 +21,7 @@ import { BufferedOutcomeLog } from "../counters/outcomes.ts";
 import { BufferedRejectionLog } from "../counters/rejections.ts";
 import { BufferedDriftLog } from "../drift/drift.ts";
 import { PostgresEventStore } from "../events/event-store.ts";
-import { countReplayedPayloads } from "../events/read-events.ts";
+import { countComparedPayloads } from "../events/read-events.ts";
 import type { AdmissionExchange } from "./admission-exchange.ts";
 import { forgetErasedKeys, startMonitors, startWork, type WorkReports } from "./background.ts";
 import { CloseStack } from "./close-stack.ts";
@@ -168,7 +168,7 @@ export async function assembleEndpoint(system: System, ports: EndpointPorts): Pr
     }
   };
   await prepare();
-  const countReplayed = async (): Promise<void> => metrics.payloadsReplayed(await countReplayedPayloads(pool));
+  const countCompared = async (): Promise<void> => metrics.payloadsCompared(await countComparedPayloads(pool));
   if (adopted instanceof AdoptedFieldsFile) {
     adopted.follow({
       onInvalid: (error) => onError(error, "follow adopted fields"),
@@ -179,7 +179,7 @@ export async function assembleEndpoint(system: System, ports: EndpointPorts): Pr
   forgetErasedKeys(system, onError, opened);
   for (const timer of [
     setInterval(
-      () => void countReplayed().catch((error: unknown) => onError(error, "count replayed payloads")),
+      () => void countCompared().catch((error: unknown) => onError(error, "count compared payloads")),
       COUNT_REPLAYED_EVERY_MS,
     ),
     setInterval(() => void prepare().catch((error: unknown) => onError(error, PREPARE_PARTITIONS)), PREPARE_EVERY_MS),

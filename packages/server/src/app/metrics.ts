@@ -10,7 +10,7 @@ export interface Metrics extends Meter {
   readonly retentionPassed: (state: PassState, expired: Expired | undefined) => void;
   readonly adoptedFieldsRead: (paths: number, valid: boolean) => void;
   readonly batchCommitted: (events: number, seconds: number) => void;
-  readonly payloadsReplayed: (payloads: number) => void;
+  readonly payloadsCompared: (payloads: number) => void;
   readonly featuresExtracted: (extracted: Extracted) => void;
 }
 
@@ -102,7 +102,7 @@ export function createMetrics(inFlight: () => number, dependencies: Dependencies
     help: "Requests of data subjects that are overdue.",
     registers,
   });
-  const replayedPayloads = new Gauge({
+  const comparedPayloads = new Gauge({
     name: "drs_retry_payload_reads",
     aggregator: "max",
     help: "Stored payloads that all servers read in this hour, to compare retries whose bytes differ.",
@@ -179,8 +179,8 @@ export function createMetrics(inFlight: () => number, dependencies: Dependencies
       adopted.set(paths);
       adoptedInvalid.set(valid ? 0 : 1);
     },
-    payloadsReplayed(payloads) {
-      replayedPayloads.set(payloads);
+    payloadsCompared(payloads) {
+      comparedPayloads.set(payloads);
     },
     featuresExtracted({ rows, failures, differences }) {
       features.inc({ result: "stored" }, rows);

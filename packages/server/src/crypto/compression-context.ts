@@ -1,7 +1,7 @@
 /**
  * Contexts of zstd. A context loads its dictionary once, because loading takes longer than compressing an event. The
- * output for a text is one frame, which does not depend on earlier texts. If the frame fills a chunk exactly, zstd adds
- * an empty frame.
+ * output for a text does not depend on earlier texts. It is one frame. If this frame fills the output buffer
+ * (`chunkSize`) exactly, an empty frame follows, which decompresses to nothing.
  */
 import { constants, createZstdCompress, type ZstdCompress, zstdDecompressSync } from "node:zlib";
 import { ZstdCompress as ImmediateZstdCompress, ZstdDecompress as ImmediateZstdDecompress } from "minizlib";

@@ -180,19 +180,23 @@ export async function revealEvent(
   return rows[0] && storedEvent({ ...event, ...rows[0] });
 }
 
-const READ_REPLAYED = sql(`select ${SEALED_COLUMNS} from replay_payload($1, $2)`, ["text", "text"], SEALED_TYPES);
+const READ_TO_COMPARE = sql(
+  `select ${SEALED_COLUMNS} from read_payload_to_compare($1, $2)`,
+  ["text", "text"],
+  SEALED_TYPES,
+);
 
 /** Finds the event of an idempotency key, restricted or not, for a login that may read no other payload. */
 export async function readReplayed(executor: Executor, account: string, key: string): Promise<StoredEvent | undefined> {
-  const { rows } = await query(executor, READ_REPLAYED, [account, key]);
+  const { rows } = await query(executor, READ_TO_COMPARE, [account, key]);
   return rows[0] && storedEvent(rows[0]);
 }
 
-const COUNT_REPLAYED_PAYLOADS = sql("select count_replayed_payloads() as payloads", [], { payloads: "int8" });
+const COUNT_COMPARED_PAYLOADS = sql("select count_compared_payloads() as payloads", [], { payloads: "int8" });
 
 /** The number of payloads that all servers read in this hour in order to compare retries. */
-export async function countReplayedPayloads(executor: Executor): Promise<number> {
-  return (await queryRow(executor, COUNT_REPLAYED_PAYLOADS)).payloads;
+export async function countComparedPayloads(executor: Executor): Promise<number> {
+  return (await queryRow(executor, COUNT_COMPARED_PAYLOADS)).payloads;
 }
 
 export type EventKey = Pick<StoredEvent, "account" | "purpose" | "receivedAt" | "eventId">;

@@ -95,7 +95,7 @@ describe("a login of", () => {
     "delete from idempotency_key",
     "insert into legal_hold (hold_id) values (gen_random_uuid())",
     "insert into audit_checkpoint (size) values (1)",
-    "select setval('replayed_payload', 0)",
+    "select setval('compared_payload', 0)",
     "select reveal_event(gen_random_uuid(), 'a', 1, now())",
     "select reveal_features(gen_random_uuid(), '{}', '{}', '{}', '{}')",
     "select drop_expired_partition(gen_random_uuid())",
@@ -119,7 +119,7 @@ describe("a login of", () => {
     "select payload from live_feature",
     "select f from unrestricted_feature f",
     "select committed_entry(gen_random_uuid(), '{feature.read}')",
-    "select replay_payload('customer-1', 'key')",
+    "select read_payload_to_compare('customer-1', 'key')",
     "insert into event (account) values ('a')",
     "update event set account = 'x'",
     "delete from event",
@@ -265,10 +265,10 @@ describe("a login of servers", () => {
 });
 
 describe("a read of a payload for a retry", () => {
-  const read = "select payload from replay_payload($1, $2)";
+  const read = "select payload from read_payload_to_compare($1, $2)";
   const key = [event.account, event.idempotencyKey];
   const counted = async (): Promise<number> =>
-    (await ingest.query<{ payloads: number }>("select count_replayed_payloads() as payloads")).rows[0]?.payloads ?? 0;
+    (await ingest.query<{ payloads: number }>("select count_compared_payloads() as payloads")).rows[0]?.payloads ?? 0;
 
   it("reads the payload of one idempotency key, and is counted even if the transaction is rolled back", async () => {
     const before = await counted();
@@ -281,17 +281,17 @@ describe("a read of a payload for a retry", () => {
 
   it("reads at most ten thousand payloads in an hour, and the next hour begins at zero", async () => {
     await ingest.query(read, key);
-    const { rows } = await scene.owner.query("select last_value as value from replayed_payload");
+    const { rows } = await scene.owner.query("select last_value as value from compared_payload");
     const { value } = rows[0] as unknown as { value: string };
     const hour = BigInt(value) - (BigInt(value) % 1_000_000_000n);
-    await scene.owner.query("select setval('replayed_payload', $1)", [String(hour + 9_999n)]);
+    await scene.owner.query("select setval('compared_payload', $1)", [String(hour + 9_999n)]);
     expect((await ingest.query(read, key)).rows).toHaveLength(1);
     await expect(ingest.query(read, key)).rejects.toMatchObject({ code: "54000" });
     const store = await openEventStore(scene.system, { executor: ingest });
     await expect(store.findStored(event.account, event.idempotencyKey)).rejects.toMatchObject({
       code: "dependency-unavailable",
     });
-    await scene.owner.query("select setval('replayed_payload', $1)", [String(hour - 1n)]);
+    await scene.owner.query("select setval('compared_payload', $1)", [String(hour - 1n)]);
     expect((await ingest.query(read, key)).rows).toHaveLength(1);
     expect(await counted()).toBe(1);
   });
@@ -299,18 +299,18 @@ describe("a read of a payload for a retry", () => {
   it("is counted even if two calls meet at the turn of an hour", async () => {
     const other = await connectWith("drs_ingest", "other");
     await ingest.query(read, key);
-    const { rows } = await scene.owner.query("select last_value as value from replayed_payload");
+    const { rows } = await scene.owner.query("select last_value as value from compared_payload");
     const { value } = rows[0] as unknown as { value: string };
     const hour = BigInt(value) - (BigInt(value) % 1_000_000_000n);
-    await scene.owner.query("select setval('replayed_payload', $1)", [String(hour - 1n)]);
+    await scene.owner.query("select setval('compared_payload', $1)", [String(hour - 1n)]);
     await ingest.query("begin");
     await ingest.query(read, key);
-    await scene.owner.query("select setval('replayed_payload', $1)", [String(hour - 1n)]);
+    await scene.owner.query("select setval('compared_payload', $1)", [String(hour - 1n)]);
     const waiting = other.query(read, key);
     const waits =
       "select from pg_locks where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database())";
     await until(async () => (await scene.owner.query(waits)).rowCount === 1);
-    await scene.owner.query("select setval('replayed_payload', $1)", [String(hour + 7n)]);
+    await scene.owner.query("select setval('compared_payload', $1)", [String(hour + 7n)]);
     await ingest.query("commit");
     await waiting;
     expect(await counted()).toBe(8);

@@ -23,7 +23,7 @@ test("SQL functions take the locks that the list names", () => {
     lock_ingestion_shared: "ingestion",
     lock_holds: "holds",
     lock_journal: "journal",
-    replay_payload: "replayedPayloads",
+    read_payload_to_compare: "comparedPayloads",
   });
 });
 

@@ -48,7 +48,7 @@ export const LOCKS = {
   /** One server at a time attests values before their events expire. */
   attestation: 7_236_528,
   /** One call at a time starts the count of payloads that are read in an hour to compare retries. */
-  replayedPayloads: 7_236_529,
+  comparedPayloads: 7_236_529,
   /** One call at a time opens events for a person, whose hash is the second number: each counts what the others opened. */
   openedEvents: 7_236_540,
   /** One call at a time closes a review, whose hash is the second number. */

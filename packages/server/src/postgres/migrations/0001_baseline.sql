@@ -149,8 +149,8 @@ create table idempotency_key (
 );
 create index idempotency_key_received_at on idempotency_key (purpose, received_at);
 
--- Counts the payloads that are read to compare retries; `replay_payload` describes the format of the value.
-create sequence replayed_payload minvalue 0;
+-- Counts the payloads that are read to compare retries; `read_payload_to_compare` describes the format of the value.
+create sequence compared_payload minvalue 0;
 
 create table session_token (
   -- SHA-256 of the token: a stolen copy of the table authenticates no client.

@@ -1,7 +1,7 @@
 -- Returns the event that an idempotency key of an account names, for ingestion, which compares a retry with it and may
 -- read no other payload. It allows at most ten thousand calls in an hour, over all servers. The sequence counts them,
 -- because a rollback does not reset a sequence. Its value is the hour, then nine digits of the count.
-create or replace function replay_payload(in_account text, in_key text)
+create or replace function read_payload_to_compare(in_account text, in_key text)
 returns table (account text, purpose integer, received_at timestamptz, event_id uuid, collected_at timestamptz,
   schema_version integer, idempotency_key text, action_id text, action_type text, session_id text, event_type text,
   sdk_version text, platform text, app_version text, payload bytea, key_id uuid, hold_id uuid)
@@ -11,18 +11,18 @@ declare
   this_hour constant bigint := floor(extract(epoch from wall_clock_time()) / 3600)::bigint * 1000000000;
   entry idempotency_key;
 begin
-  if (select last_value - last_value % 1000000000 from replayed_payload) <> this_hour then
+  if (select last_value - last_value % 1000000000 from compared_payload) <> this_hour then
     -- The first call of an hour starts the count, once: a call that waited finds it started.
     perform pg_advisory_xact_lock(7236529);
     -- guard(true): no call at the turn of an hour starts the count again
     -- fails: packages/server/src/postgres/grants.test.ts › at the turn of an hour
-    if (select last_value - last_value % 1000000000 from replayed_payload) <> this_hour then
-      perform setval('replayed_payload', this_hour);
+    if (select last_value - last_value % 1000000000 from compared_payload) <> this_hour then
+      perform setval('compared_payload', this_hour);
     end if;
   end if;
   -- guard(false): a stolen login of ingestion can't read all payloads
   -- fails: packages/server/src/postgres/grants.test.ts › ten thousand
-  if nextval('replayed_payload') > this_hour + 10000 then
+  if nextval('compared_payload') > this_hour + 10000 then
     raise exception 'retries read too many payloads in this hour' using errcode = 'program_limit_exceeded';
   end if;
   select * into entry from idempotency_key i where i.account = in_account and i.key = in_key;

@@ -47,13 +47,22 @@ it.each([
 
 it("fixtures are a problem if there are too many for the derived cases", () => {
   const inputs = BUNDLE.manifest.inputs.flatMap((input) =>
-    Array.from({ length: 100 }, (_, n) => ({ ...input, name: `input_${n}` })),
+    Array.from({ length: 40 }, (_, n) => ({ ...input, name: `input_${n}` })),
   );
-  const cases = Array.from({ length: 11 }, () => ({ inputs: { "*": "timeout" }, result: "timeout" }));
+  const cases = Array.from({ length: 13 }, () => ({ inputs: { "*": "timeout" }, result: "timeout" }));
   expect(fixtureProblems({ ...BUNDLE.manifest, inputs }, { cases })).toEqual([
-    "11 fixtures; a feature with these inputs may have 10",
+    "13 fixtures; a feature with these inputs may have 12",
   ]);
   expect(fixtureProblems({ ...BUNDLE.manifest, inputs }, { cases: cases.slice(1) })).toEqual([]);
+});
+
+it("fixtures are a problem if their texts are too long for the derived cases", () => {
+  const inputs = BUNDLE.manifest.inputs.map((input) => ({ ...input, type: "string" }) as const);
+  const withText = (length: number): unknown => ({
+    cases: [{ name: "long", inputs: { su: { observed: "x".repeat(length) } }, result: { observed: true } }],
+  });
+  expect(fixtureProblems({ ...BUNDLE.manifest, inputs }, withText(1_000_000))).toHaveLength(1);
+  expect(fixtureProblems({ ...BUNDLE.manifest, inputs }, withText(100_000))).toEqual([]);
 });
 
 it.each([null, {}, { cases: [null] }, { cases: [{ inputs: { other: "timeout" } }] }])(

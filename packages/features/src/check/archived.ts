@@ -23,10 +23,7 @@ export interface ArchivedCheck {
   readonly problems: readonly string[];
 }
 
-/**
- * Time limit of QuickJS, in milliseconds. A server answers no requests while QuickJS runs. QuickJS needs less than a
- * millisecond for a case, unless the program is slow on purpose.
- */
+/** Time limit of QuickJS, in milliseconds. It needs less than a millisecond for a case, unless a program is slow. */
 const QUICKJS_MS = 2_000;
 
 /** Computes the archived fixtures of an archived bundle, and the cases that are derived from them, on two engines. */

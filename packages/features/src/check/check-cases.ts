@@ -25,7 +25,7 @@ export interface FeatureCase {
 /**
  * Computes each case on both engines and compares the results with each other and with what the case expects. V8
  * computes the cases a second time in reverse order. If a definition keeps state between events, the results can
- * differ. QuickJS computes no feature that V8 did not finish, because such a feature would occupy this thread.
+ * differ. QuickJS computes no feature that V8 did not finish, because such a feature may never end there.
  *
  * @param quickJsMs the time limit of QuickJS.
  * @returns what is wrong. If an engine can't load a program, this is the only problem.

@@ -38,3 +38,12 @@ it.each([
   const [result] = await computeInQuickJs([bundleOf(compute)], [{ feature: 0, read }], 10_000);
   expect(result).toMatchObject({ state: "failed" });
 });
+
+it("QuickJS gets texts with any separator of lines", async () => {
+  const inputs = [{ name: "brand", path: ["hardware", "brand"], type: "string", sensitivity: "low" }] as const;
+  const output = { type: "flag" } as const;
+  const compute = "({ brand }) => brand.value === 'a\u2028\u2029\u0085b'";
+  const read = () => ({ state: "observed", value: "a\u2028\u2029\u0085b" }) as const;
+  const results = await computeInQuickJs([bundleOf(compute, { inputs, output })], [{ feature: 0, read }], 1_000);
+  expect(results).toMatchObject([{ state: "observed", value: true }]);
+});

@@ -2,6 +2,7 @@ import { fileURLToPath } from "node:url";
 import type { Bundle } from "../manifest.ts";
 import type { ReadInput } from "../readings/readings.ts";
 import type { Result } from "../result.ts";
+import { readComputed } from "../runner/answers.ts";
 import { REALM } from "../runner/child-process.ts";
 import { type Cell, encodeBatch, InputLayout } from "../runner/input-layout.ts";
 import { IsolatedProcess } from "../runner/isolated-process.ts";
@@ -23,7 +24,7 @@ const ANSWER_MS = 2_000;
 /**
  * Computes cases on QuickJS, an engine that shares no code with V8, in a process of its own.
  *
- * @param deadlineMs the time limit for loading the programs, and then for the cases.
+ * @param deadlineMs the time limit for loading a program, and for the cases.
  * @returns the results; `failed` with `paused` for the case that the deadline interrupted and for all later cases, and
  * for all cases if the process ended or had to be killed.
  * @throws NotLoadable for a program that QuickJS does not load, or not before the deadline. The message names it.
@@ -38,18 +39,20 @@ export async function computeInQuickJs(
   const readings = cases.map(({ read }) => inputLayout.read(read));
   const engine = new IsolatedProcess(ARGUMENTS);
   try {
-    const loading = await engine.ask({ realm: REALM, bundles: inputLayout.bundles, deadlineMs }, deadlineMs + START_MS);
-    const { loaded, broken } = (loading ?? {}) as { readonly loaded?: boolean; readonly broken?: number };
-    const unloaded = bundles[broken ?? 0];
-    if (loaded !== true && unloaded && broken !== undefined)
-      throw new NotLoadable(`QuickJS can't load the program of ${unloaded.id}@${unloaded.version}, or not in time`);
-    if (loaded !== true) throw new NotStarted("the process of QuickJS did not start, or a program does not end");
+    const ready = await engine.ask({ realm: REALM }, START_MS);
+    if (!ready) throw new NotStarted("the process of QuickJS did not start");
+    for (const [at, bundle] of inputLayout.bundles.entries()) {
+      const loading = await engine.ask({ bundle, deadlineMs }, deadlineMs + ANSWER_MS);
+      if ((loading as { readonly loaded?: unknown } | undefined)?.loaded === true) continue;
+      const { id, version } = bundles[at] as Bundle;
+      throw new NotLoadable(`QuickJS can't load the program of ${id}@${version}, or not in time`);
+    }
     const answer = await engine.ask(
       { batch: encodeBatch(readings), cases: cases.map(({ feature }, event) => [feature, event]), deadlineMs },
       deadlineMs + ANSWER_MS,
     );
-    const { cells: text } = (answer ?? {}) as { readonly cells?: string };
-    const cells = text === undefined ? [] : (JSON.parse(text) as Cell[][]);
+    const { cells: text } = (answer ?? {}) as { readonly cells?: unknown };
+    const cells = readComputed({ slow: [], cells: text }, cases.length, bundles.length)?.cells ?? [];
     return cases.flatMap(({ feature }, event) =>
       inputLayout.results(readings[event] ?? [], cells[event] ?? bundles.map((): Cell => "not-computed"), [feature]),
     );

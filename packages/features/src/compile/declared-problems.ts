@@ -49,8 +49,8 @@ export function manifestProblems(manifest: unknown, overlay: Overlay = NO_OVERLA
   ];
 }
 
-/** Whether a value has the form of a manifest as far as the checks above rely on it. */
-function isManifest(value: unknown): value is Manifest {
+/** Whether a value has the form of a manifest as far as the other checks rely on it. */
+export function isManifest(value: unknown): value is Manifest {
   const { inputs } = (value ?? {}) as { readonly inputs?: unknown };
   const isInput = (input: unknown): boolean => {
     const { name, path } = (input ?? {}) as { readonly name?: unknown; readonly path?: unknown };

@@ -36,6 +36,7 @@ describe("lintProgram", () => {
     ["`an import`", "the word `import`"],
     ["['import'].length", "the word `import`"],
     ["({}).import", "the word `import`"],
+    ["/an import/.test(`a`)", "the word `import`"],
     ["new Error().stack", "`stack`"],
   ])("reports %s", (expression, message) => {
     const found = lint(`()=>(${expression})`);

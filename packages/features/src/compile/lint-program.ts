@@ -134,9 +134,11 @@ function asynchronous(node: SyntaxNode): string | undefined {
   return isFunction(node) && node["async"] === true ? "`async`: a definition gives its value at once" : undefined;
 }
 
-/** Reports the word in a string, a template or a name. `BANNED_SYNTAX` has the keyword. */
-function importWord({ type, name, value }: SyntaxNode): string | undefined {
-  const text = type === "TemplateElement" ? (value as { readonly raw: string }).raw : (name ?? value);
+/** Reports the word in a string, a template, a regular expression or a name. `BANNED_SYNTAX` has the keyword. */
+function importWord({ type, name, value, regex }: SyntaxNode): string | undefined {
+  const { raw } = (type === "TemplateElement" ? value : {}) as { readonly raw?: string };
+  const { pattern } = (regex ?? {}) as { readonly pattern?: string };
+  const text = raw ?? pattern ?? name ?? value;
   if (typeof text !== "string" || !hasImportWord(text)) return undefined;
   return "the word `import`: no program that contains it is computed";
 }

@@ -40,6 +40,10 @@ export class Child {
     return readComputed(await this.#process.ask({ batch, size, skip }, deadlineMs), size, features);
   }
 
+  get wasKilledByOther(): boolean {
+    return this.#process.wasKilledByOther;
+  }
+
   kill(): Promise<void> {
     return this.#process.kill();
   }

@@ -71,9 +71,10 @@ function resultOf(cell: Cell, inputs: readonly InputState[], readings: () => rea
   return state === undefined ? { state: "failed", failure: "no-value", inputs } : { state, inputs };
 }
 
-/** The batch as JSON for the program in the sandbox. An observed reading becomes an array with only its value. */
-export function encodeBatch(events: readonly (readonly Reading<unknown>[])[]): string {
-  return JSON.stringify(
-    events.map((readings) => readings.map((reading) => (reading.state === "observed" ? [reading.value] : reading))),
-  );
-}
+/** The batch as JSON for the program in the sandbox. */
+export const encodeBatch = (events: readonly (readonly Reading<unknown>[])[]): string =>
+  `[${events.map(encodeEvent).join()}]`;
+
+/** An observed reading becomes an array with only its value. */
+export const encodeEvent = (readings: readonly Reading<unknown>[]): string =>
+  JSON.stringify(readings.map((reading) => (reading.state === "observed" ? [reading.value] : reading)));

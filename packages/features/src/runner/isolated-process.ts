@@ -1,57 +1,77 @@
-import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
-import type { Readable, Writable } from "node:stream";
 
 /** Maximum number of characters of an answer. A batch of 1,000 events with 100 features of long texts has half of it. */
 const MAX_ANSWER = 64 * 1024 * 1024;
 /** The maximum heap of a process, in megabytes. The process ends if a definition needs more. */
 const HEAP_MB = 256;
 /**
- * The maximum memory of a process on Linux, in bytes. Its heap, its code and what it needs outside the heap, such as the
- * text of an answer, are together smaller. A text that a definition makes can be larger than the heap.
+ * The maximum memory of a process on Linux, in kilobytes. Its heap, its code and what it needs outside the heap, such as
+ * the text of an answer, are together smaller. A text that a definition makes can be larger than the heap.
  */
-const MAX_MEMORY = 512 * 1024 * 1024;
+const MAX_MEMORY_KB = 512 * 1024;
 const LOOK_EVERY_MS = 20;
-const PAGE_BYTES = 4096;
+/** The line by which a process reports that it continues to compute. */
+const PROGRESS = ".";
+
+/** Processes that have not ended. A process that computes without end would outlive this one. */
+const running = new Set<ChildProcess>();
+process.on("exit", () => {
+  for (const one of running) one.kill("SIGKILL");
+});
 
 /**
- * A child process of Node without environment variables, network and child processes, in the root folder. It reads and
- * writes JSON, one text a line, and answers each text with one.
+ * A child process of Node without environment variables and child processes, in the root folder. On Node 26 it has no
+ * network. It reads and writes JSON, one text a line, and answers each text with one. Before an answer it may write
+ * lines that report progress.
  */
 export class IsolatedProcess {
-  readonly #process: ChildProcessByStdio<Writable, Readable, null>;
+  readonly #process: ChildProcess | undefined;
   #received = "";
   #waiting: ((line: string | undefined) => void) | undefined;
+  #onProgress: (() => void) | undefined;
   #hasEnded = false;
+  #isKilled = false;
+  /** Whether the process was killed by another program, such as by the system when memory ran out. */
+  wasKilledByOther = false;
 
   /** @param args the arguments of Node: permissions and the program. */
   constructor(args: readonly string[]) {
-    const flags = ["--permission", "--disallow-code-generation-from-strings", `--max-old-space-size=${HEAP_MB}`];
-    this.#process = spawn(process.execPath, [...flags, ...args], {
-      env: {},
-      cwd: "/",
-      stdio: ["pipe", "pipe", "ignore"],
-    });
-    this.#process.stdin.on("error", () => this.#end());
+    this.#process = start(args);
+    if (!this.#process) {
+      this.#hasEnded = true;
+      return;
+    }
+    const { pid, stdin, stdout } = this.#process;
     this.#process.on("error", () => this.#end());
-    this.#process.on("exit", () => this.#end());
-    this.#process.stdout.setEncoding("utf8").on("data", (chunk: string) => this.#receive(chunk));
-    if (this.#process.pid !== undefined) endFirst(this.#process.pid);
+    this.#process.on("exit", (_, signal) => {
+      this.wasKilledByOther = signal === "SIGKILL" && !this.#isKilled;
+      this.#end();
+    });
+    // A process that could not be started has neither.
+    stdin?.on("error", () => this.#end());
+    stdout?.setEncoding("utf8").on("data", (chunk: string) => this.#receive(chunk));
+    if (pid === undefined) return;
+    const child = this.#process;
+    running.add(child);
+    child.once("exit", () => running.delete(child));
+    endFirst(pid);
   }
 
   /**
-   * @returns the parsed answer; `undefined` if the process ended, needed too much memory or did not answer in time, or if
-   * the answer is no JSON text. The caller then kills the process.
+   * @param deadlineMs the time limit of the answer. It begins again with each report of progress.
+   * @returns the parsed answer; `undefined` if the process ended, needed too much memory or did not answer in time, or
+   * if the answer is no JSON text. The caller then kills the process.
    */
   async ask(message: unknown, deadlineMs: number): Promise<unknown> {
     if (this.#hasEnded) return undefined;
+    const text = `${JSON.stringify(message)}\n`;
     const answer = new Promise<string | undefined>((resolve) => (this.#waiting = resolve));
     const deadline = setTimeout(() => this.#end(), deadlineMs);
-    // guard(drop): a process that needs far more than its heap is ended
-    // fails: packages/features/src/runner/runner.test.ts › needs far more memory
-    const look = setInterval(() => memoryOf(this.#process.pid) > MAX_MEMORY && this.#end(), LOOK_EVERY_MS);
-    this.#process.stdin.write(`${JSON.stringify(message)}\n`);
+    const look = setInterval(() => this.#endIfTooLarge(), LOOK_EVERY_MS);
+    this.#onProgress = () => deadline.refresh();
+    this.#process?.stdin?.write(text);
     const line = await answer;
     clearTimeout(deadline);
     clearInterval(look);
@@ -63,28 +83,47 @@ export class IsolatedProcess {
   }
 
   async kill(): Promise<void> {
-    const { exitCode, signalCode } = this.#process;
-    if (this.#process.pid === undefined || exitCode !== null || signalCode !== null) return;
+    this.#isKilled = true;
+    if (!this.#process) return;
+    const { pid, exitCode, signalCode } = this.#process;
+    if (pid === undefined || exitCode !== null || signalCode !== null) return;
     const exited = once(this.#process, "exit");
     this.#process.kill("SIGKILL");
     await exited;
   }
 
   #receive(chunk: string): void {
-    this.#received += chunk;
+    const lines = (this.#received + chunk).split("\n");
+    this.#received = lines.pop() ?? "";
     if (this.#received.length > MAX_ANSWER) {
       this.#received = "";
       return this.#end();
     }
-    if (!this.#received.endsWith("\n")) return;
-    const line = this.#received;
-    this.#received = "";
-    this.#waiting?.(line);
+    for (const line of lines) {
+      if (line === PROGRESS) this.#onProgress?.();
+      else this.#waiting?.(line);
+    }
+  }
+
+  #endIfTooLarge(): void {
+    // guard(false): a process that needs far more than its heap is ended
+    // fails: packages/features/src/runner/runner.test.ts › needs far more memory
+    if (memoryOf(this.#process?.pid) > MAX_MEMORY_KB) this.#end();
   }
 
   #end(): void {
     this.#hasEnded = true;
     this.#waiting?.(undefined);
+  }
+}
+
+/** @returns `undefined` if the system has no memory for a process. */
+function start(args: readonly string[]): ChildProcess | undefined {
+  const flags = ["--permission", "--disallow-code-generation-from-strings", `--max-old-space-size=${HEAP_MB}`];
+  try {
+    return spawn(process.execPath, [...flags, ...args], { env: {}, cwd: "/", stdio: ["pipe", "pipe", "ignore"] });
+  } catch {
+    return undefined;
   }
 }
 
@@ -97,10 +136,10 @@ function endFirst(pid: number): void {
   }
 }
 
-/** The memory of a process in bytes; 0 where it can't be read. */
+/** The memory of a process in kilobytes; 0 where it can't be read. */
 function memoryOf(pid: number | undefined): number {
   try {
-    return Number(readFileSync(`/proc/${pid}/statm`, "utf8").split(" ")[1]) * PAGE_BYTES;
+    return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0);
   } catch {
     return 0;
   }

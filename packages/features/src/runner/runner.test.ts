@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { bundleOf } from "../bundle.fixture.ts";
 import type { Bundle, Output } from "../manifest.ts";
@@ -68,6 +69,11 @@ describe("a runner", () => {
       return () => true;
     })()`;
     const reader = "() => /secret/.test('a secret')";
+    const stack = `() => {
+      const { get } = Object.getOwnPropertyDescriptor(new Error(), "stack") ?? {};
+      try { if (get) get.seen = 1; } catch {}
+      return get?.seen === undefined;
+    }`;
     const spy =
       "() => [RegExp.input, RegExp.$_, RegExp.lastMatch, RegExp['$&']].filter((text) => text !== undefined).length";
     const output = { type: "count", bins: [] } as const;
@@ -76,9 +82,10 @@ describe("a runner", () => {
       bundleOf(victim, { id: "victim", inputs, output }),
       bundleOf(reader, { id: "reader", inputs }),
       bundleOf(spy, { id: "spy", inputs, output }),
+      bundleOf(stack, { id: "stack", inputs }),
     ]);
     const [results] = (await runner.run([EVENT])).events;
-    expect(results).toMatchObject([{ value: true }, { value: 2 }, { value: true }, { value: 0 }]);
+    expect(results).toMatchObject([{ value: true }, { value: 2 }, { value: true }, { value: 0 }, { value: true }]);
   });
 
   it("runs no code of a definition after it has returned", async () => {
@@ -105,22 +112,57 @@ describe("a runner", () => {
     await expect(openRunner([bundleOf(open)])).rejects.toThrow("the program of example@1 can't be loaded");
   });
 
-  it("ends a process that needs far more memory than its heap, and computes the other features", async () => {
-    const large = `() => {
+  it("gives a process long events in pieces that it reads in time", async () => {
+    const inputs = [
+      { name: "paths", path: ["os_integrity", "suspiciousFilePaths"], type: "string[]", sensitivity: "low" },
+    ] as const;
+    const event = eventWith({ suspiciousFilePaths: Array.from({ length: 10 }, () => "ж".repeat(20_000)) });
+    const runner = await open([bundleOf("({ paths }) => paths.value.length === 10", { inputs })], { searchMs: 0 });
+    const { events, paused, searchedMs } = await runner.run(Array.from({ length: 100 }, () => event));
+    expect({ paused, searchedMs }).toEqual({ paused: [], searchedMs: 0 });
+    expect(new Set(events.flat().map((result) => "value" in result && result.value))).toEqual(new Set([true]));
+  });
+
+  it("reports the time of a search, even if it finds no feature", async () => {
+    // Each process blocks in its second computation, but none blocks in its first.
+    const second = "(() => { let n = 0; return () => { if (++n === 2) for (;;); return true; }; })()";
+    const runner = await open([bundleOf(second)], { graceMs: 100, searchMs: 300 });
+    const { paused, searchedMs } = await runner.run(Array.from({ length: 20 }, () => EVENT));
+    expect(paused).toEqual([]);
+    expect(searchedMs).toBeGreaterThan(0);
+  });
+
+  it("blames no definition for a process that another program kills", async () => {
+    const busy = "() => { for (;;); }";
+    const runner = await open([bundleOf(busy)], { graceMs: 60_000 });
+    const run = runner.run([EVENT]);
+    const children = execFileSync("pgrep", ["-P", String(process.pid), "-f", "frozen-intrinsics"], {
+      encoding: "utf8",
+    });
+    for (const pid of children.split("\n").filter(Boolean)) process.kill(Number(pid), "SIGKILL");
+    await expect(run).rejects.toThrow(NotStarted);
+  });
+
+  it.skipIf(process.platform !== "linux")(
+    "ends a process that needs far more memory than its heap, and computes the other features",
+    async () => {
+      const large = `() => {
       const text = "x".repeat(1 << 20), all = [];
       for (let n = 0; n < 500; n++) all.push(text);
       return JSON.stringify(all).length > 0;
     }`;
-    const runner = await open([bundleOf(large), bundleOf(VALUE, { id: "value" })], { budgetMs: 10_000 });
-    const [results] = (await runner.run([EVENT])).events;
-    expect(results).toMatchObject([{ state: "failed", failure: "over-budget" }, { value: true }]);
-  });
+      const runner = await open([bundleOf(large), bundleOf(VALUE, { id: "value" })], { budgetMs: 10_000 });
+      const [results] = (await runner.run([EVENT])).events;
+      expect(results).toMatchObject([{ state: "failed", failure: "over-budget" }, { value: true }]);
+    },
+  );
 
   it("gives a batch the time of all its features", async () => {
-    const busy = "() => { let n = 0; while (n < 3e6) n++; return n > 0; }";
-    const bundles = Array.from({ length: 20 }, (_, n) => bundleOf(busy, { id: `busy_${n}` }));
-    const runner = await open(bundles, { budgetMs: 20, graceMs: 0, searchMs: 0 });
-    const { events, paused } = await runner.run(Array.from({ length: 20 }, () => EVENT));
+    // An event takes longer than a feature may, and each feature takes far less.
+    const busy = "() => { let n = 0; while (n < 1e6) n++; return n > 0; }";
+    const bundles = Array.from({ length: 200 }, (_, n) => bundleOf(busy, { id: `busy_${n}` }));
+    const runner = await open(bundles, { budgetMs: 20, graceMs: 300, searchMs: 0 });
+    const { events, paused } = await runner.run(Array.from({ length: 10 }, () => EVENT));
     expect(paused).toEqual([]);
     expect(new Set(events.flat().map(({ state }) => state))).toEqual(new Set(["observed"]));
   });

@@ -6,7 +6,7 @@ import type { ReadInput } from "../readings/readings.ts";
 import type { Result } from "../result.ts";
 import type { Computed } from "./answers.ts";
 import { Child } from "./child-process.ts";
-import { type Cell, encodeBatch, InputLayout } from "./input-layout.ts";
+import { type Cell, encodeBatch, encodeEvent, InputLayout } from "./input-layout.ts";
 
 export type { ReadInput } from "../readings/readings.ts";
 
@@ -14,8 +14,8 @@ export interface RunnerOptions {
   /** Milliseconds that one feature may take for one event. Default: 1. */
   readonly budgetMs?: number;
   /**
-   * The runner gives a batch `budgetMs` for each feature of each event, and this many milliseconds. Then it kills the
-   * process. Default: 1000.
+   * The runner kills a process that reports no progress for this many milliseconds and `budgetMs` for each feature.
+   * Default: 1000.
    */
   readonly graceMs?: number;
   /**
@@ -40,6 +40,8 @@ export interface BatchResults {
    * them again: from the event on at which this happened, their results are `failed`.
    */
   readonly paused: readonly PausedFeature[];
+  /** Milliseconds that the runner searched for the features and events that ended or blocked a process. */
+  readonly searchedMs: number;
 }
 
 /** Computes features in a process without environment, keys, files and network. Batches are computed one at a time. */
@@ -63,6 +65,10 @@ const GRACE_MS = 1000;
 const SEARCH_MS = 15_000;
 /** The time limit of a start. A process needs a tenth of a second; on a machine under load it needs more. */
 const START_MS = 10_000;
+/** The maximum number of characters of the events that a process gets at once. */
+const MAX_PIECE = 4_000_000;
+/** A process reads at least so many characters in a millisecond. */
+const CHARACTERS_PER_MS = 4_000;
 
 /** No process loaded the bundles in time, for example because the machine lacks memory or a bundle does not end. */
 export class NotStarted extends Error {
@@ -87,6 +93,24 @@ export async function openRunner(bundles: readonly Bundle[], options: RunnerOpti
   return runner;
 }
 
+/** Divides a batch, so that a process gets long events in pieces that it reads in some tenths of a second. */
+function piecesOf(events: readonly (readonly Reading<unknown>[])[]): (readonly Reading<unknown>[])[][] {
+  const pieces: (readonly Reading<unknown>[])[][] = [];
+  let size = Number.POSITIVE_INFINITY;
+  for (const readings of events) {
+    const length = encodeEvent(readings).length;
+    // guard(false): events of some hundred kilobytes do not exceed the time of a batch
+    // fails: packages/features/src/runner/runner.test.ts › long events in pieces
+    if (size + length > MAX_PIECE) {
+      pieces.push([]);
+      size = 0;
+    }
+    pieces.at(-1)?.push(readings);
+    size += length;
+  }
+  return pieces;
+}
+
 const nameOf = ({ id, version }: PausedFeature): string => `${id}@${version}`;
 
 class IsolatedRunner implements OpenedRunner {
@@ -98,6 +122,7 @@ class IsolatedRunner implements OpenedRunner {
   readonly #signal: AbortSignal | undefined;
   readonly #paused = new Set<number>();
   #child: Child | undefined;
+  #searchedMs = 0;
   #last: Promise<unknown> = Promise.resolve();
   #isClosed = false;
   loadMs = 0;
@@ -145,6 +170,7 @@ class IsolatedRunner implements OpenedRunner {
   async #compute(batch: readonly ReadInput[]): Promise<BatchResults> {
     if (this.#isClosed) throw new Error("the runner is closed");
     const pausedBefore = new Set(this.#paused);
+    this.#searchedMs = 0;
     const readings = batch.map((event) => this.#inputLayout.read(event));
     const cells = await this.#cellsOfBatch(readings).catch((error: unknown) => {
       // The caller gets no report of the features that this batch paused, so the next batch computes them again.
@@ -154,11 +180,25 @@ class IsolatedRunner implements OpenedRunner {
     });
     const events = readings.map((own, event) => this.#inputLayout.results(own, cells[event] ?? []));
     const paused = [...this.#paused].filter((feature) => !pausedBefore.has(feature));
-    return { events, paused: paused.map((feature) => this.#nameAt(feature)) };
+    const searchedMs = this.#searchedMs;
+    return { events, paused: paused.map((feature) => this.#nameAt(feature)), searchedMs };
   }
 
   async #cellsOfBatch(readings: readonly (readonly Reading<unknown>[])[]): Promise<Cell[][]> {
-    return (await this.#ask(readings, [...this.#paused])) ?? (await this.#computeOneByOne(readings));
+    const cells: Cell[][] = [];
+    for (const piece of piecesOf(readings)) {
+      cells.push(...((await this.#ask(piece, [...this.#paused])) ?? (await this.#search(piece))));
+    }
+    return cells;
+  }
+
+  async #search(readings: readonly (readonly Reading<unknown>[])[]): Promise<Cell[][]> {
+    const start = performance.now();
+    try {
+      return await this.#computeOneByOne(readings);
+    } finally {
+      this.#searchedMs += performance.now() - start;
+    }
   }
 
   #nameAt(feature: number): PausedFeature {
@@ -171,11 +211,15 @@ class IsolatedRunner implements OpenedRunner {
     if (!this.#child) await this.#start();
     const child = this.#child as Child;
     const features = this.#bundles.length;
-    const deadline = this.#graceMs + events.length * (features - skip.length) * this.#budgetMs;
-    const computed = await child.compute(encodeBatch(events), { size: events.length, features, skip }, deadline);
+    const batch = encodeBatch(events);
+    const deadline = this.#graceMs + (features - skip.length) * this.#budgetMs + batch.length / CHARACTERS_PER_MS;
+    const computed = await child.compute(batch, { size: events.length, features, skip }, deadline);
     if (computed) return this.#cellsOf(computed);
     await child.kill();
     this.#child = undefined;
+    // guard(false): a process that the system ended is no error of a definition
+    // fails: packages/features/src/runner/runner.test.ts › that another program kills
+    if (child.wasKilledByOther) throw new NotStarted("another program, or the system, ended the process for features");
     return undefined;
   }
 

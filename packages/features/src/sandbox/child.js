@@ -14,6 +14,8 @@
   const harness = vm.runInContext(REALM, context);
   const answer = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
   const ATTEMPTS = 3;
+  /** The parent ends a process that has neither answered nor reported progress for a time. */
+  const REPORT_EVERY_MS = 100;
 
   let features = 0;
   let budgetMs = 1;
@@ -65,7 +67,12 @@
     const slow = new Map();
     let wanted = Array.from({ length: features }, (_, feature) => feature).filter((feature) => !skip.includes(feature));
     harness.begin(batch);
+    let reported = performance.now();
     for (let event = 0; event < size; event++) {
+      if (performance.now() > reported + REPORT_EVERY_MS) {
+        process.stdout.write(".\n");
+        reported = performance.now();
+      }
       const found = slowFeatures(event, wanted);
       for (const feature of found) slow.set(feature, event);
       if (found.length > 0) wanted = wanted.filter((feature) => !slow.has(feature));
@@ -73,13 +80,13 @@
     return { slow: [...slow], cells: harness.end() };
   }
 
-  let rest = "";
+  // The parent waits for each answer, so a chunk ends at most one message.
+  let chunks = [];
   process.stdin.setEncoding("utf8").on("data", (chunk) => {
-    const lines = (rest + chunk).split("\n");
-    rest = lines.pop();
-    for (const line of lines) {
-      const message = JSON.parse(line);
-      answer(message.bundles ? load(message) : run(message));
-    }
+    chunks.push(chunk);
+    if (!chunk.endsWith("\n")) return;
+    const message = JSON.parse(chunks.join(""));
+    chunks = [];
+    answer(message.bundles ? load(message) : run(message));
   });
 }

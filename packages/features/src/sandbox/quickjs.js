@@ -1,9 +1,8 @@
 /**
- * The main program of the process that computes features on QuickJS. It speaks JSON, one text a line: first the realm
- * and the bundles, then cases. A loop in a function of the engine itself does not end at the deadline: the parent then
+ * The main program of the process that computes features on QuickJS. It speaks JSON, one text a line: first the realm,
+ * then each bundle, then cases. A loop in a function of the engine itself does not end at the deadline: the parent then
  * kills this process.
  */
-import { createInterface } from "node:readline";
 import variant from "@jitl/quickjs-wasmfile-release-sync";
 import { newQuickJSWASMModuleFromVariant } from "quickjs-emscripten-core";
 
@@ -25,14 +24,16 @@ let harness;
 const call = (name, ...values) =>
   context.unwrapResult(context.callFunction(context.getProp(harness, name), harness, ...values));
 
-function load({ realm, bundles, deadlineMs }) {
+function begin({ realm }) {
   harness = context.unwrapResult(context.evalCode(realm));
+  return { ready: true };
+}
+
+function load({ bundle: { layout, text }, deadlineMs }) {
   end = Date.now() + deadlineMs;
-  for (const [at, { layout, text }] of bundles.entries()) {
-    const program = context.evalCode(`(() => {${text}\nreturn feature;})()`);
-    if (program.error) return { broken: at };
-    call("add", context.newString(layout), program.value).dispose();
-  }
+  const program = context.evalCode(`(() => {${text}\nreturn feature;})()`);
+  if (program.error) return { loaded: false };
+  call("add", context.newString(layout), program.value).dispose();
   return { loaded: true };
 }
 
@@ -55,7 +56,14 @@ function run({ batch, cases, deadlineMs }) {
   return { cells: context.getString(call("end")) };
 }
 
-for await (const line of createInterface({ input: process.stdin })) {
-  const message = JSON.parse(line);
-  process.stdout.write(`${JSON.stringify(message.bundles ? load(message) : run(message))}\n`);
+const answerTo = (message) => (message.realm ? begin(message) : message.bundle ? load(message) : run(message));
+
+// The parent waits for each answer, so a chunk ends at most one message.
+let chunks = [];
+for await (const chunk of process.stdin.setEncoding("utf8")) {
+  chunks.push(chunk);
+  if (!chunk.endsWith("\n")) continue;
+  const message = JSON.parse(chunks.join(""));
+  chunks = [];
+  process.stdout.write(`${JSON.stringify(answerTo(message))}\n`);
 }

@@ -72,6 +72,8 @@
       Object.getPrototypeOf(new Map()[Symbol.iterator]()),
       Object.getPrototypeOf(new Set()[Symbol.iterator]()),
       Object.getPrototypeOf("".matchAll(/./g)),
+      // Engines have the functions that read and write its stack, which all errors share.
+      new Error(),
       ...(globalThis.Iterator ? iteratorHelpers(globalThis.Iterator) : []),
     ];
     const found = new Set();

@@ -35,7 +35,7 @@ const PARTITIONS_AHEAD = 7;
 const PREPARE_PARTITIONS = "prepare partitions";
 const PREPARE_EVERY_MS = 3_600_000;
 
-const COUNT_REPLAYED_EVERY_MS = 10_000;
+const COUNT_COMPARED_EVERY_MS = 10_000;
 
 /**
  * Limits for the comparisons of retries in canonical form, for one account: 1,000 in an hour, as a rate per second, and
@@ -180,7 +180,7 @@ export async function assembleEndpoint(system: System, ports: EndpointPorts): Pr
   for (const timer of [
     setInterval(
       () => void countCompared().catch((error: unknown) => onError(error, "count compared payloads")),
-      COUNT_REPLAYED_EVERY_MS,
+      COUNT_COMPARED_EVERY_MS,
     ),
     setInterval(() => void prepare().catch((error: unknown) => onError(error, PREPARE_PARTITIONS)), PREPARE_EVERY_MS),
   ]) {

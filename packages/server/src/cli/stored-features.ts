@@ -273,12 +273,12 @@ function parseBundles(path: string, text: string): Bundles {
   if (Array.isArray(bundles) && bundles.length > 0 && bundles.every(isBundle)) return bundles;
   throw new OperatorError(
     "input-invalid",
-    `${path} is not an array of bundles with id, version, hash, text and manifest`,
+    `${path} is no array of bundles: each needs id, version, hash, text and manifest`,
   );
 }
 
 function isBundle(value: unknown): value is Bundles[number] {
   const { id, version, hash, text, manifest } = (value ?? {}) as Partial<Record<string, unknown>>;
   const areTexts = [id, hash, text].every((member) => typeof member === "string");
-  return areTexts && Number.isSafeInteger(version) && manifest !== undefined;
+  return areTexts && Number.isSafeInteger(version) && typeof manifest === "object" && manifest !== null;
 }

@@ -18,7 +18,7 @@ import type { Executor } from "../postgres/executor.ts";
 import { SQL_STATES } from "../postgres/sql-states.ts";
 import { MicroBatcher } from "../postgres/micro-batcher.ts";
 import { type Partitions } from "./partitions.ts";
-import { readReplayed } from "./read-events.ts";
+import { readToCompare } from "./read-events.ts";
 import { type ParametersOf, query, sql, type Statement } from "../postgres/statement.ts";
 
 /** Maximum number of events in one transaction. */
@@ -144,7 +144,7 @@ export class PostgresEventStore implements EventStore {
   }
 
   async findStored(account: string, idempotencyKey: string): Promise<StoredEvent | undefined> {
-    return await readReplayed(this.#options.executor, account, idempotencyKey).catch((error: unknown) => {
+    return await readToCompare(this.#options.executor, account, idempotencyKey).catch((error: unknown) => {
       const translated = this.#logAndTranslate(error, "read event");
       throw sqlState(error) === SQL_STATES.programLimitExceeded
         ? new Unavailable("retries read too many payloads in this hour", { cause: error })

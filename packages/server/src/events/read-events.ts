@@ -187,7 +187,11 @@ const READ_TO_COMPARE = sql(
 );
 
 /** Finds the event of an idempotency key, restricted or not, for a login that may read no other payload. */
-export async function readReplayed(executor: Executor, account: string, key: string): Promise<StoredEvent | undefined> {
+export async function readToCompare(
+  executor: Executor,
+  account: string,
+  key: string,
+): Promise<StoredEvent | undefined> {
   const { rows } = await query(executor, READ_TO_COMPARE, [account, key]);
   return rows[0] && storedEvent(rows[0]);
 }

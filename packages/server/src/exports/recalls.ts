@@ -40,7 +40,7 @@ const FIND_RECALLS = sql(
       a.reason
     from ${RECALLED}
     left join lateral (select a.acknowledged_at, a.reason from acknowledged_recall a join erasure o on o.sequence = a.sequence
-      where a.export_id = x.export_id and o.subject_mac = e.subject_mac order by a.sequence limit 1) a on true
+      where a.export_id = x.export_id and o.subject_mac = e.subject_mac order by (a.sequence = e.sequence) desc, a.sequence limit 1) a on true
     where ($1::uuid is null or x.export_id = $1) and ($2::uuid is null or e.erasure_id = $2)
     group by x.export_id, e.sequence, a.acknowledged_at, a.reason order by e.sequence, x.export_id`,
   ["uuid?", "uuid?"],

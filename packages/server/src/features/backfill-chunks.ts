@@ -1,7 +1,7 @@
 /** Chunks of backfills as workers claim, split, compute and balance them. */
 import type { Executor, Transaction } from "../postgres/executor.ts";
 import { narrowed, query, queryRow, type RowOf, sql } from "../postgres/statement.ts";
-import { type DueEvent, hasCome, hasExpired, retryAt } from "./extraction-due.ts";
+import { type DueEvent, hasCome, hasExpired, retryAt, WAIT_FACTOR } from "./extraction-due.ts";
 
 /** Maximum number of events of a chunk. */
 const CHUNK_SIZE = 5_000;
@@ -179,6 +179,17 @@ const POSTPONE = sql(
 /** Counts a failure. The time until a worker may claim the chunk again doubles with each failure. */
 export async function postponeChunk(executor: Executor, { chunk_id }: Chunk, seconds: number): Promise<void> {
   await query(executor, POSTPONE, [chunk_id, seconds]);
+}
+
+const DELAY = sql(
+  `update feature_chunk set not_before = wall_clock_time() + make_interval(secs => ${WAIT_FACTOR} * $2::float8)
+    where chunk_id = $1`,
+  ["int8", "float8"],
+);
+
+/** Lets workers claim the chunk again later. The delay counts as no failure. */
+export async function delayChunk(executor: Executor, { chunk_id }: Chunk, seconds: number): Promise<void> {
+  await query(executor, DELAY, [chunk_id, seconds]);
 }
 
 const COUNT = sql(

@@ -12,6 +12,7 @@ import {
   charge,
   type Chunk,
   claimChunk,
+  delayChunk,
   findPiece,
   finishRuns,
   listRunning,
@@ -21,7 +22,7 @@ import {
   splitChunk,
 } from "./backfill-chunks.ts";
 import { listLayers } from "./decisions.ts";
-import { extract, type Extracted, failuresOf, NOTHING } from "./extract.ts";
+import { extract, EXTRACTION, type Extracted, failuresOf, NOTHING } from "./extract.ts";
 import type { WorkerParts, WorkerPorts } from "./extraction-worker.ts";
 import { recordFailures } from "./failures.ts";
 import { isOf, shareFeatures } from "./layers-of-event.ts";
@@ -70,11 +71,14 @@ async function workOn(ports: BackfillPorts, run: RunningBackfill): Promise<Extra
     // A dependency that is unavailable is no reason to give up an event. An event whose partition of values was dropped
     // is given up, once it fails alone.
     const isAway = (error instanceof Unavailable && !isPartitionMissing(error)) || isTransient(error);
-    const isOfOne = hasCode(error, "secret-missing", "feature-not-started");
     // guard(false): other chunks and backfills do not wait until a secret is restored
     // fails: packages/server/src/features/vanishing-data.test.ts › delays only its own backfill
-    if (chunk && isOfOne) await postponeChunk(ports.pool, chunk, ports.retrySeconds ?? 1);
-    else if (chunk && !isAway) await setAside(ports, run, chunk, events);
+    if (chunk && hasCode(error, "secret-missing", "feature-not-started")) {
+      await delayChunk(ports.pool, chunk, ports.retrySeconds ?? 1);
+      ports.onError(error, EXTRACTION);
+      return undefined;
+    }
+    if (chunk && !isAway) await setAside(ports, run, chunk, events);
     throw error;
   }
 }

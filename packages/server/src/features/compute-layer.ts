@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import type { Result } from "@device-risk-signals/features";
 import { readEvent } from "@device-risk-signals/features/readings";
+import type { BatchResults } from "@device-risk-signals/features/runner";
 import type { FeatureSealer } from "../crypto/feature-sealer.ts";
 import { hasCode } from "../errors/operator-error.ts";
 import { isPartitionMissing, type Sealer } from "../ports.ts";
@@ -11,7 +12,7 @@ import type { FeatureName, LayerRow } from "./decisions.ts";
 import type { ExtractionFailure } from "./failures.ts";
 import { encodeFeatures, SALT_BYTES } from "./feature-payload.ts";
 import type { NewFeatureRow } from "./feature-rows.ts";
-import { isOfLayer, type LayerRunners } from "./layer-runners.ts";
+import { isOfLayer, type LayerRunners, type OpenLayer } from "./layer-runners.ts";
 import type { OpenedEvent } from "./open-event.ts";
 import type { CountedEvent } from "./tally.ts";
 
@@ -47,16 +48,24 @@ export interface Collected {
   readonly errors: Map<number, unknown>;
 }
 
+/** What the computations of the layers of an extraction share. */
+export interface Computation extends ComputePorts {
+  readonly executor: Executor;
+  readonly coverage: Coverage;
+  readonly collected: Collected;
+  /** The error of each layer that did not start. */
+  readonly startErrors: ReadonlyMap<number, unknown>;
+  readonly isBackfill: boolean;
+}
+
 /** Computes events of a layer, up to the first one that is too slow, so that the transaction ends soon. */
 export async function computeLayer(
-  executor: Executor,
-  { featureSealer, runners }: ComputePorts,
+  computation: Computation,
   layer: LayerRow,
   opened: readonly AssignedEvent[],
-  { policyVersion, covers: coverage }: Coverage,
-  collected: Collected,
-  isBackfill: boolean,
 ): Promise<void> {
+  const { featureSealer, runners, coverage, collected, isBackfill } = computation;
+  const { policyVersion } = coverage;
   const { computed, failures, slow, undecided } = collected;
   // guard(false): slow events do not take all the time of a worker
   // fails: packages/server/src/features/slow-features.test.ts › pauses a layer
@@ -64,25 +73,17 @@ export async function computeLayer(
     failures.push(...opened.map(({ event }) => ({ event, layer: layer.layer, reason: "paused" as const })));
     return;
   }
-  const covers = coverage.get(layer.purpose);
-  if (!covers) throw new Error(`the policy has no purpose ${layer.purpose}, so its coverage is unknown`);
   const start = performance.now();
-  const ran = await runners
-    .find(executor, layer)
-    .then(async ({ runner, features: ofLayer }) => ({
-      ...(await runner.run(opened.map(({ parsed }) => readEvent(parsed, covers)))),
-      features: ofLayer,
-    }))
-    .catch((error: unknown) => {
-      // guard(true): a layer that can't be computed keeps no other layer waiting
-      // fails: packages/server/src/features/extraction.test.ts › can't be loaded
-      if (!isOfLayer(error)) throw error;
-      setAside(error, layer, opened, collected, isBackfill);
-      return undefined;
-    });
+  const ran = await run(computation, layer, opened).catch((error: unknown) => {
+    // guard(true): a layer that can't be computed keeps no other layer waiting
+    // fails: packages/server/src/features/extraction.test.ts › can't be loaded
+    if (!isOfLayer(error)) throw error;
+    postpone(error, layer, opened, computation);
+    return undefined;
+  });
   if (!ran) return;
-  const { events, paused, features } = ran;
-  if (paused.length > 0) {
+  const { events, paused, features, searchedMs } = ran;
+  if (paused.length > 0 || searchedMs > 0) {
     const slowOfLayer = opened.flatMap(({ event: { eventId } }, index) =>
       (events[index] ?? []).flatMap((result, place) => {
         const feature = features[place];
@@ -90,9 +91,11 @@ export async function computeLayer(
       }),
     );
     slow.push(...slowOfLayer);
+    // A definition that keeps state can block a process at another event each time: its time counts with any event.
+    const counted = slowOfLayer.length > 0 ? slowOfLayer : opened.map(({ event }) => event).slice(0, 1);
     await runners.renew(
       layer.layer,
-      isBackfill ? [] : slowOfLayer.map(({ eventId }) => eventId),
+      isBackfill ? [] : counted.map(({ eventId }) => eventId),
       performance.now() - start,
     );
   }
@@ -126,20 +129,35 @@ export async function computeLayer(
     // guard(true): values that can't be sealed keep no values of other purposes waiting
     // fails: packages/server/src/features/vanishing-data.test.ts › keeps no values of other purposes waiting
     if (!isOfPartition(error)) throw error;
-    setAside(error, layer, opened, collected, isBackfill);
+    postpone(error, layer, opened, computation);
     return undefined;
   });
   if (payloads)
     computed.push(...rows.map((one, index) => ({ ...one, row: { ...one.row, payload: payloads[index] as Buffer } })));
 }
 
-/** Keeps the events of a layer due, so that other layers do not wait. A layer that can't be loaded fails instead. */
-function setAside(
+/** Runs the programs of the layer. @throws the error with which the layer did not start */
+async function run(
+  { executor, runners, coverage, startErrors }: Computation,
+  layer: LayerRow,
+  opened: readonly AssignedEvent[],
+): Promise<BatchResults & Pick<OpenLayer, "features">> {
+  const covers = coverage.covers.get(layer.purpose);
+  if (!covers) throw new Error(`the policy has no purpose ${layer.purpose}, so its coverage is unknown`);
+  if (startErrors.has(layer.layer)) throw startErrors.get(layer.layer);
+  const { runner, features } = await runners.find(executor, layer);
+  return { ...(await runner.run(opened.map(({ parsed }) => readEvent(parsed, covers)))), features };
+}
+
+/**
+ * Keeps the due events of a layer due. If the programs of the layer can't be loaded, the events fail in it instead.
+ * @throws the error, for events of a backfill that may be computed later.
+ */
+function postpone(
   error: unknown,
   { layer }: LayerRow,
   opened: readonly AssignedEvent[],
-  { failures, waiting, errors }: Collected,
-  isBackfill: boolean,
+  { collected: { failures, waiting, errors }, isBackfill }: Computation,
 ): void {
   const isLost = hasCode(error, "feature-not-loadable");
   if (isBackfill && !isLost) throw error;

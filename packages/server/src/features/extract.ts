@@ -7,19 +7,28 @@ import type { FeatureSealer } from "../crypto/feature-sealer.ts";
 import { readEvents } from "../events/read-events.ts";
 import type { StoredEvent } from "../ports.ts";
 import type { Executor, Transaction } from "../postgres/executor.ts";
-import { type AssignedEvent, type Collected, type ComputePorts, computeLayer } from "./compute-layer.ts";
+import {
+  type AssignedEvent,
+  type Collected,
+  type Computation,
+  type ComputePorts,
+  computeLayer,
+} from "./compute-layer.ts";
 import { type FeatureName, type LayerRow, listLayers } from "./decisions.ts";
 import { type Coverage, readCoverage } from "./coverage.ts";
 import type { DueEvent } from "./extraction-due.ts";
-import { deleteFormer, type ExtractionFailure, type FailureReason, recordFailures } from "./failures.ts";
+import { deleteFormer, type ExtractionFailure, type FailureReason, findFailures, recordFailures } from "./failures.ts";
 import { decodeFeatures, isSameResult } from "./feature-payload.ts";
 import { allFeatureRows, insertFeatureRows, type NewFeatureRow } from "./feature-rows.ts";
-import { isOfLayer } from "./layer-runners.ts";
+import { isOfLayer, type LayerRunners } from "./layer-runners.ts";
 import { assignLayers, isOf, type KnownOfEvent, readKnown, shareFeatures } from "./layers-of-event.ts";
 import { type OpenedEvent, openForFeatures } from "./open-event.ts";
 import { openRow } from "./open-row.ts";
-import type { ParseEvent, ParserOf } from "./read-inputs.ts";
+import type { ParserOf } from "./read-inputs.ts";
 import { addToTally } from "./tally.ts";
+
+/** The name of the operation in reports of errors. */
+export const EXTRACTION = "extract features";
 
 /** Number of events in a slice. The exact bytes of two slices are in memory at once. */
 const SLICE_SIZE = 250;
@@ -41,7 +50,7 @@ export interface Extracted {
   readonly slow: readonly FeatureName[];
   /** The number of leading events that are decided. The others come after one that was too slow. */
   readonly decided: number;
-  /** Ids of decided events whose values can't be computed or sealed now. They stay due. */
+  /** Ids of events whose values can't be computed or sealed now. They stay due. */
   readonly waiting: ReadonlySet<string>;
   /** Errors that concern only some layers, once for each layer. */
   readonly errors: readonly unknown[];
@@ -57,30 +66,33 @@ export const NOTHING: Extracted = {
   errors: [],
 };
 
-/** A part of what an event gets. */
-export interface ExtractOnly {
-  /** The numbers of the layers. */
-  readonly layers: readonly number[];
+export interface ExtractOptions {
+  /** The numbers of the layers that are computed. Default: all. */
+  readonly layers?: readonly number[];
   /** The backfill that computes the events, which are not due. */
   readonly runId?: string;
+  /**
+   * Whether an earlier attempt may have stored rows or failures of the events, because they waited for another layer.
+   * These layers are not computed again.
+   */
+  readonly isRetry?: boolean;
 }
 
 /**
  * Stores a row for each event and each layer of its purpose that had not ended when the event was received. Events that
  * are erased, expired or restricted get none.
- * @param only limits the layers. If several layers of an event share features, the caller of a backfill has excluded
- *   other backfills of its purpose.
+ * @param options.layers if several layers of an event share features, the caller of a backfill has excluded other
+ *   backfills of its purpose.
  */
 export async function extract(
   transaction: Transaction,
   ports: ExtractPorts,
   events: readonly DueEvent[],
-  only?: ExtractOnly,
+  options: ExtractOptions = {},
 ): Promise<Extracted> {
   const allLayers = await listLayers(transaction);
-  const layers = only ? allLayers.filter(({ layer }) => only.layers.includes(layer)) : allLayers;
-  const isBackfill = only?.runId !== undefined;
-  const assign = assignerOf(transaction, allLayers, only);
+  const layers = allLayers.filter(({ layer }) => options.layers?.includes(layer) ?? true);
+  const assign = assignerOf(transaction, allLayers, options);
   // Processes of active layers are kept, because due events and a backfill use them in turn.
   await ports.runners.keepOnly(
     allLayers.filter((layer) => layer.ended_at === null || events.some((event) => isOf(layer, event))),
@@ -92,7 +104,6 @@ export async function extract(
   // guard(drop): PostgreSQL does not end the transaction during the search
   // fails: packages/server/src/features/slow-features.test.ts › longer than a transaction may be idle
   await transaction.query("set local idle_in_transaction_session_timeout = 0");
-  const coverage = await readCoverage(transaction);
   const collected: Collected = {
     computed: [],
     failures: [],
@@ -101,7 +112,16 @@ export async function extract(
     waiting: new Set(),
     errors: new Map(),
   };
-  const parse = await parserOfLayers(transaction, ports, layers, eventsWithLayer);
+  const { inputs, startErrors } = await openLayers(transaction, ports.runners, layers, eventsWithLayer);
+  const parse = ports.parserOf(inputs);
+  const computation: Computation = {
+    ...ports,
+    executor: transaction,
+    coverage: await readCoverage(transaction),
+    collected,
+    startErrors,
+    isBackfill: options.runId !== undefined,
+  };
   type Slice = ReturnType<typeof openForFeatures>;
   const openSlice = async (at: number): Slice =>
     openForFeatures(ports.sealer, await readEvents(transaction, eventsWithLayer.slice(at, at + SLICE_SIZE)), parse);
@@ -139,7 +159,7 @@ export async function extract(
         // guard(false): no event is computed for a layer while it waits behind a slow event of another layer
         // fails: packages/server/src/features/slow-features.test.ts › behind the slow event of another layer
         const ahead = decided < events.length ? own.filter((one) => placeOf(one) < decided) : own;
-        if (ahead.length > 0) await computeLayer(transaction, ports, layer, ahead, coverage, collected, isBackfill);
+        if (ahead.length > 0) await computeLayer(computation, layer, ahead);
       }
     }
   } finally {
@@ -151,7 +171,7 @@ export async function extract(
   // fails: packages/server/src/features/slow-features.test.ts › decide no event
   if (decided === 0) throw new Error("no event was decided");
   const kept = decided === events.length ? collected : keepOf(collected, events.slice(0, decided));
-  const stored = await store(transaction, ports, kept, coverage, only?.runId);
+  const stored = await store(transaction, ports, kept, computation.coverage, options.runId);
   return { ...stored, decided, waiting: kept.waiting, errors: [...kept.errors.values()] };
 }
 
@@ -164,40 +184,56 @@ function keepOf(collected: Collected, events: readonly DueEvent[]): Collected {
   return { ...collected, computed, failures, slow };
 }
 
-/** Makes the parser for the inputs of the layers that have one of the events. */
-async function parserOfLayers(
+/**
+ * Starts the processes of the layers that have one of the events.
+ * @returns what their features read, and the error of each layer that did not start. Such a layer is not started later
+ * in this extraction, because the events are read without its inputs.
+ */
+async function openLayers(
   executor: Executor,
-  { runners, parserOf }: ExtractPorts,
+  runners: LayerRunners,
   layers: readonly LayerRow[],
   events: readonly DueEvent[],
-): Promise<ParseEvent> {
+): Promise<{ readonly inputs: readonly ManifestInput[]; readonly startErrors: ReadonlyMap<number, unknown> }> {
   const inputs: ManifestInput[] = [];
+  const startErrors = new Map<number, unknown>();
   for (const layer of layers) {
     if (!events.some((event) => isOf(layer, event))) continue;
-    const open = await runners.find(executor, layer).catch((error: unknown) => {
-      // `computeLayer` handles the error, which `find` remembers.
+    try {
+      inputs.push(...(await runners.find(executor, layer)).inputs);
+    } catch (error) {
       if (!isOfLayer(error)) throw error;
-      return undefined;
-    });
-    if (open) inputs.push(...open.inputs);
+      startErrors.set(layer.layer, error);
+    }
   }
-  return parserOf(inputs);
+  return { inputs, startErrors };
 }
 
 /** Returns a function that chooses the events of each layer. Its result has them by the number of the layer. */
 function assignerOf(
   executor: Transaction,
   allLayers: readonly LayerRow[],
-  only: ExtractOnly | undefined,
+  { layers: wanted, runId, isRetry = false }: ExtractOptions,
 ): (opened: readonly OpenedEvent[]) => Promise<ReadonlyMap<number, readonly AssignedEvent[]>> {
   return async (opened) => {
     const layersOf = (event: StoredEvent): readonly LayerRow[] => allLayers.filter((layer) => isOf(layer, event));
-    const sharing = opened.filter(({ event }) => shareFeatures(layersOf(event))).map(({ event }) => event);
-    const found = sharing.length > 0 ? await readKnown(executor, sharing, only?.runId === undefined) : undefined;
+    const asked = opened.map(({ event }) => event).filter((event) => isRetry || shareFeatures(layersOf(event)));
+    const found = asked.length > 0 ? await readKnown(executor, asked, runId === undefined) : undefined;
+    const failed = isRetry
+      ? await findFailures(
+          executor,
+          asked.map(({ eventId }) => eventId),
+        )
+      : undefined;
     const byLayer = new Map<number, AssignedEvent[]>();
     for (const one of opened) {
-      const knownOfEvent = found?.get(one.event.eventId) ?? NOTHING_KNOWN;
-      for (const { layer, own } of assignLayers(layersOf(one.event), knownOfEvent, only?.layers)) {
+      const { eventId } = one.event;
+      const known = found?.get(eventId) ?? NOTHING_KNOWN;
+      for (const { layer, own } of assignLayers(layersOf(one.event), known, wanted)) {
+        const isDecided = known.stored.has(layer.layer) || failed?.get(eventId)?.has(layer.layer);
+        // guard(false): what an earlier attempt has decided is not computed again
+        // fails: packages/server/src/features/extraction.test.ts › computes no other layer again
+        if (isRetry && isDecided) continue;
         const events = byLayer.get(layer.layer) ?? [];
         byLayer.set(layer.layer, events);
         events.push({ ...one, counted: own });

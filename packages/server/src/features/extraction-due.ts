@@ -19,7 +19,7 @@ export interface DueBatch {
 
 /** An expression: when something that failed is tried again. The wait doubles with each failure, up to a minute. */
 export const retryAt = (seconds: string): string =>
-  `wall_clock_time() + make_interval(secs => least(power(2, least(tries, 10)) * ${seconds}, 60))`;
+  `wall_clock_time() + make_interval(secs => least(power(2, tries) * ${seconds}, 60))`;
 
 /**
  * A condition: whether the time until which something waits has come. No wait is as long as five minutes, so a time that
@@ -130,6 +130,21 @@ const POSTPONE = sql(
 /** Counts a failure. Workers claim the rows again, one by one, after a time that doubles with each failure. */
 export async function postponeDue(executor: Executor, { dueIds }: DueBatch, seconds: number): Promise<void> {
   await query(executor, POSTPONE, [dueIds, seconds]);
+}
+
+/** The delay of something that waits for an operator or the machine, in times of the first delay after a failure. */
+export const WAIT_FACTOR = 30;
+
+const DELAY = sql(
+  `update extraction_due set tries = greatest(tries, 1),
+      not_before = wall_clock_time() + make_interval(secs => ${WAIT_FACTOR} * $2::float8)
+    where due_id = any ($1::int8[])`,
+  ["int8[]", "float8"],
+);
+
+/** Lets workers claim the rows again later, one by one. The delay counts as no failure. */
+export async function delayDue(executor: Executor, { dueIds }: DueBatch, seconds: number): Promise<void> {
+  await query(executor, DELAY, [dueIds, seconds]);
 }
 
 export interface DueState {

@@ -1,12 +1,20 @@
 import type pg from "pg";
 import { OperatorError } from "../errors/operator-error.ts";
-import { type OnError, Unavailable } from "../ports.ts";
+import { isPartitionMissing, type OnError, Unavailable } from "../ports.ts";
 import { inTransaction } from "../postgres/database.ts";
 import { isTransient } from "../postgres/errors.ts";
 import { backfillNext } from "./backfill.ts";
 import { listLayers } from "./decisions.ts";
-import { extract, type Extracted, type ExtractPorts, failuresOf } from "./extract.ts";
-import { claimDue, deleteDue, type DueBatch, type DueEvent, isWorkWaiting, postponeDue } from "./extraction-due.ts";
+import { extract, EXTRACTION, type Extracted, type ExtractPorts, failuresOf } from "./extract.ts";
+import {
+  claimDue,
+  delayDue,
+  deleteDue,
+  type DueBatch,
+  type DueEvent,
+  isWorkWaiting,
+  postponeDue,
+} from "./extraction-due.ts";
 import { recordFailures } from "./failures.ts";
 import { LayerRunners } from "./layer-runners.ts";
 import { isOf } from "./layers-of-event.ts";
@@ -97,14 +105,13 @@ export class ExtractionWorker {
   }
 }
 
-const EXTRACTION = "extract features";
-
 async function workNext(ports: WorkerPorts & WorkerParts): Promise<Extracted | undefined> {
   const due = await extractNext(ports);
-  if (due) return due;
+  // A backfill does not wait for events that wait.
+  if (due && due.waiting.size === 0) return due;
   const extracted = await backfillNext(ports);
   if (extracted) report(ports, extracted);
-  return extracted;
+  return extracted ?? due;
 }
 
 /**
@@ -118,19 +125,21 @@ export async function extractNext(ports: WorkerPorts & WorkerParts): Promise<Ext
       const batch = await claimDue(transaction);
       if (!batch) return undefined;
       claimed.batch = batch;
-      const result = await extract(transaction, ports, batch.events);
+      const result = await extract(transaction, ports, batch.events, { isRetry: batch.tries > 0 });
       const { decided, waiting } = result;
       const rest = batch.events.filter(({ eventId }, place) => place >= decided || waiting.has(eventId));
       await deleteDue(transaction, batch, rest);
-      if (waiting.size > 0) await postponeDue(transaction, batch, ports.retrySeconds ?? 1);
+      if (waiting.size > 0) await delayDue(transaction, batch, ports.retrySeconds ?? 1);
       return result;
     });
     if (extracted) report(ports, extracted);
     return extracted;
   } catch (error) {
     const { batch } = claimed;
+    // Only the events of a time without a partition have this error, until the clocks are right again.
+    if (batch && isPartitionMissing(error)) await delayDue(ports.pool, batch, ports.retrySeconds ?? 1);
     // A dependency that is unavailable is no reason to give up an event.
-    if (batch && !(error instanceof Unavailable) && !isTransient(error)) await setAside(ports, batch);
+    else if (batch && !(error instanceof Unavailable) && !isTransient(error)) await setAside(ports, batch);
     throw error;
   }
 }
@@ -162,7 +171,7 @@ async function setAside(ports: WorkerPorts & WorkerParts, batch: DueBatch): Prom
   for (const event of batch.events) if (await extractAlone(ports, event)) waiting.push(event);
   await inTransaction(pool, async (transaction) => {
     await deleteDue(transaction, batch, waiting);
-    if (waiting.length > 0) await postponeDue(transaction, batch, retrySeconds);
+    if (waiting.length > 0) await delayDue(transaction, batch, retrySeconds);
   });
 }
 
@@ -174,9 +183,9 @@ async function setAside(ports: WorkerPorts & WorkerParts, batch: DueBatch): Prom
 async function extractAlone(ports: WorkerPorts & WorkerParts, event: DueEvent): Promise<boolean> {
   let isWaiting = false;
   for (const layer of (await listLayers(ports.pool)).filter((one) => isOf(one, event))) {
-    const only = { layers: [layer.layer] };
+    const options = { layers: [layer.layer], isRetry: true };
     try {
-      const extracted = await inTransaction(ports.pool, (transaction) => extract(transaction, ports, [event], only));
+      const extracted = await inTransaction(ports.pool, (transaction) => extract(transaction, ports, [event], options));
       report(ports, extracted);
       isWaiting ||= extracted.waiting.size > 0;
     } catch (error) {

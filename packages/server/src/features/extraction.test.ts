@@ -213,6 +213,52 @@ describe("extraction", () => {
     expect(Object.keys(await read(event))).toEqual([String(LAYER)]);
   });
 
+  /** Runners of which those of one layer do not start. */
+  class PartlyStarting extends LayerRunners {
+    failing: number | undefined;
+    override find(...args: Parameters<LayerRunners["find"]>): ReturnType<LayerRunners["find"]> {
+      if (args[1].layer !== this.failing) return super.find(...args);
+      return Promise.reject(new Unavailable("no memory", { code: "feature-not-started" }));
+    }
+  }
+
+  it("of an event that waits for a layer computes no other layer again", async () => {
+    await propose(bundle("slow_once", "({ su }) => { for (;;); }"), bundle("unstarted"));
+    const [slow, unstarted] = [await adopt(["slow_once@1"]), await adopt(["unstarted@1"])];
+    const event = await store("waits");
+    const starting = new PartlyStarting({ graceMs: 100 });
+    onTestFinished(() => starting.close());
+    starting.failing = unstarted;
+    const using = ports({ runners: starting });
+    const codes = (): unknown[] => errors.splice(0).map((error) => (error as Unavailable).code);
+    expect(await extractNext(using)).toMatchObject({ rows: 1, failures: 1, waiting: new Set([event.eventId]) });
+    expect(codes()).toEqual(["feature-not-started", "feature-paused"]);
+    expect(await extractNext(using)).toMatchObject({ rows: 0, failures: 0, waiting: new Set([event.eventId]) });
+    expect(codes()).toEqual(["feature-not-started"]);
+    starting.failing = undefined;
+    expect(await extractNext(using)).toMatchObject({ rows: 1, failures: 0, waiting: new Set() });
+    await retire("slow_once@1", "unstarted@1");
+    expect(await failuresOf(event)).toEqual([{ layer: slow, reason: "over-budget" }]);
+    expect(Object.keys(await read(event))).toEqual([LAYER, unstarted].map(String));
+  });
+
+  it("of events that were read without the inputs of a layer stores no values of it, although it starts then", async () => {
+    const starting = new PartlyStarting({ graceMs: 100 });
+    onTestFinished(() => starting.close());
+    starting.failing = LAYER;
+    const { sealer } = opened.system;
+    const openMany: WorkerPorts["sealer"]["openMany"] = (events) => {
+      starting.failing = undefined;
+      return sealer.openMany(events);
+    };
+    const event = await store("starts-late");
+    const using = ports({ runners: starting, sealer: { ...sealer, openMany } });
+    expect(await extractNext(using)).toMatchObject({ rows: 0, waiting: new Set([event.eventId]) });
+    expect(errors.splice(0)).toMatchObject([{ code: "feature-not-started" }]);
+    expect(await extractNext(using)).toMatchObject({ rows: 1 });
+    expect(await read(event)).toEqual({ 1: [{ state: "observed", value: true, inputs: ["observed"] }] });
+  });
+
   it("for a layer whose program can't be loaded fails alone, and reports the layer", async () => {
     await propose(bundle("changed"));
     const layer = await adopt(["changed@1"]);

@@ -6,7 +6,8 @@ import type { DueEvent } from "./extraction-due.ts";
 /**
  * `unreadable`: the event can't be opened; `not-json`: it is no event; `over-budget`: a definition was too slow, so that
  * its result would depend on the time; `paused`: a definition was too slow for other events, and this one was not
- * computed; `error`: the batch failed repeatedly.
+ * computed; `error`: the event failed repeatedly, or a program of the layer can't be
+ * loaded.
  */
 export type FailureReason = "unreadable" | "not-json" | "over-budget" | "paused" | "error";
 

@@ -28,7 +28,7 @@ const PAUSE_MS = 60_000;
 /** One slow event can take as long as thousands of other events. */
 const SLOW_EVENTS_OF_PAUSE = 3;
 
-/** A layer whose process did not start is tried again after this time. A try can take 10 seconds. */
+/** A try to start a process can take 10 seconds. */
 const RETRY_MS = 30_000;
 
 interface SlowEvent {
@@ -55,7 +55,7 @@ export class LayerRunners {
     const failed = this.#failed.get(layer.layer);
     const { retryMs = RETRY_MS } = this.#options;
     // guard(false): a layer that does not start takes no time of the other layers
-    // fails: packages/server/src/features/slow-features.test.ts › does not start
+    // fails: packages/server/src/features/slow-features.test.ts › again only after a time
     if (failed && performance.now() < failed.at + retryMs) throw failed.error;
     this.#failed.delete(layer.layer);
     const found = this.#open.get(layer.layer);

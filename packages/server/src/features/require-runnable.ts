@@ -3,10 +3,14 @@ import type { Bundle } from "@device-risk-signals/features";
 import { OperatorError } from "../errors/operator-error.ts";
 
 /**
- * Checks the fixtures, and loads the programs in a separate process, which compares each with its hash.
+ * Checks the form of the manifests and the fixtures, and loads the programs in a separate process, after each was
+ * compared with its hash.
  * @throws input-invalid, state-conflict
  */
 export async function requireRunnable(bundles: readonly ProposedBundle[]): Promise<void> {
+  const { isManifest } = await import("@device-risk-signals/features/manifest");
+  const at = bundles.findIndex(({ manifest }) => !isManifest(manifest));
+  if (at !== -1) throw new OperatorError("input-invalid", `Manifest ${at + 1} has another form.`);
   await rejectWrongFixtures(bundles);
   await requireLoadable(bundles);
 }
@@ -15,10 +19,12 @@ export async function requireRunnable(bundles: readonly ProposedBundle[]): Promi
 const MAX_LOAD_MS = 1_000;
 
 /**
- * Loads the programs of a layer together, as a worker does. @throws input-invalid for a program that can't be loaded,
- * state-conflict if no process has memory and time for all of them.
+ * Loads the programs of a layer together, as a worker does.
+ * @param maxLoadMs the processor time that this may take, in milliseconds.
+ * @throws input-invalid for a program that can't be loaded, state-conflict if no process has memory and time for all of
+ * them, or if they need more processor time.
  */
-export async function requireLoadable(bundles: readonly Bundle[]): Promise<void> {
+export async function requireLoadable(bundles: readonly Bundle[], maxLoadMs = MAX_LOAD_MS): Promise<void> {
   const { NotLoadable, NotStarted, openRunner } = await import("@device-risk-signals/features/runner");
   const runner = await openRunner(bundles).catch((cause: unknown) => {
     if (cause instanceof NotLoadable) {
@@ -30,12 +36,12 @@ export async function requireLoadable(bundles: readonly Bundle[]): Promise<void>
   });
   await runner.close();
   // guard(false): a program that loads slowly does not take all the time of a worker
-  // fails: packages/server/src/admin/feature-programs.test.ts › that load slowly
-  if (runner.loadMs > MAX_LOAD_MS) {
+  // fails: packages/server/src/features/require-runnable.test.ts › that load slowly
+  if (runner.loadMs > maxLoadMs) {
     const needed = `${Math.round(runner.loadMs)} ms of processor time`;
     throw new OperatorError(
       "state-conflict",
-      `Loading these features takes ${needed}, more than ${MAX_LOAD_MS} ms: compute less outside of \`compute\`.`,
+      `Loading these features takes ${needed}, more than ${maxLoadMs} ms: compute less outside of \`compute\`.`,
     );
   }
 }

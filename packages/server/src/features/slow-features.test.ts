@@ -97,7 +97,7 @@ describe("extraction", () => {
     expect(await failuresOf(slow)).toEqual([{ layer, reason: "over-budget" }]);
   });
 
-  it("of a layer that does not start waits, and the layer is tried again after a time", async () => {
+  it("starts the process of a layer that does not start again only after a time", async () => {
     const { execPath } = process;
     onTestFinished(() => void (process.execPath = execPath));
     const starting = new LayerRunners({ graceMs: 100, retryMs: 2_000 });
@@ -133,6 +133,7 @@ describe("extraction", () => {
       run: async (batch) => ({
         events: batch.map(() => [{ state: "failed", failure: "paused", inputs: [] }]),
         paused: [],
+        searchedMs: 0,
       }),
       close: async () => {},
     };

@@ -9,7 +9,7 @@ const MAX_DISCARDED_BYTES = 4 * 1024 * 1024;
 export interface NodeRequestOptions {
   /** How many proxies in front append to `X-Forwarded-For`. */
   readonly proxyHops: number;
-  /** Whether no other code reads the body, such as a listener of an embedding host. */
+  /** Whether no other code, such as a listener of an embedding host, reads the body. */
   readonly isUnshared?: boolean;
   /** Called before the first byte of the body is read, for `Expect: 100-continue`. */
   readonly invite?: (() => void) | undefined;

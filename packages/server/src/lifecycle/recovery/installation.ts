@@ -78,7 +78,7 @@ export async function requireKeys(executor: Executor, secrets: Secrets): Promise
   if ((await findLostSecrets(executor, secrets)).length === 0) return;
   throw new OperatorError(
     "key-store-outdated",
-    "the key store lacks keys that events are sealed under: it is older than the events. " +
-      "Restore its latest copy; drs doctor lists the lost keys, drs key accept-loss accepts that they are permanently lost",
+    "the key store lacks secrets that events are sealed under: it is older than the events. " +
+      "Restore its latest copy; drs doctor lists the lost secrets, drs key accept-loss accepts that they are permanently lost",
   );
 }

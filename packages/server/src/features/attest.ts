@@ -152,7 +152,7 @@ export interface AttestDuePorts extends AttestPorts {
 /** Attests all partitions that expire soon, unless another server does. */
 export function attestDue(ports: AttestDuePorts, signal: AbortSignal): Promise<void> {
   return withClient(ports.database, async (session) => {
-    // guard(true): one server recomputes a partition
+    // guard(false): one server recomputes a partition
     // fails: packages/server/src/admin/lineage.test.ts
     if (!(await tryLockSession(session, LOCKS.attestation))) return;
     const runners = new LayerRunners({ budgetMs: BUDGET_MS, signal });

@@ -43,7 +43,7 @@ const INSERT_ROWS = sql(
           -- fails: packages/server/src/features/clock-jumps.test.ts › is repeated with the same bytes
           (select max(watermark) + interval '1 microsecond' from data_export),
           -- guard(drop): values that are stored after an attestation do not count as missing in it
-          -- fails: packages/server/src/features/clock-jumps.test.ts › stored after an attestation
+          -- fails: packages/server/src/features/clock-jumps.test.ts › does not cover values
           (select max(attested_at) from attestation_start),
           -- guard(drop): no value was known before its event
           -- fails: packages/server/src/features/clock-jumps.test.ts › known before

@@ -317,6 +317,27 @@ describe("retention", () => {
     expect(await read({ account: "kept" }), "as a copy").toEqual([kept.eventId]);
   });
 
+  it("keeps the values of held events that were moved until they are copied", async () => {
+    await applyPeriod(opened.environment, folder(), "PT1H", "P30D");
+    await storeWithValues("uncopied");
+    const why = ["--reason", "dispute", "--approver", "J. Doe", "--review", "2999-01-31"];
+    await drs("hold", "add", "--account", "uncopied", ...why);
+    await advanceClock(opened.environment, 3 * 3_600_000);
+    await retention();
+    expect((await opened.owner.query("select from held_event where account = 'uncopied'")).rowCount).toBe(1);
+    await opened.owner.query("delete from held_feature where account = 'uncopied'");
+    await advanceClock(opened.environment, 40 * DAY_MS);
+    const { rows } = await opened.owner.query<{ id: string }>(
+      "select partition_id as id from feature_partition where dropped_at is null",
+    );
+    for (const { id } of rows) {
+      await opened.system.pool.query("select delete_expired_features($1, 9)", [id]);
+      const dropped = opened.system.pool.query("select drop_expired_feature_partition($1)", [id]);
+      await expect(dropped).rejects.toThrow("has values of held events without a copy");
+    }
+    expect(await rowsOf("uncopied")).toBe(1);
+  });
+
   it("keeps the values of held events that were moved, next to those of held events that were not", async () => {
     await applyPeriod(opened.environment, folder(), "PT1H", "P30D");
     const moved = await storeWithValues("both");

@@ -215,8 +215,11 @@ describe("extraction", () => {
     await propose(bundle("slow_behind", SOMETIMES_SLOW), bundle("slow_ahead", SLOW_IF_ABSENT));
     for (const name of ["slow_behind@1", "slow_ahead@1"]) await adopt([name]);
     await due(await store("ahead", {}), await slowly("behind"));
+    const renewals = vi.spyOn(runners, "renew");
+    onTestFinished(() => renewals.mockRestore());
     expect(await extractNext(ports())).toMatchObject({ decided: 1, slow: ["slow_ahead@1"] });
     expect(await extractNext(ports())).toMatchObject({ decided: 1, slow: ["slow_behind@1"] });
+    expect(renewals, "neither is computed while it waits").toHaveBeenCalledTimes(2);
     await retire("slow_behind@1", "slow_ahead@1");
     expect(errors.splice(0)).toMatchObject(
       ["slow_ahead@1", "slow_behind@1"].map((name) => ({

@@ -24,7 +24,7 @@ begin
       select c.account, c.received_at, c.event_id from held_event c where c.purpose = part.purpose
         and c.received_at >= part.lower_bound and c.received_at < part.upper_bound
         -- guard(false): values of held events that are copies already are not deleted
-        -- fails: packages/server/src/features/feature-store.test.ts › keeps the values of held events that were moved
+        -- fails: packages/server/src/features/feature-store.test.ts › that were moved until they are copied
         and is_held(c.account, c.action_id, c.event_id)),
     expired as materialized (
       select f.account, f.received_at, f.event_id, f.layer from feature_row f where f.purpose = part.purpose

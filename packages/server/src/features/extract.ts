@@ -157,7 +157,7 @@ export async function extract(
         const decided = countDecided();
         const own = assigned.get(layer.layer) ?? [];
         // guard(false): no event is computed for a layer while it waits behind a slow event of another layer
-        // fails: packages/server/src/features/slow-features.test.ts › reports a slow feature once
+        // fails: packages/server/src/features/slow-features.test.ts › leaves what comes behind
         const ahead = decided < events.length ? own.filter((one) => placeOf(one) < decided) : own;
         if (ahead.length > 0) await computeLayer(computation, layer, ahead);
       }

@@ -326,10 +326,14 @@ describe("retention", () => {
     await retention();
     expect((await opened.owner.query("select from held_event where account = 'uncopied'")).rowCount).toBe(1);
     await opened.owner.query("delete from held_feature where account = 'uncopied'");
-    await advanceClock(opened.environment, 40 * DAY_MS);
     const { rows } = await opened.owner.query<{ id: string }>(
       "select partition_id as id from feature_partition where dropped_at is null",
     );
+    for (const { id } of rows) {
+      const early = await opened.system.pool.query("select from drop_expired_feature_partition($1)", [id]);
+      expect(early.rowCount, "its period is not over").toBe(0);
+    }
+    await advanceClock(opened.environment, 40 * DAY_MS);
     for (const { id } of rows) {
       await opened.system.pool.query("select delete_expired_features($1, 9)", [id]);
       const dropped = opened.system.pool.query("select drop_expired_feature_partition($1)", [id]);

@@ -12,7 +12,7 @@ begin
   select p.* into found_row from feature_partition p join purpose u on u.code = p.purpose
     where p.partition_id = in_partition and p.dropped_at is null
       -- guard(true): values are kept for the derived period
-      -- fails: packages/server/src/features/feature-store.test.ts › keeps only the held values
+      -- fails: packages/server/src/features/feature-store.test.ts › that were moved until they are copied
       and p.upper_bound + u.derived_retention <= transaction_time()
     for update of p;
   if not found then

@@ -40,6 +40,10 @@ export class Child {
     return readComputed(await this.#process.ask({ batch, size, skip }, deadlineMs), size, features);
   }
 
+  get hasEnded(): boolean {
+    return this.#process.hasEnded;
+  }
+
   get wasKilledByOther(): boolean {
     return this.#process.wasKilledByOther;
   }

@@ -28,9 +28,10 @@ process.on("exit", () => {
  */
 export class IsolatedProcess {
   readonly #process: ChildProcess | undefined;
-  #received = "";
+  #received: string[] = [];
+  #size = 0;
   #waiting: ((line: string | undefined) => void) | undefined;
-  #onProgress: (() => void) | undefined;
+  #onData: (() => void) | undefined;
   #hasEnded = false;
   #isKilled = false;
   /** Whether the process was killed by another program, such as by the system when memory ran out. */
@@ -49,8 +50,8 @@ export class IsolatedProcess {
       this.wasKilledByOther = signal === "SIGKILL" && !this.#isKilled;
       this.#end();
     });
-    // A process that could not be started has neither.
-    stdin?.on("error", () => this.#end());
+    // A process that could not be started has neither. An error of `stdin` precedes the end of the process.
+    stdin?.on("error", () => {});
     stdout?.setEncoding("utf8").on("data", (chunk: string) => this.#receive(chunk));
     if (pid === undefined) return;
     const child = this.#process;
@@ -59,8 +60,13 @@ export class IsolatedProcess {
     endFirst(pid);
   }
 
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
   /**
-   * @param deadlineMs the time limit of the answer. It begins again with each report of progress.
+   * @param deadlineMs the time limit of the answer. It begins again with each report of progress, and with each part of
+   * the answer.
    * @returns the parsed answer; `undefined` if the process ended, needed too much memory or did not answer in time, or
    * if the answer is no JSON text. The caller then kills the process.
    */
@@ -68,11 +74,25 @@ export class IsolatedProcess {
     if (this.#hasEnded) return undefined;
     const text = `${JSON.stringify(message)}\n`;
     const answer = new Promise<string | undefined>((resolve) => (this.#waiting = resolve));
-    const deadline = setTimeout(() => this.#end(), deadlineMs);
+    let wasHeard = false;
+    const endUnlessHeard = (): void => {
+      // Without the flag, a busy thread would end a process whose answer has arrived: timers run before it is read.
+      if (wasHeard) deadline.refresh();
+      else this.#end();
+      wasHeard = false;
+    };
+    const afterReading = (): unknown => setImmediate(() => setImmediate(() => isPending && endUnlessHeard()));
+    let isPending = true;
+    const deadline = setTimeout(afterReading, deadlineMs);
     const look = setInterval(() => this.#endIfTooLarge(), LOOK_EVERY_MS);
-    this.#onProgress = () => deadline.refresh();
+    this.#onData = () => {
+      wasHeard = true;
+      deadline.refresh();
+    };
     this.#process?.stdin?.write(text);
     const line = await answer;
+    isPending = false;
+    this.#onData = undefined;
     clearTimeout(deadline);
     clearInterval(look);
     try {
@@ -93,16 +113,19 @@ export class IsolatedProcess {
   }
 
   #receive(chunk: string): void {
-    const lines = (this.#received + chunk).split("\n");
-    this.#received = lines.pop() ?? "";
-    if (this.#received.length > MAX_ANSWER) {
-      this.#received = "";
+    this.#onData?.();
+    this.#received.push(chunk);
+    this.#size += chunk.length;
+    if (this.#size > MAX_ANSWER) {
+      this.#received = [];
       return this.#end();
     }
-    for (const line of lines) {
-      if (line === PROGRESS) this.#onProgress?.();
-      else this.#waiting?.(line);
-    }
+    if (!chunk.includes("\n")) return;
+    const lines = this.#received.join("").split("\n");
+    const rest = lines.pop() ?? "";
+    this.#received = [rest];
+    this.#size = rest.length;
+    for (const line of lines) if (line !== PROGRESS) this.#waiting?.(line);
   }
 
   #endIfTooLarge(): void {

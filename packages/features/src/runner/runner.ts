@@ -123,6 +123,7 @@ class IsolatedRunner implements OpenedRunner {
   readonly #paused = new Set<number>();
   #child: Child | undefined;
   #searchedMs = 0;
+  #searchEnd: number | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #isClosed = false;
   loadMs = 0;
@@ -171,6 +172,7 @@ class IsolatedRunner implements OpenedRunner {
     if (this.#isClosed) throw new Error("the runner is closed");
     const pausedBefore = new Set(this.#paused);
     this.#searchedMs = 0;
+    this.#searchEnd = undefined;
     const readings = batch.map((event) => this.#inputLayout.read(event));
     const cells = await this.#cellsOfBatch(readings).catch((error: unknown) => {
       // The caller gets no report of the features that this batch paused, so the next batch computes them again.
@@ -207,7 +209,12 @@ class IsolatedRunner implements OpenedRunner {
   }
 
   /** @returns the cells; `undefined` if the process gave no answer and was killed */
-  async #ask(events: readonly (readonly Reading<unknown>[])[], skip: readonly number[]): Promise<Cell[][] | undefined> {
+  async #ask(
+    events: readonly (readonly Reading<unknown>[])[],
+    skip: readonly number[],
+    isFirst = true,
+  ): Promise<Cell[][] | undefined> {
+    if (this.#child?.hasEnded) this.#child = undefined;
     if (!this.#child) await this.#start();
     const child = this.#child as Child;
     const features = this.#bundles.length;
@@ -217,9 +224,9 @@ class IsolatedRunner implements OpenedRunner {
     if (computed) return this.#cellsOf(computed);
     await child.kill();
     this.#child = undefined;
-    // guard(false): a process that the system ended is no error of a definition
+    // guard(false): a process that the system ends once is no error of a definition
     // fails: packages/features/src/runner/runner.test.ts › that another program kills
-    if (child.wasKilledByOther) throw new NotStarted("another program, or the system, ended the process for features");
+    if (child.wasKilledByOther && isFirst) return this.#ask(events, skip, false);
     return undefined;
   }
 
@@ -235,7 +242,7 @@ class IsolatedRunner implements OpenedRunner {
   /** Computes each feature alone, to find the features that end or block the process. */
   async #computeOneByOne(readings: readonly (readonly Reading<unknown>[])[]): Promise<Cell[][]> {
     const rows = readings.map((): Cell[] => this.#bundles.map((): Cell => "not-computed"));
-    const end = performance.now() + this.#searchMs;
+    const end = (this.#searchEnd ??= performance.now() + this.#searchMs);
     for (let feature = 0; feature < this.#bundles.length && performance.now() < end; feature++) {
       this.#signal?.throwIfAborted();
       if (this.#paused.has(feature)) continue;

@@ -1,7 +1,7 @@
 /** Chunks of backfills as workers claim, split, compute and balance them. */
 import type { Executor, Transaction } from "../postgres/executor.ts";
 import { narrowed, query, queryRow, type RowOf, sql } from "../postgres/statement.ts";
-import { type DueEvent, hasCome, hasExpired, retryAt, WAIT_FACTOR } from "./extraction-due.ts";
+import { type DueEvent, hasCome, hasExpired, retryAt, waitSeconds } from "./extraction-due.ts";
 
 /** Maximum number of events of a chunk. */
 const CHUNK_SIZE = 5_000;
@@ -182,7 +182,7 @@ export async function postponeChunk(executor: Executor, { chunk_id }: Chunk, sec
 }
 
 const DELAY = sql(
-  `update feature_chunk set not_before = wall_clock_time() + make_interval(secs => ${WAIT_FACTOR} * $2::float8)
+  `update feature_chunk set not_before = wall_clock_time() + make_interval(secs => ${waitSeconds("$2::float8")})
     where chunk_id = $1`,
   ["int8", "float8"],
 );

@@ -4,7 +4,7 @@ import type { Result } from "@device-risk-signals/features";
 import { readEvent } from "@device-risk-signals/features/readings";
 import type { BatchResults } from "@device-risk-signals/features/runner";
 import type { FeatureSealer } from "../crypto/feature-sealer.ts";
-import { hasCode } from "../errors/operator-error.ts";
+import { hasCode, OperatorError } from "../errors/operator-error.ts";
 import { isPartitionMissing, type Sealer } from "../ports.ts";
 import type { Executor } from "../postgres/executor.ts";
 import type { Coverage } from "./coverage.ts";
@@ -73,7 +73,6 @@ export async function computeLayer(
     failures.push(...opened.map(({ event }) => ({ event, layer: layer.layer, reason: "paused" as const })));
     return;
   }
-  const start = performance.now();
   const ran = await run(computation, layer, opened).catch((error: unknown) => {
     // guard(true): a layer that can't be computed keeps no other layer waiting
     // fails: packages/server/src/features/extraction.test.ts › can't be loaded
@@ -83,7 +82,15 @@ export async function computeLayer(
   });
   if (!ran) return;
   const { events, paused, features, searchedMs } = ran;
-  if (paused.length > 0 || searchedMs > 0) {
+  if (searchedMs > 0 && !isBackfill) {
+    runners.addSearch(layer.layer, searchedMs);
+    // A definition that keeps state can block a process at another event each time, so that no search finds it.
+    if (paused.length === 0 && runners.isPaused(layer.layer)) {
+      const message = `definitions of layer ${layer.layer} block processes, but never twice at the same event`;
+      collected.errors.set(layer.layer, new OperatorError("feature-paused", message));
+    }
+  }
+  if (paused.length > 0) {
     const slowOfLayer = opened.flatMap(({ event: { eventId } }, index) =>
       (events[index] ?? []).flatMap((result, place) => {
         const feature = features[place];
@@ -91,13 +98,7 @@ export async function computeLayer(
       }),
     );
     slow.push(...slowOfLayer);
-    // A definition that keeps state can block a process at another event each time: its time counts with any event.
-    const counted = slowOfLayer.length > 0 ? slowOfLayer : opened.map(({ event }) => event).slice(0, 1);
-    await runners.renew(
-      layer.layer,
-      isBackfill ? [] : counted.map(({ eventId }) => eventId),
-      performance.now() - start,
-    );
+    await runners.renew(layer.layer, isBackfill ? [] : slowOfLayer.map(({ eventId }) => eventId));
   }
   const salts = randomBytes(opened.length * SALT_BYTES);
   const rows = opened.flatMap(({ event, exact, counted }, index) => {

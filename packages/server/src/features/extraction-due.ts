@@ -19,7 +19,7 @@ export interface DueBatch {
 
 /** An expression: when something that failed is tried again. The wait doubles with each failure, up to a minute. */
 export const retryAt = (seconds: string): string =>
-  `wall_clock_time() + make_interval(secs => least(power(2, tries) * ${seconds}, 60))`;
+  `wall_clock_time() + make_interval(secs => least(power(2, least(tries, 10)) * ${seconds}, 60))`;
 
 /**
  * A condition: whether the time until which something waits has come. No wait is as long as five minutes, so a time that
@@ -132,19 +132,27 @@ export async function postponeDue(executor: Executor, { dueIds }: DueBatch, seco
   await query(executor, POSTPONE, [dueIds, seconds]);
 }
 
-/** The delay of something that waits for an operator or the machine, in times of the first delay after a failure. */
-export const WAIT_FACTOR = 30;
+/**
+ * An expression: the seconds for which something waits that needs an operator or the machine.
+ * @param seconds the first delay after a failure.
+ */
+export const waitSeconds = (seconds: string): string => `least(30 * ${seconds}, 60)`;
 
 const DELAY = sql(
   `update extraction_due set tries = greatest(tries, 1),
-      not_before = wall_clock_time() + make_interval(secs => ${WAIT_FACTOR} * $2::float8)
-    where due_id = any ($1::int8[])`,
-  ["int8[]", "float8"],
+      not_before = wall_clock_time() + make_interval(secs => ${waitSeconds("$2::float8")})
+    where due_id = any ($1::int8[]) and event_ids && $3::uuid[]`,
+  ["int8[]", "float8", "uuid[]"],
 );
 
-/** Lets workers claim the rows again later, one by one. The delay counts as no failure. */
-export async function delayDue(executor: Executor, { dueIds }: DueBatch, seconds: number): Promise<void> {
-  await query(executor, DELAY, [dueIds, seconds]);
+/** Lets workers claim the rows of waiting events again later, one by one. The delay counts as no failure. */
+export async function delayDue(
+  executor: Executor,
+  { dueIds }: DueBatch,
+  waiting: readonly string[],
+  seconds: number,
+): Promise<void> {
+  await query(executor, DELAY, [dueIds, seconds, waiting]);
 }
 
 export interface DueState {

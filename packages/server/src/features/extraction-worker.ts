@@ -129,20 +129,23 @@ export async function extractNext(ports: WorkerPorts & WorkerParts): Promise<Ext
       const { decided, waiting } = result;
       const rest = batch.events.filter(({ eventId }, place) => place >= decided || waiting.has(eventId));
       await deleteDue(transaction, batch, rest);
-      if (waiting.size > 0) await delayDue(transaction, batch, ports.retrySeconds ?? 1);
+      if (waiting.size > 0) await delayDue(transaction, batch, [...waiting], ports.retrySeconds ?? 1);
       return result;
     });
     if (extracted) report(ports, extracted);
     return extracted;
   } catch (error) {
     const { batch } = claimed;
-    // Only the events of a time without a partition have this error, until the clocks are right again.
-    if (batch && isPartitionMissing(error)) await delayDue(ports.pool, batch, ports.retrySeconds ?? 1);
+    // Events of a time without a partition have this error, until the clocks are right again. Those of the same rows wait.
+    if (batch && isPartitionMissing(error))
+      await delayDue(ports.pool, batch, idsOf(batch.events), ports.retrySeconds ?? 1);
     // A dependency that is unavailable is no reason to give up an event.
     else if (batch && !(error instanceof Unavailable) && !isTransient(error)) await setAside(ports, batch);
     throw error;
   }
 }
+
+const idsOf = (events: readonly DueEvent[]): readonly string[] => events.map(({ eventId }) => eventId);
 
 function report({ onError, onExtracted }: WorkerPorts, extracted: Extracted): void {
   onExtracted?.(extracted);
@@ -171,7 +174,7 @@ async function setAside(ports: WorkerPorts & WorkerParts, batch: DueBatch): Prom
   for (const event of batch.events) if (await extractAlone(ports, event)) waiting.push(event);
   await inTransaction(pool, async (transaction) => {
     await deleteDue(transaction, batch, waiting);
-    if (waiting.length > 0) await delayDue(transaction, batch, retrySeconds);
+    if (waiting.length > 0) await delayDue(transaction, batch, idsOf(waiting), retrySeconds);
   });
 }
 

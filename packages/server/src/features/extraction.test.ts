@@ -242,6 +242,28 @@ describe("extraction", () => {
     expect(Object.keys(await read(event))).toEqual([LAYER, unstarted].map(String));
   });
 
+  it("of an event that waits for a layer counts a feature that layers share once", async () => {
+    await propose(bundle("shared"), bundle("with_it"));
+    const older = await adopt(["shared@1"]);
+    const event = await store("shares");
+    await retire("shared@1");
+    const newer = await adopt(["shared@1", "with_it@1"]);
+    const starting = new PartlyStarting({ graceMs: 100 });
+    onTestFinished(() => starting.close());
+    starting.failing = older;
+    const using = ports({ runners: starting });
+    expect(await extractNext(using)).toMatchObject({ waiting: new Set([event.eventId]) });
+    starting.failing = undefined;
+    errors.length = 0;
+    expect(await extractNext(using)).toMatchObject({ rows: 1, waiting: new Set() });
+    await retire("shared@1", "with_it@1");
+    expect(Object.keys(await read(event))).toEqual([LAYER, older, newer].map(String));
+    const { rows } = await opened.owner.query(
+      "select feature, sum(occurrences)::int as occurrences from feature_tally where feature <> 'found@1' group by 1 order by 1",
+    );
+    expect(rows).toEqual(["shared@1", "with_it@1"].map((feature) => ({ feature, occurrences: 1 })));
+  });
+
   it("of events that were read without the inputs of a layer stores no values of it, although it starts then", async () => {
     const starting = new PartlyStarting({ graceMs: 100 });
     onTestFinished(() => starting.close());

@@ -16,8 +16,8 @@ export interface OpenLayer {
 
 export interface LayerRunnerOptions extends RunnerOptions {
   /**
-   * If three events are too slow within this number of milliseconds, or if slow events take a quarter of it, the layer is
-   * paused until the first of them is that long ago. Default: a minute.
+   * If three events are too slow within this number of milliseconds, or if searches for slow events take a quarter of it,
+   * the layer is paused until the first of them is that long ago. Default: a minute.
    */
   readonly pauseMs?: number;
   /** A layer whose process did not start is tried again after this number of milliseconds. Default: 30,000. */
@@ -31,8 +31,8 @@ const SLOW_EVENTS_OF_PAUSE = 3;
 /** A try to start a process can take 10 seconds. */
 const RETRY_MS = 30_000;
 
-interface SlowEvent {
-  /** When it was computed, and how long this took: milliseconds of `performance.now()`. */
+/** A search for slow events: when it ended, and how long it took, in milliseconds of `performance.now()`. */
+interface Search {
   readonly at: number;
   readonly took: number;
 }
@@ -40,8 +40,12 @@ interface SlowEvent {
 /** A process for each layer in use, which computes its features from the archived bundles. */
 export class LayerRunners {
   readonly #open = new Map<number, Promise<OpenLayer>>();
-  /** For each layer, the last due events that were too slow. */
-  readonly #slow = new Map<number, ReadonlyMap<string, SlowEvent>>();
+  /**
+   * For each layer, the last due events that were too slow, and when each was computed: milliseconds of
+   * `performance.now()`.
+   */
+  readonly #slow = new Map<number, ReadonlyMap<string, number>>();
+  readonly #searches = new Map<number, readonly Search[]>();
   /** When and why the process of a layer did not start. */
   readonly #failed = new Map<number, { readonly at: number; readonly error: unknown }>();
   readonly #options: LayerRunnerOptions;
@@ -77,29 +81,39 @@ export class LayerRunners {
    * next `find` starts a new process.
    * @param slowDue ids of the due events that were too slow. No other events pause the layer. An event that is computed
    * again, such as after a failed transaction, counts once.
-   * @param took milliseconds for which the layer was computed.
    */
-  async renew(layer: number, slowDue: readonly string[], took = 0): Promise<void> {
+  async renew(layer: number, slowDue: readonly string[]): Promise<void> {
     const slow = this.#recentSlow(layer);
-    for (const eventId of slowDue) slow.set(eventId, { at: performance.now(), took: took / slowDue.length });
+    for (const eventId of slowDue) slow.set(eventId, performance.now());
     this.#slow.set(layer, slow);
     await this.#close(layer);
   }
 
-  /** Whether no due event of the layer is computed now, because the last ones were too slow. */
+  /** Counts the time of a search for slow events among due events, also if it found none. */
+  addSearch(layer: number, took: number): void {
+    this.#searches.set(layer, [...this.#recentSearches(layer), { at: performance.now(), took }]);
+  }
+
+  /** Whether no due event of the layer is computed now, because the last ones were too slow, or took too much time. */
   isPaused(layer: number): boolean {
-    const slow = this.#recentSlow(layer);
-    const took = [...slow.values()].reduce((sum, event) => sum + event.took, 0);
-    return slow.size >= SLOW_EVENTS_OF_PAUSE || took >= this.#pauseMs / 4;
+    const searches = this.#recentSearches(layer);
+    const took = searches.reduce((sum, search) => sum + search.took, 0);
+    // One search can follow from a machine that was busy.
+    const tookTooLong = searches.length > 1 && took >= this.#pauseMs / 4;
+    return tookTooLong || this.#recentSlow(layer).size >= SLOW_EVENTS_OF_PAUSE;
   }
 
   get #pauseMs(): number {
     return this.#options.pauseMs ?? PAUSE_MS;
   }
 
-  #recentSlow(layer: number): Map<string, SlowEvent> {
+  #recentSlow(layer: number): Map<string, number> {
     const slow = [...(this.#slow.get(layer) ?? [])];
-    return new Map(slow.filter(([, { at }]) => at > performance.now() - this.#pauseMs));
+    return new Map(slow.filter(([, at]) => at > performance.now() - this.#pauseMs));
+  }
+
+  #recentSearches(layer: number): readonly Search[] {
+    return (this.#searches.get(layer) ?? []).filter(({ at }) => at > performance.now() - this.#pauseMs);
   }
 
   /** Ends the processes of other layers. */

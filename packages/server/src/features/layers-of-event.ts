@@ -41,7 +41,11 @@ export function assignLayers(
   { stored, isDue }: KnownOfEvent,
   only?: readonly number[],
 ): readonly Assigned[] {
-  const covered = new Set(layers.flatMap(({ layer, members }) => (stored.has(layer) ? members : [])));
+  // A due event gets its layers by the same rule each time, although it may have waited for some of them.
+  // guard(true): an event that waits for a layer counts each feature once
+  // fails: packages/server/src/features/extraction.test.ts › counts a feature that layers share
+  const former = isDue ? [] : layers.filter(({ layer }) => stored.has(layer));
+  const covered = new Set(former.flatMap(({ members }) => members));
   const isWanted = ({ layer }: LayerRow): boolean => only?.includes(layer) ?? true;
   const assigned: Assigned[] = [];
   for (const layer of layers) {

@@ -173,10 +173,10 @@ async function computeEvents(
   for (let waiting = inputs; waiting.length > 0;) {
     const start = performance.now();
     const { runner } = await runners.find(executor, layer);
-    const { events, paused } = await runner.run(waiting);
+    const { events, paused, searchedMs } = await runner.run(waiting);
     for (const [index, input] of waiting.entries()) results.set(input, events[index] ?? []);
     waiting = waiting.filter((_, index) => isBehindSlow(events[index] ?? []));
-    if (waiting.length === 0 && paused.length === 0) break;
+    if (waiting.length === 0 && paused.length === 0 && searchedMs === 0) break;
     slowTime.add(layer.layer, performance.now() - start);
     signal?.throwIfAborted();
     // guard(false): a definition that often blocks does not take hours of a verification

@@ -29,7 +29,7 @@ test("exits with code 1 for a folder without definitions, a missing feature, and
   const repository = join(folder(), "other");
   const empty = join(folder(), "empty");
   await mkdir(empty);
-  expect((await drs("test", empty)).stderr).toContain("the folder has no file that ends in .feature.ts");
+  expect((await drs("test", empty)).stderr).toContain(`${empty} has no file that ends in .feature.ts`);
   expect((await drs("init", repository)).code).toBe(0);
   expect(await drs("init", repository)).toMatchObject({ code: 1, stdout: "" });
   expect((await drs("show", "vpn_active@2", repository)).stderr).toContain("No feature vpn_active@2");

@@ -35,7 +35,7 @@ export async function buildFeatures(folder: string, overlay: Overlay = NO_OVERLA
     if (built.ok) features.push(built.feature);
     else problems.push(...built.problems);
   }
-  if (files.length === 0) problems.push("the folder has no file that ends in .feature.ts");
+  if (files.length === 0) problems.push(`${folder} has no file that ends in .feature.ts, or does not exist`);
   features.sort(({ bundle: one }, { bundle: other }) =>
     one.id === other.id ? one.version - other.version : one.id < other.id ? -1 : 1,
   );

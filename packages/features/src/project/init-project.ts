@@ -60,7 +60,9 @@ Definitions of features: facts about observations, computed from raw events. \`n
 `;
 
 function filesOf(name: string): Readonly<Record<string, string>> {
-  const json = (value: unknown): string => `${JSON.stringify(value, undefined, 2)}\n`;
+  // Formatters write an array of one text in one line.
+  const json = (value: unknown): string =>
+    `${JSON.stringify(value, undefined, 2).replaceAll(/\[\n\s+("[^"\n]*")\n\s+\]/g, "[$1]")}\n`;
   return {
     "package.json": json({
       name,

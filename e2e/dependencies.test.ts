@@ -306,6 +306,15 @@ test("if JWKS can't be reached, requests with unknown tokens get 503 in time, an
   }
 });
 
+/** Continues a process, unless it has ended. */
+function resume(pid: number): void {
+  try {
+    process.kill(pid, "SIGCONT");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}
+
 test("an embedded PostgreSQL that hangs does not keep the server from ending", async () => {
   const home = await makeHome();
   const server = await startServer({ ...home.environment, DRS_DEPENDENCY_TIMEOUT: "500ms", DRS_DRAIN_TIMEOUT: "1s" });
@@ -318,7 +327,7 @@ test("an embedded PostgreSQL that hangs does not keep the server from ending", a
     expect(Date.now() - asked).toBeLessThan(7_000);
     expect(server.stderr().trimEnd().split("\n").at(-1)).toContain('"stopped"');
   } finally {
-    for (const pid of all) process.kill(pid, "SIGCONT");
+    for (const pid of all) resume(pid);
     await home.remove();
   }
 });

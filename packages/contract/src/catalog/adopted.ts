@@ -61,8 +61,8 @@ function adopt(adopted: Map<string, AdoptedField>, fields: Fields, [name = "", .
 
 /**
  * Compares the adopted fields of successful outcomes with the catalog. The duration depends on the number of adopted
- * fields and not on the size of the event. A member that the catalog does not list is never a departure: the contract
- * keeps unknown members.
+ * fields and not on the size of the event. A member that the catalog does not list is never a departure of an adopted
+ * field: the contract keeps unknown members.
  *
  * @param probes the `probes` of an event that passed `validateTransportRequest`.
  */

@@ -21,7 +21,7 @@ test.each([
 test.each([
   ["a member that the contract does not list", "/secret", "/*"],
   ["a name below an unknown member", "/secret/platform/status", "/*"],
-  ["a member of the envelope", "/observations/secret", "/observations/*"],
+  ["an unknown member of the raw event", "/observations/secret", "/observations/*"],
   [
     "an unknown probe, not the members of its outcome",
     "/observations/probes/secret/status",

@@ -33,14 +33,17 @@ export function isFunction({ type }: SyntaxNode): boolean {
   return type === "FunctionDeclaration" || type === "FunctionExpression" || type === "ArrowFunctionExpression";
 }
 
-/** The name of a member or property; `undefined` if an expression computes it. */
+/** The name of a member or property; `undefined` if it is neither an identifier nor a string. */
 export function nameOf(key: unknown, computed: unknown): string | undefined {
   if (!isNode(key)) return undefined;
   if (key.type === "Literal" && typeof key["value"] === "string") return key["value"];
   return computed !== true && key.type === "Identifier" ? (key["name"] as string) : undefined;
 }
 
-/** The members of an object literal by name; `undefined` if the literal has a spread or a computed name. */
+/**
+ * The members of an object literal by name; `undefined` if the literal has a spread, or a member whose name is neither
+ * an identifier nor a string.
+ */
 export function membersOf(object: SyntaxNode): ReadonlyMap<string, SyntaxNode> | undefined {
   const members = new Map<string, SyntaxNode>();
   for (const property of object["properties"] as SyntaxNode[]) {

@@ -6,7 +6,7 @@ import type { ExportClock, FeatureFormat } from "../exports/export-table.ts";
 import { breakGlassOption, type BreakGlassOptions, requireBreakGlass } from "./break-glass.ts";
 import type { Context } from "./context.ts";
 import { featureName } from "./feature-name.ts";
-import { account, count, example, futureDate, name, time, uuid, wordOf, written } from "./options.ts";
+import { account, count, example, futureDate, name, time, uuid, wordOf, trimmedText } from "./options.ts";
 import { reasonReader } from "./reason.ts";
 
 export interface RunOptions {
@@ -80,7 +80,7 @@ export function exportCommand(context: Context): Command {
     .requiredOption("--purpose <id>", "purpose of the events that they were computed from", name("a purpose", 64))
     .requiredOption("--clock <clock>", "received or known: see the docs", wordOf(EXPORT_CLOCKS))
     .option("--format <format>", FEATURE_FORMATS.join(", "), wordOf(FEATURE_FORMATS), "parquet")
-    .requiredOption("--recipient <name>", "who gets the file", written("a recipient", 256))
+    .requiredOption("--recipient <name>", "who gets the file", trimmedText("a recipient", 256))
     .requiredOption("--reason <text>", "why; recorded in the audit log", reason)
     .requiredOption("--expires <date>", "when the recipient deletes it: 2027-01-31", futureDate(context.clock))
     .requiredOption("--out <file>", "a new file")
@@ -103,7 +103,7 @@ export function exportCommand(context: Context): Command {
     .option("--event <list>", "these events alone, by their ids", eventIds)
     .option("--from <time>", "received at this time or later: 2027-01-31 or 2027-01-31T08:00:00Z", time)
     .option("--to <time>", "received before this time", time)
-    .requiredOption("--recipient <name>", "who gets the file", written("a recipient", 256))
+    .requiredOption("--recipient <name>", "who gets the file", trimmedText("a recipient", 256))
     .requiredOption("--expires <date>", "when the recipient deletes it: 2027-01-31", futureDate(context.clock))
     .requiredOption("--out <file>", "a new file")
     .addOption(breakGlassOption())

@@ -4,7 +4,7 @@ import { plural } from "../messages/plural.ts";
 import { call, withCalls } from "./call.ts";
 import { confirm } from "./confirm.ts";
 import { type Context, print, printJson, printRows } from "./context.ts";
-import { account, example, futureDate, name, uuid, written } from "./options.ts";
+import { account, example, futureDate, name, uuid, trimmedText } from "./options.ts";
 import { reasonReader } from "./reason.ts";
 
 interface AddOptions {
@@ -53,7 +53,7 @@ function addCommand(context: Context): Command {
     )
     .addOption(new Option("--event <event-id>", "this event").argParser(uuid))
     .requiredOption("--reason <text>", "why", reasonReader(context))
-    .requiredOption("--approver <name>", "who decided it", written("an approver", 256))
+    .requiredOption("--approver <name>", "who decided it", trimmedText("an approver", 256))
     .requiredOption("--review <date>", "date of the next review", futureDate(context.clock))
     .option("--dry-run", "say what it would cover, and place nothing")
     .option("--json", "print one JSON object")
@@ -99,7 +99,7 @@ function reviewCommand(context: Context): Command {
     .description("Record a review of an active hold, and the date of the next review.")
     .argument("<hold-id>", "as `list` shows it", uuid)
     .requiredOption("--review <date>", "date of the next review", futureDate(context.clock))
-    .requiredOption("--approver <name>", "who decided it", written("an approver", 256))
+    .requiredOption("--approver <name>", "who decided it", trimmedText("an approver", 256))
     .option("--reason <text>", "why it stays active", reasonReader(context))
     .option("--dry-run", "only check the input, and change nothing")
     .option("--json", "print one JSON object")

@@ -23,7 +23,7 @@ export function name(what: string, maxLength: number): (text: string) => string 
 }
 
 /** Reads a text that other people will read. Trims the text, and rejects an empty or too long one. */
-export function written(what: string, maxLength: number): (text: string) => string {
+export function trimmedText(what: string, maxLength: number): (text: string) => string {
   const read = name(what, maxLength);
   return (text) => read(text.trim());
 }

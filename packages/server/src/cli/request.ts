@@ -8,7 +8,7 @@ import {
 } from "../subject-requests/data-requests.ts";
 import { call, withCalls } from "./call.ts";
 import { type Context, print, printJson, printRows } from "./context.ts";
-import { account, example, pastDate, uuid, written } from "./options.ts";
+import { account, example, pastDate, uuid, trimmedText } from "./options.ts";
 import { reasonReader } from "./reason.ts";
 
 interface AddOptions {
@@ -52,7 +52,7 @@ function addCommand(context: Context): Command {
     .requiredOption("--account <account>", "who asks", account)
     .addOption(new Option("--kind <kind>", "what for").choices([...REQUEST_KINDS]).makeOptionMandatory())
     .option("--received <date>", "when it was received; default: today", pastDate(context.clock))
-    .option("--identity <text>", "how the identity was verified", written("a text", 1_000))
+    .option("--identity <text>", "how the identity was verified", trimmedText("a text", 1_000))
     .option("--dry-run", "only check the input, and record nothing")
     .option("--json", "print one JSON object")
     .addHelpText(
@@ -113,7 +113,7 @@ function closeCommand(context: Context): Command {
     .option(
       "--identity <text>",
       "how the identity was verified; required with done and partly",
-      written("a text", 1_000),
+      trimmedText("a text", 1_000),
     )
     .option("--erasure <erasure-id>", "the erasure that it led to; required with partly", uuid)
     .option("--export <export-id>", "the export that it led to", uuid)

@@ -5,7 +5,7 @@ import { plural } from "../messages/plural.ts";
 import { type Call, call, withCalls } from "./call.ts";
 import { confirm } from "./confirm.ts";
 import { type Context, print, printJson, printRows } from "./context.ts";
-import { account, example, pastDay, uuid, written } from "./options.ts";
+import { account, example, pastDay, uuid, trimmedText } from "./options.ts";
 import { reasonReader } from "./reason.ts";
 
 interface AddOptions {
@@ -47,7 +47,7 @@ function addCommand(context: Context): Command {
     )
     .option("--purpose <id>", "only the events of this purpose")
     .requiredOption("--reason <text>", "why", reasonReader(context))
-    .option("--approver <name>", "who decided it; required without --request", written("an approver", 256))
+    .option("--approver <name>", "who decided it; required without --request", trimmedText("an approver", 256))
     .option("--request <request-id>", "the open data request that asks for it", uuid)
     .option("--dry-run", "say what it would hide, and place nothing")
     .option("--json", "print one JSON object")

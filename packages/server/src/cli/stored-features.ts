@@ -264,21 +264,9 @@ async function lockEquivalents(path: string, bundles: Bundles): Promise<void> {
 }
 
 function parseBundles(path: string, text: string): Bundles {
-  let bundles: unknown;
   try {
-    bundles = JSON.parse(text);
+    return JSON.parse(text) as Bundles;
   } catch (cause) {
     throw new OperatorError("input-invalid", `${path} is not JSON`, { cause });
   }
-  if (Array.isArray(bundles) && bundles.length > 0 && bundles.every(isBundle)) return bundles;
-  throw new OperatorError(
-    "input-invalid",
-    `${path} is no array of bundles: each needs id, version, hash, text and manifest`,
-  );
-}
-
-function isBundle(value: unknown): value is Bundles[number] {
-  const { id, version, hash, text, manifest } = (value ?? {}) as Partial<Record<string, unknown>>;
-  const areTexts = [id, hash, text].every((member) => typeof member === "string");
-  return areTexts && Number.isSafeInteger(version) && typeof manifest === "object" && manifest !== null;
 }

@@ -120,14 +120,11 @@ describe("a label file with very many rows", () => {
   it("fails, and its process continues, where values that were read ahead can't be opened", async () => {
     const { system } = opened;
     const source = { format: "csv", open: () => Readable.from(piecesOf(5_000, labelOf)) } as const;
-    let batches = 0;
-    const firstPart = Promise.withResolvers<void>();
+    let received = 0;
     const featureSealer: typeof system.featureSealer = {
       ...system.featureSealer,
       async openMany(rows) {
-        if (++batches < 3) return system.featureSealer.openMany(rows);
-        // Without this limit, an export that sends no part would block the test.
-        await Promise.race([firstPart.promise, sleep(10_000, undefined, { ref: false })]);
+        if (received === 0) return system.featureSealer.openMany(rows);
         throw new Error("the key store is away");
       },
     };
@@ -138,16 +135,14 @@ describe("a label file with very many rows", () => {
     onTestFinished(() => void process.off("unhandledRejection", note));
     const labels = await prepareExport(ports, ORDER, source);
     const parts = await beginExport(ports, ORDER, source, labels, { actor: "A. Analyst", via: "direct" });
-    let received = 0;
     const receiveAll = async (): Promise<void> => {
       for await (const _ of parts) {
         received++;
-        firstPart.resolve();
         await sleep(20);
       }
     };
     await expect(receiveAll()).rejects.toThrow("the key store is away");
-    expect({ hasReceived: received > 0, unhandled }).toEqual({ hasReceived: true, unhandled: [] });
+    expect(unhandled).toEqual([]);
   });
 
   it("shows in a terminal how many rows were checked and written", async () => {

@@ -8,9 +8,7 @@ import { OperatorError } from "../errors/operator-error.ts";
  * @throws input-invalid, state-conflict
  */
 export async function requireRunnable(bundles: readonly ProposedBundle[]): Promise<void> {
-  const { isManifest } = await import("@device-risk-signals/features/manifest");
-  const at = bundles.findIndex(({ manifest }) => !isManifest(manifest));
-  if (at !== -1) throw new OperatorError("input-invalid", `Manifest ${at + 1} has another form.`);
+  await requireForm(bundles);
   await rejectWrongFixtures(bundles);
   await requireLoadable(bundles);
 }
@@ -44,6 +42,21 @@ export async function requireLoadable(bundles: readonly Bundle[], maxLoadMs = MA
       `Loading these features takes ${needed}, more than ${maxLoadMs} ms: compute less outside of \`compute\`.`,
     );
   }
+}
+
+/** Checks the form of bundles, which a command may have read from any file. @throws input-invalid */
+export async function requireForm(bundles: unknown): Promise<void> {
+  const { isManifest } = await import("@device-risk-signals/features/manifest");
+  const isBundle = (value: unknown): boolean => {
+    const { id, version, hash, text, manifest } = (value ?? {}) as Partial<Record<string, unknown>>;
+    const areTexts = [id, hash, text].every((member) => typeof member === "string");
+    return areTexts && Number.isSafeInteger(version) && isManifest(manifest);
+  };
+  if (Array.isArray(bundles) && bundles.every(isBundle)) return;
+  throw new OperatorError(
+    "input-invalid",
+    "The bundles are not an array of objects, each with id, version, hash, text and manifest.",
+  );
 }
 
 /**

@@ -117,7 +117,7 @@ export function describeEdge(
         expect(noted[0]?.body?.equals(packed)).toBe(true);
       });
 
-      it("reaches the core with any media type", async () => {
+      it("of any media type is passed to the core, which rejects what is not JSON", async () => {
         for (const type of ["application/json; charset=utf-8", "application/json; profile=x"]) {
           expect((await post("{", { "Content-Type": type })).status).toBe(201);
         }

@@ -48,7 +48,7 @@ describe("an entry", () => {
 
   it.each<readonly [string, object]>([
     ["a restriction without an id", { ...placed, restriction_id: "1" }],
-    ["a restriction of an account's name", { ...placed, account: "customer-1" }],
+    ["a restriction with the name of an account instead of its keyed MAC", { ...placed, account: "customer-1" }],
     ["a restriction of a purpose whose id is invalid", { ...placed, purpose: "Fraud prevention" }],
     ["a restriction of another article", { ...placed, article: 17 }],
     ["a restriction with a request that is no id", { ...placed, request_id: "request 17" }],

@@ -9,7 +9,7 @@ import {
 import { agentOf, type Caller } from "../../identity/caller.ts";
 import { inOwnerTransaction, inTransaction } from "../../postgres/database.ts";
 import { approveByPrivacy } from "./approvals.ts";
-import { writtenOf } from "./input.ts";
+import { trimmedTextOf } from "./input.ts";
 import { nextOf, pageOf } from "./list-page.ts";
 import type { Operation } from "./operation.ts";
 import { AdminError } from "./problem.ts";
@@ -27,7 +27,7 @@ export const issueAdminToken: Operation<"issueAdminToken"> = async (call) => {
   // guard(drop): the people behind a token are its person and the one who obtained it, and no chain of others
   // fails: packages/server/src/admin/cases.test.ts › obtains no further token
   requireOwnToken(caller);
-  const person = writtenOf("body/person", input.person);
+  const person = trimmedTextOf("body/person", input.person);
   const roles = [...new Set(input.roles)];
   const { audit } = await ports.keys();
   const wanted = { person, roles, ttl_ms };

@@ -8,7 +8,7 @@ import { plural } from "../../messages/plural.ts";
 import { type Approval, areApprovalsNeeded, requireApproval } from "./approvals.ts";
 import { auditNotFound } from "./audit-around.ts";
 import { linesOf } from "./exports.ts";
-import { invalid, requireFuture, writtenOf } from "./input.ts";
+import { invalid, requireFuture, trimmedTextOf } from "./input.ts";
 import type { Operation, OperationCall } from "./operation.ts";
 import { type AdminPorts, requireReplayedJournal } from "./ports.ts";
 import { AdminError } from "./problem.ts";
@@ -17,7 +17,7 @@ type Call = OperationCall<"exportEvents">;
 
 export const exportEvents: Operation<"exportEvents"> = async (call) => {
   const { ports, caller, input } = call;
-  const recipient = writtenOf("body/recipient", input.recipient);
+  const recipient = trimmedTextOf("body/recipient", input.recipient);
   requireFuture("body/expires_on", input.expires_on, ports.clock);
   const selection = selectionOf(input, ports.clock.now());
   // A worker applies this operation, because only its login may read the payloads of many events at once.

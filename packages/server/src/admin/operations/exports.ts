@@ -20,7 +20,7 @@ import { agentOf, type Caller } from "../../identity/caller.ts";
 import { plural } from "../../messages/plural.ts";
 import { findPurposeCode } from "../../policy/policy-table.ts";
 import { type Approval, requireApproval } from "./approvals.ts";
-import { reasonOf, requireFuture, writtenOf } from "./input.ts";
+import { reasonOf, requireFuture, trimmedTextOf } from "./input.ts";
 import { nextOf, pageOf } from "./list-page.ts";
 import type { Operation } from "./operation.ts";
 import { type AdminPorts, requireReplayedJournal } from "./ports.ts";
@@ -28,7 +28,7 @@ import { type AdminPorts, requireReplayedJournal } from "./ports.ts";
 export const exportFeatures: Operation<"exportFeatures"> = async ({ ports, caller, input }) => {
   const { features, purpose: id, clock, format, expires_on: expiresOn } = input;
   const reason = reasonOf(input.reason, ports.config);
-  const recipient = writtenOf("body/recipient", input.recipient);
+  const recipient = trimmedTextOf("body/recipient", input.recipient);
   requireFuture("body/expires_on", expiresOn, ports.clock);
   const exporting = portsOf(ports, await requireReplayedJournal(ports));
   const purpose = await findPurposeCode(ports.pool, id);

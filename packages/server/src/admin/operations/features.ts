@@ -24,7 +24,7 @@ import { readDueState } from "../../features/extraction-due.ts";
 import { type FeatureRow, revealFeatures } from "../../features/feature-rows.ts";
 import { isPending, type ListedFeatures, listFeatures, openListed } from "../../features/read-features.ts";
 import { requirePublishedInputs } from "../../features/accepted-inputs.ts";
-import { requireLoadable, requireRunnable } from "../../features/require-runnable.ts";
+import { requireForm, requireLoadable, requireRunnable } from "../../features/require-runnable.ts";
 import { agentOf, type Caller } from "../../identity/caller.ts";
 import { findPurposeCode, readPolicyVersion, readPurposeIds } from "../../policy/policy-table.ts";
 import { inOwnerTransaction, withOwner } from "../../postgres/database.ts";
@@ -42,6 +42,7 @@ const LOOK_EVERY_MS = 50;
 export const proposeFeatures: Operation<"proposeFeatures"> = async (call) => {
   const { ports, caller, input } = call;
   const reason = reasonOf(input.reason, ports.config);
+  await requireForm(input.bundles);
   const bundles = input.bundles as readonly ProposedBundle[];
   await requirePublishedInputs(ports.pool, (await ports.keys()).driftDecisions, bundles);
   await requireRunnable(bundles);

@@ -12,7 +12,7 @@ import {
 import { type HoldSubject, listHolds as queryHolds, type NewHold } from "../../lifecycle/holds/holds.ts";
 import type { OwnerTransaction } from "../../postgres/executor.ts";
 import { type Approval, approveByPrivacy } from "./approvals.ts";
-import { auditedDryRun, invalid, reasonOf, requireFuture, writtenOf } from "./input.ts";
+import { auditedDryRun, invalid, reasonOf, requireFuture, trimmedTextOf } from "./input.ts";
 import type { Operation, OperationCall } from "./operation.ts";
 import { runJournalOrder } from "./journal-orders.ts";
 
@@ -27,7 +27,7 @@ export const addHold: Operation<"addHold"> = async (call) => {
   const { review_on: reviewOn, dry_run: isDryRun = false } = input;
   const subject = subjectOf(input);
   const reason = reasonOf(input.reason, config);
-  const approver = writtenOf("body/approver", input.approver);
+  const approver = trimmedTextOf("body/approver", input.approver);
   requireFuture("body/review_on", reviewOn, clock);
   const hold = { subject, reason, approver, reviewOn };
   if (isDryRun) return { answer: await tryPlacing(call, hold), ...auditedDryRun(auditSubject(subject)) };
@@ -87,7 +87,7 @@ export const reviewHold: Operation<"reviewHold"> = async ({ ports, caller, input
   const { clock, config } = ports;
   const { hold_id, review_on, dry_run: isDryRun = false } = input;
   const reason = input.reason === undefined ? undefined : reasonOf(input.reason, config);
-  const approver = writtenOf("body/approver", input.approver);
+  const approver = trimmedTextOf("body/approver", input.approver);
   requireFuture("body/review_on", review_on, clock);
   await runJournalOrder(
     ports,

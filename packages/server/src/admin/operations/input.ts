@@ -21,7 +21,7 @@ export function requireFuture(where: string, date: string, clock: Clock): void {
 }
 
 /** A text that a person writes for others. @throws AdminError request-invalid */
-export function writtenOf(where: string, text: string): string {
+export function trimmedTextOf(where: string, text: string): string {
   const written = text.trim();
   if (written === "") throw invalid(where, "must not be blank");
   return written;

@@ -7,7 +7,7 @@ import {
   liftAccountRestriction,
   restrictAccount,
 } from "../../subject-requests/restrict-account.ts";
-import { auditedDryRun, invalid, reasonOf, writtenOf } from "./input.ts";
+import { auditedDryRun, invalid, reasonOf, trimmedTextOf } from "./input.ts";
 import type { Operation } from "./operation.ts";
 import { runJournalOrder } from "./journal-orders.ts";
 import type { AdminPorts } from "./ports.ts";
@@ -28,7 +28,7 @@ export const listRestrictions: Operation<"listRestrictions"> = async ({ ports, i
 export const addRestriction: Operation<"addRestriction"> = async ({ ports, caller, input }) => {
   const { account, purpose, article, request_id: requestId, dry_run: isDryRun = false } = input;
   const reason = reasonOf(input.reason, ports.config);
-  const approver = input.approver === undefined ? undefined : writtenOf("body/approver", input.approver);
+  const approver = input.approver === undefined ? undefined : trimmedTextOf("body/approver", input.approver);
   if (approver === undefined && requestId === undefined) {
     throw invalid("body", "give approver or request_id: who decided the restriction");
   }

@@ -266,8 +266,8 @@ create table audit_review_end (
   -- of the database inserts. A reader begins after the nil UUID.
   end_id uuid primary key check (end_id > '00000000-0000-0000-0000-000000000000'),
   review_id uuid not null references audit_review (review_id),
-  -- A login of the database can't choose it, and the MAC covers it. Therefore a row that a restore lost is invalid when
-  -- a login inserts its copy.
+  -- A login of the database can't choose it, and the MAC covers it. A copy of a row that somebody inserts again, after a
+  -- restore lost the row, gets a new time, so that its MAC is invalid.
   ended_at timestamptz not null default transaction_time(),
   -- The MAC covers the MAC of the review and all columns before it.
   -- guard(drop): a login of the database can't make a page larger than memory

@@ -6,7 +6,7 @@ import type { ReadInput } from "../readings/readings.ts";
 import type { Result } from "../result.ts";
 import type { Computed } from "./answers.ts";
 import { Child } from "./child-process.ts";
-import { type Cell, encodeBatch, encodeEvent, InputLayout } from "./input-layout.ts";
+import { type Cell, encodeEvent, InputLayout } from "./input-layout.ts";
 
 export type { ReadInput } from "../readings/readings.ts";
 
@@ -93,20 +93,27 @@ export async function openRunner(bundles: readonly Bundle[], options: RunnerOpti
   return runner;
 }
 
+/** Events that a process gets at once, and their text. */
+interface Piece {
+  readonly events: (readonly Reading<unknown>[])[];
+  readonly texts: string[];
+}
+
 /** Divides a batch, so that a process gets long events in pieces that it reads in some tenths of a second. */
-function piecesOf(events: readonly (readonly Reading<unknown>[])[]): (readonly Reading<unknown>[])[][] {
-  const pieces: (readonly Reading<unknown>[])[][] = [];
+function piecesOf(batch: readonly (readonly Reading<unknown>[])[]): readonly Piece[] {
+  const pieces: Piece[] = [];
   let size = Number.POSITIVE_INFINITY;
-  for (const readings of events) {
-    const length = encodeEvent(readings).length;
+  for (const readings of batch) {
+    const text = encodeEvent(readings);
     // guard(false): events of some hundred kilobytes do not exceed the time of a batch
     // fails: packages/features/src/runner/runner.test.ts › long events in pieces
-    if (size + length > MAX_PIECE) {
-      pieces.push([]);
+    if (size + text.length > MAX_PIECE) {
+      pieces.push({ events: [], texts: [] });
       size = 0;
     }
-    pieces.at(-1)?.push(readings);
-    size += length;
+    pieces.at(-1)?.events.push(readings);
+    pieces.at(-1)?.texts.push(text);
+    size += text.length;
   }
   return pieces;
 }
@@ -188,8 +195,8 @@ class IsolatedRunner implements OpenedRunner {
 
   async #cellsOfBatch(readings: readonly (readonly Reading<unknown>[])[]): Promise<Cell[][]> {
     const cells: Cell[][] = [];
-    for (const piece of piecesOf(readings)) {
-      cells.push(...((await this.#ask(piece, [...this.#paused])) ?? (await this.#search(piece))));
+    for (const { events, texts } of piecesOf(readings)) {
+      cells.push(...((await this.#ask(texts, [...this.#paused])) ?? (await this.#search(events))));
     }
     return cells;
   }
@@ -208,25 +215,24 @@ class IsolatedRunner implements OpenedRunner {
     return { id, version };
   }
 
-  /** @returns the cells; `undefined` if the process gave no answer and was killed */
-  async #ask(
-    events: readonly (readonly Reading<unknown>[])[],
-    skip: readonly number[],
-    isFirst = true,
-  ): Promise<Cell[][] | undefined> {
+  /**
+   * @param texts the encoded events.
+   * @returns the cells; `undefined` if the process gave no answer and was killed
+   */
+  async #ask(texts: readonly string[], skip: readonly number[], isFirst = true): Promise<Cell[][] | undefined> {
     if (this.#child?.hasEnded) this.#child = undefined;
     if (!this.#child) await this.#start();
     const child = this.#child as Child;
     const features = this.#bundles.length;
-    const batch = encodeBatch(events);
+    const batch = `[${texts.join()}]`;
     const deadline = this.#graceMs + (features - skip.length) * this.#budgetMs + batch.length / CHARACTERS_PER_MS;
-    const computed = await child.compute(batch, { size: events.length, features, skip }, deadline);
+    const computed = await child.compute(batch, { size: texts.length, features, skip }, deadline);
     if (computed) return this.#cellsOf(computed);
     await child.kill();
     this.#child = undefined;
     // guard(false): a process that the system ends once is no error of a definition
     // fails: packages/features/src/runner/runner.test.ts › that another program kills
-    if (child.wasKilledByOther && isFirst) return this.#ask(events, skip, false);
+    if (child.wasKilledByOther && isFirst) return this.#ask(texts, skip, false);
     return undefined;
   }
 
@@ -248,7 +254,7 @@ class IsolatedRunner implements OpenedRunner {
       if (this.#paused.has(feature)) continue;
       const otherFeatures = this.#bundles.flatMap((_, other) => (other === feature ? [] : [other]));
       const cells =
-        (await this.#ask(readings, otherFeatures)) ??
+        (await this.#ask(readings.map(encodeEvent), otherFeatures)) ??
         (await this.#computeEachEvent(readings, feature, otherFeatures, end));
       for (const [event, row] of rows.entries()) row[feature] = cells[event]?.[feature] ?? null;
     }
@@ -271,7 +277,7 @@ class IsolatedRunner implements OpenedRunner {
     for (const event of readings) {
       const attempt = async (): Promise<Cell[][] | undefined> => {
         this.#signal?.throwIfAborted();
-        return this.#ask([event], others);
+        return this.#ask([encodeEvent(event)], others);
       };
       const isComputed = !this.#paused.has(feature) && performance.now() < end;
       const cells = isComputed ? ((await attempt()) ?? (await attempt())) : undefined;

@@ -17,7 +17,7 @@ export interface EngineCase {
 /** The program imports the engine from `node_modules`. The engine gives definitions no access to files. */
 const ARGUMENTS = ["--allow-fs-read=*", fileURLToPath(new URL("../sandbox/quickjs.js", import.meta.url))];
 
-/** The time limits of the process, in addition to those of the engine: to start it, and to answer. */
+/** The time limit of a start, and what an answer may need in addition to the time limit of the engine. */
 const START_MS = 10_000;
 const ANSWER_MS = 2_000;
 

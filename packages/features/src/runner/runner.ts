@@ -220,7 +220,10 @@ class IsolatedRunner implements OpenedRunner {
    * @returns the cells; `undefined` if the process gave no answer and was killed
    */
   async #ask(texts: readonly string[], skip: readonly number[], isFirst = true): Promise<Cell[][] | undefined> {
-    if (this.#child?.hasEnded) this.#child = undefined;
+    if (this.#child?.hasEnded) {
+      await this.#child.kill();
+      this.#child = undefined;
+    }
     if (!this.#child) await this.#start();
     const child = this.#child as Child;
     const features = this.#bundles.length;

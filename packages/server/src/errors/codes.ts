@@ -53,7 +53,7 @@ export const OPERATOR_ERRORS = {
   },
   "feature-paused": {
     ...FAILED,
-    when: "A definition took longer than its time for an event, which gets no row of its layer. After three such events in a minute, or if such events took 15 seconds of it, other events get none, either, until the minute is over; a backfill computes them. Retire the feature, or make its definition faster.",
+    when: "A definition took longer than its time for an event, which gets no row of its layer. After three such events in a minute, or if at least two searches for such events took 15 seconds of it, other events get none, either, until the minute is over; a backfill computes them. Retire the feature, or make its definition faster.",
   },
   "feature-not-started": {
     ...FAILED_FOR_NOW,

@@ -9,10 +9,10 @@ import { isPartitionMissing, type Sealer } from "../ports.ts";
 import type { Executor } from "../postgres/executor.ts";
 import type { Coverage } from "./coverage.ts";
 import type { FeatureName, LayerRow } from "./decisions.ts";
-import type { ExtractionFailure } from "./failures.ts";
+import type { ExtractionFailure, FailureReason } from "./failures.ts";
 import { encodeFeatures, SALT_BYTES } from "./feature-payload.ts";
 import type { NewFeatureRow } from "./feature-rows.ts";
-import { isOfLayer, type LayerRunners, type OpenLayer } from "./layer-runners.ts";
+import { isLayerError, type LayerRunners, type OpenLayer } from "./layer-runners.ts";
 import type { OpenedEvent } from "./open-event.ts";
 import type { CountedEvent } from "./tally.ts";
 
@@ -70,13 +70,13 @@ export async function computeLayer(
   // guard(false): slow events do not take all the time of a worker
   // fails: packages/server/src/features/slow-features.test.ts › pauses a layer
   if (!isBackfill && runners.isPaused(layer.layer)) {
-    failures.push(...opened.map(({ event }) => ({ event, layer: layer.layer, reason: "paused" as const })));
+    failures.push(...failuresIn(layer, opened, "paused"));
     return;
   }
   const ran = await run(computation, layer, opened).catch((error: unknown) => {
     // guard(true): a layer that can't be computed keeps no other layer waiting
     // fails: packages/server/src/features/extraction.test.ts › can't be loaded
-    if (!isOfLayer(error)) throw error;
+    if (!isLayerError(error)) throw error;
     postpone(error, layer, opened, computation);
     return undefined;
   });
@@ -129,7 +129,7 @@ export async function computeLayer(
   const payloads = await sealing.catch((error: unknown) => {
     // guard(true): values that can't be sealed keep no values of other purposes waiting
     // fails: packages/server/src/features/vanishing-data.test.ts › keeps no values of other purposes waiting
-    if (!isOfPartition(error)) throw error;
+    if (!isPartitionError(error)) throw error;
     postpone(error, layer, opened, computation);
     return undefined;
   });
@@ -156,19 +156,25 @@ async function run(
  */
 function postpone(
   error: unknown,
-  { layer }: LayerRow,
+  layer: LayerRow,
   opened: readonly AssignedEvent[],
   { collected: { failures, waiting, errors }, isBackfill }: Computation,
 ): void {
   const isLost = hasCode(error, "feature-not-loadable");
   if (isBackfill && !isLost) throw error;
-  errors.set(layer, error);
-  if (isLost) failures.push(...opened.map(({ event }) => ({ event, layer, reason: "error" as const })));
+  errors.set(layer.layer, error);
+  if (isLost) failures.push(...failuresIn(layer, opened, "error"));
   else for (const { event } of opened) waiting.add(event.eventId);
 }
 
+const failuresIn = (
+  { layer }: LayerRow,
+  opened: readonly AssignedEvent[],
+  reason: FailureReason,
+): readonly ExtractionFailure[] => opened.map(({ event }) => ({ event, layer, reason }));
+
 /** Whether the error concerns only events of one purpose and time: the server can't seal values of their partition. */
-const isOfPartition = (error: unknown): boolean => isPartitionMissing(error) || hasCode(error, "secret-missing");
+const isPartitionError = (error: unknown): boolean => isPartitionMissing(error) || hasCode(error, "secret-missing");
 
 /** Whether the definition took too long for this event itself. */
 export const isOverBudget = (result: Result): boolean => result.state === "failed" && result.failure === "over-budget";

@@ -20,7 +20,7 @@ import type { DueEvent } from "./extraction-due.ts";
 import { deleteFormer, type ExtractionFailure, type FailureReason, findFailures, recordFailures } from "./failures.ts";
 import { decodeFeatures, isSameResult } from "./feature-payload.ts";
 import { allFeatureRows, insertFeatureRows, type NewFeatureRow } from "./feature-rows.ts";
-import { isOfLayer, type LayerRunners } from "./layer-runners.ts";
+import { isLayerError, type LayerRunners } from "./layer-runners.ts";
 import { assignLayers, isOf, type KnownOfEvent, readKnown, shareFeatures } from "./layers-of-event.ts";
 import { type OpenedEvent, openForFeatures } from "./open-event.ts";
 import { openRow } from "./open-row.ts";
@@ -202,7 +202,7 @@ async function openLayers(
     try {
       inputs.push(...(await runners.find(executor, layer)).inputs);
     } catch (error) {
-      if (!isOfLayer(error)) throw error;
+      if (!isLayerError(error)) throw error;
       startErrors.set(layer.layer, error);
     }
   }

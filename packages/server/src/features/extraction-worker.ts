@@ -136,7 +136,8 @@ export async function extractNext(ports: WorkerPorts & WorkerParts): Promise<Ext
     return extracted;
   } catch (error) {
     const { batch } = claimed;
-    // Events of a time without a partition have this error, until the clocks are right again. Those of the same rows wait.
+    // Events of a time without a partition have this error, until the clocks are right again. All events of the same
+    // rows wait for them.
     if (batch && isPartitionMissing(error))
       await delayDue(ports.pool, batch, idsOf(batch.events), ports.retrySeconds ?? 1);
     // A dependency that is unavailable is no reason to give up an event.
@@ -180,7 +181,7 @@ async function setAside(ports: WorkerPorts & WorkerParts, batch: DueBatch): Prom
 
 /**
  * Computes an event in each of its layers alone. If this fails, records the failure of the layer.
- * @returns whether the event stays due, because its values can't be sealed now.
+ * @returns whether the event stays due, because its values can't be computed or sealed now.
  * @throws Unavailable, and transient database errors.
  */
 async function extractAlone(ports: WorkerPorts & WorkerParts, event: DueEvent): Promise<boolean> {

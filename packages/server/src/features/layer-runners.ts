@@ -65,7 +65,7 @@ export class LayerRunners {
     const found = this.#open.get(layer.layer);
     if (found) return found;
     const onError = (error: unknown): void => {
-      if (isOfLayer(error)) this.#failed.set(layer.layer, { at: performance.now(), error });
+      if (isLayerError(error)) this.#failed.set(layer.layer, { at: performance.now(), error });
     };
     const opening = openLayer(executor, layer, this.#options, onError);
     this.#open.set(layer.layer, opening);
@@ -135,7 +135,7 @@ export class LayerRunners {
 }
 
 /** Whether a layer can't be computed now, and another one may. */
-export const isOfLayer = (error: unknown): boolean => hasCode(error, "feature-not-loadable", "feature-not-started");
+export const isLayerError = (error: unknown): boolean => hasCode(error, "feature-not-loadable", "feature-not-started");
 
 /** @param onError called with each error of `run`, as it is thrown. */
 async function openLayer(

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { bundleOf } from "../../../features/src/bundle.fixture.ts";
-import { requireLoadable, requireRunnable } from "./require-runnable.ts";
+import { requireForm, requireLoadable } from "./require-runnable.ts";
 
 it("programs that load slowly are rejected", async () => {
   const bundles = [bundleOf("() => true")];
@@ -13,7 +13,7 @@ it.each([null, {}, { inputs: [{ name: "su", path: "os_integrity" }] }])(
   "a manifest of another form is rejected: %j",
   async (manifest) => {
     const bundles = [{ ...bundleOf("() => true"), manifest: manifest as never }];
-    await expect(requireRunnable(bundles)).rejects.toMatchObject({
+    await expect(requireForm(bundles)).rejects.toMatchObject({
       code: "input-invalid",
       message: expect.stringContaining("The bundles are not an array") as string,
     });

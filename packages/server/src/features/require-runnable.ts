@@ -3,12 +3,11 @@ import type { Bundle } from "@device-risk-signals/features";
 import { OperatorError } from "../errors/operator-error.ts";
 
 /**
- * Checks the form of the manifests and the fixtures, and loads the programs in a separate process, after each was
+ * Checks the fixtures, and loads the programs in a separate process, after each was
  * compared with its hash.
  * @throws input-invalid, state-conflict
  */
 export async function requireRunnable(bundles: readonly ProposedBundle[]): Promise<void> {
-  await requireForm(bundles);
   await rejectWrongFixtures(bundles);
   await requireLoadable(bundles);
 }

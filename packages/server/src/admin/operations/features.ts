@@ -62,6 +62,7 @@ export const proposeFeatures: Operation<"proposeFeatures"> = async (call) => {
 export const recordEquivalence: Operation<"recordEquivalence"> = async (call) => {
   const { ports, caller, input } = call;
   const reason = reasonOf(input.reason, ports.config);
+  await requireForm(input.bundles);
   const bundles = input.bundles as readonly ProposedBundle[];
   await requireRunnable(bundles);
   const { sealer, audit } = await openRecovered(ports);

@@ -141,6 +141,10 @@ export const OPERATOR_ERRORS = {
     ...FAILED,
     when: "A newer server has migrated the database. Start that version.",
   },
+  "schema-changed": {
+    ...FAILED,
+    when: "The database was created by another version of a migration, and no migration converts it. Start the server that created it, or start afresh: the message names the commands.",
+  },
   "owner-login-needed": {
     ...FAILED,
     when: "The login may not create the schema or grant a role: name one that may in `DRS_MIGRATION_DATABASE_URL`.",

@@ -21,12 +21,17 @@ const PREPARATION = [
   `create schema if not exists ${SCHEMA}`,
   `set search_path = ${SCHEMA}`,
   `create table if not exists schema_migration (
-    id integer primary key, name text not null, applied_at timestamptz not null default now())`,
+    id integer primary key, name text not null, digest text not null, applied_at timestamptz not null default now())`,
   `create table if not exists schema_definition (
     name text primary key, digest text not null, applied_at timestamptz not null default now())`,
 ];
 
-const LIST_MIGRATIONS = sql("select id from schema_migration", [], { id: "int4" });
+/** Installations that are older than the column `digest` have none, which differs from each digest. */
+const LIST_MIGRATIONS = sql(
+  "select id, to_jsonb(applied) ->> 'digest' as digest from schema_migration applied order by id",
+  [],
+  { id: "int4", digest: "text" },
+);
 const LIST_DEFINITIONS = sql("select name, digest from schema_definition", [], { name: "text", digest: "text" });
 const READ_VERSION = sql(
   `select current_setting('server_version_num') as version, pg_encoding_to_char(encoding) as encoding
@@ -42,11 +47,13 @@ const IS_MEMBER = sql(
   { member: "bool" },
 );
 
-/** A change of tables: applied once, in the order of the numbers. */
+/** A change of tables: applied once, in the order of the numbers, and never edited once it was applied. */
 export interface Migration {
   readonly id: number;
   readonly name: string;
   readonly sql: string;
+  /** SHA-256 of the file, without the files that it includes, in hexadecimal. */
+  readonly digest: string;
 }
 
 /** A function, the views or the grants: applied after each migration, and again whenever its text changes. */
@@ -82,7 +89,9 @@ async function sqlFiles(folder: string): Promise<readonly string[]> {
 
 async function readMigration(path: string): Promise<Migration> {
   const name = basename(path);
-  return { id: Number(name.slice(0, 4)), name, sql: await readIncluding(join(FOLDER, path)) };
+  const text = await readFile(join(FOLDER, path), "utf8");
+  const script = await readIncluded(text, dirname(join(FOLDER, path)));
+  return { id: Number(name.slice(0, 4)), name, sql: script, digest: digestOf(text) };
 }
 
 async function readDefinition(name: string): Promise<Definition> {
@@ -92,14 +101,16 @@ async function readDefinition(name: string): Promise<Definition> {
 const definitionOf = (name: string, text: string): Definition => ({
   name,
   sql: text,
-  digest: createHash("sha256").update(text).digest("hex"),
+  digest: digestOf(text),
 });
 
-/** Reads a script as psql does: a line `\ir FILE` is the text of the file, whose path is relative to this one. */
-async function readIncluding(path: string): Promise<string> {
-  const parts = (await readFile(path, "utf8")).split(/^\\ir (.+)$/m);
+const digestOf = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+/** Reads what a script includes, as psql does: a line `\ir FILE` is the text of the file, relative to the folder. */
+async function readIncluded(script: string, folder: string): Promise<string> {
+  const parts = script.split(/^\\ir (.+)$/m);
   const read = async (part: string, index: number): Promise<string> =>
-    index % 2 === 0 ? part : readFile(join(dirname(path), part), "utf8");
+    index % 2 === 0 ? part : readFile(join(folder, part), "utf8");
   return (await Promise.all(parts.map(read))).join("");
 }
 
@@ -119,7 +130,8 @@ const NO_SCHEMA = new Set<string | undefined>([
  * Finds the migrations and definitions that the database lacks, as far as the login can tell: all of them if there is
  * no schema.
  * @param pool of serving connections, which can't be opened if there is no role.
- * @throws schema-newer for a schema that is newer than this server.
+ * @throws schema-newer for a schema that is newer than this server; schema-changed for one that another version
+ * of a migration created.
  */
 export async function findPending(pool: pg.Pool): Promise<Schema> {
   const known = await readSchema();
@@ -158,7 +170,7 @@ export function migrationScriptOf(pending: Schema, logins: readonly LoginRole[])
  * @param owner the login that owns, or will own, the tables.
  * @param logins the logins of the surfaces, which are granted their roles.
  * @returns what was applied.
- * @throws database-unsupported, schema-newer, owner-login-needed
+ * @throws database-unsupported, schema-newer, schema-changed, owner-login-needed
  */
 export async function migrate(owner: DatabaseOptions, logins: readonly LoginRole[] = []): Promise<Schema> {
   const known = await readSchema();
@@ -187,10 +199,11 @@ export async function migrate(owner: DatabaseOptions, logins: readonly LoginRole
  * definitions, because the migration may require that they are applied again.
  */
 export async function pendingChanges(executor: Executor, known: Schema): Promise<Schema> {
-  const applied = await query(executor, LIST_MIGRATIONS);
-  const ids = new Set(applied.rows.map(({ id }) => id));
-  refuseNewer(ids, known.migrations);
-  const migrations = known.migrations.filter(({ id }) => !ids.has(id));
+  const { rows } = await query(executor, LIST_MIGRATIONS);
+  const applied = new Map(rows.map(({ id, digest }) => [id, digest]));
+  refuseNewer(applied, known.migrations);
+  refuseChanged(applied, known.migrations);
+  const migrations = known.migrations.filter(({ id }) => !applied.has(id));
   if (migrations.length > 0) return { migrations, definitions: known.definitions };
   const defined = await query(executor, LIST_DEFINITIONS);
   const digests = new Map(defined.rows.map(({ name, digest }) => [name, digest]));
@@ -206,8 +219,9 @@ async function apply(transaction: Transaction, known: Schema): Promise<Schema> {
 /** The statements that apply changes, for one transaction. */
 function changesOf({ migrations, definitions }: Schema): readonly string[] {
   return [
-    ...migrations.flatMap(({ id, name, sql: text }) => [
-      `insert into schema_migration (id, name) values (${id}, ${pg.escapeLiteral(name)})`,
+    ...migrations.flatMap(({ id, name, sql: text, digest }) => [
+      `insert into schema_migration (id, name, digest)
+        values (${id}, ${pg.escapeLiteral(name)}, ${pg.escapeLiteral(digest)})`,
       text,
     ]),
     // A function may name a view that is created after it.
@@ -237,15 +251,28 @@ async function requireFit(client: Connection): Promise<void> {
   }
 }
 
-function refuseNewer(applied: ReadonlySet<number>, known: readonly Migration[]): void {
+type Applied = ReadonlyMap<number, string | null>;
+
+function refuseNewer(applied: Applied, known: readonly Migration[]): void {
   const newest = Math.max(0, ...known.map((migration) => migration.id));
-  const beyond = [...applied].filter((id) => id > newest);
+  const beyond = [...applied.keys()].filter((id) => id > newest);
   if (beyond.length > 0) {
     throw new OperatorError(
       "schema-newer",
       `the database was migrated by a newer server (migration ${Math.max(...beyond)}; this one knows ${newest}): start that version`,
     );
   }
+}
+
+function refuseChanged(applied: Applied, known: readonly Migration[]): void {
+  const changed = known.find(({ id, digest }) => applied.has(id) && applied.get(id) !== digest);
+  if (changed === undefined) return;
+  throw new OperatorError(
+    "schema-changed",
+    `this database was created by another version of ${changed.name}, and no migration converts it. To keep the data, ` +
+      "start the server that created it. To delete the data and start afresh, run npm start -- --fresh " +
+      "(embedded database), or drop schema drs cascade in the database and run drs migrate",
+  );
 }
 
 async function grantRole(client: Connection, one: LoginRole): Promise<void> {

@@ -110,11 +110,25 @@ describe("migrations", () => {
     const url = await freshUrl();
     await migrate({ connectionString: url });
     await withClient(url, (client) =>
-      client.query("insert into schema_migration (id, name) values (9001, 'later.sql')"),
+      client.query("insert into schema_migration (id, name, digest) values (9001, 'later.sql', '')"),
     );
     const refused = migrate({ connectionString: url });
     await expect(refused).rejects.toMatchObject({ code: "schema-newer" });
     await expect(refused).rejects.toThrow(/newer server \(migration 9001/);
+  });
+
+  it.each([
+    ["with another text", "update schema_migration set digest = 'other'"],
+    ["before digests were stored", "alter table schema_migration drop column digest"],
+  ])("reject by name a database that the baseline %s has created, and change nothing", async (_, change) => {
+    const url = await freshUrl();
+    await migrate({ connectionString: url });
+    await withClient(url, (client) => client.query(change));
+    const before = await withClient(url, schemaText);
+    const refused = migrate({ connectionString: url });
+    await expect(refused).rejects.toMatchObject({ code: "schema-changed" });
+    await expect(refused).rejects.toThrow(/0001_baseline\.sql.* npm start -- --fresh/);
+    expect(await withClient(url, schemaText)).toBe(before);
   });
 
   it("that fail leave nothing behind, and the next start continues", async () => {

@@ -8,19 +8,30 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { StartHost } from "./running-host.ts";
 
-const APP = join(import.meta.dirname, "../next-app");
+export const NEXT_APP = join(import.meta.dirname, "../next-app");
 
 /** The second setting leaves SIGTERM to the module of the route handler, which closes the endpoint. */
 const SETTINGS = { NODE_ENV: "production", NEXT_MANUAL_SIG_HANDLE: "true", NEXT_TELEMETRY_DISABLED: "1" };
 
-export const startNext: StartHost = async (environment, port = 0) => {
-  const env = { PATH: process.env["PATH"], ...environment, ...SETTINGS };
-  const build = next(["build", APP], env);
-  const log = textOf(build);
-  const [buildCode] = await once(build, "close");
-  if (buildCode !== 0) throw new Error(`next build failed:\n${log()}`);
+type Environment = Parameters<StartHost>[0];
 
-  const server = next(["start", APP, "--hostname", "127.0.0.1", "--port", String(port)], env);
+const environmentOf = (environment: Environment): NodeJS.ProcessEnv => ({
+  PATH: process.env["PATH"],
+  ...environment,
+  ...SETTINGS,
+});
+
+export async function buildNext(environment: Environment): Promise<void> {
+  const build = next(["build", NEXT_APP], environmentOf(environment));
+  const log = textOf(build);
+  const [code] = await once(build, "close");
+  if (code !== 0) throw new Error(`next build failed:\n${log()}`);
+}
+
+export const startNext: StartHost = async (environment, port = 0) => {
+  await buildNext(environment);
+  const env = environmentOf(environment);
+  const server = next(["start", NEXT_APP, "--hostname", "127.0.0.1", "--port", String(port)], env);
   return {
     url: await urlOf(server),
     async close() {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Admission, type Permit } from "../ingest/admission.ts";
 import { RejectedRequest } from "../ingest/request.ts";
-import { headersOf } from "../ingest/headers.fixture.ts";
 import { AdmissionExchange, type HeldReport } from "./admission-exchange.ts";
 
 /** Processes whose reports arrive when `deliver` is called. */
@@ -35,7 +34,7 @@ const enter = (admission: Admission | undefined, account: string): Permit => {
 };
 
 const tryEnter = (admission: Admission | undefined, account: string): Permit | string | undefined => {
-  const permit = admission?.enter(account, headersOf({ "content-length": "100" }), "identity", 262_144);
+  const permit = admission?.enter(account, { encoding: "identity", length: 100 }, 262_144);
   return permit instanceof RejectedRequest ? permit.rejection.code : permit;
 };
 

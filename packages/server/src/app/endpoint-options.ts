@@ -1,5 +1,6 @@
 /** The options of an embedded endpoint, and options that are read from the environment of a process. */
 import type { FieldPath } from "@device-risk-signals/contract/catalog/check";
+import { pino } from "pino";
 import { readAdoptedPaths } from "../adopted-fields/adopted-fields.ts";
 import { checkSettings, type Config, type Environment, readConfig, readSettings } from "../config/config.ts";
 import { attempt, type OwnMembers, membersOf } from "../config/members.ts";
@@ -8,6 +9,7 @@ import { path, type Result } from "../config/values.ts";
 import { OperatorError } from "../errors/operator-error.ts";
 import type { ActionRegistry, AdoptedFieldSet, OnError, SessionVerifier } from "../ports.ts";
 import type { EndpointPorts } from "./endpoint.ts";
+import { createErrorLog } from "./error-log.ts";
 
 /**
  * A member that is left out has its default. A member with the value `undefined` is an error, because the value may be
@@ -27,7 +29,10 @@ export interface EndpointOptions extends Omit<Settings, "sessions" | "actions"> 
    * `adoptedFieldsFile`. Default: none.
    */
   readonly adoptedFields?: readonly FieldPath[];
-  /** Receives each unexpected error and the name of the failed operation. By default errors are dropped. */
+  /**
+   * Receives each unexpected error and the name of the failed operation. By default the endpoint writes a line of JSON
+   * to standard error, without payloads, tokens and keys.
+   */
   readonly onError?: OnError;
   /** The directory to which relative paths refer. Default: the working directory. */
   readonly directory?: string;
@@ -96,7 +101,7 @@ export function resolveOptions(options: EndpointOptions): ResolvedOptions {
   if (!checked.ok) problems.push(...checked.problems);
   if (!checked.ok || problems.length > 0) throw new TypeError(problems.join("; "));
   const ports = { ...(sessions && { sessions }), ...(actions && { actions }), ...(adopted && { adopted }) };
-  return { config: checked.config, ports: { ...ports, onError: onError ?? (() => {}) } };
+  return { config: checked.config, ports: { ...ports, onError: onError ?? createErrorLog(pino(pino.destination(2))) } };
 }
 
 const accept = <T>(value: unknown): Result<T> => ({ value: value as T });

@@ -153,6 +153,7 @@ export async function assembleEndpoint(system: System, ports: EndpointPorts): Pr
     },
     {
       maxBodyBytes: config.limits.maxBodyBytes,
+      bodyTimeout: config.limits.requestTimeoutMs,
       maxAge: config.limits.maxAgeMs,
       maxFuture: config.limits.maxFutureMs,
       sessionBinding: config.sessionBinding,

@@ -53,6 +53,8 @@ export interface Settings {
   readonly limits?: {
     /** Largest decompressed request body. Must be a whole number from 1024 to 16777216. Default: `262144`. Variable: `DRS_MAX_BODY_BYTES`. */
     readonly maxBodyBytes?: number;
+    /** Time for a request to arrive in full; in an embedding host, for its body. Must be a whole number of milliseconds from 1000 to 3600000 (1h). Default: `30000`, which is `30s`. Variable: `DRS_REQUEST_TIMEOUT`. */
+    readonly requestTimeoutMs?: number;
     /** How old `collected_at` may be. Must be a whole number of milliseconds from 0 to 3153600000000 (36500d). Default: `86400000`, which is `24h`. Variable: `DRS_MAX_AGE`. */
     readonly maxAgeMs?: number;
     /** How far `collected_at` may be ahead of the server's clock. Must be a whole number of milliseconds from 0 to 3153600000000 (36500d). Default: `300000`, which is `5m`. Variable: `DRS_MAX_FUTURE`. */

@@ -244,6 +244,12 @@ export const SETTINGS = {
     String(LIMITS.bodyBytes),
     "Largest decompressed request body.",
   ),
+  "limits.requestTimeoutMs": setting(
+    "DRS_REQUEST_TIMEOUT",
+    durationWithin("1s", "1h"),
+    "30s",
+    "Time for a request to arrive in full; in an embedding host, for its body.",
+  ),
   "limits.maxAgeMs": setting("DRS_MAX_AGE", duration, "24h", "How old `collected_at` may be."),
   "limits.maxFutureMs": setting(
     "DRS_MAX_FUTURE",
@@ -431,12 +437,6 @@ export const SETTINGS = {
     integer(0, 10),
     "0",
     "How many proxies in front append to `X-Forwarded-For`; the source address is taken that many entries from its end.",
-  ),
-  "service.requestTimeoutMs": setting(
-    "DRS_REQUEST_TIMEOUT",
-    durationWithin("1s", "1h"),
-    "30s",
-    "Time for a request to arrive in full.",
   ),
   "limits.maxRequests": setting(
     "DRS_MAX_REQUESTS",

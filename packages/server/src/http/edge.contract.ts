@@ -24,7 +24,7 @@ export interface EdgeOptions {
    */
   readonly knowsPeer: boolean;
   /** Whether the core may free the memory of a body. Listeners of an embedding host may read it, too. */
-  readonly givesMemory: boolean;
+  readonly isUnshared: boolean;
 }
 
 /** A request that the core received. */
@@ -34,7 +34,7 @@ interface RecordedRequest {
   authorization: readonly string[];
   keys: readonly string[];
   body: Buffer | undefined;
-  givesMemory: boolean;
+  isUnshared: boolean;
 }
 
 const LIMIT = 262_144;
@@ -47,7 +47,7 @@ const ANSWER: Answer = {
 export function describeEdge(
   name: string,
   start: (ingest: Ingest, proxyHops: number) => Promise<Edge>,
-  { keepsLines, knowsPeer, givesMemory }: EdgeOptions,
+  { keepsLines, knowsPeer, isUnshared }: EdgeOptions,
 ): void {
   describe(`the edge: ${name}`, () => {
     let edge: Edge;
@@ -62,14 +62,18 @@ export function describeEdge(
         authorization: headers.all("authorization"),
         keys: headers.all("idempotency-key"),
         body: undefined,
-        givesMemory: body.givesMemory ?? false,
+        isUnshared: body.isUnshared ?? false,
       };
       noted.push(note);
       if (!readsBody) return answerRejection(rejectRequest("credentials-missing", { "WWW-Authenticate": "Bearer" }));
       const read = readHeaders(headers);
       if (read instanceof RejectedRequest) return answerRejection(read);
       // The bytes as they were sent: the edge must not decompress them.
-      const bytes = await readBody(body, "identity", LIMIT);
+      const bytes = await readBody(
+        body,
+        { encoding: "identity", length: read.length },
+        { maxBodyBytes: LIMIT, bodyTimeout: 30_000 },
+      );
       if (bytes instanceof RejectedRequest) return answerRejection(bytes);
       note.body = bytes;
       return ANSWER;
@@ -104,10 +108,10 @@ export function describeEdge(
         expect(noted[0]?.body?.equals(bytes)).toBe(true);
       });
 
-      it(`${givesMemory ? "may" : "may not"} be freed by the core, with \`Expect: 100-continue\` or without`, async () => {
+      it(`${isUnshared ? "may" : "may not"} be freed by the core, with \`Expect: 100-continue\` or without`, async () => {
         await post("{}");
         await post("{}", { Expect: "100-continue" });
-        expect(noted.map((one) => one.givesMemory)).toEqual([givesMemory, givesMemory]);
+        expect(noted.map((one) => one.isUnshared)).toEqual([isUnshared, isUnshared]);
       });
 
       it("reaches the core still compressed", async () => {

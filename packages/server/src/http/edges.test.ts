@@ -32,7 +32,7 @@ describeEdge(
   "the standalone server",
   (ingest, proxyHops) =>
     listening(createEndpointServer({ ingest, proxyHops, requestTimeout: 30_000, onError: () => {} })),
-  { keepsLines: true, knowsPeer: true, givesMemory: true },
+  { keepsLines: true, knowsPeer: true, isUnshared: true },
 );
 
 describeEdge(
@@ -41,7 +41,7 @@ describeEdge(
     const handle = nodeHandler(ingest, { proxyHops });
     return serve((request, response) => void handle(request, response));
   },
-  { keepsLines: true, knowsPeer: true, givesMemory: false },
+  { keepsLines: true, knowsPeer: true, isUnshared: false },
 );
 
 async function fastifyWith(ingest: Ingest, proxyHops: number): Promise<Edge> {
@@ -51,7 +51,7 @@ async function fastifyWith(ingest: Ingest, proxyHops: number): Promise<Edge> {
   return { url, close: () => host.close() };
 }
 
-describeEdge("the Fastify plugin", fastifyWith, { keepsLines: true, knowsPeer: true, givesMemory: false });
+describeEdge("the Fastify plugin", fastifyWith, { keepsLines: true, knowsPeer: true, isUnshared: false });
 
 /** Converts a request of `node:http` to a request of the Fetch standard, as hosts of that standard do on Node. */
 function webServer(handle: (request: Request) => Promise<Response>): Promise<Edge> {
@@ -78,7 +78,7 @@ function webServer(handle: (request: Request) => Promise<Response>): Promise<Edg
 describeEdge("the Web-standard handler", (ingest) => webServer(webHandler(ingest)), {
   keepsLines: false,
   knowsPeer: false,
-  givesMemory: false,
+  isUnshared: false,
 });
 
 describe("a Fastify host with the plugin", () => {

@@ -1,29 +1,24 @@
 /** Converts a `node:http` request to an ingest request, and writes an answer to its response. */
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Answer, ByteStream, IngestRequest, RequestHeaders } from "../ingest/request.ts";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { Answer, IngestRequest, RequestHeaders } from "../ingest/request.ts";
+import { bodyOf, type NodeBodyOptions } from "./node-body.ts";
 
 /** Limits of reading from a client that still sends its body after the answer: milliseconds and bytes. */
 const DISCARD_TIMEOUT_MS = 2_000;
 const MAX_DISCARDED_BYTES = 4 * 1024 * 1024;
 
-export interface NodeRequestOptions {
+export interface NodeRequestOptions extends NodeBodyOptions {
   /** How many proxies in front append to `X-Forwarded-For`. */
   readonly proxyHops: number;
-  /** Whether no other code, such as a listener of an embedding host, reads the body. */
-  readonly isUnshared?: boolean;
-  /** Called before the first byte of the body is read, for `Expect: 100-continue`. */
-  readonly invite?: (() => void) | undefined;
 }
 
-export function ingestRequest(
-  request: IncomingMessage,
-  { proxyHops, isUnshared = false, invite }: NodeRequestOptions,
-): IngestRequest {
+export function ingestRequest(request: IncomingMessage, options: NodeRequestOptions): IngestRequest {
   return {
     method: request.method ?? "",
     headers: headersOf(request),
-    body: bodyOf(request, isUnshared, invite),
-    peer: sourceAddress(request, proxyHops),
+    body: bodyOf(request, options),
+    peer: sourceAddress(request, options.proxyHops),
   };
 }
 
@@ -41,28 +36,14 @@ function headersOf(request: IncomingMessage): RequestHeaders {
   };
 }
 
-function bodyOf(request: IncomingMessage, isUnshared: boolean, invite: (() => void) | undefined): ByteStream {
-  return {
-    givesChunks: true,
-    givesMemory: isUnshared,
-    forEach: (take) =>
-      new Promise((resolve) => {
-        const finish = (end: "end" | "stopped" | "broken"): void => {
-          request.off("data", onData).off("end", onEnd).off("close", onBroken).off("error", onBroken);
-          resolve(end);
-        };
-        const onData = (chunk: Buffer): void => {
-          if (take(chunk)) return;
-          request.pause();
-          finish("stopped");
-        };
-        const onEnd = (): void => finish("end");
-        const onBroken = (): void => finish(request.complete ? "end" : "broken");
-        if (request.destroyed) return finish("broken");
-        request.on("data", onData).on("end", onEnd).on("close", onBroken).on("error", onBroken);
-        invite?.();
-      }),
-  };
+/**
+ * Returns what invites the body of a request with `Expect: 100-continue`. Node has done so already, unless the server
+ * passes such requests to the host by `server.on("checkContinue", host)`.
+ */
+export function invitation(request: IncomingMessage, response: ServerResponse): (() => void) | undefined {
+  if (request.headers.expect === undefined) return undefined;
+  const { server } = request.socket as Socket & { readonly server?: Server };
+  return server && server.listenerCount("checkContinue") > 0 ? () => response.writeContinue() : undefined;
 }
 
 /**
@@ -92,22 +73,29 @@ export function writeAnswer(request: IncomingMessage, response: ServerResponse, 
   // The client has disconnected: no answer can reach it.
   if (request.destroyed) return;
   // The body was not read to its end. The answer is sent at once. The connection is closed when the client has stopped
-  // sending or a limit above is reached, because the client could lose the answer if the connection closed at once.
+  // sending or a limit is reached, because the client could lose the answer if the connection closed at once.
   response.writeHead(answer.status, { ...headers, Connection: "close" });
   response.write(body);
+  discardRest(request, (hasTooMuch) => (hasTooMuch ? request.socket.destroy() : response.end()));
+}
+
+/**
+ * Reads and drops what the client still sends after its answer.
+ * @param done called once: when the body has ended, the client has disconnected, or a limit above is reached.
+ */
+export function discardRest(request: IncomingMessage, done: (hasTooMuch: boolean) => void): void {
   let discarded = 0;
-  const close = (): void => {
+  const stop = (hasTooMuch: boolean): void => {
     clearTimeout(timer);
-    response.end();
+    request.off("data", count).off("end", end).off("close", end).off("error", end);
+    done(hasTooMuch);
   };
-  const timer = setTimeout(close, DISCARD_TIMEOUT_MS);
-  request.on("data", (chunk: Buffer) => {
+  const end = (): void => stop(false);
+  const count = (chunk: Buffer | string): void => {
     discarded += chunk.length;
-    if (discarded > MAX_DISCARDED_BYTES) {
-      clearTimeout(timer);
-      request.socket.destroy();
-    }
-  });
-  request.on("end", close).on("close", close).on("error", close);
+    if (discarded > MAX_DISCARDED_BYTES) stop(true);
+  };
+  const timer = setTimeout(end, DISCARD_TIMEOUT_MS);
+  request.on("data", count).on("end", end).on("close", end).on("error", end);
   request.resume();
 }

@@ -1,4 +1,5 @@
 /** The endpoint for every host that speaks the Fetch standard: `(Request) => Promise<Response>`. */
+import { HostMisuse } from "../errors/host-misuse.ts";
 import type { Ingest } from "../ingest/ingest.ts";
 import type { ByteStream, IngestRequest } from "../ingest/request.ts";
 
@@ -14,15 +15,14 @@ const MAX_ADDRESS_LENGTH = 64;
 const MAX_DISCARDED_BYTES = 4 * 1024 * 1024;
 
 /**
- * Wraps an ingest core. Mount it at `/api/v1/device-signal-events`; it answers every request.
- * @throws TypeError if the request's body has been read already.
+ * Wraps an ingest core. Mount it at `/api/v1/device-signal-events`; it answers every request. If other code of the host
+ * has read the body, the answer is 500, and `onError` of the endpoint gets a `TypeError`.
  */
 export function webHandler(
   ingest: Ingest,
   { peerOf = () => "unknown" }: WebOptions = {},
 ): (request: Request) => Promise<Response> {
   return async (request) => {
-    if (request.bodyUsed) throw new TypeError("the body has been read: pass the request to the endpoint unread");
     const { status, headers, body } = await ingest(
       ingestRequest(request, peerOf(request).slice(0, MAX_ADDRESS_LENGTH)),
     );
@@ -50,11 +50,18 @@ function ingestRequest(request: Request, peer: string): IngestRequest {
 function bodyOf(request: Request): ByteStream {
   return {
     async forEach(take) {
+      if (request.bodyUsed || request.body?.locked) {
+        throw new HostMisuse("Other code of the host has read the body. Pass the request to the endpoint unread.");
+      }
       if (!request.body) return "end";
       try {
-        for await (const chunk of request.body.values({ preventCancel: true })) if (!take(chunk)) return "stopped";
+        for await (const chunk of request.body.values({ preventCancel: true })) {
+          if (!(chunk instanceof Uint8Array)) throw new HostMisuse("The body of the request is no stream of bytes.");
+          if (!take(chunk)) return "stopped";
+        }
         return "end";
-      } catch {
+      } catch (error) {
+        if (error instanceof HostMisuse) throw error;
         return "broken";
       }
     },
@@ -66,6 +73,7 @@ function bodyOf(request: Request): ByteStream {
  * once, the client could lose the answer.
  */
 async function discardRest(body: Request["body"]): Promise<void> {
+  if (body?.locked) return;
   let left = MAX_DISCARDED_BYTES;
   try {
     for await (const chunk of body ?? []) {

@@ -1,5 +1,5 @@
-import type { Encoding } from "./headers.ts";
-import { type RejectedRequest, rejectRequest, type RequestHeaders } from "./request.ts";
+import type { BodyHeaders } from "./headers.ts";
+import { type RejectedRequest, rejectRequest } from "./request.ts";
 
 export interface Permit {
   release(): void;
@@ -57,10 +57,9 @@ export class Admission {
     return this.#draining;
   }
 
-  enter(account: string, headers: RequestHeaders, encoding: Encoding, maxBodyBytes: number): Permit | RejectedRequest {
+  enter(account: string, { encoding, length }: BodyHeaders, maxBodyBytes: number): Permit | RejectedRequest {
     if (this.#draining) return rejectRequest("draining", { "Retry-After": "2" });
-    const announced = Number(headers.all("content-length")[0] ?? Number.NaN);
-    const bytes = encoding === "identity" && announced <= maxBodyBytes ? announced : maxBodyBytes;
+    const bytes = Math.min(encoding === "identity" ? (length ?? maxBodyBytes) : maxBodyBytes, maxBodyBytes);
     if (exceeds(addHeld(this.#all, this.#shared?.all), bytes, this.#max)) {
       return rejectRequest("overloaded", { "Retry-After": "1" });
     }

@@ -147,3 +147,14 @@ it("the idempotency key is checked first, then the media type, then the encoding
   expect(read({ ...bad, "idempotency-key": [] })).toBe("idempotency-key-missing");
   expect(read(bad)).toBe("media-type-unsupported");
 });
+
+it.each([
+  ["no length", [], undefined],
+  ["a length", "262144", 262_144],
+  ["nonsense", "many", undefined],
+  ["a negative length", "-1", undefined],
+  ["two lengths that a host has joined", "5, 5", undefined],
+  ["more digits than a number has", "9".repeat(16), undefined],
+])("Content-Length with %s announces that or nothing", (_, value, length) => {
+  expect(read({ "content-length": value })).toMatchObject({ length });
+});

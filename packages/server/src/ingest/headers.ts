@@ -3,9 +3,14 @@ import { type RejectedRequest, rejectRequest, type RequestHeaders } from "./requ
 
 export type Encoding = "identity" | "gzip";
 
-export interface IngestHeaders {
+export interface IngestHeaders extends BodyHeaders {
   readonly idempotencyKey: string;
+}
+
+export interface BodyHeaders {
   readonly encoding: Encoding;
+  /** `Content-Length`, in bytes; undefined if the body comes in chunks. */
+  readonly length: number | undefined;
 }
 
 const IDEMPOTENCY_KEY = new RegExp(`^[!-~]{1,${LIMITS.idempotencyKey}}$`);
@@ -22,7 +27,13 @@ export function readHeaders(headers: RequestHeaders): IngestHeaders | RejectedRe
   const transfer = headers.all("transfer-encoding").join(",").trim().toLowerCase();
   if (transfer !== "" && transfer !== "chunked") return rejectRequest("encoding-unsupported");
   const encoding = encodingOf(headers.all("content-encoding"));
-  return encoding === undefined ? rejectRequest("encoding-unsupported") : { idempotencyKey, encoding };
+  if (encoding === undefined) return rejectRequest("encoding-unsupported");
+  return { idempotencyKey, encoding, length: lengthOf(headers.all("content-length")) };
+}
+
+/** HTTP servers reject a length that is not a number; a host of the Fetch standard may construct any header. */
+function lengthOf([value = ""]: readonly string[]): number | undefined {
+  return /^\d{1,15}$/.test(value) ? Number(value) : undefined;
 }
 
 const MEDIA_TYPE_PARAMETER = /^[ \t]*([^\s=]+)=(?:"([^"]*)"|([^\s";]+))[ \t]*$/;

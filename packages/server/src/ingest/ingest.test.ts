@@ -3,7 +3,7 @@ import { Unavailable } from "../ports.ts";
 import { headersOf } from "./headers.fixture.ts";
 import { createIngest, type IngestPorts } from "./ingest.ts";
 
-const OPTIONS = { maxBodyBytes: 1, maxAge: 1, maxFuture: 1, sessionBinding: "off" } as const;
+const OPTIONS = { maxBodyBytes: 1, bodyTimeout: 1, maxAge: 1, maxFuture: 1, sessionBinding: "off" } as const;
 const REQUEST = {
   method: "POST",
   headers: headersOf({ authorization: "Bearer token" }),

@@ -27,7 +27,7 @@ import { append } from "./append.ts";
 import { authenticate } from "./authenticate.ts";
 import { costOf, costOfComparison } from "./cost.ts";
 import { readHeaders } from "./headers.ts";
-import { freeMemory, readBody } from "./read-body.ts";
+import { type BodyLimits, freeMemory, readBody } from "./read-body.ts";
 import { readScan } from "./read-scan.ts";
 import { createScanBody, type ScanBody } from "../scanner/scan-body.ts";
 import { scanText, type TextScan } from "../json/scan-text.ts";
@@ -67,9 +67,7 @@ export interface IngestPorts {
   readonly onError: OnError;
 }
 
-export interface IngestOptions extends AdmitOptions {
-  readonly maxBodyBytes: number;
-}
+export interface IngestOptions extends AdmitOptions, BodyLimits {}
 
 /** Answers a request for the events resource. The promise never rejects. */
 export type Ingest = (request: IngestRequest) => Promise<Answer>;
@@ -142,10 +140,10 @@ async function runStages(
   if (header instanceof RejectedRequest) return header;
 
   if (!ports.store.available) return rejectRequest("unavailable", RETRY_SOON);
-  const permit = ports.admission.enter(account, request.headers, header.encoding, options.maxBodyBytes);
+  const permit = ports.admission.enter(account, header, options.maxBodyBytes);
   if (permit instanceof RejectedRequest) return permit;
   try {
-    const body = await readBody(request.body, header.encoding, options.maxBodyBytes);
+    const body = await readBody(request.body, header, options);
     if (body instanceof RejectedRequest) {
       if (body.rejection.code === "body-too-large")
         chargeRequest(account, costOf(options.maxBodyBytes, 0) - 1, progress, ports);
@@ -202,7 +200,7 @@ async function runStages(
     ports.drift.observe(attributes, valid.probes, text.members);
     ports.outcomes.observe(attributes, valid.probes, text.members);
     // From here on, no code reads the bytes of the event.
-    if (request.body.givesMemory === true) freeMemory(body);
+    if (request.body.isUnshared) freeMemory(body);
     return answerCreated(attributes.eventId);
   } finally {
     permit.release();

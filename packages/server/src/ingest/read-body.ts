@@ -1,6 +1,7 @@
 import { promisify } from "node:util";
 import { type Gunzip, gunzip, type ZlibOptions } from "node:zlib";
-import type { Encoding } from "./headers.ts";
+import { HostMisuse } from "../errors/host-misuse.ts";
+import type { BodyHeaders } from "./headers.ts";
 import { type ByteStream, type RejectedRequest, rejectRequest } from "./request.ts";
 
 /** With `info`, zlib also returns its engine, in addition to the output. The published type lacks this overload. */
@@ -11,19 +12,79 @@ const inflate = promisify(gunzip) as unknown as Inflate;
 /** Compressed bytes may exceed the limit by no more than the frame that gzip adds to incompressible data. */
 const GZIP_OVERHEAD = 65_536;
 
-/** Reads the body in full, decompressed. Reading stops at the limit, and no byte beyond it is kept. */
-export async function readBody(body: ByteStream, encoding: Encoding, limit: number): Promise<Buffer | RejectedRequest> {
+export interface BodyLimits {
+  /** Maximum number of bytes after decompression. */
+  readonly maxBodyBytes: number;
+  /**
+   * Time in milliseconds for the body to arrive in an embedding host. The standalone server limits the time of the whole
+   * request.
+   */
+  readonly bodyTimeout: number;
+}
+
+/**
+ * Reads the body in full, decompressed. Reading stops at the limit, and no byte beyond it is kept. A body that is known
+ * to be too long is not read at all.
+ * @throws HostMisuse if other code of the host has read the body or changed it.
+ */
+export async function readBody(
+  body: ByteStream,
+  { encoding, length }: BodyHeaders,
+  { maxBodyBytes: limit, bodyTimeout }: BodyLimits,
+): Promise<Buffer | RejectedRequest> {
   const maxRawBytes = encoding === "gzip" ? limit + GZIP_OVERHEAD : limit;
-  const buffer = new GrowingBuffer(body.givesChunks ?? false);
-  const end = await body.forEach((chunk) => {
+  if (length !== undefined && length > maxRawBytes) return rejectRequest("body-too-large");
+  const buffer = new GrowingBuffer(body.isUnshared ?? false);
+  const take = (chunk: Uint8Array): boolean => {
     if (buffer.length + chunk.length > maxRawBytes) return false;
     buffer.append(chunk);
     return true;
-  });
+  };
+  const end = await (body.isUnshared ? body.forEach(take) : forEachWithin(bodyTimeout, body, take));
+  if (end === "late") return rejectRequest("request-timeout");
   if (end === "stopped") return rejectRequest("body-too-large");
   if (end === "broken") return rejectRequest("body-corrupt");
   const raw = buffer.bytes();
+  const isChanged = length !== undefined && length !== raw.length;
+  if (encoding === "gzip" && (isChanged || body.isReplaced) && isObjectText(raw)) {
+    return raw.length > limit ? rejectRequest("body-too-large") : raw;
+  }
+  // guard: bytes that a host has lost or added would be blamed on the client
+  if (isChanged && !body.isUnshared) {
+    throw new HostMisuse(
+      `The endpoint received ${raw.length} bytes of a body with Content-Length ${length}: a middleware has changed or ` +
+        "partly read the body. Mount the endpoint before it.",
+    );
+  }
   return encoding === "gzip" ? decompress(raw, limit) : raw;
+}
+
+/**
+ * Whether the bytes look like the text of a JSON object. gzip data starts with other bytes (RFC 1952 §2.3.1), so that a
+ * host has decompressed a body that was announced as gzip and looks like this.
+ */
+function isObjectText(raw: Buffer): boolean {
+  const text = raw.toString("latin1");
+  return /^[ \t\r\n]*\{/.test(text) && /\}[ \t\r\n]*$/.test(text.slice(-64));
+}
+
+/** Reads a body that other code of a host may stop. `"late"`: the time is over. */
+async function forEachWithin(
+  milliseconds: number,
+  body: ByteStream,
+  take: (chunk: Uint8Array) => boolean,
+): Promise<"end" | "stopped" | "broken" | "late"> {
+  let isLate = false;
+  const { promise: late, resolve } = Promise.withResolvers<"late">();
+  const timer = setTimeout(() => {
+    isLate = true;
+    resolve("late");
+  }, milliseconds);
+  try {
+    return await Promise.race([body.forEach((chunk) => !isLate && take(chunk)), late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /**

@@ -35,14 +35,18 @@ export type LowercaseHeader =
   | "tracestate";
 
 export interface ByteStream {
-  /** Whether the receiver may keep a chunk without a copy, because the source does not use its memory again. */
-  readonly givesChunks?: boolean;
-  /** Whether the receiver may also free the memory of a chunk, because no other code reads it. */
-  readonly givesMemory?: boolean;
+  /**
+   * Whether no other code reads the body, so that the receiver may keep the memory of a chunk and free it. In an
+   * embedding host, a listener of the host may read it, too.
+   */
+  readonly isUnshared?: boolean;
+  /** Whether the host passes another stream than the connection's, which may have decompressed the body. */
+  readonly isReplaced?: boolean;
   /**
    * Passes each chunk to `take`, until `take` returns false or the body ends. May be called only once.
    * @returns `"end"` if the whole body arrived, `"stopped"` after `take` returned false, `"broken"` if the client
-   * disconnected.
+   * disconnected or the host could not decompress the body.
+   * @throws HostMisuse if other code of the host has read the body, or changes how it is read.
    */
   forEach(take: (chunk: Uint8Array) => boolean): Promise<"end" | "stopped" | "broken">;
 }

@@ -1,4 +1,5 @@
 import pg from "pg";
+import { HostMisuse } from "../errors/host-misuse.ts";
 import { OperatorError } from "../errors/operator-error.ts";
 
 /** Classes of errors that the JavaScript engine throws. Their messages may quote what was parsed or called. */
@@ -12,7 +13,7 @@ const QUOTES_SERVER = /^SASL/;
  * (a body that is no JSON, a certificate's names, a row of the database).
  */
 export function safeMessage(error: Error): string | undefined {
-  if (error instanceof OperatorError) return error.message;
+  if (error instanceof OperatorError || error instanceof HostMisuse) return error.message;
   const { code, syscall } = error as NodeJS.ErrnoException;
   // Node composes these messages from the arguments of the call.
   if (typeof syscall === "string") return error.message;

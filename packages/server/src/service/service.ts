@@ -134,7 +134,7 @@ export async function startService(system: System, logger: Logger, processes?: I
 
 /** The server of the events, which does not listen yet. */
 export function createListener(
-  { service }: Config,
+  { service, limits }: Config,
   ingest: Ingest,
   tls: OpenedTls | undefined,
   onError: OnError,
@@ -142,7 +142,7 @@ export function createListener(
   return createEndpointServer({
     ingest,
     proxyHops: service.proxyHops,
-    requestTimeout: service.requestTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
     onError,
     ...(tls && { tls: tls.files }),
   });

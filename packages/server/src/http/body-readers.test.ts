@@ -282,7 +282,7 @@ describe("Expect: 100-continue in a host that passes such requests on", () => {
     const listener: RequestListener = (request, response) => void handle(request, response);
     const url =
       host === "Fastify"
-        ? await serveFastify((app) => void app.server.on("checkContinue", app.routing))
+        ? await serveFastify((app) => void app.server.on("checkContinue", (one, reply) => app.routing(one, reply)))
         : await serve(listener, listener);
     expect(await firstLine(url, head("Authorization: Bearer bad\r\n"))).toBe("HTTP/1.1 401 Unauthorized");
     expect(await firstLine(url, head(""))).toBe("HTTP/1.1 100 Continue");

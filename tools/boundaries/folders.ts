@@ -37,7 +37,7 @@ export const FOLDERS: readonly Folder[] = [
   {
     name: "ingest",
     purpose: "the path of an event, one stage in each file",
-    imports: ["json", "ports", "identifiers", "caches", "scanner"],
+    imports: ["errors", "json", "ports", "identifiers", "caches", "scanner"],
   },
   {
     name: "http",

@@ -28,7 +28,8 @@ export class MarkerInvalid extends Error {
   override readonly name = "MarkerInvalid";
 }
 
-const MARKER_START = /^\s*(\/\/|--) guard\b/;
+/** A guard with only `guard: WHY` is for readers; no run disables it. */
+const MARKER_START = /^\s*(\/\/|--) guard\b(?!: )/;
 const GUARD_LINE = /^\s*(?:\/\/|--) guard\((?<kind>[a-z-]+)\): (?<rule>\S.*)$/;
 const FAILS_LINE = /^\s*(?:\/\/|--) fails: (?<file>\S+)(?: › (?<name>\S.*))?$/;
 const COMMENT_START = /^\s*(\/\/|--|\/?\*)/;

@@ -53,6 +53,8 @@ describe("the audit", () => {
       `session-mismatch ${other}`,
       "text-invalid null",
     ]);
+    const refused = made.find(({ outcome }) => outcome === "action-refused");
+    expect(refused?.detail, "why, which the client did not learn").toEqual({ cause: "unknown" });
     for (const entry of made) expect(entry).toMatchObject({ actor: "endpoint", account: "audited", occurrences: 1 });
     for (const operation of ["token.issue", "action.register", "event.read_raw"]) {
       const found = entries.filter((entry) => entry.operation === operation);

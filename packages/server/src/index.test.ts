@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { transport } from "../../../e2e/support/client.ts";
 import { sharedDatabase, type TestDatabase } from "../../../e2e/support/database.ts";
-import { createEndpoint, optionsFromEnvironment, type SessionVerifier } from "./index.ts";
-import type { IngestRequest } from "./ingest/request.ts";
+import { createEndpoint, optionsFromEnvironment, type RejectedEvent, type SessionVerifier } from "./index.ts";
+import type { ByteStream, IngestRequest, RequestHeaders } from "./ingest/request.ts";
 
 let database: TestDatabase;
 let environment: Record<string, string>;
@@ -35,6 +36,39 @@ describe("the options of createEndpoint", () => {
     } finally {
       await endpoint.close();
     }
+  });
+
+  it("give the host each rejected request with its cause, which the client does not learn", async () => {
+    const rejected: RejectedEvent[] = [];
+    const endpoint = await createEndpoint({
+      ...optionsFromEnvironment(environment),
+      sessions: { verify: async (token) => (token === "token" ? { account: "one" } : undefined) },
+      actions: { find: async () => "other-account" },
+      onRejected: (one) => {
+        rejected.push(one);
+        throw new Error("the host fails");
+      },
+    });
+    const post = (authorization: string, text = "") => {
+      const headers = { authorization, "idempotency-key": "key-1" };
+      const all: RequestHeaders["all"] = (name) => (name in headers ? [headers[name as keyof typeof headers]] : []);
+      const forEach: ByteStream["forEach"] = async (take) => (take(Buffer.from(text)) ? "end" : "stopped");
+      return endpoint.ingest({ ...REQUEST, headers: { all }, body: { forEach } });
+    };
+    try {
+      await post(`Bearer ${"a".repeat(9_000)}`);
+      await post("Bearer token", "{");
+      const who = { token: "token", account: "one", actionId: "a", actionType: "payment", sessionId: "s" };
+      const { body } = await post("Bearer token", JSON.stringify(transport(who)));
+      expect(body).not.toContain("other-account");
+    } finally {
+      await endpoint.close();
+    }
+    expect(rejected).toEqual([
+      { status: 401, code: "credentials-invalid", cause: "too-long" },
+      { status: 400, code: "text-invalid", account: "one" },
+      { status: 403, code: "action-refused", cause: "other-account", account: "one" },
+    ]);
   });
 
   it("that are invalid are all reported, before a connection is opened", async () => {

@@ -20,9 +20,13 @@ export type { Endpoint } from "./app/endpoint.ts";
 export { type EndpointOptions, optionsFromEnvironment } from "./app/endpoint-options.ts";
 export type { Settings } from "./config/options.ts";
 export {
+  type ActionRefusal,
   type ActionRegistry,
   type OnError,
+  type OnRejected,
   type RegisteredAction,
+  type RejectedEvent,
+  type RejectionCause,
   type Session,
   type SessionVerifier,
   Unavailable,

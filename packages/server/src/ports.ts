@@ -33,7 +33,7 @@ export interface SessionVerifier {
    * @param token the text after `Bearer `.
    * @param source where the request came from: an IPv4 address, or the /64 of an IPv6 address.
    * @returns the session, or `undefined` for an invalid token, without a reason.
-   * @throws Unavailable if the verifier can't be reached.
+   * @throws Unavailable if the verifier can't be reached; VerificationPending if it can tell only later.
    */
   verify(token: string, source?: string): Promise<Session | undefined>;
 }
@@ -46,13 +46,27 @@ export interface RegisteredAction {
   readonly expiresAt: number;
 }
 
+/**
+ * Why a registry has no action for the account: it has expired or was revoked, or it was issued to another account. The
+ * client does not learn it.
+ */
+export type ActionRefusal = "expired" | "other-account";
+
 export interface ActionRegistry {
   /**
    * @param sessionId the event's session value; for registries that keep a digest only.
+   * @returns the action; or why the account has none, where the registry knows; or `undefined` for an unknown action.
    * @throws Unavailable if the registry can't be reached.
    */
-  find(account: string, actionId: string, sessionId: string): Promise<RegisteredAction | undefined>;
+  find(account: string, actionId: string, sessionId: string): Promise<RegisteredAction | ActionRefusal | undefined>;
 }
+
+/**
+ * Why a request was rejected, where several reasons share one problem and the client must not learn which. For
+ * `action-refused`: the action is `unknown`, `expired` (or revoked), of `other-account` or of `other-type`. For
+ * `credentials-invalid`: the header is `too-long`.
+ */
+export type RejectionCause = "unknown" | "other-type" | "too-long" | ActionRefusal;
 
 /** The purpose that an event is kept for. */
 export interface AssignedPurpose {
@@ -227,6 +241,7 @@ export interface AuditLog {
 export interface IngestAudit {
   readonly operation: "event.create";
   readonly outcome: "replayed" | EventWarning | ProblemCode;
+  readonly cause?: RejectionCause;
   readonly account?: string;
   readonly eventId?: string;
   /** Source address, for requests without an authenticated account. */
@@ -280,8 +295,20 @@ export interface OutcomeLog {
 /** Rejected requests, counted. Never blocks, never throws. */
 export interface RejectionLog {
   /** @param sdkVersion the SDK version in the request; absent if the request was not read. */
-  count(rejection: Rejection, sdkVersion: string | undefined): void;
+  count(rejection: Rejection, sdkVersion: string | undefined, cause?: RejectionCause): void;
 }
+
+/** What a host learns of a rejected request: no value that a client sent. */
+export interface RejectedEvent {
+  readonly status: number;
+  /** The problem, as in the answer. */
+  readonly code: ProblemCode;
+  readonly cause?: RejectionCause;
+  /** The authenticated account; absent before authentication. */
+  readonly account?: string;
+}
+
+export type OnRejected = (rejected: RejectedEvent) => void;
 
 /** The keys of an event were destroyed or lost: its payload can't be opened. */
 export const areKeysDestroyed = (error: unknown): error is OperatorError<"keys-destroyed"> =>
@@ -307,6 +334,16 @@ export class Unavailable extends OperatorError<UnavailableCode> {
 
   constructor(message: string, { code = "dependency-unavailable", ...options }: UnavailableOptions = {}) {
     super(code, message, options);
+  }
+}
+
+/** A session verifier does not look a new key up yet: the request gets 503, and may be repeated after the time. */
+export class VerificationPending extends Unavailable {
+  readonly retryAfterSeconds: number;
+
+  constructor(retryAfterSeconds: number) {
+    super("the key of a session token is not looked up yet");
+    this.retryAfterSeconds = retryAfterSeconds;
   }
 }
 

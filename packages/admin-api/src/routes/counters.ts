@@ -78,7 +78,12 @@ export const COUNTER_ROUTES = {
         object({
           hour: shownText("Its start; RFC 3339, in UTC."),
           problem: shownText(),
-          violation: nullable(shownText()),
+          violation: nullable(
+            shownText(
+              "For `action-refused`: `unknown`, `expired` (or revoked), `other-account` or `other-type`. For " +
+                "`credentials-invalid`: `too-long`. Clients do not learn these causes.",
+            ),
+          ),
           place: nullable(shownText("Where in the request; without names that a client chose.")),
           sdk_version: nullable(shownText()),
           occurrences: count(),

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { sharedDatabase, type TestDatabase } from "../../../../e2e/support/database.ts";
 import { openTestSystem } from "../../../../e2e/support/parties.ts";
 import type { System } from "../app/system.ts";
-import { type Clock, Unavailable } from "../ports.ts";
+import { type ActionRefusal, type Clock, type RegisteredAction, Unavailable } from "../ports.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { actionTable, listActions, type NewAction, registerAction, revokeAction } from "./action-table.ts";
 
@@ -32,6 +32,9 @@ beforeEach(() => {
 
 const register = (action: Partial<NewAction> = {}): ReturnType<typeof registerAction> =>
   registerAction(system.pool, clock, { account, actionType: "payment", ttlMs: HOUR_MS, ...action });
+
+const typeOf = (action: RegisteredAction | ActionRefusal | undefined): string | undefined =>
+  typeof action === "object" ? action.actionType : action;
 
 /** A registry, and the number of its queries. */
 function registry() {
@@ -93,7 +96,7 @@ describe("the registration of an action", () => {
     await register({ actionId: "a" });
     expect(await revokeAction(system.pool, clock, account, "a")).toBe(true);
     expect(await register({ actionId: "a" })).toBeUndefined();
-    expect(await registry().find("a")).toBeUndefined();
+    expect(await registry().find("a")).toBe("expired");
   });
 
   it("is unique per account: two accounts may use one id, each for its own", async () => {
@@ -106,7 +109,7 @@ describe("the registration of an action", () => {
     expect(await revokeAction(system.pool, clock, other, "a")).toBe(true);
     const fresh = registry();
     expect(await fresh.find("a"), "revoked for the other account alone").toBeDefined();
-    expect(await fresh.find("a", other)).toBeUndefined();
+    expect(await fresh.find("a", other)).toBe("expired");
   });
 
   it("by many callers at once gives all of them the same action", async () => {
@@ -129,6 +132,13 @@ describe("the revocation of an action", () => {
 });
 
 describe("the search for an action", () => {
+  it("says whether an id that the account lacks belongs to another account", async () => {
+    await register({ actionId: `of-${account}` });
+    const { find } = registry();
+    expect(await find(`of-${account}`, `${account}-other`)).toBe("other-account");
+    expect(await find("of-no-account")).toBeUndefined();
+  });
+
   it("finds type, session and expiry, also an expiry that has passed", async () => {
     await register({ actionId: "a", sessionId: "s" });
     await register({ actionId: "b", ttlMs: -1 });
@@ -142,7 +152,7 @@ describe("the search for an action", () => {
     for (const actionId of ids) await register({ actionId, actionType: `of ${actionId}`.slice(0, 64) });
     const { find } = registry();
     const found = await Promise.all(ids.map((id) => find(id)));
-    expect(found.map((action) => action?.actionType)).toEqual(ids.map((id) => `of ${id}`.slice(0, 64)));
+    expect(found.map(typeOf)).toEqual(ids.map((id) => `of ${id}`.slice(0, 64)));
   });
 
   it("keeps account and id apart if their joined texts are equal", async () => {
@@ -157,7 +167,7 @@ describe("the search for an action", () => {
     await Promise.all(ids.map((actionId) => register({ actionId, actionType: `type-of-${actionId}` })));
     const { find, queries } = registry();
     const found = await Promise.all(ids.flatMap((id) => [find(id), find(`absent-${id}`)]));
-    expect(found.map((action) => action?.actionType)).toEqual(ids.flatMap((id) => [`type-of-${id}`, undefined]));
+    expect(found.map(typeOf)).toEqual(ids.flatMap((id) => [`type-of-${id}`, undefined]));
     expect(queries()).toBeLessThanOrEqual(2);
   });
 
@@ -169,16 +179,17 @@ describe("the search for an action", () => {
     now += 4_999;
     expect(await find("a")).toBeDefined();
     expect(queries()).toBe(1);
-    expect(await find("a", `${account}-other`), "of another account").toBeUndefined();
+    expect(await find("a", `${account}-other`), "of another account").toBe("other-account");
     now += 1;
-    expect(await find("a"), "the revocation takes effect").toBeUndefined();
+    expect(await find("a"), "the revocation takes effect").toBe("expired");
   });
 
   it("does not remember an absent action", async () => {
     const { find } = registry();
-    expect(await find("a")).toBeUndefined();
-    await register({ actionId: "a" });
-    expect(await find("a"), "registered a moment later").toBeDefined();
+    const actionId = `absent-${account}`;
+    expect(await find(actionId)).toBeUndefined();
+    await register({ actionId });
+    expect(await find(actionId), "registered a moment later").toMatchObject({ actionType: "payment" });
   });
 
   it("forgets the oldest action when it remembers too many", async () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { ensureAccountId } from "../accounts/accounts.ts";
 import { LimitedMap } from "../caches/limited-map.ts";
-import { type ActionRegistry, type Clock, type RegisteredAction } from "../ports.ts";
+import type { ActionRefusal, ActionRegistry, Clock, RegisteredAction } from "../ports.ts";
 import { asUnavailable } from "../postgres/errors.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { textArray } from "../postgres/binary-array.ts";
@@ -141,19 +141,25 @@ const REMEMBER_MS = 5_000;
 const MAX_REMEMBERED = 50_000;
 
 const FIND_ACTIONS = sql(
-  `select asked.account, a.action_id, a.action_type, a.session_id,
-        extract(epoch from a.expires_at)::float8 * 1000 as expires_ms
+  `select asked.account, asked.action_id, a.action_type, a.session_id,
+        extract(epoch from a.expires_at)::float8 * 1000 as expires_ms, a.revoked_at is not null as is_revoked,
+        a.action_id is null and exists (select from action o where o.action_id = asked.action_id) as is_of_another
       from unnest($1::text[], $2::text[]) as asked (account, action_id)
-      join action a
+      left join action a
         -- guard(true): an action is found only for the account for which it was registered
         -- fails: e2e/rejections/rejections.test.ts › an action of another account
         on a.account = asked.account
-        and a.action_id = asked.action_id
-      -- guard(true): revoked actions are refused
-      -- fails: e2e/rejections/rejections.test.ts › a revoked action
-      where a.revoked_at is null`,
+        and a.action_id = asked.action_id`,
   ["text[]", "text[]"],
-  { account: "text", action_id: "text", action_type: "text", session_id: "text?", expires_ms: "float8" },
+  {
+    account: "text",
+    action_id: "text",
+    action_type: "text?",
+    session_id: "text?",
+    expires_ms: "float8?",
+    is_revoked: "bool",
+    is_of_another: "bool",
+  },
 );
 
 /**
@@ -162,13 +168,13 @@ const FIND_ACTIONS = sql(
  */
 export function actionTable(executor: Executor, clock: Clock): ActionRegistry {
   const remembered = new LimitedMap<{ readonly action: RegisteredAction; readonly until: number }>(MAX_REMEMBERED);
-  const lookUps = new MicroBatcher<ActionName, RegisteredAction | undefined>({
+  const lookUps = new MicroBatcher<ActionName, FoundAction>({
     work: findAll,
     maxItems: 256,
     parallelBatches: 1,
   });
 
-  async function findAll(names: readonly ActionName[]): Promise<readonly (RegisteredAction | undefined)[]> {
+  async function findAll(names: readonly ActionName[]): Promise<readonly FoundAction[]> {
     const { rows } = await query(executor, FIND_ACTIONS, [
       textArray(names.map(({ account }) => account)),
       textArray(names.map(({ actionId }) => actionId)),
@@ -178,7 +184,10 @@ export function actionTable(executor: Executor, clock: Clock): ActionRegistry {
     const foundRows = new Map(rows.map((row) => [cacheKeyOf({ account: row.account, actionId: row.action_id }), row]));
     return names.map((name) => {
       const row = foundRows.get(cacheKeyOf(name));
-      if (!row) return undefined;
+      if (row?.is_of_another) return "other-account";
+      // guard: a revoked action is refused
+      if (row?.is_revoked) return "expired";
+      if (!row || row.action_type === null || row.expires_ms === null) return undefined;
       const session = row.session_id === null ? {} : { sessionId: row.session_id };
       return { actionType: row.action_type, expiresAt: row.expires_ms, ...session };
     });
@@ -191,12 +200,14 @@ export function actionTable(executor: Executor, clock: Clock): ActionRegistry {
       if (rememberedEntry && clock.now() < rememberedEntry.until) return rememberedEntry.action;
       remembered.delete(name);
       const action = await lookUps.add({ account, actionId });
-      if (!action) return undefined;
+      if (typeof action !== "object") return action;
       remembered.set(name, { action, until: clock.now() + REMEMBER_MS });
       return action;
     },
   };
 }
+
+type FoundAction = RegisteredAction | ActionRefusal | undefined;
 
 interface ActionName {
   readonly account: string;

@@ -53,8 +53,8 @@ describe("a signed action id", () => {
   it("is found with a session that differs from the caller's, without naming the session of its issue", async () => {
     const found = await find(signActionId(SECRET, ACTION), "customer-1", "session-2");
     expect(found).toMatchObject({ actionType: "payment" });
-    expect(found?.sessionId).not.toBe("session-2");
-    expect(found?.sessionId).not.toContain("session-1");
+    expect(found).not.toMatchObject({ sessionId: "session-2" });
+    expect(JSON.stringify(found)).not.toContain("session-1");
   });
 
   it("differs from the id with another nonce, and reveals neither account nor session", () => {
@@ -70,7 +70,7 @@ describe("a signed action id", () => {
     const id = signActionId(SECRET, { ...ACTION, expiresAt: NOW + 60_999 });
     expect(await find(id)).toMatchObject({ expiresAt: NOW + 60_000 });
     expect(await find(id, "customer-1", "session-1", registryOf(SECRET, NOW + 59_999))).toBeDefined();
-    expect(await find(id, "customer-1", "session-1", registryOf(SECRET, NOW + 60_000))).toBeUndefined();
+    expect(await find(id, "customer-1", "session-1", registryOf(SECRET, NOW + 60_000))).toBe("expired");
   });
 
   it("is rejected for another account", async () => {

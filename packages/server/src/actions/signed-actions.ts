@@ -1,6 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { LIMITS } from "@device-risk-signals/contract";
-import type { ActionRegistry, Clock, RegisteredAction } from "../ports.ts";
+import type { ActionRefusal, ActionRegistry, Clock, RegisteredAction } from "../ports.ts";
 
 const SIGNED_ID_PREFIX = "v1.";
 const TAG_BYTES = 18;
@@ -62,13 +62,13 @@ function verify(
   id: string,
   sessionId: string,
   clock: Clock,
-): RegisteredAction | undefined {
+): RegisteredAction | ActionRefusal | undefined {
   const [, type = "", expiry = "", session = "", , tag = ""] = SIGNED_ID_FORM.exec(id) ?? [];
   if (tag === "") return undefined;
   const expected = Buffer.from(tagOf(secret, account, id.slice(0, id.lastIndexOf("."))));
   if (!timingSafeEqual(expected, Buffer.from(tag))) return undefined;
   const expiresAt = Number.parseInt(expiry, 36) * 1000;
-  if (expiresAt <= clock.now()) return undefined;
+  if (expiresAt <= clock.now()) return "expired";
   const action = { actionType: Buffer.from(type, "base64url").toString(), expiresAt };
   if (session === "") return action;
   // The id has only a digest of the session. A session with this digest is the session of the action. Any other session

@@ -7,9 +7,10 @@ import { attempt, type OwnMembers, membersOf } from "../config/members.ts";
 import type { Settings } from "../config/options.ts";
 import { path, type Result } from "../config/values.ts";
 import { OperatorError } from "../errors/operator-error.ts";
-import type { ActionRegistry, AdoptedFieldSet, OnError, SessionVerifier } from "../ports.ts";
+import type { ActionRegistry, AdoptedFieldSet, OnError, OnRejected, SessionVerifier } from "../ports.ts";
 import type { EndpointPorts } from "./endpoint.ts";
 import { createErrorLog } from "./error-log.ts";
+import { guarded } from "./guarded.ts";
 
 /**
  * A member that is left out has its default. A member with the value `undefined` is an error, because the value may be
@@ -34,6 +35,11 @@ export interface EndpointOptions extends Omit<Settings, "sessions" | "actions"> 
    * to standard error, without payloads, tokens and keys.
    */
   readonly onError?: OnError;
+  /**
+   * Receives each rejected request: its status and problem, the account, and the cause where the client must not learn
+   * it, such as why an action was refused. It gets no value that the client sent.
+   */
+  readonly onRejected?: OnRejected;
   /** The directory to which relative paths refer. Default: the working directory. */
   readonly directory?: string;
   /** The result of `optionsFromEnvironment`. An error about one of its values names the variable. */
@@ -90,6 +96,7 @@ export function resolveOptions(options: EndpointOptions): ResolvedOptions {
   };
   const directory = take("directory", path.check);
   const onError = take("onError", isFunction<OnError>);
+  const onRejected = take("onRejected", isFunction<OnRejected>);
   const adopted = take("adoptedFields", readAdopted);
   if (adopted && settings.has("adoptedFieldsFile")) {
     problems.push("adoptedFields and adoptedFieldsFile exclude each other");
@@ -100,7 +107,12 @@ export function resolveOptions(options: EndpointOptions): ResolvedOptions {
   const checked = checkSettings(settings, directory ?? process.cwd(), fromEnvironment);
   if (!checked.ok) problems.push(...checked.problems);
   if (!checked.ok || problems.length > 0) throw new TypeError(problems.join("; "));
-  const ports = { ...(sessions && { sessions }), ...(actions && { actions }), ...(adopted && { adopted }) };
+  const ports = {
+    ...(sessions && { sessions }),
+    ...(actions && { actions }),
+    ...(adopted && { adopted }),
+    ...(onRejected && { onRejected: guarded(onRejected) }),
+  };
   return { config: checked.config, ports: { ...ports, onError: onError ?? createErrorLog(pino(pino.destination(2))) } };
 }
 

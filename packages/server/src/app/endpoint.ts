@@ -12,6 +12,7 @@ import {
   type AdoptedFieldSet,
   isPartitionMissing,
   type MonotonicClock,
+  type OnRejected,
   type SessionVerifier,
 } from "../ports.ts";
 import { ActivePurposes } from "../policy/active-purposes.ts";
@@ -54,6 +55,7 @@ export interface EndpointPorts extends WorkReports {
   readonly actions?: ActionRegistry;
   /** The host's own adopted fields. Default: those of the configured file, or none. */
   readonly adopted?: AdoptedFieldSet;
+  readonly onRejected?: OnRejected;
   /** The processes of a server that receive events together. Absent if this is the only process. */
   readonly shared?: SharedProcesses;
 }
@@ -150,6 +152,7 @@ export async function assembleEndpoint(system: System, ports: EndpointPorts): Pr
       comparisons: accountThrottle(COMPARISON_RATE, COMPARISON_BURST, MONOTONIC_CLOCK, shareOf("comparison")),
       failures: failureThrottle(FAILURE_RATE, FAILURE_BURST, MONOTONIC_CLOCK, shareOf("failure")),
       onError,
+      ...(ports.onRejected && { onRejected: ports.onRejected }),
     },
     {
       maxBodyBytes: config.limits.maxBodyBytes,

@@ -1,13 +1,13 @@
-import type { OnError } from "../ports.ts";
-
 /**
- * Makes a host's callback for errors safe to call from anywhere. What the callback throws, or rejects with, is dropped,
- * because nothing else could report it.
+ * Makes a host's callback safe to call from anywhere. What the callback throws, or rejects with, is dropped, because
+ * nothing else could report it.
  */
-export function guarded(onError: (error: unknown, operation: string) => unknown): OnError {
-  return (cause, operation) => {
+export function guarded<Values extends readonly unknown[]>(
+  callback: (...values: Values) => unknown,
+): (...values: Values) => void {
+  return (...values) => {
     try {
-      Promise.resolve(onError(cause, operation)).catch(() => {});
+      Promise.resolve(callback(...values)).catch(() => {});
     } catch {
       // An exception is dropped like a rejection.
     }

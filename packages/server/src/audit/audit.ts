@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { uuidv7 } from "../identifiers/uuidv7.ts";
 import { sourceOf } from "../identifiers/source-address.ts";
-import type { AuditLog, IngestAudit, OnError } from "../ports.ts";
+import type { AuditLog, IngestAudit, OnError, RejectionCause } from "../ports.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { receivedAtOf } from "../events/read-events.ts";
 import { instant } from "../postgres/instant.ts";
@@ -100,6 +100,7 @@ export const MAX_NAMED = 100;
 interface Group {
   since: number;
   readonly outcome: string;
+  readonly cause: RejectionCause | undefined;
   readonly account: string | undefined;
   occurrences: number;
   readonly eventIds: Set<string>;
@@ -128,8 +129,8 @@ export class BufferedAuditLog implements AuditLog {
     this.#timer.unref();
   }
 
-  record({ outcome, account, eventId, peer }: IngestAudit): void {
-    const group = this.#group(outcome, account);
+  record({ outcome, cause, account, eventId, peer }: IngestAudit): void {
+    const group = this.#group({ outcome, cause, account });
     group.occurrences++;
     if (eventId !== undefined && group.eventIds.size < MAX_NAMED) group.eventIds.add(eventId);
     if (peer !== undefined) countSource(group, sourceOf(peer), 1);
@@ -159,15 +160,17 @@ export class BufferedAuditLog implements AuditLog {
     }
   }
 
-  #group(outcome: string, account: string | undefined): Group {
-    const groupName = `${outcome}\n${account ?? ""}`;
+  #group({ outcome, cause, account }: Pick<Group, "outcome" | "cause" | "account">): Group {
+    const ofAll = `${outcome}\n${cause ?? ""}\n`;
+    const groupName = `${ofAll}${account ?? ""}`;
     const isFull = this.#groups.size >= MAX_GROUPS && !this.#groups.has(groupName);
-    const name = isFull ? `${outcome}\n` : groupName;
+    const name = isFull ? ofAll : groupName;
     const existing = this.#groups.get(name);
     if (existing) return existing;
     const group: Group = {
       since: this.#signer.clock.now(),
       outcome,
+      cause,
       account: isFull ? undefined : account,
       occurrences: 0,
       eventIds: new Set(),
@@ -195,8 +198,9 @@ export class BufferedAuditLog implements AuditLog {
     }
   }
 
-  #recordOf({ outcome, account, occurrences, eventIds, sources, since }: Group, now: number): LaneEntry {
-    const detail = { since: new Date(since).toISOString(), sources: Object.fromEntries(sources) };
+  #recordOf({ outcome, cause, account, occurrences, eventIds, sources, since }: Group, now: number): LaneEntry {
+    const ofSources = { since: new Date(since).toISOString(), sources: Object.fromEntries(sources) };
+    const detail = { ...(cause !== undefined && { cause }), ...(sources.size > 0 && ofSources) };
     return {
       ...INGESTION,
       entryId: uuidv7(now),
@@ -205,13 +209,14 @@ export class BufferedAuditLog implements AuditLog {
       occurrences,
       subjects: account === undefined ? undefined : [this.#signer.subjectOf(account)],
       eventIds: eventIds.size === 0 ? undefined : [...eventIds],
-      detail: sources.size === 0 ? undefined : JSON.stringify(detail),
+      detail: Object.keys(detail).length === 0 ? undefined : JSON.stringify(detail),
     };
   }
 
   /** Merges the counts of a failed write with newer counts. */
-  #keep({ since, outcome, account, occurrences, eventIds, sources }: Group): void {
-    const group = this.#group(outcome, account);
+  #keep(kept: Group): void {
+    const { since, occurrences, eventIds, sources } = kept;
+    const group = this.#group(kept);
     group.since = Math.min(group.since, since);
     group.occurrences += occurrences;
     for (const id of eventIds) if (group.eventIds.size < MAX_NAMED) group.eventIds.add(id);

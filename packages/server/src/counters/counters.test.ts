@@ -390,6 +390,21 @@ describe("a list of counts", () => {
   });
 });
 
+describe("the count of a rejection with a cause", () => {
+  it("is apart for each cause", async () => {
+    const { log } = rejectionLog();
+    log.count(reject("action-refused", undefined, "/action_id"), "1.2.3", "expired");
+    log.count(reject("action-refused", undefined, "/action_id"), "1.2.3", "other-type");
+    log.count(reject("action-refused", undefined, "/action_id"), "1.2.3", "expired");
+    await log.flush();
+    const rows = await rejections();
+    expect(rows.map(({ violation, occurrences }) => [violation, occurrences]).toSorted()).toEqual([
+      ["expired", 2],
+      ["other-type", 1],
+    ]);
+  });
+});
+
 describe("counts", () => {
   it("are deleted by a retention pass when their retention period is over, not earlier", async () => {
     const { observe, flush } = outcomeLog();

@@ -1,6 +1,6 @@
 import { type ErrorItem, type Rejection, VIOLATIONS } from "@device-risk-signals/contract";
 import { placeOf } from "@device-risk-signals/contract/catalog/place";
-import type { Clock, OnError, RejectionLog } from "../ports.ts";
+import type { Clock, OnError, RejectionCause, RejectionLog } from "../ports.ts";
 import type { Executor } from "../postgres/executor.ts";
 import { query, sql } from "../postgres/statement.ts";
 import { CountWriter } from "./count-writer.ts";
@@ -18,7 +18,7 @@ interface Count {
   /** Milliseconds since the Unix epoch. */
   readonly hour: number;
   readonly problem: string;
-  /** Empty where the problem names no violation. */
+  /** A violation, or the cause of a problem that names none; empty if it has no cause, either. */
   readonly violation: string;
   /** Empty for the whole request. */
   readonly place: string;
@@ -80,14 +80,16 @@ export class BufferedRejectionLog implements RejectionLog {
     });
   }
 
-  count({ code, errors }: Rejection, sdkVersion: string | undefined): void {
+  count({ code, errors }: Rejection, sdkVersion: string | undefined, cause: RejectionCause | "" = ""): void {
     const about = {
       hour: hourOf(this.#clock.now()),
       problem: code,
       sdkVersion: sdkVersion === undefined ? "" : countedVersion(sdkVersion),
       occurrences: 1,
     };
-    const counts = errors.map((error) => ({ ...about, violation: violationOf(error), place: placeOf(error.pointer) }));
+    const counts = errors.map((error) => {
+      return { ...about, violation: violationOf(error) || cause, place: placeOf(error.pointer) };
+    });
     for (const count of new Map(counts.map((count) => [nameOf(count), count])).values()) this.#add(count);
   }
 

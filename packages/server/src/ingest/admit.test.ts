@@ -1,6 +1,13 @@
 import { type ErrorItem, parseDateTime } from "@device-risk-signals/contract";
 import { describe, expect, it } from "vitest";
-import type { ActionRegistry, AssignedPurpose, EventProbes, Purposes, RegisteredAction } from "../ports.ts";
+import type {
+  ActionRefusal,
+  ActionRegistry,
+  AssignedPurpose,
+  EventProbes,
+  Purposes,
+  RegisteredAction,
+} from "../ports.ts";
 import { admit, type AdmitOptions } from "./admit.ts";
 import { RejectedRequest } from "./request.ts";
 
@@ -11,7 +18,7 @@ const ACTION: RegisteredAction = { actionType: "payment", sessionId: "session-1"
 
 interface Scene {
   readonly collectedAt?: number;
-  readonly action?: RegisteredAction | undefined;
+  readonly action?: RegisteredAction | ActionRefusal | undefined;
   readonly options?: Partial<AdmitOptions>;
   readonly purpose?: AssignedPurpose | undefined;
   readonly erased?: boolean;
@@ -27,6 +34,11 @@ const probes: EventProbes = {
 const ATTRIBUTES = { actionId: "action-1", actionType: "payment", sessionId: "session-1" };
 
 async function verdict(given: Scene = {}): Promise<unknown> {
+  const result = await rejectionOf(given);
+  return result instanceof RejectedRequest ? placesOf(result.rejection.errors) : result;
+}
+
+async function rejectionOf(given: Scene): Promise<unknown> {
   const { collectedAt = NOW, options = {} } = given;
   const action = "action" in given ? given.action : ACTION;
   const asked: unknown[] = [];
@@ -49,7 +61,7 @@ async function verdict(given: Scene = {}): Promise<unknown> {
   const valid = { attributes: ATTRIBUTES, collectedAt: instant, probes };
   const result = await admit("customer-1", valid, NOW, ports, { ...OPTIONS, ...options });
   if (asked.length > 0) expect(asked).toEqual([["customer-1", "action-1", "session-1"]]);
-  return result instanceof RejectedRequest ? placesOf(result.rejection.errors) : result;
+  return result;
 }
 
 const placesOf = (errors: readonly ErrorItem[]): string[] => errors.map(({ code, pointer }) => `${code} ${pointer}`);
@@ -86,14 +98,20 @@ describe("the freshness of an event", () => {
 
 describe("the action of an event", () => {
   it.each([
-    ["is unknown, or another account's", undefined],
-    ["is of another type", { ...ACTION, actionType: "login" }],
-    ["is of a type that differs in case", { ...ACTION, actionType: "Payment" }],
-    ["has just expired", { ...ACTION, expiresAt: NOW }],
-    ["has long expired", { ...ACTION, expiresAt: 0 }],
-  ])("gets one and the same rejection when it %s", async (_, action) => {
-    expect(await verdict({ action })).toEqual(ACTION_REFUSED);
-  });
+    ["is unknown", undefined, "unknown"],
+    ["is another account's", "other-account", "other-account"],
+    ["was revoked", "expired", "expired"],
+    ["is of another type", { ...ACTION, actionType: "login" }, "other-type"],
+    ["is of a type that differs in case", { ...ACTION, actionType: "Payment" }, "other-type"],
+    ["has just expired", { ...ACTION, expiresAt: NOW }, "expired"],
+    ["has long expired", { ...ACTION, expiresAt: 0 }, "expired"],
+  ] as const)(
+    "gets one and the same rejection when it %s, with the cause for the operator",
+    async (_, action, cause) => {
+      expect(await verdict({ action })).toEqual(ACTION_REFUSED);
+      expect(await rejectionOf({ action })).toMatchObject({ cause });
+    },
+  );
 });
 
 describe("the session of an event", () => {

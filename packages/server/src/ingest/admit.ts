@@ -1,5 +1,5 @@
 import { ErrorList, reject } from "@device-risk-signals/contract";
-import type { ActionRegistry, AssignedPurpose, Purposes, Accounts } from "../ports.ts";
+import type { Accounts, ActionRegistry, AssignedPurpose, Purposes, RejectionCause } from "../ports.ts";
 import { RejectedRequest } from "./request.ts";
 import type { ValidRequest } from "./validate.ts";
 
@@ -53,9 +53,13 @@ export async function admit(
   if (age < -options.maxFuture) return new RejectedRequest(reject("collected-at-future", undefined, at));
 
   const action = await actions.find(account, actionId, sessionId);
-  if (!action || action.actionType !== actionType || action.expiresAt <= now) {
-    return new RejectedRequest(reject("action-refused", undefined, "/action_id"));
-  }
+  const refuse = (cause: RejectionCause): RejectedRequest =>
+    new RejectedRequest(reject("action-refused", undefined, "/action_id"), {}, cause);
+  // A host in JavaScript may also return null.
+  if (!action) return refuse("unknown");
+  if (typeof action === "string") return refuse(action);
+  if (action.actionType !== actionType) return refuse("other-type");
+  if (action.expiresAt <= now) return refuse("expired");
   const sessionMismatch =
     options.sessionBinding !== "off" && action.sessionId !== undefined && action.sessionId !== sessionId;
   if (sessionMismatch && options.sessionBinding === "enforce") {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { SessionVerifier } from "../ports.ts";
+import { type SessionVerifier, VerificationPending } from "../ports.ts";
 import { authenticate } from "./authenticate.ts";
 import { headersOf } from "./headers.fixture.ts";
 
@@ -52,6 +52,23 @@ it("the token of a header of more than 8,192 characters is not verified", async 
   const all: SessionVerifier = { verify: async (token) => (asked.push(token), SESSION) };
   for (const length of [8_185, 8_186]) await answerTo(`Bearer ${"a".repeat(length)}`, 0, all);
   expect(asked.map(({ length }) => length)).toEqual([8_185]);
+});
+
+it("a header that is too long has a cause, which a bad token lacks", async () => {
+  expect(await answerTo(`Bearer ${"a".repeat(8_186)}`)).toMatchObject({ ...invalid, cause: "too-long" });
+  expect(await answerTo("Bearer unknown")).toMatchObject({ ...invalid, cause: undefined });
+});
+
+it("a token whose key is not looked up yet gets 503 and counts as a failure of its address", async () => {
+  const pending: SessionVerifier = { verify: () => Promise.reject(new VerificationPending(12)) };
+  expect(await answerTo(`Bearer ${GOOD}`, 0, pending)).toMatchObject({
+    rejection: { code: "unavailable" },
+    headers: { "Retry-After": "12" },
+  });
+  expect(await answerTo(`Bearer ${GOOD}`, 7, pending)).toMatchObject({
+    rejection: { code: "too-many-failures" },
+    headers: { "Retry-After": "7" },
+  });
 });
 
 it("a source address with too many failed authentications must wait, but its valid credentials pass", async () => {

@@ -1,5 +1,5 @@
 import { accountOf } from "../identifiers/account.ts";
-import type { Session, SessionVerifier } from "../ports.ts";
+import { type Session, type SessionVerifier, VerificationPending } from "../ports.ts";
 import { type IngestRequest, type RejectedRequest, rejectRequest } from "./request.ts";
 import { sourceOf } from "../identifiers/source-address.ts";
 import type { FailureThrottle } from "./throttle.ts";
@@ -27,19 +27,34 @@ export async function authenticate(
 ): Promise<Session | RejectedRequest> {
   const values = request.headers.all("authorization");
   const token = tokenOf(values);
-  const session = token === undefined ? undefined : await verifier.verify(token, sourceOf(request.peer));
+  const session = token === undefined ? undefined : await verify(token);
   // The verifier of a host may return any value. If its `account` is not a valid account, the request counts as
   // unauthenticated.
-  if (session && accountOf(session.account) !== undefined) return session;
+  const isVerified = session && !(session instanceof VerificationPending) && accountOf(session.account) !== undefined;
+  if (isVerified) return session;
   const wait = failures.take(request.peer);
   if (wait > 0) return rejectRequest("too-many-failures", { "Retry-After": String(wait) });
+  if (session instanceof VerificationPending) {
+    return rejectRequest("unavailable", { "Retry-After": String(session.retryAfterSeconds) });
+  }
   return values.length === 0
     ? rejectRequest("credentials-missing", CHALLENGE_NONE)
-    : rejectRequest("credentials-invalid", CHALLENGE_INVALID);
+    : rejectRequest("credentials-invalid", CHALLENGE_INVALID, values.some(isTooLong) ? "too-long" : undefined);
+
+  async function verify(one: string): Promise<Session | VerificationPending | undefined> {
+    try {
+      return await verifier.verify(one, sourceOf(request.peer));
+    } catch (error) {
+      if (error instanceof VerificationPending) return error;
+      throw error;
+    }
+  }
 }
+
+const isTooLong = (value: string): boolean => value.length > MAX_HEADER_LENGTH;
 
 function tokenOf(values: readonly string[]): string | undefined {
   const [value] = values;
-  if (value === undefined || values.length > 1 || value.length > MAX_HEADER_LENGTH) return undefined;
+  if (value === undefined || values.length > 1 || isTooLong(value)) return undefined;
   return BEARER.exec(value)?.[1];
 }

@@ -15,6 +15,7 @@ import {
   type PromotedAttributes,
   type Purposes,
   type EventWarning,
+  type OnRejected,
   type RejectionLog,
   type Sealer,
   type SessionVerifier,
@@ -65,6 +66,8 @@ export interface IngestPorts {
   readonly failures: FailureThrottle;
   /** Called with unexpected errors. The endpoint answers 500 or 503 and continues. */
   readonly onError: OnError;
+  /** Called with each rejected request. */
+  readonly onRejected?: OnRejected;
 }
 
 export interface IngestOptions extends AdmitOptions, BodyLimits {}
@@ -85,8 +88,18 @@ export function createIngest(ports: IngestPorts, options: IngestOptions): Ingest
     const code =
       result instanceof RejectedRequest ? result.rejection.code : answer.status === 201 ? "created" : "replayed";
     if (result instanceof RejectedRequest) {
-      ports.audit.record({ operation: "event.create", ...auditedRejection(result.rejection.code, request, progress) });
-      ports.rejections.count(result.rejection, progress.sdkVersion);
+      const { rejection, cause } = result;
+      const ofCause = cause === undefined ? {} : { cause };
+      const audited = auditedRejection(rejection.code, request, progress);
+      ports.audit.record({ operation: "event.create", ...audited, ...ofCause });
+      ports.rejections.count(rejection, progress.sdkVersion, cause);
+      const { account } = progress;
+      ports.onRejected?.({
+        status: answer.status,
+        code: rejection.code,
+        ...ofCause,
+        ...(account !== undefined && { account }),
+      });
     }
     ports.meter.answered(answer.status, code, (performance.now() - started) / 1000);
     return { ...answer, headers: { ...answer.headers, ...progress.headers } };

@@ -6,6 +6,7 @@ import {
   reject,
   type Rejection,
 } from "@device-risk-signals/contract";
+import type { RejectionCause } from "../ports.ts";
 
 /** A request, independent of a framework. Each edge makes it from the request of its framework. */
 export interface IngestRequest {
@@ -64,15 +65,18 @@ export type AnswerHeaders = Readonly<Record<string, string>>;
 export class RejectedRequest {
   readonly rejection: Rejection;
   readonly headers: AnswerHeaders;
+  /** For the operator; never for the client. */
+  readonly cause: RejectionCause | undefined;
 
-  constructor(rejection: Rejection, headers: AnswerHeaders = {}) {
+  constructor(rejection: Rejection, headers: AnswerHeaders = {}, cause?: RejectionCause) {
     this.rejection = rejection;
     this.headers = headers;
+    this.cause = cause;
   }
 }
 
-export function rejectRequest(code: ProblemCode, headers: AnswerHeaders = {}): RejectedRequest {
-  return new RejectedRequest(reject(code), headers);
+export function rejectRequest(code: ProblemCode, headers: AnswerHeaders = {}, cause?: RejectionCause): RejectedRequest {
+  return new RejectedRequest(reject(code), headers, cause);
 }
 
 /** Converts a rejection to an HTTP answer. No other function does this. */

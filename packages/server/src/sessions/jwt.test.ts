@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { exportJWK, exportSPKI, generateKeyPair, type JWK, type JWTPayload, SignJWT } from "jose";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Dependencies } from "../dependencies/dependencies.ts";
-import { Unavailable } from "../ports.ts";
+import { Unavailable, VerificationPending } from "../ports.ts";
 import {
   type AnsweringServer,
   deadUrl,
@@ -252,9 +252,41 @@ describe("the JWT verifier with keys at a URL", () => {
     const stranger = await generateKeyPair("ES256");
     for (let round = 0; round < 5; round++) {
       const token = await tokenOf({}, stranger.privateKey, { alg: "ES256", kid: `stranger-${round}` });
-      expect(await verifier.verify(token)).toBeUndefined();
+      if (round === 0) expect(await verifier.verify(token), "the keys were fetched for it").toBeUndefined();
+      else await expect(verifier.verify(token)).rejects.toBeInstanceOf(VerificationPending);
     }
     expect(server.asked.length).toBeLessThanOrEqual(2);
+  });
+
+  it("does not reject a token of a key that was just added, but says when to try again", async () => {
+    const verifier = remote();
+    expect(await verifier.verify(await tokenOf({}, es.privateKey, { alg: "ES256", kid: "es" }))).toBeDefined();
+    const next = await generateKeyPair("ES256", { extractable: true });
+    server.answer(json({ keys: [esJwk, { ...(await exportJWK(next.publicKey)), kid: "next" }] }));
+    const token = await tokenOf({ sub: "customer-9" }, next.privateKey, { alg: "ES256", kid: "next" });
+    const pending = await verifier.verify(token).catch((error: unknown) => error);
+    expect(pending).toBeInstanceOf(VerificationPending);
+    const { retryAfterSeconds } = pending as VerificationPending;
+    expect(retryAfterSeconds).toBeGreaterThan(0);
+    expect(retryAfterSeconds).toBeLessThanOrEqual(30);
+    const realNow = Date.now;
+    try {
+      Date.now = () => realNow() + retryAfterSeconds * 1_000;
+      expect(await verifier.verify(token)).toMatchObject({ account: "customer-9" });
+    } finally {
+      Date.now = realNow;
+    }
+  });
+
+  it("rejects a token of an unknown key at once if issuer or algorithm do not fit", async () => {
+    const verifier = remote({ algorithms: ["ES256"] });
+    expect(await verifier.verify(await tokenOf({}, es.privateKey, { alg: "ES256", kid: "es" }))).toBeDefined();
+    const stranger = await generateKeyPair("ES256");
+    const other = { iss: "https://issuer.example.evil" };
+    expect(
+      await verifier.verify(await tokenOf(other, stranger.privateKey, { alg: "ES256", kid: "x" })),
+    ).toBeUndefined();
+    expect(await verifier.verify(await tokenOf({}, rs.privateKey, { alg: "RS256", kid: "x" }))).toBeUndefined();
   });
 
   it("follows a key rotation once the pause between fetches is over", async () => {
@@ -269,7 +301,9 @@ describe("the JWT verifier with keys at a URL", () => {
       Date.now = () => realNow() + 31_000;
       expect(await verifier.verify(token)).toMatchObject({ account: "customer-9" });
       const old = await tokenOf({}, es.privateKey, { alg: "ES256", kid: "es" });
-      expect(await verifier.verify(old), "of the removed key").toBeUndefined();
+      await expect(verifier.verify(old), "of the removed key").rejects.toBeInstanceOf(VerificationPending);
+      Date.now = () => realNow() + 62_000;
+      expect(await verifier.verify(old), "of the removed key, later").toBeUndefined();
     } finally {
       Date.now = realNow;
     }

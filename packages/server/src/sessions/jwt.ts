@@ -1,13 +1,15 @@
 import {
   createRemoteJWKSet,
   customFetch,
+  decodeJwt,
+  decodeProtectedHeader,
   errors,
   type FetchImplementation,
   jwtVerify,
   type JWTVerifyGetKey,
 } from "jose";
 import type { Dependency } from "../dependencies/dependencies.ts";
-import { type Clock, type SessionVerifier, Unavailable } from "../ports.ts";
+import { type Clock, type SessionVerifier, Unavailable, VerificationPending } from "../ports.ts";
 import { accountOf } from "../identifiers/account.ts";
 
 export interface JwtOptions {
@@ -33,11 +35,12 @@ export const DEFAULT_ALGORITHMS = {
  * `exp` is required.
  */
 export function jwtVerifier(options: JwtOptions, clock: Clock): SessionVerifier {
-  const resolveKey = keyResolver(options);
+  const keys = keysOf(options);
   return {
     async verify(token) {
+      const fetchesBefore = keys.fetches;
       try {
-        const { payload } = await jwtVerify(token, resolveKey, {
+        const { payload } = await jwtVerify(token, keys.resolve, {
           issuer: options.issuer,
           audience: options.audience,
           algorithms: [...options.algorithms],
@@ -50,6 +53,8 @@ export function jwtVerifier(options: JwtOptions, clock: Clock): SessionVerifier 
           ? undefined
           : { account, expiresAt: (payload.exp ?? 0) * 1000 + options.clockSkew };
       } catch (error) {
+        const isHeldBack = error instanceof errors.JWKSNoMatchingKey && keys.fetches === fetchesBefore;
+        if (isHeldBack && mayBeOfIssuer(token, options)) throw new VerificationPending(keys.retryAfterSeconds);
         if (isBadToken(error)) return undefined;
         throw new Unavailable("the keys of session tokens can't be fetched", { cause: error });
       }
@@ -57,22 +62,57 @@ export function jwtVerifier(options: JwtOptions, clock: Clock): SessionVerifier 
   };
 }
 
-function keyResolver({ keys, fetch: send = fetch }: JwtOptions): JWTVerifyGetKey {
+/** Keys are not fetched again within this time, so that tokens with invented key ids cause no flood of requests. */
+const HOLD_BACK_MS = 30_000;
+
+interface Keys {
+  readonly resolve: JWTVerifyGetKey;
+  /** Number of times that the keys were fetched. */
+  readonly fetches: number;
+  /** Seconds until the keys may be fetched again: at least 1. */
+  readonly retryAfterSeconds: number;
+}
+
+function keysOf({ keys, fetch: send = fetch }: JwtOptions): Keys {
   if ("secret" in keys) {
     const secret = new TextEncoder().encode(keys.secret);
-    return async () => secret;
+    return { resolve: async () => secret, fetches: 0, retryAfterSeconds: 1 };
   }
   const { jwksUrl, dependency } = keys;
-  return createRemoteJWKSet(new URL(jwksUrl), {
+  let fetches = 0;
+  let fetchedAt = 0;
+  const resolve = createRemoteJWKSet(new URL(jwksUrl), {
+    cooldownDuration: HOLD_BACK_MS,
     // The deadline of `dependency` ends the call first, because the time limit of `jose` is longer.
     timeoutDuration: 2 * dependency.timeoutMs,
     [customFetch]: (url, options) =>
       dependency.call(async (signal) => {
         const response = await send(url, { ...options, signal });
         if (response.status !== 200) throw new Error(`the JWKS endpoint answered ${response.status}`);
-        return new Response(await response.arrayBuffer(), response);
+        const body = await response.arrayBuffer();
+        fetches++;
+        fetchedAt = Date.now();
+        return new Response(body, response);
       }),
   });
+  return {
+    resolve,
+    get fetches() {
+      return fetches;
+    },
+    get retryAfterSeconds() {
+      return Math.max(1, Math.ceil((fetchedAt + HOLD_BACK_MS - Date.now()) / 1000));
+    },
+  };
+}
+
+/**
+ * Whether a token of an unknown key may be one of the issuer, who may just have added the key. Nothing of the token is
+ * verified.
+ */
+function mayBeOfIssuer(token: string, { issuer, algorithms }: JwtOptions): boolean {
+  const { alg = "" } = decodeProtectedHeader(token);
+  return algorithms.includes(alg) && decodeJwt(token).iss === issuer;
 }
 
 /** Whether the token is invalid, rather than the key set unreachable. */

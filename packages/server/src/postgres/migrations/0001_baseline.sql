@@ -177,6 +177,8 @@ create table action (
   revoked_at timestamptz check (isfinite(revoked_at)),
   primary key (account, action_id)
 );
+-- Finds whether an id that an account lacks belongs to another one.
+create index action_by_id on action (action_id);
 
 create table audit_entry (
   entry_id uuid primary key,

@@ -6,9 +6,9 @@ Pod::Spec.new do |s|
   s.name = "DeviceRiskSignals"
   s.version = package["version"]
   s.summary = package["description"]
-  s.homepage = package["homepage"] || "https://example.invalid/device-risk-signals"
+  s.homepage = package["homepage"] if package["homepage"]
   s.license = package["license"]
-  s.authors = package["author"] || "Device Risk Signals contributors"
+  s.authors = package["author"] if package["author"]
   s.platforms = { :ios => "15.1" }
   s.source = { :path => "." }
 

@@ -30,6 +30,14 @@ describe("npm run pack", () => {
     expect(pack(join(folder, "file")).stderr).toContain("is not a folder");
   });
 
+  it("rejects a release until the project's file says where it is published", () => {
+    const { status, stderr } = spawnSync(process.execPath, [PACK, "--out", folder, "--release"], { encoding: "utf8" });
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr: "pack: a release needs repository, homepage, bugs, author: fill them in in tools/release/project.json.\n",
+    });
+  });
+
   it("rejects the name of a package that does not exist", () => {
     const flags = ["--out", folder, "--package", "servr"];
     const { status, stderr } = spawnSync(process.execPath, [PACK, ...flags], { encoding: "utf8" });

@@ -1,6 +1,7 @@
 /**
- * `npm run pack [-- --out DIR --package NAME …]`: packs the public packages, or the named ones, and writes exactly
- * their tarballs into DIR (`dist/`), which must be new, empty, or hold earlier tarballs only. In the repository the
+ * `npm run pack [-- --out DIR --package NAME … --release]`: packs the public packages, or the named ones, and writes
+ * exactly their tarballs into DIR (`dist/`), which must be new, empty, or hold earlier tarballs only. With `--release`
+ * it first checks that `tools/release/project.json` says where the project is published. In the repository the
  * packages run from TypeScript. Node runs no TypeScript in `node_modules`, so the published files are JavaScript with
  * declarations.
  *
@@ -15,7 +16,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { buildPackageFiles } from "./bundle.ts";
 import { destinationProblem } from "./destination.ts";
-import { type Manifest, ROOT } from "./manifest.ts";
+import { type Manifest, releaseProblem, ROOT } from "./manifest.ts";
 import { buildTree } from "./tree.ts";
 
 const PACKAGES = {
@@ -34,13 +35,14 @@ const { values } = parseArgs({
   options: {
     out: { type: "string", default: join(ROOT, "dist") },
     package: { type: "string", multiple: true, default: [...NAMES] },
+    release: { type: "boolean", default: false },
   },
 });
 
 const unknown = values.package.find((name) => !(name in PACKAGES));
 const problem =
   unknown === undefined
-    ? destinationProblem(values.out)
+    ? ((values.release ? releaseProblem() : undefined) ?? destinationProblem(values.out))
     : `there is no package ${JSON.stringify(unknown)}: name ${NAMES.join(", ")}.`;
 if (problem === undefined) await packInto(values.out);
 else {

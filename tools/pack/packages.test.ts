@@ -1,7 +1,9 @@
-import { execFile, execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { execFile, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ROOT, VERSION } from "./manifest.ts";
@@ -45,6 +47,18 @@ describe.each(NAMES)("the package %s", (name) => {
     expect(stdout).toContain(`@device-risk-signals/${name} v`);
   });
 
+  it("says which Node it needs and what it is about, and names no place that is not known", async () => {
+    const { stdout } = await run("tar", ["-xzOf", tarballOf(name), "package/package.json"]);
+    const manifest = JSON.parse(stdout) as Record<string, unknown>;
+    expect(manifest["engines"]).toEqual({ node: expect.stringMatching(/^>=\d+/) });
+    expect(manifest["keywords"]).toContainEqual(expect.stringContaining("device-signals"));
+    const project = JSON.parse(readFileSync(join(ROOT, "tools/release/project.json"), "utf8")) as Record<
+      string,
+      string
+    >;
+    for (const [member, value] of Object.entries(project)) expect(member in manifest, member).toBe(value !== "");
+  });
+
   it("contains its licence and readme, and no file for development", async () => {
     const files = await filesOf(name);
     expect(files).toEqual(expect.arrayContaining(["package/LICENSE", "package/README.md", "package/package.json"]));
@@ -66,6 +80,7 @@ it("contract and server can be installed from their tarballs, and drs runs", asy
   );
   const { stdout } = await run("npx", ["drs", "event", "list", "--help"], options);
   expect(stdout).toContain("Usage: drs event list");
+  await stopsOnOldNode(app);
   writeFileSync(
     join(app, "main.js"),
     `import { FIELD_COUNT } from "./count.js";
@@ -80,3 +95,67 @@ it("contract and server can be installed from their tarballs, and drs runs", asy
   );
   expect((await run("node", ["main.js"], options)).stdout.trim()).toBe("322 function function");
 });
+
+/** Imports the server on a Node that says that it is Node 20. */
+async function stopsOnOldNode(app: string): Promise<void> {
+  const pretend = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.20.2" } });`;
+  writeFileSync(join(app, "old.js"), `${pretend}\nawait import("@device-risk-signals/server");`);
+  const { stderr } = await run("node", ["old.js"], { cwd: app }).catch((error: { stderr: string }) => error);
+  expect(stderr).toMatch(/Error: @device-risk-signals\/server needs Node 24\.6 or later; this is /);
+}
+
+const GUIDE = readFileSync(join(ROOT, "docs/integrator-backend.md"), "utf8");
+
+it("the program of the backend guide compiles in strict mode and stores an event, from the tarballs", async () => {
+  const app = mkdtempSync(join(folder, "guide-"));
+  const program = /```ts\n\/\/ server\.ts\n([^]*?)```/.exec(GUIDE)?.[1] ?? "";
+  expect(program.trimEnd().split("\n").length).toBeLessThanOrEqual(25);
+  writeFileSync(join(app, "package.json"), '{"type":"module"}');
+  writeFileSync(join(app, "server.ts"), program);
+  const options = { cwd: app };
+  const tarballs = ["contract", "admin-api", "features", "server"].map(tarballOf);
+  const others = ["express@5", "@types/express@5", "@types/node@26"];
+  await run(
+    "npm",
+    ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--silent", ...tarballs, ...others],
+    options,
+  );
+  const tsc = join(ROOT, "node_modules/.bin/tsc");
+  await run(tsc, ["--strict", "--module", "nodenext", "--target", "es2024", "--types", "node", "server.ts"], options);
+  const server = spawn(process.execPath, ["server.js"], { ...options, stdio: ["ignore", "inherit", "inherit"] });
+  try {
+    const answer = await firstAnswer();
+    expect(answer).toEqual({ status: 201, created: true });
+  } finally {
+    const closed = once(server, "close");
+    server.kill("SIGTERM");
+    await closed;
+  }
+});
+
+/** Sends the guide's event until the server answers. */
+async function firstAnswer(): Promise<{ status: number; created: unknown }> {
+  const observations = {
+    session_id: "session-1",
+    event_type: "device_intel_collection",
+    schema_version: 1,
+    collected_at: new Date().toISOString(),
+    probes: {},
+  };
+  const event = { action_id: "payment-42", action_type: "payment", sdk_version: "1", platform: "ios", observations };
+  const request = {
+    method: "POST",
+    headers: { Authorization: "Bearer example-token", "Idempotency-Key": "key-1", "Content-Type": "application/json" },
+    body: JSON.stringify(event),
+  };
+  const deadline = Date.now() + 60_000;
+  for (;;) {
+    const response = await fetch("http://127.0.0.1:3000/api/v1/device-signal-events", request).catch(() => undefined);
+    if (response) {
+      const { created } = (await response.json()) as { created?: unknown };
+      return { status: response.status, created };
+    }
+    if (Date.now() > deadline) throw new Error("the server of the guide does not answer");
+    await sleep(200);
+  }
+}

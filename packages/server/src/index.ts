@@ -6,6 +6,8 @@
  * app.all("/api/v1/device-signal-events", nodeHandler(endpoint.ingest));
  * ```
  */
+// oxlint-disable-next-line import/no-unassigned-import -- It stops a program on a Node that is too old.
+import "./node-version.ts";
 import { assembleEndpoint, type Endpoint } from "./app/endpoint.ts";
 import { type EndpointOptions, resolveOptions } from "./app/endpoint-options.ts";
 import { guarded } from "./app/guarded.ts";

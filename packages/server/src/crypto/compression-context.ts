@@ -3,13 +3,13 @@
  * output for a text does not depend on earlier texts. It is one frame. If this frame fills the output buffer
  * (`chunkSize`) exactly, an empty frame follows, which decompresses to nothing.
  */
-import { constants, createZstdCompress, type ZstdCompress, zstdDecompressSync } from "node:zlib";
+import zlib, { type ZstdCompress } from "node:zlib";
 import { ZstdCompress as ImmediateZstdCompress, ZstdDecompress as ImmediateZstdDecompress } from "minizlib";
 
 const OPTIONS = {
-  flush: constants.ZSTD_e_end,
+  flush: zlib.constants.ZSTD_e_end,
   chunkSize: 65_536,
-  params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_dictIDFlag]: 0 },
+  params: { [zlib.constants.ZSTD_c_compressionLevel]: 1, [zlib.constants.ZSTD_c_dictIDFlag]: 0 },
 };
 
 const OTHER_OUTPUT = "the compressor's output does not belong to its input";
@@ -62,7 +62,7 @@ export class ThreadContext {
   #output: Buffer[] = [];
 
   constructor(dictionary: Buffer) {
-    this.#stream = createZstdCompress({ ...OPTIONS, dictionary });
+    this.#stream = zlib.createZstdCompress({ ...OPTIONS, dictionary });
     this.#stream.on("data", (chunk: Buffer) => this.#output.push(chunk));
     // The callback of the write reports the error to the caller.
     this.#stream.on("error", () => {});
@@ -103,7 +103,7 @@ export class FrameDecompressor {
   /** @throws the error of zstd. No frame has an effect on later ones. */
   decompress(frame: Buffer): Buffer {
     const size = sizeIn(frame);
-    if (size === undefined || size > MAX_EVENT_BYTES) return zstdDecompressSync(frame, this.#options);
+    if (size === undefined || size > MAX_EVENT_BYTES) return zlib.zstdDecompressSync(frame, this.#options);
     const stream = (this.#stream ??= this.#open());
     stream.write(frame);
     const bytes = joined(this.#output);
@@ -115,11 +115,11 @@ export class FrameDecompressor {
     this.#stream = undefined;
     stream.close();
     // The reason may be that the previous frame did not end, so this frame is decompressed again, without the context.
-    return zstdDecompressSync(frame, this.#options);
+    return zlib.zstdDecompressSync(frame, this.#options);
   }
 
   #open(): ImmediateZstdDecompress {
-    const options = { ...this.#options, flush: constants.ZSTD_e_continue };
+    const options = { ...this.#options, flush: zlib.constants.ZSTD_e_continue };
     const stream = new ImmediateZstdDecompress(options);
     stream.on("data", (chunk) => this.#output.push(chunk));
     stream.on("error", () => (this.#hasFailed = true));

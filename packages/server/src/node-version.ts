@@ -4,7 +4,7 @@
  * runs.
  */
 
-/** Also `engines` of the manifest, and the check of `bin/drs.js`. */
+/** `engines` of the manifest and the check of `bin/drs.js` name the same version. */
 export const OLDEST_NODE = "24.6";
 
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);

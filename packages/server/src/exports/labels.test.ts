@@ -61,6 +61,20 @@ describe("a label", () => {
   });
 
   it.each([
+    ["2026-01-01 00:00:00+01:00", "2025-12-31T23:00:00Z", 0],
+    ["2026-01-01 00:00:00.123456789Z", "2026-01-01T00:00:00.123Z", 456],
+  ])("may have a time as pandas writes it: %s", (label_time, iso, micros) => {
+    const result = labelOf({ ...GOOD, label_time }, NOW);
+    expect(result.ok && result.label).toMatchObject({
+      labelTime: label_time,
+      at: { epochMs: Date.parse(iso), micros },
+    });
+  });
+
+  it.each([
+    [{ label_time: "2026-01-01 00:00:00" }, "with an offset"],
+    [{ label_time: "2026-01-01  00:00:00Z" }, "label_time is neither"],
+    [{ label_time: "2026-01-01 00:00:00Z\n" }, "label_time is neither"],
     [{ label_time: "yesterday" }, "label_time is neither"],
     [{ label_time: "2026-02-30" }, "label_time is neither"],
     [{ label_time: "2026-06-02" }, "label_time is in the future"],

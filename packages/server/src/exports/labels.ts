@@ -38,8 +38,8 @@ export const isFormula = (text: string): boolean => FORMULA.test(text) && !NUMBE
 /** @param now milliseconds since the Unix epoch. */
 export function labelOf(cells: LabelCells, now: number): LabelResult {
   const { label_time: labelTime = "", label = "" } = cells;
-  const at = parseDateTime(/^\d{4}-\d{2}-\d{2}$/.test(labelTime) ? `${labelTime}T00:00:00Z` : labelTime);
-  if (!at) return problem("label_time is neither a date nor a date-time of RFC 3339");
+  const at = timeOf(labelTime);
+  if (!at) return problem("label_time is neither a date nor a date-time of RFC 3339 with an offset, such as Z");
   if (at.epochMs > now) return problem("label_time is in the future");
   if (label === "") return problem("label is empty");
   if (label.length > MAX_LENGTH) return problem(`label has more than ${MAX_LENGTH} characters`);
@@ -48,6 +48,12 @@ export function labelOf(cells: LabelCells, now: number): LabelResult {
   if (isFormula(label)) return problem("label is a formula");
   const subject = subjectOf(cells);
   return typeof subject === "string" ? problem(subject) : { ok: true, label: { subject, at, labelTime, label } };
+}
+
+/** RFC 3339 §5.6 allows a space in place of the `T`, which pandas and databases write. */
+function timeOf(text: string): Instant | undefined {
+  const isDate = /^\d{4}-\d{2}-\d{2}$/.test(text);
+  return parseDateTime(isDate ? `${text}T00:00:00Z` : text.replace(/^(\S{10}) /, "$1T"));
 }
 
 const problem = (text: string): LabelResult => ({ ok: false, problem: text });

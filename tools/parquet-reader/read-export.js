@@ -10,13 +10,26 @@ import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { createTableWriter } from "../../packages/server/src/exports/table-writer.ts";
 
-/** @type {readonly import("../../packages/server/src/exports/table-writer.ts").TableColumn[]} */
-const COLUMNS = [
-  { name: "root__v1", type: "flag" },
-  { name: "traces__v2", type: "count" },
-  { name: "speed__v1", type: "number" },
-  { name: "kind__v1", type: "category" },
-];
+/** @typedef {import("../../packages/server/src/exports/table-writer.ts").TableColumn} TableColumn */
+
+/** @type {(name: string, type: TableColumn["type"], unit?: string | null) => TableColumn} */
+function column(name, type, unit = null) {
+  const feature = name.replace("__v", "@");
+  return { name, feature, hash: "00", meaning: "An example", type, unit, false_readings: ["None is known"] };
+}
+const HEAD = {
+  export_id: "6f0c1f0e-2f0e-4d0e-8f0e-1f0e2f0e3f0e",
+  expires_on: "2027-01-31",
+  columns: [
+    column("root__v1", "flag"),
+    column("traces__v2", "count"),
+    column("speed__v1", "number", "ms"),
+    column("kind__v1", "category"),
+  ],
+};
+const CATEGORIES = ["kind__v1", ...HEAD.columns.map(({ name }) => `${name}__state`)].toSorted((a, b) =>
+  a < b ? -1 : 1,
+);
 /** The number of rows is large enough for more than one row group. */
 const ROWS = 6_000;
 const VALUES = [true, 9_007_199_254_740_991, -1.5, "é"];
@@ -24,27 +37,40 @@ const VALUES = [true, 9_007_199_254_740_991, -1.5, "é"];
 /** @param {number} row */
 function rowOf(row) {
   const isFound = row % 3 !== 0;
-  const at = isFound ? "2026-01-01T00:00:00.000Z" : null;
+  const at = isFound ? "2026-01-01T00:00:00.000001Z" : null;
+  const labelAt = { epochMs: Date.parse("2026-01-01T23:00:00Z"), micros: 2 };
   const cells = VALUES.map((value) =>
     isFound ? { value, state: "observed" } : { value: null, state: "not-observed" },
   );
-  return { row, labelTime: "2026-01-02", label: `label ${row}`, receivedAt: at, extractedAt: at, cells };
+  const label = { labelTime: "2026-01-02 00:00:00.000002+01:00", labelAt, label: `label ${row}` };
+  return { row, ...label, receivedAt: at, extractedAt: at, cells };
+}
+
+/** @type {(path: string, rows: ReturnType<typeof rowOf>[]) => Promise<void>} */
+async function write(path, rows) {
+  const file = await open(path, "wx");
+  const writer = await createTableWriter("parquet", HEAD, (bytes) => file.appendFile(bytes));
+  await writer.write(rows);
+  await writer.end();
+  await file.close();
 }
 
 const folder = await mkdtemp(join(tmpdir(), "drs-parquet-"));
 try {
   const path = join(folder, "export.parquet");
-  const file = await open(path, "wx");
-  const writer = await createTableWriter("parquet", COLUMNS, (bytes) => file.appendFile(bytes));
-  await writer.write(Array.from({ length: ROWS }, (_, index) => rowOf(index + 1)));
-  await writer.end();
-  await file.close();
+  await write(
+    path,
+    Array.from({ length: ROWS }, (_, index) => rowOf(index + 1)),
+  );
   const connection = await (await DuckDBInstance.create(":memory:")).connect();
   /** @param {string} sql */
   const ask = async (sql) => (await connection.runAndReadAll(sql)).getRowsJson();
   assert.deepEqual(await ask(`select column_name, column_type from (describe select * from '${path}')`), [
     ["row", "BIGINT"],
-    ...["label_time", "label", "received_at", "extracted_at"].map((name) => [name, "VARCHAR"]),
+    ["label_time", "TIMESTAMP WITH TIME ZONE"],
+    ["label", "VARCHAR"],
+    ["received_at", "TIMESTAMP WITH TIME ZONE"],
+    ["extracted_at", "TIMESTAMP WITH TIME ZONE"],
     ["root__v1", "BOOLEAN"],
     ["root__v1__state", "VARCHAR"],
     ["traces__v2", "BIGINT"],
@@ -60,6 +86,29 @@ try {
     ["observed", "4000", "4000", "4000", -1.5, "é"],
     ["not-observed", "2000", "0", null, null, null],
   ]);
+  const times = `select epoch_us(label_time), epoch_us(received_at), epoch_us(extracted_at), count(*) from '${path}'
+    group by all order by all`;
+  assert.deepEqual(await ask(times), [
+    ["1767308400000002", "1767225600000001", "1767225600000001", "4000"],
+    ["1767308400000002", null, null, "2000"],
+  ]);
+  const encodings = `select distinct path_in_schema from parquet_metadata('${path}') where contains(encodings, 'RLE_DICTIONARY')
+    and path_in_schema in (${CATEGORIES.map((name) => `'${name}'`).join(", ")}) order by all`;
+  assert.deepEqual(
+    await ask(encodings),
+    CATEGORIES.map((name) => [name]),
+  );
+  const empty = join(folder, "empty.parquet");
+  await write(empty, [rowOf(3)]);
+  assert.deepEqual(await ask(`select kind__v1, kind__v1__state from '${empty}'`), [[null, "not-observed"]]);
+  const metadata = Object.fromEntries(
+    await ask(`select decode(key), decode(value) from parquet_kv_metadata('${path}')`),
+  );
+  assert.deepEqual(metadata, {
+    "drs.export_id": HEAD.export_id,
+    "drs.expires_on": HEAD.expires_on,
+    "drs.columns": JSON.stringify(HEAD.columns),
+  });
   const misplaced = `select count(*) from (select row, row_number() over () as place from '${path}') where row <> place`;
   assert.deepEqual(await ask(misplaced), [["0"]]);
   assert.deepEqual(await ask(`select label from '${path}' where row = 5999`), [["label 5999"]]);

@@ -1,11 +1,13 @@
-import { ByteWriter, ParquetWriter } from "hyparquet-writer";
+import { type Instant, parseDateTime } from "@device-risk-signals/contract";
+import { ByteWriter, type ColumnSource, ParquetWriter } from "hyparquet-writer";
 import {
   type Append,
   type Cell,
-  type TableRow,
-  stateNameOf,
   type TableColumn,
+  type TableHead,
+  type TableRow,
   type TableWriter,
+  stateNameOf,
 } from "./table-writer.ts";
 
 /** Number of rows that form a row group. They are in memory until the group is full. */
@@ -22,34 +24,51 @@ class Pending extends ByteWriter {
 }
 
 type Schema = ConstructorParameters<typeof ParquetWriter>[0]["schema"];
-type Type = TableColumn["type"] | "number of a row";
+type Type = TableColumn["type"] | "text" | "time";
 
+const TEXT = { type: "BYTE_ARRAY", converted_type: "UTF8" } as const;
 const PHYSICAL: Readonly<Record<Type, Partial<Schema[number]>>> = {
   flag: { type: "BOOLEAN" },
   count: { type: "INT64" },
   number: { type: "DOUBLE" },
-  category: { type: "BYTE_ARRAY", converted_type: "UTF8" },
-  "number of a row": { type: "INT64" },
+  category: TEXT,
+  text: TEXT,
+  time: {
+    type: "INT64",
+    // The older form of the logical type, for readers that know no other.
+    converted_type: "TIMESTAMP_MICROS",
+    logical_type: { type: "TIMESTAMP", isAdjustedToUTC: true, unit: "MICROS" },
+  },
 };
 
 interface Column {
   readonly name: string;
   readonly type: Type;
   readonly isOptional: boolean;
-  readonly valueOf: (row: TableRow) => Cell["value"];
+  readonly valueOf: (row: TableRow) => Cell["value"] | Instant | undefined;
 }
 
 /** Writes each row group as soon as it is full, so that memory does not grow with the number of rows. */
-export function createParquetWriter(tableColumns: readonly TableColumn[], append: Append): TableWriter {
+export function createParquetWriter(head: TableHead, append: Append): TableWriter {
   const pending = new Pending();
-  const columns = columnsOf(tableColumns);
-  const writer = new ParquetWriter({ writer: pending, schema: schemaOf(columns), createdBy: "drs" });
+  const columns = columnsOf(head.columns);
+  const writer = new ParquetWriter({
+    writer: pending,
+    schema: schemaOf(columns),
+    createdBy: "drs",
+    kvMetadata: [
+      { key: "drs.export_id", value: head.export_id },
+      { key: "drs.expires_on", value: head.expires_on },
+      { key: "drs.columns", value: JSON.stringify(head.columns) },
+    ],
+  });
   let rows: TableRow[] = [];
 
   const writeGroup = async (group: readonly TableRow[]): Promise<void> => {
-    const columnData = columns.map(({ name, type, valueOf }) => ({
+    const columnData = columns.map(({ name, type, valueOf }): ColumnSource => ({
       name,
       data: group.map((row) => storedOf(type, valueOf(row))),
+      ...(type === "category" && { encoding: "RLE_DICTIONARY" }),
     }));
     await writer.write({ columnData, rowGroupSize: ROWS_PER_GROUP });
     await append(pending.take());
@@ -72,16 +91,21 @@ export function createParquetWriter(tableColumns: readonly TableColumn[], append
 }
 
 function columnsOf(columns: readonly TableColumn[]): readonly Column[] {
-  const text = { type: "category", isOptional: false } as const;
+  const instantOf = (text: string | null): Instant | undefined => (text === null ? undefined : parseDateTime(text));
   return [
-    { name: "row", type: "number of a row", isOptional: false, valueOf: ({ row }) => row },
-    { ...text, name: "label_time", valueOf: ({ labelTime }) => labelTime },
-    { ...text, name: "label", valueOf: ({ label }) => label },
-    { ...text, name: "received_at", isOptional: true, valueOf: ({ receivedAt }) => receivedAt },
-    { ...text, name: "extracted_at", isOptional: true, valueOf: ({ extractedAt }) => extractedAt },
+    { name: "row", type: "count", isOptional: false, valueOf: ({ row }) => row },
+    { name: "label_time", type: "time", isOptional: false, valueOf: ({ labelAt }) => labelAt },
+    { name: "label", type: "text", isOptional: false, valueOf: ({ label }) => label },
+    { name: "received_at", type: "time", isOptional: true, valueOf: ({ receivedAt }) => instantOf(receivedAt) },
+    { name: "extracted_at", type: "time", isOptional: true, valueOf: ({ extractedAt }) => instantOf(extractedAt) },
     ...columns.flatMap(({ name, type }, index): Column[] => [
-      { name, type, isOptional: true, valueOf: ({ cells }) => cells[index]?.value ?? null },
-      { ...text, name: stateNameOf(name), valueOf: ({ cells }) => cells[index]?.state ?? "" },
+      { name, type, isOptional: true, valueOf: ({ cells }) => cells[index]?.value },
+      {
+        name: stateNameOf(name),
+        type: "category",
+        isOptional: false,
+        valueOf: ({ cells }) => cells[index]?.state,
+      },
     ]),
   ];
 }
@@ -95,7 +119,8 @@ const schemaOf = (columns: readonly Column[]): Schema => [
   })),
 ];
 
-function storedOf(type: Type, value: Cell["value"]): Cell["value"] | bigint | undefined {
-  if (value === null) return undefined;
-  return PHYSICAL[type].type === "INT64" ? BigInt(value) : value;
+function storedOf(type: Type, value: ReturnType<Column["valueOf"]>): Cell["value"] | bigint | undefined {
+  if (value === null || value === undefined) return undefined;
+  if (typeof value === "object") return BigInt(value.epochMs) * 1_000n + BigInt(value.micros);
+  return type === "count" ? BigInt(value) : value;
 }

@@ -50,7 +50,18 @@ describe("an export", () => {
       [6, "good", null, "no-row"],
     ]);
     expect(manifest).toMatchObject({ labels: { rows: 6 }, file: { rows: 6 }, empty_rows: 2, recipient: "fraud team" });
-    expect(manifest.columns[0]?.states).toEqual({ observed: 3, "no-row": 2, omitted: 1 });
+    expect(manifest.columns).toEqual([
+      {
+        name: "root__v1",
+        feature: "root@1",
+        hash: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+        meaning: "An example",
+        type: "flag",
+        unit: null,
+        false_readings: ["none is known"],
+        states: { observed: 3, "no-row": 2, omitted: 1 },
+      },
+    ]);
     expect(JSON.parse(await readFile(path("ordered.jsonl.manifest.json"), "utf8"))).toEqual(manifest);
   });
 

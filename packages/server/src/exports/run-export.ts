@@ -1,6 +1,7 @@
 /** Exports of feature values for training: one row for each label, in order. */
 import { randomUUID } from "node:crypto";
 import type { FeatureExportManifest } from "@device-risk-signals/admin-api";
+import type { Manifest } from "@device-risk-signals/features";
 import type { AuditSigner } from "../audit/audit-signer.ts";
 import { type Agent, type AuditEntry, writeAudit } from "../audit/audit.ts";
 import type { FeatureSealer } from "../crypto/feature-sealer.ts";
@@ -46,7 +47,7 @@ export type ExportAgent = Agent & Pick<AuditEntry, "approvalId">;
 
 /** The layers and features from which the values of an export are read, and how they are written. */
 interface Plan {
-  readonly columns: readonly (TableColumn & Omit<FeatureExportManifest["columns"][number], "states">)[];
+  readonly columns: readonly TableColumn[];
   readonly layers: readonly LayerRow[];
 }
 
@@ -90,15 +91,19 @@ async function planOf(executor: Executor, purpose: number, features: readonly st
   const bundles = await findBundles(executor, features);
   return {
     layers: ofPurpose.filter(({ members }) => members.some((name) => features.includes(name))),
-    columns: bundles.map(({ id, version, hash, manifest }) => ({
-      name: `${id}__v${version}`,
-      type: manifest.output.type,
-      feature: nameOf({ id, version }),
-      hash,
-      meaning: manifest.meaning,
-    })),
+    columns: bundles.map(({ manifest }) => columnOf(manifest)),
   };
 }
+
+const columnOf = ({ id, version, hash, meaning, falseReadings, output }: Manifest): TableColumn => ({
+  name: `${id}__v${version}`,
+  feature: nameOf({ id, version }),
+  hash,
+  meaning,
+  type: output.type,
+  unit: output.type === "number" ? output.unit : null,
+  false_readings: [...falseReadings],
+});
 
 /** Called in the transaction that records an export or audits its repetition. */
 export type OnRecord = (owner: OwnerTransaction) => Promise<void>;
@@ -214,12 +219,14 @@ async function* partsOf(
   leftOut: ReadonlySet<number>,
 ): AsyncGenerator<ExportPart<FeatureExportManifest>> {
   const { executor, onProgress } = ports;
-  const { export_id, purpose, purpose_code, format, watermark } = record;
+  const { export_id, purpose, purpose_code, format, expires_on, watermark } = record;
   const { columns, layers } = await planOf(executor, purpose_code, record.features);
   const isKnown = record.clock === "known";
   const scope: ValueScope = { purpose: purpose_code, features: record.features, layers, isKnown, watermark };
   const file = new MeasuredBytes();
-  const table = await createTableWriter(format, columns, async (bytes) => file.append(bytes));
+  const table = await createTableWriter(format, { export_id, expires_on, columns }, async (bytes) =>
+    file.append(bytes),
+  );
   const counts = columns.map((): Record<string, number> => ({}));
   let [row, written, empty] = [0, 0, 0];
   const batches = foundBatches(ports, record, source, { scope, leftOut });
@@ -250,14 +257,12 @@ async function* partsOf(
     clock: record.clock,
     format,
     recipient: record.recipient,
-    expires_on: record.expires_on,
+    expires_on,
     watermark,
     labels: { sha256: record.labels_sha256, rows: row },
     file: { ...file.measured(), rows: written },
     empty_rows: empty,
-    columns: columns.map(({ name, feature, hash, meaning }, index) => {
-      return { name, feature, hash, meaning, states: counts[index] ?? {} };
-    }),
+    columns: columns.map((column, index) => ({ ...column, states: counts[index] ?? {} })),
   };
   yield { manifest };
 }
@@ -386,11 +391,11 @@ function numbered(batch: readonly Label[], first: number, leftOut: ReadonlySet<n
 }
 
 function rowOf({ row, label }: NumberedLabel, found: FoundValues | undefined, columns: Plan["columns"]): TableRow {
-  const { labelTime, label: text } = label;
   return {
     row,
-    labelTime,
-    label: text,
+    labelTime: label.labelTime,
+    labelAt: label.at,
+    label: label.label,
     receivedAt: found?.receivedAt ?? null,
     extractedAt: found?.extractedAt ?? null,
     cells: found?.cells ?? columns.map(() => NO_ROW),

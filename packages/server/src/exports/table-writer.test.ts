@@ -1,18 +1,36 @@
-import { parquetReadObjects } from "hyparquet";
+import { parquetMetadata, parquetReadObjects, type ColumnMetaData } from "hyparquet";
 import { describe, expect, it } from "vitest";
 import type { FeatureFormat } from "./export-table.ts";
-import { createTableWriter, csvCell, type TableRow, type TableColumn } from "./table-writer.ts";
+import { createTableWriter, csvCell, type TableColumn, type TableHead, type TableRow } from "./table-writer.ts";
 
-const COLUMNS: readonly TableColumn[] = [
-  { name: "root__v1", type: "flag" },
-  { name: "traces__v2", type: "count" },
-  { name: "speed__v1", type: "number" },
-  { name: "kind__v1", type: "category" },
+const column = (name: string, type: TableColumn["type"], unit: string | null = null): TableColumn => ({
+  name,
+  feature: name.replace("__v", "@"),
+  hash: "00",
+  meaning: `What ${name} says`,
+  type,
+  unit,
+  false_readings: ["None is known"],
+});
+const COLUMNS = [
+  column("root__v1", "flag"),
+  column("traces__v2", "count"),
+  column("speed__v1", "number", "ms"),
+  column("kind__v1", "category"),
 ];
+const HEAD: TableHead = {
+  export_id: "6f0c1f0e-2f0e-4d0e-8f0e-1f0e2f0e3f0e",
+  expires_on: "2027-01-31",
+  columns: COLUMNS,
+};
+const LABEL_TIME = {
+  labelTime: "2026-01-02 00:00:00.000001+01:00",
+  labelAt: { epochMs: Date.parse("2026-01-01T23:00:00Z"), micros: 1 },
+};
 const TIMES = {
-  labelTime: "2026-01-02",
+  ...LABEL_TIME,
   receivedAt: "2026-01-01T00:00:00.000Z",
-  extractedAt: "2026-01-01T00:00:01.000Z",
+  extractedAt: "2026-01-01T00:00:01.000002Z",
 };
 const observed = (value: boolean | number | string) => ({ value, state: "observed" });
 const FULL: TableRow = {
@@ -22,8 +40,8 @@ const FULL: TableRow = {
   cells: [observed(false), observed(2), observed(-1.5), observed("x")],
 };
 const EMPTY: TableRow = {
+  ...LABEL_TIME,
   row: 2,
-  labelTime: "2026-01-02",
   label: "-1",
   receivedAt: null,
   extractedAt: null,
@@ -32,16 +50,14 @@ const EMPTY: TableRow = {
 
 async function write(format: FeatureFormat, ...batches: (readonly TableRow[])[]): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
-  const writer = await createTableWriter(format, COLUMNS, async (bytes) => void chunks.push(bytes));
+  const writer = await createTableWriter(format, HEAD, async (bytes) => void chunks.push(bytes));
   for (const rows of batches) await writer.write(rows);
   await writer.end();
   return Buffer.concat(chunks);
 }
 
-async function readParquet(file: Buffer): Promise<Record<string, unknown>[]> {
-  const bytes = new Uint8Array(file);
-  return parquetReadObjects({ file: bytes.buffer });
-}
+const bufferOf = (file: Buffer): ArrayBuffer => new Uint8Array(file).buffer;
+const readParquet = (file: Buffer): Promise<Record<string, unknown>[]> => parquetReadObjects({ file: bufferOf(file) });
 
 describe("an export", () => {
   it("is CSV, which never shows a state as a value", async () => {
@@ -49,9 +65,9 @@ describe("an export", () => {
     const names = COLUMNS.flatMap(({ name }) => [name, `${name}__state`]);
     expect(header).toBe(["row,label_time,label,received_at,extracted_at", ...names].join(","));
     expect(full).toBe(
-      `1,2026-01-02,"fraud, ""1""",${TIMES.receivedAt},${TIMES.extractedAt},false,observed,2,observed,-1.5,observed,x,observed`,
+      `1,${TIMES.labelTime},"fraud, ""1""",${TIMES.receivedAt},${TIMES.extractedAt},false,observed,2,observed,-1.5,observed,x,observed`,
     );
-    expect(empty).toBe("2,2026-01-02,-1,,,,no-row,,no-row,,no-row,,no-row");
+    expect(empty).toBe(`2,${TIMES.labelTime},-1,,,,no-row,,no-row,,no-row,,no-row`);
   });
 
   it("is JSON lines with null for each state that has no value", async () => {
@@ -69,6 +85,57 @@ describe("an export", () => {
     expect(read).toHaveLength(rows.length);
     expect(read[0]).toMatchObject({ row: 1n, root__v1: false, traces__v2: 2n, speed__v1: -1.5, kind__v1: "x" });
     expect(read[5_199]).toMatchObject({ row: 5_200n, root__v1: null, root__v1__state: "no-row", label: "-1" });
+  });
+
+  it("is Parquet with times to the microsecond, which says what it is and what its columns mean", async () => {
+    const file = await write("parquet", [FULL, EMPTY]);
+    const [full, empty] = await readParquet(file);
+    // The reader of this test has times to the millisecond.
+    expect(full).toMatchObject({
+      label_time: new Date("2026-01-01T23:00:00Z"),
+      received_at: new Date(TIMES.receivedAt),
+    });
+    expect(empty).toMatchObject({ received_at: null, extracted_at: null });
+    const { schema, key_value_metadata: metadata = [], row_groups } = parquetMetadata(bufferOf(file));
+    const time = { type: "TIMESTAMP", isAdjustedToUTC: true, unit: "MICROS" };
+    expect(schema.filter(({ logical_type }) => logical_type?.type === "TIMESTAMP")).toEqual(
+      ["label_time", "received_at", "extracted_at"].map((name) =>
+        expect.objectContaining({ name, logical_type: time }),
+      ),
+    );
+    const chunks = (row_groups[0]?.columns ?? []).map(({ meta_data }) => meta_data as ColumnMetaData);
+    expect(chunks[4]?.statistics?.max_value).toEqual(new Date(TIMES.extractedAt));
+    const { export_id, expires_on, columns } = HEAD;
+    expect(Object.fromEntries(metadata.map(({ key, value = "" }) => [key, value]))).toEqual({
+      "drs.export_id": export_id,
+      "drs.expires_on": expires_on,
+      "drs.columns": JSON.stringify(columns),
+    });
+  });
+
+  it("is Parquet with a dictionary for each category, even if every row has another one or none has any", async () => {
+    const kinds = ["x", "y", "z"].map((kind, index) => ({
+      ...FULL,
+      row: index + 1,
+      cells: COLUMNS.map(() => observed(kind)),
+    }));
+    for (const rows of [kinds, [EMPTY]]) {
+      const flags = rows.map((row) => ({
+        ...row,
+        cells: row.cells.map((cell, index) => (index < 3 ? { value: null, state: cell.state } : cell)),
+      }));
+      const file = await write("parquet", flags);
+      expect(await readParquet(file)).toMatchObject(flags.map(({ cells }) => ({ kind__v1: cells[3]?.value })));
+      const encodings = new Map(
+        parquetMetadata(bufferOf(file)).row_groups[0]?.columns.map(({ meta_data }) => [
+          meta_data?.path_in_schema.join(),
+          meta_data?.encodings,
+        ]),
+      );
+      for (const name of ["kind__v1", "kind__v1__state", "root__v1__state"]) {
+        expect(encodings.get(name), name).toContain("RLE_DICTIONARY");
+      }
+    }
   });
 
   it("is Parquet without rows if all rows were left out", async () => {

@@ -1,5 +1,6 @@
 /** The formats of an export: CSV, JSON lines and Parquet. The same rows give the same bytes. */
-import type { Output } from "@device-risk-signals/features";
+import type { FeatureExportManifest } from "@device-risk-signals/admin-api";
+import type { Instant } from "@device-risk-signals/contract";
 import type { FeatureFormat } from "./export-table.ts";
 import { isFormula } from "./labels.ts";
 
@@ -12,18 +13,22 @@ export interface Cell {
 export interface TableRow {
   /** The number of the label, counted from 1. */
   readonly row: number;
+  /** The time of the label as it is written in the label file, and as an instant. */
   readonly labelTime: string;
+  readonly labelAt: Instant;
   readonly label: string;
-  /** The time of receipt; `null` if no values were found. */
+  /** The time of receipt in RFC 3339; `null` if no values were found. */
   readonly receivedAt: string | null;
   readonly extractedAt: string | null;
   /** The cells in the order of the columns. */
   readonly cells: readonly Cell[];
 }
 
-export interface TableColumn {
-  readonly name: string;
-  readonly type: Output["type"];
+export type TableColumn = Omit<FeatureExportManifest["columns"][number], "states">;
+
+/** What a Parquet file says about itself in its metadata. */
+export interface TableHead extends Pick<FeatureExportManifest, "export_id" | "expires_on"> {
+  readonly columns: readonly TableColumn[];
 }
 
 export interface TableWriter {
@@ -36,15 +41,12 @@ export type Append = (bytes: Uint8Array) => Promise<void>;
 
 export const stateNameOf = (name: string): string => `${name}__state`;
 
-export async function createTableWriter(
-  format: FeatureFormat,
-  columns: readonly TableColumn[],
-  append: Append,
-): Promise<TableWriter> {
+export async function createTableWriter(format: FeatureFormat, head: TableHead, append: Append): Promise<TableWriter> {
   if (format === "parquet") {
     const { createParquetWriter } = await import("./parquet-writer.ts");
-    return createParquetWriter(columns, append);
+    return createParquetWriter(head, append);
   }
+  const { columns } = head;
   const lineOf = format === "csv" ? csvLine : jsonLine;
   if (format === "csv") await append(Buffer.from(csvHeader(columns)));
   return {

@@ -68,7 +68,8 @@ beforeAll(async () => {
   const rows = ["erased", "other"].map((account) => `${account},${new Date().toISOString()},fraud`);
   await writeFile(labelFile, ["account,label_time,label", ...rows, ""].join("\n"));
   const wanted = ["--features", "first@1", "--purpose", "payments", "--clock", "received", "--format", "jsonl"];
-  const given = ["--recipient", "fraud team", "--expires", "2999-01-31", "--out", path("out.jsonl"), ...REASON];
+  const expires = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
+  const given = ["--recipient", "fraud team", "--expires", expires, "--out", path("out.jsonl"), ...REASON];
   const [manifest] = await runSuccessfully("export", "run", "--labels", labelFile, ...wanted, ...given);
   exportId = String(manifest?.["export_id"]);
 });

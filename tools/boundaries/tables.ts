@@ -111,6 +111,8 @@ export const TABLES: Readonly<Record<string, Table>> = {
     readers: {
       "features/feature-rows-as-of.ts": OWN_PERIOD,
       "exports/export-table.ts": "the id of the purpose of an export",
+      "exports/latest-expiry.ts": OWN_PERIOD,
+      "exports/recalls.ts": OWN_PERIOD,
       "features/attestations.ts": OWN_PERIOD,
       "features/backfill-chunks.ts": OWN_PERIOD,
       "features/backfill-runs.ts": "the id of the purpose of a run",

@@ -157,10 +157,12 @@ export async function recall(context: Context, id: string, { json = false }: Sho
       continue;
     }
     const state = acknowledged_at === null ? "open" : `acknowledged at ${acknowledged_at}`;
-    print(context, `Erasure ${named.erasure_id} (${state}): rows ${named.rows.join(", ")}`);
+    const why =
+      named.period_ended_at === null ? `Erasure ${named.erasure_id}` : `Period over at ${named.period_ended_at}`;
+    print(context, `${why} (${state}): rows ${named.rows.join(", ")}`);
     print(context, signed);
   }
-  if (recalls.length === 0 && !json) print(context, "Nothing of this export was erased.");
+  if (recalls.length === 0 && !json) print(context, "Nothing of this export is recalled.");
 }
 
 export async function acknowledge(context: Context, id: string, { reason }: AcknowledgeOptions): Promise<void> {

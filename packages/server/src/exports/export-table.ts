@@ -126,6 +126,17 @@ export async function listExports(executor: Executor, page: KeysetPage): Promise
   return (await query(executor, LIST_EXPORTS, [at, id, page.limit])).rows;
 }
 
+const RECORD_OLDEST = sql(
+  `update data_export set oldest_received_at = $2
+    where export_id = $1 and finished_at is null and coalesce(oldest_received_at > $2, true)`,
+  ["uuid", "timestamptz"],
+);
+
+/** Records when an event was received whose values an export that has not ended is about to get. */
+export async function recordOldest(owner: OwnerConnection, exportId: string, receivedAt: string): Promise<void> {
+  await query(owner, RECORD_OLDEST, [exportId, receivedAt]);
+}
+
 const FINISH_EXPORT = sql(
   `update data_export set finished_at = transaction_time(), manifest = $2 where export_id = $1 returning export_id`,
   ["uuid", "jsonb"],

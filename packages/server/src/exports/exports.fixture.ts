@@ -22,6 +22,9 @@ export const words = (text: string): readonly string[] => text.split(" ");
 /** The time this many hours ago. */
 export const ago = (hours: number): string => new Date(Date.now() - hours * 3_600_000).toISOString();
 
+/** A date that the policy allows: it keeps values for a year. */
+export const EXPIRES = ago(-30 * 24).slice(0, 10);
+
 /** An order to export the feature `root@1`. */
 export const ORDER: ExportOrder = {
   purpose: 1,
@@ -29,7 +32,7 @@ export const ORDER: ExportOrder = {
   clock: "received",
   format: "csv",
   recipient: "team",
-  expiresOn: "2999-01-31",
+  expiresOn: EXPIRES,
   reason: "training",
 };
 
@@ -39,6 +42,7 @@ export interface Asked {
   readonly out: string;
   readonly features?: string;
   readonly clock?: string;
+  readonly expires?: string;
 }
 
 /** Runs commands of one person through the admin API. */
@@ -103,9 +107,9 @@ export function useExports(opened: TestSystem, folder: () => string): ExportScen
       await writeFile(file, ["account,action_id,event_id,label_time,label", ...rows, ""].join("\n"));
       return file;
     },
-    exportArguments: ({ labels, out, features = "root@1", clock = "received" }) => [
+    exportArguments: ({ labels, out, features = "root@1", clock = "received", expires = EXPIRES }) => [
       ...words(
-        `export run --features ${features} --purpose default --clock ${clock} --format jsonl --expires 2999-01-31`,
+        `export run --features ${features} --purpose default --clock ${clock} --format jsonl --expires ${expires}`,
       ),
       "--recipient",
       "fraud team",

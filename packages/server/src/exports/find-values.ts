@@ -37,23 +37,28 @@ export interface ValueScope {
   readonly watermark: string;
 }
 
-/** Finds the values for each label, from the newest event that the clock allows. Restricted accounts have no values. */
-export async function findValues(
-  { executor, sealer }: ValuePorts,
-  { purpose, features, layers, isKnown, watermark }: ValueScope,
+/** Finds the sealed values for each label, by its place. */
+export function findSealed(
+  executor: Executor,
+  { purpose, layers, isKnown, watermark }: Omit<ValueScope, "features">,
   labels: readonly Label[],
-): Promise<readonly (FoundValues | undefined)[]> {
+): ReturnType<typeof findRowsAsOf> {
   const subjects = labels.map(({ subject, at }) =>
     subject.kind === "event"
       ? { ...subject, at, receivedAt: receivedAtOf(subject.eventId).getTime() }
       : { ...subject, at },
   );
-  const rows = await findRowsAsOf(executor, subjects, {
-    purpose,
-    layers: layers.map(({ layer }) => layer),
-    isKnown,
-    watermark,
-  });
+  return findRowsAsOf(executor, subjects, { purpose, layers: layers.map(({ layer }) => layer), isKnown, watermark });
+}
+
+/** Finds the values for each label, from the newest event that the clock allows. Restricted accounts have no values. */
+export async function findValues(
+  { executor, sealer }: ValuePorts,
+  scope: ValueScope,
+  labels: readonly Label[],
+): Promise<readonly (FoundValues | undefined)[]> {
+  const { features, layers } = scope;
+  const rows = await findSealed(executor, scope, labels);
   const all = [...rows.values()].flat();
   const opened = await sealer.openMany(all.map(sealedOf));
   const bytesOf = new Map(all.map((row, index) => [row, opened[index]]));

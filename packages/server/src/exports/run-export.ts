@@ -25,9 +25,11 @@ import {
   finishExport,
   insertExport,
   insertSubjects,
+  recordOldest,
 } from "./export-table.ts";
 import { findValues, type FoundValues, type ValueScope } from "./find-values.ts";
 import type { Label } from "./labels.ts";
+import { oldestOf, requireLabelsWithinPeriod, requireWithinPeriod } from "./latest-expiry.ts";
 import { findRecalledRows, findRecalledRowsBetween } from "./recalls.ts";
 import { type Cell, createTableWriter, type TableColumn, type TableRow } from "./table-writer.ts";
 
@@ -53,18 +55,20 @@ interface Plan {
 
 /**
  * Checks the whole order before anything is recorded or written.
- * @throws input-invalid, which reports bad labels by their line numbers; not-found for features that the purpose does
- * not have. @param onChecked receives the number of labels that were checked so far.
+ * @throws input-invalid, which reports bad labels by their line numbers, or the latest possible expiry; not-found for
+ * features that the purpose does not have. @param onChecked receives the number of labels that were checked so far.
  */
 export async function prepareExport(
   { executor, clock }: Pick<ExportPorts, "executor" | "clock">,
-  { purpose, features }: Pick<ExportOrder, "purpose" | "features">,
+  order: Pick<ExportOrder, "purpose" | "features" | "clock" | "expiresOn">,
   source: LabelSource,
   onChecked?: (rows: number) => void,
 ): Promise<CheckedLabels> {
-  await planOf(executor, purpose, features);
+  const { purpose } = order;
+  const { layers } = await planOf(executor, purpose, order.features);
   const labels = await checkLabels(source, clock.now(), executor, onChecked);
   requireGood(labels);
+  await requireLabelsWithinPeriod(executor, order, { purpose, layers, isKnown: order.clock === "known" }, source);
   return labels;
 }
 
@@ -297,6 +301,12 @@ async function withSubjects(
   { labels, found: foundNow }: FoundBatch,
 ): Promise<FoundBatch["found"]> {
   const found = await withoutNew(ports, owner, record, labels, foundNow);
+  const oldest = oldestOf(found.map((values) => values?.receivedAt));
+  if (record.manifest === null && oldest !== undefined) {
+    // Values that were stored after the labels were checked may be of older events.
+    await requireWithinPeriod(owner, { purpose: record.purpose_code, expiresOn: record.expires_on }, oldest);
+    await recordOldest(owner, record.export_id, oldest);
+  }
   const subjects = labels.flatMap((one, index) => {
     const values = found[index];
     return values ? subjectsOf(ports.pseudonymizer, one.row, { ...values, purpose: record.purpose_code }) : [];

@@ -6,7 +6,7 @@ import type { LabelSource } from "../../exports/check-labels.ts";
 import { acknowledgeOpenRecalls } from "../../exports/acknowledge-recalls.ts";
 import type { ExportPart } from "../../exports/export-parts.ts";
 import { type ExportRow, listExports as queryExports } from "../../exports/export-table.ts";
-import { findRecalls, isOpen, type Recall, rowsOf } from "../../exports/recalls.ts";
+import { countRecalledRows, findRecalls, isOpen, rowsOf } from "../../exports/recalls.ts";
 import {
   beginExport,
   type ExportPorts,
@@ -113,10 +113,13 @@ export async function* linesOf<Manifest extends ExportManifest>(
 export const listExports: Operation<"listExports"> = async ({ ports: { pool }, input }) => {
   const page = pageOf(input);
   const rows = await queryExports(pool, page);
-  const recalls = await findRecalls(pool, {});
+  const recalled = await countRecalledRows(
+    pool,
+    rows.map(({ export_id }) => export_id),
+  );
   const next = nextOf(rows, page, ({ started_at, export_id }) => [started_at, export_id]);
   return {
-    answer: { exports: rows.map((row) => shown(row, recalls)), next },
+    answer: { exports: rows.map((row) => shown(row, recalled.get(row.export_id) ?? 0)), next },
     audit: { detail: { count: rows.length } },
   };
 };
@@ -124,24 +127,24 @@ export const listExports: Operation<"listExports"> = async ({ ports: { pool }, i
 export const readExport: Operation<"readExport"> = async ({ ports: { pool }, input: { export_id } }) => {
   const record = await requireExport(pool, export_id);
   const recalls = await findRecalls(pool, { exportId: record.export_id });
+  const recalled = [...rowsOf(recalls.filter(isOpen))];
   const { is_expired, manifest } = record;
   const empty_rows = manifest?.kind === "features" ? manifest.empty_rows : null;
   return {
     answer: {
-      record: shown(record, recalls),
+      record: shown(record, recalled.length),
       is_expired,
       empty_rows,
-      recalled: [...rowsOf(recalls.filter(isOpen))],
-      erased: [...rowsOf(recalls)],
+      recalled,
+      erased: [...rowsOf(recalls.filter(({ erasure_id }) => erasure_id !== null))],
     },
     audit: { detail: { export_id } },
   };
 };
 
-function shown(row: ExportRow, recalls: readonly Recall[]): ExportRecord {
+function shown(row: ExportRow, recalledRows: number): ExportRecord {
   const { export_id, kind, started_at, purpose, recipient, expires_on, features, clock, format } = row;
   const { reason, case_id, started_by, label_rows, is_expired, finished_at, manifest } = row;
-  const openRecalls = recalls.filter((recall) => recall.export_id === export_id && isOpen(recall));
   const named = { export_id, kind, started_at, purpose, recipient, expires_on, features, clock, format };
   return {
     ...named,
@@ -152,7 +155,7 @@ function shown(row: ExportRow, recalls: readonly Recall[]): ExportRecord {
     rows: manifest?.file.rows ?? null,
     // The recipient of an export that was interrupted may have a part of it.
     state: is_expired ? "expired" : finished_at === null ? "not ended" : "handed out",
-    recalled_rows: rowsOf(openRecalls).length,
+    recalled_rows: recalledRows,
     sha256: manifest?.file.sha256 ?? null,
   };
 }
@@ -162,10 +165,10 @@ export const readRecalls: Operation<"readRecalls"> = async ({ ports, input: { ex
   const signer = await (await ports.keys()).receipts();
   const sha256 = manifest?.file.sha256 ?? null;
   const recalls: Answer<"readRecalls">["recalls"] = [];
-  for (const { erasure_id, erased_at, rows, acknowledged_at } of await findRecalls(ports.pool, {
+  for (const { erasure_id, erased_at, period_ended_at, rows, acknowledged_at } of await findRecalls(ports.pool, {
     exportId: export_id,
   })) {
-    const named = { export_id, recipient, sha256, erasure_id, erased_at, rows };
+    const named = { export_id, recipient, sha256, erasure_id, erased_at, period_ended_at, rows };
     recalls.push({ ...named, acknowledged_at, recall: await signer.sign({ receipt: "recall", ...named }) });
   }
   return { answer: { recalls }, audit: { detail: { export_id, count: recalls.length } } };

@@ -1107,6 +1107,8 @@ create table data_export (
   watermark timestamptz not null,
   -- The latest erasure that had been applied when it began.
   erasures bigint not null,
+  -- When the oldest event was received whose feature values it has; null: it has none.
+  oldest_received_at timestamptz,
   started_at timestamptz not null default transaction_time(),
   started_by text not null,
   -- Null: the export did not end, and its file is incomplete.
@@ -1127,14 +1129,14 @@ create table export_subject (
   primary key (export_id, row_number, subject_mac)
 );
 create index export_subject_mac on export_subject (subject_mac);
--- Erasures whose rows the recipient of an export has deleted.
+-- Erasures whose rows the recipient of an export has deleted; null: the period of the export, and so all rows.
 create table acknowledged_recall (
   export_id uuid not null references data_export (export_id),
-  sequence bigint not null references erasure (sequence),
+  sequence bigint references erasure (sequence),
   acknowledged_at timestamptz not null default transaction_time(),
   acknowledged_by text not null,
   reason text not null,
-  primary key (export_id, sequence)
+  unique nulls not distinct (export_id, sequence)
 );
 
 create trigger feature_version_is_immutable before update or delete on feature_version

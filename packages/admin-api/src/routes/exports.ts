@@ -62,6 +62,12 @@ const featureManifest = object({
   format,
   labels: object({ sha256, rows: count() }),
   empty_rows: count("Rows for which no values were found."),
+  text_prefix: nullable(
+    shownText(
+      "What comes before each text that a spreadsheet would run and each text that begins with it: remove it once from " +
+        "each cell that begins with it. Null where every text is as it was.",
+    ),
+  ),
   columns: Type.Array(
     object({
       name: shownText(),

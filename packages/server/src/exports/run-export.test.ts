@@ -49,7 +49,7 @@ describe("an export", () => {
       [5, "a, b", true, "observed"],
       [6, "good", null, "no-row"],
     ]);
-    expect(manifest).toMatchObject({ labels: { rows: 6 }, file: { rows: 6 }, empty_rows: 2, recipient: "fraud team" });
+    expect(manifest).toMatchObject({ labels: { rows: 6 }, file: { rows: 6 }, empty_rows: 2, text_prefix: null });
     expect(manifest.columns).toEqual([
       {
         name: "root__v1",

@@ -31,7 +31,7 @@ import { findValues, type FoundValues, type ValueScope } from "./find-values.ts"
 import type { Label } from "./labels.ts";
 import { oldestOf, requireLabelsWithinPeriod, requireWithinPeriod } from "./latest-expiry.ts";
 import { findRecalledRows, findRecalledRowsBetween } from "./recalls.ts";
-import { type Cell, createTableWriter, type TableColumn, type TableRow } from "./table-writer.ts";
+import { type Cell, createTableWriter, CSV_PREFIX, type TableColumn, type TableRow } from "./table-writer.ts";
 
 export interface ExportPorts {
   readonly executor: Executor;
@@ -266,6 +266,7 @@ async function* partsOf(
     labels: { sha256: record.labels_sha256, rows: row },
     file: { ...file.measured(), rows: written },
     empty_rows: empty,
+    text_prefix: format === "csv" ? CSV_PREFIX : null,
     columns: columns.map((column, index) => ({ ...column, states: counts[index] ?? {} })),
   };
   yield { manifest };

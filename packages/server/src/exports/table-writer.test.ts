@@ -1,7 +1,16 @@
+import fc from "fast-check";
 import { parquetMetadata, parquetReadObjects, type ColumnMetaData } from "hyparquet";
 import { describe, expect, it } from "vitest";
 import type { FeatureFormat } from "./export-table.ts";
-import { createTableWriter, csvCell, type TableColumn, type TableHead, type TableRow } from "./table-writer.ts";
+import { isFormula } from "./labels.ts";
+import {
+  createTableWriter,
+  CSV_PREFIX,
+  csvCell,
+  type TableColumn,
+  type TableHead,
+  type TableRow,
+} from "./table-writer.ts";
 
 const column = (name: string, type: TableColumn["type"], unit: string | null = null): TableColumn => ({
   name,
@@ -147,7 +156,23 @@ describe("an export", () => {
     ["@x,y", `"'@x,y"`],
     ["-1", "-1"],
     ["plain", "plain"],
+    ["'=cmd()", "''=cmd()"],
+    ["'plain", "''plain"],
   ])("runs no cell in a spreadsheet: %s is %s", (text, cell) => {
     expect(csvCell(text)).toBe(cell);
+  });
+
+  it("is CSV whose texts a reader has again who removes the prefix, and no spreadsheet runs any", () => {
+    const piece = fc.oneof(fc.constantFrom("'", "=", "-", "@", '"', ",", "\r", "\n", "1"), fc.string());
+    const texts = fc.array(piece).map((pieces) => pieces.join(""));
+    fc.assert(
+      fc.property(texts, (text) => {
+        const cell = csvCell(text);
+        // RFC 4180, section 2.
+        const read = cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell;
+        expect(isFormula(read)).toBe(false);
+        expect(read.startsWith(CSV_PREFIX) ? read.slice(CSV_PREFIX.length) : read).toBe(text);
+      }),
+    );
   });
 });

@@ -65,12 +65,18 @@ const csvLine = ({ row, labelTime, label, receivedAt, extractedAt, cells }: Tabl
 
 const csvRow = (values: readonly Cell["value"][]): string => `${values.map(csvCell).join(",")}\n`;
 
-/** A text that a spreadsheet would run gets an apostrophe at its start. */
+/** In front of each text of CSV that a spreadsheet would run. */
+export const CSV_PREFIX = "'";
+
+/**
+ * A text that a spreadsheet would run, or that begins with the prefix, gets the prefix. A reader removes it wherever it
+ * comes first, and so has the text again.
+ */
 export function csvCell(value: Cell["value"]): string {
   const text = String(value ?? "");
   // guard(false): no export has a cell that a spreadsheet runs
   // fails: packages/server/src/exports/table-writer.test.ts › runs no cell
-  const safe = isFormula(text) ? `'${text}` : text;
+  const safe = isFormula(text) || text.startsWith(CSV_PREFIX) ? `${CSV_PREFIX}${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 

@@ -1,10 +1,10 @@
 import type { StoredEvent } from "../ports.ts";
-import { instant } from "../postgres/instant.ts";
+import { exactInstantOf, instant } from "../postgres/instant.ts";
 
 /** Promoted attributes as columns, in the order of the contract. */
 export const EVENT_COLUMNS = `event_id, idempotency_key, account, purpose, action_id, action_type, session_id, event_type,
   schema_version, sdk_version, platform, app_version,
-  to_char(collected_at, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as collected_at,
+  ${exactInstantOf("collected_at")} as collected_at,
   ${instant("received_at")}`;
 
 /** The types of `EVENT_COLUMNS`. */

@@ -11,7 +11,7 @@ import { rounds } from "../../../../e2e/support/soak.ts";
 import { useTestSystem } from "../../../../e2e/support/test-system.ts";
 import { useFolder } from "../../../../e2e/support/use-folder.ts";
 import { inTransaction } from "../postgres/database.ts";
-import { ago, useExports } from "./exports.fixture.ts";
+import { ago, useExports, words } from "./exports.fixture.ts";
 
 const folder = useFolder();
 const opened = useTestSystem("file", () => ({ DRS_ERASURE_JOURNAL: join(folder(), "journal") }));
@@ -79,6 +79,28 @@ describe("an export", () => {
     await extract();
     await run({ labels: between, out: "between.jsonl", clock: "known" });
     expect((await read("between.jsonl")).map((row) => row["root__v1"])).toEqual([true]);
+  });
+
+  it("shows when values were extracted to the microsecond in each format, as every read and a held copy do", async () => {
+    const { eventId } = await store("exact", true, 1);
+    await extract();
+    const text = `to_char(extracted_at, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as extracted_at`;
+    const extractedAt = async (table: string): Promise<unknown> =>
+      (await opened.owner.query(`select ${text} from ${table} where event_id = $1`, [eventId])).rows[0];
+    const stored = await extractedAt("feature_row");
+    const labels = await labelFile("exact-labels", `exact,,,${ago(0)},good`);
+    await run({ labels, out: "exact.jsonl" });
+    expect(await read("exact.jsonl")).toMatchObject([stored]);
+    const csv = exportArguments({ labels, out: "exact.csv" }).map((word) => (word === "jsonl" ? "csv" : word));
+    await done(...csv);
+    const [header = "", row = ""] = (await readFile(path("exact.csv"), "utf8")).split("\n");
+    const at = header.split(",").indexOf("extracted_at");
+    expect({ extracted_at: row.split(",")[at] }).toEqual(stored);
+    expect(await done("feature", "get", "--event", eventId)).toMatchObject([{ features: [stored] }]);
+    expect(await done("feature", "explain", eventId, "root@1")).toMatchObject([{ values: [stored] }]);
+    await done("hold", "add", "--event", eventId, ...words("--reason dispute --approver J --review 2999-01-31"));
+    expect((await drs("erase", "run", "--event", eventId, "--reason", "request 4711", "--yes")).code).toBe(3);
+    expect(await extractedAt("held_feature")).toEqual(stored);
   });
 
   it("reports bad rows by their line numbers before anything is recorded or written", async () => {

@@ -121,6 +121,10 @@ const TYPES = {
 
 export type AttestationRow = RowOf<typeof TYPES>;
 
+/** Whether values were stored before the attestation began. An attestation begins at a whole millisecond. */
+export const isCovered = (extractedAt: string, { attested_at }: AttestationRow): boolean =>
+  Date.parse(extractedAt) < Date.parse(attested_at);
+
 const LIST = sql(
   `select ${COLUMNS} from attestation a join event_partition p on p.partition_id = a.partition_id
     where ($1::uuid is null or a.partition_id = $1)

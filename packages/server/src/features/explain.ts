@@ -7,7 +7,7 @@ import type { FeatureSealer } from "../crypto/feature-sealer.ts";
 import { findAttributes, receivedAtOf } from "../events/read-events.ts";
 import { readPurposeIds } from "../policy/policy-table.ts";
 import type { Executor } from "../postgres/executor.ts";
-import { type AttestationRow, isAttested, listAttestations } from "./attestations.ts";
+import { type AttestationRow, isAttested, isCovered, listAttestations } from "./attestations.ts";
 import { type FeatureName, findBundles, type LayerRow, listDecisions, listLayers } from "./decisions.ts";
 import { type FeatureAttributes, type FeatureRow, findFeatureAttributes } from "./feature-rows.ts";
 import { leafOf } from "./leaves.ts";
@@ -97,7 +97,7 @@ async function attestationOf(
   const [attestation] = attestations;
   // guard(false): an attestation says nothing of rows that were stored later
   // fails: packages/server/src/admin/lineage.test.ts
-  if (attestation && row.extracted_at >= attestation.attested_at) return undefined;
+  if (attestation && !isCovered(row.extracted_at, attestation)) return undefined;
   const bytes = attestation && (await openRow(sealer, row));
   if (!bytes) return undefined;
   return { ...attestation, isIncluded: await isAttested(executor, attestation, leafOf(bytes)) };

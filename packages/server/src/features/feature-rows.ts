@@ -4,7 +4,7 @@ import { compareText } from "../events/compare-text.ts";
 import type { ReadOptions } from "../events/read-events.ts";
 import { type Partition, partitionQuery, type PartitionQuery, queryPartitions } from "../events/partition-slices.ts";
 import { byteaArray, int4Array, textArray, timestamptzArray, uuidArray } from "../postgres/binary-array.ts";
-import { instant } from "../postgres/instant.ts";
+import { exactInstantOf, instant } from "../postgres/instant.ts";
 import { type Columns, type ParameterType, query, type RowOf, sql, type Statement } from "../postgres/statement.ts";
 import { readPolicyVersion } from "../policy/policy-table.ts";
 import { Unavailable } from "../ports.ts";
@@ -131,7 +131,7 @@ export async function insertFeatureRows(
 
 const ATTRIBUTE_COLUMNS = `f.account, f.purpose, ${instant("f.received_at", "received_at")}, f.event_id, f.layer, f.action_id,
   f.action_type, f.platform, f.sdk_version, f.app_version, f.schema_version,
-  ${instant("f.extracted_at", "extracted_at")}, f.key_id, f.hold_id`;
+  ${exactInstantOf("f.extracted_at")} as extracted_at, f.key_id, f.hold_id`;
 const ATTRIBUTE_TYPES = {
   account: "text",
   purpose: "int4",

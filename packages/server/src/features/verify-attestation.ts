@@ -2,7 +2,7 @@
 import { HASH_BYTES } from "../audit/log/merkle.ts";
 import type { FeatureSealer } from "../crypto/feature-sealer.ts";
 import type { Executor } from "../postgres/executor.ts";
-import { type AttestationRow, readLeaves } from "./attestations.ts";
+import { type AttestationRow, isCovered, readLeaves } from "./attestations.ts";
 import { rowsOfLayer } from "./feature-rows.ts";
 import { includesLeaf, leafOf, rootOf } from "./leaves.ts";
 import { openRow } from "./open-row.ts";
@@ -29,7 +29,7 @@ export async function verifyAttestation(
   const read = (offset: number, length: number): Buffer => leaves.subarray(offset, offset + length);
   let [found, included, unreadable] = [0, 0, 0];
   for await (const row of rowsOfLayer(executor, attestation)) {
-    if (row.extracted_at >= attestation.attested_at) continue;
+    if (!isCovered(row.extracted_at, attestation)) continue;
     found++;
     const bytes = await openRow(sealer, row);
     if (!bytes) unreadable++;

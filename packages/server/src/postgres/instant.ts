@@ -3,3 +3,6 @@ export const instantOf = (column: string): string => `to_char(${column}, 'YYYY-M
 
 /** The same SQL, as a column of that name. */
 export const instant = (column: string, name = column): string => `${instantOf(column)} as ${name}`;
+
+/** SQL that gives a time as RFC 3339 in UTC, to the microsecond, as the database has it. */
+export const exactInstantOf = (column: string): string => `to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;

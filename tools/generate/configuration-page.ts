@@ -13,7 +13,7 @@ export function configurationPage(): string {
 
 Only environment variables configure the standalone server, which reads them once at start. An unknown \`DRS_\` variable, an invalid value, or two
 values that exclude each other stop the start with exit code 1 and a message that names all of them. \`npx drs config\` prints the effective
-values with masked secrets; with \`--json\` it prints durations in milliseconds. Durations have the form \`500ms\`, \`30s\`, \`5m\`, \`24h\`, \`7d\`.
+values with masked secrets; with \`--json\` it prints durations in milliseconds. Durations have the form \`500ms\`, \`30s\`, \`5m\`, \`24h\`, \`7d\` or \`0\`.
 
 A host that embeds the endpoint passes options instead ([embedding](integrator-backend.md#embedding)), such as
 \`{ throttle: { ratePerSecond: 20 } }\` for the path \`throttle.ratePerSecond\`. An option whose name ends in \`Ms\` is a number of milliseconds, and

@@ -26,6 +26,13 @@ it("a value is explained to the auditor without the value itself, and the read i
   expect(rows).toEqual([{ outcome: "done", event_id: event.eventId }]);
 });
 
+it("drs feature get reads without a wait, which 0 means with or without a unit", async () => {
+  for (const wait of ["0", "0s"]) {
+    const read = await drs("feature", "get", "--event", event.eventId, "--wait", wait);
+    expect(read).toMatchObject({ event_id: event.eventId, status: "computed" });
+  }
+});
+
 it("a search that finds nothing is audited with its parameters", async () => {
   const analyst = await listener.client(["analyst"], { person: "searching" });
   const none = { code: "not-found" };

@@ -1,7 +1,7 @@
 import { isUuid } from "../identifiers/uuidv7.ts";
 import { parseDateTime } from "@device-risk-signals/contract";
 import { InvalidArgumentError } from "commander";
-import { duration } from "../config/values.ts";
+import { duration, durationWithin } from "../config/values.ts";
 import { accountOf, MAX_ACCOUNT_LENGTH } from "../identifiers/account.ts";
 import type { Clock } from "../ports.ts";
 
@@ -31,14 +31,20 @@ export function trimmedText(what: string, maxLength: number): (text: string) => 
 /** Reads the id of the ticket that a case has in another system. */
 export const ticket = name("a ticket", 128);
 
+/** Reads a duration such as `15m` or `0`. @returns milliseconds. */
+const durationOf =
+  (kind: typeof duration) =>
+  (text: string): number => {
+    const result = kind.read(text);
+    if ("problem" in result) throw new InvalidArgumentError(`It ${result.problem}.`);
+    return result.value;
+  };
+
 /** Reads a time to live, such as `15m`: from 1 ms to 3650 days. @returns milliseconds. */
-export function ttl(text: string): number {
-  const result = duration.read(text);
-  if ("problem" in result) throw new InvalidArgumentError(`It ${result.problem}.`);
-  if (result.value < 1 || result.value > 3_650 * 86_400_000)
-    throw new InvalidArgumentError("It must be between 1ms and 3650d.");
-  return result.value;
-}
+export const ttl = durationOf(durationWithin("1ms", "3650d"));
+
+/** Reads how long to wait, such as `1s` or `0`. @returns milliseconds. */
+export const waitTime = durationOf(duration);
 
 /** Reads a maximum number of rows; 0 = no limit. */
 export function count(text: string): number {

@@ -8,7 +8,7 @@ import { call } from "./call.ts";
 import { backfillCommand } from "./feature-backfill.ts";
 import { type Context, print, printJson, printRows } from "./context.ts";
 import { featureName } from "./feature-name.ts";
-import { account, example, name, ttl, uuid } from "./options.ts";
+import { account, example, name, uuid, waitTime } from "./options.ts";
 import { reasonReader } from "./reason.ts";
 
 function limit(text: string): number {
@@ -175,7 +175,7 @@ function addReads(command: Command, context: Context): void {
     .option("--event <id>", "one event", uuid)
     .option("--action <id>", "the events of an action", name("an action id", 128))
     .option("--account <name>", "the events of an account", account)
-    .option("--wait <duration>", "how long to wait for pending features, up to 5s", ttl, 0)
+    .option("--wait <duration>", "how long to wait for pending features, up to 5s", waitTime, 0)
     .option("--limit <number>", "maximum number of events, up to 1000", limit, 50)
     .option("--include-restricted", "also features of events that are excluded from analysis; needs --case")
     .option("--case <case-id>", "an open case of yours that covers the events", uuid)

@@ -28,6 +28,7 @@ function expectProblem({ read }: Kind<unknown>, raws: readonly string[], problem
 describe("a value of the configuration is read", () => {
   test("as a duration", () => {
     accepted(duration, [
+      ["0", 0],
       ["0s", 0],
       ["500ms", 500],
       ["30s", 30_000],
@@ -35,7 +36,7 @@ describe("a value of the configuration is read", () => {
       ["24h", 86_400_000],
       ["7d", 604_800_000],
     ]);
-    const wrong = ["", "5", "5 m", "m", "-5m", "1.5h", "5M", "5w", "5m ", "1h30m", "0x5s", "1234567890s"];
+    const wrong = ["", "5", "5 m", "m", "-5m", "1.5h", "5M", "5w", "5m ", "1h30m", "0x5s", "1234567890s", "00", "-0"];
     expectProblem(duration, wrong, /must be a duration such as/);
     expectProblem(duration, ["36501d", "999999999d"], /must be from 0ms to 36500d/);
   });

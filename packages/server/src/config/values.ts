@@ -65,8 +65,9 @@ const DURATION_UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 6
 
 const NO_DURATION = "must be a duration such as 500ms, 30s, 5m, 24h or 7d";
 
-/** Returns the milliseconds of a duration such as `500ms` or `7d`, or `undefined` if the text is no duration. */
+/** Returns the milliseconds of a duration such as `500ms`, `7d` or `0`, or `undefined` if the text is no duration. */
 function millisecondsOf(raw: string): number | undefined {
+  if (raw === "0") return 0;
   const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(raw);
   return match ? Number(match[1]) * (DURATION_UNITS[match[2] ?? ""] ?? 0) : undefined;
 }

@@ -8,6 +8,7 @@ import {
   dryRun,
   eventId,
   limit,
+  next,
   nonEmptyText,
   nullable,
   object,
@@ -242,8 +243,9 @@ export const FEATURE_ROUTES = {
       include_restricted: Type.Optional(Type.Boolean({ default: false })),
       case_id: Type.Optional(uuid("An open case of the caller that covers the events.")),
       limit,
+      after: Type.Optional(uuid("`next` of the page before.")),
     }),
-    answer: object({ events: Type.Array(featuresOfEvent) }),
+    answer: object({ events: Type.Array(featuresOfEvent), next }),
     problems: ["not-found", "case-invalid"],
   },
 } as const satisfies Readonly<Record<string, Route>>;

@@ -33,6 +33,35 @@ it("drs feature get reads without a wait, which 0 means with or without a unit",
   }
 });
 
+it("the features of an account with more than a thousand events are read page by page, and once each", async () => {
+  for (let stored = 0; stored < 10; stored++) {
+    await Promise.all(Array.from({ length: stored < 9 ? 100 : 101 }, () => store("many", true)));
+  }
+  const { rows } = await opened.owner.query("select event_id from event where account = 'many' order by event_id desc");
+  const all = rows.map(({ event_id }: { event_id: string }) => event_id);
+  const read = async (...args: readonly string[]) =>
+    objects((await runWithBreakGlass(opened.environment, "feature", "get", "--account", "many", ...args)).stdout);
+  const idsOf = (events: readonly object[]) => events.map((one) => (one as { event_id: string }).event_id);
+  expect(all).toHaveLength(1_001);
+  expect(idsOf(await read("--limit", "0", "--json"))).toEqual(all);
+  expect(idsOf(await read("--limit", "1001", "--json"))).toEqual(all);
+  await extract();
+  // Values outlive their events, and both are in the order of the list.
+  await opened.owner.query("delete from event where account = 'many' and event_id = any ($1)", [all.slice(3, 6)]);
+  const analyst = await listener.client(["analyst"]);
+  const found: string[] = [];
+  let after: string | null | undefined;
+  do {
+    const page = await analyst.call("readFeatures", { account: "many", limit: 2, ...(after && { after }) });
+    for (const { features } of page.events) expect(features).toMatchObject([{ feature: "found@1", value: true }]);
+    found.push(...idsOf(page.events));
+    after = page.next;
+  } while (after && found.length < 10);
+  expect(found).toEqual(all.slice(0, 10));
+  const end = { account: "many", after: all.at(-1) ?? "" };
+  expect(await analyst.call("readFeatures", end), "no page is left").toEqual({ events: [], next: null });
+});
+
 it("a search that finds nothing is audited with its parameters", async () => {
   const analyst = await listener.client(["analyst"], { person: "searching" });
   const none = { code: "not-found" };

@@ -4,11 +4,12 @@ import type { Answer, Input } from "@device-risk-signals/admin-api";
 import { type Command, InvalidArgumentError } from "commander";
 import { OperatorError } from "../errors/operator-error.ts";
 import { breakGlassOption, type BreakGlassOptions, requireBreakGlass } from "./break-glass.ts";
-import { call } from "./call.ts";
+import { call, withCalls } from "./call.ts";
 import { backfillCommand } from "./feature-backfill.ts";
 import { type Context, print, printJson, printRows } from "./context.ts";
 import { featureName } from "./feature-name.ts";
-import { account, example, name, uuid, waitTime } from "./options.ts";
+import { account, count, example, name, uuid, waitTime } from "./options.ts";
+import { pagesOf, type ReadPage } from "./pages.ts";
 import { reasonReader } from "./reason.ts";
 
 function limit(text: string): number {
@@ -176,7 +177,7 @@ function addReads(command: Command, context: Context): void {
     .option("--action <id>", "the events of an action", name("an action id", 128))
     .option("--account <name>", "the events of an account", account)
     .option("--wait <duration>", "how long to wait for pending features, up to 5s", waitTime, 0)
-    .option("--limit <number>", "maximum number of events, up to 1000", limit, 50)
+    .option("--limit <number>", "maximum number of events; 0 = no limit", count, 50)
     .option("--include-restricted", "also features of events that are excluded from analysis; needs --case")
     .option("--case <case-id>", "an open case of yours that covers the events", uuid)
     .option("--json", "print one JSON object per event")
@@ -186,20 +187,29 @@ function addReads(command: Command, context: Context): void {
       if (includeRestricted !== (caseId !== undefined)) {
         throw new OperatorError("wrong-usage", "Give --include-restricted and --case together.");
       }
-      const input: Input<"readFeatures"> = {
+      const input: Omit<Input<"readFeatures">, "limit" | "after"> = {
         ...(event !== undefined && { event_id: event }),
         ...(action !== undefined && { action_id: action }),
         ...(of !== undefined && { account: of }),
         wait_ms: Math.min(wait, 5_000),
-        limit: rowLimit,
         ...(caseId !== undefined && { include_restricted: true, case_id: caseId }),
       };
       if ([event, action, of].filter((value) => value !== undefined).length !== 1) {
         throw new OperatorError("wrong-usage", "Give exactly one of --event, --action and --account.");
       }
-      const { events } = await call(context, "readFeatures", input);
-      if (json) for (const one of events) printJson(context, one);
-      else for (const one of events) printFeatures(context, one);
+      await withCalls(context, "audited-read", async (callOne) => {
+        const read: ReadPage<Answer<"readFeatures">["events"][number]> = async (page) => {
+          const { events, next } = await callOne("readFeatures", { ...input, ...page });
+          return { rows: events, next };
+        };
+        for await (const events of pagesOf(rowLimit, read)) {
+          for (const one of events) {
+            if (json) printJson(context, one);
+            else printFeatures(context, one);
+          }
+          if (context.stdout.destroyed) break;
+        }
+      });
     });
 }
 

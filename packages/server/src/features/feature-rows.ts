@@ -1,7 +1,7 @@
 /** The table of feature values. */
 import type { Executor, Transaction } from "../postgres/executor.ts";
 import { compareText } from "../events/compare-text.ts";
-import type { ReadOptions } from "../events/read-events.ts";
+import { receivedAtOf, type ReadOptions } from "../events/read-events.ts";
 import { type Partition, partitionQuery, type PartitionQuery, queryPartitions } from "../events/partition-slices.ts";
 import { byteaArray, int4Array, textArray, timestamptzArray, uuidArray } from "../postgres/binary-array.ts";
 import { exactInstantOf, instant } from "../postgres/instant.ts";
@@ -169,10 +169,15 @@ interface Search<Values extends readonly unknown[], Row> {
   readonly ofCopies: Statement<Values, Row>;
 }
 
+/** Rows of events that were received before this event are found. */
+type Before = readonly [receivedAt: string, eventId: string];
+const BEFORE = "(f.received_at, f.event_id) < ($3, $4)";
+const EVERY_EVENT: Before = ["infinity", "ffffffff-ffff-ffff-ffff-ffffffffffff"];
+
 interface Searches<Row> {
   readonly event: Search<readonly [receivedAt: string, eventId: string], Row>;
-  readonly action: Search<readonly [actionId: string, limit: number], Row>;
-  readonly account: Search<readonly [account: string, limit: number], Row>;
+  readonly action: Search<readonly [actionId: string, limit: number, ...before: Before], Row>;
+  readonly account: Search<readonly [account: string, limit: number, ...before: Before], Row>;
 }
 
 const searches = <const Of extends Columns>(view: FeatureView, columns: string, types: Of): Searches<RowOf<Of>> => {
@@ -186,8 +191,8 @@ const searches = <const Of extends Columns>(view: FeatureView, columns: string, 
   });
   return {
     event: search(["timestamptz", "uuid"], "f.received_at = $1 and f.event_id = $2 order by f.layer"),
-    action: search(["text", "int8"], `f.action_id = $1 ${NEWEST_FIRST} limit $2`),
-    account: search(["text", "int8"], `f.account = $1 ${NEWEST_FIRST} limit $2`),
+    action: search(["text", "int8", "timestamptz", "uuid"], `f.action_id = $1 and ${BEFORE} ${NEWEST_FIRST} limit $2`),
+    account: search(["text", "int8", "timestamptz", "uuid"], `f.account = $1 and ${BEFORE} ${NEWEST_FIRST} limit $2`),
   };
 };
 
@@ -204,24 +209,20 @@ export type FeatureSubject =
   | { readonly account: string };
 
 /**
- * Finds the rows of an event, an action or an account without their values. Reads the newest partition first, and the
- * copies that holds keep last, until `limit` rows are found.
+ * Finds the rows of an event, an action or an account without their values: at least the newest `limit` rows of each
+ * purpose, and then the newest `limit` copies that holds keep.
+ * @param after an event: only rows of earlier events are found.
  */
-export async function findFeatureAttributes(
+export function findFeatureAttributes(
   executor: Executor,
   subject: FeatureSubject,
   limit: number,
-  { includeRestricted = false }: ReadOptions = {},
+  { includeRestricted = false, after }: ReadOptions & { readonly after?: string | undefined } = {},
 ): Promise<readonly FeatureAttributes[]> {
   // guard(true): only a read that asks for restricted values gets them
   // fails: packages/server/src/features/feature-store.test.ts › are hidden from analysis
   const statements = ATTRIBUTES[includeRestricted ? "live_feature" : "unrestricted_feature"];
-  const found: FeatureAttributes[] = [];
-  for await (const row of searchRows(executor, statements, subject, limit)) {
-    found.push(row);
-    if (found.length === limit) break;
-  }
-  return found;
+  return Array.fromAsync(searchRows(executor, statements, subject, limit, after));
 }
 
 /**
@@ -237,6 +238,7 @@ async function* searchRows<Row>(
   statements: Searches<Row>,
   subject: FeatureSubject,
   limit: number,
+  after?: string,
 ): AsyncGenerator<Row & object> {
   if ("eventId" in subject) {
     const at = subject.receivedAt.getTime();
@@ -248,11 +250,22 @@ async function* searchRows<Row>(
   }
   const statement = "actionId" in subject ? statements.action : statements.account;
   const name = "actionId" in subject ? subject.actionId : subject.account;
-  const partitions: readonly Partition[] = await findFeaturePartitions(executor);
-  // One partition at a time, because the rows of several partitions would not be in order.
-  for (const partition of partitions)
-    yield* queryPartitions(executor, statement.inPartitions, [partition], [name, limit]);
-  yield* (await query(executor, statement.ofCopies, [name, limit])).rows;
+  const at = after === undefined ? undefined : receivedAtOf(after);
+  const before: Before = after === undefined || !at ? EVERY_EVENT : [at.toISOString(), after];
+  const partitions: readonly Partition[] = await findFeaturePartitions(executor, at && { to: at.getTime() });
+  // One partition at a time, because the rows of several partitions would not be in order. The partitions of different
+  // purposes overlap, so each purpose has its own limit.
+  const foundOf = new Map<number, number>();
+  for (const partition of partitions) {
+    let found = foundOf.get(partition.purpose) ?? 0;
+    if (found >= limit) continue;
+    for await (const row of queryPartitions(executor, statement.inPartitions, [partition], [name, limit, ...before])) {
+      yield row;
+      found++;
+    }
+    foundOf.set(partition.purpose, found);
+  }
+  yield* (await query(executor, statement.ofCopies, [name, limit, ...before])).rows;
 }
 
 const REVEAL = sql(

@@ -42,18 +42,21 @@ export const isPending = ({ status }: ListedFeatures): boolean => status === "pe
 
 export type ReadSubject = { readonly eventId: string } | { readonly actionId: string } | { readonly account: string };
 
+export type PageOptions = ReadOptions & { readonly after?: string | undefined };
+
 /** The common members of events and of rows of features. */
 type Attributes = Pick<ListedEvent, "event_id" | "received_at" | "account" | "action_id" | "purpose">;
 
 /**
- * Lists events with the features that were computed of them, newest event first. Restricted events are left out, unless
- * the options ask for them. An expired event is listed if it still has feature values.
+ * Lists a page of events with the features that were computed of them, newest event first, after the event `after`.
+ * Restricted events are left out, unless the options ask for them. An expired event is listed if it still has feature
+ * values.
  */
 export async function listFeatures(
   executor: Executor,
   subject: ReadSubject,
   limit: number,
-  options: ReadOptions = {},
+  options: PageOptions = {},
 ): Promise<readonly ListedFeatures[]> {
   const layers = await listLayers(executor);
   const purposes = await readPurposeIds(executor);
@@ -159,9 +162,9 @@ async function eventsOf(
   executor: Executor,
   subject: ReadSubject,
   limit: number,
-  options: ReadOptions,
+  { after, ...options }: PageOptions,
 ): Promise<readonly ListedEvent[]> {
-  if (!("eventId" in subject)) return listEvents(executor, { ...subject, ...options }, limit);
+  if (!("eventId" in subject)) return listEvents(executor, { ...subject, ...options }, limit, after);
   const event = await findAttributes(executor, subject.eventId, options);
   return event ? [event] : [];
 }

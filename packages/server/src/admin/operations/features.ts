@@ -215,7 +215,7 @@ export const readFeatures: Operation<"readFeatures"> = async (call) => {
   const subject = subjectOf(input);
   const limit = input.limit ?? LIMIT;
   const opened = input.include_restricted ? await requireCase(call) : undefined;
-  const options = { includeRestricted: opened !== undefined };
+  const options = { includeRestricted: opened !== undefined, after: input.after?.toLowerCase() };
   const until = ports.monotonic.now() + (input.wait_ms ?? 0);
   let listed = await listFeatures(ports.pool, subject, limit, options);
   while (listed.some(isPending) && ports.monotonic.now() < until) {
@@ -229,6 +229,7 @@ export const readFeatures: Operation<"readFeatures"> = async (call) => {
       ...(event_id !== undefined && { eventIds: [event_id.toLowerCase()] }),
       ...(action_id !== undefined && { detail: { action_id } }),
     });
+    if (input.after !== undefined) return { answer: { events: [], next: null } };
     throw new OperatorError("not-found", "No event that may be analysed is known of this subject.");
   }
   if (opened) await requireCovered(ports, opened, listed);
@@ -240,6 +241,7 @@ export const readFeatures: Operation<"readFeatures"> = async (call) => {
         ...event,
         features: event.features.map((one) => ({ ...one, inputs: [...one.inputs] })),
       })),
+      next: event_id === undefined && listed.length === limit ? (listed.at(-1)?.event_id ?? null) : null,
     },
   };
 };

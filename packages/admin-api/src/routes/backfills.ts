@@ -5,6 +5,20 @@ import { count, limit, nullable, object, reason, shownText, time, uuid } from ".
 
 const TAG = "Features";
 
+const counts = {
+  live: count("Events of the balanced chunks."),
+  stored: count("Of these, with a row of features."),
+  erased: count("Of these, erased meanwhile."),
+  expired: count("Of these, past a retention period: only a hold keeps them, or they are not deleted yet."),
+  restricted: count("Of these, restricted."),
+  unreadable: count("Of these, that can't be opened."),
+  failed: count("Of these, whose computation failed."),
+  missing: count("Of these, events that are none of the above: 0 unless something is wrong."),
+  deleted: count(
+    "Events that expired or were erased during the run, less the events that were stored late. `live` does not count these deleted events.",
+  ),
+};
+
 const backfill = object({
   run_id: shownText(),
   purpose: shownText("Purpose, by its id."),
@@ -20,19 +34,8 @@ const backfill = object({
   events: count("Events of its chunks."),
   computed: count("Of these, events that a worker has visited."),
   remaining_seconds: nullable(Type.Number({ description: "Null while it is not known." })),
-  balance: object({
-    live: count("Events of the balanced chunks, counted once for each layer."),
-    stored: count("Of these, with a row of features."),
-    erased: count("Of these, erased meanwhile."),
-    expired: count("Of these, past a retention period: only a hold keeps them, or they are not deleted yet."),
-    restricted: count("Of these, restricted."),
-    unreadable: count("Of these, that can't be opened."),
-    failed: count("Of these, whose computation failed."),
-    missing: count("Of these, events that are none of the above: 0 unless something is wrong."),
-    deleted: count(
-      "Events in each layer that expired or were erased during the run, less the events that were stored late. `live` does not count these deleted events.",
-    ),
-  }),
+  balance: object(counts),
+  balances: Type.Array(object({ layer: count(), ...counts }), { description: "The balance of each layer." }),
 });
 const ofBackfill = { params: object({ run_id: uuid("Id of the backfill.") }) };
 const changeOfBackfill = {

@@ -65,7 +65,7 @@ export function backfillCommand(context: Context): Command {
     .action(async (run: string | undefined, { json = false }: { json?: boolean }) => {
       const { backfills } = await call(context, "listBackfills", run === undefined ? {} : { run_id: run });
       printRows(context, json ? backfills : backfills.map(summary), json, "No backfills.");
-      if (!json && run !== undefined) printRows(context, [backfills[0]?.balance ?? {}], false, "");
+      if (!json && run !== undefined) printRows(context, backfills[0]?.balances ?? [], false, "");
       requireBalanced(backfills);
     });
 
@@ -102,8 +102,13 @@ const summary = ({ run_id, purpose, layers, state, events, computed, remaining_s
 
 /** @throws backfill-unbalanced */
 function requireBalanced(backfills: readonly Backfill[]): void {
-  const unbalanced = backfills.filter(({ state, balance }) => state === "done" && balance.missing > 0);
-  if (unbalanced.length === 0) return;
-  const differences = unbalanced.map(({ run_id, balance }) => `${run_id} misses ${balance.missing} of ${balance.live}`);
+  const differences = backfills
+    .filter(({ state }) => state === "done")
+    .flatMap(({ run_id, balances }) =>
+      balances
+        .filter(({ missing }) => missing > 0)
+        .map(({ layer, missing, live }) => `${run_id} misses ${missing} of ${live} in layer ${layer}`),
+    );
+  if (differences.length === 0) return;
   throw new OperatorError("backfill-unbalanced", `The balance is not 0: ${differences.join("; ")}.`);
 }

@@ -1,6 +1,6 @@
 /** Chunks of backfills as workers claim, split, compute and balance them. */
 import type { Executor, Transaction } from "../postgres/executor.ts";
-import { narrowed, query, queryRow, type RowOf, sql } from "../postgres/statement.ts";
+import { narrowed, query, type RowOf, sql } from "../postgres/statement.ts";
 import { type DueEvent, hasCome, hasExpired, retryAt, waitSeconds } from "./extraction-due.ts";
 
 /** Maximum number of events of a chunk. */
@@ -44,6 +44,7 @@ export async function charge(
 
 const CHUNK_TYPES = {
   chunk_id: "int8",
+  events: "int4",
   step: narrowed<"split" | "compute" | "balance">("text"),
   tries: "int4",
   rounds: "int4",
@@ -57,7 +58,7 @@ const CHUNK_TYPES = {
 export type Chunk = RowOf<typeof CHUNK_TYPES>;
 
 const CLAIM = sql(
-  `select chunk_id, step, tries, rounds, from_at, from_event, to_at, to_event, at_time, at_event
+  `select chunk_id, events, step, tries, rounds, from_at, from_event, to_at, to_event, at_time, at_event
     from feature_chunk c where run_id = $1 and step <> 'done' and ${hasCome("not_before")}
       and exists (select from feature_run r where r.run_id = c.run_id and r.state = 'running')
     order by array_position(array['split', 'compute', 'balance'], step), chunk_id limit 1 for update skip locked`,
@@ -192,13 +193,16 @@ export async function delayChunk(executor: Executor, { chunk_id }: Chunk, second
   await query(executor, DELAY, [chunk_id, seconds]);
 }
 
+/** What becomes of an event in a layer. */
+const FATES = ["stored", "erased", "expired", "restricted", "unreadable", "failed", "missing"] as const;
+/** The numbers of events in a layer: `live` is the sum of the fates. */
+export const BALANCE = ["live", ...FATES, "deleted"] as const;
+
 const COUNT = sql(
-  `select count(*) as live, count(*) filter (where fate = 'stored') as stored,
-      count(*) filter (where fate = 'erased') as erased, count(*) filter (where fate = 'expired') as expired,
-      count(*) filter (where fate = 'restricted') as restricted,
-      count(*) filter (where fate = 'unreadable') as unreadable, count(*) filter (where fate = 'failed') as failed,
-      count(*) filter (where fate = 'missing') as missing
-    from (select case when ${IS_STORED} then 'stored'
+  `select l.layer, count(fate) as live, ${FATES.map((fate) => `count(*) filter (where fate = '${fate}') as ${fate}`).join(", ")},
+      -- If events were stored after the split, this is less than the number of deleted events.
+      greatest($7::int8 - (select count(*) from event e where ${within("e")}), 0) as deleted
+    from unnest($1::int4[]) as l (layer) left join (select l.layer, case when ${IS_STORED} then 'stored'
           when k.key_id is null or k.erased_by is not null then 'erased'
           when ${hasExpired("e.received_at", "u.raw_retention")}
             or ${hasExpired("e.received_at", "u.derived_retention")} then 'expired'
@@ -207,9 +211,11 @@ const COUNT = sql(
         from event e cross join lateral (select l.layer, l.members ${LAYERS_OF_EVENT}) l join purpose u on u.code = e.purpose
           left join account_key k on k.key_id = e.key_id
           left join extraction_failure x on x.event_id = e.event_id and x.layer = l.layer
-        where ${within("e")}) counted`,
-  ["int4[]", "int4", "timestamptz", "uuid", "timestamptz", "uuid"],
+        where ${within("e")}) counted on counted.layer = l.layer
+    group by l.layer order by l.layer`,
+  ["int4[]", "int4", "timestamptz", "uuid", "timestamptz", "uuid", "int8"],
   {
+    layer: "int4",
     live: "int8",
     stored: "int8",
     erased: "int8",
@@ -218,13 +224,10 @@ const COUNT = sql(
     unreadable: "int8",
     failed: "int8",
     missing: "int8",
+    deleted: "int8",
   },
 );
-const SET_BALANCE = sql(
-  `update feature_chunk set live = $2, stored = $3, erased = $4, expired = $5, restricted = $6, unreadable = $7,
-      failed = $8, missing = $9, deleted = greatest(events * $10::bigint - $2, 0), step = 'done' where chunk_id = $1`,
-  ["int8", "int8", "int8", "int8", "int8", "int8", "int8", "int8", "int8", "int8"],
-);
+const SET_BALANCE = sql("update feature_chunk set balance = $2, step = 'done' where chunk_id = $1", ["int8", "jsonb"]);
 const COMPUTE_AGAIN = sql(
   `update feature_chunk set step = 'compute', rounds = rounds + 1, at_time = from_at, at_event = from_event, computed = 0
     where chunk_id = $1`,
@@ -235,25 +238,16 @@ const COMPUTE_AGAIN = sql(
 export async function balanceChunk(
   transaction: Transaction,
   { purpose, layers }: RunningBackfill,
-  { chunk_id, rounds, from_at, from_event, to_at, to_event }: Chunk,
+  { chunk_id, events, rounds, from_at, from_event, to_at, to_event }: Chunk,
 ): Promise<void> {
-  const counted = await queryRow(transaction, COUNT, [layers, purpose, from_at, from_event, to_at, to_event]);
-  const { live, stored, erased, expired, restricted, unreadable, failed, missing } = counted;
+  const values = [layers, purpose, from_at, from_event, to_at, to_event, events] as const;
+  const { rows } = await query(transaction, COUNT, values);
   // guard(false): what was stored late is computed, too
   // fails: packages/server/src/features/backfill.test.ts › computes again what its balance misses
-  if (missing > 0 && rounds + 1 < MAX_ROUNDS) return void (await query(transaction, COMPUTE_AGAIN, [chunk_id]));
-  await query(transaction, SET_BALANCE, [
-    chunk_id,
-    live,
-    stored,
-    erased,
-    expired,
-    restricted,
-    unreadable,
-    failed,
-    missing,
-    layers.length,
-  ]);
+  if (rows.some(({ missing }) => missing > 0) && rounds + 1 < MAX_ROUNDS) {
+    return void (await query(transaction, COMPUTE_AGAIN, [chunk_id]));
+  }
+  await query(transaction, SET_BALANCE, [chunk_id, JSON.stringify(rows)]);
 }
 
 const FINISH = sql(

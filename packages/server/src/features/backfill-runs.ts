@@ -4,6 +4,7 @@ import type { Executor, Transaction } from "../postgres/executor.ts";
 import { instant } from "../postgres/instant.ts";
 import { narrowed, query, type RowOf, sql } from "../postgres/statement.ts";
 import { readReceivedEnd } from "./received-end.ts";
+import { BALANCE } from "./backfill-chunks.ts";
 import { listLayers } from "./decisions.ts";
 
 export interface BackfillOrder {
@@ -87,17 +88,6 @@ export async function changeBackfill(
   throw new OperatorError("state-conflict", `The backfill is ${run.state}, and can't be ${state} now.`);
 }
 
-const BALANCE = [
-  "live",
-  "stored",
-  "erased",
-  "expired",
-  "restricted",
-  "unreadable",
-  "failed",
-  "missing",
-  "deleted",
-] as const;
 const RUN_TYPES = {
   run_id: "uuid",
   purpose: "text",
@@ -113,31 +103,39 @@ const RUN_TYPES = {
   events: "int8",
   computed: "int8",
   remaining_seconds: "float8?",
-  balance: narrowed<Readonly<Record<(typeof BALANCE)[number], number>>>("jsonb"),
+  balances: narrowed<readonly (Balance & { readonly layer: number })[]>("jsonb"),
 } as const;
-export type BackfillRow = RowOf<typeof RUN_TYPES>;
+type Balance = Readonly<Record<(typeof BALANCE)[number], number>>;
+
+/** `balance` has the sums of `balances`. */
+export type BackfillRow = RowOf<typeof RUN_TYPES> & { readonly balance: Balance };
 
 const LIST_RUNS = sql(
   `select run_id, p.id as purpose, layers, ${instant("from_at", '"from"')}, ${instant("to_at", '"to"')}, rate, state,
       ${instant("started_at")}, started_by, r.reason, ${instant("ended_at")}, events, computed,
       case when state in ('done', 'cancelled') then 0
         when computed > 0 and is_split then extract(epoch from wall_clock_time() - started_at) / computed * (events - computed)
-      end::float8 as remaining_seconds, balance
+      end::float8 as remaining_seconds, balances
     from (select * from feature_run where $1::uuid is null or run_id = $1 order by started_at desc, run_id limit $2) r
       join purpose p on p.code = r.purpose
       cross join lateral (select coalesce(sum(c.events), 0)::int8 as events,
           coalesce(sum(case when step in ('balance', 'done') then c.events else least(c.computed, c.events) end), 0)::int8
             as computed,
-          bool_and(step <> 'split') as is_split,
-          jsonb_build_object(${BALANCE.map((name) => `'${name}', coalesce(sum(c.${name}), 0)`).join(", ")}) as balance
+          bool_and(step <> 'split') as is_split
         from feature_chunk c where c.run_id = r.run_id) c
+      cross join lateral (select jsonb_agg(b order by b.layer) as balances from (
+          select l.layer, ${BALANCE.map((name) => `coalesce(sum(b.${name}), 0)::int8 as ${name}`).join(", ")}
+            from unnest(layers) as l (layer) left join (feature_chunk c cross join lateral jsonb_to_recordset(c.balance)
+                as b (layer integer, ${BALANCE.map((name) => `${name} bigint`).join(", ")}))
+              on c.run_id = r.run_id and b.layer = l.layer
+            group by l.layer) b) b
     order by started_at desc, run_id`,
   ["uuid?", "int8"],
   RUN_TYPES,
 );
 
 /**
- * Runs, newest first, with their progress and their balance. `remaining_seconds` is null while it is not known.
+ * Runs, newest first, with their progress and the balance of each layer. `remaining_seconds` is null while it is not known.
  * @param runId if it is given, lists only this run.
  */
 export async function listBackfills(
@@ -145,5 +143,14 @@ export async function listBackfills(
   limit: number,
   runId?: string,
 ): Promise<readonly BackfillRow[]> {
-  return (await query(executor, LIST_RUNS, [runId ?? null, limit])).rows;
+  const { rows } = await query(executor, LIST_RUNS, [runId ?? null, limit]);
+  return rows.map(({ balances, ...row }) => ({
+    ...row,
+    balance: sumOf(balances),
+    // PostgreSQL orders the members of JSON by their lengths.
+    balances: balances.map(({ layer, ...of }) => ({ layer, ...sumOf([of]) })),
+  }));
 }
+
+const sumOf = (balances: readonly Balance[]): Balance =>
+  Object.fromEntries(BALANCE.map((name) => [name, balances.reduce((sum, of) => sum + of[name], 0)])) as Balance;

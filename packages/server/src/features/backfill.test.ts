@@ -371,7 +371,7 @@ describe("a backfill", () => {
     expect((await status(run)).balance).toMatchObject({ stored: stored.length, missing: 0 });
   });
 
-  it("computes again what its balance misses, and its status has exit code 3 while values are missing", async () => {
+  it("computes again what its balance misses", async () => {
     const layer = await adopt("late");
     const run = await start(layer);
     const steps = async (): Promise<readonly string[]> =>
@@ -383,11 +383,36 @@ describe("a backfill", () => {
     expect(await drain()).toBe(1);
     expect(await rowsOf(layer)).toEqual(idsOf(...stored));
     expect((await drs("status", run)).code).toBe(0);
-    await opened.owner.query("update feature_chunk set missing = missing + 1 where run_id = $1", [run]);
+  });
+
+  it("has a balance of each layer, and the exit code 3 and a message that names the layer if values are missing", async () => {
+    const layers = [await adopt("balanced"), await adopt("unbalanced")];
+    const answer = await drs("start", "--purpose", "default", "--reason", "review 4711", "--json");
+    const run = String(objects(answer.stdout)[0]?.["run_id"]);
+    await drain();
+    const { balance, balances } = await status(run);
+    expect(balances.map(({ layer }) => layer)).toEqual(expect.arrayContaining(layers));
+    const live = balances[0]?.live ?? 0;
+    for (const of of balances) expect(of).toMatchObject({ live, missing: 0, deleted: 0 });
+    expect(balance).toMatchObject({ live: live * balances.length, missing: 0 });
+    for (const layer of layers) {
+      expect(balances.find((of) => of.layer === layer)).toMatchObject({ stored: stored.length });
+    }
+    await opened.owner.query(
+      `update feature_chunk set balance = (select jsonb_agg(case when one -> 'layer' = to_jsonb($2::int4)
+        then one || '{"missing": 1}' else one end) from jsonb_array_elements(balance) one) where run_id = $1`,
+      [run, layers[1]],
+    );
+    const { chunks } = (
+      await opened.owner.query("select count(*)::int as chunks from feature_chunk where run_id = $1", [run])
+    ).rows[0] as { chunks: number };
     const unbalanced = await drs("status", run);
     expect(unbalanced.code).toBe(3);
-    expect(unbalanced.stderr).toContain(`${run} misses`);
-    await opened.owner.query("update feature_chunk set missing = 0 where run_id = $1", [run]);
+    expect(unbalanced.stderr).toContain(
+      `The balance is not 0: ${run} misses ${chunks} of ${live} in layer ${layers[1]}.\n`,
+    );
+    expect(unbalanced.stdout).toMatch(/layer +live +stored/);
+    await opened.owner.query("delete from feature_chunk where run_id = $1", [run]);
   });
 
   it("is cut into chunks of at most 5,000 events", async () => {

@@ -1,3 +1,4 @@
+import type { Answer } from "@device-risk-signals/admin-api";
 import { writeAudit } from "../../audit/audit.ts";
 import { OperatorError } from "../../errors/operator-error.ts";
 import {
@@ -74,30 +75,9 @@ async function readOne(executor: Executor, runId: string) {
   return shown(row);
 }
 
-const shown = ({ layers, balance, ...run }: BackfillRow) => ({
-  run_id: run.run_id,
-  purpose: run.purpose,
+const shown = ({ layers, balance, balances, ...run }: BackfillRow): Answer<"startBackfill"> => ({
+  ...run,
   layers: [...layers],
-  from: run.from,
-  to: run.to,
-  rate: run.rate,
-  state: run.state,
-  started_at: run.started_at,
-  started_by: run.started_by,
-  reason: run.reason,
-  ended_at: run.ended_at,
-  events: run.events,
-  computed: run.computed,
-  remaining_seconds: run.remaining_seconds,
-  balance: {
-    live: balance.live,
-    stored: balance.stored,
-    erased: balance.erased,
-    expired: balance.expired,
-    restricted: balance.restricted,
-    unreadable: balance.unreadable,
-    failed: balance.failed,
-    missing: balance.missing,
-    deleted: balance.deleted,
-  },
+  balance: { ...balance },
+  balances: [...balances],
 });

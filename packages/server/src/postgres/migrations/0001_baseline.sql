@@ -1029,18 +1029,8 @@ create table feature_chunk (
   tries integer not null default 0,
   rounds integer not null default 0,
   not_before timestamptz not null default transaction_time(),
-  -- The balance: what became of each event in each layer.
-  live bigint,
-  stored bigint,
-  erased bigint,
-  expired bigint,
-  restricted bigint,
-  unreadable bigint,
-  failed bigint,
-  missing bigint,
-  -- `events` times the number of layers, minus `live`; at least 0. If events were stored after the split, it is less
-  -- than the number of deleted events.
-  deleted bigint
+  -- The balance: for each layer, how many events met which fate.
+  balance jsonb
 );
 create index feature_chunk_unfinished on feature_chunk (run_id, step, chunk_id) where step <> 'done';
 create index feature_chunk_run_id on feature_chunk (run_id);
